@@ -175,12 +175,12 @@ export { type DescribedFeature, type DescribeOptions, describeFeatures } from '.
 export type { Id } from './predict/recommend.js';
 export {
   type Recommendation,
-  type RecommendationShares,
+  type RecommendationExplanation,
   type RecommendOptions,
   recommend,
   recommendMany,
-  type ScoreShare,
-  type UserQuery as Asker,
+  type ScoreContribution,
+  type UserQuery,
 } from './predict/recommend.js';
 export {
   createRecommender,

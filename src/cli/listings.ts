@@ -2,10 +2,10 @@
 // document of many and for a file of many.
 
 import type { Model } from '../fit/model.js';
-import type { ExplainMany } from '../predict/explain/explain-many.js';
-import type { ExplainListOptions } from '../predict/explain/explained-list.js';
+import type { ExplainListOptions } from '../predict/explain/explain-lists.js';
 import { type Reasons, titledReasons } from '../predict/explain/reasons.js';
 import type { Recommendation, UserQuery } from '../predict/recommend.js';
+import type { Recommender } from '../predict/recommender.js';
 import { basisOf, FEW_LIKES } from '../predict/scoring/basis.js';
 import type { TitleBook } from '../predict/titles.js';
 import { confidenceWords } from '../report/words/confidence.js';
@@ -30,15 +30,15 @@ export interface Listing {
 }
 
 export async function makeListings(
-  teller: ExplainMany,
+  recommender: Recommender,
   model: Model,
   askers: readonly NamedQuery[],
   titles: TitleBook,
   options: ExplainListOptions,
 ): Promise<Listing[]> {
   const asked = askers.map((one) => queryIn(model, one));
-  const told = await teller.tell(asked, options);
-  return told.map(({ items, confidence: sure }, a) => ({
+  const lists = await recommender.explainMany(asked, options);
+  return lists.map(({ items, confidence: sure }, a) => ({
     user: askers[a].name,
     ...(sure && { overlap: sure.overlap, verdict: confidenceWords(sure, items.length) }),
     items: items.map((entry, i) => ({

@@ -1,5 +1,5 @@
-// A model beside another ranking of the same users: beside the same list for everyone, since one that does not beat it is
-// not worth its trouble, and beside another model, as that of last night.
+// Compares a model with another ranking of the same users: with popularity, which a useful model must beat, and with another
+// model, such as the previous one.
 
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
@@ -13,19 +13,19 @@ import {
   checkSameData,
   type EvaluateOptions,
   type Evaluation,
-  heldOutScores,
   popularityScorer,
 } from './evaluate.js';
 import { evaluateRanking, rankingOptions } from './evaluate-ranking.js';
+import { heldOutScores } from './held-out.js';
 import { splitRankingTask } from './split-task.js';
 
-/** Recall and nDCG of another ranking, and how far the model lies above it. */
+/** Recall and nDCG of another ranking, and the difference of the model to it. */
 export interface RankingComparison {
   readonly other: Pick<RankingScores, 'mean' | 'standardError'>;
   readonly difference: { readonly recall: PairedInterval; readonly ndcg: PairedInterval };
 }
 
-/** Undefined where the model is popularity itself. */
+/** Compares a model with popularity; undefined if the model is popularity itself. */
 export async function againstPopularity(
   model: Model,
   { ranking, task }: Pick<Evaluation, 'ranking' | 'task'>,
@@ -38,21 +38,21 @@ export async function againstPopularity(
   return compareRankings(ranking.all, all, seed);
 }
 
-/** The ranking of a model beside that of another one, which `checkComparable` has let pass: it knows the same items. */
+/** Compares a model with another one that knows the same items (`checkComparable`). */
 export async function againstModel(
   other: Model,
   split: Split,
   { ranking }: Pick<Evaluation, 'ranking'>,
   options: EvaluateOptions & { readonly seed: number },
 ): Promise<RankingComparison> {
-  const { scorer } = await heldOutScores(other, split, options);
   const task = splitRankingTask(split, other.items.ids);
+  const { scorer } = await heldOutScores(other, split, task.history, options);
   const { n, depth } = ranking;
   const { all } = await evaluateRanking(task, scorer, rankingOptions({ ...options, n, depth }));
   return compareRankings(ranking.all, all, options.seed);
 }
 
-/** Before the work: whether the two can be compared on this split. */
+/** Checks, before the work, that two models can be compared on a split. */
 export function checkComparable(model: Model, other: Model, split: Split): void {
   checkSameData(other, split.train.items.ids);
   if (!sameIds(model.items.ids, other.items.ids)) {
@@ -69,7 +69,7 @@ function sameIds(one: VertexIds, other: VertexIds): boolean {
   return true;
 }
 
-/** How far a ranking lies above another one of the same users in the same order. */
+/** The difference of two rankings of the same users in the same order. */
 export function compareRankings(model: RankingScores, other: RankingScores, seed: number): RankingComparison {
   const difference = (metric: 'recall' | 'ndcg') =>
     pairedBootstrap(model.perUser[metric], other.perUser[metric], { seed });

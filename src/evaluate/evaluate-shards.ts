@@ -1,5 +1,5 @@
-// A model on a split whose held-out users come in pieces, shard by shard: each piece is folded in and ranked by itself, and the
-// figures are those of all users together. Neither the model's users nor the held-out ones are ever all in memory.
+// Evaluates a model on a split whose held-out users come in pieces, shard by shard. Each piece is folded in and ranked alone;
+// the figures are those of all users. Neither the model's users nor the held-out ones are ever all in memory.
 
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
@@ -17,29 +17,29 @@ import {
   checkSameData,
   type EvaluateOptions,
   type Evaluation,
-  heldOutScores,
   NO_INTERVALS,
   popularityScorer,
 } from './evaluate.js';
 import { rankingOptions, rankUsers } from './evaluate-ranking.js';
+import { heldOutScores } from './held-out.js';
 import { degreesById, splitRankingTask } from './split-task.js';
 
-/** What is known of a split beside its held-out users. */
+/** What is known of a split without its held-out users. */
 export interface SplitFrame extends Pick<Split, 'seed' | 'testUsers' | 'testItems' | 'fingerprint'> {
   /** Items of the training part, and how many training users have each. */
   readonly train: { readonly ids: VertexIds; readonly degree: Uint32Array; readonly fingerprint: string };
   /** Items of the whole test part. */
   readonly testIds: VertexIds;
-  readonly itemCoins: Assignment;
+  readonly itemAssignment: Assignment;
 }
 
-/** Some of the held-out users: what they are folded in on, and what is asked of them. */
+/** Some of the held-out users: their fold-in and test edges. */
 export interface HeldOutPiece {
   readonly foldIn: BipartiteGraph;
   readonly test: BipartiteGraph;
 }
 
-/** What is found in turn: recommendation figures, and no predictive check. */
+/** An evaluation without predictive check. */
 export type ShardedEvaluation = Pick<
   Evaluation,
   | 'method'
@@ -85,7 +85,7 @@ export async function evaluateShards(
     left.edges += task.left.edgesToUnseenItems;
     left.users += task.left.usersWithoutHistory;
     if (piece.foldIn.users.count === 0) continue;
-    const { scorer, dropped } = await heldOutScores(model, split, options);
+    const { scorer, dropped } = await heldOutScores(model, split, task.history, options);
     left.foldInEdges += dropped.edges;
     left.foldInUsers += dropped.users;
     if (task.relevant.values.length === 0) continue;
@@ -101,7 +101,7 @@ export async function evaluateShards(
       'no held-out user has both an item to fold in and a test item that training saw: hold out more users or items',
     );
   }
-  // As they would come in one piece, so that not even the order of a sum is another.
+  // In the order of one piece, so that sums have the same bits.
   const order = Uint32Array.from(users.keys()).sort((a, b) => (users[a] < users[b] ? -1 : 1));
   const ranking = concludeRanking(ranked, order);
   return Object.freeze({
@@ -123,12 +123,11 @@ export async function evaluateShards(
   });
 }
 
-/** A split of these held-out users alone. Its training part is not there: what is asked of it is in the frame. */
+/** A split of these held-out users alone. Its training part is missing; the frame has what is needed of it. */
 function splitOf(frame: SplitFrame, { foldIn, test }: HeldOutPiece): Split {
-  const { seed, testUsers, testItems, fingerprint, itemCoins } = frame;
+  const { seed, testUsers, testItems, fingerprint, itemAssignment } = frame;
   const { ids } = foldIn.users;
   const users = { ids, drawn: new Uint8Array(ids.length).fill(1) };
-  const coins = { users, items: itemCoins };
   return {
     method: 'pq',
     seed,
@@ -137,7 +136,7 @@ function splitOf(frame: SplitFrame, { foldIn, test }: HeldOutPiece): Split {
     train: foldIn,
     foldIn,
     test,
-    assignment: coins,
+    assignment: { users, items: itemAssignment },
     fingerprint,
   };
 }

@@ -1,23 +1,26 @@
-// The held-out side of a split: what of it a model can use, its users' posterior, and the test graph that draws are
-// compared with.
+// The held-out users of a split: which of their edges a model can use, their fold-in and scores, and the test graph that draws
+// are compared with.
 
 import type { EngineName } from '../engine/select.js';
+import { InputError } from '../errors.js';
 import { foldIn, matchRows } from '../fit/fold-in/fold-in.js';
-import { memberFold } from '../fit/fold-in/member-fold.js';
-import type { Model, ModelSide, PosteriorModel, RankerMember } from '../fit/model.js';
+import { type Model, type ModelSide, meanTable, type PosteriorModel, type Vertices } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { dropEdgesOfItems, selectVertices } from '../graph/subgraph.js';
 import { type DrawsGiven, fitItems } from '../predict/draw/draw-plan.js';
+import { createModelScorer } from '../predict/scoring/model-scorer.js';
+import { once } from '../predict/scoring/once.js';
+import type { RowLists, Scorer } from '../predict/scoring/scorer.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 
-/** Edges that carry no parameters, and the users whose every edge is such. */
+/** Edges that a model cannot use, and the users who have no other edges. */
 export interface DroppedEdges {
   readonly edges: number;
   readonly users: number;
 }
 
-/** What draws are compared with: the raw test part, or what the paper leaves of it, the vertices that have a posterior. */
+/** The graph that draws are compared with: the test part; with the paper's draws only its vertices that have a posterior. */
 export function observedGraph(
   model: PosteriorModel,
   folded: ModelSide,
@@ -35,23 +38,30 @@ export function observedGraph(
   return selectVertices(test, users, items);
 }
 
+/** The engine of the fold-in, and progress. */
+export interface HeldOutOptions extends TaskOptions {
+  readonly engine?: EngineName | undefined;
+}
+
+const NONE: DroppedEdges = { edges: 0, users: 0 };
+
 export interface Folding {
   readonly folded: ModelSide | undefined;
   readonly dropped: DroppedEdges;
 }
 
 /**
- * The posterior of the held-out users, a row for each user of the fold-in part. Two choices, both measured on simulated
- * sets (docs/predictive.md): the mass that these users could have met is that of the trained fit items alone, since
- * edges to other fit items are dropped and their absence must not count either; and the edge pass uses means
- * throughout, since exp(E log ·) gives held-out users less mass than training gives their like.
+ * The posterior of the held-out users, a row for each user of the fold-in part. Two choices were measured on simulated sets
+ * (docs/predictive.md). These users could have met the mass of the trained fit items alone: edges to other fit items are dropped,
+ * so their absence must not count either. And the edge pass uses means, since exp(E log ·) gives held-out users less mass than
+ * training gives similar users.
  */
 export async function foldHeldOut(
   model: PosteriorModel,
   split: Split,
-  options: TaskOptions & { readonly engine?: EngineName | undefined } = {},
+  options: HeldOutOptions = {},
 ): Promise<Folding> {
-  if (split.method !== 'pq') return { folded: undefined, dropped: { edges: 0, users: 0 } };
+  if (split.method !== 'pq') return { folded: undefined, dropped: NONE };
   const { graph, dropped } = knownFoldIn(model, split);
   const { threads, signal, onProgress, engine = 'auto' } = options;
   const eligible = fitItems(model, split);
@@ -67,23 +77,54 @@ export async function foldHeldOut(
   return { folded, dropped };
 }
 
-/** The same for one member of a ranker: mean activities of the held-out users, or of all where edges are held out. */
-export async function foldHeldOutMember(
-  model: Model,
-  member: RankerMember,
-  split: Split,
-  options: TaskOptions & { readonly engine?: EngineName | undefined } = {},
-): Promise<Float32Array> {
-  const ofEdges = split.method !== 'pq';
-  const graph = ofEdges ? split.train : knownFoldIn(model, split).graph;
-  const eligible = ofEdges ? undefined : fitItems(model, split);
-  const { threads, signal, onProgress, engine } = options;
-  return memberFold(member, model.multigraph).foldMany(matchRows(graph, 'users', model.items.ids), {
-    ...{ eligible, engine, threads, signal, onProgress },
-  });
+/** Scores of the held-out users, or of the training users if the split holds out edges. */
+export interface HeldOutScores {
+  readonly scorer: Scorer;
+  /** The posterior of the held-out users; undefined for rankers, and if edges are held out. */
+  readonly folded: ModelSide | undefined;
+  readonly dropped: DroppedEdges;
 }
 
-/** The fold-in part without edges to items that the model does not know; a user may be left with none. */
+/** Folds in the users of a split and makes a scorer of them; `history` has their items, as splitRankingTask gives it. */
+export async function heldOutScores(
+  model: Model,
+  split: Split,
+  history: RowLists,
+  options: HeldOutOptions = {},
+): Promise<HeldOutScores> {
+  const scorer = createModelScorer(model);
+  if (model.type === 'posterior') {
+    const { folded, dropped } = await foldHeldOut(model, split, options);
+    if (!folded) checkUsers(model.users, split.train);
+    const users = meanTable(folded ?? model.users, model.features);
+    return { folded, dropped, scorer: scorer.manyScorer(history, [users]) };
+  }
+  const known = split.method !== 'pq';
+  if (known && model.users.count > 0) checkUsers(model.users, split.train);
+  const { graph, dropped } = known ? { graph: split.train, dropped: NONE } : knownFoldIn(model, split);
+  const eligible = once(() => (known ? undefined : fitItems(model, split)));
+  const rows = once(() => matchRows(graph, 'users', model.items.ids));
+  const factors: Float32Array[] = [];
+  const { threads, signal, onProgress, engine } = options;
+  for (const { users, foldMany } of scorer.members ?? []) {
+    const how = { eligible: eligible(), engine, threads, signal, onProgress };
+    factors.push(known && users ? users : await foldMany!(rows(), how));
+  }
+  return { folded: undefined, dropped, scorer: scorer.manyScorer(history, factors) };
+}
+
+/** The model's rows must be in the order of the training users. */
+function checkUsers(side: Vertices, train: BipartiteGraph): void {
+  const { ids } = train.users;
+  let same = ids.length === side.count;
+  for (let u = 0; same && u < ids.length; u++) same = ids.at(u) === side.ids.at(u);
+  if (same) return;
+  throw new InputError(
+    "the model's users are not those of the split's training part: evaluate a model with the split it was fitted to",
+  );
+}
+
+/** The fold-in part without edges to items that the model does not know; a user can be left without edges. */
 export function knownFoldIn(
   model: Model,
   { foldIn: graph }: Split,
@@ -91,7 +132,7 @@ export function knownFoldIn(
   const known = Uint8Array.from({ length: graph.items.count }, (_, j) =>
     model.items.ids.find(graph.items.ids.at(j)) >= 0 ? 1 : 0,
   );
-  if (known.every((k) => k === 1)) return { graph, dropped: { edges: 0, users: 0 } };
+  if (known.every((k) => k === 1)) return { graph, dropped: NONE };
   const kept = dropEdgesOfItems(graph, known);
   const { offsets } = kept.users;
   let users = 0;

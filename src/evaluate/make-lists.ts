@@ -1,21 +1,20 @@
-// Lists for the users of a question: by popularity, by a model, or made elsewhere and read from a table.
+// Lists for the users of a task: by popularity, by a model, or made elsewhere and read from a table.
 
 import { InputError, throwIfAborted } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
-import { collectLists } from '../math/csr.js';
 import { type Lists, NO_CANDIDATE } from '../metrics/list-metrics.js';
 import { createModelScorer } from '../predict/scoring/model-scorer.js';
 import type { TaskOptions } from '../progress.js';
 import type { TableTask } from './table-task.js';
 
-/** Lists, and the users who have none. */
+/** Lists, and the number of users without one. */
 export interface MadeLists {
   readonly lists: Lists;
   readonly missing: number;
 }
 
-/** The same for everyone but for what each user has had: items by training degree, ties by id. */
+/** Items by training degree, ties by id, without the items that a user already has. */
 export function popularityLists({ degree, excluded }: TableTask, n: number): MadeLists {
   const order = Uint32Array.from(degree.keys()).sort((a, b) => degree[b] - degree[a] || a - b);
   const lists = excluded.map((out) => {
@@ -28,10 +27,7 @@ export function popularityLists({ degree, excluded }: TableTask, n: number): Mad
   return { lists, missing: 0 };
 }
 
-/**
- * The best items by a model. A user whom the model knows is taken as the model knows them; another one by their history;
- * one without any has no list.
- */
+/** The best items by a model. Users of the model have their fitted factors, others are folded in; users without a history have no list. */
 export async function modelLists(
   model: Model,
   task: TableTask,
@@ -47,76 +43,70 @@ export async function modelLists(
       'the model knows none of the items of these parts: give a model fitted to the training part',
     );
   }
-  const judge = createModelScorer(model);
+  const scorer = createModelScorer(model);
   try {
     const asked: number[] = [];
-    const places = [];
+    const scorers = [];
     for (let u = 0; u < users.length; u++) {
       if (u % 256 === 0) throwIfAborted(options.signal);
       const row = model.users.ids.find(users.at(u));
       const own = { items: ownItems(ours, history[u]), counts: undefined };
       if (row < 0 && own.items.length === 0) continue;
       asked.push(u);
-      places.push(judge.userScorer(row < 0 ? undefined : row, own));
+      scorers.push(scorer.userScorer(row < 0 ? undefined : row, own));
     }
     if (asked.length === 0) {
       throw new InputError(
         `the model knows none of the ${users.length} users of the test part, nor any item that one of them has in training: give a model fitted to the training part`,
       );
     }
-    // What is no candidate here is left out for everyone.
-    const strangers = Array.from(place.keys()).filter((item) => place[item] === NO_CANDIDATE);
-    const left = collectLists(asked.length, (row, add) => {
-      for (const item of ownItems(ours, excluded[asked[row]])) add(item);
-      for (const item of strangers) add(item);
+    // Items of the model that are no candidates are left out for every user.
+    const others = Uint32Array.from(place.keys()).filter((item) => place[item] === NO_CANDIDATE);
+    const without = asked.map((u) => {
+      const own = ownItems(ours, excluded[u]);
+      return others.length === 0 ? own : [...own, ...others];
     });
-    const found = await judge.lists(places, { rows: asked.length, n, excluded: left }, options);
+    const best = await scorer.best(scorers, { n, excluded: without }, options);
     const lists = Array.from({ length: users.length }, () => new Int32Array(0));
-    for (const [row, u] of asked.entries()) {
-      const first = row * found.listed;
-      lists[u] = Int32Array.from(
-        found.positions.subarray(first, first + found.counts[row]),
-        (item) => place[item],
-      );
-    }
+    for (const [row, u] of asked.entries()) lists[u] = Int32Array.from(best[row], (item) => place[item]);
     return { lists, missing: users.length - asked.length };
   } finally {
-    await judge.close();
+    await scorer.close();
   }
 }
 
 /** −1, as an unsigned number. */
 const UNKNOWN = 0xffffffff;
 
-/** The model's items among the candidates at these places, ascending. */
+/** The model's items among the given candidates, ascending. */
 function ownItems(ours: Int32Array, places: Uint32Array): Uint32Array {
   return Uint32Array.from(places, (at) => ours[at])
     .filter((item) => item !== UNKNOWN)
     .sort();
 }
 
-/** Recommendations made elsewhere: an edge for each user and item, with a number that orders a user's items. */
+/** Recommendations made elsewhere: an edge for each user and item, with a value that orders a user's items. */
 export interface GivenRecommendations {
   readonly graph: BipartiteGraph;
   /** In the order of graph.users.neighbors. */
   readonly values: Float64Array;
-  /** Whether the least number comes first, as of ranks, or the largest, as of scores. */
+  /** Whether the least value comes first (ranks) or the largest (scores). */
   readonly first: 'least' | 'largest';
 }
 
-/** Ranked lists that were given, matched to the vertices of a split. */
+/** Given lists, matched to the users and candidates of a task. */
 export interface GivenLists extends MadeLists {
-  /** Users of the file who are not asked. */
+  /** Users of the file who are not evaluated. */
   readonly otherUsers: number;
-  /** Recommended pairs that the user has in training: passed over, as everybody else's are. */
+  /** Recommended pairs that are in training: they are skipped, as in every list. */
   readonly seenPairs: number;
-  /** Recommended pairs whose item is in neither part: they keep their place and cannot be hits. */
+  /** Recommended pairs whose item is in neither part: they keep their rank and cannot be hits. */
   readonly unknownPairs: number;
-  /** Users whose list is shorter than the longest that is judged, those without any left out. */
+  /** Users whose list is not empty and shorter than the longest that is evaluated. */
   readonly shortLists: number;
 }
 
-/** Puts a file's recommendations into lists; equal numbers by the order of items. */
+/** Puts given recommendations into lists; ties go by the order of items. */
 export function givenLists(given: GivenRecommendations, task: TableTask, n: number): GivenLists {
   const { graph, values } = given;
   const sign = given.first === 'least' ? 1 : -1;

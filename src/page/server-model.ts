@@ -2,25 +2,25 @@
 // answers the same questions about it that the session answers about a model in the tab.
 
 import type { Reasons } from '../predict/explain/reasons.js';
+import type { ScoreContribution } from '../predict/recommend.js';
 import { sideNames } from '../text/sides.js';
 import { learnTitles, type Titled } from './components/item-name.js';
 import type { Api, FoundItem, ModelSummary } from './protocol.js';
 import { type Elsewhere, SessionError } from './session-client.js';
 
 /** What `graphex serve` answers; /openapi.json describes it. */
-interface Share {
-  readonly share: number;
-  readonly usual: number;
-}
 interface Recommended {
   readonly items: readonly (Titled & {
     readonly score: number;
     readonly low?: number;
     readonly high?: number;
     readonly explanation?: {
-      readonly items: readonly (Titled & Share)[];
+      readonly items: readonly (Titled & ScoreContribution)[];
       readonly others: Reasons['others'];
-      readonly features: readonly (Share & { readonly feature: number; readonly about: readonly Titled[] })[];
+      readonly features: readonly (ScoreContribution & {
+        readonly feature: number;
+        readonly about: readonly Titled[];
+      })[];
       readonly otherFeatures: Reasons['otherFeatures'];
       readonly direct: Reasons['direct'];
       readonly rest: number;

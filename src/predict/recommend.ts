@@ -1,5 +1,5 @@
-// Items for a user: one that the model knows, or a new one who is folded in from a few items. For many questions to one
-// model, make a recommender (recommender.ts): these functions make one, ask it once and close it.
+// Recommends items to a user of the model, or to a new user who is folded in from a few items. Each function makes a recommender
+// (recommender.ts), uses it once and closes it; for several requests, keep one recommender.
 
 import type { Model } from '../fit/model.js';
 import type { OptionsOf } from '../options/declare.js';
@@ -10,12 +10,12 @@ import { createRecommender } from './recommender.js';
 /** The id of a user or an item, as text or a number. */
 export type Id = string | number;
 
-/** Who asks: a user of the model, by id, or someone new, by items (with counts, for a multigraph). */
+/** The user to recommend for: a user of the model by id, or a new user by items (with counts, for a multigraph). */
 export type UserQuery = (
   | { readonly user: Id }
   | { readonly likes: readonly Id[]; readonly counts?: readonly number[] | undefined }
 ) & {
-  /** Ids that are not to be listed for this asker. */
+  /** Ids of items that are not listed for this user. */
   readonly exclude?: readonly Id[] | undefined;
 };
 
@@ -25,38 +25,42 @@ export interface RecommendOptions extends OptionsOf<typeof RECOMMEND_LISTS>, Tas
 /** A recommended item and its score. */
 export interface Recommendation {
   readonly item: string;
-  /** The expected rate of the edge; a ranker gives the sum of its members' and of weights between items, which can be below 0. */
+  /** The expected rate of the edge; for a ranker the sum of its members' scores and its item weights, which can be negative. */
   readonly score: number;
-  readonly explanation?: RecommendationShares | undefined;
+  readonly explanation?: RecommendationExplanation | undefined;
 }
 
-/** A part of a score, and what the same part usually is: of a score as large, had the item been the user's average one. */
-export interface ScoreShare {
-  readonly share: number;
+/** What something contributes to a score. */
+export interface ScoreContribution {
+  /** In units of the score. */
+  readonly contribution: number;
+  /** Of the score's absolute value: 0 to 1, unless some contributions are negative. 0 if the score is 0. */
+  readonly fraction: number;
+  /** The contribution to a score of the same size if the item were the user's average one. */
   readonly usual: number;
 }
 
 /**
- * Parts of a score. Features and `direct` add up to it, and so do the user's items with the prior; and so do the usual
- * parts. Parts of a blend can be below 0: they speak against the item, and others are then larger than the score.
+ * The contributions to a score. Features and `direct` add up to it; so do the user's items and the prior; so do the usual values.
+ * Contributions of a blend can be negative: they speak against the item, and others then exceed the score.
  */
-export interface RecommendationShares {
-  /** Features of the members one after the other; none where scores have no features. */
+export interface RecommendationExplanation {
+  /** Contribution of each feature, member by member; empty if the scores have no features. */
   readonly features: readonly number[];
-  /** What the features usually have. */
+  /** The usual contributions of the features. */
   readonly usualFeatures: readonly number[];
-  /** What the user's items give this one directly, by weights between items and past all features. */
+  /** What the user's items contribute directly, by item-to-item weights. */
   readonly direct: number;
   readonly usualDirect: number;
-  /** The user's own items; first those that speak for this item more than they usually do. */
-  readonly items: readonly (ScoreShare & { readonly item: string })[];
-  /** What the user would have without any item: no item explains it. */
+  /** The user's own items; those that exceed their usual contribution most come first. */
+  readonly items: readonly (ScoreContribution & { readonly item: string })[];
+  /** The contribution of the prior, which no item explains. */
   readonly prior: number;
   readonly usualPrior: number;
 }
 
 /**
- * The best items for one asker, best first; ties go to the item that the model names first.
+ * The best items for one user, best first; ties go to the item that comes first in the model.
  * @example
  * import { BipartiteGraph, fit, recommend } from 'graphex';
  * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
@@ -65,21 +69,21 @@ export interface RecommendationShares {
  */
 export async function recommend(
   model: Model,
-  asker: UserQuery,
+  user: UserQuery,
   options: RecommendOptions = {},
 ): Promise<Recommendation[]> {
-  return (await recommendMany(model, [asker], options))[0];
+  return (await recommendMany(model, [user], options))[0];
 }
 
-/** The same for many at once. */
+/** The same for many users. */
 export async function recommendMany(
   model: Model,
-  askers: readonly UserQuery[],
+  users: readonly UserQuery[],
   options: RecommendOptions = {},
 ): Promise<Recommendation[][]> {
   const recommender = createRecommender(model);
   try {
-    return await recommender.recommendMany(askers, options);
+    return await recommender.recommendMany(users, options);
   } finally {
     await recommender.close();
   }

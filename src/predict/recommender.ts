@@ -1,4 +1,4 @@
-// One model, many questions: what does not depend on the question is made once.
+// Answers any number of requests to one model; what does not depend on the request is computed once.
 
 import { InputError, throwIfAborted } from '../errors.js';
 import { type Model, needModel } from '../fit/model.js';
@@ -8,72 +8,76 @@ import { LIST } from '../options/commands/similar.js';
 import type { OptionsOf } from '../options/declare.js';
 import { CANDIDATES, ONE_ITEM, POPULAR, RECOMMEND_LISTS } from '../options/library.js';
 import { TASK } from '../options/shared.js';
-import type { TaskOptions } from '../progress.js';
-import { many } from '../text/phrases.js';
-import { USERS_AND_ITEMS } from '../text/sides.js';
-import { shown } from '../text/untrusted.js';
-import { createBatchLists } from './batch/batch-lists.js';
-import type { Identified } from './batch/batch-workers.js';
+import { createBatch } from './batch/batch.js';
+import { createBatchWorkers, explainWorkerCount } from './batch/batch-workers.js';
 import { createConfidence, type ListConfidence } from './explain/confidence.js';
 import type { Explanation } from './explain/explain.js';
-import { byContrast, createReasons, type Reasons, usualShares } from './explain/reasons.js';
+import { type ExplainedList, type ExplainListOptions, explainLists } from './explain/explain-lists.js';
+import { byContrast, contributionOf, createReasons, type Reasons, usualShares } from './explain/reasons.js';
 import { type DescribedFeature, type DescribeOptions, describeMembers } from './features.js';
-import { unknownId } from './nearest-id.js';
-import type { Id, Recommendation, RecommendationShares, RecommendOptions, UserQuery } from './recommend.js';
-import { createModelScorer, ownItems, type UserScorer } from './scoring/model-scorer.js';
+import type {
+  Id,
+  Recommendation,
+  RecommendationExplanation,
+  RecommendOptions,
+  UserQuery,
+} from './recommend.js';
+import { createModelScorer } from './scoring/model-scorer.js';
 import { once } from './scoring/once.js';
-import { leftOut, rowLists } from './scoring/scorer.js';
 import { createSimilarity, type SimilarItem } from './similar.js';
+import { knownItem, knownItems, type ResolvedUser, resolveUser } from './user-query.js';
 
-/** Items that are not personal: the most common ones. */
+/** An item of the list by popularity. */
 export interface PopularItem {
   readonly item: string;
   /** Users of the data who have it. */
   readonly users: number;
 }
 
-/** Answers questions to one model. Every method may be called while others are under way. */
+/** Answers requests to one model. Methods may be called while others are still running. */
 export interface Recommender {
   readonly model: Model;
-  /** The best items for one asker, best first; ties go to the item that the model names first. */
-  recommend(asker: UserQuery, options?: RecommendOptions): Promise<Recommendation[]>;
-  /** The same for many at once, on all threads. */
-  recommendMany(askers: readonly UserQuery[], options?: RecommendOptions): Promise<Recommendation[][]>;
-  /** The same for askers that come one by one, in bounded memory; lists come in their order. */
+  /** The best items for one user, best first; ties go to the item that comes first in the model. */
+  recommend(query: UserQuery, options?: RecommendOptions): Promise<Recommendation[]>;
+  /** The same for many users, on all threads. */
+  recommendMany(queries: readonly UserQuery[], options?: RecommendOptions): Promise<Recommendation[][]>;
+  /** The same for a stream of users, in bounded memory; lists come in the order of the users. */
   recommendEach(
-    askers: Iterable<UserQuery> | AsyncIterable<UserQuery>,
+    queries: Iterable<UserQuery> | AsyncIterable<UserQuery>,
     options?: RecommendOptions,
   ): AsyncGenerator<Recommendation[], void, void>;
-  /** The caller's candidates, best first, whether the asker has them or not. */
-  rank(asker: UserQuery, candidates: readonly Id[], options?: RankCandidatesOptions): Recommendation[];
-  /** How the score of one item comes about. */
-  explain(asker: UserQuery, item: Id, options?: OptionsOf<typeof ONE_ITEM>): Recommendation;
-  /** An explanation in brief: the few items and features that tell this item from the user's others. */
+  /** Lists for many users with reasons and confidence as asked for, on all threads. */
+  explainMany(queries: readonly UserQuery[], options?: ExplainListOptions): Promise<ExplainedList[]>;
+  /** The given candidates, best first, including those that the user already has. */
+  rank(query: UserQuery, candidates: readonly Id[], options?: RankCandidatesOptions): Recommendation[];
+  /** The score of one item and its explanation. */
+  explain(query: UserQuery, item: Id, options?: OptionsOf<typeof ONE_ITEM>): Recommendation;
+  /** A short explanation: the few items and features that distinguish this item from the user's others. */
   reasons(recommendation: Recommendation): Reasons | undefined;
-  /** How sure a list of this asker's is: how much of it another history of the same taste would bring again. */
+  /** The confidence of a list: how much of it would be recommended again after another history of the same taste. */
   confidence(
-    asker: UserQuery,
+    query: UserQuery,
     items: readonly Id[],
     options?: OptionsOf<typeof ONE_ITEM>,
   ): Promise<ListConfidence>;
-  /** Items like this one, by the users who have both; of weights between items, by the weights. */
+  /** Items similar to this one, by the users who have both, or by the item weights of a ranker that has only those. */
   similar(item: Id, options?: OptionsOf<typeof LIST>): SimilarItem[];
   /** The items that most users have. */
   popular(options?: OptionsOf<typeof POPULAR>): PopularItem[];
-  /** The features that the model found, those that explain most first. */
+  /** The features of the model; the feature that explains most edges comes first. */
   features(options?: DescribeOptions): DescribedFeature[];
-  /** Ends the threads; further questions are refused. */
+  /** Ends the threads; later requests are refused. */
   close(): Promise<void>;
 }
 
 /** How candidates are ranked; declared in options/library.ts. */
 export interface RankCandidatesOptions extends OptionsOf<typeof CANDIDATES> {}
 
-/** Askers that are ranked together, where they come one by one. */
+/** Users of a stream that are listed together. */
 const BATCH = 512;
 
 /**
- * A recommender for a model; close it when no more is asked.
+ * A recommender for a model; close it after the last request.
  * @example
  * import { BipartiteGraph, createRecommender, fit } from 'graphex';
  * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
@@ -84,195 +88,145 @@ const BATCH = 512;
  */
 export function createRecommender(model: Model): Recommender {
   needModel(model);
-  const judge = createModelScorer(model);
-  const similarity = once(() => createSimilarity(model, judge.members));
-  const confidence = once(() => createConfidence(judge));
+  const scorer = createModelScorer(model);
+  const workers = createBatchWorkers(model);
+  const batch = createBatch(model, scorer, workers);
+  const similarity = once(() => createSimilarity(model, scorer.members));
+  const confidence = once(() => createConfidence(scorer));
   const reasons = once(() => createReasons(model));
   const byPopularity = once(() => popularityOrder(model.items.degree));
-  const forMany = createBatchLists(model, judge);
   let closed = false;
   const open = () => {
     if (closed) throw new InputError('this recommender is closed: make another one');
   };
+  const itemAt = (id: Id) => knownItem(model, id);
 
-  async function recommendMany(askers: readonly UserQuery[], options: RecommendOptions = {}) {
+  async function recommendMany(queries: readonly UserQuery[], options: RecommendOptions = {}) {
     open();
     const settings = withDefaults({ ...RECOMMEND_LISTS, ...TASK }, options);
-    const { n, includeSeen, signal } = settings;
-    if (askers.length === 0) return [];
-    const identified = askers.map((asker, a) => {
-      if (a % 64 === 0) throwIfAborted(signal);
-      return identify(asker, a, { needSeen: !includeSeen, onUnknown: settings.onUnknown });
+    const { n, includeSeen, explain, onUnknown, signal } = settings;
+    if (queries.length === 0) return [];
+    const users = queries.map((query, q) => {
+      if (q % 64 === 0) throwIfAborted(signal);
+      return resolveUser(model, query, q, { needSeen: !includeSeen, onUnknown });
     });
-    const excluded = known(settings.exclude ?? []);
-    const asked = askers.map(({ exclude }) => (exclude ? [...excluded, ...known(exclude)] : excluded));
-    if (!settings.include && !settings.explain) {
-      const lists = await forMany.lists(identified, asked, { n, includeSeen }, settings);
-      const { ids } = model.items;
-      if (lists)
-        return lists.map(({ items, scores }) =>
-          Array.from(items, (item, i) => ({ item: ids.at(item), score: scores[i] })),
-        );
-    }
-    const placed = identified.map(seated);
-    const without = asked.map((list, a) => leftOut(list, placed[a].own, includeSeen));
-    const best = settings.include
-      ? bestOf(new Set(known(settings.include)), placed, without, n)
-      : await bestOfAll(placed, without, n, settings);
-    return placed.map(({ seat, own }, row) => {
-      if (row % 64 === 0) throwIfAborted(signal);
-      return Array.from(best[row], describer(seat, own, settings.explain));
-    });
-  }
-
-  /** The items among them that the model knows. */
-  const known = (ids: readonly Id[]) => ids.map((id) => model.items.ids.find(id)).filter((item) => item >= 0);
-
-  async function bestOfAll(
-    placed: readonly Placed[],
-    without: readonly ArrayLike<number>[],
-    n: number,
-    options: TaskOptions,
-  ): Promise<Uint32Array[]> {
-    const excluded = without.some((list) => list.length > 0) ? rowLists(without) : undefined;
-    const places = placed.map(({ seat }) => seat);
-    const lists = await judge.lists(places, { rows: placed.length, n, excluded }, options);
-    return placed.map((_, row) =>
-      lists.positions.subarray(row * lists.listed, row * lists.listed + lists.counts[row]),
+    const forAll = knownItems(model, settings.exclude ?? []);
+    const exclude = queries.map((query) =>
+      query.exclude ? [...forAll, ...knownItems(model, query.exclude)] : forAll,
     );
-  }
-
-  /** Of a few candidates, in float64. */
-  function bestOf(
-    candidates: ReadonlySet<number>,
-    placed: readonly Placed[],
-    without: readonly ArrayLike<number>[],
-    n: number,
-  ): number[][] {
-    return placed.map(({ seat }, row) => {
-      const left = new Set(Array.from(without[row]));
-      return [...candidates]
-        .filter((item) => !left.has(item))
-        .map((item) => ({ item, score: seat.score(item) }))
-        .sort((a, b) => b.score - a.score || a.item - b.item)
-        .slice(0, n)
-        .map(({ item }) => item);
+    const include = settings.include && knownItems(model, settings.include);
+    const lists = await batch.lists(users, exclude, { n, includeSeen, include, explain }, settings);
+    return lists.map(({ items, scores, explain: explained }, u) => {
+      if (u % 64 === 0) throwIfAborted(signal);
+      return Array.from(items, (item, i) => described(item, scores[i], users[u], explained));
     });
   }
 
-  /** Scores in float64, so that the same comes out with and without an explanation. */
-  function describer(seat: UserScorer, own: Own, explained: boolean): (item: number) => Recommendation {
+  /** An item of a list as it is returned. An explanation has the same score. */
+  function described(
+    item: number,
+    score: number,
+    { own }: ResolvedUser,
+    explain: ((item: number) => Explanation) | undefined,
+  ): Recommendation {
     const { ids } = model.items;
-    if (!explained) return (item) => ({ item: ids.at(item), score: seat.score(item) });
-    const explain = seat.explainer();
-    return (item) => {
-      const parts = explain(item);
-      return { item: ids.at(item), score: parts.score, explanation: shares(ids, own, parts) };
+    if (!explain) return { item: ids.at(item), score };
+    const parts = explain(item);
+    return { item: ids.at(item), score: parts.score, explanation: contributions(ids, own, parts) };
+  }
+
+  /** The user of a single query, and a function that scores an item for the user. */
+  function oneUser(query: UserQuery, explain: boolean, onUnknown: RecommendOptions['onUnknown']) {
+    const user = resolveUser(model, query, 0, { needSeen: false, onUnknown });
+    const ofUser = scorer.userScorer(user.row, user.own);
+    const explained = explain ? ofUser.explainer() : undefined;
+    return {
+      user,
+      score: (item: number) => described(item, explained ? 0 : ofUser.score(item), user, explained),
     };
   }
 
-  function seated({ row, own }: Identified): Placed {
-    return { row, own, seat: judge.userScorer(row, own) };
-  }
-
-  function place(...args: Parameters<typeof identify>): Placed {
-    return seated(identify(...args));
-  }
-
-  function identify(
-    asker: UserQuery,
-    at: number,
-    {
-      needSeen,
-      onUnknown,
-    }: { readonly needSeen: boolean; readonly onUnknown?: RecommendOptions['onUnknown'] },
-  ): Identified {
-    checkAsker(asker);
-    if ('likes' in asker) return { row: undefined, own: likedItems(model, asker, at, onUnknown) };
-    const row = model.users.ids.find(asker.user);
-    if (row < 0) throw unknownUser(model, asker.user);
-    if (!model.seen && needSeen) {
-      throw new InputError(
-        'the model does not carry which items its users have: fit it again, or ask to include seen items',
-      );
-    }
-    return { row, own: ownItems(model, row) };
-  }
-
-  function knownItem(id: Id): number {
-    const { items: itemNames } = model.names ?? USERS_AND_ITEMS;
-    const item = model.items.ids.find(id);
-    if (item < 0)
-      throw unknownId(
-        `${itemNames.one} ${shown(id)} is not in the model (${many(model.items.count, itemNames)})`,
-        id,
-        model.items.ids,
-      );
-    return item;
-  }
-
-  return Object.freeze({
+  const recommender: Recommender = Object.freeze({
     model,
-    recommend: async (asker: UserQuery, options?: RecommendOptions) =>
-      (await recommendMany([asker], options))[0],
+    recommend: async (query: UserQuery, options?: RecommendOptions) =>
+      (await recommendMany([query], options))[0],
     recommendMany,
     async *recommendEach(
-      askers: Iterable<UserQuery> | AsyncIterable<UserQuery>,
+      queries: Iterable<UserQuery> | AsyncIterable<UserQuery>,
       options: RecommendOptions = {},
     ) {
-      let batch: UserQuery[] = [];
+      let waiting: UserQuery[] = [];
       let done = 0;
       const { onUnknown } = options;
       const flush = () => {
         const first = done;
-        done += batch.length;
-        return recommendMany(batch, {
+        done += waiting.length;
+        return recommendMany(waiting, {
           ...options,
-          ...(onUnknown && { onUnknown: (ids: readonly Id[], a: number) => onUnknown(ids, first + a) }),
+          ...(onUnknown && { onUnknown: (ids: readonly Id[], at: number) => onUnknown(ids, first + at) }),
         });
       };
-      for await (const asker of askers) {
-        batch.push(asker);
-        if (batch.length < BATCH) continue;
+      for await (const query of queries) {
+        waiting.push(query);
+        if (waiting.length < BATCH) continue;
         yield* await flush();
-        batch = [];
+        waiting = [];
       }
       yield* await flush();
     },
-    rank(asker: UserQuery, candidates: readonly Id[], options: RankCandidatesOptions = {}) {
+    async explainMany(queries: readonly UserQuery[], options: ExplainListOptions = {}) {
+      open();
+      const { threads, signal, onProgress, onUnknown, engine: _, ...settings } = options;
+      const costly = settings.explain === true || settings.confidence === true;
+      if (!costly || explainWorkerCount(queries.length, threads) === 1) {
+        return explainLists(recommender, queries, options);
+      }
+      throwIfAborted(signal);
+      const ignoreUnknown = onUnknown !== undefined;
+      // An error in the options holds for all users, and only this thread can name the option.
+      const [first] = queries;
+      await explainLists(recommender, [first], {
+        ...settings,
+        ...(ignoreUnknown && { onUnknown: () => {} }),
+        signal,
+        threads: 1,
+      });
+      return workers.explain(queries, { options: settings, ignoreUnknown }, { threads, signal, onProgress });
+    },
+    rank(query: UserQuery, candidates: readonly Id[], options: RankCandidatesOptions = {}) {
       open();
       const { explain, onUnknown, onUnknownCandidates } = withDefaults(CANDIDATES, options);
       const unknown = candidates.filter((id) => model.items.ids.find(id) < 0);
       if (unknown.length > 0) {
-        if (!onUnknownCandidates) knownItem(unknown[0]);
+        if (!onUnknownCandidates) itemAt(unknown[0]);
         onUnknownCandidates?.(unknown);
       }
-      const items = new Set(candidates.map((id) => model.items.ids.find(id)).filter((item) => item >= 0));
-      const { seat, own } = place(asker, 0, { needSeen: false, onUnknown });
-      return Array.from(items)
+      const { score } = oneUser(query, explain, onUnknown);
+      return [...new Set(knownItems(model, candidates))]
         .sort((a, b) => a - b)
-        .map(describer(seat, own, explain))
+        .map(score)
         .sort((a, b) => b.score - a.score);
     },
-    explain(asker: UserQuery, item: Id, options: OptionsOf<typeof ONE_ITEM> = {}) {
+    explain(query: UserQuery, item: Id, options: OptionsOf<typeof ONE_ITEM> = {}) {
       open();
-      const { seat, own } = place(asker, 0, { needSeen: false, ...withDefaults(ONE_ITEM, options) });
-      return describer(seat, own, true)(knownItem(item));
+      const { onUnknown } = withDefaults(ONE_ITEM, options);
+      return oneUser(query, true, onUnknown).score(itemAt(item));
     },
     reasons(recommendation: Recommendation) {
       open();
       return reasons()(recommendation);
     },
-    async confidence(asker: UserQuery, items: readonly Id[], options: OptionsOf<typeof ONE_ITEM> = {}) {
+    async confidence(query: UserQuery, items: readonly Id[], options: OptionsOf<typeof ONE_ITEM> = {}) {
       open();
-      const { row, own } = place(asker, 0, { needSeen: false, ...withDefaults(ONE_ITEM, options) });
-      const exclude = known(asker.exclude ?? []);
-      return confidence()({ row, own, listed: items.map(knownItem), exclude });
+      const { onUnknown } = withDefaults(ONE_ITEM, options);
+      const { row, own } = resolveUser(model, query, 0, { needSeen: false, onUnknown });
+      const exclude = knownItems(model, query.exclude ?? []);
+      return confidence()({ row, own, listed: items.map(itemAt), exclude });
     },
     similar(item: Id, options: OptionsOf<typeof LIST> = {}) {
       open();
       const { n } = withDefaults(LIST, options);
-      return similarity()(knownItem(item), n);
+      return similarity()(itemAt(item), n);
     },
     popular(options: OptionsOf<typeof POPULAR> = {}) {
       open();
@@ -292,96 +246,22 @@ export function createRecommender(model: Model): Recommender {
     },
     async close() {
       closed = true;
-      await Promise.all([judge.close(), forMany.close()]);
+      await Promise.all([scorer.close(), batch.close(), workers.close()]);
     },
   });
+  return recommender;
 }
 
-type Own = Identified['own'];
-/** An asker with a place before the judge. */
-interface Placed extends Identified {
-  readonly seat: UserScorer;
-}
-
-/** For callers without types: who asks is a user, or someone who likes a few items. */
-function checkAsker(asker: unknown): void {
-  const isId = (id: unknown) => typeof id === 'string' || typeof id === 'number';
-  const given =
-    typeof asker === 'object' && asker !== null ? (asker as Readonly<Record<string, unknown>>) : {};
-  const { likes, user } = given;
-  if ('likes' in given ? Array.isArray(likes) && likes.every(isId) : isId(user)) return;
-  const problem =
-    'likes' in given ? 'likes is no list of ids' : 'user' in given ? 'user is no id' : 'nobody asks';
-  throw new InputError(
-    `${problem}: give { user: ID } for a user of the model, or { likes: [ID, …] } for someone new; an id is a text or a number`,
-  );
-}
-
-type NewAsker = Extract<UserQuery, { likes: unknown }>;
-
-function unknownUser({ users, names = USERS_AND_ITEMS }: Model, id: Id): InputError {
-  const { one, many: all } = names.users;
-  const instead = `name liked ${names.items.many} instead`;
-  if (users.count === 0) {
-    return new InputError(
-      `${one} ${shown(id)} is not in the model: the file was saved without ${all}; ${instead}, or save it with ${all}`,
-    );
-  }
-  return unknownId(
-    `${one} ${shown(id)} is not in the model (${many(users.count, names.users)}, the first is ${shown(users.ids.at(0))})`,
-    id,
-    users.ids,
-    `for a new ${one}, ${instead}`,
-  );
-}
-
-/** Liked items by index, each once, counts added. */
-function likedItems(
-  model: Model,
-  { likes, counts }: NewAsker,
-  at: number,
-  onUnknown: RecommendOptions['onUnknown'],
-): Own {
-  if (counts && counts.length !== likes.length) {
-    throw new InputError(`${counts.length} counts for ${likes.length} liked items; give one for each`);
-  }
-  const liked = new Map<number, number>();
-  const unknown: Id[] = [];
-  for (const [i, id] of likes.entries()) {
-    const item = model.items.ids.find(id);
-    if (item < 0) unknown.push(id);
-    else liked.set(item, (liked.get(item) ?? 0) + (counts?.[i] ?? 1));
-  }
-  if (unknown.length > 0) {
-    if (!onUnknown) {
-      const { names = USERS_AND_ITEMS } = model;
-      const { one, many: all } = names.items;
-      throw unknownId(
-        `${unknown.length === 1 ? one : all} ${unknown
-          .slice(0, 5)
-          .map((id) => shown(id))
-          .join(', ')}${unknown.length > 5 ? ', …' : ''} ` +
-          `${unknown.length === 1 ? 'is' : 'are'} not in the model (${many(model.items.count, names.items)})`,
-        unknown[0],
-        model.items.ids,
-        `like only ${all} that the model knows`,
-      );
-    }
-    onUnknown(unknown, at);
-  }
-  if (liked.size === 0) {
-    throw new InputError('no liked item is known to the model: name at least one of its items');
-  }
-  const items = Uint32Array.from(liked.keys()).sort();
-  return { items, counts: model.multigraph ? items.map((item) => liked.get(item)!) : undefined };
-}
-
-function shares(ids: VertexIds, own: Own, parts: Explanation): RecommendationShares {
+/** The explanation of a score, with the ids of the user's items. */
+function contributions(
+  ids: VertexIds,
+  own: ResolvedUser['own'],
+  parts: Explanation,
+): RecommendationExplanation {
   const usual = usualShares(parts.all);
   const byItem = Array.from(own.items, (item, e) => ({
     item: ids.at(item),
-    share: parts.items[e],
-    usual: parts.score * usual.items[e],
+    ...contributionOf(parts.items[e], parts.score * usual.items[e], parts.score),
   }));
   return {
     features: Array.from(parts.features),

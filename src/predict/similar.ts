@@ -1,6 +1,5 @@
-// Items that are like an item: those that the same users have. Measured on held-out users, users in common say more of it
-// than the cosine of mean activities (docs/appendix/serving.md), which takes their place where a model does not carry who has
-// what.
+// Items similar to an item: those that the same users have. On held-out users, common users predict better than the cosine of
+// mean activities (docs/appendix/serving.md), which is used if a model does not store its users' items.
 
 import { InputError } from '../errors.js';
 import type { Model, SeenItems } from '../fit/model.js';
@@ -16,14 +15,14 @@ import type { MemberScorer } from './scoring/member-scorer.js';
 export interface SimilarItem {
   readonly item: string;
   /**
-   * Users who have both, over the root of the product of the users who have each; 30 are added to each of these, so that a few
-   * common users are no likeness. Of a ranker by weights between items, the weight. Of a model without its users' items, the
-   * cosine of the two items' mean activities.
+   * Number of users who have both, over the root of the product of the numbers who have each. 30 is added to both numbers, so
+   * that a few common users do not make items similar. For a ranker by item weights: the weight. For a model that does not store
+   * its users' items: the cosine of the two items' mean activities.
    */
   readonly similarity: number;
 }
 
-/** Items like this one, most alike first. Where many are asked for, use a recommender. */
+/** Items similar to this one, most similar first. For several requests, use a recommender. */
 export async function similarItems(
   model: Model,
   item: string | number,
@@ -37,13 +36,13 @@ export async function similarItems(
   }
 }
 
-/** Added to the users of each item; of 0, 3, 10 and 30 the best on the training parts of three sets. */
+/** Added to the number of users of each item. Of 0, 3, 10 and 30 it was best on the training parts of three data sets. */
 const ADDED_USERS = 30;
 
-/** A function that finds the items like one; norms are made once. */
+/** A function that finds similar items; it computes norms once. */
 export function createSimilarity(
   model: Model,
-  voices: readonly MemberScorer[] | undefined,
+  members: readonly MemberScorer[] | undefined,
 ): (item: number, n: number) => SimilarItem[] {
   const { ids, count } = model.items;
   const list = (item: number, n: number, alike: Float64Array) =>
@@ -68,27 +67,27 @@ export function createSimilarity(
       return list(item, n, common);
     };
   }
-  if (voices) {
+  if (members) {
     const norm = new Float64Array(count);
-    for (const { items, features } of voices) addProducts(items, features, undefined, norm);
+    for (const { items, features } of members) addProducts(items, features, undefined, norm);
     for (let j = 0; j < count; j++) norm[j] = Math.sqrt(norm[j]);
     return (item, n) => {
       const products = new Float64Array(count);
-      for (const { items, features } of voices) {
+      for (const { items, features } of members) {
         addProducts(items, features, items.subarray(item * features, (item + 1) * features), products);
       }
       const scale = norm[item];
-      // An item without any activity is like nothing.
+      // An item without any activity is similar to nothing.
       for (let j = 0; j < count; j++) products[j] = Math.min(1, products[j] / (scale * norm[j]) || 0);
       return list(item, n, products);
     };
   }
   throw new InputError(
-    'this model ranks by popularity and was saved without its users, so it cannot say which items are alike: save it with them, or fit with another method',
+    'this model ranks by popularity and was saved without its users, so it cannot find similar items: save it with them, or fit with another method',
   );
 }
 
-/** Users who have both `item` and each other item. Rows ascend, so whether a user has it is found by halving. */
+/** Numbers of users who have both `item` and each other item. Rows ascend, so a binary search finds the item. */
 function commonUsers({ offsets, neighbors }: SeenItems, item: number, count: number): Float64Array {
   const common = new Float64Array(count);
   for (let user = 0; user + 1 < offsets.length; user++) {

@@ -104,21 +104,23 @@ export const ModelRequest = z
 const item = z.string().openapi({ description: 'Id of the item.' });
 const title = z.string().optional().openapi({ description: 'Its title, if the server has titles.' });
 
-const share = {
-  share: z.number(),
+const contribution = {
+  contribution: z.number().openapi({ description: 'In units of the score.' }),
+  fraction: z.number().openapi({
+    description: 'Of the score’s absolute value: 0 to 1, unless some contributions are negative.',
+  }),
   usual: z.number().openapi({
-    description: 'What this part would be of a score as large, were the item the user’s average one.',
+    description: 'The contribution to a score of the same size if the item were the user’s average one.',
   }),
 };
-const Share = z.strictObject({ item, title, ...share });
 
 export const Explanation = z
   .strictObject({
-    items: z.array(Share).openapi({
+    items: z.array(z.strictObject({ item, title, ...contribution })).openapi({
       description: 'The few of the user’s items that speak for it most beyond what they usually do.',
     }),
     others: z
-      .strictObject({ count: z.number().int(), ...share })
+      .strictObject({ count: z.number().int(), ...contribution })
       .openapi({ description: 'The user’s other items together.' }),
     features: z
       .array(
@@ -127,7 +129,7 @@ export const Explanation = z
           about: z
             .array(z.strictObject({ item, title }))
             .openapi({ description: 'Items that stand out in it.' }),
-          ...share,
+          ...contribution,
         }),
       )
       .openapi({
@@ -135,9 +137,9 @@ export const Explanation = z
           'The features that speak for it more than they usually do; where none does, the largest.',
       }),
     otherFeatures: z
-      .strictObject({ count: z.number().int(), ...share })
+      .strictObject({ count: z.number().int(), ...contribution })
       .openapi({ description: 'The model’s other features together.' }),
-    direct: z.strictObject(share).openapi({
+    direct: z.strictObject(contribution).openapi({
       description:
         'What the user’s items give this one directly, by weights between items and past all features.',
     }),

@@ -13,7 +13,7 @@ import type { OpenedSplit } from './split-partition.js';
 export function frameOfPartition(split: OpenedSplit): SplitFrame {
   const { seed, testUsers, testItems, train, test, itemCoins } = split;
   return {
-    ...{ seed, testUsers, testItems, itemCoins, fingerprint: split.fingerprint },
+    ...{ seed, testUsers, testItems, itemAssignment: itemCoins, fingerprint: split.fingerprint },
     train: { ids: train.itemIds, degree: train.itemDegree, fingerprint: train.fingerprint },
     testIds: test.itemIds,
   };
@@ -24,7 +24,7 @@ export function frameOfSplit(split: Split): SplitFrame {
   const { seed, testUsers, testItems, train, test, assignment: coins } = split;
   const { items } = train;
   return {
-    ...{ seed, testUsers, testItems, itemCoins: coins.items, fingerprint: split.fingerprint },
+    ...{ seed, testUsers, testItems, itemAssignment: coins.items, fingerprint: split.fingerprint },
     train: { ids: items.ids, degree: degrees(items), fingerprint: fingerprint(train) },
     testIds: test.items.ids,
   };

@@ -46,7 +46,10 @@ describe.each(BASELINES)('the baseline %s', (name) => {
       { user: graph.users.ids.at(1) },
       { n: 1, explain: true },
     );
-    const parts = explanation!.items.reduce((sum, { share }) => sum + share, explanation!.prior);
+    const parts = explanation!.items.reduce(
+      (sum, { contribution }) => sum + contribution,
+      explanation!.prior,
+    );
     expect(parts / score).toBeCloseTo(1, 6);
     const { items, usualPrior } = explanation!;
     expect(items.reduce((sum, { usual }) => sum + usual, usualPrior) / score).toBeCloseTo(1, 6);

@@ -192,17 +192,18 @@ describe('a blended ranker', () => {
         expect(score).toBeCloseTo(best[i].score, 6);
         expect(plain[i].score).toBe(score);
         const { items, prior, features, direct, usualFeatures, usualDirect } = explanation!;
-        const parts = items.reduce((sum, { share }) => sum + share, prior);
+        const parts = items.reduce((sum, { contribution }) => sum + contribution, prior);
         expect(parts).toBeCloseTo(score, 6);
         const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
         expect(direct).not.toBe(0);
         expect(sum(features) + direct).toBeCloseTo(score, 6);
         expect(sum(usualFeatures) + usualDirect).toBeCloseTo(score, 6);
         const told = recommender.reasons(listed[i])!;
-        expect(told.direct.share).toBe(direct);
-        const named = sum(told.features.map(({ share }) => share));
-        expect(named + told.otherFeatures.share + direct).toBeCloseTo(score, 6);
-        for (const { share } of told.features) expect(share).toBeGreaterThanOrEqual(0.005 * score);
+        expect(told.direct.contribution).toBe(direct);
+        const named = sum(told.features.map(({ contribution }) => contribution));
+        expect(named + told.otherFeatures.contribution + direct).toBeCloseTo(score, 6);
+        for (const { contribution } of told.features)
+          expect(contribution).toBeGreaterThanOrEqual(0.005 * score);
       }
       expect(recommender.features({ n: 2 })).toHaveLength(8);
       const { overlap, intervals } = await recommender.confidence(

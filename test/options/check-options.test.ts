@@ -115,18 +115,18 @@ const VALUES: Readonly<Record<string, readonly [call: (wrong: never) => unknown,
   'an asker who is nobody': [
     (asker) => library.recommend(model, asker),
     {},
-    /^nobody asks: give \{ user: ID \}/,
+    /^no user is given: give \{ user: ID \}/,
   ],
-  'an asker who is undefined': [(asker) => recommender.recommend(asker), undefined, /^nobody asks: /],
+  'an asker who is undefined': [(asker) => recommender.recommend(asker), undefined, /^no user is given: /],
   'an asker without an id': [
     (asker) => recommender.rank(asker, ['tea']),
     { user: undefined },
-    /^user is no id: /,
+    /^user is not an id: /,
   ],
   'likes that are one id': [
     (asker) => recommender.recommendMany([asker]),
     { likes: 'tea' },
-    /^likes is no list of ids: /,
+    /^likes is not a list of ids: /,
   ],
   'a fit instead of its model': [
     (fitted) => library.recommend(fitted, { user: 'ann' }),

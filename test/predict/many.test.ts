@@ -13,7 +13,6 @@ import { parseNumber } from '../../src/ingest/intake/value-column.js';
 import { readWithValues } from '../../src/ingest/read.js';
 import { randomStream } from '../../src/math/random.js';
 import { OptionError } from '../../src/options/error.js';
-import { createExplainMany } from '../../src/predict/explain/explain-many.js';
 import { createRecommender } from '../../src/predict/recommender.js';
 import { saveModel } from '../../src/store/model-file.js';
 import { graphex } from '../cli/run.js';
@@ -157,23 +156,22 @@ describe('graphex recommend --all-users', () => {
     });
   });
 
-  it('tells many lists on several threads as one thread tells them', async () => {
+  it('explains many lists on several threads as on one thread', async () => {
     const model = smallModel({ users: 80 });
     const recommender = createRecommender(model);
-    const teller = createExplainMany(recommender);
     const askers = Array.from({ length: 80 }, (_, u) =>
       u % 9 === 1 ? { likes: ['item 3', 'nothing'] } : { user: `user ${u}` },
     );
     const asked = { n: 3, explain: true, confidence: true, onUnknown: () => {}, exclude: ['item 2'] };
-    const alone = await teller.tell(askers, { ...asked, threads: 1 });
+    const alone = await recommender.explainMany(askers, { ...asked, threads: 1 });
     const done: number[] = [];
-    const together = await teller.tell(askers, {
+    const together = await recommender.explainMany(askers, {
       ...asked,
       threads: 2,
       onProgress: (progress) => done.push(progress.done),
     });
     expect(together).toEqual(alone);
-    // One report for each piece of a worker: all but the first were not told here.
+    // One report for each piece of a worker.
     expect(done).toHaveLength(5);
     expect(done.at(-1)).toBe(80);
     expect(alone[0]).toMatchObject({
@@ -181,25 +179,22 @@ describe('graphex recommend --all-users', () => {
       items: [{ reasons: {} }, {}, {}],
     });
     const { onUnknown: _, ...strict } = asked;
-    await expect(teller.tell(askers, { ...strict, threads: 2 })).rejects.toThrow(
+    await expect(recommender.explainMany(askers, { ...strict, threads: 2 })).rejects.toThrow(
       /item nothing is not in the model/,
     );
     await expect(
-      teller.tell(askers, { ...asked, threads: 2, signal: AbortSignal.abort() }),
+      recommender.explainMany(askers, { ...asked, threads: 2, signal: AbortSignal.abort() }),
     ).rejects.toThrow();
-    await teller.close();
     await recommender.close();
   });
 
   it('names the option that is wrong on any number of threads', async () => {
     const recommender = createRecommender(models.knn);
-    const teller = createExplainMany(recommender);
     const askers = Array.from({ length: 80 }, (_, a) => ({ user: pairs[a][0] }));
     for (const threads of [1, 2]) {
-      const told = teller.tell(askers, { n: 3, confidence: true, threads });
+      const told = recommender.explainMany(askers, { n: 3, confidence: true, threads });
       await expect(told).rejects.toBeInstanceOf(OptionError);
     }
-    await teller.close();
     await recommender.close();
   });
 

@@ -122,11 +122,17 @@ describe('graphex recommend', () => {
     for (const { score, explanation } of said) {
       const { items, others, rest, features, otherFeatures, direct } = explanation;
       expect([items.length, others.count]).toEqual([2, 0]);
-      const parts = items.reduce((sum: number, { share }: { share: number }) => sum + share, rest);
+      const parts = items.reduce(
+        (sum: number, { contribution }: { contribution: number }) => sum + contribution,
+        rest,
+      );
       expect(parts).toBeCloseTo(score, 9);
       expect(features[0].about[0]).toHaveProperty('item');
-      const byFeature = features.reduce((sum: number, { share }: { share: number }) => sum + share, 0);
-      expect(byFeature + otherFeatures.share + direct.share).toBeCloseTo(score, 9);
+      const byFeature = features.reduce(
+        (sum: number, { contribution }: { contribution: number }) => sum + contribution,
+        0,
+      );
+      expect(byFeature + otherFeatures.contribution + direct.contribution).toBeCloseTo(score, 9);
     }
     expect(want[0].explanation!.items.map((part) => part.item).sort()).toEqual(['item 1', 'item 2']);
 

@@ -129,7 +129,7 @@ describe('recommend', () => {
     expect(unknown).toEqual(['x']);
     expect(list).toEqual(await recommend(model, { likes: ['item 1'] }));
     const bare = smallModel({ withSeen: false });
-    await expect(recommend(bare, { user: 'user 1' })).rejects.toThrow(/does not carry which items/);
+    await expect(recommend(bare, { user: 'user 1' })).rejects.toThrow(/does not store which items/);
     expect((await recommend(bare, { user: 'user 1' }, { includeSeen: true, n: 3 })).length).toBe(3);
   });
 });

@@ -66,7 +66,8 @@ describe.each(Object.entries(kinds))('a recommender of a %s', (_, make) => {
       const [first] = await recommender.recommend(asker, { n: 1, explain: true });
       expect(recommender.explain(asker, first.item)).toEqual(first);
       const { items, prior, features } = first.explanation!;
-      expect(items.reduce((sum, { share }) => sum + share, prior)).toBeCloseTo(first.score, 10);
+      expect(items.reduce((sum, { contribution }) => sum + contribution, prior)).toBeCloseTo(first.score, 10);
+      for (const { contribution, fraction } of items) expect(fraction).toBe(contribution / first.score);
       expect(features.reduce((sum, part) => sum + part, 0)).toBeCloseTo(first.score, 10);
     }
     await recommender.close();
@@ -81,7 +82,8 @@ describe.each(Object.entries(kinds))('a recommender of a %s', (_, make) => {
     const total = every.reduce((sum, { score }) => sum + score, 0);
     const own = new Map<string, number>();
     for (const { explanation } of every) {
-      for (const { item, share } of explanation!.items) own.set(item, (own.get(item) ?? 0) + share);
+      for (const { item, contribution } of explanation!.items)
+        own.set(item, (own.get(item) ?? 0) + contribution);
     }
     const { score, explanation } = every[0];
     for (const { item, usual } of explanation!.items) {
@@ -90,7 +92,7 @@ describe.each(Object.entries(kinds))('a recommender of a %s', (_, make) => {
     const { items, usualPrior, usualFeatures } = explanation!;
     expect(items.reduce((sum, { usual }) => sum + usual, usualPrior)).toBeCloseTo(score, 10);
     expect(usualFeatures.reduce((sum, part) => sum + part, 0)).toBeCloseTo(score, 10);
-    const contrast = items.map(({ share, usual }) => share - usual);
+    const contrast = items.map(({ contribution, usual }) => contribution - usual);
     expect(contrast).toEqual([...contrast].sort((a, b) => b - a));
     await recommender.close();
   });
@@ -104,20 +106,21 @@ describe.each(Object.entries(kinds))('a recommender of a %s', (_, make) => {
       const { items, others, features, otherFeatures, direct, rest } = recommender.reasons(first)!;
       expect(items.length + others.count).toBe(first.explanation!.items.length);
       expect(items.length).toBeLessThanOrEqual(5);
-      expect(items.reduce((sum, { share }) => sum + share, others.share + rest)).toBeCloseTo(first.score, 10);
+      expect(
+        items.reduce((sum, { contribution }) => sum + contribution, others.contribution + rest),
+      ).toBeCloseTo(first.score, 10);
       expect(features.length).toBeGreaterThan(0);
       expect(features.length + otherFeatures.count).toBe(first.explanation!.features.length);
-      expect(features.reduce((sum, { share }) => sum + share, otherFeatures.share)).toBeCloseTo(
-        first.score,
-        10,
-      );
-      expect(direct).toEqual({ share: 0, usual: 0 });
+      expect(
+        features.reduce((sum, { contribution }) => sum + contribution, otherFeatures.contribution),
+      ).toBeCloseTo(first.score, 10);
+      expect(direct).toEqual({ contribution: 0, fraction: 0, usual: 0 });
       const described = recommender.features({ n: 3 });
-      for (const { feature, about, share } of features) {
+      for (const { feature, about, contribution } of features) {
         expect(about).toEqual(
           described.find((one) => one.feature === feature)!.items.map(({ item }) => item),
         );
-        expect(share).toBe(first.explanation!.features[feature - 1]);
+        expect(contribution).toBe(first.explanation!.features[feature - 1]);
       }
     }
     expect(recommender.reasons({ item: 'item 1', score: 1 })).toBeUndefined();

@@ -4,16 +4,16 @@ import { confidenceWords } from '../../src/report/words/confidence.js';
 import { reasonWords } from '../../src/report/words/reasons.js';
 import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 
-const none = { count: 0, share: 0, usual: 0 };
+const none = { count: 0, contribution: 0, fraction: 0, usual: 0 };
 const blended: Reasons = {
   items: [
-    { item: 'tea', share: 1.01, usual: 0.5 },
-    { item: 'milk', share: -0.01, usual: 0.5 },
+    { item: 'tea', contribution: 1.01, fraction: 1.01, usual: 0.5 },
+    { item: 'milk', contribution: -0.01, fraction: -0.01, usual: 0.5 },
   ],
   others: none,
-  features: [{ feature: 3, about: ['cake'], share: 0.08, usual: 0.03 }],
-  otherFeatures: { count: 9, share: -0.1, usual: 0.07 },
-  direct: { share: 1.02, usual: 0.9 },
+  features: [{ feature: 3, about: ['cake'], contribution: 0.08, fraction: 0.08, usual: 0.03 }],
+  otherFeatures: { count: 9, contribution: -0.1, fraction: -0.1, usual: 0.07 },
+  direct: { contribution: 1.02, fraction: 1.02, usual: 0.9 },
   rest: 0,
 };
 const say = (reasons: Reasons, score: number) => reasonWords(reasons, score, USERS_AND_ITEMS, (id) => id);
@@ -34,10 +34,10 @@ describe('why an item is listed', () => {
   it('says nothing of parts against an item where there are none, nor of weights where there are no features', () => {
     const plain: Reasons = {
       ...blended,
-      items: [{ item: 'tea', share: 1, usual: 1 }],
+      items: [{ item: 'tea', contribution: 1, fraction: 1, usual: 1 }],
       features: [],
       otherFeatures: none,
-      direct: { share: 1, usual: 1 },
+      direct: { contribution: 1, fraction: 1, usual: 1 },
     };
     expect(say(plain, 1)).toEqual({
       lines: ['because of tea (100 %); none of this speaks for it more than for other items'],
@@ -48,7 +48,7 @@ describe('why an item is listed', () => {
 
   it('keeps the signs of the parts of a score below 0, and has words for one of 0', () => {
     const { lines, against } = say(
-      { ...blended, items: [{ item: 'tea', share: 1, usual: -1 }], rest: -3 },
+      { ...blended, items: [{ item: 'tea', contribution: 1, fraction: 1, usual: -1 }], rest: -3 },
       -2,
     );
     expect(lines[0]).toBe('because of tea (50 %); not explained by any of them (−150 %)');
@@ -61,14 +61,18 @@ describe('reasons that are none', () => {
   const bare: Reasons = { ...blended, features: [], otherFeatures: none, direct: none };
 
   it('an item whose part rounds to 0 % is not named', () => {
-    const one: Reasons = { ...bare, items: [{ item: 'tea', share: 0.004, usual: 0.004 }], rest: 0.996 };
+    const one: Reasons = {
+      ...bare,
+      items: [{ item: 'tea', contribution: 0.004, fraction: 0.004, usual: 0.004 }],
+      rest: 0.996,
+    };
     expect(say(one, 1).lines).toEqual([
       'not because of any of this user’s items: it goes by what all users have',
     ]);
     const many: Reasons = {
       ...one,
-      items: [{ item: 'tea', share: 0.4, usual: 0.1 }],
-      others: { count: 7, share: 0.004, usual: 0.3 },
+      items: [{ item: 'tea', contribution: 0.4, fraction: 0.4, usual: 0.1 }],
+      others: { count: 7, contribution: 0.004, fraction: 0.004, usual: 0.3 },
       rest: 0.596,
     };
     expect(say(many, 1).lines).toEqual([
@@ -77,8 +81,18 @@ describe('reasons that are none', () => {
   });
 
   it('many small parts are said together, though none is named', () => {
-    const items = Array.from({ length: 5 }, (_, i) => ({ item: `i${i}`, share: 0.004, usual: 0.004 }));
-    const small: Reasons = { ...bare, items, others: { count: 95, share: 0.38, usual: 0.4 }, rest: 0.6 };
+    const items = Array.from({ length: 5 }, (_, i) => ({
+      item: `i${i}`,
+      contribution: 0.004,
+      fraction: 0.004,
+      usual: 0.004,
+    }));
+    const small: Reasons = {
+      ...bare,
+      items,
+      others: { count: 95, contribution: 0.38, fraction: 0.38, usual: 0.4 },
+      rest: 0.6,
+    };
     expect(say(small, 1).lines).toEqual([
       'because of 100 items (40 %); not explained by any of them (60 %); none of this speaks for it more than for other items',
     ]);

@@ -68,7 +68,10 @@ describe('every kind of model is served', () => {
       expect(ranked.body.items).toEqual(pairs(recommender.rank({ likes }, candidates)));
       const why = await ask('/v1/explain', { likes, item: candidates[0] });
       const { score, explanation } = why.body;
-      const parts = explanation.items.reduce((sum: number, one: { share: number }) => sum + one.share, 0);
+      const parts = explanation.items.reduce(
+        (sum: number, one: { contribution: number }) => sum + one.contribution,
+        0,
+      );
       expect(parts + explanation.rest).toBeCloseTo(score, 6);
       await recommender.close();
     },

@@ -80,11 +80,13 @@ describe('a running server', () => {
     );
     for (const { score, explanation } of known.body.items) {
       const { items, others, rest } = explanation as {
-        items: { share: number }[];
-        others: { share: number };
+        items: { contribution: number }[];
+        others: { contribution: number };
         rest: number;
       };
-      expect(items.reduce((sum, { share }) => sum + share, others.share + rest)).toBeCloseTo(score, 9);
+      expect(
+        items.reduce((sum, { contribution }) => sum + contribution, others.contribution + rest),
+      ).toBeCloseTo(score, 9);
     }
     await recommender.close();
   });

@@ -2,8 +2,7 @@
 
 import { InputError } from '../../errors.js';
 import type { Model } from '../../fit/model.js';
-import { createExplainMany, type ExplainMany } from '../../predict/explain/explain-many.js';
-import { createRecommender } from '../../predict/recommender.js';
+import { createRecommender, type Recommender } from '../../predict/recommender.js';
 import type { TitleBook } from '../../predict/titles.js';
 import { listPieces, type UserList } from '../../store/list-pieces.js';
 import { listsFormat, writeLists } from '../../store/lists.js';
@@ -102,23 +101,22 @@ export async function listsToOutput(
   async function* batches(): AsyncGenerator<UserList[]> {
     for await (const group of groups) {
       const recommender = createRecommender(group.model);
-      const teller = createExplainMany(recommender);
       try {
-        yield* batchesOf(teller, group);
+        yield* batchesOf(recommender, group);
       } finally {
-        await teller.close();
         await recommender.close();
       }
     }
   }
   async function* batchesOf(
-    teller: ExplainMany,
+    recommender: Recommender,
     { model: own, askers }: AskedGroup,
   ): AsyncGenerator<UserList[]> {
     const together = flags.explain || flags.confidence ? EXPLAINED_TOGETHER : TOGETHER;
     const { n, includeSeen, explain, confidence } = flags;
     const settings = { n, includeSeen, explain, confidence, exclude, threads, signal, onUnknown: () => {} };
-    const ask = (at: number) => makeListings(teller, own, askers.slice(at, at + together), titles, settings);
+    const ask = (at: number) =>
+      makeListings(recommender, own, askers.slice(at, at + together), titles, settings);
     let next = askers.length > 0 ? ask(0) : undefined;
     for (let at = 0; next; at += together) {
       const listings = await next;

@@ -7,7 +7,6 @@ import { NAMES_LINE, readSideTable } from '../../ingest/side-table.js';
 import type { RECOMMEND, RECOMMEND_COMMAND } from '../../options/commands/recommend.js';
 import { COMMANDS } from '../../options/commands.js';
 import type { OptionsOf } from '../../options/declare.js';
-import { createExplainMany } from '../../predict/explain/explain-many.js';
 import type { UserQuery } from '../../predict/recommend.js';
 import { createRecommender } from '../../predict/recommender.js';
 import type { TitleBook } from '../../predict/titles.js';
@@ -116,14 +115,12 @@ async function run(path: string, values: Values, context: CommandContext) {
     const listings: Listing[] = [];
     for await (const { model: one, askers } of groups()) {
       const recommender = createRecommender(one);
-      const teller = createExplainMany(recommender);
       try {
         const { n, includeSeen, explain, confidence } = values;
         const { threads, signal, onProgress } = context;
         const asked = { n, includeSeen, explain, confidence, exclude, threads, signal, onProgress };
-        listings.push(...(await makeListings(teller, one, askers, titles, asked)));
+        listings.push(...(await makeListings(recommender, one, askers, titles, asked)));
       } finally {
-        await teller.close();
         await recommender.close();
       }
     }

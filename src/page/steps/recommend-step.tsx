@@ -197,15 +197,15 @@ function SaveList({ answer, names }: { readonly answer: Answer; readonly names: 
   );
 }
 
-/** The largest part of the score. */
+/** The largest contribution to the score. */
 function mainReason({ score, reasons }: Listed): string {
   if (!reasons) return '';
   const [first] = reasons.items;
-  if (!first || reasons.rest > first.share) return `${percent(reasons.rest / score)} as for anybody`;
-  return `${percent(first.share / score)} because of ${itemName(first.item, 30)}`;
+  if (!first || reasons.rest > first.contribution) return `${percent(reasons.rest / score)} as for anybody`;
+  return `${percent(first.fraction)} because of ${itemName(first.item, 30)}`;
 }
 
-/** All parts of a score, which add up to it. */
+/** The contributions to a score, which add up to it. */
 function WhyListed({
   entry: { score, low, high, reasons },
   names,
@@ -215,7 +215,7 @@ function WhyListed({
 }) {
   if (!reasons) return <p class="quiet reasons">This model gives no reasons.</p>;
   const { items, others, rest, features, direct } = reasons;
-  const part = (share: number) => <span class="number">{fixed((100 * share) / score, 1)} %</span>;
+  const part = (fraction: number) => <span class="number">{fixed(100 * fraction, 1)} %</span>;
   const other = { one: `other ${names.items.one}`, many: `other ${names.items.many}` };
   return (
     <div class="reasons">
@@ -227,25 +227,25 @@ function WhyListed({
         , which is the sum of
       </p>
       <ul>
-        {items.map(({ item, share, usual }) => (
+        {items.map(({ item, fraction, usual }) => (
           <li key={item}>
-            {part(share)} {itemName(item, 60)}{' '}
+            {part(fraction)} {itemName(item, 60)}{' '}
             <span class="quiet">usually {fixed((100 * usual) / score, 1)} %</span>
           </li>
         ))}
         {others.count > 0 && (
           <li>
-            {part(others.share)} {many(others.count, other)}
+            {part(others.fraction)} {many(others.count, other)}
           </li>
         )}
-        <li>{part(rest)} what anybody would be offered</li>
+        <li>{part(rest / score)} what anybody would be offered</li>
       </ul>
       {features.length > 0 && (
         <p class="quiet">
           By feature {features[0].feature}: {features[0].about.map((item) => itemName(item, 30)).join(', ')}
-          {direct.share !== 0 && (
+          {direct.fraction !== 0 && (
             <>
-              ; {part(direct.share)} from the {names.items.many} directly
+              ; {part(direct.fraction)} from the {names.items.many} directly
             </>
           )}
         </p>

@@ -1,129 +1,143 @@
-// What workers do for a recommender that is asked for many at once: give each asker a place, which folds new ones in, and
-// list the best items.
+// What a batch worker does: it scores users, folding new ones in, lists their best items, and explains lists.
 
 import type { Model } from '../../fit/model.js';
+import { fromShared, type Transfer } from '../../graph/transfer.js';
 import { serveTasks } from '../../parallel/worker.js';
 import type { TopLists } from '../../topn/lists.js';
-import { createModelScorer, type ModelScorer, ownItems, type UserScorer } from '../scoring/model-scorer.js';
-import { leftOut, rowLists } from '../scoring/scorer.js';
+import { type ExplainedList, type ExplainListOptions, explainLists } from '../explain/explain-lists.js';
+import type { UserQuery } from '../recommend.js';
+import { createRecommender } from '../recommender.js';
+import { createModelScorer, type UserScorer } from '../scoring/model-scorer.js';
+import { once } from '../scoring/once.js';
+import { excludedItems, type RowLists } from '../scoring/scorer.js';
+import { ownItems, type ResolvedUser } from '../user-query.js';
 
-interface Adopted {
-  readonly model: Model;
-  readonly judge: ModelScorer;
-  /** Places whose lists another engine makes: groups, and in these by the number of their first asker. */
-  readonly seated: Map<number, Map<number, readonly UserScorer[]>>;
-}
-
-/** By the number of their crew: without shared memory several live in one thread. */
-const adopted = new Map<number, Adopted>();
-
-/** Takes a model as `shareTables` gives it. */
-export function adopt({ crew, tables }: { readonly crew: number; readonly tables: unknown }): void {
-  const model = tables as Model;
-  adopted.set(crew, { model, judge: createModelScorer(model), seated: new Map() });
-}
-
-/** Askers by number: a user of the model, or −1 and the items that a new one has. */
-export interface AskedPiece {
-  readonly crew: number;
-  readonly rows: Int32Array;
-  /** Of new askers, one after the other. */
-  readonly likes: {
-    readonly offsets: Uint32Array;
-    readonly items: Uint32Array;
-    readonly counts: Uint32Array | undefined;
+function adopted(model: Model) {
+  return {
+    model,
+    scorer: once(() => createModelScorer(model)),
+    recommender: once(() => createRecommender(model)),
+    /** Users who are listed elsewhere, by group and by the number of their first one in the group. */
+    folded: new Map<number, Map<number, readonly UserScorer[]>>(),
   };
-  /** Not to be listed, for each asker. */
-  readonly without: readonly (readonly number[])[];
+}
+
+/** State by batch id: without shared memory several batches live in one thread. */
+const batches = new Map<number, ReturnType<typeof adopted>>();
+
+/** Takes a model. Lists need no ids of its vertices; explanations do. */
+export function adopt({ batch, model }: { readonly batch: number; readonly model: Transfer<unknown> }): void {
+  batches.set(batch, adopted(fromShared(model) as Model));
+}
+
+function batchOf(batch: number): ReturnType<typeof adopted> {
+  const found = batches.get(batch);
+  if (!found) throw new Error('no model was adopted');
+  return found;
+}
+
+/** Users to list. */
+export interface ListPiece {
+  readonly batch: number;
+  /** A user of the model, or −1 for a new user. */
+  readonly rows: Int32Array;
+  /** The items of the new users, one after the other. */
+  readonly likes: RowLists & { readonly counts: Uint32Array | undefined };
+  /** Items that are not listed, for each user. */
+  readonly exclude: readonly (readonly number[])[];
   readonly includeSeen: boolean;
   readonly n: number;
 }
 
-/** The lists one after the other. */
+/** Lists one after the other. */
 export interface ListedPiece {
   readonly offsets: Uint32Array;
   readonly items: Uint32Array;
   readonly scores: Float64Array;
 }
 
-function adoptedBy(crew: number): Adopted {
-  const found = adopted.get(crew);
-  if (!found) throw new Error('no model was adopted');
-  return found;
-}
-
-/** Who asks, by number and with what they have. */
-function askersOf({ rows, likes: { offsets, items, counts } }: AskedPiece, model: Model) {
-  let fresh = 0;
+function usersOf({ rows, likes: { offsets, values, counts } }: ListPiece, model: Model): ResolvedUser[] {
+  let next = 0;
   return Array.from(rows, (row) => {
     if (row >= 0) return { row, own: ownItems(model, row) };
-    const [first, last] = [offsets[fresh], offsets[++fresh]];
+    const [first, last] = [offsets[next], offsets[++next]];
     return {
       row: undefined,
-      own: { items: items.subarray(first, last), counts: counts?.subarray(first, last) },
+      own: { items: values.subarray(first, last), counts: counts?.subarray(first, last) },
     };
   });
 }
 
-/** Rows whose products are the scores, for an engine elsewhere that makes the lists. */
-export function foldPiece({ piece, group, at, rows }: FoldedPiece): void {
-  const { model, judge, seated } = adoptedBy(piece.crew);
-  const places = askersOf(piece, model).map(({ row, own }) => judge.userScorer(row, own));
-  const features = judge.factors?.features ?? 0;
-  judge.factors?.rows(places, rows.subarray(at * features, (at + places.length) * features));
-  const others = seated.get(group) ?? new Map<number, readonly UserScorer[]>();
-  seated.set(group, others.set(at, places));
+export async function list(piece: ListPiece): Promise<ListedPiece> {
+  const { model, scorer } = batchOf(piece.batch);
+  const users = usersOf(piece, model);
+  const scorers = users.map(({ row, own }) => scorer().userScorer(row, own));
+  const excluded = users.map(({ own }, u) => excludedItems(piece.exclude[u], own, piece.includeSeen));
+  const best = await scorer().best(scorers, { n: piece.n, excluded }, { threads: 1 });
+  const offsets = new Uint32Array(users.length + 1);
+  for (const [u, items] of best.entries()) offsets[u + 1] = offsets[u] + items.length;
+  const items = new Uint32Array(offsets[users.length]);
+  const scores = new Float64Array(items.length);
+  for (const [u, user] of scorers.entries()) {
+    items.set(best[u], offsets[u]);
+    for (const [i, item] of best[u].entries()) scores[offsets[u] + i] = user.score(item);
+  }
+  return { offsets, items, scores };
 }
 
-export interface FoldedPiece {
-  readonly piece: AskedPiece;
+export interface FoldPiece {
+  readonly piece: ListPiece;
   readonly group: number;
-  /** The number of the first asker in the group. */
+  /** The number of the first user in the group. */
   readonly at: number;
-  /** Of all askers of the group; each worker writes its own. */
+  /** Factors of all users of the group; each worker writes its own rows. */
   readonly rows: Float32Array;
 }
 
-/** The scores of listed items, of the askers of a group whom this worker has seated. */
+/** Writes the factors of users who are listed elsewhere, and keeps the users until they are scored. */
+export function fold({ piece, group, at, rows }: FoldPiece): void {
+  const { model, scorer, folded } = batchOf(piece.batch);
+  const scorers = usersOf(piece, model).map(({ row, own }) => scorer().userScorer(row, own));
+  const { factors } = scorer();
+  const features = factors?.features ?? 0;
+  factors?.rows(scorers, rows.subarray(at * features, (at + scorers.length) * features));
+  const others = folded.get(group) ?? new Map<number, readonly UserScorer[]>();
+  folded.set(group, others.set(at, scorers));
+}
+
+/** Scores the listed items of those users of a group whom this worker folded. */
 export function scoreFolded({
-  crew,
+  batch,
   group,
-  lists,
+  lists: { listed, positions, counts },
   scores,
 }: {
-  readonly crew: number;
+  readonly batch: number;
   readonly group: number;
   readonly lists: TopLists;
   readonly scores: Float64Array;
 }): void {
-  const { seated } = adoptedBy(crew);
-  const { listed, positions, counts } = lists;
-  for (const [at, places] of seated.get(group) ?? []) {
-    for (const [p, place] of places.entries()) {
-      const first = (at + p) * listed;
-      for (let i = first; i < first + counts[at + p]; i++) scores[i] = place.score(positions[i]);
+  const { folded } = batchOf(batch);
+  for (const [at, scorers] of folded.get(group) ?? []) {
+    for (const [u, user] of scorers.entries()) {
+      const first = (at + u) * listed;
+      for (let i = first; i < first + counts[at + u]; i++) scores[i] = user.score(positions[i]);
     }
   }
-  seated.delete(group);
+  folded.delete(group);
 }
 
-export async function ask(piece: AskedPiece): Promise<ListedPiece> {
-  const { model, judge } = adoptedBy(piece.crew);
-  const askers = askersOf(piece, model);
-  const places = askers.map(({ row, own }) => judge.userScorer(row, own));
-  const without = askers.map(({ own }, a) => leftOut(piece.without[a], own, piece.includeSeen));
-  const excluded = without.some((list) => list.length > 0) ? rowLists(without) : undefined;
-  const lists = await judge.lists(places, { rows: places.length, n: piece.n, excluded }, { threads: 1 });
-  const ends = new Uint32Array(places.length + 1);
-  for (let a = 0; a < places.length; a++) ends[a + 1] = ends[a] + lists.counts[a];
-  const listed = new Uint32Array(ends[places.length]);
-  const scores = new Float64Array(listed.length);
-  for (const [a, place] of places.entries()) {
-    const best = lists.positions.subarray(a * lists.listed, a * lists.listed + lists.counts[a]);
-    listed.set(best, ends[a]);
-    for (const [i, item] of best.entries()) scores[ends[a] + i] = place.score(item);
-  }
-  return { offsets: ends, items: listed, scores };
+export interface ExplainPiece {
+  readonly batch: number;
+  readonly queries: readonly UserQuery[];
+  /** Options that cross threads: no functions. */
+  readonly options: Omit<ExplainListOptions, 'signal' | 'onProgress' | 'onUnknown' | 'threads' | 'engine'>;
+  readonly ignoreUnknown: boolean;
 }
 
-serveTasks('batch-tasks', { adopt, ask, seat: foldPiece, scoreSeated: scoreFolded });
+export function explain({ batch, queries, options, ignoreUnknown }: ExplainPiece): Promise<ExplainedList[]> {
+  const onUnknown = ignoreUnknown ? () => {} : undefined;
+  return explainLists(batchOf(batch).recommender(), queries, { ...options, threads: 1, onUnknown });
+}
+
+serveTasks('batch-tasks', { adopt, list, fold, scoreFolded, explain });

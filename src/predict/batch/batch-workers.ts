@@ -1,15 +1,17 @@
-// Many askers at once, on all threads: workers share the tables of a model, each takes the next piece of the askers.
+// Workers that compute lists for many users. They share the tables of one model, and each takes the next piece of the users.
 
 import { abortReason, throwIfAborted } from '../../errors.js';
-import type { Model } from '../../fit/model.js';
+import type { Model, Vertices } from '../../fit/model.js';
+import { toShared } from '../../graph/transfer.js';
 import { allocate } from '../../math/memory.js';
 import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import type { TopLists } from '../../topn/lists.js';
-import type { OwnItems } from '../explain/explain.js';
-import { leftOut, type RowLists, rowLists } from '../scoring/scorer.js';
-import type { AskedPiece, FoldedPiece, ListedPiece } from './batch-tasks.js';
-import { shareTables } from './shared-model.js';
+import type { ExplainedList } from '../explain/explain-lists.js';
+import type { UserQuery } from '../recommend.js';
+import { excludedItems, type RowLists, rowLists } from '../scoring/scorer.js';
+import type { ResolvedUser } from '../user-query.js';
+import type { ExplainPiece, FoldPiece, ListedPiece, ListPiece } from './batch-tasks.js';
 
 const TASKS: TaskModule = {
   name: 'batch-tasks',
@@ -22,104 +24,138 @@ const TASKS: TaskModule = {
   here: () => import('./batch-tasks.js'),
 };
 
-/** An asker by number: a user of the model, or someone new with these items. */
-export interface Identified {
-  readonly row: number | undefined;
-  readonly own: OwnItems & { readonly items: Uint32Array };
-}
-
+/** The items of a list, best first, and their scores. */
 export interface Listed {
   readonly items: Uint32Array;
   readonly scores: Float64Array;
 }
 
-/** What lists are asked for. */
-export interface AskedLists {
+export interface ListSettings {
   readonly n: number;
   readonly includeSeen: boolean;
 }
 
-/** Lists by products of rows with the items, made by others than the workers. */
-export interface ListsElsewhere {
+/** Lists for rows of user factors, computed outside the workers by a GPU or by all threads. */
+export interface ListRows {
   readonly features: number;
-  /** Askers whose rows go there together: while their lists are made, the next are seated and those before scored. */
+  /** Users that are listed together. While one group is listed, workers fold the next and score the previous one. */
   readonly group: number;
-  /** How many groups may be asked for before the first is answered. */
-  readonly atOnce: number;
-  lists(
+  list(
     rows: Float32Array,
-    /** Of each row, what is not to be listed, and what it has. */
+    /** For each row, the items that are not listed, and the items that the user has. */
     of: { readonly excluded: RowLists; readonly history: () => RowLists },
   ): Promise<TopLists>;
 }
 
 export interface BatchWorkers {
-  /** Lists in the order of the askers; the same as one by one. */
-  ask(
-    askers: readonly Identified[],
-    without: readonly (readonly number[])[],
-    asked: AskedLists,
+  /** Lists in the order of the users. `rows` computes the lists if given; otherwise the workers do. */
+  lists(
+    users: readonly ResolvedUser[],
+    exclude: readonly (readonly number[])[],
+    settings: ListSettings,
     options: TaskOptions,
-    /** Who makes the lists; without it, the workers. */
-    elsewhere?: ListsElsewhere,
+    rows?: ListRows,
   ): Promise<Listed[]>;
+  /** Explained lists in the order of the queries. */
+  explain(
+    queries: readonly UserQuery[],
+    settings: Pick<ExplainPiece, 'options' | 'ignoreUnknown'>,
+    options: TaskOptions,
+  ): Promise<ExplainedList[]>;
   close(): Promise<void>;
 }
 
-/** Fewer askers than this are answered sooner than workers start. */
+/** Fewer users than this are listed sooner than workers start. */
 const FEW = 256;
-/** Askers that a worker takes at once, at most. */
+/** Most users that a worker takes at a time. */
 const PIECE = 256;
+/** Users whose lists a worker explains at a time, and fewer than so many are explained sooner than workers start. */
+const EXPLAINED_PIECE = 16;
+const FEW_EXPLAINED = 64;
+/** Groups of rows that wait to be listed. With two, the next rows are always ready. */
+const WAITING_GROUPS = 2;
 
-/** How many workers so many askers are worth; 1: none. */
-export function batchWorkerCount(askers: number, threads: number | undefined): number {
-  return askers < FEW ? 1 : threadCount(threads, Math.ceil(askers / PIECE));
+/** Number of workers for this many users; 1: none. */
+export function batchWorkerCount(users: number, threads: number | undefined): number {
+  return users < FEW ? 1 : threadCount(threads, Math.ceil(users / PIECE));
 }
 
-let crews = 0;
+/** The same for explained lists, which take tens of milliseconds each. */
+export function explainWorkerCount(users: number, threads: number | undefined): number {
+  return users < FEW_EXPLAINED ? 1 : threadCount(threads, Math.ceil(users / EXPLAINED_PIECE));
+}
+
+let batches = 0;
 
 export function createBatchWorkers(model: Model): BatchWorkers {
-  const crew = crews++;
+  const batch = batches++;
   let pool: WorkerPool | undefined;
-  const open = async (size: number) => {
-    if (pool && pool.size >= size) return pool;
-    await pool?.close();
-    pool = await createPool(TASKS, size);
-    await pool.everywhere('adopt', { crew, tables: shareTables(model) });
+  let hasIds = false;
+  const open = async (size: number, withIds: boolean) => {
+    if (pool && pool.size < size) {
+      await pool.close();
+      pool = undefined;
+    }
+    if (pool && (hasIds || !withIds)) return pool;
+    pool ??= await createPool(TASKS, size);
+    // Lists need no ids, which can be many texts; explanations do.
+    const side = (vertices: Vertices) => (withIds ? vertices : { ...vertices, ids: undefined });
+    const shared = toShared({ ...model, users: side(model.users), items: side(model.items) });
+    await pool.everywhere('adopt', { batch, model: shared });
+    hasIds = withIds;
     return pool;
   };
   const buffers: Float32Array[] = [];
-  /** Questions wait for one another: a larger one may need more workers. */
+  /** Calls follow one another, since a larger one may need more workers. */
   let turn: Promise<unknown> = Promise.resolve();
+  function inTurn<T>(signal: AbortSignal | undefined, task: () => Promise<T>): Promise<T> {
+    const result = turn.then(() => {
+      throwIfAborted(signal);
+      return task();
+    });
+    turn = result.catch(async () => {
+      // Nothing that a failed or interrupted worker left is used again.
+      const broken = pool;
+      pool = undefined;
+      await broken?.close();
+    });
+    return result.catch((error) => {
+      throw signal?.aborted ? abortReason(signal) : error;
+    });
+  }
   return {
-    ask(askers, without, asked, { threads, signal, onProgress }, elsewhere) {
-      const mine = turn.then(async () => {
-        throwIfAborted(signal);
-        const size = batchWorkerCount(askers.length, threads);
-        const workers = await open(size);
-        const step = Math.min(PIECE, Math.ceil(askers.length / size));
-        const report = progressOf(askers.length, onProgress);
-        if (elsewhere) {
-          const groups = { workers, crew, askers, without, asked, buffers };
-          return await listElsewhere(groups, elsewhere, signal, report);
-        }
-        const pieces = piecesOf(crew, askers, without, asked, step);
-        const answers = await workers.map<AskedPiece, ListedPiece>('ask', pieces, {
-          signal,
-          onResult: ({ offsets }) => report(offsets.length - 1),
-        });
+    lists: (users, exclude, settings, { threads, signal, onProgress }, rows) =>
+      inTurn(signal, async () => {
+        const size = batchWorkerCount(users.length, threads);
+        const workers = await open(size, false);
+        const step = Math.min(PIECE, Math.ceil(users.length / size));
+        const report = progressOf(users.length, onProgress);
+        const run = { workers, batch, users, exclude, settings, buffers };
+        if (rows) return listRows(run, rows, signal, report);
+        const answers = await workers.map<ListPiece, ListedPiece>(
+          'list',
+          piecesOf(run, 0, users.length, step),
+          {
+            signal,
+            onResult: ({ offsets }) => report(offsets.length - 1),
+          },
+        );
         return answers.flatMap(unpacked);
-      });
-      turn = mine.catch(async () => {
-        // What a dead or interrupted worker has left is not to be used again.
-        const broken = pool;
-        pool = undefined;
-        await broken?.close();
-      });
-      return mine.catch((error) => {
-        throw signal?.aborted ? abortReason(signal) : error;
-      });
-    },
+      }),
+    explain: (queries, settings, { threads, signal, onProgress }) =>
+      inTurn(signal, async () => {
+        const workers = await open(explainWorkerCount(queries.length, threads), true);
+        const pieces: ExplainPiece[] = [];
+        for (let at = 0; at < queries.length; at += EXPLAINED_PIECE) {
+          pieces.push({ batch, queries: queries.slice(at, at + EXPLAINED_PIECE), ...settings });
+        }
+        const report = progressOf(queries.length, onProgress);
+        const lists = await workers.map<ExplainPiece, ExplainedList[]>('explain', pieces, {
+          signal,
+          onResult: ({ length }) => report(length),
+        });
+        return lists.flat();
+      }),
     async close() {
       await turn;
       await pool?.close();
@@ -135,119 +171,118 @@ function progressOf(total: number, onProgress: TaskOptions['onProgress']) {
   };
 }
 
-interface Groups {
+/** One call for many users. */
+interface BatchRun {
   readonly workers: WorkerPool;
-  readonly crew: number;
-  readonly askers: readonly Identified[];
-  readonly without: readonly (readonly number[])[];
-  readonly asked: AskedLists;
-  /** Tables of rows that take turns, kept from one question to the next. */
+  readonly batch: number;
+  readonly users: readonly ResolvedUser[];
+  readonly exclude: readonly (readonly number[])[];
+  readonly settings: ListSettings;
+  /** Tables of rows that take turns, kept from one call to the next. */
   readonly buffers: Float32Array[];
 }
 
-async function listElsewhere(
-  { workers, crew, askers, without, asked, buffers }: Groups,
-  { features, group: size, atOnce, lists }: ListsElsewhere,
+/** Workers fold a group of users while the group before is listed and the one before that is scored. */
+async function listRows(
+  run: BatchRun,
+  { features, group: size, list }: ListRows,
   signal: AbortSignal | undefined,
   report: (more: number) => void,
 ): Promise<Listed[]> {
-  const groups = Math.ceil(askers.length / size);
-  const within = (g: number) => [g * size, Math.min(askers.length, (g + 1) * size)] as const;
+  const { workers, batch, users, exclude, settings, buffers } = run;
+  const groups = Math.ceil(users.length / size);
+  const within = (g: number) => [g * size, Math.min(users.length, (g + 1) * size)] as const;
   const rowsOf = (g: number) => {
     const [first, last] = within(g);
     const length = (last - first) * features;
-    // One is being seated while others are listed.
-    const turn = g % (atOnce + 1);
+    // One group is folded while others are listed.
+    const turn = g % (WAITING_GROUPS + 1);
     if (!(buffers[turn]?.length >= length)) buffers[turn] = allocate(Float32Array, length);
     return buffers[turn].subarray(0, length);
   };
-  const seat = async (g: number): Promise<Float32Array> => {
+  const fold = async (g: number): Promise<Float32Array> => {
     const [first, last] = within(g);
     const rows = rowsOf(g);
-    // Every worker has its part in every group.
+    // Every worker folds some users of every group.
     const step = Math.ceil((last - first) / workers.size);
-    const pieces = piecesOf(crew, askers.slice(first, last), without.slice(first, last), asked, step);
-    const seats = pieces.map((piece, p): FoldedPiece => ({ piece, group: g, at: p * step, rows }));
-    await workers.map('seat', seats, { signal });
+    const pieces = piecesOf(run, first, last, step);
+    const folds = pieces.map((piece, p): FoldPiece => ({ piece, group: g, at: p * step, rows }));
+    await workers.map('fold', folds, { signal });
     return rows;
   };
   const found: Listed[] = [];
-  const made: Promise<TopLists>[] = [];
+  const listing: Promise<TopLists>[] = [];
   let scored: Promise<void> = Promise.resolve();
-  let seated = seat(0);
+  let folded = fold(0);
   for (let g = 0; g < groups; g++) {
-    const rows = await seated;
-    // Before the next takes a table, the one that had it is listed.
-    if (g >= atOnce) await listed(g - atOnce);
+    const rows = await folded;
+    // The next group reuses a table, so the group that used it last must be listed.
+    if (g >= WAITING_GROUPS) await finish(g - WAITING_GROUPS);
     if (g + 1 < groups) {
-      seated = seat(g + 1);
-      seated.catch(() => {});
+      folded = fold(g + 1);
+      folded.catch(() => {});
     }
     const [first, last] = within(g);
-    const group = askers.slice(first, last);
-    const left = group.map(({ own }, a) => leftOut(without[first + a], own, asked.includeSeen));
+    const group = users.slice(first, last);
+    const excluded = group.map(({ own }, u) => excludedItems(exclude[first + u], own, settings.includeSeen));
     const history = () => rowLists(group.map(({ own }) => own.items));
-    made[g] = lists(rows, { excluded: rowLists(left), history });
-    made[g].catch(() => {});
+    listing[g] = list(rows, { excluded: rowLists(excluded), history });
+    listing[g].catch(() => {});
   }
-  for (let g = Math.max(0, groups - atOnce); g < groups; g++) await listed(g);
+  for (let g = Math.max(0, groups - WAITING_GROUPS); g < groups; g++) await finish(g);
   await scored;
   return found;
 
-  async function listed(g: number): Promise<void> {
-    const [lists] = await Promise.all([made[g], scored]);
+  async function finish(g: number): Promise<void> {
+    const [lists] = await Promise.all([listing[g], scored]);
     scored = score(g, lists);
     scored.catch(() => {});
     const [first, last] = within(g);
     report(last - first);
   }
 
-  async function score(group: number, made: TopLists): Promise<void> {
-    const scores = allocate(Float64Array, made.positions.length);
-    await workers.everywhere('scoreSeated', { crew, group, lists: made, scores });
-    for (let a = 0; a < made.counts.length; a++) {
-      const [first, last] = [a * made.listed, a * made.listed + made.counts[a]];
-      found.push({ items: made.positions.subarray(first, last), scores: scores.subarray(first, last) });
+  async function score(group: number, lists: TopLists): Promise<void> {
+    const scores = allocate(Float64Array, lists.positions.length);
+    await workers.everywhere('scoreFolded', { batch, group, lists, scores });
+    for (let u = 0; u < lists.counts.length; u++) {
+      const [first, last] = [u * lists.listed, u * lists.listed + lists.counts[u]];
+      found.push({ items: lists.positions.subarray(first, last), scores: scores.subarray(first, last) });
     }
   }
 }
 
+/** Users `first` to `last` − 1, cut into pieces of `step`, as arrays that cross threads. */
 function piecesOf(
-  crew: number,
-  askers: readonly Identified[],
-  without: readonly (readonly number[])[],
-  asked: AskedLists,
+  { batch, users, exclude, settings }: BatchRun,
+  first: number,
+  last: number,
   step: number,
-): AskedPiece[] {
-  const pieces: AskedPiece[] = [];
-  for (let at = 0; at < askers.length; at += step) {
-    pieces.push(pieceOf(crew, askers.slice(at, at + step), without.slice(at, at + step), asked));
+): ListPiece[] {
+  const pieces: ListPiece[] = [];
+  for (let at = first; at < last; at += step) {
+    const end = Math.min(last, at + step);
+    const some = users.slice(at, end);
+    const likes = some.filter(({ row }) => row === undefined).map(({ own }) => own);
+    const hasCounts = likes.some(({ counts }) => counts);
+    pieces.push({
+      batch,
+      rows: Int32Array.from(some, ({ row }) => row ?? -1),
+      likes: {
+        ...rowLists(likes.map(({ items }) => items)),
+        counts: hasCounts
+          ? rowLists(likes.map(({ items, counts }) => counts ?? new Uint32Array(items.length).fill(1))).values
+          : undefined,
+      },
+      exclude: exclude.slice(at, end),
+      ...settings,
+    });
   }
   return pieces;
 }
 
-function pieceOf(
-  crew: number,
-  askers: readonly Identified[],
-  without: readonly (readonly number[])[],
-  { n, includeSeen }: AskedLists,
-): AskedPiece {
-  const fresh = askers.filter(({ row }) => row === undefined);
-  const offsets = new Uint32Array(fresh.length + 1);
-  for (const [a, { own }] of fresh.entries()) offsets[a + 1] = offsets[a] + own.items.length;
-  const items = new Uint32Array(offsets[fresh.length]);
-  const counts = fresh.some(({ own }) => own.counts) ? new Uint32Array(items.length).fill(1) : undefined;
-  for (const [a, { own }] of fresh.entries()) {
-    items.set(own.items, offsets[a]);
-    if (own.counts) counts?.set(own.counts, offsets[a]);
-  }
-  const rows = Int32Array.from(askers, ({ row }) => row ?? -1);
-  return { crew, rows, likes: { offsets, items, counts }, without, includeSeen, n };
-}
-
 function unpacked({ offsets, items, scores }: ListedPiece): Listed[] {
-  return Array.from({ length: offsets.length - 1 }, (_, a) => ({
-    items: items.subarray(offsets[a], offsets[a + 1]),
-    scores: scores.subarray(offsets[a], offsets[a + 1]),
+  return Array.from({ length: offsets.length - 1 }, (_, u) => ({
+    items: items.subarray(offsets[u], offsets[u + 1]),
+    scores: scores.subarray(offsets[u], offsets[u + 1]),
   }));
 }

@@ -1,7 +1,7 @@
-// How sure a list is. A user's posterior is narrower than the truth, and draws from it alone get the answer backwards: for
-// a user of one item they say that much of the list would change, when the list of such a user is mostly what everybody
-// gets. So the history itself is drawn again: a taste from the posterior, as many other items by that taste, folded in as
-// a new user. How much of the list comes out again is what is stated; docs/appendix/serving.md compares it with what is seen.
+// The confidence of a list. A user's posterior is too narrow, and draws from it alone mislead: for a user with one item they
+// predict that much of the list would change, although such a list is mostly what every user gets. So the history itself is
+// drawn again: factors from the posterior, then as many other items by these factors, folded in as a new user. The confidence is
+// the share of the list that is recommended again; docs/appendix/serving.md compares it with what is observed.
 
 import { upperBound } from '../../math/csr.js';
 import { gamma } from '../../math/distributions.js';
@@ -9,40 +9,31 @@ import { quantile } from '../../math/quantile.js';
 import { type Random, randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import { option, optionError } from '../../options/error.js';
-import type { MemberScorer } from '../scoring/member-scorer.js';
-import type { ModelScorer, UserScorer } from '../scoring/model-scorer.js';
-import { rowLists } from '../scoring/scorer.js';
+import type { MemberScorer, UserPosterior } from '../scoring/member-scorer.js';
+import type { ModelScorer } from '../scoring/model-scorer.js';
 import type { OwnItems } from './explain.js';
 
-/** Gammas of a user in one of the model's fits. */
-export interface Taste {
-  readonly weightShape: number;
-  readonly weightRate: number;
-  readonly featureShape: ArrayLike<number>;
-  readonly featureRate: ArrayLike<number>;
-}
-
-/** How far a list of recommendations can be trusted. */
+/** The confidence of a list of recommendations. */
 export interface ListConfidence {
-  /** Items that could have been listed and were not: of 0 there was nothing to choose. */
+  /** Items that could have been listed and were not. With 0 there was no choice. */
   readonly left: number;
-  /** Share of the list that is expected to come out again from another history of the same taste and length. */
+  /** Expected share of the list that would be recommended again after another history of the same taste and length. */
   readonly overlap: number;
   /** 90 % interval of the score of each listed item. */
   readonly intervals: readonly { readonly low: number; readonly high: number }[];
 }
 
-/** Histories that are drawn. */
+/** Number of histories that are drawn. */
 const HISTORIES = 12;
-/** Draws behind the intervals of the scores. */
+/** Number of draws for the intervals of the scores. */
 const DRAWS = 200;
-/** The longest history that is drawn; a longer one changes its list little, and takes long. */
+/** Length of the longest history that is drawn. A longer one takes long and changes its list little. */
 const LONGEST = 200;
-/** Posteriors are this much wider than the fit says, by the histories of held-out users (docs/appendix/serving.md). */
+/** Posteriors are widened by this factor, measured on histories of held-out users (docs/appendix/serving.md). */
 const WIDER = 2;
 
 export interface ListQuestion {
-  /** Row of a known user; undefined for someone new. */
+  /** A user of the model; undefined for a new user. */
   readonly row: number | undefined;
   readonly own: OwnItems & { readonly items: Uint32Array };
   /** The items of the list. */
@@ -51,51 +42,53 @@ export interface ListQuestion {
   readonly exclude: readonly number[];
 }
 
-/** For one model: what samples items by taste is made on the first question. */
-export function createConfidence(judge: ModelScorer): (question: ListQuestion) => Promise<ListConfidence> {
+/** A function that computes the confidence of lists of one model. It prepares the sampling of items on first use. */
+export function createConfidence(scorer: ModelScorer): (question: ListQuestion) => Promise<ListConfidence> {
   let samplers: readonly ItemSampler[] | undefined;
   return async ({ row, own, listed, exclude }) => {
-    const asIs = judge.userScorer(row, own);
-    const seats = (judge.members ?? []).flatMap((voice, v) => {
-      const seat = asIs.factors?.[v];
-      return seat ? [{ voice, seat, taste: seat.taste() }] : [];
+    const user = scorer.userScorer(row, own);
+    const fits = (scorer.members ?? []).flatMap((member, m) => {
+      const factors = user.factors?.[m];
+      return factors ? [{ member, factors, posterior: factors.posterior() }] : [];
     });
-    const spread = seats.flatMap(({ voice, taste }) => (taste ? [{ voice, taste }] : []));
-    if (spread.length === 0) {
-      throw optionError`this model gives scores without a spread, so nothing says how sure they are; leave ${option('confidence')} out`;
+    const uncertain = fits.flatMap(({ member, posterior }) => (posterior ? [{ member, posterior }] : []));
+    if (uncertain.length === 0) {
+      throw optionError`this model has no posterior of its users, so it cannot state a confidence; leave ${option('confidence')} out`;
     }
-    samplers ??= spread.map(({ voice }) => new ItemSampler(voice));
+    samplers ??= uncertain.map(({ member }) => new ItemSampler(member));
     const random = randomStream(own.items.length, STREAMS.confidence, ...own.items.subarray(0, 8));
-    // Parts that have no spread of their own stay as they are.
+    // Contributions without a posterior stay as they are.
     const fixed = (item: number) =>
-      seats.reduce(
-        (sum, { voice, seat, taste }) => sum + (taste ? 0 : voice.share * seat.score(item)),
-        asIs.fixedScore(item),
+      fits.reduce(
+        (sum, { member, factors, posterior }) => sum + (posterior ? 0 : member.share * factors.score(item)),
+        user.fixedScore(item),
       );
-    const draws = drawScores(spread, random);
+    const draws = drawScores(uncertain, random);
     const intervals = listed.map((item) => scoreInterval(draws, fixed(item), item));
-    const left = itemsLeft(judge.items, own.items, listed, exclude);
+    const left = itemsLeft(scorer.items, own.items, listed, exclude);
     if (listed.length === 0) return { left, overlap: 1, intervals };
     const length = Math.min(LONGEST, Math.max(1, own.items.length));
-    const tastes = spread.map(({ taste }, v) => ({ taste, sampler: (samplers as ItemSampler[])[v] }));
+    const sources = uncertain.map(({ posterior }, m) => ({
+      posterior,
+      sampler: (samplers as ItemSampler[])[m],
+    }));
     const had = new Set(own.items);
-    const histories = Array.from({ length: HISTORIES }, () => drawHistory(tastes, length, had, random));
-    return { left, overlap: await overlapOf(asIs, histories), intervals };
+    const histories = Array.from({ length: HISTORIES }, () => drawHistory(sources, length, had, random));
+    return { left, overlap: await overlapOf(histories), intervals };
 
-    /** Share of the list that comes out of the histories as well. */
-    async function overlapOf(asIs: UserScorer, histories: readonly Uint32Array[]): Promise<number> {
+    /** Share of the list that is recommended after the drawn histories, too. */
+    async function overlapOf(histories: readonly Uint32Array[]): Promise<number> {
       const n = listed.length;
       const without = [...exclude, ...own.items];
-      // Neither list may hold what one of the two histories has: of a list long enough for all of them, each leaves out its own.
+      const task = { threads: 1 };
+      // Neither list may hold an item of the other's history. So the user's list is long enough to leave out any drawn history.
       const longest = histories.reduce((most, { length }) => Math.max(most, length), 0);
-      const [[long], again] = [
-        await lists([asIs], n + longest, [without]),
-        await lists(
-          histories.map((items) => judge.userScorer(undefined, { items })),
-          n,
-          histories.map((items) => [...without, ...items]),
-        ),
-      ];
+      const [long] = await scorer.best([user], { n: n + longest, excluded: [without] }, task);
+      const again = await scorer.best(
+        histories.map((items) => scorer.userScorer(undefined, { items })),
+        { n, excluded: histories.map((items) => [...without, ...items]) },
+        task,
+      );
       let [shared, all] = [0, 0];
       for (const [h, items] of histories.entries()) {
         const drawn = new Set(items);
@@ -106,15 +99,9 @@ export function createConfidence(judge: ModelScorer): (question: ListQuestion) =
       return all === 0 ? 1 : shared / all;
     }
   };
-
-  async function lists(places: readonly UserScorer[], n: number, without: readonly (readonly number[])[]) {
-    const query = { rows: places.length, n, excluded: rowLists(without) };
-    const { listed, positions, counts } = await judge.lists(places, query, { threads: 1 });
-    return places.map((_, r) => positions.subarray(r * listed, r * listed + counts[r]));
-  }
 }
 
-/** Candidates that the list does not hold; what the user has is one where the list holds some of it. */
+/** Number of candidates that are not listed. The user's own items are candidates if the list holds one of them. */
 function itemsLeft(
   count: number,
   own: Uint32Array,
@@ -127,14 +114,14 @@ function itemsLeft(
   return count - out.size;
 }
 
-/** Features of a drawn taste; those of which there is nothing are left out, which are most. */
-interface DrawnTaste {
+/** Drawn factors of a user, without the zeros, which are most of them. */
+interface DrawnFactors {
   readonly features: Uint32Array;
   readonly values: Float64Array;
 }
 
-/** A row of a taste: a draw of each feature, spread a little wider than the fit says. */
-function drawTaste({ featureShape, featureRate }: Taste, random: Random): DrawnTaste {
+/** A draw of each feature, from a posterior that is widened. */
+function drawFactors({ featureShape, featureRate }: UserPosterior, random: Random): DrawnFactors {
   const features: number[] = [];
   const values: number[] = [];
   for (let k = 0; k < featureShape.length; k++) {
@@ -146,20 +133,20 @@ function drawTaste({ featureShape, featureRate }: Taste, random: Random): DrawnT
   return { features: Uint32Array.from(features), values: Float64Array.from(values) };
 }
 
-/** What a taste is on average, where a draw has nothing of any feature. */
-function meanTaste({ featureShape, featureRate }: Taste): DrawnTaste {
+/** The posterior means, for a draw in which every feature is 0. */
+function meanFactors({ featureShape, featureRate }: UserPosterior): DrawnFactors {
   return {
     features: Uint32Array.from({ length: featureShape.length }, (_, k) => k),
     values: Float64Array.from(featureShape, (shape, k) => shape / featureRate[k]),
   };
 }
 
-/** Logarithm of what is nothing beside 1. */
+/** Logarithm of a number that is negligible compared with 1. */
 const NOTHING = -100;
 
 /**
- * A draw from Gamma(shape, shape). It is G(shape + 1)·U^(1/shape) where shape is below 1, and of the small shapes that most
- * features of a user have the second factor is nearly always nothing: then the first, which costs most, is not drawn.
+ * A draw from Gamma(shape, shape). Below shape 1 it is G(shape + 1)·U^(1/shape). Most features of a user have a small shape, for
+ * which the second factor is nearly always negligible; then the first, which costs most, is not drawn.
  */
 function gammaOfMeanOne(random: Random, shape: number): number {
   if (shape >= 1) return gamma(random, shape) / shape;
@@ -167,30 +154,30 @@ function gammaOfMeanOne(random: Random, shape: number): number {
   return power < NOTHING ? 0 : (gamma(random, shape + 1) * Math.exp(power)) / shape;
 }
 
-/** Draws of what an item's features are multiplied by, of each voice. */
+/** Draws of a user's factors in one fit. */
 interface ScoreDraws {
-  readonly voice: MemberScorer;
-  readonly rows: readonly (DrawnTaste & { readonly weight: number })[];
+  readonly member: MemberScorer;
+  readonly rows: readonly (DrawnFactors & { readonly weight: number })[];
 }
 
-/** The same draws for every item: they are draws of the user. */
+/** Every item is scored with the same draws of the user. */
 function drawScores(
-  spread: readonly { readonly voice: MemberScorer; readonly taste: Taste }[],
+  fits: readonly { readonly member: MemberScorer; readonly posterior: UserPosterior }[],
   random: Random,
 ): ScoreDraws[] {
-  return spread.map(({ voice, taste }) => ({
-    voice,
+  return fits.map(({ member, posterior }) => ({
+    member,
     rows: Array.from({ length: DRAWS }, () => ({
-      ...drawTaste(taste, random),
-      weight: voice.share * (gamma(random, taste.weightShape) / taste.weightRate),
+      ...drawFactors(posterior, random),
+      weight: member.share * (gamma(random, posterior.weightShape) / posterior.weightRate),
     })),
   }));
 }
 
 function scoreInterval(draws: readonly ScoreDraws[], fixed: number, item: number) {
   const scores = new Float64Array(DRAWS).fill(fixed);
-  for (const { voice, rows } of draws) {
-    const ofItem = voice.items.subarray(item * voice.features, (item + 1) * voice.features);
+  for (const { member, rows } of draws) {
+    const ofItem = member.items.subarray(item * member.features, (item + 1) * member.features);
     for (const [d, { features, values, weight }] of rows.entries()) {
       let sum = 0;
       for (let f = 0; f < features.length; f++) sum += values[f] * ofItem[features[f]];
@@ -201,32 +188,32 @@ function scoreInterval(draws: readonly ScoreDraws[], fixed: number, item: number
   return { low: quantile(scores, 0.05), high: quantile(scores, 0.95) };
 }
 
-/** So many items by the taste, none of them `without`. */
+/** Up to `length` items drawn by the user's factors, none of them in `without`. */
 function drawHistory(
-  tastes: readonly { readonly taste: Taste; readonly sampler: ItemSampler }[],
+  sources: readonly { readonly posterior: UserPosterior; readonly sampler: ItemSampler }[],
   length: number,
   without: ReadonlySet<number>,
   random: Random,
 ): Uint32Array {
-  // Features of all fits side by side, each by how much of it there is.
-  const ways: { readonly sampler: ItemSampler; readonly feature: number }[] = [];
+  // A feature of any fit is chosen in proportion to its expected edges.
+  const choices: { readonly sampler: ItemSampler; readonly feature: number }[] = [];
   const steps: number[] = [];
   let sum = 0;
-  const drawn = tastes.map(({ taste }) => drawTaste(taste, random));
+  const drawn = sources.map(({ posterior }) => drawFactors(posterior, random));
   const nothing = drawn.every(({ features }) => features.length === 0);
-  for (const [t, { taste, sampler }] of tastes.entries()) {
-    const { features, values } = nothing ? meanTaste(taste) : drawn[t];
+  for (const [s, { posterior, sampler }] of sources.entries()) {
+    const { features, values } = nothing ? meanFactors(posterior) : drawn[s];
     for (const [f, feature] of features.entries()) {
       sum += values[f] * sampler.mass(feature);
       steps.push(sum);
-      ways.push({ sampler, feature });
+      choices.push({ sampler, feature });
     }
   }
   const items = new Set<number>();
-  // A taste for a handful of items may have no more to give.
+  // Factors that reach only a handful of items cannot give more.
   for (let tries = 0; sum > 0 && items.size < length && tries < 20 * length; tries++) {
     const at = upperBound(steps, random.uniform() * sum);
-    const { sampler, feature } = ways[Math.min(at, ways.length - 1)];
+    const { sampler, feature } = choices[Math.min(at, choices.length - 1)];
     const item = sampler.draw(feature, random);
     if (!without.has(item)) items.add(item);
   }
@@ -236,13 +223,13 @@ function drawHistory(
 
 const BLOCK = 256;
 
-/** Draws items in proportion to their activity in one feature: sums of blocks, then a walk through one block. */
+/** Draws items in proportion to their activity in one feature: finds a block by its sum, then walks through it. */
 class ItemSampler {
   readonly #items: Float32Array;
   readonly #features: number;
   readonly #count: number;
   readonly #blocks: number;
-  /** features × blocks: sums up to and including each block. */
+  /** features × blocks: cumulative sums. */
   readonly #sums: Float64Array;
 
   constructor({ items, features }: MemberScorer) {

@@ -1,52 +1,53 @@
-// An explanation in brief: the few of the user's items and the few features that speak for an item more than they do
-// for the user's average one, with what is left, so that the parts still add up to the score.
+// A short explanation: the few items of the user and the few features that contribute more to this score than to the user's
+// average item, and what is left, so that the contributions still add up to the score.
 
 import type { Model } from '../../fit/model.js';
 import { createFeatureNames, hasFeatures } from '../features.js';
-import type { Recommendation, ScoreShare } from '../recommend.js';
+import type { Recommendation, ScoreContribution } from '../recommend.js';
 import { once } from '../scoring/once.js';
 import type { ScoreParts } from './explain.js';
 
 /**
- * Why a score is what it is, in a few parts: items, others and rest add up to it, and so do features, otherFeatures and
- * direct where the model has features or weights between items. Parts below 0 speak against the item.
+ * Why a score is what it is, in a few contributions. Items, others and rest add up to the score. If the model has features or
+ * item weights, so do features, otherFeatures and direct. Negative contributions speak against the item.
  */
 export interface Reasons {
-  /** The user's items that speak for it most beyond what they usually do. */
-  readonly items: readonly (ScoreShare & { readonly item: string })[];
+  /** The user's items that exceed their usual contribution most. */
+  readonly items: readonly (ScoreContribution & { readonly item: string })[];
   /** The user's other items together. */
-  readonly others: ScoreShare & { readonly count: number };
-  /** The features that speak for it more than they usually do, else the largest; named by items that stand out in them. */
-  readonly features: readonly (ScoreShare & {
+  readonly others: ScoreContribution & { readonly count: number };
+  /** The features that exceed their usual contribution, else the largest one; `about` names items that stand out in them. */
+  readonly features: readonly (ScoreContribution & {
     readonly feature: number;
     readonly about: readonly string[];
   })[];
   /** The model's other features together. */
-  readonly otherFeatures: ScoreShare & { readonly count: number };
-  /** What the user's items give this one directly, by weights between items and past all features. */
-  readonly direct: ScoreShare;
-  /** What none of the user's items explains. */
+  readonly otherFeatures: ScoreContribution & { readonly count: number };
+  /** What the user's items contribute directly, by item-to-item weights. */
+  readonly direct: ScoreContribution;
+  /** The contribution that none of the user's items explains. */
   readonly rest: number;
 }
 
-/** Parts below this share of the score are not worth a word. */
+/** Smaller fractions of the score are not mentioned. */
 export const LEAST = 0.005;
-/** A part that is this many times its usual one speaks for the item. */
-const TELLING = 1.15;
+/** A contribution this many times its usual one distinguishes the item. */
+const DISTINCT = 1.15;
 
-/** Whether a part tells an item of this score from the user's others. */
-export function isTelling({ share, usual }: ScoreShare, score: number): boolean {
-  return tells(share, usual, score);
+/** Whether a contribution distinguishes an item of this score from the user's other items. */
+export function isDistinct(contribution: number, usual: number, score: number): boolean {
+  return contribution > DISTINCT * usual && contribution >= LEAST * Math.abs(score);
 }
 
-function tells(share: number, usual: number, score: number): boolean {
-  return share > TELLING * usual && share >= LEAST * Math.abs(score);
+/** A contribution to a score, with its fraction. */
+export function contributionOf(contribution: number, usual: number, score: number): ScoreContribution {
+  return { contribution, fraction: score === 0 ? 0 : contribution / Math.abs(score), usual };
 }
 
-/** Items and features that are named. */
+/** How many items and features are named. */
 const NAMED = { items: 5, features: 3, about: 3 } as const;
 
-/** Says explanations of a model's scores in brief. */
+/** A function that shortens the explanations of a model's scores. */
 export function createReasons(model: Model): (recommendation: Recommendation) => Reasons | undefined {
   const names = once(() =>
     hasFeatures(model) ? createFeatureNames(model, { n: NAMED.about }) : (): readonly string[] => [],
@@ -56,70 +57,68 @@ export function createReasons(model: Model): (recommendation: Recommendation) =>
     if (!explanation) return undefined;
     const { items, features, usualFeatures, direct, usualDirect, prior } = explanation;
     const others = items.slice(NAMED.items);
-    const told = toldFeatures(features, usualFeatures, score, (k) => about(k).length > 0);
-    const named = told.map((k) => ({
+    const chosen = distinctFeatures(features, usualFeatures, score, (k) => about(k).length > 0);
+    const named = chosen.map((k) => ({
       feature: k + 1,
-      share: features[k],
-      usual: usualFeatures[k],
+      ...contributionOf(features[k], usualFeatures[k], score),
       about: about(k),
     }));
-    const without = (parts: readonly number[]) =>
-      parts.reduce((sum, part, k) => (told.includes(k) ? sum : sum + part), 0);
+    const without = (values: readonly number[]) =>
+      values.reduce((sum, value, k) => (chosen.includes(k) ? sum : sum + value), 0);
     return {
       items: items.slice(0, NAMED.items),
-      others: together(others),
+      others: sumOf(others, score),
       features: named,
       otherFeatures: {
         count: features.length - named.length,
-        share: without(features),
-        usual: without(usualFeatures),
+        ...contributionOf(without(features), without(usualFeatures), score),
       },
-      direct: { share: direct, usual: usualDirect },
+      direct: contributionOf(direct, usualDirect, score),
       rest: prior,
     };
   };
 }
 
-/** Features that tell this item from the user's others; where none does, the largest, if it is worth a word. */
-function toldFeatures(
-  shares: readonly number[],
+/** The features that distinguish this item from the user's other items; if none does, the largest, unless it is too small. */
+function distinctFeatures(
+  contributions: readonly number[],
   usual: readonly number[],
   score: number,
   isDescribed: (k: number) => boolean,
 ): number[] {
-  const told: (ScoreShare & { readonly k: number })[] = [];
+  const distinct: number[] = [];
   let largest = -1;
-  // Features are many and lists are long: nothing is made for those that have no word.
-  for (let k = 0; k < shares.length; k++) {
-    const share = shares[k];
-    const telling = tells(share, usual[k], score);
-    if (!telling && largest >= 0 && share <= shares[largest]) continue;
-    if (!isDescribed(k)) continue;
-    if (telling) told.push({ k, share, usual: usual[k] });
-    if (largest < 0 || share > shares[largest]) largest = k;
+  // There are many features and many items, so most features are dismissed before they are described.
+  for (let k = 0; k < contributions.length; k++) {
+    const isLargest = largest < 0 || contributions[k] > contributions[largest];
+    const stands = isDistinct(contributions[k], usual[k], score);
+    if ((!stands && !isLargest) || !isDescribed(k)) continue;
+    if (stands) distinct.push(k);
+    if (isLargest) largest = k;
   }
-  if (told.length > 0) {
-    return told
-      .sort(byContrast)
-      .slice(0, NAMED.features)
-      .map(({ k }) => k);
+  if (distinct.length > 0) {
+    const part = (k: number) => ({ contribution: contributions[k], usual: usual[k] });
+    return distinct.sort((a, b) => byContrast(part(a), part(b))).slice(0, NAMED.features);
   }
-  return largest >= 0 && shares[largest] >= LEAST * Math.abs(score) ? [largest] : [];
+  return largest >= 0 && contributions[largest] >= LEAST * Math.abs(score) ? [largest] : [];
 }
 
-function together(parts: readonly ScoreShare[]): ScoreShare & { readonly count: number } {
-  const sum = (part: keyof ScoreShare) => parts.reduce((total, one) => total + one[part], 0);
-  return { count: parts.length, share: sum('share'), usual: sum('usual') };
+function sumOf(
+  parts: readonly ScoreContribution[],
+  score: number,
+): ScoreContribution & { readonly count: number } {
+  const sum = (name: 'contribution' | 'usual') => parts.reduce((total, one) => total + one[name], 0);
+  return { count: parts.length, ...contributionOf(sum('contribution'), sum('usual'), score) };
 }
 
-/** The same with titles beside the ids, where there are any. */
+/** The same with the titles of the items that have one. */
 export function titledReasons(
   { items, others, features, otherFeatures, direct, rest }: Reasons,
   titleOf: (item: string) => { readonly title?: string },
 ) {
   const titled = (item: string) => ({ item, ...titleOf(item) });
   return {
-    items: items.map(({ item, share, usual }) => ({ ...titled(item), share, usual })),
+    items: items.map(({ item, ...contribution }) => ({ ...titled(item), ...contribution })),
     others,
     features: features.map(({ about, ...one }) => ({ ...one, about: about.map(titled) })),
     otherFeatures,
@@ -128,21 +127,23 @@ export function titledReasons(
   };
 }
 
-/** What is most above its usual part first; where nothing is, the largest. */
-export function byContrast(a: ScoreShare, b: ScoreShare): number {
-  return b.share - b.usual - (a.share - a.usual) || b.share - a.share;
+type Contrast = Pick<ScoreContribution, 'contribution' | 'usual'>;
+
+/** Orders by how far a contribution exceeds its usual value, then by size; the largest comes first. */
+export function byContrast(a: Contrast, b: Contrast): number {
+  return b.contribution - b.usual - (a.contribution - a.usual) || b.contribution - a.contribution;
 }
 
-/** Shares of the user's average item, which add up to 1. Weights below 0 speak against it, and have none. */
+/** Fractions of the score of the user's average item; they add up to 1. Negative contributions count as 0. */
 export function usualShares({ features, direct, items, prior }: ScoreParts): ScoreParts {
   const positive = (values: Float64Array) => values.map((value) => Math.max(0, value));
   const [own, byFeature] = [positive(items), positive(features)];
-  const total = own.reduce((sum, value) => sum + value, Math.max(0, prior));
-  const ways = byFeature.reduce((sum, value) => sum + value, Math.max(0, direct));
+  const ofItems = own.reduce((sum, value) => sum + value, Math.max(0, prior));
+  const ofFeatures = byFeature.reduce((sum, value) => sum + value, Math.max(0, direct));
   return {
-    items: total > 0 ? own.map((value) => value / total) : own,
-    prior: total > 0 ? Math.max(0, prior) / total : 1,
-    features: ways > 0 ? byFeature.map((value) => value / ways) : byFeature,
-    direct: ways > 0 ? Math.max(0, direct) / ways : 0,
+    items: ofItems > 0 ? own.map((value) => value / ofItems) : own,
+    prior: ofItems > 0 ? Math.max(0, prior) / ofItems : 1,
+    features: ofFeatures > 0 ? byFeature.map((value) => value / ofFeatures) : byFeature,
+    direct: ofFeatures > 0 ? Math.max(0, direct) / ofFeatures : 0,
   };
 }

@@ -1,11 +1,19 @@
-// Models whose scores are products of two tables, as a recommender sees them: a *voice* is one fit, and scores add up
-// over voices. A *seat* is a user's place in a voice: known from the fit, or made from a few items.
+// How one fit scores users, for every kind of fit: its scores are products of two tables. A posterior has one fit, a ranker
+// has one for each member, and their scores add up. Recommendation folds users in one by one, evaluation many at a time.
 
 import { ACTIVITY_FLOOR } from '../../engine/engine.js';
 import { eligibleMass, type FoldedVertex, foldBase, foldVertex } from '../../fit/fold-in/fold-in.js';
-import { hierarchicalFold, poissonFold } from '../../fit/fold-in/member-fold.js';
+import { leastSquaresSystem } from '../../fit/fold-in/least-squares-fold.js';
+import {
+  type FoldManyOptions,
+  type HistoryRows,
+  hierarchicalFold,
+  memberFold,
+  poissonFold,
+} from '../../fit/fold-in/member-fold.js';
 import {
   columnSums,
+  type FoldRule,
   type Model,
   meanTable,
   type Posterior,
@@ -13,7 +21,6 @@ import {
   type RankerMember,
 } from '../../fit/model.js';
 import { sumOfProducts } from '../../math/products.js';
-import type { Taste } from '../explain/confidence.js';
 import {
   type Explanation,
   expectedRate,
@@ -21,55 +28,62 @@ import {
   type OwnItems,
   posteriorExplainer,
 } from '../explain/explain.js';
-import { leastSquaresScorer } from './least-squares-scorer.js';
 import { once } from './once.js';
 
-type PoissonMember = RankerMember & { readonly fold: { readonly kind: 'poisson' } };
-type HierarchicalMember = RankerMember & { readonly fold: { readonly kind: 'hierarchical' } };
+type MemberOf<Kind extends FoldRule['kind']> = RankerMember & {
+  readonly fold: { readonly kind: Kind };
+};
 
-/** A user's place in a voice. */
+/** The Gammas of a user in one fit. */
+export interface UserPosterior {
+  readonly weightShape: number;
+  readonly weightRate: number;
+  readonly featureShape: ArrayLike<number>;
+  readonly featureRate: ArrayLike<number>;
+}
+
+/** A user in one fit. */
 export interface UserFactors {
   /** The row whose products with the items' rows are the scores. */
   readonly means: Float32Array;
   /** The score of an item in float64. */
   score(item: number): number;
-  /** Shares out scores; what depends on the user alone is done once. */
+  /** A function that explains scores; it computes what depends on the user alone once. */
   explainer(): (item: number) => Explanation;
-  /** The user's Gammas; undefined where the fit has none. */
-  taste(): Taste | undefined;
+  /** Undefined if the fit has no posterior (least squares). */
+  posterior(): UserPosterior | undefined;
 }
 
-/** One of the fits that a model's scores are the sum of. */
+/** One of the fits whose scores a model adds up. */
 export interface MemberScorer {
   readonly features: number;
-  /** What its scores are multiplied by in the sum. */
+  /** Factor of its scores in the sum. */
   readonly share: number;
   /** Mean activities of the items: items × features. */
   readonly items: Float32Array;
+  /** Mean activities of the fit's own users; undefined if they are not stored. */
+  readonly users: Float32Array | undefined;
+  /** A user of the model. */
   known(row: number, own: OwnItems): UserFactors;
-  fresh(own: OwnItems): UserFactors;
+  /** A new user, folded in from a few items. */
+  foldOne(own: OwnItems): UserFactors;
+  /** Mean activities of many new users: rows × features. Undefined for a posterior, whose users have a posterior each. */
+  foldMany?(rows: HistoryRows, options?: FoldManyOptions): Promise<Float32Array>;
 }
 
-/** A posterior has one voice, a ranker by factors one for each member; other rankers have none. */
+/** The fits of a model; undefined for rankers whose scores are not products of factors. */
 export function memberScorers(model: Model): readonly MemberScorer[] | undefined {
-  if (model.type === 'posterior') return [posteriorVoice(model)];
+  if (model.type === 'posterior') return [posteriorScorer(model)];
   const { scores, multigraph } = model;
   if (scores.kind !== 'factors') return undefined;
-  return scores.members.map(({ fold, share = 1, ...member }) => {
-    if (fold.kind === 'least-squares') return { ...leastSquaresScorer({ ...member, fold }), share };
-    const folding =
-      fold.kind === 'poisson'
-        ? poissonFolding({ ...member, fold }, multigraph)
-        : hierarchicalFolding({ ...member, fold });
-    return { ...memberVoice(member, folding), share };
-  });
+  return scores.members.map((member) => memberScorer(member, multigraph));
 }
 
-function posteriorVoice(model: PosteriorModel): MemberScorer {
+function posteriorScorer(model: PosteriorModel): MemberScorer {
   const { features } = model;
-  // As in an evaluation: a new user's items are known ones, so only these count as what they could have met.
+  // As in an evaluation: a new user's items are in the model, so the user could have met only items of the model.
   const otherMass = once(() => eligibleMass(model, 'items', { unseenShare: 0 }));
-  const seat = (
+  const factorsOf = (
     users: Posterior,
     row: number,
     own: OwnItems,
@@ -78,7 +92,7 @@ function posteriorVoice(model: PosteriorModel): MemberScorer {
     means: rowMeans(users, row, features),
     score: (item) => expectedRate(model, users, row, item),
     explainer: () => posteriorExplainer(model, { users, row, own, activity }),
-    taste: () => ({
+    posterior: () => ({
       weightShape: users.weightShape[row],
       weightRate: users.weightRate[row],
       featureShape: users.featureShape.subarray(row * features, (row + 1) * features),
@@ -90,8 +104,9 @@ function posteriorVoice(model: PosteriorModel): MemberScorer {
     features,
     share: 1,
     items: meanTable(model.items, features),
-    known: (row, own) => seat(model.users, row, own, 'geometric'),
-    fresh(own) {
+    users: undefined,
+    known: (row, own) => factorsOf(model.users, row, own, 'geometric'),
+    foldOne(own) {
       const { counts } = own;
       const vertex = foldVertex(base, own.items, { counts, otherMass: otherMass(), activity: 'mean' });
       const users: Posterior = {
@@ -101,81 +116,132 @@ function posteriorVoice(model: PosteriorModel): MemberScorer {
         featureShape: Float32Array.from(vertex.featureShape),
         featureRate: Float32Array.from(vertex.featureRate),
       };
-      return seat(users, 0, own, 'mean');
+      return factorsOf(users, 0, own, 'mean');
     },
   };
 }
 
-/** How a member makes a user of a few items, with means in the edge pass throughout. */
-interface Folding {
-  /** Whether the law is one of counts, without which an edge counts 1; else of edges that are there or not. */
+function memberScorer({ fold, ...member }: RankerMember, multigraph: boolean): MemberScorer {
+  const { features: K, items, users, share = 1 } = member;
+  const kind =
+    fold.kind === 'least-squares'
+      ? leastSquaresUsers({ ...member, fold })
+      : fold.kind === 'poisson'
+        ? gammaUsers(member, {
+            foldOne: poissonFold({ ...member, fold }, multigraph).foldOne,
+            priorShape: fold.hyper.users.shape,
+            multigraph,
+            history: (own) => own,
+          })
+        : gammaUsers(member, {
+            foldOne: hierarchicalFold({ ...member, fold }).foldOne,
+            priorShape: fold.shape,
+            multigraph: true,
+            history: ({ items }) => ({ items }),
+          });
+  const foldOne = (own: OwnItems) => kind.user(kind.row(own), own);
+  return {
+    features: K,
+    share,
+    items,
+    users,
+    known: (row, own) => (users ? kind.user(users.subarray(row * K, (row + 1) * K), own) : foldOne(own)),
+    foldOne,
+    foldMany: memberFold({ ...member, fold }, multigraph).foldMany,
+  };
+}
+
+/** A kind of member: how a user's row comes from items, and what it says. */
+interface MemberUsers {
+  row(own: OwnItems): Float32Array;
+  user(means: Float32Array, own: OwnItems): UserFactors;
+}
+
+/** How a member with Gamma factors folds in a user; edge passes use means. */
+interface GammaFold {
+  /** Whether counts are Poisson; otherwise an edge is either there or not. */
   readonly multigraph: boolean;
   readonly priorShape: number;
-  /** What of a user's items counts. */
-  seen(own: OwnItems): OwnItems;
-  fold(own: OwnItems): FoldedVertex;
+  /** The part of a user's history that the fit uses. */
+  history(own: OwnItems): OwnItems;
+  foldOne(own: OwnItems): FoldedVertex;
 }
 
-function poissonFolding(member: PoissonMember, multigraph: boolean): Folding {
-  const { foldOne } = poissonFold(member, multigraph);
-  return { multigraph, priorShape: member.fold.hyper.users.shape, seen: (own) => own, fold: foldOne };
-}
-
-function hierarchicalFolding(member: HierarchicalMember): Folding {
-  const { foldOne } = hierarchicalFold(member);
-  return { multigraph: true, priorShape: member.fold.shape, seen: ({ items }) => ({ items }), fold: foldOne };
-}
-
-function memberVoice(
-  member: Omit<RankerMember, 'fold'>,
-  { fold, seen, multigraph, priorShape }: Folding,
-): Omit<MemberScorer, 'share'> {
-  const { features: K, items, users } = member;
+function gammaUsers(
+  { features: K, items }: Omit<RankerMember, 'fold'>,
+  { foldOne, history, multigraph, priorShape }: GammaFold,
+): MemberUsers {
   const allMass = once(() => columnSums(items, K));
-  const seat = (means: Float32Array, own: OwnItems): UserFactors => {
-    const parts = (item: number) => {
-      const products = new Float64Array(K);
-      for (let k = 0; k < K; k++) products[k] = means[k] * items[item * K + k];
-      return products;
-    };
-    return {
+  const meansOf = ({ featureShape, featureRate, weightShape, weightRate }: FoldedVertex) => {
+    const weight = weightShape / weightRate;
+    return featureShape.map((shape, k) => (weight * shape) / featureRate[k]);
+  };
+  return {
+    row: (own) => Float32Array.from(meansOf(foldOne(own))),
+    user: (means, own) => ({
       means,
       score: (item) => sumOfProducts(means, items, item * K, K),
       explainer() {
-        // A ranker keeps means alone; the shapes behind them come again from the user's items.
-        const { featureShape, featureRate, weightShape, weightRate } = fold(own);
-        const weight = weightShape / weightRate;
+        // A ranker stores means alone; the shapes behind them are computed again from the user's items.
+        const folded = foldOne(own);
         return explainer({
           multigraph,
           priorShape,
-          shape: featureShape,
-          activity: featureShape.map((shape, k) =>
-            Math.max(ACTIVITY_FLOOR, (weight * shape) / featureRate[k]),
-          ),
-          own: seen(own),
+          shape: folded.featureShape,
+          activity: meansOf(folded).map((mean) => Math.max(ACTIVITY_FLOOR, mean)),
+          own: history(own),
           writeItem(item, out) {
             for (let k = 0; k < K; k++) out[k] = Math.max(ACTIVITY_FLOOR, items[item * K + k]);
           },
-          parts,
+          parts: (item) => Float64Array.from(means, (mean, k) => mean * items[item * K + k]),
           allParts: () => allMass().map((mass, k) => means[k] * mass),
         });
       },
-      taste: () => fold(own),
-    };
+      posterior: () => foldOne(own),
+    }),
   };
-  const fresh = (own: OwnItems) => {
-    const { featureShape, featureRate, weightShape, weightRate } = fold(own);
-    const weight = weightShape / weightRate;
-    return seat(
-      Float32Array.from(featureShape, (shape, k) => (weight * shape) / featureRate[k]),
-      own,
-    );
-  };
+}
+
+/** fit/fold-in/least-squares-fold.ts has the system A x = Σ y_own that a user's row solves. */
+function leastSquaresUsers(member: MemberOf<'least-squares'>): MemberUsers {
+  const { features: K, items } = member;
+  const system = leastSquaresSystem(member);
+  const mass = once(() => columnSums(items, K));
+  const product = (row: ArrayLike<number>, item: number) => sumOfProducts(row, items, item * K, K);
   return {
-    features: K,
-    items,
-    known: (row, own) => (users ? seat(users.subarray(row * K, (row + 1) * K), own) : fresh(own)),
-    fresh,
+    row: (own) => Float32Array.from(system.row(own.items)),
+    user: (means, own) => ({
+      means,
+      score: (item) => product(means, item),
+      posterior: () => undefined,
+      explainer() {
+        const solve = system.solver(own.items);
+        const towardsAll = solve(mass());
+        const all = {
+          features: Float64Array.from(means, (mean, k) => mean * mass()[k]),
+          direct: 0,
+          items: Float64Array.from(own.items, (from) => product(towardsAll, from)),
+          prior: 0,
+        };
+        return (item): Explanation => {
+          // x = A⁻¹ Σ y_own, so an own item contributes y_own · A⁻¹ y to x·y.
+          const towards = solve(items.subarray(item * K, (item + 1) * K));
+          const score = product(means, item);
+          const byItem = Float64Array.from(own.items, (from) => product(towards, from));
+          const sum = byItem.reduce((a, b) => a + b, 0);
+          // The stored row is rounded; contributions are scaled to the score that it gives.
+          const scale = sum === 0 ? 0 : score / sum;
+          return {
+            score,
+            features: Float64Array.from(means, (mean, k) => mean * items[item * K + k]),
+            direct: 0,
+            items: byItem.map((part) => part * scale),
+            prior: sum === 0 ? score : 0,
+            all,
+          };
+        };
+      },
+    }),
   };
 }
 

@@ -1,5 +1,5 @@
-// How each kind of model comes to its scores, behind one interface: a judge gives an asker a place, and lists for many
-// places at once.
+// How each kind of model scores users, behind one interface: products of factors, item weights, popularity, or a sum of them.
+// Recommendation and evaluation both use it.
 
 import type { ItemScores, Model, Ranker } from '../../fit/model.js';
 import { lowerBound } from '../../math/csr.js';
@@ -11,43 +11,53 @@ import { addWeights, type SparseWeights } from '../../topn/query.js';
 import type { Explanation, OwnItems, ScoreParts } from '../explain/explain.js';
 import { type MemberScorer, memberScorers, type UserFactors } from './member-scorer.js';
 import { once } from './once.js';
-import { type RowLists, rowLists, sumOfFactors } from './scorer.js';
+import { type RowLists, rowLists, type Scorer, sumOfFactors } from './scorer.js';
 
-/** An asker's place before a judge. */
+/** A user ready to be scored. */
 export interface UserScorer {
   /** The score of an item in float64. */
   score(item: number): number;
-  /** What of it is no product of the asker's features. */
+  /** The part of the score that does not come from the user's factors. */
   fixedScore(item: number): number;
-  /** In each of the judge's voices; undefined where it has none. */
+  /** The user in each member; undefined if the model has none. */
   readonly factors?: readonly UserFactors[];
-  /** Shares out scores; what depends on the user alone is done once. */
+  /** A function that explains scores; it computes what depends on the user alone once. */
   explainer(): (item: number) => Explanation;
 }
 
-/** What makes scores and lists for one model; made once, asked often. */
+/** What is listed for each of several users. */
+export interface BestQuery {
+  readonly n: number;
+  /** Items that are not listed, for each user. */
+  readonly excluded: readonly ArrayLike<number>[];
+}
+
+/** Scores and lists of one model. */
 export interface ModelScorer {
-  /** `row` is a user of the model, or undefined for someone new. */
+  /** `row` is a user of the model, or undefined for a new user. */
   userScorer(row: number | undefined, own: OwnItems): UserScorer;
-  lists(places: readonly UserScorer[], query: ListQuery, options: TaskOptions): Promise<TopLists>;
+  /** The best items of each user, best first; ties go to the smaller index. */
+  best(users: readonly UserScorer[], query: BestQuery, options: TaskOptions): Promise<Uint32Array[]>;
+  /** Scores of many users for an evaluation. `history`: their items; `factors`: their rows in each member, if there are members. */
+  manyScorer(history: RowLists, factors: readonly Float32Array[]): Scorer;
   /** Number of items. */
   readonly items: number;
-  /** Of products of tables; undefined where scores come from something else. */
+  /** Undefined if scores are not products of factors. */
   readonly members: readonly MemberScorer[] | undefined;
   readonly factors: ScorerFactors | undefined;
   close(): Promise<void>;
 }
 
-/** Scores as one product, for whoever makes lists of it. */
+/** The scores of all members as one product, for whatever computes lists from it. */
 export interface ScorerFactors {
   readonly features: number;
   /** Items × features; the same array each time. */
   items(): Float32Array;
-  /** What is added to the products; the same arrays each time. */
+  /** Item weights that are added to the products; the same arrays each time. */
   itemWeights(): SparseWeights | undefined;
-  /** Writes the rows of places: places × features. */
-  rows(places: readonly UserScorer[], out: Float32Array): void;
-  /** Lists for rows, on the threads; `history` is what they have. */
+  /** Writes the rows of users: users × features. */
+  rows(users: readonly UserScorer[], out: Float32Array): void;
+  /** Lists for rows, on all threads; `history` has the items of each row. */
   lists(
     rows: Float32Array,
     query: ListQuery,
@@ -56,92 +66,105 @@ export interface ScorerFactors {
   ): Promise<TopLists>;
 }
 
-/** What a user of the model has; nothing where the model does not carry it. */
-export function ownItems({ seen }: Model, row: number): OwnItems & { readonly items: Uint32Array } {
-  if (!seen) return { items: new Uint32Array(0), counts: undefined };
-  const [first, last] = [seen.offsets[row], seen.offsets[row + 1]];
-  return { items: seen.neighbors.subarray(first, last), counts: seen.counts?.subarray(first, last) };
-}
-
 export function createModelScorer(model: Model): ModelScorer {
-  const voices = memberScorers(model);
-  if (voices) return factorJudge(model, voices);
-  const { scores } = model as Ranker;
-  return scores.kind === 'items' ? itemJudge(model as Ranker, scores) : popularityJudge(model as Ranker);
+  const members = memberScorers(model);
+  if (members) return factorModelScorer(model, members);
+  const { items, scores } = model as Ranker;
+  return scores.kind === 'items'
+    ? rowModelScorer(items.count, itemUsers(scores, items.count))
+    : rowModelScorer(items.count, popularityUsers(items.degree));
 }
 
-/** Scores are sums of products of tables, one product over all features side by side, and of weights beside them. */
-function factorJudge(model: Model, voices: readonly MemberScorer[]): ModelScorer {
+/** Scores are sums of products of factors, which are one product over all features, and of item weights. */
+function factorModelScorer(model: Model, members: readonly MemberScorer[]): ModelScorer {
   type FactorScorer = UserScorer & { readonly factors: readonly UserFactors[]; readonly own: OwnItems };
-  const features = voices.reduce((sum, voice) => sum + voice.features, 0);
+  const features = members.reduce((sum, member) => sum + member.features, 0);
   const { count } = model.items;
-  const items = once(() => (voices.length === 1 ? voices[0].items : joined(voices)));
+  const items = once(() => (members.length === 1 ? members[0].items : joinedItems(members)));
   const itemWeights = once(() => sharedWeights(model));
-  const fromItems = once(() => {
+  const byItemWeights = once(() => {
     const weights = itemWeightsOf(model);
-    return weights && itemPlace({ kind: 'items', ...weights }, count);
+    return weights && itemUsers({ kind: 'items', ...weights }, count);
   });
   let maker: ListMaker | undefined;
-  const open = () => {
-    maker ??= createListMaker(items(), count, features);
-    return maker;
-  };
-  const rows = (places: readonly UserScorer[], out: Float32Array) => {
+  const rows = (users: readonly UserScorer[], out: Float32Array) => {
     let at = 0;
-    for (const place of places) {
-      for (const [v, { means }] of (place as FactorScorer).factors.entries()) {
-        const { share } = voices[v];
+    for (const user of users) {
+      for (const [m, { means }] of (user as FactorScorer).factors.entries()) {
+        const { share } = members[m];
         out.set(share === 1 ? means : means.map((mean) => share * mean), at);
         at += means.length;
       }
     }
   };
-  const listsOf: ScorerFactors['lists'] = (users, query, history, options) => {
+  const lists: ScorerFactors['lists'] = (users, query, history, options) => {
+    maker ??= createListMaker(items(), count, features);
     const weights = itemWeights();
-    return open().byFactors(users, query, options, weights && { ...weights, history: history() });
+    return maker.byFactors(users, query, options, weights && { ...weights, history: history() });
   };
   return {
     items: count,
-    members: voices,
-    factors: { features, items, rows, itemWeights, lists: listsOf },
+    members,
+    factors: { features, items, rows, itemWeights, lists },
     userScorer(row, own): FactorScorer {
-      const seats = voices.map((voice) => (row === undefined ? voice.fresh(own) : voice.known(row, own)));
-      const direct = fromItems()?.(own);
+      const factors = members.map((member) =>
+        row === undefined ? member.foldOne(own) : member.known(row, own),
+      );
+      const direct = byItemWeights()?.(own);
       return {
-        factors: seats,
+        factors,
         own,
         score(item) {
           // In the order in which an explanation adds up.
-          const products = seats.reduce((sum, seat, v) => sum + voices[v].share * seat.score(item), 0);
+          const products = factors.reduce((sum, one, m) => sum + members[m].share * one.score(item), 0);
           return direct ? products + direct.score(item) : products;
         },
         fixedScore: (item) => direct?.score(item) ?? 0,
         explainer() {
-          const explainers = seats.map((seat) => seat.explainer());
-          const ofItems = direct?.explainer();
+          const explainers = factors.map((one) => one.explainer());
+          const ofWeights = direct?.explainer();
           return (item) =>
             addUp([
-              ...explainers.map((explain, v) => scaled(explain(item), voices[v].share)),
-              ...(ofItems ? [ofItems(item)] : []),
+              ...explainers.map((explain, m) => scaled(explain(item), members[m].share)),
+              ...(ofWeights ? [ofWeights(item)] : []),
             ]);
         },
       };
     },
-    lists(places, query, options) {
-      const users = allocate(Float32Array, places.length * features);
-      rows(places, users);
-      const history = () => rowLists(places.map((place) => (place as FactorScorer).own.items));
-      return listsOf(users, query, history, options);
+    async best(users, { n, excluded }, options) {
+      const table = allocate(Float32Array, users.length * features);
+      rows(users, table);
+      const history = () => rowLists(users.map((user) => (user as FactorScorer).own.items));
+      const query = { rows: users.length, n, excluded: excludedRows(excluded) };
+      return bestOf(await lists(table, query, history, options), users.length);
+    },
+    manyScorer(history, factors) {
+      const weights = itemWeightsOf(model);
+      const tables = members.map(({ items: own, features: K, share }, m) => ({
+        ...{ users: factors[m], items: own, features: K },
+        share: share === 1 ? undefined : share,
+      }));
+      return sumOfFactors(tables, weights && { ...weights, history });
     },
     close: async () => maker?.close(),
   };
+}
+
+function excludedRows(excluded: readonly ArrayLike<number>[]): RowLists | undefined {
+  return excluded.some((list) => list.length > 0) ? rowLists(excluded) : undefined;
+}
+
+function bestOf({ positions, listed, counts }: TopLists, rows: number): Uint32Array[] {
+  return Array.from({ length: rows }, (_, row) =>
+    positions.subarray(row * listed, row * listed + counts[row]),
+  );
 }
 
 function itemWeightsOf(model: Model): SparseWeights | undefined {
   return model.type === 'ranker' && model.scores.kind === 'factors' ? model.scores.itemWeights : undefined;
 }
 
-/** The weights where threads can share them. */
+/** The item weights in memory that threads can share. */
 function sharedWeights(model: Model): SparseWeights | undefined {
   const found = itemWeightsOf(model);
   return (
@@ -153,11 +176,11 @@ function sharedWeights(model: Model): SparseWeights | undefined {
   );
 }
 
-function joined(voices: readonly MemberScorer[]): Float32Array {
-  return sumOfFactors(voices.map(({ items, features }) => ({ users: items, items, features }))).items;
+function joinedItems(members: readonly MemberScorer[]): Float32Array {
+  return sumOfFactors(members.map(({ items, features }) => ({ users: items, items, features }))).items;
 }
 
-/** An explanation of so many times the score. */
+/** The explanation of `share` times the score. */
 function scaled(explanation: Explanation, share: number): Explanation {
   if (share === 1) return explanation;
   const times = (values: Float64Array) => values.map((value) => share * value);
@@ -194,13 +217,13 @@ function addParts(parts: readonly ScoreParts[]): ScoreParts {
   };
 }
 
-/** Scores are sums of weights from what the user has. */
-function itemJudge(model: Ranker, scores: ItemScores): ModelScorer {
-  const { count } = model.items;
-  return rowJudge(count, itemPlace(scores, count));
+/** A user whose scores are written row by row. */
+interface RowScorer extends UserScorer {
+  write(out: Float32Array): void;
 }
 
-function itemPlace(scores: ItemScores, count: number): (own: OwnItems) => RowScorer {
+/** Scores are sums of weights from the user's items. */
+function itemUsers(scores: ItemScores, count: number): (own: OwnItems) => RowScorer {
   const toAll = new Map<number, number>();
   const weightToAll = (from: number) => {
     let sum = toAll.get(from);
@@ -211,7 +234,7 @@ function itemPlace(scores: ItemScores, count: number): (own: OwnItems) => RowSco
     return sum;
   };
   return (own) => {
-    const write = (out: Float32Array | Float64Array) => {
+    const write = (out: Float32Array) => {
       out.fill(0);
       for (let e = 0; e < own.items.length; e++) addWeights(scores, own.items[e], out, count);
     };
@@ -224,15 +247,15 @@ function itemPlace(scores: ItemScores, count: number): (own: OwnItems) => RowSco
       fixedScore: score,
       explainer: () => {
         const features = new Float64Array(0);
-        const shareOut = (items: Float64Array): ScoreParts => ({
+        const partsOf = (items: Float64Array): ScoreParts => ({
           features,
           direct: items.reduce((sum, part) => sum + part, 0),
           items,
           prior: 0,
         });
-        const all = shareOut(Float64Array.from(own.items, weightToAll));
+        const all = partsOf(Float64Array.from(own.items, weightToAll));
         return (item) => {
-          const found = shareOut(parts(item));
+          const found = partsOf(parts(item));
           return { score: found.direct, ...found, all };
         };
       },
@@ -258,38 +281,44 @@ function weightOf(
   return at < end && targets[at] === to ? weights[at] : 0;
 }
 
-/** The same for everyone. */
-function popularityJudge({ items }: Ranker): ModelScorer {
-  return rowJudge(items.count, (own) => ({
-    write: (out) => out.set(items.degree),
-    score: (item) => items.degree[item],
-    fixedScore: (item) => items.degree[item],
-    explainer: () => (item) => {
-      const score = items.degree[item];
-      const parts = (prior: number): ScoreParts => ({
-        features: new Float64Array(0),
-        direct: 0,
-        items: new Float64Array(own.items.length),
-        prior,
-      });
-      return { score, ...parts(score), all: parts(1) };
-    },
-  }));
+/** The same scores for every user: the degrees of the items. */
+function popularityUsers(degree: Uint32Array): (own: OwnItems) => RowScorer {
+  const parts = (own: OwnItems, prior: number): ScoreParts => ({
+    features: new Float64Array(0),
+    direct: 0,
+    items: new Float64Array(own.items.length),
+    prior,
+  });
+  return (own) => ({
+    write: (out) => out.set(degree),
+    score: (item) => degree[item],
+    fixedScore: (item) => degree[item],
+    explainer: () => (item) => ({ score: degree[item], ...parts(own, degree[item]), all: parts(own, 1) }),
+  });
 }
 
-interface RowScorer extends UserScorer {
-  write(out: Float32Array): void;
-}
-
-function rowJudge(count: number, place: (own: OwnItems) => RowScorer): ModelScorer {
+function rowModelScorer(count: number, userOf: (own: OwnItems) => RowScorer): ModelScorer {
   const maker = createListMaker(new Float32Array(0), count, 0);
   return {
     items: count,
     members: undefined,
     factors: undefined,
-    userScorer: (_row, own) => place(own),
-    lists: (places, query, options) =>
-      maker.byRows((row, out) => (places[row] as RowScorer).write(out), query, options),
+    userScorer: (_row, own) => userOf(own),
+    async best(users, { n, excluded }, options) {
+      const query = { rows: users.length, n, excluded: excludedRows(excluded) };
+      const write = (row: number, out: Float32Array) => (users[row] as RowScorer).write(out);
+      return bestOf(await maker.byRows(write, query, options), users.length);
+    },
+    manyScorer({ offsets, values }) {
+      const all = new Float32Array(count);
+      return {
+        kind: 'rows',
+        scores: (row, candidates, out) => {
+          userOf({ items: values.subarray(offsets[row], offsets[row + 1]) }).write(all);
+          for (let c = 0; c < candidates.length; c++) out[c] = all[candidates[c]];
+        },
+      };
+    },
     close: () => maker.close(),
   };
 }

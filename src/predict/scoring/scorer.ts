@@ -1,4 +1,4 @@
-// What a ranking needs of a model: a score for each pair of a row (a user) and an item.
+// A scorer gives every pair of a row (a user) and an item a score; a ranking needs nothing else of a model.
 
 import type { EngineName } from '../../engine/select.js';
 import { InputError } from '../../errors.js';
@@ -14,7 +14,7 @@ export type { FactorTables, RankQuery, RowLists, RowScores };
 
 /** Options of ranking items. */
 export interface RankOptions extends TaskOptions {
-  /** What ranks where scores are products of two tables: gpu, or auto and much work; the cpu engine otherwise. Default auto. */
+  /** The engine that ranks if scores are products of two tables. `auto` takes a GPU for much work. Default auto. */
   readonly engine?: EngineName | undefined;
 }
 
@@ -32,14 +32,14 @@ export function rowLists(lists: readonly ArrayLike<number>[]): RowLists {
   return { offsets, values };
 }
 
-/** What an asker is not to be shown: what was named, and what they have. */
-export function leftOut(
-  without: readonly number[],
+/** Items that are not listed for a user: those of `exclude`, and the user's own. */
+export function excludedItems(
+  exclude: readonly number[],
   own: { readonly items: Uint32Array },
   includeSeen: boolean,
 ): ArrayLike<number> {
-  if (includeSeen) return without;
-  return without.length === 0 ? own.items : [...without, ...own.items];
+  if (includeSeen) return exclude;
+  return exclude.length === 0 ? own.items : [...exclude, ...own.items];
 }
 
 /** Scores from mean activities: r_ij = E[γ_i] E[ω_j] Σ_k E[θ_ik] E[β_jk]. */
@@ -59,12 +59,12 @@ export function factorScorer(
   return { kind: 'factors', users, items, features };
 }
 
-/** Products, and what they are multiplied by in a sum; absent: 1. */
-export type SharedFactors = FactorTables & { readonly share?: number | undefined };
+/** Factors, and the factor of their products in a sum. Default 1. */
+export type WeightedFactors = FactorTables & { readonly share?: number | undefined };
 
-/** The sum of several products, as one product over all their features side by side, and of weights beside them. */
+/** The sum of several products, as one product over all their features, and of item weights. */
 export function sumOfFactors(
-  parts: readonly SharedFactors[],
+  parts: readonly WeightedFactors[],
   itemWeights?: ItemWeightScores,
 ): Scorer & { kind: 'factors' } {
   const features = parts.reduce((sum, part) => sum + part.features, 0);
@@ -90,7 +90,7 @@ export function sumOfFactors(
   return { ...factorScorer(join('users'), join('items'), features), ...(itemWeights && { itemWeights }) };
 }
 
-/** Ranks of the relevant candidates under a scorer; see RankQuery. Ties go to the item of smaller index. */
+/** Ranks of the relevant candidates under a scorer; see RankQuery. Ties go to the smaller index. */
 export function rank(
   scorer: Scorer,
   candidates: Uint32Array,

@@ -1,7 +1,7 @@
 // Why an item is recommended, in a line or two: what speaks for it beyond what speaks for everything, and what is left.
 
-import { isTelling, LEAST, type Reasons } from '../../predict/explain/reasons.js';
-import type { ScoreShare } from '../../predict/recommend.js';
+import { isDistinct, LEAST, type Reasons } from '../../predict/explain/reasons.js';
+import type { ScoreContribution } from '../../predict/recommend.js';
 import { percent } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
@@ -49,23 +49,24 @@ export function reasonWords(
   };
   const counts = (part: number) => Math.abs(part) >= LEAST * size;
   // What is usual is scaled to the same score, and of one below 0 there is no such thing.
-  const part = ({ share, usual }: ScoreShare) => {
-    if (score < 0) return of(share);
+  const part = ({ contribution, usual }: ScoreContribution) => {
+    if (score < 0) return of(contribution);
     said = true;
-    return `${of(share)}, usually ${of(usual)}`;
+    return `${of(contribution)}, usually ${of(usual)}`;
   };
-  const told = items.filter((one) => isTelling(one, score));
+  const told = items.filter(({ contribution, usual }) => isDistinct(contribution, usual, score));
   // Where nothing stands out, the largest parts are all that there is to say.
-  const shown = told.length > 0 ? told : items.filter(({ share }) => share >= LEAST * size).slice(0, 2);
+  const shown =
+    told.length > 0 ? told : items.filter(({ contribution }) => contribution >= LEAST * size).slice(0, 2);
   const left = items.filter((one) => !shown.includes(one));
   const count = left.length + others.count;
   // A single one is named: nothing shorter could be said in its place. What rounds to 0 % is no reason.
   const [lone] = count === 1 ? left : [];
-  const ofOthers = left.reduce((sum, { share }) => sum + share, others.share);
+  const ofOthers = left.reduce((sum, { contribution }) => sum + contribution, others.contribution);
   const other = { one: `other ${names.items.one}`, many: `other ${names.items.many}` };
   const together = many(count, shown.length > 0 ? other : names.items);
   const ofItems = [
-    ...shown.map((one) => `${name(one.item)} (${told.length > 0 ? part(one) : of(one.share)})`),
+    ...shown.map((one) => `${name(one.item)} (${told.length > 0 ? part(one) : of(one.contribution)})`),
     ...(count > 0 && counts(ofOthers) ? [`${lone ? name(lone.item) : together} (${of(ofOthers)})`] : []),
   ];
   const parts = [...ofItems, ...(counts(rest) ? [`not explained by any of them (${of(rest)})`] : [])];
@@ -78,11 +79,11 @@ export function reasonWords(
   const hasFeatures = features.length + otherFeatures.count > 0;
   const ways = [
     ...features.map((one) => `feature ${one.feature} (${one.about.map(name).join(', ')}): ${part(one)}`),
-    ...(counts(otherFeatures.share)
-      ? [`${features.length > 0 ? 'other ' : ''}features: ${of(otherFeatures.share)}`]
+    ...(counts(otherFeatures.contribution)
+      ? [`${features.length > 0 ? 'other ' : ''}features: ${of(otherFeatures.contribution)}`]
       : []),
     // Where there are no features, all of it is direct, and nothing is left to be told apart.
-    ...(hasFeatures && counts(direct.share)
+    ...(hasFeatures && counts(direct.contribution)
       ? [`weights from ${names.items.one} to ${names.items.one}, past all features: ${part(direct)}`]
       : []),
   ];

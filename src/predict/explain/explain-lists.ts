@@ -1,4 +1,4 @@
-// Lists with why each item is there and how sure the whole is.
+// Lists with the reasons for each item and the confidence of the whole list.
 
 import { throwIfAborted } from '../../errors.js';
 import type { Recommendation, RecommendOptions, UserQuery } from '../recommend.js';
@@ -6,6 +6,7 @@ import type { Recommender } from '../recommender.js';
 import type { ListConfidence } from './confidence.js';
 import type { Reasons } from './reasons.js';
 
+/** A list of recommendations with reasons and confidence, if these were asked for. */
 export interface ExplainedList {
   readonly items: readonly (Omit<Recommendation, 'explanation'> & {
     readonly reasons?: Reasons | undefined;
@@ -13,24 +14,25 @@ export interface ExplainedList {
   readonly confidence?: ListConfidence | undefined;
 }
 
+/** What is listed, and whether with confidence. */
 export interface ExplainListOptions extends RecommendOptions {
   readonly confidence?: boolean | undefined;
 }
 
-/** In this thread; what askers like and the model does not know counts as it does in the lists. */
+/** Explains lists in this thread. Liked items that the model does not know are treated as they are in the lists. */
 export async function explainLists(
-  recommender: Recommender,
-  askers: readonly UserQuery[],
+  recommender: Omit<Recommender, 'explainMany'>,
+  queries: readonly UserQuery[],
   { confidence, ...options }: ExplainListOptions,
 ): Promise<ExplainedList[]> {
-  const lists = await recommender.recommendMany(askers, options);
-  const told: ExplainedList[] = [];
-  for (const [a, asker] of askers.entries()) {
+  const lists = await recommender.recommendMany(queries, options);
+  const explained: ExplainedList[] = [];
+  for (const [q, query] of queries.entries()) {
     throwIfAborted(options.signal);
-    const asked = { ...asker, exclude: options.exclude };
-    const listed = lists[a].map(({ item }) => item);
-    told.push({
-      items: lists[a].map(({ explanation, ...entry }) => ({
+    const listed = lists[q].map(({ item }) => item);
+    const asked = { ...query, exclude: options.exclude };
+    explained.push({
+      items: lists[q].map(({ explanation, ...entry }) => ({
         ...entry,
         ...(explanation && { reasons: recommender.reasons({ ...entry, explanation }) }),
       })),
@@ -39,5 +41,5 @@ export async function explainLists(
       }),
     });
   }
-  return told;
+  return explained;
 }

@@ -1,0 +1,139 @@
+// Turns a user query into rows and items of a model, or refuses it with a message that says what to do.
+
+import { InputError } from '../errors.js';
+import type { Model } from '../fit/model.js';
+import { many } from '../text/phrases.js';
+import { USERS_AND_ITEMS } from '../text/sides.js';
+import { shown } from '../text/untrusted.js';
+import type { OwnItems } from './explain/explain.js';
+import { unknownId } from './nearest-id.js';
+import type { Id, RecommendOptions, UserQuery } from './recommend.js';
+
+/** A user by number: a row of the model, or a new user (`row` is undefined), and the items that the user has. */
+export interface ResolvedUser {
+  readonly row: number | undefined;
+  readonly own: OwnItems & { readonly items: Uint32Array };
+}
+
+export interface ResolveOptions {
+  /** Whether the items of a user of the model must be known. */
+  readonly needSeen: boolean;
+  readonly onUnknown?: RecommendOptions['onUnknown'];
+}
+
+/** Finds the user of a query; `at` is the number of the query among several. */
+export function resolveUser(
+  model: Model,
+  query: UserQuery,
+  at: number,
+  { needSeen, onUnknown }: ResolveOptions,
+): ResolvedUser {
+  checkQuery(query);
+  if ('likes' in query) return { row: undefined, own: likedItems(model, query, at, onUnknown) };
+  const row = model.users.ids.find(query.user);
+  if (row < 0) throw unknownUser(model, query.user);
+  if (!model.seen && needSeen) {
+    throw new InputError(
+      'the model does not store which items its users have: fit it again, or ask to include seen items',
+    );
+  }
+  return { row, own: ownItems(model, row) };
+}
+
+/** The items of a user of the model; none if the model does not store them. */
+export function ownItems({ seen }: Model, row: number): ResolvedUser['own'] {
+  if (!seen) return { items: new Uint32Array(0), counts: undefined };
+  const [first, last] = [seen.offsets[row], seen.offsets[row + 1]];
+  return { items: seen.neighbors.subarray(first, last), counts: seen.counts?.subarray(first, last) };
+}
+
+/** The index of an item, which must be in the model. */
+export function knownItem({ items, names = USERS_AND_ITEMS }: Model, id: Id): number {
+  const item = items.ids.find(id);
+  if (item >= 0) return item;
+  throw unknownId(
+    `${names.items.one} ${shown(id)} is not in the model (${many(items.count, names.items)})`,
+    id,
+    items.ids,
+  );
+}
+
+/** The items that the model knows, by index. */
+export function knownItems({ items }: Model, ids: readonly Id[]): number[] {
+  return ids.map((id) => items.ids.find(id)).filter((item) => item >= 0);
+}
+
+/** Checks a query of a caller without types. */
+function checkQuery(query: unknown): void {
+  const isId = (id: unknown) => typeof id === 'string' || typeof id === 'number';
+  const given =
+    typeof query === 'object' && query !== null ? (query as Readonly<Record<string, unknown>>) : {};
+  const { likes, user } = given;
+  if ('likes' in given ? Array.isArray(likes) && likes.every(isId) : isId(user)) return;
+  const problem =
+    'likes' in given
+      ? 'likes is not a list of ids'
+      : 'user' in given
+        ? 'user is not an id'
+        : 'no user is given';
+  throw new InputError(
+    `${problem}: give { user: ID } for a user of the model, or { likes: [ID, …] } for a new user; an id is a text or a number`,
+  );
+}
+
+function unknownUser({ users, names = USERS_AND_ITEMS }: Model, id: Id): InputError {
+  const { one, many: all } = names.users;
+  const instead = `name liked ${names.items.many} instead`;
+  if (users.count === 0) {
+    return new InputError(
+      `${one} ${shown(id)} is not in the model: the file was saved without ${all}; ${instead}, or save it with ${all}`,
+    );
+  }
+  return unknownId(
+    `${one} ${shown(id)} is not in the model (${many(users.count, names.users)}, the first is ${shown(users.ids.at(0))})`,
+    id,
+    users.ids,
+    `for a new ${one}, ${instead}`,
+  );
+}
+
+/** Liked items by index, each once; counts of repeated items are added. */
+function likedItems(
+  model: Model,
+  { likes, counts }: Extract<UserQuery, { likes: unknown }>,
+  at: number,
+  onUnknown: RecommendOptions['onUnknown'],
+): ResolvedUser['own'] {
+  if (counts && counts.length !== likes.length) {
+    throw new InputError(`${counts.length} counts for ${likes.length} liked items; give one for each`);
+  }
+  const liked = new Map<number, number>();
+  const unknown: Id[] = [];
+  for (const [i, id] of likes.entries()) {
+    const item = model.items.ids.find(id);
+    if (item < 0) unknown.push(id);
+    else liked.set(item, (liked.get(item) ?? 0) + (counts?.[i] ?? 1));
+  }
+  if (unknown.length > 0) {
+    if (!onUnknown) {
+      const { names = USERS_AND_ITEMS } = model;
+      const { one, many: all } = names.items;
+      throw unknownId(
+        `${unknown.length === 1 ? one : all} ${unknown
+          .slice(0, 5)
+          .map((id) => shown(id))
+          .join(', ')}${unknown.length > 5 ? ', …' : ''} ` +
+          `${unknown.length === 1 ? 'is' : 'are'} not in the model (${many(model.items.count, names.items)})`,
+        unknown[0],
+        model.items.ids,
+        `like only ${all} that the model knows`,
+      );
+    }
+    onUnknown(unknown, at);
+  }
+  if (liked.size === 0) {
+    throw new InputError('no liked item is known to the model: name at least one of its items');
+  }
+  const items = Uint32Array.from(liked.keys()).sort();
+  return { items, counts: model.multigraph ? items.map((item) => liked.get(item)!) : undefined };
+}
