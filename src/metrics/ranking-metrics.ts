@@ -1,4 +1,4 @@
-// Metrics of full rankings, from the ranks of the relevant items (model.md section 8).
+// Metrics of full rankings, from the ranks of the relevant items.
 
 import type { RowLists } from '../math/csr.js';
 import type { RankAnswer, RankQuery } from '../topn/query.js';
