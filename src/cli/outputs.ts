@@ -4,7 +4,7 @@
 import { accessSync, constants, fstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { InputError } from '../errors.js';
-import { claimFolder } from '../files/folder.js';
+import { requireOwnFolder } from '../files/folder.js';
 import { FOLDER_KINDS, folderKinds } from '../files/folder-kinds.js';
 import { notOwn } from '../files/manifest.js';
 import { writeError } from '../files/write-error.js';
@@ -31,7 +31,7 @@ export async function checkOutputs(outputs: Outputs): Promise<void> {
   const { folder } = outputs;
   if (folder && found(folder.path)) {
     refuseOtherKind(folder);
-    await claimFolder(
+    await requireOwnFolder(
       folder.path,
       folder.names.filter((name) => !name.endsWith(sep)),
     );

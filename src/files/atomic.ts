@@ -1,6 +1,6 @@
-// Files appear whole or not at all: written beside, put on the disk, then renamed. Whatever fails on the way is removed
-// again. A process that is killed can leave a file or folder ending in .part, never half a result under its own name. Of
-// two that write one path at once the last wins, whole: each writes under a name of its own.
+// Files appear whole or not at all: they are written under a temporary name, synced to the disk, then renamed. A write
+// that fails removes its file. A process that is killed can leave a file or folder that ends in .part, but never half a
+// result under the final name. If two processes write one path, the last one wins, because each has its own temporary name.
 
 import { constants } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
@@ -8,26 +8,26 @@ import { dirname } from 'node:path';
 import { createNew, temporaryPathFor } from './temporary-name.js';
 import { removeOnExit, writeError } from './write-error.js';
 
-/** Lets `write` fill a file beside `path`, and renames it to `path` when it has succeeded. */
-export async function writeAtomic(path: string, write: (beside: string) => Promise<void>): Promise<void> {
-  const beside = temporaryPathFor(path);
+/** Lets `write` fill a temporary file, and renames it to `path` once that has succeeded. */
+export async function writeAtomic(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
+  const temporary = temporaryPathFor(path);
   let done: (() => void) | undefined;
   try {
-    createNew(beside);
-    done = removeOnExit(beside);
-    await write(beside);
-    await settle(beside);
-    await rename(beside, path);
-    await settleFolder(dirname(path));
+    createNew(temporary);
+    done = removeOnExit(temporary);
+    await write(temporary);
+    await syncFile(temporary);
+    await rename(temporary, path);
+    await syncFolder(dirname(path));
   } catch (cause) {
-    if (done) await remove(beside);
+    if (done) await remove(temporary);
     throw writeError(path, cause);
   } finally {
     done?.();
   }
 }
 
-/** Removes what a failed write has left, if anything; whatever is wrong with that, the write's own error is the one to tell. */
+/** Removes what a failed write has left. Errors are ignored: the error of the write itself is reported. */
 export async function remove(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch(() => undefined);
 }
@@ -49,8 +49,8 @@ export async function writePieces(path: string, pieces: Iterable<string | Uint8A
   }
 }
 
-/** Waits until the file is on the disk: renamed before that, a power failure could leave an empty one under its name. */
-export async function settle(path: string): Promise<void> {
+/** Waits until the file is on the disk. Otherwise a power failure after the rename could leave an empty file. */
+export async function syncFile(path: string): Promise<void> {
   const file = await open(path, 'r+');
   try {
     await file.datasync();
@@ -59,8 +59,8 @@ export async function settle(path: string): Promise<void> {
   }
 }
 
-/** Waits until a rename is on the disk, where the system lets a folder be opened; the result is whole either way. */
-export async function settleFolder(path: string): Promise<void> {
+/** Waits until a rename is on the disk, if the system can open folders; the result is whole either way. */
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(() => undefined);
   await folder?.sync().catch(() => undefined);
   await folder?.close();

@@ -3,8 +3,8 @@
 import { lstat, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { InputError } from '../errors.js';
-import { remove, settle, settleFolder, writePieces } from './atomic.js';
-import { claimFiles, isOwn, MANIFEST, type Manifest, readManifest, writeManifest } from './manifest.js';
+import { remove, syncFile, syncFolder, writePieces } from './atomic.js';
+import { isOwn, MANIFEST, type Manifest, readManifest, requireOwnFiles, writeManifest } from './manifest.js';
 import { randomToken, temporaryPathFor } from './temporary-name.js';
 import { removeOnExit, writeError } from './write-error.js';
 
@@ -13,7 +13,7 @@ const COMMITTED = '.graphex-written';
 /** How often two writers of one folder may meet before the later one gives up. */
 const MOST_TURNS = 100;
 
-export type FolderFiles = Readonly<Record<string, (beside: string) => Promise<void>>>;
+export type FolderFiles = Readonly<Record<string, (temporary: string) => Promise<void>>>;
 
 /** How a folder is written: whether one that is there may be replaced. */
 export interface FolderOptions {
@@ -26,10 +26,9 @@ export interface FolderOptions {
 }
 
 /**
- * Writes several files in a folder, which is made if need be, or below it: all appear, or none. A new folder is written
- * beside and renamed. In a folder that exists one rename decides: from then on the new files count, and whoever comes
- * first, this process or the next that calls `finishFolder`, moves them to their places. A file that is there and was not
- * written by graphex is refused.
+ * Writes several files in a folder or below it: all appear, or none. A new folder is written under a temporary name and
+ * renamed. In an existing folder one rename decides: from then on the new files count, and this process, or the next that
+ * calls `finishFolder`, moves them to their places. An existing file that graphex did not write is refused.
  */
 export async function writeFolder(
   folder: string,
@@ -43,7 +42,7 @@ export async function writeFolder(
   let done: (() => void) | undefined;
   try {
     const exists = await isFolder(home);
-    const before = exists ? await claimFolder(home, names, options) : undefined;
+    const before = exists ? await requireOwnFolder(home, names, options) : undefined;
     if (!exists) made = await makeFolders(dirname(home));
     stage = exists ? join(home, `.${randomToken()}.part`) : temporaryPathFor(home);
     await mkdir(stage);
@@ -54,19 +53,19 @@ export async function writeFolder(
       try {
         await makeFolders(dirname(path));
         await files[name](path);
-        await settle(path);
+        await syncFile(path);
       } catch (cause) {
         throw writeError(join(folder, name), cause);
       }
     };
     const together = new Set(options.together ?? []);
     // All of them are waited for: what fails is removed, and nothing may be written there any more.
-    const settled = await Promise.allSettled(Array.from(together, writeFile));
-    for (const one of settled) if (one.status === 'rejected') throw one.reason;
+    const results = await Promise.allSettled(Array.from(together, writeFile));
+    for (const one of results) if (one.status === 'rejected') throw one.reason;
     for (const name of names) if (!together.has(name)) await writeFile(name);
     const obsolete = obsoleteFiles(before, names, options);
     await writeManifest(stage, names, without(before, obsolete));
-    await settle(join(stage, MANIFEST));
+    await syncFile(join(stage, MANIFEST));
     await commit(stage, home, names, options);
     for (const name of obsolete) {
       if (before && (await isOwn(home, name, before))) await rm(join(home, name));
@@ -89,7 +88,7 @@ export async function writeTexts(
 ): Promise<string[]> {
   const files = Object.entries(texts).map(([name, text]) => [
     name,
-    (beside: string) => writePieces(beside, [text]),
+    (temporary: string) => writePieces(temporary, [text]),
   ]);
   await writeFolder(folder, Object.fromEntries(files), options);
   return Object.keys(texts).map((name) => join(folder, name));
@@ -110,18 +109,18 @@ async function commit(
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
       if ((code !== 'ENOTEMPTY' && code !== 'EEXIST') || turn === MOST_TURNS) throw cause;
-      await claimFolder(home, names, options);
+      await requireOwnFolder(home, names, options);
     }
   }
   await finishFolder(home, [...names, ...obsoleteFiles(await readManifest(home), names, options)]);
-  await settleFolder(home);
+  await syncFolder(home);
 }
 
 /**
- * Finishes what a killed writer has begun, and throws where a file of these names was not written by graphex. Returns what
- * graphex has written there.
+ * Finishes what a killed writer has begun, and throws if graphex did not write a file of these names. Returns the manifest
+ * of what graphex has written there.
  */
-export async function claimFolder(
+export async function requireOwnFolder(
   folder: string,
   names: readonly string[],
   options: FolderOptions = {},
@@ -132,7 +131,7 @@ export async function claimFolder(
     const before = await readManifest(folder);
     try {
       await refuseLinkedFolders(folder, names);
-      if (!force) await claimFiles(folder, names, before);
+      if (!force) await requireOwnFiles(folder, names, before);
       return before;
     } catch (cause) {
       // Another writer may just be moving its files.

@@ -51,8 +51,8 @@ export async function writeManifest(
   await writePieces(join(stage, MANIFEST), [`${JSON.stringify(document, null, 1)}\n`]);
 }
 
-/** Throws where one of the names is taken by what graphex has not written, or not as it is now. */
-export async function claimFiles(
+/** Throws if a file of these names exists that graphex did not write, or that was changed since. */
+export async function requireOwnFiles(
   folder: string,
   names: readonly string[],
   manifest: Manifest | undefined,

@@ -1,4 +1,4 @@
-// SHA-256 of bytes that come in pieces, where there is no Node: a page's own digest takes everything at once.
+// SHA-256 of bytes that come in pieces, for browsers: their own digest needs all bytes in one call.
 
 export interface Sha256 {
   update(bytes: Uint8Array): void;

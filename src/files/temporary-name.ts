@@ -1,17 +1,17 @@
-// Names beside an output, where it is written before it is renamed. They are random: a process number is not unique where
-// containers share a disk, and one call may run beside another in one process. Whoever can guess no name can put no link
-// there, and a file is only ever created where nothing is.
+// Temporary names next to an output, under which it is written before it is renamed. They are random, because process
+// numbers repeat when containers share a disk, and because nobody can put a link where the name cannot be guessed. A file
+// is created only if nothing has its name.
 
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, openSync } from 'node:fs';
 
-/** Created here and now, never through a link; the system says so where something is there already. */
+/** Creates a new file, never through a link; the system refuses if the name is taken. */
 const CREATE = constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
 /** Enough that two writers never meet. */
 const TOKEN_BYTES = 8;
 
-/** A new name beside `path`, for as long as it is written. */
+/** A temporary name in the folder of `path`. */
 export function temporaryPathFor(path: string): string {
   return `${path}.${randomToken()}.part`;
 }

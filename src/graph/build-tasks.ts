@@ -1,12 +1,12 @@
-// What threads do to build a graph. Rows are dealt into buckets of consecutive vertices, and a bucket is sorted by itself:
-// no two threads write to one place, and what comes out depends on the rows alone.
+// The tasks of threads that build a graph. Rows are distributed into buckets of consecutive vertices, and each bucket is
+// sorted on its own: no two threads write to one place, and the result depends on the rows alone.
 
 import type { EdgeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import { serveTasks } from '../parallel/worker.js';
 import { addCounts } from './build.js';
 
-/** The vertex of each row on the side that is dealt, the one on the other side, and the count. */
+/** The vertex of each row on the side that is distributed, the one on the other side, and the count. */
 export interface Rows {
   readonly own: Uint32Array;
   readonly other: Uint32Array;
@@ -14,7 +14,7 @@ export interface Rows {
 }
 
 /** Counts the rows from … to−1 by their bins: vertices that agree but for the last `shift` bits. */
-export interface Tally {
+export interface CountBins {
   readonly own: Uint32Array;
   readonly from: number;
   readonly to: number;
@@ -22,13 +22,13 @@ export interface Tally {
   readonly bins: number;
 }
 
-export function tally({ own, from, to, shift, bins }: Tally): Uint32Array {
+export function countBins({ own, from, to, shift, bins }: CountBins): Uint32Array {
   const result = new Uint32Array(bins);
   for (let row = from; row < to; row++) result[own[row] >>> shift]++;
   return result;
 }
 
-interface Dealing {
+interface Distribution {
   readonly shift: number;
   /** The bucket of each bin. */
   readonly bucketOf: Uint16Array;
@@ -37,13 +37,13 @@ interface Dealing {
   readonly into: Rows;
 }
 
-export interface Deal extends Dealing {
+export interface DistributeRows extends Distribution {
   readonly rows: Rows;
   readonly from: number;
   readonly to: number;
 }
 
-export function deal({ rows, from, to, shift, bucketOf, cursor, into }: Deal): void {
+export function distributeRows({ rows, from, to, shift, bucketOf, cursor, into }: DistributeRows): void {
   const { own, other, counts } = rows;
   const { own: owns, other: others, counts: times } = into;
   for (let row = from; row < to; row++) {
@@ -56,7 +56,7 @@ export function deal({ rows, from, to, shift, bucketOf, cursor, into }: Deal): v
 }
 
 /** Rows of a side that is finished, which the other side is made of. */
-export interface DealBack extends Dealing {
+export interface DistributeEdges extends Distribution {
   readonly offsets: Uint32Array;
   readonly neighbors: Uint32Array;
   readonly counts: Uint32Array | undefined;
@@ -65,7 +65,7 @@ export interface DealBack extends Dealing {
   readonly last: number;
 }
 
-export function dealBack(input: DealBack): void {
+export function distributeEdges(input: DistributeEdges): void {
   const { offsets, neighbors, counts, first, last, shift, bucketOf, cursor } = input;
   const { own, other, counts: times } = input.into;
   for (let v = first; v < last; v++) {
@@ -245,4 +245,4 @@ export function buildRows(rows: Rows, ownCount: number, otherCount: number): Edg
   };
 }
 
-serveTasks('build-tasks', { tally, deal, dealBack, sortBucket });
+serveTasks('build-tasks', { countBins, distributeRows, distributeEdges, sortBucket });

@@ -1,5 +1,5 @@
-// Pairs → graph by several threads: the rows are dealt into buckets of consecutive users, each of which is sorted by itself;
-// then the edges, which lie in the order of users, are dealt and sorted the same way by item. Memory is 16 bytes a row at most
+// Pairs → graph by several threads: the rows are distributed into buckets of consecutive users, each of which is sorted by itself;
+// then the edges, which lie in the order of users, are distributed and sorted the same way by item. Memory is 16 bytes a row at most
 // (24 with counts), of which the graph keeps 8 (16).
 
 import type { EdgeRows } from '../math/csr.js';
@@ -7,7 +7,14 @@ import { allocate } from '../math/memory.js';
 import { createPool, type TaskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { firstOf } from './build.js';
-import { allocateRows, type Bucket, type Deal, type DealBack, type Rows, type Tally } from './build-tasks.js';
+import {
+  allocateRows,
+  type Bucket,
+  type CountBins,
+  type DistributeEdges,
+  type DistributeRows,
+  type Rows,
+} from './build-tasks.js';
 import { type BipartiteGraph, createGraph } from './graph.js';
 import type { VertexIds } from './ids.js';
 import { cut, cutRows } from './pieces.js';
@@ -39,8 +46,8 @@ export async function buildGraphWithThreads(
   const pool = await createPool(BUILDING, threadCount(threads));
   try {
     const work: Work = { pool, signal };
-    const dealt = allocateRows(users.length, multigraph);
-    const byUser = await sortSide(work, rows, dealt, userIds.length, itemIds.length);
+    const distributed = allocateRows(users.length, multigraph);
+    const byUser = await sortSide(work, rows, distributed, userIds.length, itemIds.length);
     // What is left of the rows has room for the edges by item.
     const spare: Rows = {
       own: users,
@@ -69,10 +76,10 @@ async function sortSide(
 ): Promise<EdgeRows> {
   const pieces = cut(rows.own.length, piecesFor(rows.own.length, pool.size));
   const { shift, bins } = binsOf(ownCount);
-  const tallies = pieces.map(([from, to]): Tally => ({ own: rows.own, from, to, shift, bins }));
-  const plan = planBuckets(await pool.map('tally', tallies, { signal }), shift, ownCount);
-  const deals = pieces.map(
-    ([from, to], p): Deal => ({
+  const binCounts = pieces.map(([from, to]): CountBins => ({ own: rows.own, from, to, shift, bins }));
+  const plan = planBuckets(await pool.map('countBins', binCounts, { signal }), shift, ownCount);
+  const tasks = pieces.map(
+    ([from, to], p): DistributeRows => ({
       rows,
       from,
       to,
@@ -82,7 +89,7 @@ async function sortSide(
       into,
     }),
   );
-  await pool.map('deal', deals, { signal });
+  await pool.map('distributeRows', tasks, { signal });
   return sortBuckets({ pool, signal }, plan, into, ownCount, otherCount);
 }
 
@@ -97,18 +104,18 @@ async function turnSide(
   const edges = neighbors.length;
   const pieces = cutRows(offsets, piecesFor(edges, pool.size));
   const { shift, bins } = binsOf(ownCount);
-  const tallies = pieces.map(
-    ([first, last]): Tally => ({ own: neighbors, from: offsets[first], to: offsets[last], shift, bins }),
+  const binCounts = pieces.map(
+    ([first, last]): CountBins => ({ own: neighbors, from: offsets[first], to: offsets[last], shift, bins }),
   );
-  const plan = planBuckets(await pool.map('tally', tallies, { signal }), shift, ownCount);
-  const deals = pieces.map(
-    ([first, last], p): DealBack => ({
+  const plan = planBuckets(await pool.map('countBins', binCounts, { signal }), shift, ownCount);
+  const tasks = pieces.map(
+    ([first, last], p): DistributeEdges => ({
       ...{ offsets, neighbors, counts, first, last, shift, bucketOf: plan.bucketOf },
       ...{ cursor: plan.cursors[p], into },
     }),
   );
-  await pool.map('dealBack', deals, { signal });
-  // Dealt in the order of the side that is there, so the rows of one vertex are in order.
+  await pool.map('distributeEdges', tasks, { signal });
+  // They were distributed in the order of the given side, so the rows of one vertex are in order.
   return sortBuckets({ pool, signal }, plan, into, ownCount, 0);
 }
 
@@ -175,12 +182,12 @@ export interface BucketPlan {
   readonly cursors: readonly Uint32Array[];
 }
 
-/** Bins side by side become a bucket while it is small. `tallies`: the bins of each piece. */
-function planBuckets(tallies: readonly Uint32Array[], shift: number, count: number): BucketPlan {
-  const bins = tallies[0].length;
+/** Bins side by side become a bucket while it is small. `binCounts`: the bins of each piece. */
+function planBuckets(binCounts: readonly Uint32Array[], shift: number, count: number): BucketPlan {
+  const bins = binCounts[0].length;
   const sums = new Float64Array(bins);
   let rows = 0;
-  for (const own of tallies) {
+  for (const own of binCounts) {
     for (let b = 0; b < bins; b++) {
       sums[b] += own[b];
       rows += own[b];
@@ -203,7 +210,7 @@ function planBuckets(tallies: readonly Uint32Array[], shift: number, count: numb
     begin = b + 1;
   }
   const next = Float64Array.from(buckets, ({ from }) => from);
-  const cursors = tallies.map((own) => {
+  const cursors = binCounts.map((own) => {
     const cursor = Uint32Array.from(next);
     for (let b = 0; b < bins; b++) next[bucketOf[b]] += own[b];
     return cursor;

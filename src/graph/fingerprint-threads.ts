@@ -27,7 +27,7 @@ const SUMS: TaskModule = {
   here: () => import('./fingerprint-tasks.js'),
 };
 
-/** Below so many edges threads take longer to start than the sum. */
+/** With fewer edges, threads take longer to start than the sum takes. */
 const LEAST_EDGES = 1 << 24;
 const PIECES_PER_THREAD = 4;
 

@@ -39,7 +39,7 @@ export function graphOfPairs(
     }
     counts.push(count);
   }
-  if (counts.length === 0) throw new InputError('pairs: there is none; give at least one [user, item]');
+  if (counts.length === 0) throw new InputError('pairs: the list is empty; give at least one [user, item]');
   const [u, i] = [users.finish(), items.finish()];
   return buildGraph({
     users: u.vertices,

@@ -2,7 +2,7 @@
 
 import { lowerBound } from '../math/csr.js';
 
-/** The numbers 0 … length−1 in so many pieces. */
+/** Cuts the numbers 0 … length−1 into `pieces` ranges of about equal length. */
 export function cut(length: number, pieces: number): [number, number][] {
   return Array.from({ length: pieces }, (_, p) => [
     Math.floor((p * length) / pieces),

@@ -8,8 +8,8 @@ import { checkOptions } from '../options/check-options.js';
 import { READ_BLOB, TASK } from '../options/shared.js';
 import type { ParquetSource } from '../parquet/rows.js';
 import { type BegunSource, fileFormat } from './formats/file-formats.js';
+import { shareFilter } from './intake/share-filter.js';
 import { TableTarget } from './intake/target.js';
-import { thinningFilter } from './intake/thinned.js';
 import { trimmed } from './intake/trim.js';
 import { withNames } from './names.js';
 import type { ReadOptions, ReadResult, RejectSink } from './options.js';
@@ -27,8 +27,8 @@ export interface OpenedBlob extends BegunSource {
 }
 
 /**
- * Reads a graph from a Blob. Bad rows stop it, or go to `rejects` where there is one. With `shares`, coins decide of each user
- * and each item whether its rows are kept at all; those that are not count as left out by a condition.
+ * Reads a graph from a Blob. Bad rows stop it, or go to `rejects`. With `shares`, random draws decide for each user and each
+ * item whether its rows are kept; the other rows count as left out by a condition.
  */
 export async function readBlob(
   source: NamedBlob,
@@ -37,7 +37,7 @@ export async function readBlob(
   shares?: IdShares,
 ): Promise<ReadResult> {
   const asked = readerOptions(checkOptions({ ...READ_BLOB, ...TASK }, given));
-  const options = shares ? { ...asked, filter: thinningFilter(shares, asked) } : asked;
+  const options = shares ? { ...asked, filter: shareFilter(shares, asked) } : asked;
   throwIfAborted(options.signal);
   const opened = await openBlob(source);
   const target = new TableTarget(options, rejects);

@@ -1,5 +1,5 @@
-// Everything that is read by name, each one value: what it is called, how it is told, how it is read. Help, errors and the
-// choice of a reader derive from this list; a new format is one more value in it. file-formats.ts has those of files.
+// Sources that are read by name: built-in sets and recipes. A new recipe is one more value in NAMED_FORMATS; help, errors and
+// the choice of a reader follow from it. The formats of files are in formats/file-formats.ts.
 
 import { InputError } from '../errors.js';
 import { option, optionError } from '../options/error.js';
@@ -81,7 +81,7 @@ const DATABASE: FileFormat = {
   fill: (_, options, target, inFile) => inFile((file) => fillDatabase(sourceLabel(file), options, target)),
 };
 
-/** The format of an opened file; throws where it is none, or where the options speak of another. */
+/** The format of an opened file; throws if there is none, or if the options belong to another. */
 export function tableFormat(source: BegunSource, { table }: ReadOptions): FileFormat {
   if (DATABASE.matches(source)) return DATABASE;
   if (table !== undefined) {
@@ -102,7 +102,7 @@ export function namedFormat(source: string): NamedFormat | undefined {
   return found;
 }
 
-/** Throws if an option describes what the format settles itself. */
+/** Throws if an option describes what the format itself determines. */
 export function refuseOptions(source: string, format: NamedFormat | undefined, options: ReadOptions): void {
   const { commonWords } = options;
   if (commonWords !== undefined && !format?.words) {

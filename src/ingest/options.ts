@@ -9,7 +9,7 @@ import type { RowFilter } from './where/filter.js';
 /** How to read a table; declared in options/shared.ts. Everything has a default; what was guessed is in the result. */
 export interface ReadOptions extends OptionsOf<typeof READ>, TaskOptions {}
 
-/** What the readers of formats are told: the caller's options, and where wanted a further column, a condition on rows and where rows go. */
+/** The options of format readers: the caller's, and optionally a further column, a condition on rows, and where rows go. */
 export interface ReaderOptions extends ReadOptions {
   readonly value?: ValueColumn | undefined;
   readonly filter?: RowFilter | undefined;

@@ -29,7 +29,7 @@ export interface TablePreview {
   readonly guess: { readonly users: string; readonly items: string; readonly count?: string };
 }
 
-/** Looks at the beginning of a table; options settle what would be guessed. */
+/** Looks at the beginning of a table; options replace guesses. */
 export async function previewBlob(
   source: NamedBlob,
   options: Pick<ReadOptions, 'sep' | 'header'> = {},
@@ -112,7 +112,7 @@ async function jsonRows(bytes: Uint8Array): Promise<{ names: string[]; rows: str
         names ??= (isArray ? row.map((_, at) => String(at + 1)) : keysOf(written)).slice(0, COLUMNS);
         rows.push(names.map((name, at) => text(isArray ? row[at] : ownValue(row, name))));
       } catch {
-        // What is wrong with a line is told when the table is read; the last one may be cut.
+        // The reader says later what is wrong with a line; the last one may be cut.
       }
     }
   }

@@ -11,7 +11,7 @@ import type { ValueColumn } from './intake/value-column.js';
 import { withNames } from './names.js';
 import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
 import { readerOptions } from './reader-options.js';
-import { openSource, spooled } from './source.js';
+import { openSource, withTemporaryFile } from './source.js';
 import { expandSources, sourceTitle } from './sources.js';
 
 /**
@@ -123,7 +123,7 @@ async function readFile(path: string, options: ReaderOptions, target: TableTarge
   const source = await openSource(path, options.signal, missingFile(path));
   try {
     const inFile = <T>(use: (file: string) => Promise<T>) =>
-      source.plainFile ? use(path) : spooled(source, use);
+      source.plainFile ? use(path) : withTemporaryFile(source, use);
     await tableFormat(source, options).fill(source, options, target, inFile);
   } finally {
     source.close();

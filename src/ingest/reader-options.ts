@@ -1,5 +1,5 @@
-// What readers are told, from what callers say: the condition on rows is understood, and options that contradict each other
-// are refused, before anything is opened.
+// The options of readers, from those of callers. Before anything is opened, the condition on rows is parsed and options
+// that contradict each other are refused.
 
 import { option, optionError } from '../options/error.js';
 import { sideNames } from '../text/sides.js';

@@ -1,4 +1,4 @@
-// Small tables beside the data: titles, lists of ids, batches of users. Read whole, by the readers of all tables.
+// Small tables that go with the data: titles, lists of ids, batches of users. They are read whole, in any format.
 
 import { InputError, throwIfAborted } from '../errors.js';
 import { type BegunSource, fileFormat } from './formats/file-formats.js';
@@ -7,7 +7,7 @@ import { idTexts, keysOf } from './formats/jsonl.js';
 import { decodeLine, linesOf, MAX_LINE_BYTES } from './formats/lines.js';
 import { readParquetColumns } from './formats/parquet.js';
 import { rowsOf, type TextRow, withoutMark } from './formats/scan.js';
-import { openSource, spooled } from './source.js';
+import { openSource, withTemporaryFile } from './source.js';
 
 /** What such a table may hold. */
 const MAX_BYTES = 1 << 28;
@@ -15,7 +15,7 @@ const MAX_BYTES = 1 << 28;
 const CELL_BYTES = 8;
 /** Columns that are looked at: more than any such table has, and less than a damaged file may. */
 const MOST_COLUMNS = 200;
-/** The beginning, by which it is told what the bytes are, and the lines by which separators are chosen. */
+/** The beginning, by which the kind of file is recognised, and the lines by which separators are chosen. */
 const SAMPLE_BYTES = 1 << 16;
 const FIRST_LINES = 3;
 /** Rare separators come first: a comma inside titles must not win over :: between them. */
@@ -43,7 +43,7 @@ export async function readSideTable(path: string, options: SideTableOptions = {}
     const { name: format } = fileFormat(source);
     if (format === 'parquet') {
       const read = (file: string) => parquetRows(path, file, pick, signal);
-      return await (source.plainFile ? read(path) : spooled(source, read));
+      return await (source.plainFile ? read(path) : withTemporaryFile(source, read));
     }
     if (format === 'json lines') return await jsonRows(source, pick, signal);
     const bytes = await allBytes(source);
@@ -109,7 +109,7 @@ async function parquetRows(
   return rows;
 }
 
-/** A line that holds no row has no fields, so that whoever needs them can say which line it is. */
+/** A line that holds no row gives a row without fields, so that a message can name the line. */
 async function jsonRows(
   source: BegunSource,
   pick: (names: readonly string[]) => readonly number[],

@@ -1,5 +1,5 @@
-// Files and standard input as streams of bytes. What a file holds is told by its first bytes, so a .gz or a .parquet is
-// recognised whatever its name, and also on standard input.
+// Files and standard input as streams of bytes. The first bytes tell the format, so gzip and Parquet are recognised
+// under any name, and on standard input.
 
 import {
   constants,
@@ -126,7 +126,7 @@ function openPipe(path: string): Socket {
   return new Socket({ fd, readable: true, writable: false });
 }
 
-/** The first bytes (at least 64, where there are so many), and all bytes from the start. */
+/** The first bytes (at least 64, unless the stream is shorter), and all bytes from the start. */
 async function peek(
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<{ first: Uint8Array; all: AsyncIterable<Uint8Array> }> {
@@ -174,12 +174,15 @@ export function temporaryPath(name: string): string {
   return join(tmpdir(), name);
 }
 
-/** Parquet needs a file to seek in: standard input and compressed files are first written to a temporary one. */
-export async function spooled<T>(source: ByteSource, use: (file: string) => Promise<T>): Promise<T> {
+/** Writes the bytes to a temporary file and uses that: formats such as Parquet need a file to seek in. */
+export async function withTemporaryFile<T>(
+  source: ByteSource,
+  use: (file: string) => Promise<T>,
+): Promise<T> {
   const folder = await mkdtemp(temporaryPath('graphex-'));
   const done = removeOnExit(folder);
   try {
-    const file = join(folder, 'spooled.parquet');
+    const file = join(folder, 'table.parquet');
     try {
       await pipeline(Readable.from(source.chunks), createWriteStream(file));
     } catch (cause) {

@@ -19,7 +19,7 @@ export const ROWS = { rows: 10 ** 8, times: 500 };
 /** The current value of a column. */
 export interface Cell {
   readonly column: ParquetColumn;
-  /** False where there is none. */
+  /** False if the cell is empty. */
   readonly present: boolean;
   readonly values: Values;
   /** Where it stands in `values`. */

@@ -4,7 +4,7 @@
 
 import type { VertexIds } from '../graph/ids.js';
 import { crc32 } from './crc32.js';
-import { boolean, byte, type Encoded, i32, i64, list, struct, text, varint } from './thrift-write.js';
+import { boolean, byte, type Encoded, i32, i64, list, struct, text, varint } from './thrift.js';
 
 /** Whole numbers below 2^32, numbers of double precision, or ids by the vertex of each row. */
 export type OutputColumn =

@@ -1,7 +1,7 @@
 // Parquet files that hold little and unpack to much: groups of rows that all point to the same pages.
 
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { type Encoded, i32, i64, list, struct, text, varint } from '../../src/parquet/thrift-write.js';
+import { type Encoded, i32, i64, list, struct, text, varint } from '../../src/parquet/thrift.js';
 
 export const CODECS = {
   gzip: { number: 2, pack: (page: Uint8Array) => gzipSync(page, { level: 9 }) },

@@ -43,7 +43,7 @@ describe('BipartiteGraph.fromPairs', () => {
   });
 
   it.each([
-    [[], /there is none/],
+    [[], /pairs: the list is empty/],
     [[['', 1]], /pair 1: the user is ""/],
     [
       [

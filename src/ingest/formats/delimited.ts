@@ -1,5 +1,5 @@
 // Text tables, byte by byte: no string is made per field, only one per distinct id at the very end. A row that is cut by
-// the end of a chunk waits for the next chunk. Everything that can be wrong with a row is told with its line and column.
+// the end of a chunk waits for the next chunk. Every problem of a row is reported with its line and column.
 
 import { InputError, throwIfAborted } from '../../errors.js';
 import type { EdgeCollector } from '../intake/collect.js';

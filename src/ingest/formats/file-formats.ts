@@ -1,5 +1,5 @@
-// The formats of files, each one value: how it is told by its name and first bytes, and how it is read. A page reads
-// the same ones from Blobs, so nothing here needs Node.
+// The formats of files. A new format is one more value in FILE_FORMATS: how its name and first bytes tell it, and a function
+// that puts its rows into a target (chooseColumns and RowIntake do the common part). Nothing here needs Node.
 
 import { InputError } from '../../errors.js';
 import { isParquet } from '../../parquet/magic.js';
@@ -10,12 +10,12 @@ import { fillDelimited } from './delimited.js';
 import { fillJsonLines } from './jsonl.js';
 import { fillParquet } from './parquet.js';
 
-/** A source whose first bytes are known: at least 64 where there are so many. */
+/** A source whose first bytes are known: at least 64, unless the source is shorter. */
 export interface BegunSource extends ByteSource {
   readonly first: Uint8Array;
 }
 
-/** Files whose columns are users and items, told by their names and first bytes. */
+/** A format of tables, recognised by the name and the first bytes of a file. */
 export interface FileFormat {
   readonly name: string;
   /** Its usual endings. */
@@ -83,7 +83,7 @@ const NO_TABLES: readonly {
   },
 ];
 
-/** The format of an opened file; throws where it is none of them, or not the one that its name says. */
+/** The format of an opened file; throws if it is none of them, or another than its name says. */
 export function fileFormat(source: Pick<BegunSource, 'name' | 'first'>): FileFormat {
   const { name, first } = source;
   if (hasEnding(name, parquet) && !parquet.matches(source)) {

@@ -126,10 +126,10 @@ export function guessSeparator(
   let bestShare = 0;
   for (const separator of order) {
     const rows = sampleRows(bytes, separator, whole);
-    const tally = new Map<number, number>();
-    for (const row of rows) tally.set(row.length, (tally.get(row.length) ?? 0) + 1);
+    const widths = new Map<number, number>();
+    for (const row of rows) widths.set(row.length, (widths.get(row.length) ?? 0) + 1);
     const width = rows[0]?.length ?? 0;
-    const share = width < 2 ? 0 : tally.get(width)! / rows.length;
+    const share = width < 2 ? 0 : widths.get(width)! / rows.length;
     if (share > bestShare) {
       best = separator;
       bestShare = share;
@@ -143,7 +143,7 @@ export function isQuoted(separator: string): boolean {
   return separator.length === 1 && separator < '\x80';
 }
 
-/** The first rows, split into fields. Lenient: what is wrong with a row is told when it is read. */
+/** The first rows, split into fields. Lenient: the reader says later what is wrong with a row. */
 function sampleRows(bytes: Uint8Array, separator: string, whole: boolean): string[][] {
   const rows: string[][] = [];
   for (const { fields } of rowsOf(bytes, { separator, quoted: isQuoted(separator), whole })) {

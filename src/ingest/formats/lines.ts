@@ -27,7 +27,7 @@ const CR = 13;
 
 /**
  * The lines of the stream without their ends (LF, CR LF or CR), in batches. A line beyond the limit comes cut, just
- * longer, and at once: whoever refuses it need not wait for its end.
+ * longer, without waiting for its end.
  */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array[]> {
   let parts: Uint8Array[] = [];
@@ -44,7 +44,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     else if (afterReturn && chunk[0] === LF) start = 1;
     begun = true;
     afterReturn = chunk.at(-1) === CR;
-    // Looked for at once, so that files without any pay nothing.
+    // Searched once per chunk, so that files without CR lose no time.
     let nextReturn = chunk.indexOf(CR, start);
     for (;;) {
       let end = chunk.indexOf(LF, start);
@@ -74,7 +74,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   if (held > 0) yield [joined(parts, new Uint8Array(0))];
 }
 
-/** The same chunks, the first of at least three bytes, where there are so many. */
+/** The same chunks, the first of at least three bytes, unless the stream is shorter. */
 async function* begunWhole(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let first: Uint8Array | undefined = new Uint8Array(0);
   for await (const chunk of chunks) {

@@ -1,5 +1,5 @@
-// Parquet tables of whole numbers, read by several threads at once: the graph is the one that the reader of rows makes, to the
-// last bit. What has anything else in it is left to that reader, which knows what to say of it.
+// Parquet tables of whole numbers, read by several threads. The graph has the same bits as the one that the reader of rows
+// makes. Tables with anything else are left to that reader, which also reports all errors.
 
 import { throwIfAborted } from '../../errors.js';
 import { MAX_EDGES } from '../../graph/build.js';
@@ -33,9 +33,9 @@ const GROUPS: TaskModule = {
   here: () => import('./parquet-tasks.js'),
 };
 
-/** Below so many rows threads take longer to start than the rows to read. */
+/** With fewer rows, threads take longer to start than the rows to read. */
 const LEAST_ROWS = 1 << 20;
-/** Rows that repeat are read one by one and merged on the way: more than so many to a byte of the file do. */
+/** A file with more rows per byte repeats rows, which the reader of rows merges on the way. */
 const ROWS_PER_BYTE = 8;
 /** Memory that a row takes at most, without and with counts, and the share of what is free that may be taken. */
 const ROW_BYTES = 20;
@@ -68,7 +68,7 @@ export async function readWithThreads(
       read: readCounts({ rows, kept: spill ? rows : graph.edges }, options, nothing),
     });
   } catch {
-    // Whatever it was, it is told by the reader that goes row by row.
+    // The reader of rows will report the same error, with its row.
     throwIfAborted(options.signal);
     options.spill?.restart();
     return undefined;
@@ -152,7 +152,7 @@ async function readRows(groups: readonly Group[], options: ReaderOptions) {
   }
 }
 
-/** The rows go elsewhere, dealt by the threads that read them. */
+/** Hands the rows over to the spill, distributed by the threads that read them. */
 async function spillRows(
   groups: readonly Group[],
   spill: RowSpill,

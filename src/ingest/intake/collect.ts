@@ -44,7 +44,7 @@ export interface RowSpill {
     counts: Uint32Array | undefined,
     columns: Readonly<Record<SideName, IdColumn>>,
   ): void;
-  /** Rows of plain whole numbers, read by threads; rejects where they are not plain. `onRows`: so many more were taken. */
+  /** Rows of plain whole numbers, read by threads; rejects if they are not plain. `onRows` is told how many more were taken. */
   takeColumns(
     groups: readonly ColumnGroup[],
     counted: boolean,

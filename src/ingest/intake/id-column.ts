@@ -145,7 +145,7 @@ export class IdColumn {
       const { rank, used } = this.#rankUsed(max + 1);
       return { rank, ids: VertexIds.integers(Float64Array.from(used)) };
     }
-    // Too thinly spread for a table: number the distinct values first.
+    // Too sparse for a table: number the distinct values first.
     const numbers = new NumberDictionary();
     for (const part of this.codes.parts())
       for (let i = 0; i < part.length; i++) part[i] = numbers.code(part[i]);
@@ -186,7 +186,7 @@ export class IdColumn {
   }
 }
 
-/** Whether so many numbers up to `max` are too thinly spread for a table of all numbers up to there. */
+/** Whether `rows` numbers up to `max` are too sparse for a table of all numbers up to `max`. */
 export function isThin(max: number, rows: number): boolean {
   return max >= 16 * rows + (1 << 20);
 }

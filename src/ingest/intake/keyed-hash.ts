@@ -1,5 +1,5 @@
-// Hashes with a secret: whoever makes a file cannot choose ids that all fall into one place of a table. The secret is
-// drawn anew in every process; only the places in tables depend on it, no code, order or result.
+// Hashes with a secret, so that nobody can make a file whose ids all fall into one slot of a table. Every process draws its
+// own secret. Only slots in tables depend on it: no code, order or result does.
 
 const secret = globalThis.crypto.getRandomValues(new Uint32Array(2));
 

@@ -3,9 +3,9 @@
 import type { NumberBlocks } from './blocks.js';
 import { hashWords } from './keyed-hash.js';
 
-/** Below so many rows nothing is merged: they take little memory. */
+/** With fewer rows nothing is merged: they take little memory. */
 export const FEW_ROWS = 1 << 22;
-/** The sample of pairs is thinned when it has grown to this. */
+/** When the sample of pairs has grown to this size, half of it is dropped. */
 const SAMPLE = 1 << 14;
 const KEY_A = hashWords(0, 0, 4);
 const KEY_B = hashWords(0, 0, 5);
@@ -20,7 +20,7 @@ export class RepeatEstimate {
   /** The number of rows at which to look next. */
   #next = FEW_ROWS;
 
-  /** Told of every row from FEW_ROWS on; true if it is time to merge. `rows`: how many there are with this one. */
+  /** Counts a row, from FEW_ROWS on; returns true when it is time to merge. `rows`: the number of rows so far. */
   see(user: number, item: number, rows: number): boolean {
     this.#take(user, item);
     if (rows < this.#next) return false;
@@ -30,7 +30,7 @@ export class RepeatEstimate {
     return false;
   }
 
-  /** Takes the sample anew: from the first rows, and after merging, since codes may have changed. */
+  /** Takes a new sample: from the first rows, and after merging, since codes may have changed. */
   restart(users: NumberBlocks, items: NumberBlocks): void {
     this.#sample.clear();
     this.#bound = 2 ** 32;
@@ -61,7 +61,7 @@ export interface RowPart {
 
 /** Keeps the first of equal pairs, and returns how many are left. */
 export function mergePairs(users: NumberBlocks, items: NumberBlocks, rest: RowPart): number {
-  // Open addressing: place + 1 of a pair, 0 where there is none.
+  // Open addressing: place + 1 of a pair, 0 if the slot is free.
   let table = new Uint32Array(1 << 16);
   let kept = 0;
   const find = (user: number, item: number): number => {

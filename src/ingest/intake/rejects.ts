@@ -1,4 +1,4 @@
-// Bad rows set aside: a CSV of line, reason and the row itself, written beside and renamed when reading has ended.
+// Bad rows that are set aside: a CSV of line, reason and the row itself, renamed to its final name when reading has ended.
 
 import { closeSync, fsyncSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { openNew, temporaryPathFor } from '../../files/temporary-name.js';
@@ -16,9 +16,9 @@ export interface RejectFile extends RejectSink {
   discard(): void;
 }
 
-/** Opens the file at once, so that a path that cannot be written is told before the reading. */
+/** Opens the file before reading begins, so that a path that cannot be written stops it. */
 export function openRejects(path: string): RejectFile {
-  const beside = temporaryPathFor(path);
+  const temporary = temporaryPathFor(path);
   const guard = <T>(work: () => T): T => {
     try {
       return work();
@@ -26,8 +26,8 @@ export function openRejects(path: string): RejectFile {
       throw writeError(path, cause);
     }
   };
-  const file = guard(() => openNew(beside));
-  const done = removeOnExit(beside);
+  const file = guard(() => openNew(temporary));
+  const done = removeOnExit(temporary);
   let buffered = REJECTS_HEADER;
   let open = true;
   const flush = () => {
@@ -44,12 +44,12 @@ export function openRejects(path: string): RejectFile {
       guard(() => fsyncSync(file));
       open = false;
       closeSync(file);
-      guard(() => renameSync(beside, path));
+      guard(() => renameSync(temporary, path));
     },
     discard() {
       if (open) closeSync(file);
       open = false;
-      rmSync(beside, { force: true });
+      rmSync(temporary, { force: true });
       done();
     },
   };

@@ -1,6 +1,6 @@
 import { InputError } from '../../errors.js';
 
-/** Bytes that V8 needs for a text and its place in two lists, beside its characters. */
+/** Bytes that V8 needs for a text and its place in two lists, in addition to its characters. */
 const TEXT_OVERHEAD = 64;
 /**
  * The part of V8's limit that is for short-lived values alone, in MB, by V8's version: what the limit has beyond
@@ -12,7 +12,7 @@ const LATEST_YOUNG = 96;
 const USABLE = 0.85;
 
 /**
- * Throws where so many texts would not fit into what V8 leaves its heap: going beyond would end the process without a
+ * Throws if `texts` texts would not fit into V8's heap: going beyond would end the process without a
  * word. Arrays of numbers lie outside that heap and are not concerned. Without V8's count (a browser) it trusts.
  */
 export function requireHeap(name: string, texts: number, characters: number): void {

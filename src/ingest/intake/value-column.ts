@@ -2,7 +2,7 @@
 
 import { clip } from './columns.js';
 
-/** A column of values beside the ids of a table. */
+/** A column of values that goes with the two columns of ids. */
 export interface ValueColumn {
   /** Header name or 1-based number; undefined: the number is the place of the row. */
   readonly column: string | number | undefined;
