@@ -51,5 +51,5 @@ test('bad rows are still told, and coins that keep nothing are said to', async (
   ).rejects.toThrow(/line 3: .*the id is empty/);
   await expect(
     read('t.csv', ['user,item\nann,tea\n'], {}, undefined, { users: 1e-9, items: 1e-9, seed: 1 }),
-  ).rejects.toThrow('t.csv: the coins keep none of its rows');
+  ).rejects.toThrow('t.csv: the random draws keep none of its rows');
 });
