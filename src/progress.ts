@@ -8,10 +8,8 @@ export interface Progress {
   readonly total?: number | undefined;
   /** The unit, plural: 'rows', 'iterations', 'draws', 'bytes'. */
   readonly unit?: string | undefined;
-  /** Of a task in several steps: which of them this is, from 1, and about how long all that are left will take. */
-  readonly overall?:
-    | { readonly step: number; readonly steps: number; readonly secondsLeft?: number | undefined }
-    | undefined;
+  /** For a task in several steps: the current step, from 1, and the seconds since the first step started. */
+  readonly overall?: { readonly step: number; readonly steps: number; readonly seconds: number } | undefined;
   /** A short remark shown beside the bar, for instance the bound. */
   readonly note?: string | undefined;
 }

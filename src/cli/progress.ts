@@ -111,17 +111,9 @@ export function describeProgress(
   return parts.join('  ');
 }
 
-/** '3 of 9, about 2 min left'. */
-function describeOverall({ step, steps, secondsLeft }: NonNullable<Progress['overall']>): string {
-  const place = `${step} of ${steps}`;
-  return secondsLeft === undefined ? place : `${place}, about ${roughTime(secondsLeft)} left`;
-}
-
-/** No finer than an estimate is: 75 → '1 min', 8000 → '2.2 h'. */
-function roughTime(seconds: number): string {
-  if (seconds < 60) return `${Math.max(1, Math.ceil(seconds / 10)) * 10} s`;
-  if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
-  return `${(seconds / 3600).toFixed(1)} h`;
+/** 'step 3 of 9, 12 s so far'. */
+function describeOverall({ step, steps, seconds }: NonNullable<Progress['overall']>): string {
+  return `step ${step} of ${steps}, ${shortTime(seconds)} so far`;
 }
 
 /** 1234567 → '1.23 M'; small numbers stay whole, below ten they keep two digits. */

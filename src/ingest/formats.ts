@@ -9,7 +9,7 @@ import { type BegunSource, FILE_FORMATS, type FileFormat, fileFormat } from './f
 import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
 import { readSotu } from './recipes/builtin.js';
 import { readNetflix } from './recipes/netflix.js';
-import { drawPaperSet, PAPER_SIZES } from './recipes/paper-set.js';
+import { drawPaperSet } from './recipes/paper-set.js';
 import { readEchonest, readText, readWikitext } from './recipes/recipes.js';
 
 /** Data that are named and not looked into: built-in sets (`@name`) and recipes (`name:PATH`), with a layout of their own. */
@@ -52,10 +52,10 @@ function recipe(name: string, path: string, meaning: string, read: Reader, words
 export const NAMED_FORMATS: readonly NamedFormat[] = [
   builtin('@sotu', 'State of the Union addresses and their words', readSotu, true),
   builtin('@simulated', 'the simulated set of the paper', (_, options) =>
-    drawPaperSet(PAPER_SIZES['@simulated'], options),
+    drawPaperSet('@simulated', options),
   ),
   builtin('@simulated-small', 'a small simulated set', (_, options) =>
-    drawPaperSet(PAPER_SIZES['@simulated-small'], options),
+    drawPaperSet('@simulated-small', options),
   ),
   recipe('netflix', 'DIR', 'the Netflix Prize ratings: mv_*.txt or combined_data_*.txt', readNetflix),
   recipe('echonest', 'FILE', 'the Echo Nest listening counts: train_triplets.txt', readEchonest),

@@ -7,7 +7,7 @@ import { readBlob } from '../ingest/blob.js';
 import { withNames } from '../ingest/names.js';
 import type { ReadResult } from '../ingest/options.js';
 import { previewBlob, type TablePreview } from '../ingest/preview.js';
-import { drawPaperSet, PAPER_SIZES } from '../ingest/recipes/paper-set.js';
+import { drawPaperSet } from '../ingest/recipes/paper-set.js';
 import { readingSentences } from '../report/words/reading.js';
 import { thin } from '../sample/thin.js';
 import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
@@ -78,7 +78,7 @@ async function readSample(
   { signal, onProgress }: Task<'read'>,
 ): Promise<ReadResult> {
   if (name !== '@sotu') {
-    return withNames(await drawPaperSet(PAPER_SIZES[name], { multigraph, signal, onProgress }), undefined);
+    return withNames(await drawPaperSet(name, { multigraph, signal, onProgress }), undefined);
   }
   const file = async (ending: string) => {
     const answer = await fetch(new URL(`../samples/sotu.${ending}`, self.location.href), { signal });

@@ -77,24 +77,18 @@ export async function answerStudy(
   { signal, onProgress }: Task<'study'>,
 ): Promise<StudyResults> {
   const { source, graph, read, choice } = currentData();
-  const results = await study(graph, { seed, features: [features], signal, onProgress });
   const { setAside: _, ...reader } = choice;
-  return {
-    ...results,
-    receipt: {
-      ...results.receipt,
-      origin: {
-        ...read.guess,
-        ...{ source, sourceFrom: null, read: reader, rows: read.read, titles: null },
-        runtime: `graphex ${VERSION} in a browser`,
-        machine: {
-          cpu: 'not told to pages',
-          cores: navigator.hardwareConcurrency || 1,
-          memory: ((navigator as { readonly deviceMemory?: number }).deviceMemory ?? 0) * 2 ** 30,
-          system: navigator.userAgent,
-        },
-        threads: null,
-      },
+  const origin = {
+    ...read.guess,
+    ...{ source, sourceFrom: null, read: reader, rows: read.read, titles: null },
+    runtime: `graphex ${VERSION} in a browser`,
+    machine: {
+      cpu: 'unknown in a browser',
+      cores: navigator.hardwareConcurrency || 1,
+      memory: ((navigator as { readonly deviceMemory?: number }).deviceMemory ?? 0) * 2 ** 30,
+      system: navigator.userAgent,
     },
+    threads: null,
   };
+  return study(graph, { seed, features: [features], origin, signal, onProgress });
 }

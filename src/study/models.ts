@@ -60,7 +60,7 @@ export interface FittedModels {
 export async function fitModels(
   parts: Split,
   settings: CountedSettings,
-  clock: StageTimes,
+  times: StageTimes,
   first: { readonly found: FirstRunFindings; readonly options: StudyOptions } | undefined,
 ): Promise<FittedModels> {
   const fits: StudyFit[] = [];
@@ -73,7 +73,7 @@ export async function fitModels(
       const about = { model: kind, ...(settings.features.length > 1 && { features }) };
       const fitted =
         same?.fitted ??
-        (await clock.stage({ stage: 'fit', ...about }, (t) =>
+        (await times.stage({ stage: 'fit', ...about }, (t) =>
           fit(parts.train, {
             ...fitOptionsOf(settings, kind, features),
             // What the first fit found out about the counts holds for all.
@@ -88,15 +88,16 @@ export async function fitModels(
         features,
         fitted: { ...fitted, model: { ...fitted.model, kind } },
         evaluation: same
-          ? await judgeAgain(same, kind, parts, settings, clock, about)
-          : await evaluate(fitted.model, parts, settings, clock, about),
+          ? await judgeAgain(same, kind, parts, settings, times, about)
+          : await evaluate(fitted.model, parts, settings, times, about),
       };
+      if (same) times.skip(settings.calibrate > 0 ? 1 : 2);
       done.push(judged);
       const described = describeFit(judged, same?.kind ?? null);
       fits.push(described);
       addMethod(methods, judged, same);
-      clock.found(modelMethod(fitId(kind, features), 'model', kind, features, judged.evaluation), described);
-      if (first) await findings(first.found, judged, parts, first.options, settings, clock);
+      times.found(modelMethod(fitId(kind, features), 'model', kind, features, judged.evaluation), described);
+      if (first) await findings(first.found, judged, parts, first.options, settings, times);
     }
   }
   return { fits, methods, counts };
@@ -122,11 +123,11 @@ async function judgeAgain(
   kind: ModelKind,
   parts: Split,
   settings: StudySettings,
-  clock: StageTimes,
+  times: StageTimes,
   about: Omit<Stage, 'stage'>,
 ): Promise<Evaluation> {
   if (settings.calibrate > 0) {
-    return evaluate({ ...fitted.model, kind }, parts, settings, clock, about);
+    return evaluate({ ...fitted.model, kind }, parts, settings, times, about);
   }
   const { predictive } = evaluation;
   return { ...evaluation, predictive: predictive && asDrawn(predictive) };
@@ -148,14 +149,14 @@ async function evaluate(
   model: Model,
   parts: Split,
   settings: StudySettings,
-  clock: StageTimes,
+  times: StageTimes,
   about: Omit<Stage, 'stage'>,
 ): Promise<Evaluation> {
   const { n, depth, draws, drawsGiven, seed, engine } = settings;
   const fixed =
     model.type === 'ranker' || model.kind !== calibratedModel(settings) || reasonAgainstCalibration(model);
   const calibrate = fixed ? 0 : settings.calibrate;
-  return clock.stage({ stage: 'evaluate', ...about }, (t) =>
+  return times.stage({ stage: 'evaluate', ...about }, (t) =>
     evaluateModel(model, parts, { n, depth, draws, calibrate, drawsGiven, seed, engine, ...t }),
   );
 }
@@ -166,10 +167,10 @@ async function findings(
   { train }: Split,
   { titles }: StudyOptions,
   settings: StudySettings,
-  clock: StageTimes,
+  times: StageTimes,
 ): Promise<void> {
   if (kind === 'sparse') {
-    const evidence = await clock.stage({ stage: 'evidence', features }, (t) =>
+    const evidence = await times.stage({ stage: 'evidence', features }, (t) =>
       sparsityEvidence(train, fitted, { ...fitOptionsOf(settings, kind, features), ...t }),
     );
     if (evidence) found.evidence.push({ features, ...evidence });

@@ -1,5 +1,5 @@
-// Everything a study can be told, with meaning and default, normalised once at the door. What is left after that is
-// plain JSON: it goes into the receipt, and a study from the receipt's options gives the same numbers.
+// The options of a study, checked and completed once. The resulting settings are plain JSON and go into the receipt: a
+// study with the settings of a receipt gives the same numbers.
 
 import type { SideHyper } from '../engine/engine.js';
 import { PAPER_IS_NOT_CALIBRATED, replicaCount } from '../evaluate/calibrate.js';
@@ -14,7 +14,7 @@ import { option, optionError } from '../options/error.js';
 import { BASELINES, type BaselineName, MODEL_KINDS, type ModelKind, PAPER_KINDS } from '../options/names.js';
 import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
-import type { StudyFinding } from './results.js';
+import type { StudyFinding, StudyOrigin } from './results.js';
 
 export type { ModelKind };
 
@@ -24,6 +24,8 @@ export interface StudyOptions extends OptionsOf<typeof STUDY>, TaskOptions {
   readonly titles?: Titles | undefined;
   /** The true parameters of a simulated graph, in the order of its vertices: then ceilings are computed. */
   readonly truth?: StudyTruth | undefined;
+  /** Where the data came from and what runs the study, for the receipt. */
+  readonly origin?: StudyOrigin | undefined;
   /** Called with each result as soon as it is there; must return quickly. */
   readonly onFinding?: ((finding: StudyFinding) => void) | undefined;
 }
@@ -33,6 +35,7 @@ const PROGRAM_ONLY = {
     'function',
     'called with each result as soon as it is there',
   ),
+  origin: value<StudyOrigin>('object', 'where the data came from, for the receipt'),
   titles: value<Titles>('object', 'titles of the items, for the view of the features'),
   truth: value<StudyTruth>(
     'object',
@@ -66,7 +69,7 @@ export interface StudySettings extends Omit<SettingsOf<typeof STUDY>, 'features'
   readonly items: NonNullable<SettingsOf<typeof STUDY>['items']>;
 }
 
-/** Edges above which fewer settings of the baselines are tried, and no fit for ranking is made unless asked for. */
+/** Above this number of edges a study tries fewer settings of the baselines, and fits no ranker by default. */
 const MANY_EDGES = 2e6;
 
 /** Defaults that depend on the data. */
@@ -85,7 +88,7 @@ export function mainModel(settings: Pick<StudySettings, 'model'>): ModelKind {
   return modelsOf(settings)[0];
 }
 
-/** The model whose intervals replicas correct: one is enough, and auto corrects itself where there is another. */
+/** The one model whose intervals replicas correct; auto has its own correction. */
 export function calibratedModel(settings: Pick<StudySettings, 'model'>): ModelKind | undefined {
   const models = modelsOf(settings);
   return (['sparse', 'auto'] as const).find((kind) => models.includes(kind));
@@ -94,10 +97,10 @@ export function calibratedModel(settings: Pick<StudySettings, 'model'>): ModelKi
 /** Replicas must correct something, and must not correct away what is wrong with a model or of a way of drawing. */
 function checkCalibration({ draws, model, users, items, drawsGiven }: StudySettings): void {
   if (draws === 0) {
-    throw optionError`${option('calibrate')}: there are no intervals to correct without ${option('draws')}; ask for both, or for neither`;
+    throw optionError`${option('calibrate')}: without ${option('draws')} there are no intervals to correct; give both, or neither`;
   }
   if (model === 'dense' || users.size === 0 || items.size === 0) {
-    throw optionError`${option('calibrate')}: a model that expects no unseen users or items is not corrected, since that would hide its error; leave it out, or study the sparse model`;
+    throw optionError`${option('calibrate')}: a model that expects no unseen users or items is not corrected, since that would hide its error; leave the option out, or study the sparse model`;
   }
   if (drawsGiven === 'paper') throw optionError`${option('calibrate')}: ${PAPER_IS_NOT_CALIBRATED}`;
 }
@@ -105,7 +108,7 @@ function checkCalibration({ draws, model, users, items, drawsGiven }: StudySetti
 /** Checks the options and fills in the defaults. */
 export function studySettings(options: StudyOptions, edges: number): StudySettings {
   const checked = withDefaults({ ...STUDY, ...TASK, ...PROGRAM_ONLY }, options);
-  const { threads, signal, onProgress, titles, truth, onFinding, ...said } = checked;
+  const { threads, signal, onProgress, titles, truth, origin, onFinding, ...said } = checked;
   const settings: StudySettings = {
     ...studyDefaults(edges),
     ...(said as SettingsOf<typeof STUDY> & ReturnType<typeof studyDefaults>),
@@ -117,7 +120,7 @@ export function studySettings(options: StudyOptions, edges: number): StudySettin
   };
   replicaCount(settings.calibrate);
   if (settings.calibrate > 0) checkCalibration(settings);
-  // The fit's own door refuses what it cannot use, before any work.
+  // The fit refuses options that it cannot use, before any work.
   for (const kind of modelsOf(settings)) {
     for (const k of numbersOf(settings.features)) fitSettings(fitOptionsOf(settings, kind, k));
   }
@@ -160,7 +163,7 @@ export function fitOptionsOf(
     seed,
     users: own('users'),
     items: own('items'),
-    // The dense model is what it is by its σ and by having no size.
+    // The dense model has a fixed σ and no size.
     learn: dense ? settings.learn.filter((name) => !/(^|\.)(sigma|size)$/.test(name.trim())) : settings.learn,
   };
 }

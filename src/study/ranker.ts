@@ -36,14 +36,14 @@ export type RankerSettings = Pick<StudySettings, 'seed' | 'engine' | 'n' | 'dept
 export async function fitRanker(
   parts: Split,
   { seed, engine, n, depth, drawsGiven }: RankerSettings,
-  clock: StageTimes,
+  times: StageTimes,
   apart: boolean,
 ): Promise<{ readonly row: RankedMethod; readonly described: StudyRanker }> {
   const settings = { seed, engine, n, depth, drawsGiven };
   const steps = apart ? inWorker(parts, settings) : here(parts, settings);
   try {
-    const described = await clock.stage({ stage: 'fit', model: 'ranking' }, steps.fit);
-    const ranking = await clock.stage({ stage: 'evaluate', model: 'ranking' }, steps.judge);
+    const described = await times.stage({ stage: 'fit', model: 'ranking' }, steps.fit);
+    const ranking = await times.stage({ stage: 'evaluate', model: 'ranking' }, steps.judge);
     const row: RankedMethod = {
       ...PLAIN_ROW,
       id: 'ranking',
@@ -51,7 +51,7 @@ export async function fitRanker(
       features: described.features,
       ranking,
     };
-    clock.found(row);
+    times.found(row);
     return { row, described };
   } finally {
     await steps.close();

@@ -1,37 +1,52 @@
 // Which stage of a study is under way, and how long each took.
 
 import { throwIfAborted } from '../errors.js';
+import { AUTO } from '../options/commands/fit.js';
 import type { ThreadShare } from '../parallel/budget.js';
 import type { Progress, TaskOptions } from '../progress.js';
 import { type Stage, stageLabel } from '../text/stages.js';
 import type { RankedMethod } from './leaderboard.js';
-import type { StudyOptions, StudySettings } from './options.js';
-import { Course, planOf } from './plan.js';
+import { modelsOf, type StudyOptions, type StudySettings } from './options.js';
 import type { StageTime, StudyFinding, StudyFit } from './results.js';
 
-type ClockOptions = TaskOptions & Pick<StudyOptions, 'truth' | 'onFinding'>;
+type StageOptions = TaskOptions & Pick<StudyOptions, 'truth' | 'onFinding'>;
 
-/** Times the stages, and makes each one's progress say which it is. */
+/** The number of stages of a study. */
+export function stageCount(settings: StudySettings, withTruth: boolean): number {
+  const { features, repeats, ranker, baselines } = settings;
+  const models = modelsOf(settings);
+  const evidence = models.includes('sparse') ? features.length : 0;
+  const run =
+    2 + // split and compare
+    2 * features.length * models.length +
+    (ranker ? 2 : 0) +
+    (baselines.length > 0 ? 1 : 0) +
+    (withTruth ? 1 : 0);
+  return 1 + (features.includes(AUTO) ? 1 : 0) + evidence + repeats * run;
+}
+
+/** Times the stages, and adds the stage to its progress. */
 export class StageTimes {
   readonly times: StageTime[] = [];
   run: number | null = null;
-  readonly #course: Course;
-  /** Of what goes on beside something else that is shown, nothing is said yet. */
+  /** Shared by all that work on the same study. */
+  readonly #steps: { readonly all: number; readonly start: number; done: number };
+  /** Parallel work reports nothing until the work before it is done. */
   #shown = true;
-  /** What to say first as soon as it is shown. */
+  /** Reports to catch up on. */
   readonly #held: (() => void)[] = [];
-  /** The threads of the part that is timed, where it goes on beside others. */
   #share: ThreadShare | undefined;
 
   constructor(
-    readonly options: ClockOptions,
+    readonly options: StageOptions,
     readonly settings: StudySettings,
-    course?: Course,
+    parent?: StageTimes,
   ) {
-    this.#course = course ?? new Course(planOf(settings, options.truth !== undefined));
+    const all = stageCount(settings, options.truth !== undefined);
+    this.#steps = parent ? parent.#steps : { all, start: performance.now(), done: 0 };
   }
 
-  /** Hands a result on as soon as it is there, and those of what is shown before it have been. */
+  /** Reports a result as soon as it is there, after those of the work before it. */
   found({ ranking, ...row }: RankedMethod, fit: StudyFit | null = null): void {
     const { repeats, features } = this.settings;
     const finding: StudyFinding = {
@@ -44,67 +59,74 @@ export class StageTimes {
       ndcg: ranking.all.mean.ndcg,
       fit,
     };
-    const tell = () => this.options.onFinding?.(finding);
-    if (this.#shown) tell();
-    else this.#held.push(tell);
+    this.#whenShown(() => this.options.onFinding?.(finding));
   }
 
-  /** `waited`: for so many milliseconds none of the work could go on, which is not to be counted. */
+  /** Counts stages that a study does not need after all. */
+  skip(stages = 1): void {
+    this.#steps.done += stages;
+  }
+
+  /** `waited` takes the milliseconds in which none of the work could go on: they are not counted. */
   async stage<T>(
     stage: Stage,
     work: (task: TaskOptions, waited: (ms: number) => void) => Promise<T>,
   ): Promise<T> {
     const { signal, onProgress } = this.options;
-    const label = stageLabel(stage);
     throwIfAborted(signal);
     const several = this.run !== null && this.settings.repeats > 1;
     const where = several ? `split ${this.run! + 1} of ${this.settings.repeats}, ` : '';
-    let began = performance.now();
-    const lasted = () => (performance.now() - began) / 1000;
-    const say = (p: Progress) => {
-      if (this.#shown) onProgress?.({ ...p, overall: this.#course.where(lasted()) });
+    const label = `${where}${stageLabel(stage)}`;
+    let start = performance.now();
+    const report = (progress: Progress) => {
+      const { all, start: first, done } = this.#steps;
+      const overall = {
+        step: Math.min(all, done + 1),
+        steps: all,
+        seconds: (performance.now() - first) / 1000,
+      };
+      onProgress?.({ ...progress, overall });
     };
-    const begin = () => {
-      this.#course.begin(label, this.run);
-      say({ stage: `${where}${label}`, done: 0 });
+    this.#whenShown(() => report({ stage: label, done: 0 }));
+    const task = {
+      signal,
+      threads: this.#share ? this.#share.take() : this.options.threads,
+      onProgress:
+        onProgress &&
+        ((progress: Progress) => {
+          if (this.#shown) report({ ...progress, stage: `${label}: ${progress.stage}` });
+        }),
     };
-    const whole = this.#shown;
-    if (whole) begin();
-    else this.#held.push(begin);
-    const report = onProgress && ((p: Progress) => say({ ...p, stage: `${where}${label}: ${p.stage}` }));
-    const threads = this.#share ? this.#share.take() : this.options.threads;
-    const result = await work({ signal, threads, onProgress: report }, (ms) => {
-      began += ms;
+    const result = await work(task, (ms) => {
+      start += ms;
     });
     throwIfAborted(signal);
-    if (whole) this.#course.end(label, lasted());
-    else this.#course.pass(label, this.run);
-    this.times.push({ run: this.run, ...stage, seconds: lasted() });
+    this.#steps.done++;
+    this.times.push({ run: this.run, ...stage, seconds: (performance.now() - start) / 1000 });
     return result;
   }
 
   /**
-   * Works on several things, one after the other or all at once; then each has a clock of its own, and progress and findings
-   * are those of the first that is not done. Where one fails the others are stopped and waited for.
+   * Runs several pieces of work, in turn or in parallel. In parallel, progress and findings are those of the first piece
+   * that is not done. If one fails, the others are stopped before its error is thrown.
    */
-  async together<T extends readonly unknown[]>(
-    tasks: { readonly [I in keyof T]: (clock: StageTimes) => Promise<T[I]> },
-    atOnce: boolean,
+  async runAll<T extends readonly unknown[]>(
+    tasks: { readonly [I in keyof T]: (times: StageTimes) => Promise<T[I]> },
+    parallel: boolean,
   ): Promise<T> {
     const results: unknown[] = [];
-    if (!atOnce) {
+    if (!parallel) {
       for (const task of tasks) results.push(await task(this));
       return results as unknown as T;
     }
     const stop = new AbortController();
     const given = this.options.signal;
     const signal = given ? AbortSignal.any([given, stop.signal]) : stop.signal;
-    const clocks = tasks.map(() => this.#beside(signal));
-    const done = clocks.map(() => false);
+    const pieces = tasks.map(() => this.#piece(signal));
+    const done = pieces.map(() => false);
     const show = () => {
-      this.#course.atOnce = done.filter((one) => !one).length || 1;
-      for (const [at, clock] of clocks.entries()) {
-        clock.#show();
+      for (const [at, piece] of pieces.entries()) {
+        piece.#show();
         if (!done[at]) return;
       }
     };
@@ -113,7 +135,7 @@ export class StageTimes {
     await Promise.allSettled(
       tasks.map(async (task, at) => {
         try {
-          results[at] = await task(clocks[at]);
+          results[at] = await task(pieces[at]);
           done[at] = true;
           show();
         } catch (error) {
@@ -122,13 +144,13 @@ export class StageTimes {
         }
       }),
     );
-    for (const clock of clocks) this.times.push(...clock.times);
-    // The others were stopped because of the first.
+    for (const piece of pieces) this.times.push(...piece.times);
+    // The first failure stopped the others.
     if (failures.length > 0) throw failures[0];
     return results as unknown as T;
   }
 
-  /** Does a part's work with its share of the threads, as soon as one is free for it. */
+  /** Does work with its share of the threads, as soon as one is free. */
   async within<T>(share: ThreadShare | undefined, work: () => Promise<T>): Promise<T> {
     await share?.begin();
     this.#share = share;
@@ -140,15 +162,20 @@ export class StageTimes {
     }
   }
 
-  #beside(signal: AbortSignal): StageTimes {
-    const clock = new StageTimes({ ...this.options, signal }, this.settings, this.#course);
-    clock.run = this.run;
-    clock.#shown = false;
-    return clock;
+  #piece(signal: AbortSignal): StageTimes {
+    const piece = new StageTimes({ ...this.options, signal }, this.settings, this);
+    piece.run = this.run;
+    piece.#shown = false;
+    return piece;
+  }
+
+  #whenShown(report: () => void): void {
+    if (this.#shown) report();
+    else this.#held.push(report);
   }
 
   #show(): void {
     this.#shown = true;
-    for (const tell of this.#held.splice(0)) tell();
+    for (const report of this.#held.splice(0)) report();
   }
 }

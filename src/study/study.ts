@@ -44,22 +44,22 @@ import { summarizeRuns } from './summary.js';
 export async function study(graph: BipartiteGraph, options: StudyOptions = {}): Promise<StudyResults> {
   const settings = studySettings(options, graph.edges);
   checkTruth(graph, options);
-  const began = performance.now();
-  const clock = new StageTimes(options, settings);
-  const check = await clock.stage({ stage: 'check' }, (task) =>
+  const start = performance.now();
+  const times = new StageTimes(options, settings);
+  const check = await times.stage({ stage: 'check' }, (task) =>
     checkSparsity(graph, { seed: settings.seed, ...task }),
   );
   const checked = jsonCheck(check, graph.multigraph);
   options.onFinding?.({ kind: 'check', check: checked });
   const byEvidence = settings.features.includes(AUTO)
-    ? await featuresByEvidence(graph, settings, clock)
+    ? await featuresByEvidence(graph, settings, times)
     : null;
   const counted = { ...settings, features: numbersOf(settings.features, byEvidence?.chosen) };
   const found: FirstRunFindings = { evidence: [], topics: new Map(), atlas: new Map() };
   const runs: StudyRun[] = [];
   for (let repeat = 0; repeat < settings.repeats; repeat++) {
-    clock.run = repeat;
-    runs.push(await oneRun(graph, options, counted, repeat, clock, repeat === 0 ? found : undefined));
+    times.run = repeat;
+    runs.push(await oneRun(graph, options, counted, repeat, times, repeat === 0 ? found : undefined));
   }
   const kind = mainModel(settings);
   const features = bestFeatures(runs[0], kind);
@@ -74,9 +74,9 @@ export async function study(graph: BipartiteGraph, options: StudyOptions = {}): 
       seeds: runs.map((run) => run.split.seed),
       withTruth: options.truth !== undefined,
       engines: [...new Set(runs.flatMap((run) => run.fits.map((f) => f.engine)))],
-      origin: null,
-      timings: clock.times,
-      seconds: (performance.now() - began) / 1000,
+      origin: options.origin ?? null,
+      timings: times.times,
+      seconds: (performance.now() - start) / 1000,
     },
     check: checked,
     runs,
@@ -89,23 +89,23 @@ export async function study(graph: BipartiteGraph, options: StudyOptions = {}): 
   });
 }
 
-/** Somebody for whom there is much to go by. */
+/** A user with a long history, for examples. */
 function busiestUser({ users }: BipartiteGraph): string {
   const degree = degrees(users);
   const [busiest] = largest(degree.length, 1, (u) => degree[u]);
   return users.ids.at(busiest);
 }
 
-/** Once for all runs: on the training part of the first, since a choice must not look at what it is judged by. */
+/** One choice for all runs, made on the training part of the first: a choice must not see the test part. */
 async function featuresByEvidence(
   graph: BipartiteGraph,
   settings: StudySettings,
-  clock: StageTimes,
+  times: StageTimes,
 ): Promise<FeatureChoice> {
   const { testUsers, testItems, seed } = settings;
   const { train } = splitGraph(graph, { testUsers, testItems, seed });
   const { features: _, ...options } = fitOptionsOf(settings, mainModel(settings));
-  return clock.stage({ stage: 'features' }, (t) => chooseFeatures(train, { ...options, ...t }));
+  return times.stage({ stage: 'features' }, (t) => chooseFeatures(train, { ...options, ...t }));
 }
 
 async function oneRun(
@@ -113,20 +113,20 @@ async function oneRun(
   options: StudyOptions,
   base: CountedSettings,
   repeat: number,
-  clock: StageTimes,
+  times: StageTimes,
   found: FirstRunFindings | undefined,
 ): Promise<StudyRun> {
   const seed = base.seed + repeat;
   const settings = { ...base, seed };
   const { testUsers, testItems, n, depth } = settings;
-  const parts = await clock.stage({ stage: 'split' }, async () =>
+  const parts = await times.stage({ stage: 'split' }, async () =>
     splitGraph(graph, { testUsers, testItems, seed }),
   );
   const task = splitRankingTask(parts);
-  const atOnce = worksAtOnce(parts.train.edges, settings, options);
-  // A GPU belongs to one thread, and two fits would fill it together.
-  const onGpu = settings.ranker && atOnce && (await mayUseGpu(settings.engine));
-  const [ofModels, ofRanker, ...ofRivals] = atOnce
+  const parallel = worksInParallel(parts.train.edges, settings, options);
+  // A GPU belongs to one thread, and two fits might not fit in its memory.
+  const onGpu = settings.ranker && parallel && (await mayUseGpu(settings.engine));
+  const [ofModels, ofRanker, ...ofBaselines] = parallel
     ? shareThreads(options.threads, 2 + settings.baselines.length)
     : [];
   if (!settings.ranker) ofRanker?.end();
@@ -134,7 +134,7 @@ async function oneRun(
   const models = new Promise<void>((resolve) => {
     modelsEnd = resolve;
   });
-  const [{ fits, methods, counts }, ranked, rivals] = await clock.together(
+  const [{ fits, methods, counts }, ranked, baselines] = await times.runAll(
     [
       (own) =>
         own
@@ -143,20 +143,20 @@ async function oneRun(
       async (own) => {
         if (!settings.ranker) return undefined;
         if (onGpu) await models;
-        return own.within(ofRanker, () => fitRanker(parts, settings, own, atOnce && !onGpu));
+        return own.within(ofRanker, () => fitRanker(parts, settings, own, parallel && !onGpu));
       },
       (own) =>
-        fitRivals(parts, task, settings, own, atOnce ? ofRivals : undefined).finally(() => {
-          for (const share of ofRivals) share.end();
+        runBaselines(parts, task, settings, own, parallel ? ofBaselines : undefined).finally(() => {
+          for (const share of ofBaselines) share.end();
         }),
     ],
-    atOnce,
+    parallel,
   );
   if (ranked) methods.push(ranked.row);
-  methods.push(...rivals.rows);
+  methods.push(...baselines.rows);
   if (options.truth) {
     const { truth } = options;
-    const ceilings = await clock.stage({ stage: 'ceilings' }, (t) =>
+    const ceilings = await times.stage({ stage: 'ceilings' }, (t) =>
       rankingCeilings(graph, parts, task, truth, { ...t, n, depth }),
     );
     for (const [id, ranking] of [
@@ -166,8 +166,8 @@ async function oneRun(
       methods.push({ ...PLAIN_ROW, id, kind: 'ceiling', ranking });
     }
   }
-  const leaderboard = await clock.stage({ stage: 'compare' }, async () =>
-    buildLeaderboard(methods, seed, rivals.skipped, task.left),
+  const leaderboard = await times.stage({ stage: 'compare' }, async () =>
+    buildLeaderboard(methods, seed, baselines.skipped, task.left),
   );
   return {
     repeat,
@@ -179,33 +179,33 @@ async function oneRun(
   };
 }
 
-/** Edges below which the parts of a study take turns, as their threads would cost more than they save, and above which memory may not hold all. */
-const AT_ONCE = { from: 2e4, to: 2e7 };
+/** Below `from` edges threads cost more than they save; above `to` edges memory may not hold all. */
+const PARALLEL = { from: 2e4, to: 2e7 };
 
-/** Whether models, the fit for ranking and the baselines are worked on at once: much of each is done in one thread. */
-function worksAtOnce(edges: number, { engine }: StudySettings, { threads }: StudyOptions): boolean {
-  return edges >= AT_ONCE.from && edges <= AT_ONCE.to && engine !== 'gpu' && threadCount(threads) > 1;
+/** Whether models, ranker and baselines run in parallel: much of each runs in one thread. */
+function worksInParallel(edges: number, { engine }: StudySettings, { threads }: StudyOptions): boolean {
+  return edges >= PARALLEL.from && edges <= PARALLEL.to && engine !== 'gpu' && threadCount(threads) > 1;
 }
 
-/** The baselines, and which could not be fitted, and why. */
-async function fitRivals(
+/** The baselines, and why some could not be fitted. */
+async function runBaselines(
   parts: Split,
   task: SplitRankingTask,
   { baselines, n, depth, seed, trials }: StudySettings,
-  clock: StageTimes,
+  times: StageTimes,
   shares: readonly ThreadShare[] | undefined,
 ): Promise<{ readonly rows: readonly RankedMethod[]; readonly skipped: Leaderboard['skipped'] }> {
   if (baselines.length === 0) return { rows: [], skipped: [] };
   try {
     const how = { baselines, n, depth, seed, maxTrials: trials };
-    const report = await clock.stage({ stage: 'baselines' }, (t: RankingOptions, waited) =>
+    const report = await times.stage({ stage: 'baselines' }, (t: RankingOptions, waited) =>
       fitBaselines(parts, task, { ...how, ...t, shares: shares && tellingOfWait(shares, waited) }),
     );
     const rows = rankedBaselines(report);
-    for (const row of rows) clock.found(row);
+    for (const row of rows) times.found(row);
     return { rows, skipped: report.skipped };
   } catch (error) {
-    // Too little data to hold anyone back: the rest of the study stands all the same.
+    // Too little data to hold users back: the rest of the study goes on.
     if (!(error instanceof InputError)) throw error;
     return { rows: [], skipped: [{ name: 'all', reason: { code: 'error', message: error.message } }] };
   }
@@ -217,7 +217,7 @@ function checkTruth(graph: BipartiteGraph, { truth }: StudyOptions): void {
     const { weights, features } = truth[side];
     if (weights.length !== graph[side].count || features.length !== weights.length * truth.features) {
       throw new InputError(
-        `truth: parameters of ${weights.length} ${side}, the graph has ${graph[side].count}; give those of this graph`,
+        `truth: it has parameters of ${weights.length} ${side}, but the graph has ${graph[side].count}; give those of this graph`,
       );
     }
   }
@@ -235,7 +235,7 @@ function describeSplit(parts: Split): StudySplit {
     edges: part.edges,
   });
   const unseen = unseenByTraining(parts);
-  const drawn = (coins: Uint8Array) => coins.reduce((sum, coin) => sum + coin, 0);
+  const drawn = (flags: Uint8Array) => flags.reduce((sum, flag) => sum + flag, 0);
   return {
     seed: parts.seed,
     testUsers: parts.testUsers,
@@ -248,7 +248,7 @@ function describeSplit(parts: Split): StudySplit {
   };
 }
 
-/** JSON has no undefined: null where an estimate or its error does not exist. */
+/** JSON has no undefined: a missing estimate or error is null. */
 function jsonCheck(check: SparsityCheck, multigraph: boolean): StudyCheck {
   const nullable = <T extends { readonly standardError: number | undefined }>(fit: T | undefined) =>
     fit ? { ...fit, standardError: fit.standardError ?? null } : null;

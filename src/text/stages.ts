@@ -1,6 +1,6 @@
 // The stages of a study: a code with what it is about, and its name for progress and reports.
 
-/** A stage and, where it has one, its model: auto, sparse, dense or the fit for ranking. */
+/** A stage and, where it has one, its model: auto, sparse, dense or the ranker. */
 export interface Stage {
   readonly stage:
     | 'check'
@@ -17,10 +17,10 @@ export interface Stage {
   readonly features?: number | undefined;
 }
 
-/** 'fit sparse model (K = 30)', 'evaluate fit for ranking', 'baselines'. */
+/** 'fit sparse model (K = 30)', 'evaluate ranker', 'baselines'. */
 export function stageLabel({ stage, model, features }: Stage): string {
   const which = features === undefined ? '' : ` (K = ${features})`;
   if (model === undefined) return stage + which;
-  if (model === 'ranking') return stage === 'fit' ? 'fit for ranking' : `${stage} fit for ranking`;
+  if (model === 'ranking') return stage === 'fit' ? 'fit ranker' : `${stage} ranker`;
   return `${stage} ${model} model${which}`;
 }

@@ -72,7 +72,7 @@ describe('which method recommends best, in words', () => {
       'The sparse and the dense model by nDCG, a tie by recall@20',
       'To recommend, use the dense model, which ranks as well as any here by nDCG, on all of the data:',
     ]);
-    // The best by recall is even by nDCG too; the fit for ranking is even by nDCG alone.
+    // The best by recall is even by nDCG too; the ranker is even by nDCG alone.
     const besideRanker = ladderOf(
       { 'sparse-30': 0.811, 'dense-30': 0.818, ranking: 0.8, ease: 0.784 },
       { 'sparse-30': 0.749, 'dense-30': 0.744, ranking: 0.745, ease: 0.705 },
@@ -95,7 +95,7 @@ describe('which method recommends best, in words', () => {
       { recall: ['dense-30', 'ials'], ndcg: ['sparse-30', 'ease'] },
     );
     expect(said(apart)).toEqual([
-      'The sparse model and EASE rank alike by recall@20, the dense model and iALS by nDCG',
+      'The sparse model and EASE rank equally well by recall@20, the dense model and iALS by nDCG',
       'To recommend, use EASE, which ranks as well as any here by recall@20, on all of the data:',
     ]);
     expect(studyVerdicts(apart).ranking).toMatchObject({ winner: 'tie', method: 'sparse-30', rival: 'ease' });
@@ -105,7 +105,7 @@ describe('which method recommends best, in words', () => {
       { recall: ['dense-30', 'slim'], ndcg: ['sparse-30', 'ease'] },
     );
     expect(said(half)).toEqual([
-      'The sparse model and iALS rank alike by recall@20, the dense model and iALS by nDCG',
+      'The sparse model and iALS rank equally well by recall@20, the dense model and iALS by nDCG',
       'To recommend, use iALS, which ranks as well as any here, on all of the data:',
     ]);
     const ranker = ladderOf(
@@ -114,8 +114,8 @@ describe('which method recommends best, in words', () => {
       { recall: ['dense-30'], ndcg: ['sparse-30'] },
     );
     expect(said(ranker)).toEqual([
-      'The fit for ranking and EASE rank alike',
-      'To recommend, use the fit for ranking, which ranks as well as any here, on all of the data:',
+      'The ranker and EASE rank equally well',
+      'To recommend, use the ranker, which ranks as well as any here, on all of the data:',
     ]);
     const wins = ladderOf(
       { 'sparse-30': 0.33, 'dense-30': 0.3, ranking: 0.32, ease: 0.2 },
@@ -123,8 +123,8 @@ describe('which method recommends best, in words', () => {
       { recall: ['dense-30', 'ease'], ndcg: ['sparse-30', 'ease'] },
     );
     expect(said(wins)).toEqual([
-      'The sparse model and the fit for ranking by recall@20, the dense model and the fit for ranking by nDCG',
-      'To recommend, use the fit for ranking, which ranks as well as any here, on all of the data:',
+      'The sparse model and the ranker by recall@20, the dense model and the ranker by nDCG',
+      'To recommend, use the ranker, which ranks as well as any here, on all of the data:',
     ]);
   });
 
@@ -135,31 +135,29 @@ describe('which method recommends best, in words', () => {
     };
     const textOf = (results: StudyResults) => studyVerdicts(results).ranking.text;
     const even = of({ recall: ['sparse-30'], ndcg: ['sparse-30'] });
-    expect(said(even)[1]).toContain('use the fit for ranking, which ranks as well as any here');
+    expect(said(even)[1]).toContain('use the ranker, which ranks as well as any here');
     expect(textOf(even)).toContain(
       'The sparse model ranks below popularity, the same list for everyone: do not recommend with it. ' +
-        'The fit for ranking ranks below popularity, the same list for everyone, by a difference that may be chance.',
+        'The ranker ranks below popularity, the same list for everyone, by a difference that may be chance.',
     );
     const clear = of({ recall: ['sparse-30', 'ranking'], ndcg: ['sparse-30', 'ranking'] });
-    expect(textOf(clear)).toContain(
-      'the fit for ranking rank below popularity, the same list for everyone: do not',
-    );
+    expect(textOf(clear)).toContain('the ranker rank below popularity, the same list for everyone: do not');
     expect(said(clear)[1]).toContain('use popularity');
     const one = of({ recall: ['sparse-30', 'ranking'], ndcg: ['sparse-30'] });
     expect(textOf(one)).toContain(
-      'By recall@20, the fit for ranking ranks below popularity, the same list for everyone. ' +
-        'By nDCG, the fit for ranking ranks below popularity, the same list for everyone, by a difference that may be chance.',
+      'By recall@20, the ranker ranks below popularity, the same list for everyone. ' +
+        'By nDCG, the ranker ranks below popularity, the same list for everyone, by a difference that may be chance.',
     );
     // Behind the best by more than chance, but hardly behind popularity.
     const third = { 'sparse-30': 0.29, ranking: 0.2, popularity: 0.3, ease: 0.4 };
     const all = ['sparse-30', 'ranking', 'popularity'];
     expect(textOf(ladderOf(third, third, { recall: all, ndcg: all }))).toContain(
-      'The fit for ranking ranks below popularity, the same list for everyone: do not recommend with it. ' +
+      'The ranker ranks below popularity, the same list for everyone: do not recommend with it. ' +
         'The sparse model ranks below popularity, the same list for everyone, by a difference that may be chance.',
     );
     // Too few to tell, so that what is made for ranking is advised.
     const few = numbers({ ranking: 0.2, popularity: 0.3 }, { test: { users: 29, edges: 400 } });
-    expect(said(few)[1]).toContain('use the fit for ranking on all');
+    expect(said(few)[1]).toContain('use the ranker on all');
     expect(textOf(few)).not.toContain('do not recommend');
   });
 
@@ -188,8 +186,8 @@ describe('which method recommends best, in words', () => {
       { recall: ['ease'], ndcg: ['ease'] },
     );
     expect(said(ranker)).toEqual([
-      'The sparse model and the fit for ranking rank best, alike',
-      'To recommend, use the fit for ranking, which ranks as well as any here, on all of the data:',
+      'The sparse model and the ranker rank best, equally well',
+      'To recommend, use the ranker, which ranks as well as any here, on all of the data:',
     ]);
     const all = ladderOf(
       { 'sparse-30': 0.35, ranking: 0.34, ease: 0.33 },
@@ -197,8 +195,8 @@ describe('which method recommends best, in words', () => {
       { recall: [], ndcg: [] },
     );
     expect(said(all)).toEqual([
-      'The sparse model, the fit for ranking and EASE rank alike',
-      'To recommend, use the fit for ranking, which ranks as well as any here, on all of the data:',
+      'The sparse model, the ranker and EASE rank equally well',
+      'To recommend, use the ranker, which ranks as well as any here, on all of the data:',
     ]);
   });
 
@@ -209,8 +207,8 @@ describe('which method recommends best, in words', () => {
       { recall: ['sparse-30'], ndcg: [] },
     );
     expect(studyVerdicts(results).ranking.details).toContain(
-      'The dense model ranks better than the sparse one in recall@20, by 0.010 (95 % interval: 0.005 to 0.015), more than chance; ' +
-        'in nDCG the sparse one is ahead, by 0.005 (95 % interval: −0.050 to 0.060), within chance.',
+      'The dense model ranks better than the sparse model in recall@20, by 0.010 (95 % interval: 0.005 to 0.015), more than chance; ' +
+        'in nDCG the sparse model is ahead by 0.005 (95 % interval: −0.050 to 0.060), within chance.',
     );
     const narrow = ladderOf(
       { 'sparse-30': 0.3, 'dense-30': 0.3004, ease: 0.2 },
@@ -230,8 +228,8 @@ describe('which method recommends best, in words', () => {
     const three = ladderOf(same, same, { recall: ['sparse-30', 'ease'], ndcg: ['sparse-30', 'ease'] });
     expect(studyVerdicts(three).ranking.details).toEqual(
       expect.arrayContaining([
-        'The auto model ranks better than the sparse one in recall@20, by 0.010 (95 % interval: 0.005 to 0.015), more than chance.',
-        'The auto and the dense model rank alike: recall differs by 0.010 (95 % interval: −0.050 to 0.070), within chance.',
+        'The auto model ranks better than the sparse model in recall@20, by 0.010 (95 % interval: 0.005 to 0.015), more than chance.',
+        'The auto and the dense model rank equally well: recall differs by 0.010 (95 % interval: −0.050 to 0.070), within chance.',
       ]),
     );
   });

@@ -66,10 +66,10 @@ describe('a study in words', () => {
     const sure = studyVerdicts(numbers({ 'sparse-30': 0.32, EASE: 0.3 })).ranking;
     expect(sure).toMatchObject({ winner: 'model', headline: 'The sparse model ranks best' });
     const unsure = studyVerdicts(numbers({ 'sparse-30': 0.32, EASE: 0.3 }, { sure: false })).ranking;
-    expect(unsure).toMatchObject({ winner: 'tie', headline: 'The sparse model and EASE rank alike' });
+    expect(unsure).toMatchObject({ winner: 'tie', headline: 'The sparse model and EASE rank equally well' });
     const both = { 'sparse-30': 0.32, 'dense-30': 0.319 };
     expect(studyVerdicts(numbers(both, { sure: false })).ranking.headline).toBe(
-      'The sparse and the dense model rank best, alike',
+      'The sparse and the dense model rank best, equally well',
     );
     expect(studyVerdicts(numbers(both)).ranking.headline).toBe('The sparse model ranks best');
     expect(unsure.text).toContain('may be chance');
@@ -86,7 +86,7 @@ describe('a study in words', () => {
     const sparse = studyVerdicts(numbers(recall, { items: [99, 80] })).prediction!;
     expect(sparse.winner).toBe('sparse');
     expect(sparse.text).toBe(
-      'The number of items in the test part is 100; the sparse model expects 99, the dense one 80.',
+      'The number of items in the test part is 100; the sparse model expects 99, the dense model 80.',
     );
     expect(sparse.details.join(' ')).toContain('1.0 % too low; dense: 20.0 % too low');
     expect(studyVerdicts(numbers(recall, { items: [120, 100] })).prediction!.winner).toBe('dense');
@@ -109,7 +109,7 @@ describe('a study in words', () => {
     const best = of([99, 96, 80]);
     expect(best).toMatchObject({ winner: 'auto', headline: 'The auto model predicts best' });
     expect(best.text).toBe(
-      'The number of items in the test part is 100; the auto model expects 99, the sparse one 96, the dense one 80.',
+      'The number of items in the test part is 100; the auto model expects 99, the sparse model 96, the dense model 80.',
     );
     expect(best.details).toContain(
       'The auto model is closest in the number of items (1.0 % too low; sparse: 4.0 % too low; dense: 20.0 % too low).',
@@ -117,23 +117,26 @@ describe('a study in words', () => {
     expect(of([80, 99, 96])).toMatchObject({ winner: 'sparse', headline: 'The sparse model predicts best' });
     expect(of([99, 99.2, 80])).toMatchObject({
       winner: 'auto',
-      headline: 'The auto and the sparse model predict best, alike',
+      headline: 'The auto and the sparse model predict best, equally well',
     });
-    expect(of([100, 100.2, 99.8])).toMatchObject({ winner: 'alike', headline: 'All three predict alike' });
-    expect(of([200, 210, 190]).headline).toBe('None predicts well; the dense model is closest');
+    expect(of([100, 100.2, 99.8])).toMatchObject({
+      winner: 'alike',
+      headline: 'All three predict equally well',
+    });
+    expect(of([200, 210, 190]).headline).toBe('No model predicts well; the dense model is closest');
     expect(best.details.join(' ')).not.toContain('fitted once');
   });
 
-  it('never judges between a model and itself: a fit with two names is one contestant, as auto is judged', () => {
+  it('never judges between a model and itself: a fit with two names is one method, as auto is judged', () => {
     const recall = { 'auto-30': 0.3, 'dense-30': 0.29, EASE: 0.2 };
     const results = numbers(recall, { items: [93, 99.5, 80], same: true });
     Object.assign(results.runs[0].fits[0].predictive!, { internal: { statistics: {} } });
     const prediction = studyVerdicts(results).prediction!;
     expect(prediction).toMatchObject({ winner: 'auto', headline: 'The auto = sparse model predicts better' });
     expect(predictionQuestion(results)).toBe('Which model predicts the test set better?');
-    expect(prediction.text).toContain('the auto = sparse model expects 93, the dense one 80');
+    expect(prediction.text).toContain('the auto = sparse model expects 93, the dense model 80');
     const said = prediction.details.join(' ');
-    expect(said).toContain('they were fitted once');
+    expect(said).toContain('both are one fit');
     expect(said).toContain(
       'The figures of the auto = sparse model are corrected by what such draws miss on data that training knows; those of the dense model are as drawn.',
     );
@@ -154,13 +157,13 @@ describe('a study in words', () => {
       { 'auto-30': 0.3, 'sparse-30': 0.3, 'dense-30': 0.29 },
       { items: [1, 1, 1], sure: false },
     );
-    expect(studyVerdicts(alike).ranking.headline).toMatch(/model rank best, alike$/);
+    expect(studyVerdicts(alike).ranking.headline).toMatch(/model rank best, equally well$/);
   });
 
   it('says so when neither predicts', () => {
     const { prediction } = studyVerdicts(numbers({ 'sparse-30': 0.3, EASE: 0.2 }, { items: [300, 250] }));
-    expect(prediction!.headline).toBe('Neither predicts well; the dense model is closer');
-    expect(prediction!.text).toContain('is 100; the sparse model expects 300, the dense one 250');
+    expect(prediction!.headline).toBe('Neither model predicts well; the dense model is closer');
+    expect(prediction!.text).toContain('is 100; the sparse model expects 300, the dense model 250');
   });
 
   it('says which figures the intervals miss', () => {
@@ -184,7 +187,7 @@ describe('a study in words', () => {
     const { prediction, next } = undrawn({});
     expect(prediction).toBeNull();
     expect(next[0]).toEqual({
-      text: 'Nothing was drawn from the models. To see whether they predict the test set:',
+      text: 'This study drew no test graphs. To see whether the models predict the test set:',
       command: 'npx graphex study DATA -k 30 --model both -o DIR',
     });
     expect(next[1].text).toContain('the sparse model');

@@ -13,9 +13,9 @@ const row = (id: string): RankedMethod =>
     ranking: { n: 20, depth: 100, all: { mean: { recall: 0, ndcg: 0 } } },
   }) as unknown as RankedMethod;
 
-function clockThatTells(signal?: AbortSignal) {
+function recorded(signal?: AbortSignal) {
   const told: string[] = [];
-  const clock = new StageTimes(
+  const times = new StageTimes(
     {
       ...(signal && { signal }),
       onProgress: ({ stage }: Progress) => told.push(stage),
@@ -23,8 +23,8 @@ function clockThatTells(signal?: AbortSignal) {
     },
     studySettings({ model: 'sparse', features: 3 }, 1000),
   );
-  clock.run = 0;
-  return { clock, told };
+  times.run = 0;
+  return { times, told };
 }
 
 /** A promise, and who keeps it. */
@@ -36,11 +36,11 @@ function later() {
   return { promise, come };
 }
 
-describe('parts of a study at once', () => {
+describe('parts of a study in parallel', () => {
   it('tell of the first that is not done, then of the next from where it is, and all results in order', async () => {
-    const { clock, told } = clockThatTells();
+    const { times, told } = recorded();
     const [models, baselines] = [later(), later()];
-    const all = clock.together(
+    const all = times.runAll(
       [
         async (own) => {
           await own.stage({ stage: 'fit', model: 'sparse' }, () => models.promise);
@@ -73,13 +73,13 @@ describe('parts of a study at once', () => {
     expect(told).toEqual([
       'fit sparse model',
       'found sparse',
-      'fit for ranking',
+      'fit ranker',
       'found ranking',
       'baselines',
       'baselines: late',
       'found knn',
     ]);
-    expect(clock.times.map(({ stage, model }) => [stage, model])).toEqual([
+    expect(times.times.map(({ stage, model }) => [stage, model])).toEqual([
       ['fit', 'sparse'],
       ['fit', 'ranking'],
       ['baselines', undefined],
@@ -89,17 +89,17 @@ describe('parts of a study at once', () => {
   it('are timed without the wait in which none of a stage could go on', async () => {
     let now = 1000;
     const timer = vi.spyOn(performance, 'now').mockImplementation(() => now);
-    const { clock } = clockThatTells();
-    await clock.stage({ stage: 'baselines' }, async (_, waited) => {
+    const { times } = recorded();
+    await times.stage({ stage: 'baselines' }, async (_, waited) => {
       now += 7000;
       waited(5000);
     });
     timer.mockRestore();
-    expect(clock.times.map(({ seconds }) => seconds)).toEqual([2]);
+    expect(times.times.map(({ seconds }) => seconds)).toEqual([2]);
   });
 
   it('stop where one of them fails, whose error is the one that is thrown', async () => {
-    const { clock } = clockThatTells();
+    const { times } = recorded();
     const stopped: string[] = [];
     const untilStopped = (name: string) => (own: StageTimes) =>
       own.stage({ stage: 'baselines' }, async ({ signal }) => {
@@ -107,7 +107,7 @@ describe('parts of a study at once', () => {
         stopped.push(name);
       });
     const fails = () => Promise.reject(new RangeError('not finite'));
-    await expect(clock.together([untilStopped('a'), fails, untilStopped('b')], true)).rejects.toThrow(
+    await expect(times.runAll([untilStopped('a'), fails, untilStopped('b')], true)).rejects.toThrow(
       new RangeError('not finite'),
     );
     expect(stopped).toEqual(['a', 'b']);
@@ -115,9 +115,9 @@ describe('parts of a study at once', () => {
 
   it('stop with the signal of the study, and by its reason', async () => {
     const stop = new AbortController();
-    const { clock } = clockThatTells(stop.signal);
+    const { times } = recorded(stop.signal);
     const reason = new Error('enough');
-    const all = clock.together(
+    const all = times.runAll(
       [1, 2].map(
         () => (own: StageTimes) =>
           own.stage(
@@ -132,16 +132,16 @@ describe('parts of a study at once', () => {
     await expect(all).rejects.toBe(reason);
   });
 
-  it('take turns where that is asked for, in the clock of the study itself', async () => {
-    const { clock } = clockThatTells();
+  it('take turns where that is asked for, in the object of the study itself', async () => {
+    const { times } = recorded();
     const order: number[] = [];
     const turn = (n: number) => async (own: StageTimes) => {
-      expect(own).toBe(clock);
+      expect(own).toBe(times);
       order.push(n);
       await new Promise((resolve) => setTimeout(resolve));
       order.push(-n);
     };
-    await clock.together([turn(1), turn(2)], false);
+    await times.runAll([turn(1), turn(2)], false);
     expect(order).toEqual([1, -1, 2, -2]);
   });
 });

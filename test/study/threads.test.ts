@@ -81,7 +81,7 @@ beforeAll(async () => {
 
 beforeEach(() => {
   const { stage } = StageTimes.prototype;
-  // Models and the fit for ranking.
+  // Models and the ranker.
   vi.spyOn(StageTimes.prototype, 'stage').mockImplementation(function (this: StageTimes, about, work) {
     return stage.call(this, about, (task, waited) =>
       about.model ? seen.step(about.model, task.threads, () => work(task, waited)) : work(task, waited),

@@ -83,8 +83,8 @@ describe('phrases', () => {
       stageLabel({ stage: 'baselines' }),
     ]).toEqual([
       'fit sparse model (K = 30)',
-      'fit for ranking',
-      'evaluate fit for ranking',
+      'fit ranker',
+      'evaluate ranker',
       'evidence (K = 10)',
       'baselines',
     ]);

@@ -6,8 +6,10 @@ import type { Command } from 'commander';
 import { InputError } from '../../errors.js';
 import { writeTexts } from '../../files/folder.js';
 import { fingerprint } from '../../graph/fingerprint.js';
+import type { SideName } from '../../graph/graph.js';
 import { DATA_HELP } from '../../ingest/formats.js';
 import type { ReadResult } from '../../ingest/options.js';
+import { drawPaperSet, PAPER_SETS, type PaperSet } from '../../ingest/recipes/paper-set.js';
 import { readSideTable } from '../../ingest/side-table.js';
 import { titlesOf } from '../../ingest/title-table.js';
 import { STUDY, TITLES } from '../../options/commands/study.js';
@@ -16,8 +18,6 @@ import type { OptionsOf } from '../../options/declare.js';
 import { option, optionError, show } from '../../options/error.js';
 import { leaves, valueAt } from '../../options/option-list.js';
 import { READ } from '../../options/shared.js';
-import { PAPER_SIMULATION, SMALL_SIMULATION } from '../../process/parameters.js';
-import { simulate } from '../../process/poisson-model.js';
 import { chartDocument } from '../../report/charts/document.js';
 import { STUDY_PICTURES, studyPictures } from '../../report/charts/study.js';
 import { renderStudyPage } from '../../report/pages/study.js';
@@ -110,8 +110,7 @@ async function run(
       : titlesOf(await readSideTable(plan.titles), graph.items.ids, plan.titles);
   const sides = graph.names ?? USERS_AND_ITEMS;
   const onFinding = (finding: StudyFinding) => context.note(wrap(findingWords(finding, sides)));
-  const numbers = await study(graph, { ...plan.options, ...task, titles, truth, onFinding });
-  const results = withOrigin(numbers, {
+  const origin: StudyOrigin = {
     source: title,
     sourceFrom: given.length > 1 ? null : seenFrom(folder, title),
     ...(given.length > 1 && {
@@ -136,7 +135,8 @@ async function run(
       system: `${type()} ${release()} ${arch()}`,
     },
     threads: threads ?? null,
-  });
+  };
+  const results = await study(graph, { ...plan.options, ...task, titles, truth, origin, onFinding });
   const differences = plan.before ? compareStudies(plan.before.results, results) : undefined;
   await pause(signal);
   onProgress({ stage: 'writing', done: 0 });
@@ -216,55 +216,28 @@ async function planFromReceipt(
   };
 }
 
-const SIMULATED: Readonly<Record<string, typeof PAPER_SIMULATION>> = {
-  '@simulated': PAPER_SIMULATION,
-  '@simulated-small': SMALL_SIMULATION,
-};
-
-/** Whether nothing is left out of the data: what is left of a simulated set has no known truth. */
+/** Whether no option leaves users, items or edges out. */
 function isPlain({ dropUsers, dropItems, minDegree }: Plan['read']): boolean {
   return dropUsers === undefined && dropItems === undefined && minDegree === undefined;
 }
 
-/** Simulated sets bring their truth along, which readGraph has no place for: drawn here, with the same seed. */
+/** The paper's simulated sets come with their truth, unless an option leaves some of their edges out. */
 async function readStudied(
   plan: Plan,
   context: CommandContext,
   accept: (result: Pick<ReadResult, 'graph'>) => void,
 ): Promise<{ readonly result: ReadResult; readonly truth: StudyTruth | undefined }> {
-  const { signal, threads, onProgress } = context;
-  const law = isPlain(plan.read) ? SIMULATED[plan.data.title] : undefined;
-  if (!law) {
+  const name = plan.data.title as PaperSet;
+  const parameters = isPlain(plan.read) ? PAPER_SETS[name] : undefined;
+  if (!parameters) {
     return { result: await readData(plan.data.sources, plan.read, context, { accept }), truth: undefined };
   }
-  const multigraph = plan.read.multigraph === true;
-  const { graph, truth } = await simulate({
-    ...law,
-    multigraph,
-    seed: 1,
-    truth: true,
-    signal,
-    threads,
-    onProgress,
-  });
-  accept({ graph });
-  return {
-    result: {
-      graph,
-      read: { rows: graph.edges, kept: graph.edges, merged: 0, rejected: 0 },
-      guess: { kind: 'simulated', format: 'simulated', columns: { users: 'user', items: 'item' } },
-    },
-    truth: {
-      features: law.features,
-      users: { law: law.users, ...truth!.users },
-      items: { law: law.items, ...truth!.items },
-    },
-  };
-}
-
-function withOrigin(results: StudyResults, origin: StudyOrigin): StudyResults {
-  const receipt = { ...results.receipt, origin };
-  return { ...results, receipt };
+  const { signal, threads, onProgress } = context;
+  const drawn = await drawPaperSet(name, { ...plan.read, signal, threads, onProgress }, true);
+  const { truth, ...result } = drawn;
+  accept(result);
+  const side = (of: SideName) => ({ law: parameters[of], ...truth![of] });
+  return { result, truth: { features: parameters.features, users: side('users'), items: side('items') } };
 }
 
 /** Everything at the end and together: an interrupted study leaves nothing. */

@@ -1,25 +1,32 @@
-import { simulate } from '../../process/poisson-model.js';
+import { type ModelParameters, PAPER_SIMULATION, SMALL_SIMULATION } from '../../process/parameters.js';
+import { type Simulation, simulate } from '../../process/poisson-model.js';
 import type { ReadOptions, ReadResult } from '../options.js';
 
-/** The sets by name, and the size of both sides of each. */
-export const PAPER_SIZES = { '@simulated': 1200, '@simulated-small': 120 } as const;
+/** The paper's simulated sets by name, with their parameters. */
+export const PAPER_SETS = {
+  '@simulated': PAPER_SIMULATION,
+  '@simulated-small': SMALL_SIMULATION,
+} as const satisfies Record<string, ModelParameters>;
+export type PaperSet = keyof typeof PAPER_SETS;
 
-/** The paper's simulated set, always the same draw, at the given size of both sides. */
-export async function drawPaperSet(size: number, options: ReadOptions): Promise<ReadResult> {
-  const side = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size };
-  const { multigraph, threads, signal, onProgress } = options;
-  const { graph } = await simulate({
-    users: side,
-    items: side,
-    features: 30,
-    multigraph,
-    threads,
-    signal,
-    onProgress,
+/** Draws one of the paper's simulated sets, always the same; `truth` adds the parameters of every vertex. */
+export async function drawPaperSet(
+  name: PaperSet,
+  { multigraph, threads, signal, onProgress }: ReadOptions,
+  truth = false,
+): Promise<ReadResult & Pick<Simulation, 'truth'>> {
+  const task = { threads, signal, onProgress };
+  const drawn = await simulate({
+    ...PAPER_SETS[name],
+    multigraph: multigraph === true,
     seed: 1,
+    truth,
+    ...task,
   });
+  const { graph } = drawn;
   return {
     graph,
+    truth: drawn.truth,
     read: { rows: graph.edges, kept: graph.edges, merged: 0, rejected: 0 },
     guess: { kind: 'simulated', format: 'simulated', columns: { users: 'user', items: 'item' } },
   };

@@ -4,11 +4,12 @@ import * as Plot from '@observablehq/plot';
 import { drawsOf, isIndex, observedOf, type Statistic } from '../../evaluate/predictive.js';
 import type { ModelKind } from '../../options/names.js';
 import { type CheckedFit, predictionError } from '../../study/results.js';
+import { shownStatistics } from '../../study/verdict.js';
 import { statisticLabel } from '../../text/figures.js';
 import { signed } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { shortName } from '../words/methods.js';
-import { describeError, shownStatistics } from '../words/prediction.js';
+import { describeError } from '../words/prediction.js';
 import { type Chart, legend } from './chart.js';
 import { INK } from './ink.js';
 

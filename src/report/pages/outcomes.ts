@@ -16,13 +16,14 @@ import {
   type Spread,
   type StudyResults,
 } from '../../study/results.js';
+import { shownStatistics } from '../../study/verdict.js';
 import { metricLabel, metricTitle, statisticLabel } from '../../text/figures.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { chosenFits, type PredictionPictures, type StudyPicture } from '../charts/study.js';
 import { methodTitle, shortName, skippedWords } from '../words/methods.js';
-import { shownStatistics, statisticValue } from '../words/prediction.js';
+import { statisticValue } from '../words/prediction.js';
 import type { StudyVerdict } from '../words/study.js';
 import { type Content, fold, type Html, html } from './html.js';
 import { term } from './page.js';

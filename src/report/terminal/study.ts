@@ -3,6 +3,7 @@
 import { drawsOf, observedOf, type Statistic } from '../../evaluate/predictive.js';
 import { LEADERBOARD_METRICS, type LeaderboardRow, leaderboardFigure } from '../../study/leaderboard.js';
 import { checkedFits, predictingFits, type StudyFit, type StudyResults } from '../../study/results.js';
+import { decideStudy, shownStatistics } from '../../study/verdict.js';
 import { metricLabel, statisticLabel } from '../../text/figures.js';
 import { fixed, short } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
@@ -10,7 +11,7 @@ import { recommendSteps } from '../words/advice.js';
 import { countWords } from '../words/counts.js';
 import { featureChoiceWords } from '../words/feature-count.js';
 import { methodTitle, shortName, skippedWords } from '../words/methods.js';
-import { correctedWords, predictionQuestion, shownStatistics, statisticValue } from '../words/prediction.js';
+import { correctedWords, predictionQuestion, statisticValue } from '../words/prediction.js';
 import { RANKING_QUESTION } from '../words/ranking.js';
 import { sidePriorWords } from '../words/side-prior.js';
 import { sparsityWords } from '../words/sparsity.js';
@@ -105,7 +106,7 @@ export function describeStudy(results: StudyResults, reading: string): string {
     ...leaderboard.skipped.map((skipped) => wrap(skippedWords(skipped, leaderboard))),
     ...(runs.length > 1 ? ['', describeRepeats(results)] : []),
     '',
-    ...recommendSteps(results).flatMap(({ text, command }) => [
+    ...recommendSteps(decideStudy(results).ranking, results).flatMap(({ text, command }) => [
       wrap(text),
       ...(command ? [`  ${command}`] : []),
     ]),

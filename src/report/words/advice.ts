@@ -1,8 +1,9 @@
-// What to recommend with, and the commands for it: the advice follows the figures of the leaderboard.
+// Which method to recommend with, and the commands for it.
 
 import type { BaselineName } from '../../options/names.js';
 import type { LeaderboardRow } from '../../study/leaderboard.js';
 import type { StudyResults } from '../../study/results.js';
+import type { RankingDecision } from '../../study/verdict.js';
 import { metricPhrase } from '../../text/figures.js';
 import type { SideNames } from '../../text/sides.js';
 import {
@@ -14,15 +15,13 @@ import {
 } from './commands.js';
 import { methodPhrase } from './methods.js';
 import type { NextStep } from './study.js';
-import { tooLittle } from './too-little.js';
-import { decideRanking, type RankingDecision } from './winner.js';
 
 /** Fit the method that ranks best, ask it, serve it. */
-export function recommendSteps(results: StudyResults): NextStep[] {
+export function recommendSteps(decision: RankingDecision, results: StudyResults): NextStep[] {
   const { receipt, check } = results;
-  const { row, why } = advised(results);
+  const { row, why } = advised(decision, results);
   const [file, fit] = fitOf(results, row);
-  const name = row ? methodPhrase(row, results.runs[0].leaderboard, check.names) : 'the fit made for ranking';
+  const name = row ? methodPhrase(row, results.runs[0].leaderboard, check.names) : 'the ranker';
   return [
     { text: `To recommend, use ${name}${why && `, ${why},`} on all of the data:`, command: fit },
     {
@@ -33,14 +32,12 @@ export function recommendSteps(results: StudyResults): NextStep[] {
   ];
 }
 
-/** The method that the headline names, and why. Undefined: the fit for ranking, which is made for it, was not among them. */
-function advised(results: StudyResults): { readonly row: LeaderboardRow | undefined; readonly why: string } {
-  const { runs, check } = results;
+/** The method that the headline names, and why. No row: the ranker, if the study did not fit it. */
+function advised(decision: RankingDecision, { runs, check }: StudyResults) {
   const { leaderboard } = runs[0];
   const ranker = leaderboard.rows.find((row) => row.kind === 'ranker');
-  const decision = decideRanking(results);
-  if (tooLittle(runs[0], check.names, leaderboard.rows[0]?.all.users)) return { row: ranker, why: '' };
-  if (!decision.duels && !ranker) return { row: undefined, why: 'which was not among these' };
+  if (decision.tooLittle) return { row: ranker, why: '' };
+  if (!decision.pairs && !ranker) return { row: undefined, why: 'which this study did not fit' };
   return { row: decision.advised, why: reason(decision, leaderboard.n, check.names) };
 }
 

@@ -1,11 +1,11 @@
-// A study's results one by one, as they come, a line each.
+// Each result of a study in one line, as soon as it is known.
 
 import { checkedFits, type StudyFinding } from '../../study/results.js';
+import { heldFigures, shownStatistics } from '../../study/verdict.js';
 import { metricPhrase } from '../../text/figures.js';
 import { fixed } from '../../text/numbers.js';
 import type { SideNames } from '../../text/sides.js';
 import { methodPhrase, startOf } from './methods.js';
-import { heldFigures, shownStatistics } from './prediction.js';
 import { sparsityWords } from './sparsity.js';
 
 /** One result in a line. */
@@ -18,7 +18,6 @@ export function findingWords(finding: StudyFinding, names: SideNames): string {
   const features = several && row.kind === 'model' ? ` (K = ${row.features})` : '';
   const who = startOf(methodPhrase(row, { rows: [] }, names)) + features;
   const ranks = `${metricPhrase('recall', n, names)} ${fixed(recall, 3)}, ${metricPhrase('ndcg', n, names)} ${fixed(ndcg, 3)}`;
-  // A fit that is there already: its predictions were told under its first name.
   if (fit && fit.sameAs !== null) {
     return `${run === null ? '' : `Split ${run + 1}: `}${who}: the same fit as the ${fit.sameAs} model.`;
   }

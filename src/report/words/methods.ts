@@ -1,4 +1,4 @@
-// What the contestants of a study are called, and why some did not run.
+// What the methods of a study are called, and why some did not run.
 
 import { baselineOf, baselineTitle } from '../../evaluate/baselines/all-baselines.js';
 import type { SkipReason } from '../../evaluate/baselines/baseline.js';
@@ -7,7 +7,7 @@ import { grouped } from '../../text/numbers.js';
 import { capital, list } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
-/** 'sparse model', 'fit for ranking', 'EASE', 'ceiling: true items'; with K where the leaderboard has several. */
+/** 'sparse model', 'ranker', 'EASE', 'ceiling: true items'; with K if the leaderboard has several. */
 export function methodTitle(
   row: Omit<LeaderboardRow, 'all' | 'unpopular'>,
   { rows }: Pick<Leaderboard, 'rows'>,
@@ -21,7 +21,7 @@ export function methodTitle(
       return `${shortName(row)} model${several ? ` (K = ${features})` : ''}`;
     }
     case 'ranker':
-      return 'fit for ranking';
+      return 'ranker';
     case 'baseline':
       return baselineTitle(id);
     case 'ceiling':
@@ -29,7 +29,7 @@ export function methodTitle(
   }
 }
 
-/** A model's kind, with those that are the same fit: 'auto', 'auto = sparse'. */
+/** A model's kind, with those that came to the same fit: 'auto', 'auto = sparse'. */
 export function shortName({
   model,
   also = [],
@@ -37,7 +37,7 @@ export function shortName({
   return [model, ...also].join(' = ');
 }
 
-/** As a sentence says it: ours take an article, baselines are names. */
+/** In a sentence, ours take an article; baselines are names. */
 export function methodPhrase(
   row: Omit<LeaderboardRow, 'all' | 'unpopular'>,
   leaderboard: Pick<Leaderboard, 'rows'>,
@@ -47,7 +47,7 @@ export function methodPhrase(
   return row.kind === 'baseline' ? title : `the ${title}`;
 }
 
-/** 'the sparse and the dense model', 'the auto model, the fit for ranking and EASE'. */
+/** 'the sparse and the dense model', 'the auto model, the ranker and EASE'. */
 export function methodsPhrase(
   rows: readonly LeaderboardRow[],
   leaderboard: Pick<Leaderboard, 'rows'>,
@@ -60,7 +60,7 @@ export function methodsPhrase(
   );
 }
 
-/** At the beginning of a sentence; names of methods that have capitals of their own keep their letters: iALS. */
+/** A phrase that starts a sentence; names with capitals of their own stay as they are: iALS. */
 export function startOf(phrase: string): string {
   const [first] = phrase.split(' ', 1);
   return first === first.toLowerCase() ? capital(phrase) : phrase;

@@ -1,9 +1,10 @@
-// A study's numbers in plain words. Every sentence here follows from a number in the results; where a method of ours
-// loses, it says so.
+// A study's numbers in plain words. If a method of ours loses, the sentences say so.
 
 import { type ModelKind, modelsOf } from '../../study/options.js';
 import type { StudyResults } from '../../study/results.js';
+import { decideStudy, type RankingDecision, type TooLittle } from '../../study/verdict.js';
 import { many } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
 import { recommendSteps } from './advice.js';
 import { command, fitCommand, forecastCommand, studyCommand } from './commands.js';
 import { predictionVerdict } from './prediction.js';
@@ -23,10 +24,10 @@ export interface StudyVerdict {
 /** All findings of a study in words. */
 export interface StudyVerdicts {
   readonly sparsity: StudyVerdict;
-  /** Null where no draws were asked for. */
+  /** Null if the study has no predictive draws. */
   readonly prediction:
     | (StudyVerdict & {
-        /** The model that comes closest, of several that are even the first; alike: all are. */
+        /** The model that comes closest, the first of several; 'alike' if all come as close. */
         readonly winner: ModelKind | 'alike' | null;
         /** Whether the closest predicts well at all. */
         readonly well: boolean;
@@ -34,9 +35,9 @@ export interface StudyVerdicts {
     | null;
   readonly ranking: StudyVerdict & {
     readonly winner: 'model' | 'baseline' | 'tie' | null;
-    /** The row of the leaderboard that comes out first, ties going to ours. */
+    /** The row of the leaderboard that comes first; a tie goes to ours. */
     readonly method: string;
-    /** The best baseline; null where none was fitted. */
+    /** The best baseline; null without baselines. */
     readonly rival: string | null;
   };
   /** What to do next, most useful first. */
@@ -49,15 +50,23 @@ export interface NextStep {
   readonly command: string | null;
 }
 
+export const TOO_LITTLE = 'Too little data to tell';
+
+/** Why the test part cannot tell methods apart. */
+export function tooLittleWords({ users, edges }: NonNullable<TooLittle>, names: SideNames): string {
+  const noun = { one: `test ${names.users.one}`, many: `test ${names.users.many}` };
+  return `With ${many(users, noun)} and ${many(edges, 'test edge')}, differences may well be chance.`;
+}
+
 /** A study's verdicts, and what to do next, in words. */
 export function studyVerdicts(results: StudyResults): StudyVerdicts {
-  const prediction = predictionVerdict(results);
-  const ranking = rankingVerdict(results);
+  const decisions = decideStudy(results);
+  const prediction = decisions.prediction && predictionVerdict(decisions.prediction, results);
   return {
     sparsity: sparsityVerdict(results),
     prediction,
-    ranking,
-    next: nextSteps(results, prediction),
+    ranking: rankingVerdict(decisions.ranking, results),
+    next: nextSteps(results, prediction, decisions.ranking),
   };
 }
 
@@ -71,24 +80,28 @@ function sparsityVerdict({ check, evidence: all, chosen }: StudyResults): StudyV
   };
 }
 
-function nextSteps(results: StudyResults, prediction: StudyVerdicts['prediction']): NextStep[] {
+function nextSteps(
+  results: StudyResults,
+  prediction: StudyVerdicts['prediction'],
+  ranking: RankingDecision,
+): NextStep[] {
   const { receipt, check } = results;
   const { settings } = receipt;
   const steps: NextStep[] = [];
   const add = (text: string, line: string | null = null) => steps.push({ text, command: line });
-  // The kind that predicted best; where nobody knows or was asked, the first: auto, or the sparse one of the paper's two.
+  // The kind that predicted best, else the first: auto, or the sparse one of the paper's two.
   const models = modelsOf(settings);
   const kind = models.find((model) => model === prediction?.winner) ?? models[0];
   const stopped = results.runs.flatMap((run) => run.fits).filter((fit) => !fit.converged);
   if (stopped.length > 0) {
     add(
-      `${many(stopped.length, 'fit')} had not settled after ${many(settings.iterations, 'iteration')}. Run again with more:`,
+      `${many(stopped.length, 'fit')} did not converge within ${many(settings.iterations, 'iteration')}. Run again with more:`,
       studyCommand(results, { iterations: 2 * settings.iterations }),
     );
   }
   if (!prediction) {
     add(
-      'Nothing was drawn from the models. To see whether they predict the test set:',
+      'This study drew no test graphs. To see whether the models predict the test set:',
       studyCommand(results, { draws: 100 }),
     );
   }
@@ -101,25 +114,25 @@ function nextSteps(results: StudyResults, prediction: StudyVerdicts['prediction'
     forecastCommand(receipt),
   );
   add(
-    'To see whether a split of your own is fair, and whether another would have crowned another recommender:',
+    'To check a split of your own, and whether another split would have a different winner:',
     command(['audit', '--train', 'TRAIN', '--test', 'TEST', '--decision']),
   );
-  steps.push(...recommendSteps(results));
+  steps.push(...recommendSteps(ranking, results));
   if (settings.features.length === 1) {
     add(
-      'Is K right? Compare a few; the bound says which explains the data best:',
+      'To see whether K is right, compare a few; the highest bound explains the data best:',
       studyCommand(results, { features: [10, 30, 60] }),
     );
   }
   if (settings.repeats === 1) {
     add(
-      'One split is one throw of the coins. To see how much the figures move, repeat it:',
+      'This study has one random split. To see how much the figures vary, repeat it:',
       studyCommand(results, { repeats: 5 }),
     );
   }
   if (results.topics === null) {
     add(
-      `To see what the features are about, give the ${check.names.items.many} titles:`,
+      `To see what the features are about, add titles of the ${check.names.items.many}:`,
       studyCommand(results, { titles: 'FILE' }),
     );
   }

@@ -3,52 +3,20 @@ import { simulate } from '../../src/process/poisson-model.js';
 import type { Progress } from '../../src/progress.js';
 import { findingWords } from '../../src/report/words/findings.js';
 import { studySettings } from '../../src/study/options.js';
-import { Course, planOf } from '../../src/study/plan.js';
 import type { StudyFinding } from '../../src/study/results.js';
+import { stageCount } from '../../src/study/stage-times.js';
 import { study } from '../../src/study/study.js';
 import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 
 const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
 
-describe('the course of a study', () => {
-  it('tells the time that is left by the pace so far, and never counts backwards', () => {
-    const steps = [
-      { label: 'check', run: null, weight: 1 },
-      { label: 'fit', run: 0, weight: 2 },
-      { label: 'evaluate', run: 0, weight: 2 },
-      { label: 'baselines', run: 0, weight: 10 },
-    ];
-    const course = new Course(steps);
-    expect(course.where(0)).toBeUndefined();
-    course.begin('check', null);
-    course.end('check', 100);
-    expect(course.where(0)).toEqual({ step: 1, steps: 4 });
-    course.begin('fit', 0);
-    course.end('fit', 4);
-    // What is no step leaves the place as it is.
-    course.begin('split', 0);
-    expect(course.where(0)!.step).toBe(2);
-    // A step that was not needed is passed over.
-    course.begin('baselines', 0);
-    expect(course.where(5)).toEqual({ step: 4, steps: 4, secondsLeft: 15 });
-    // Others go on beside it.
-    course.atOnce = 3;
-    expect(course.where(5)!.secondsLeft).toBe(5);
-    course.atOnce = 1;
-    // One that lasts longer than expected has still something left.
-    expect(course.where(500)!.secondsLeft).toBeCloseTo(2, 12);
-    course.begin('fit', 0);
-    expect(course.where(0)!.step).toBe(4);
-  });
-
-  it('plans a step for all that takes time, for every K and split', () => {
-    const labels = planOf(
-      studySettings({ features: [2, 3], model: 'sparse', repeats: 2, baselines: ['popularity'] }, 1000),
-      true,
-    ).map(({ label, run }) => `${run}: ${label}`);
-    expect(labels).toHaveLength(1 + 2 * (4 + 2 + 1 + 1) + 2);
-    expect(labels).toContain('0: evidence (K = 3)');
-    expect(labels).not.toContain('1: evidence (K = 3)');
+describe('the steps of a study', () => {
+  it('are counted before it starts, for every K and split', () => {
+    const settings = studySettings(
+      { features: [2, 3], model: 'sparse', repeats: 2, baselines: ['popularity'] },
+      1000,
+    );
+    expect(stageCount(settings, true)).toBe(1 + 2 + 2 * (2 + 4 + 2 + 1 + 1));
   });
 });
 
@@ -94,7 +62,7 @@ describe('a study under way', () => {
     const steps = progress.map(({ overall }) => overall!.step);
     expect(steps).toEqual([...steps].sort((a, b) => a - b));
     expect(steps.at(-1)).toBe(progress[0].overall!.steps);
-    expect(progress.at(-1)!.overall!.secondsLeft).toBeGreaterThan(0);
+    expect(progress.at(-1)!.overall!.seconds).toBeGreaterThan(0);
     expect(findingWords(first, USERS_AND_ITEMS)).toMatch(/^Is it sparse\? {2}.+ users .+\./i);
     expect(findingWords(rows[0], USERS_AND_ITEMS)).toMatch(
       /^The \w+ model: recall@20 0\.\d{3}, nDCG 0\.\d{3}; its 90 % intervals hold \d of 5 figures of the test set\.$/,
