@@ -271,3 +271,14 @@ export function predictionError(fit: CheckedFit, statistic: Statistic): number {
   const difference = drawsOf(fit.predictive, statistic).mean - observed;
   return isIndex(statistic) ? difference : difference / observed;
 }
+
+/** Below these numbers of test users or test edges, chance decides which method comes first. */
+const LEAST_TEST = { users: 30, edges: 50 };
+
+/** The sizes of a test part that is too small to tell methods apart; null if it is large enough. */
+export type TooLittle = { readonly users: number; readonly edges: number } | null;
+
+export function tooLittle({ split }: StudyRun, users = split.test.users): TooLittle {
+  const { edges } = split.test;
+  return users >= LEAST_TEST.users && edges >= LEAST_TEST.edges ? null : { users, edges };
+}

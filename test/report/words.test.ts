@@ -138,7 +138,7 @@ describe('a study in words', () => {
     const said = prediction.details.join(' ');
     expect(said).toContain('both are one fit');
     expect(said).toContain(
-      'The figures of the auto = sparse model are corrected by what such draws miss on data that training knows; those of the dense model are as drawn.',
+      'The figures of the auto = sparse model are corrected by the error of its draws on training data. Those of the dense model are as drawn.',
     );
     expect(said).not.toContain('the sparse model’s draws');
     // What replicas say of a fit holds under each of its names.
@@ -193,7 +193,9 @@ describe('a study in words', () => {
     expect(next[1].text).toContain('the sparse model');
     expect(undrawn({ model: 'dense' }).next[1].text).toContain('the dense model');
     // Other commands stay without draws.
-    expect(next.find(({ text }) => text.startsWith('One split'))!.command).toContain('--draws 0');
+    expect(next.find(({ text }) => text.startsWith('This study has one random split'))!.command).toContain(
+      '--draws 0',
+    );
   });
 
   it('judges nobody by a handful of test users or edges', () => {

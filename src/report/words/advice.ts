@@ -1,9 +1,9 @@
 // Which method to recommend with, and the commands for it.
 
 import type { BaselineName } from '../../options/names.js';
+import type { RankingDecision } from '../../study/best-method.js';
 import type { LeaderboardRow } from '../../study/leaderboard.js';
 import type { StudyResults } from '../../study/results.js';
-import type { RankingDecision } from '../../study/verdict.js';
 import { metricPhrase } from '../../text/figures.js';
 import type { SideNames } from '../../text/sides.js';
 import {

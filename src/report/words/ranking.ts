@@ -1,5 +1,6 @@
 // Which method recommends best, in words.
 
+import { type BestPair, type Gap, mayBeChance, type RankingDecision } from '../../study/best-method.js';
 import {
   LEADERBOARD_METRICS,
   type Leaderboard,
@@ -7,7 +8,6 @@ import {
   leaderboardFigure,
 } from '../../study/leaderboard.js';
 import type { StudyResults, StudyRun } from '../../study/results.js';
-import { type BestPair, type Gap, mayBeChance, type RankingDecision } from '../../study/verdict.js';
 import { metricPhrase } from '../../text/figures.js';
 import { fixed } from '../../text/numbers.js';
 import { capital, list } from '../../text/phrases.js';

@@ -1,8 +1,9 @@
 // A study's numbers in plain words. If a method of ours loses, the sentences say so.
 
+import type { RankingDecision } from '../../study/best-method.js';
 import { type ModelKind, modelsOf } from '../../study/options.js';
-import type { StudyResults } from '../../study/results.js';
-import { decideStudy, type RankingDecision, type TooLittle } from '../../study/verdict.js';
+import type { StudyResults, TooLittle } from '../../study/results.js';
+import { decideStudy } from '../../study/verdict.js';
 import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { recommendSteps } from './advice.js';
