@@ -195,7 +195,9 @@ function summary({ source, model, fitted, split }: Held): ModelSummary {
     engine: fitted?.engine,
     why: fitted && engineWords(fitted.engineReason),
     threads: fitted?.threads,
-    sides: posterior ? sidePriorWords(describeSides(posterior), seen, names) : [],
+    sides: posterior
+      ? sidePriorWords(describeSides(posterior), { seen, names, features: posterior.features })
+      : [],
     split: split && splitSummary(split),
   };
 }

@@ -200,14 +200,15 @@ test('a law is said in words', () => {
     unseen: { mean: 761, low: 700, high: 830 },
   } as const;
   const seen = { users: 4339, items: 3665 };
-  const said = sidePriorWords({ users: closed, items: open }, seen, USERS_AND_ITEMS);
+  const context = { seen, names: USERS_AND_ITEMS, features: 30 };
+  const said = sidePriorWords({ users: closed, items: open }, context);
   expect(said).toEqual([
-    'Users: a fixed population of about 5,100, 4,339 of them seen (unseen, 90 % with these features: 700 to 830).',
-    'Items: no end of them; 3,665 were seen, and rare ones keep turning up (tail index of the fitted law: 0.41; check judges by another estimate).',
+    'About 5,100 users in all, given today’s items and K = 30 (90 % interval 5,039 to 5,169); 4,339 are seen.',
+    'Items have no upper limit; 3,665 are seen so far, and rare ones keep appearing (tail index of the fitted prior 0.41).',
   ]);
   const all = { ...closed, unseen: { mean: 0.1, low: 0, high: 1 } };
-  expect(sidePriorWords({ users: all, items: open }, seen, USERS_AND_ITEMS)[0]).toBe(
-    'Users: a fixed population; all 4,339 were seen.',
+  expect(sidePriorWords({ users: all, items: open }, context)[0]).toBe(
+    'Users are a fixed population, and all 4,339 are seen.',
   );
 });
 

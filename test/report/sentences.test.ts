@@ -110,7 +110,9 @@ function sparsity(): void {
     { ...law, kind: 'sparse', sigma: 0.41, unseen: null },
   ] as const;
   for (const side of sides) {
-    say(...sidePriorWords({ users: side, items: side }, { users: 4339, items: 3665 }, names));
+    const context = { seen: { users: 4339, items: 3665 }, names, features: 30 };
+    say(...sidePriorWords({ users: side, items: side }, context));
+    say(...sidePriorWords({ users: side, items: side }, { ...context, training: true }));
   }
   const trials = [
     { features: 5, coarse: -3.6, whole: null },

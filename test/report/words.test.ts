@@ -145,7 +145,7 @@ describe('a study in words', () => {
     const calibration = { replicas: 9, statistics: { items: { low: 95, high: 105, held: 8, pValue: 1 } } };
     Object.assign(results.runs[0].fits[1].predictive!, { calibration });
     expect(studyVerdicts(results).prediction!.details.join(' ')).toContain(
-      'the auto = sparse model’s draws contain 1 of 2 figures, all but the number of items; corrected, every figure',
+      'the auto = sparse model’s draws contain 1 of 2 figures, all but the number of items. Corrected, they contain every figure',
     );
   });
 

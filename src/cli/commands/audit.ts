@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { type AuditOptions, auditSplit, type SplitAudit } from '../../audit/audit.js';
+import { type AuditOptions, auditSplit } from '../../audit/audit.js';
 import { type Decision, decideAcrossSplits } from '../../audit/decision.js';
 import { wholeOfParts } from '../../audit/numbering.js';
 import { InputError } from '../../errors.js';
@@ -14,22 +14,10 @@ import { timeColumn } from '../../ingest/intake/value-column.js';
 import type { ReadOptions } from '../../ingest/options.js';
 import { COMMANDS } from '../../options/commands.js';
 import { renderAuditPage } from '../../report/pages/audit.js';
-import { textTable, wrap } from '../../report/terminal/text-table.js';
-import {
-  auditAnswer,
-  CHECK_COLUMNS,
-  CHECK_NOTE,
-  checkAdvice,
-  checkFigures,
-  checkTitle,
-  checkWords,
-  comparedMethodTitle,
-  decisionWords,
-  splitKindTitle,
-} from '../../report/words/audit.js';
+import { auditText } from '../../report/terminal/audit.js';
+import { auditAnswer, checkAdvice, checkWords } from '../../report/words/audit.js';
 import { loadSplit } from '../../store/split-folder.js';
-import { fixed, grouped } from '../../text/numbers.js';
-import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { VERSION } from '../../version.js';
 import { addOptions, type CommandContext, pause, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
@@ -97,7 +85,7 @@ export function register(program: Command): void {
           decision: decision ?? null,
           written,
         },
-        text: describe(source, audit, decision, names, written),
+        text: auditText(source, audit, decision, names, written),
       };
     }),
   );
@@ -143,59 +131,4 @@ async function inputs(
     if (values) times[name] = values;
   }
   return { parts: graphs as unknown as SplitTables, options: time === undefined ? {} : { times } };
-}
-
-function describe(
-  source: string,
-  audit: SplitAudit,
-  decision: Decision | undefined,
-  names: SideNames,
-  written: readonly string[],
-): string {
-  return [
-    `${source}: ${audit.verdict}`,
-    '',
-    textTable([
-      [...CHECK_COLUMNS],
-      ...audit.checks.map((check) => [checkTitle(check, names), ...checkFigures(check), check.verdict]),
-    ]),
-    wrap(CHECK_NOTE),
-    '',
-    wrap(auditAnswer(audit)),
-    ...audit.checks
-      .filter(({ verdict, figures }) => verdict !== 'fine' || figures.byTime)
-      .map((check) => {
-        const advice = checkAdvice(check, names);
-        const known = check.verdict === 'fine' ? ' That is how time works, and fine.' : '';
-        return wrap(
-          `${checkTitle(check, names)}: ${checkWords(check, names)}${advice ? ` ${advice}` : known}`,
-        );
-      }),
-    ...(decision ? ['', ...describeDecision(decision)] : []),
-    ...(written.length ? ['', `wrote ${written.join(', ')}`] : []),
-  ].join('\n');
-}
-
-function describeDecision(decision: Decision): string[] {
-  return [
-    ...decision.leaderboards.flatMap(({ split, users, rows, skipped }) => [
-      textTable([
-        [
-          `${splitKindTitle(split)}, ${grouped(users)} judged`,
-          `nDCG@${decision.n}`,
-          'behind the winner',
-          '95 % interval',
-        ],
-        ...rows.map(({ name, mean, behind }) => [
-          comparedMethodTitle(name),
-          fixed(mean, 4),
-          behind ? fixed(behind.difference, 4) : '',
-          behind ? `${fixed(behind.low, 4)} … ${fixed(behind.high, 4)}` : '',
-        ]),
-      ]),
-      ...skipped.map(({ name, message }) => wrap(`Left out: ${comparedMethodTitle(name)}: ${message}.`)),
-      '',
-    ]),
-    wrap(decisionWords(decision)),
-  ];
 }

@@ -4,7 +4,6 @@ import { writeTexts } from '../../files/folder.js';
 import type { SparsityEvidence } from '../../fit/choose/sparse-or-dense.js';
 import { needPosterior } from '../../fit/model.js';
 import { fingerprint } from '../../graph/fingerprint.js';
-import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
 import { DATA_HELP } from '../../ingest/formats.js';
 import type { ReadOptions, ReadResult } from '../../ingest/options.js';
 import { COMMANDS } from '../../options/commands.js';
@@ -12,9 +11,9 @@ import type { OptionsOf } from '../../options/declare.js';
 import { option, optionError } from '../../options/error.js';
 import { chartDocument } from '../../report/charts/document.js';
 import { renderCheckPage } from '../../report/pages/check.js';
-import { textTable, wrap } from '../../report/terminal/text-table.js';
+import { checkText } from '../../report/terminal/check.js';
 import { readingWords, tablesReadingWords } from '../../report/words/reading.js';
-import { estimateWords, evidenceWords, sparsityWords } from '../../report/words/sparsity.js';
+import { sparsityWords } from '../../report/words/sparsity.js';
 import { isPartitionFolder, openPartition } from '../../shard/partition-folder.js';
 import {
   type CheckOptions,
@@ -22,11 +21,8 @@ import {
   checkSparsity,
   type SparsityCheck,
 } from '../../sparsity/check.js';
-import type { CurvePoint } from '../../sparsity/curves.js';
 import type { TailIndex } from '../../sparsity/tail-index.js';
 import { loadModel } from '../../store/model-file.js';
-import { grouped, percent, short } from '../../text/numbers.js';
-import { many } from '../../text/phrases.js';
 import { VERSION } from '../../version.js';
 import { addOptions, type CommandContext, pause, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
@@ -79,7 +75,7 @@ export function register(program: Command): void {
           ...(evidence ? { evidence } : {}),
           written,
         },
-        text: describeCheck(source, looked, written, evidence),
+        text: checkText(source, check, looked.reading, written, evidence),
       };
     }),
   );
@@ -181,75 +177,4 @@ async function writeReport(
     }),
   };
   return writeTexts(folder, files, { force });
-}
-
-/** The levels shown on a terminal; all are in --json. */
-const SHOWN_LEVELS = [0.05, 0.1, 0.2, 0.5, 1];
-
-function describeCheck(
-  source: string,
-  { check, reading }: Looked,
-  written: readonly string[],
-  evidence: SparsityEvidence | undefined,
-): string {
-  const { verdict, sigma, degrees, names } = check;
-  const words = sparsityWords(check);
-  const bySide = (value: (side: SideName) => string) => SIDES.map(value);
-  const total = check.total === check.edges ? '' : ` (counts add up to ${grouped(check.total)})`;
-  return [
-    `${source}: ${many(check.users, names.users)} × ${many(check.items, names.items)}, ${many(check.edges, 'edge')}${total}, density ${short(check.density, 4)}`,
-    reading,
-    '',
-    `Is it sparse?  ${words.headline}.`,
-    wrap(words.text),
-    wrap(`Why: ${names.users.many}: ${words.reasons.users}; ${names.items.many}: ${words.reasons.items}.`),
-    '',
-    textTable([
-      ['', ...bySide((side) => names[side].many)],
-      ['verdict', ...bySide((side) => verdict[side])],
-      // The one that the verdict rests on; the others are on the page and in --json.
-      [
-        tailIndexLabel(check),
-        ...bySide((side) => estimateWords(sigma[side].lowDegrees ?? sigma[side].likelihood, 3)),
-      ],
-      ['edges, median', ...bySide((side) => grouped(degrees[side].median))],
-      ['edges, mean', ...bySide((side) => short(degrees[side].mean, 4))],
-      ['edges, most', ...bySide((side) => grouped(degrees[side].max))],
-      ['with a single edge', ...bySide((side) => percent(degrees[side].single, 1))],
-    ]),
-    '',
-    densityTable(check),
-    ...(evidence ? ['', evidenceWords(evidence)] : []),
-    ...(written.length ? ['', `wrote ${written.join(', ')}`] : []),
-  ].join('\n');
-}
-
-/** A fit works with another estimate, so this one says which it is. */
-function tailIndexLabel({ sigma }: SparsityCheck): string {
-  return SIDES.every((side) => sigma[side].lowDegrees) ? 'tail index, by low degrees' : 'tail index';
-}
-
-function densityTable({ curves, names }: SparsityCheck): string {
-  const shown = SHOWN_LEVELS.map((level) => curves.users.findIndex((p) => p.level === level)).filter(
-    (l) => l >= 0,
-  );
-  return textTable([
-    ['expected edges over pairs with', ...shown.map((l) => percent(curves.users[l].level))],
-    ...SIDES.flatMap((side) => {
-      const points = shown.map((l) => curves[side][l]);
-      return [
-        [
-          `of the ${names[side].many} (tests the ${names[otherSide(side)].many})`,
-          ...points.map((p) => short(p.expected, 4)),
-        ],
-        ...replicateRow('  mean of the replicates', points),
-      ];
-    }),
-  ]);
-}
-
-function replicateRow(label: string, points: readonly CurvePoint[]): string[][] {
-  if (points.every((p) => p.sampled.length === 0)) return [];
-  const mean = (p: CurvePoint) => p.sampled.reduce((sum, density) => sum + density, 0) / p.sampled.length;
-  return [[label, ...points.map((p) => (p.sampled.length ? short(mean(p), 4) : '–'))]];
 }

@@ -11,17 +11,11 @@ import { readWithValues } from '../../ingest/read.js';
 import { isUserMetric } from '../../metrics/definitions.js';
 import type { ListMetricName } from '../../metrics/list-metrics.js';
 import type { Protocol } from '../../options/names.js';
-import { textTable, wrap } from '../../report/terminal/text-table.js';
-import {
-  listMetricTitle,
-  SOURCE_TITLES,
-  tableEvaluationDefinition,
-  tableEvaluationWords,
-} from '../../report/words/table-evaluation.js';
+import { tableEvaluationText } from '../../report/terminal/evaluate-tables.js';
+import { tableEvaluationDefinition, tableEvaluationWords } from '../../report/words/table-evaluation.js';
 import { loadModel } from '../../store/model-file.js';
 import { loadSplit } from '../../store/split-folder.js';
-import { fixed, grouped } from '../../text/numbers.js';
-import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
 import type { CommandContext, CommandOutput } from '../command.js';
 import { readData } from '../read-data.js';
 
@@ -96,7 +90,7 @@ export async function runEvaluateTables(
       duplicates: lists?.duplicates ?? 0,
       notes: words,
     },
-    text: describe(found, names, words),
+    text: tableEvaluationText(found, names, words),
   };
 }
 
@@ -210,38 +204,4 @@ function partsJson(found: TablesEvaluation): object {
     given: found.given ?? null,
     fittedToTrain: found.fittedToTrain ?? null,
   };
-}
-
-function describe(found: TablesEvaluation, names: SideNames, words: readonly string[]): string {
-  const cells = (at: number, name: ListMetricName) =>
-    found.leaderboard.map(({ scores }) => {
-      const { mean, standardError } = scores[at];
-      const found = mean[name];
-      if (found === undefined) return 'none';
-      const value = fixed(found, 4);
-      return isUserMetric(name) ? `${value} ± ${fixed(standardError[name]!, 4)}` : value;
-    });
-  const table = textTable([
-    [
-      `${grouped(found.users)} ${names.users.many}, ${grouped(found.candidates)} ${names.items.many}`,
-      ...found.leaderboard.map(({ source }) => SOURCE_TITLES[source]),
-    ],
-    ...found.n.flatMap((n, at) =>
-      found.metrics.map((name) => [listMetricTitle(name, n), ...cells(at, name)]),
-    ),
-  ]);
-  const paired = found.comparisons.map(({ source, against, metric, n, interval }) => [
-    `${SOURCE_TITLES[source]} − ${SOURCE_TITLES[against]}, ${listMetricTitle(metric, n)}`,
-    fixed(interval.difference, 4),
-    `${fixed(interval.low, 4)} … ${fixed(interval.high, 4)}`,
-    interval.low > 0 ? 'better' : interval.high < 0 ? 'worse' : 'may be chance',
-  ]);
-  return [
-    table,
-    ...(paired.length > 0
-      ? ['', textTable([['user by user', 'difference', '95 % interval', ''], ...paired])]
-      : []),
-    '',
-    ...[tableEvaluationDefinition(names), ...words].map((sentence) => wrap(sentence)),
-  ].join('\n');
 }

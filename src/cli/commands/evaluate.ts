@@ -9,38 +9,23 @@ import {
   type RankingComparison,
 } from '../../evaluate/compare-rankings.js';
 import { checkHeldOut, type EvaluateOptions, evaluateModel } from '../../evaluate/evaluate.js';
-import { evaluateShards, type ShardedEvaluation } from '../../evaluate/evaluate-shards.js';
-import {
-  drawsOf,
-  LEAST_DRAWS,
-  observedOf,
-  type PredictiveCheck,
-  type Statistic,
-} from '../../evaluate/predictive.js';
+import { evaluateShards } from '../../evaluate/evaluate-shards.js';
 import { featureCount, type Model } from '../../fit/model.js';
 import { fingerprint } from '../../graph/fingerprint.js';
-import { USER_METRICS, type UserMetric } from '../../metrics/ranking-metrics.js';
 import { COMMANDS } from '../../options/commands.js';
-import type { DrawsGiven } from '../../predict/draw/draw-plan.js';
-import { textTable, wrap } from '../../report/terminal/text-table.js';
 import {
-  againstWords,
-  betterRanker,
-  intervalWords,
-  leftOutWords,
-  noPredictiveCheck,
-  popularityWords,
-  rankedDefinition,
-  surpriseWords,
-} from '../../report/words/evaluation.js';
-import { statisticValue } from '../../report/words/prediction.js';
+  comparisonJson,
+  evaluationJson,
+  evaluationText,
+  type Printed,
+  rankingAdvice,
+} from '../../report/terminal/evaluate.js';
+import { wrap } from '../../report/terminal/text-table.js';
+import { againstWords, popularityWords } from '../../report/words/evaluation.js';
 import { frameOfPartition, frameOfSplit, heldOutPieces } from '../../shard/held-out-shards.js';
 import { isPartitionedSplit, openPartitionedSplit } from '../../shard/split-partition.js';
 import { loadModel } from '../../store/model-file.js';
 import { loadSplit } from '../../store/split-folder.js';
-import { metricTitle, statisticLabel } from '../../text/figures.js';
-import { fixed, grouped } from '../../text/numbers.js';
-import type { SideNames } from '../../text/sides.js';
 import { addOptions, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
 import { modelsInTurn, type OpenedModel, openModel } from '../model-source.js';
@@ -117,7 +102,7 @@ export function register(program: Command): void {
           ...evaluationJson(result, popularity),
           against: against ? { model: otherFile, ...comparisonJson(against) } : null,
         },
-        text: describe(`${modelFile} (${modelTitle(model)}) on ${folder}`, result, model.multigraph, [
+        text: evaluationText(`${modelFile} (${modelTitle(model)}) on ${folder}`, result, model.multigraph, [
           ...(popularity ? [wrap(popularityWords(popularity, result.ranking.n, result.names))] : []),
           ...(against ? [wrap(againstWords(otherFile!, against, result.ranking.n, result.names))] : []),
           ...(model.type === 'posterior' ? rankingAdvice(folder) : []),
@@ -127,8 +112,6 @@ export function register(program: Command): void {
   );
 }
 
-/** What is printed of an evaluation. */
-type Printed = Omit<ShardedEvaluation, 'popularity'>;
 interface Judged {
   readonly result: Printed;
   readonly popularity: RankingComparison | undefined;
@@ -188,132 +171,4 @@ function modelTitle(model: Model): string {
   const features = featureCount(model);
   const name = model.type === 'posterior' ? model.kind : `ranker, ${model.method}`;
   return features === undefined ? name : `${name}, ${features} features`;
-}
-
-function rankingAdvice(folder: string): string[] {
-  const { text, commands } = betterRanker(folder);
-  return [wrap(text), ...commands.map((line) => `  ${line}`)];
-}
-
-/** The document of --json; null where a value does not exist. */
-function evaluationJson(result: Printed, popularity: RankingComparison | undefined): object {
-  const { ranking, predictive, dropped } = result;
-  const { all, unpopular } = ranking;
-  return {
-    method: result.method,
-    recommendation: {
-      recall: all.mean.recall,
-      recallUnpopular: unpopular?.mean.recall ?? null,
-      ndcg: all.mean.ndcg,
-      ndcgUnpopular: unpopular?.mean.ndcg ?? null,
-      users: all.users,
-      usersUnpopular: unpopular?.users ?? 0,
-      candidates: all.candidates,
-      n: ranking.n,
-      depth: ranking.depth,
-      hitRate: all.mean.hitRate,
-      mrr: all.mean.mrr,
-      map: all.mean.map,
-      coverage: all.coverage,
-      standardError: all.standardError,
-      standardErrorUnpopular: unpopular?.standardError ?? null,
-      definition: rankedDefinition(result.names),
-      popularity: popularity ? comparisonJson(popularity) : null,
-    },
-    predictive: predictive
-      ? {
-          drawsGiven: result.drawsGiven,
-          count: predictive.count,
-          observed: predictive.observed,
-          draws: predictive.draws,
-          degrees: predictive.degrees,
-          internal: predictive.internal ?? null,
-          calibration: predictive.calibration ?? null,
-        }
-      : null,
-    predictiveReason: result.predictiveReason ? noPredictiveCheck(result.predictiveReason) : null,
-    dropped,
-    fittedToTrain: result.fittedToTrain,
-  };
-}
-
-const comparisonJson = ({ other: { mean }, difference }: RankingComparison) => ({
-  recall: mean.recall,
-  ndcg: mean.ndcg,
-  difference,
-});
-
-function describe(heading: string, result: Printed, multigraph: boolean, advice: readonly string[]): string {
-  const { predictive, predictiveReason, drawsGiven, names } = result;
-  return [
-    heading,
-    '',
-    describeRanking(result),
-    '',
-    wrap(rankedDefinition(names)),
-    ...(advice.length > 0 ? ['', ...advice] : []),
-    '',
-    ...(predictive
-      ? [
-          describePredictive(predictive, drawsGiven, names),
-          '',
-          wrap(surpriseWords(predictive, names, multigraph)),
-          wrap(intervalWords(predictive, names)),
-        ]
-      : []),
-    ...(predictiveReason ? [wrap(`No predictive check: ${noPredictiveCheck(predictiveReason)}.`)] : []),
-    '',
-    wrap(leftOutWords(result)),
-  ].join('\n');
-}
-
-function describeRanking({ ranking, names }: Printed): string {
-  const { all, unpopular, n, depth } = ranking;
-  const cell = (scores: typeof unpopular, name: UserMetric) =>
-    scores ? `${fixed(scores.mean[name], 4)} ± ${fixed(scores.standardError[name], 4)}` : '–';
-  return textTable([
-    ['recommendation', `all ${names.items.many}`, `unpopular ${names.items.many}`],
-    ...USER_METRICS.map((name) => [metricTitle(name, { n, depth }), cell(all, name), cell(unpopular, name)]),
-    [metricTitle('coverage', { n }), fixed(all.coverage, 4), unpopular ? fixed(unpopular.coverage, 4) : '–'],
-    [names.users.many, grouped(all.users), unpopular ? grouped(unpopular.users) : '–'],
-    ['candidates', grouped(all.candidates), unpopular ? grouped(unpopular.candidates) : '–'],
-  ]);
-}
-
-function describePredictive(check: PredictiveCheck, drawsGiven: DrawsGiven, names: SideNames): string {
-  const { calibration } = check;
-  const statistics = Object.keys(check.draws) as Statistic[];
-  const shown = (name: Statistic, value: number) => statisticValue(name, value, 4);
-  const interval = (name: Statistic, { low, high }: { readonly low: number; readonly high: number }) =>
-    `${shown(name, low)} … ${shown(name, high)}`;
-  return textTable([
-    [
-      `test graph (${drawsGiven})`,
-      'test',
-      `mean of ${check.count} draws${check.internal ? ', corrected' : ''}`,
-      check.internal ? 'corrected 90 %' : check.count < LEAST_DRAWS ? 'range of the draws' : 'central 90 %',
-      'p-value',
-      ...(calibration ? ['corrected 90 %', 'p-value', 'replicas held'] : []),
-    ],
-    ...statistics.map((name) => {
-      const { mean, low, high, pValue } = drawsOf(check, name);
-      const corrected = calibration?.statistics[name];
-      return [
-        statisticLabel(name, names),
-        shown(name, observedOf(check, name)),
-        shown(name, mean),
-        interval(name, { low, high }),
-        fixed(pValue, 3),
-        ...(corrected
-          ? [
-              interval(name, corrected),
-              fixed(corrected.pValue, 3),
-              `${corrected.held} of ${corrected.replicas}`,
-            ]
-          : calibration
-            ? ['–', '–', '–']
-            : []),
-      ];
-    }),
-  ]);
 }

@@ -114,7 +114,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
     await saveModel(output, result.model, storage);
     return {
       json: { ...fitJson(result, undefined, undefined, read), method, setting: result.setting },
-      text: fitText(result, undefined, undefined, read, output),
+      text: fitText(result, undefined, undefined, read, output, undefined, nextCommand(output, given, read)),
     };
   }
   if (values.trials !== undefined) {
@@ -160,8 +160,13 @@ async function run(command: Command, given: readonly string[], context: CommandC
   }
   return {
     json: fitJson(result, evidence, tuned, read),
-    text: fitText(result, evidence, tuned, read, output, from),
+    text: fitText(result, evidence, tuned, read, output, from, nextCommand(output, given, read)),
   };
+}
+
+/** After a fit to the training part of a split: evaluate. After a fit to data: recommend. */
+function nextCommand(output: string, [source]: readonly string[], read: ReadResult | undefined): string[] {
+  return read === undefined ? ['evaluate', output, source] : ['recommend', output, '--user ID'];
 }
 
 function isBaseline(method: string | undefined): method is BaselineName {

@@ -3,28 +3,17 @@
 import type { Command } from 'commander';
 import { writeTexts } from '../../files/folder.js';
 import { needPosterior } from '../../fit/model.js';
-import { type ForecastEstimator, forecastGrowth, type GrowthForecast } from '../../forecast/forecast.js';
+import { forecastGrowth, type GrowthForecast } from '../../forecast/forecast.js';
 import { fingerprint } from '../../graph/fingerprint.js';
-import { SIDES, type SideName } from '../../graph/graph.js';
 import { DATA_HELP } from '../../ingest/formats.js';
 import { timeColumn } from '../../ingest/intake/value-column.js';
 import type { ReadResult } from '../../ingest/options.js';
 import { COMMANDS } from '../../options/commands.js';
 import { chartDocument } from '../../report/charts/document.js';
 import { renderForecastPage } from '../../report/pages/forecast.js';
-import { textTable, wrap } from '../../report/terminal/text-table.js';
-import {
-  backtestWords,
-  discoveryWords,
-  estimatorTitle,
-  forecastAnswer,
-  modelLeftOutWords,
-  timeWords,
-} from '../../report/words/forecast.js';
-import { readingWords } from '../../report/words/reading.js';
+import { forecastText } from '../../report/terminal/forecast.js';
+import { forecastAnswer } from '../../report/words/forecast.js';
 import { loadModel } from '../../store/model-file.js';
-import { grouped, short } from '../../text/numbers.js';
-import { many } from '../../text/phrases.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { VERSION } from '../../version.js';
 import { addOptions, pause, runCommand } from '../command.js';
@@ -51,7 +40,7 @@ export function register(program: Command): void {
       const data = await dataArgument(given);
       const source = data.title;
       const { own, options, read: declared } = COMMANDS.forecast;
-      const { output, model: modelFile, time, force } = typedOptions(command, own);
+      const { output, model: modelFile, time, all, force } = typedOptions(command, own);
       const reader = typedOptions(command, declared);
       await checkOutputs({
         files: [reader.rejects],
@@ -82,7 +71,7 @@ export function register(program: Command): void {
         output === undefined ? [] : await writeReport(output, force, source, result, found, names, seed);
       return {
         json: forecastJson(data, result, found, names, written),
-        text: describe(source, result, found, names, written),
+        text: forecastText(source, result, found, names, written, all),
       };
     }),
   );
@@ -137,63 +126,4 @@ async function writeReport(
     'forecast.html': page,
   };
   return writeTexts(folder, files, { force });
-}
-
-function describe(
-  source: string,
-  result: ReadResult,
-  found: GrowthForecast,
-  names: SideNames,
-  written: readonly string[],
-): string {
-  const { observed } = found;
-  const leftOut = modelLeftOutWords(found);
-  return [
-    `${source}: ${many(observed.users, names.users)} × ${many(observed.items, names.items)}, ${many(observed.edges, 'edge')}, density ${short(observed.density, 4)}`,
-    readingWords(result),
-    '',
-    wrap(forecastAnswer(found, names)),
-    ...backtestWords(found, names).map((sentence) => wrap(sentence)),
-    ...SIDES.map((side) => wrap(discoveryWords(found, side, names))),
-    ...timeWords(found, names).map((sentence) => wrap(sentence)),
-    '',
-    ...SIDES.flatMap((side) => curveTable(found, side, names)),
-    ...(leftOut ? [wrap(leftOut)] : []),
-    ...(written.length ? ['', `wrote ${written.join(', ')}`] : []),
-  ].join('\n');
-}
-
-/** The multiples shown on a terminal; all are in --json. */
-const SHOWN = 6;
-
-function curveTable(found: GrowthForecast, side: SideName, names: SideNames): string[] {
-  const { curve } = found.sides[side];
-  if (curve.length < 2) return [];
-  const grown = names[side === 'users' ? 'items' : 'users'].many;
-  const asked = found.asked[side === 'users' ? 'items' : 'users'];
-  const step = Math.max(1, Math.floor((curve.length - 1) / (SHOWN - 1)));
-  const points = curve.filter(
-    ({ times }, at) =>
-      times > 1 && (at % step === 0 || times === 2 || times === asked || at === curve.length - 1),
-  );
-  const estimators = new Set(points.flatMap(({ estimators: by }) => Object.keys(by) as ForecastEstimator[]));
-  estimators.delete(found.estimator);
-  return [
-    textTable([
-      [
-        `${names[side].many}, with so many times the ${grown}`,
-        ...points.map(({ times }) => `×${short(times)}`),
-      ],
-      ['forecast', ...points.map(({ mean }) => grouped(mean))],
-      ['90 % interval', ...points.map(({ low, high }) => `${grouped(low)} … ${grouped(high)}`)],
-      ...[...estimators].map((name) => [
-        estimatorTitle(name),
-        ...points.map(({ estimators: by }) => {
-          const value = by[name];
-          return value ? grouped(value.mean) : '–';
-        }),
-      ]),
-    ]),
-    '',
-  ];
 }

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { InputError, throwIfAborted } from '../../errors.js';
 import { COMMANDS } from '../../options/commands.js';
 import { refuseStorage } from '../../report/terminal/fit.js';
+import { nextLine } from '../../report/terminal/text-table.js';
 import { isModelFolder, mergeModel, openModelShards } from '../../shard/model-folder.js';
 import { loadModel, saveModel } from '../../store/model-file.js';
 import { modelState } from '../../store/model-state.js';
@@ -53,7 +54,7 @@ export function register(program: Command): void {
           state: modelState(model),
           output,
         },
-        text: `wrote ${output}: ${many(users.count, names.users)} of ${many(parts.shards.length, 'shard')}, ${many(items.count, names.items)}`,
+        text: `wrote ${output}: ${many(users.count, names.users)} of ${many(parts.shards.length, 'shard')}, ${many(items.count, names.items)}\n${nextLine('recommend', output, '--user ID')}`,
       };
     }),
   );

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { DATA_HELP } from '../../ingest/formats.js';
 import { COMMANDS } from '../../options/commands.js';
-import { wrap } from '../../report/terminal/text-table.js';
+import { nextLine, wrap } from '../../report/terminal/text-table.js';
 import { readingSentences } from '../../report/words/reading.js';
 import { partitionFiles } from '../../shard/partition-folder.js';
 import { type Partition, partitionGraph } from '../../shard/partition-graph.js';
@@ -71,5 +71,6 @@ function words(result: Partition, guess: Partition['guess'], output: string): st
         ]
       : []),
     `wrote ${output}`,
+    nextLine('fit', output, '-o model.safetensors'),
   ].join('\n');
 }

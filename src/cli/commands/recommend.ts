@@ -2,7 +2,6 @@
 
 import type { Command } from 'commander';
 import { InputError } from '../../errors.js';
-import type { Model } from '../../fit/model.js';
 import { NAMES_LINE, readSideTable } from '../../ingest/side-table.js';
 import type { RECOMMEND, RECOMMEND_COMMAND } from '../../options/commands/recommend.js';
 import { COMMANDS } from '../../options/commands.js';
@@ -10,12 +9,10 @@ import type { OptionsOf } from '../../options/declare.js';
 import type { UserQuery } from '../../predict/recommend.js';
 import { createRecommender } from '../../predict/recommender.js';
 import type { TitleBook } from '../../predict/titles.js';
-import { textTable, wrap } from '../../report/terminal/text-table.js';
-import { AGAINST_WORDS, reasonWords, usualWords } from '../../report/words/reasons.js';
-import { grouped, significant } from '../../text/numbers.js';
+import { listText } from '../../report/terminal/lists.js';
 import { many } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
-import { oneLine, shown } from '../../text/untrusted.js';
+import { shown } from '../../text/untrusted.js';
 import { addOptions, type CommandContext, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
 import { type Listing, listingJson, makeListings } from '../listings.js';
@@ -134,13 +131,13 @@ async function run(path: string, values: Values, context: CommandContext) {
       const ofList = verdict === undefined ? {} : { overlap, verdict };
       return {
         json: items.map((entry) => ({ ...entry, ...ofList })),
-        text: describe(listings[0], model, titles),
+        text: listText(listings[0], model, titles),
       };
     }
     return {
       json: documents,
       text: listings
-        .map((listing) => `${shown(listing.user)}\n${describe(listing, model, titles)}\n`)
+        .map((listing) => `${shown(listing.user)}\n${listText(listing, model, titles)}\n`)
         .join('\n'),
     };
   }
@@ -157,37 +154,4 @@ function byTitle(asker: UserQuery, titles: TitleBook): UserQuery {
 async function readLines(path: string): Promise<string[]> {
   const rows = await readSideTable(path, { separators: ['\n'], pick: () => [0] });
   return rows.filter(({ line, fields }) => line !== NAMES_LINE && fields[0]).map(({ fields }) => fields[0]);
-}
-
-function describe({ items: list, verdict }: Listing, model: Model, titles: TitleBook): string {
-  const name = (id: string) => shown(titles.of(model.items.ids.find(id)) ?? id);
-  const { items } = model.names ?? USERS_AND_ITEMS;
-  if (list.length === 0) return `no ${items.one} is left of the ${grouped(model.items.count)} of the model`;
-  const named = list.some((entry) => entry.title !== undefined);
-  const table = textTable([
-    ['', items.one, ...(named ? ['title'] : []), 'score', ...(verdict === undefined ? [] : ['90 %'])],
-    ...list.map(({ item, title, score, low, high }, rank) => [
-      `${rank + 1}.`,
-      shown(item),
-      ...(named ? [shown(title ?? '')] : []),
-      significant(score, 4),
-      ...(low === undefined || high === undefined
-        ? []
-        : [`${significant(low, 2)} … ${significant(high, 2)}`]),
-    ]),
-  ]);
-  const [heading, ...rows] = table.split('\n');
-  const why = list.map(
-    ({ score, reasons }) => reasons && reasonWords(reasons, score, model.names ?? USERS_AND_ITEMS, name),
-  );
-  const lines = rows.flatMap((row, at) => [
-    row,
-    ...(why[at]?.lines ?? []).map((line) => `      ${oneLine(line)}`),
-  ]);
-  const notes = [
-    ...(why.some((one) => one?.usual) ? [usualWords(model.names ?? USERS_AND_ITEMS)] : []),
-    ...(why.some((one) => one?.against) ? [AGAINST_WORDS] : []),
-  ];
-  const text = [heading, ...lines, ...notes.flatMap((note) => ['', wrap(note)])].join('\n');
-  return verdict === undefined ? text : `${text}\n\n${verdict}`;
 }

@@ -8,7 +8,7 @@ import { NAMED_PROCESSES, namedProcess } from '../../process/examples.js';
 import { type Intensity, sampleGraphex } from '../../process/graphex.js';
 import { type SimulateOptions, simulate } from '../../process/poisson-model.js';
 import type { TaskOptions } from '../../progress.js';
-import { textTable } from '../../report/terminal/text-table.js';
+import { nextLine, textTable } from '../../report/terminal/text-table.js';
 import { edgesFormat, writeEdges } from '../../store/write-table.js';
 import { grouped, short } from '../../text/numbers.js';
 import { addOptions, pause, runCommand } from '../command.js';
@@ -63,7 +63,7 @@ export function register(program: Command): void {
       };
       return {
         json: { ...counts, atoms, cut, ...more, seed, output },
-        text: `${describe(drawn)}\nwrote ${output}`,
+        text: `${describe(drawn)}\nwrote ${output}\n${nextLine('check', output)}`,
       };
     }),
   );

@@ -5,18 +5,16 @@ import { timeColumn } from '../../ingest/intake/value-column.js';
 import { COMMANDS } from '../../options/commands.js';
 import { option, optionError } from '../../options/error.js';
 import type { SplitMethod } from '../../options/names.js';
-import { textTable, wrap } from '../../report/terminal/text-table.js';
+import { splitSummary, splitText } from '../../report/terminal/split.js';
+import { nextLine } from '../../report/terminal/text-table.js';
 import { readingWords } from '../../report/words/reading.js';
-import { timeSplitWords } from '../../report/words/split.js';
 import { type SplitOptions, split, unseenByTraining } from '../../sample/split.js';
-import type { Split } from '../../sample/split-types.js';
 import { isPartitionFolder, openPartition } from '../../shard/partition-folder.js';
 import { partitionedSplitFiles, type SplitPart, splitShards } from '../../shard/split-partition.js';
-import { compareSplit, type SplitBias } from '../../sparsity/split-bias.js';
+import { compareSplit } from '../../sparsity/split-bias.js';
 import { SPLIT_FILES, saveSplit } from '../../store/split-folder.js';
-import { fixed, grouped, short } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
-import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { addOptions, type CommandContext, type CommandOutput, pause, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
 import { checkOutputs } from '../outputs.js';
@@ -85,8 +83,9 @@ export function register(program: Command): void {
         text: [
           readingWords(result),
           '',
-          describeSplit(summaryOf(parts, bias, dropped)),
+          splitText(splitSummary(parts, bias, dropped)),
           `wrote ${output}`,
+          nextLine('fit', output, '-o model.safetensors'),
         ].join('\n'),
       };
     }),
@@ -123,7 +122,7 @@ async function runSplitParts(
       output,
     },
     text: [
-      describeSplit({
+      splitText({
         ...{ method, bias, dropped },
         names: parts.names ?? USERS_AND_ITEMS,
         edges: {
@@ -133,6 +132,7 @@ async function runSplitParts(
         },
       }),
       `wrote ${output}, in ${many(parts.shards.length, 'shard')}`,
+      nextLine('fit', output, '-o model.safetensors'),
     ].join('\n'),
   };
 }
@@ -168,71 +168,4 @@ function drawn(coins: Uint8Array): number {
   let sum = 0;
   for (const coin of coins) sum += coin;
   return sum;
-}
-
-/** What is printed of a split. */
-interface Summary extends Pick<Split, 'method' | 'byTime'> {
-  readonly names: SideNames;
-  readonly edges: Readonly<Record<'train' | 'foldIn' | 'test', number>>;
-  readonly bias: SplitBias;
-  readonly dropped: number;
-}
-
-function summaryOf(
-  { method, byTime, train, foldIn, test }: Split,
-  bias: SplitBias,
-  dropped: number,
-): Summary {
-  const edges = { train: train.edges, foldIn: foldIn.edges, test: test.edges };
-  return { method, byTime, names: train.names ?? USERS_AND_ITEMS, edges, bias, dropped };
-}
-
-function describeSplit({ method, byTime, names, edges: of, bias, dropped }: Summary): string {
-  const { users, items } = bias;
-  const edges = of.train + of.foldIn + of.test;
-  const row = (name: string, part: 'whole' | 'train' | 'foldIn' | 'test', partEdges: number) => [
-    name,
-    grouped(users[part].vertices),
-    grouped(items[part].vertices),
-    grouped(partEdges),
-    // An empty part has no averages.
-    ...(partEdges === 0
-      ? ['–', '–', '–', '–']
-      : [
-          fixed(users[part].meanDegree, 1),
-          fixed(items[part].meanDegree, 1),
-          fixed(users[part].sigma, 3),
-          fixed(items[part].sigma, 3),
-        ]),
-  ];
-  const preference = (side: 'users' | 'items') =>
-    short(bias[side].heldOutDegree / bias[side].whole.meanDegree);
-  const ratio = `${preference('users')} (${names.users.many}) and ${preference('items')} (${names.items.many})`;
-  return [
-    textTable([
-      [
-        'part',
-        names.users.many,
-        names.items.many,
-        'edges',
-        `edges/${names.users.one}`,
-        `edges/${names.items.one}`,
-        `σ̂ ${names.users.many}`,
-        `σ̂ ${names.items.many}`,
-      ],
-      row('whole graph', 'whole', edges),
-      row('train', 'train', of.train),
-      row('fold-in', 'foldIn', of.foldIn),
-      row('test', 'test', of.test),
-    ]),
-    '',
-    wrap(
-      byTime
-        ? timeSplitWords(byTime, ratio)
-        : method === 'pq'
-          ? `Held-out vertices have ${ratio} times the average degree of the whole graph: drawn by coins, so 1 up to chance.`
-          : `Vertices with a held-out edge have ${ratio} times the average degree of the whole graph: holding out edges prefers vertices with many of them.`,
-    ),
-    `${many(dropped, 'edge')} of fold-in and test ${dropped === 1 ? 'leads' : 'lead'} to vertices that training never saw; a model must drop ${dropped === 1 ? 'it' : 'them'}.`,
-  ].join('\n');
 }

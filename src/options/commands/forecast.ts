@@ -1,6 +1,6 @@
 // What a forecast can be told.
 
-import { column, decimal, input, output, whole } from '../declare.js';
+import { column, decimal, flag, input, output, whole } from '../declare.js';
 import { DATA_GROUP, FORCE, SEED } from '../shared.js';
 import { FEATURES } from './fit.js';
 
@@ -41,5 +41,6 @@ export const FORECAST_COMMAND = {
   }),
   model: input({ meaning: 'a model fitted to these data, to draw from' }),
   time: TIME,
+  all: flag({ default: false, meaning: 'show all estimators, not only the chosen one' }),
   ...FORCE,
 };

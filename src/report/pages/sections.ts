@@ -109,7 +109,7 @@ export function sparsitySection(
     verdictCards(check),
     html`<p>${sparsityWords(check).advice}${
       here
-        ? html` ${evidenceWords(here).replace('evidence.', '')}${term('evidence', 'evidence')}.`
+        ? html` The ${term('evidence', 'evidence')} ${evidenceWords(here).replace('The evidence ', '')}`
         : undefined
     }</p>`,
     verdictReasons(check),
@@ -204,7 +204,7 @@ ${term('dense-model', 'dense')} one, which expects none`
     ),
     runs[0].counts ? html`<p>${countWords(runs[0].counts, check.names)}</p>` : undefined,
     auto
-      ? html`<p>What the auto model found:</p><ul class="steps">${sidePriorWords(auto.sides, train, check.names).map((sentence) => html`<li>${sentence}</li>`)}</ul>`
+      ? html`<p>What the auto model found:</p><ul class="steps">${sidePriorWords(auto.sides, { seen: train, names: check.names, features: auto.features, training: true }).map((sentence) => html`<li>${sentence}</li>`)}</ul>`
       : undefined,
     ...ofChosen
       .filter((f) => f.sameAs !== null)

@@ -6,7 +6,7 @@ import type { FitResult } from '../../fit/fit.js';
 import { featureCount, fitCount, type Model, modelHyper } from '../../fit/model.js';
 import { mayBlend } from '../../fit/ranking/blend/blend.js';
 import { describeSides, type SidesReport } from '../../fit/sides/side-prior.js';
-import { SIDES } from '../../graph/graph.js';
+import { SIDES, type SideName } from '../../graph/graph.js';
 import type { ReadResult } from '../../ingest/options.js';
 import type { Setting, Tuned } from '../../metrics/setting-search.js';
 import { option, optionError } from '../../options/error.js';
@@ -22,12 +22,14 @@ import { previousWords } from '../words/previous.js';
 import { readingWords } from '../words/reading.js';
 import { sidePriorWords } from '../words/side-prior.js';
 import { evidenceWords } from '../words/sparsity.js';
-import { textTable, wrap } from './text-table.js';
+import { nextLine, textTable, wrap } from './text-table.js';
 
-/** A fit, with the description of both sides for a model whose users are elsewhere. */
+const HYPER = ['sigma', 'size', 'tau', 'shape', 'rate'] as const;
+
+/** A fit, with the priors of a model whose users are in shards. */
 type Reported = FitResult & {
   readonly sides?: SidesReport | undefined;
-  /** Of a baseline, with what was tried to find it. */
+  /** The setting of a baseline, and the search that found it. */
   readonly setting?: Setting | undefined;
   readonly tuned?: Tuned | undefined;
 };
@@ -84,10 +86,10 @@ export function fitText(
   tuned: TunedRanking | undefined,
   read: ReadResult | undefined,
   output: string,
-  former?: Model,
+  previous?: Model,
+  next: readonly string[] = ['recommend', output, '--user ID'],
 ): string {
   const { model } = result;
-  const hyper = modelHyper(model);
   const bound = model.type === 'posterior' ? model.bound : undefined;
   const names = model.names ?? USERS_AND_ITEMS;
   const lines = [
@@ -103,83 +105,87 @@ export function fitText(
     lines.push('', wrap(featureChoiceWords(result.chosenFeatures)), '');
     lines.push(textTable(featureChoiceRows(result.chosenFeatures)));
   }
-  if (hyper) {
+  // A ranker's hyperparameters are settings, not estimates.
+  if (model.type === 'posterior') {
+    const { hyper: users } = model.users;
+    const hyper = { users, items: model.items.hyper };
+    const priors = sidesOf(result);
+    const value = (side: SideName, name: (typeof HYPER)[number]) => {
+      const number = hyper[side][name];
+      if (name === 'size' && number === 0) return 'none';
+      const interval = name === 'size' ? priors?.[side].sizeInterval : null;
+      const text = Math.abs(number) >= 100 ? grouped(number) : short(number);
+      return interval ? `${text} (${short(interval.low)} … ${short(interval.high)})` : text;
+    };
+    const intervals = SIDES.some((side) => priors?.[side].sizeInterval);
     lines.push(
       '',
       textTable([
         ['', names.users.many, names.items.many],
-        ...(['sigma', 'size', 'tau', 'shape', 'rate'] as const).map((name) => [
-          name,
-          ...SIDES.map((side) => {
-            const value = hyper[side][name];
-            if (name === 'size' && value === 0) return 'none';
-            return Math.abs(value) >= 100 ? grouped(value) : short(value);
-          }),
+        ...HYPER.map((name) => [
+          name === 'size' && intervals ? 'size (90 % interval)' : name,
+          ...SIDES.map((side) => value(side, name)),
         ]),
       ]),
     );
-    const sides = model.type === 'posterior' && model.kind === 'auto' ? sidesOf(result) : undefined;
-    if (sides) {
+    if (priors && model.kind === 'auto') {
       const seen = { users: model.users.count, items: model.items.count };
-      lines.push('', ...sidePriorWords(sides, seen, names).map((sentence) => wrap(sentence)));
+      const context = { seen, names, features: model.features };
+      lines.push('', ...sidePriorWords(priors, context).map((sentence) => wrap(sentence)));
     }
     const closed = SIDES.filter((side) => hyper[side].size === 0).map((side) => names[side].many);
     if (closed.length > 0) {
       lines.push('', `size none    the model expects no ${list(closed, 'or')} beyond those of the data`);
     }
   }
-  if (former && result.from) lines.push('', wrap(previousWords(result.from, former, model, names)));
-  if (evidence) lines.push('', evidenceWords(evidence));
+  if (previous && result.from) lines.push('', wrap(previousWords(result.from, previous, model, names)));
+  if (evidence) lines.push('', wrap(evidenceWords(evidence)));
   if (bound !== undefined) {
     lines.push(
       '',
       evidence
         ? 'Compare sparse and dense fits by this evidence, not by their bounds.'
         : wrap(
-            'Do not compare this bound with that of a model of another kind; the evidence of a sparse fit compares sparse and dense.',
+            'Compare this bound only with models of the same kind. The evidence of a sparse fit compares sparse and dense.',
           ),
     );
   }
   if (tuned) {
     lines.push(
       '',
-      `tuned        ${many(tuned.trials.length, 'setting')} on held-back ${names.users.many}, mean of recall@20 and nDCG ${tuned.score.toFixed(4)}` +
-        `${tuned.finished ? '' : '; time ran out before the search ended'}`,
+      `tuned        best of ${many(tuned.trials.length, 'setting')}, mean of recall@20 and nDCG ${tuned.score.toFixed(4)}` +
+        `${tuned.finished ? '' : '; the time limit ended the search'}`,
     );
   }
   if (model.type === 'ranker') {
     const fits = fitCount(model);
-    if (fits > 1) lines.push('', `The scores of ${fits} fits from different seeds are added.`);
+    if (fits > 1) lines.push('', `The score is the sum of ${fits} fits from different seeds.`);
     if (result.blend) lines.push('', wrap(blendWords(result.blend, names)));
     else if (read && model.method === 'ranking' && !mayBlend(read.graph))
       lines.push('', wrap(noBlendWords(names)));
-    lines.push(
-      '',
-      wrap('This model is made for recommending: it has no bound, and no test graphs can be drawn from it.'),
-    );
   }
-  lines.push('', `model        ${output}`);
+  lines.push('', `model        ${output}`, nextLine(...next));
   return lines.join('\n');
 }
 
-/** How far it went; of a baseline, what it was found to be best with. */
+/** The iterations, and the setting of a baseline. */
 function progressLines({ model, setting, tuned }: Reported): string[] {
   const { iterations, converged } = model.provenance;
   if (setting === undefined) {
     return [`iterations   ${iterations}${converged ? ', converged' : ', not converged: raise --iterations'}`];
   }
-  const goes = model.type === 'ranker' && model.scores.kind === 'factors';
+  const iterates = model.type === 'ranker' && model.scores.kind === 'factors';
   const found = Object.entries(setting).map(([name, value]) => `${name} ${short(value)}`);
   const tried = tuned
-    ? `; the best of ${many(tuned.trials.length, 'setting')} on held-back ${(model.names ?? USERS_AND_ITEMS).users.many}`
+    ? `; the best of ${many(tuned.trials.length, 'setting')}, tried on held-back ${(model.names ?? USERS_AND_ITEMS).users.many}`
     : '';
   return [
-    ...(goes ? [`iterations   ${iterations}`] : []),
+    ...(iterates ? [`iterations   ${iterations}`] : []),
     ...(found.length > 0 ? [`setting      ${found.join(', ')}${tried}`] : []),
   ];
 }
 
-/** Both sides, described from all users: those of the model, or sums over shards. */
+/** The priors of both sides: of the model, or as computed over all shards. */
 function sidesOf({ model, sides }: Reported): SidesReport | undefined {
   return sides ?? (model.type === 'posterior' ? describeSides(model) : undefined);
 }
@@ -196,7 +202,7 @@ function headline(model: Model): string {
   return features === undefined ? name : `${name}, ${many(features, 'feature')}`;
 }
 
-/** A posterior is stored whole: draws and resumed fits need its Gammas. */
+/** A posterior is stored as a whole: draws and resumed fits need all of it. */
 export function refuseStorage(storage: object): void {
   if (Object.keys(storage).length === 0) return;
   throw optionError`${option('precision')} and ${option('usersInModel')} are for rankers: leave them out, or fit with ${option('method')} ranking`;

@@ -119,7 +119,18 @@ export function describeStudy(results: StudyResults, reading: string): string {
 function describeLaw(results: StudyResults): string[] {
   const auto = shownFits(results).find((fit) => fit.model === 'auto');
   const { names } = results.check;
-  return auto ? [wrap(sidePriorWords(auto.sides, results.runs[0].split.train, names).join(' '))] : [];
+  return auto
+    ? [
+        wrap(
+          sidePriorWords(auto.sides, {
+            seen: results.runs[0].split.train,
+            names,
+            features: auto.features,
+            training: true,
+          }).join(' '),
+        ),
+      ]
+    : [];
 }
 
 function byRecall(rows: readonly LeaderboardRow[]): LeaderboardRow[] {

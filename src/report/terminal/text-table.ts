@@ -1,9 +1,15 @@
-// Columns for a terminal.
+// Columns and paragraphs for a terminal of 80 columns.
 
 import { oneLine } from '../../text/untrusted.js';
 
-/** Rows of cells set in columns two spaces apart: the first to the left, the others to the right. */
-export function textTable(table: readonly (readonly string[])[]): string {
+const COLUMNS = 80;
+const GAP = '  ';
+
+/**
+ * Rows of cells in columns two spaces apart: the first to the left, the others to the right. Columns beyond `columns`
+ * characters follow in blocks below, each with the first column again.
+ */
+export function textTable(table: readonly (readonly string[])[], columns = COLUMNS): string {
   // A line break in a cell would forge a row.
   const rows = table.map((row) => row.map(oneLine));
   const widths: number[] = [];
@@ -12,33 +18,54 @@ export function textTable(table: readonly (readonly string[])[]): string {
       widths[i] = Math.max(widths[i] ?? 0, width(cell));
     });
   }
-  return rows
-    .map((row) =>
-      row
-        .map((cell, i) => {
-          const pad = ' '.repeat(widths[i] - width(cell));
-          return i === 0 ? cell + pad : pad + cell;
-        })
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const line = (row: readonly string[], shown: readonly number[]) =>
+    [0, ...shown]
+      .map((i) => {
+        const cell = row[i] ?? '';
+        const pad = ' '.repeat(widths[i] - width(cell));
+        return i === 0 ? cell + pad : pad + cell;
+      })
+      .join(GAP)
+      .trimEnd();
+  return blocks(widths, columns)
+    .map((shown) => rows.map((row) => line(row, shown)).join('\n'))
+    .join('\n\n');
 }
 
-/** Characters that take a place of their own: combining marks, as in σ̂, do not. */
-function width(text: string): number {
+/** Which columns each block shows beside the first. */
+function blocks([first = 0, ...others]: readonly number[], columns: number): number[][] {
+  const found: number[][] = [[]];
+  let used = first;
+  others.forEach((size, i) => {
+    if (used + GAP.length + size > columns && found[found.length - 1].length > 0) {
+      found.push([]);
+      used = first;
+    }
+    found[found.length - 1].push(i + 1);
+    used += GAP.length + size;
+  });
+  return found;
+}
+
+/** Characters that take up a column: combining marks, as in σ̂, do not. */
+export function width(text: string): number {
   return [...text.normalize('NFD').replace(/\p{Mark}/gu, '')].length;
 }
 
-/** Paragraphs broken at blanks to fit the width. */
-export function wrap(text: string, columns = 90): string {
+/** A paragraph broken at blanks to fit the width; lines after the first begin with `indent`. */
+export function wrap(text: string, columns = COLUMNS, indent = ''): string {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
     if (line && line.length + 1 + word.length > columns) {
       lines.push(line);
-      line = word;
+      line = indent + word;
     } else line = line ? `${line} ${word}` : word;
   }
   return [...lines, line].join('\n');
+}
+
+/** The command to run next, as the last line of an answer. */
+export function nextLine(...args: readonly string[]): string {
+  return `Next: graphex ${args.join(' ')}`;
 }

@@ -1,4 +1,4 @@
-// What the split doctor says: what each check found, and what to do.
+// The audit of a split in words: what each check found, and what to do.
 
 import type { SplitAudit } from '../../audit/audit.js';
 import { type AuditCheck, type AuditVerdict, type CheckName, LIMITS } from '../../audit/checks.js';
@@ -28,14 +28,12 @@ export function checkTitle({ name, side }: AuditCheck, names: SideNames): string
   return side === undefined ? title : `${title} of the ${names[side].many}`;
 }
 
-/** What the columns of a table of checks are. */
 export const CHECK_COLUMNS = ['check', 'found', 'fair split', 'fine if', 'verdict'] as const;
 
-/** How to read such a table. */
 export const CHECK_NOTE =
-  'Found: what this split has. Fair split: what a fair split of these data has on average. Fine if: how far from that is still fine.';
+  'Found: the figure of this split. Fair split: the average of fair splits of these data. Fine if: the range that is still fine.';
 
-/** The figure, what a fair split would give, and what is still fine, as a table shows them. */
+/** The figure of a check, that of a fair split, and the range that is fine. */
 export function checkFigures(check: AuditCheck): readonly [found: string, chance: string, fine: string] {
   const { name, value, expected, low, high, figures } = check;
   const byTime = figures.byTime ? 'anything: split by time' : undefined;
@@ -48,7 +46,7 @@ export function checkFigures(check: AuditCheck): readonly [found: string, chance
     case 'filtering':
       return [`least degree ${grouped(value)}`, grouped(expected), 'no minimum, no cap'];
     case 'negativeControl':
-      return [fixed(value, 4), 'not above 0', 'up to 0, but for chance'];
+      return [fixed(value, 4), 'not above 0', 'up to 0, within chance'];
     case 'lost': {
       const { beyond, share } = LIMITS.lost;
       const [found, limit] = apart(DECIMALS, percent, value, Math.min(expected + beyond, share));
@@ -69,10 +67,10 @@ export function checkFigures(check: AuditCheck): readonly [found: string, chance
   }
 }
 
-/** Of percentages: two digits, or more where these do not do. */
+/** Decimals of percentages: two digits, or more if these look the same. */
 const DECIMALS = [undefined, 1, 2, 3, 4] as const;
 
-/** A figure and its limits with as few decimals as tell them apart: a verdict never turns on digits that nobody sees. */
+/** A figure and its limits with as few decimals as tell them apart, so that the digits shown explain the verdict. */
 function apart<D>(
   decimals: readonly D[],
   write: (value: number, decimals: D) => string,
@@ -94,65 +92,64 @@ export function checkWords({ name, side, value, figures, verdict }: AuditCheck, 
         ...(f.train > 0 ? [`${grouped(f.train)} in training`] : []),
         ...(f.validation > 0 ? [`${grouped(f.validation)} in validation`] : []),
       ];
-      return `Of ${many(f.test, 'test pair')}, ${list(places)} as well; parts drawn without regard to each other would share ${percent(f.chance)}.`;
+      return `Of ${many(f.test, 'test pair')}, ${list(places)} as well; independently drawn parts would share ${percent(f.chance)}.`;
     }
     case 'degreeBias': {
-      const by = `coins give 1, pairs held out at random up to ${fixed(f.byEdges, 2)}`;
-      const held = `The ${many(f.held, names[side!])} held out have ${fixed(value, 2)} times the mean degree of all`;
+      const by = `random vertices give 1, random pairs up to ${fixed(f.byEdges, 2)}`;
+      const held = `The ${many(f.held, names[side!])} held out have ${fixed(value, 2)} times the mean degree of all ${names[side!].many}`;
       return f.byTime
-        ? `${held}: what comes after a date comes more from those who do much.`
+        ? `${held}: active ${names[side!].many} have more pairs after any date.`
         : `${held}; ${by}.`;
     }
     case 'falseZeros':
       if (f.zeros === 0) return 'No test pair was shown to the model as a zero.';
       return f.byTime
-        ? `${percent(value)} of the test pairs were zeros in training, and truly had not happened yet.`
-        : `${percent(value)} of the test pairs have both ends in training with the pair left out: the model is taught that they are zeros.`;
+        ? `${percent(value)} of the test pairs were zeros in training, rightly: they had not happened yet.`
+        : `${percent(value)} of the test pairs have both ends in training without the pair: the model learns that they are zeros.`;
     case 'lost':
-      return `${many(f.lost, 'test pair')} of ${grouped(f.test)} cannot be asked about: ${many(f.users, names.users)} of whom nothing is known, ${many(f.items, names.items)} that training never saw.`;
+      return `${many(f.lost, 'test pair')} of ${grouped(f.test)} cannot be evaluated: ${many(f.users, names.users)} without a history, ${many(f.items, names.items)} not in training.`;
     case 'timeWithin':
-      return `For ${percent(value)} of the test pairs the same ${names.users.one} has a later pair in training; parts drawn without regard to time would have ${percent(f.chance)}.`;
+      return `For ${percent(value)} of the test pairs the same ${names.users.one} has a later pair in training; a split that ignores time would have ${percent(f.chance)}.`;
     case 'timeAcross':
-      return `${percent(value)} of the training pairs are later than the average test pair; without regard to time it would be 50 %.`;
+      return `${percent(value)} of the training pairs are later than the average test pair; a split that ignores time has 50 %.`;
     case 'filtering':
       if (f.missing > 0)
-        return `No ${names[side!].many} have fewer than ${grouped(f.least)} pairs, where about ${grouped(f.missing)} should: they were filtered out before the split.`;
+        return `No ${names[side!].many} have fewer than ${grouped(f.least)} pairs, although about ${grouped(f.missing)} should: they were filtered out before the split.`;
       if (f.piled > 0)
-        return `${many(f.piled, names[side!])} have exactly ${grouped(f.largest)} pairs, the most of all: they were cut off there before the split.`;
+        return `${many(f.piled, names[side!])} have exactly ${grouped(f.largest)} pairs, the maximum: their pairs were capped before the split.`;
       return `The degrees of the ${names[side!].many} show neither a minimum nor a cap.`;
     case 'sampledCandidates':
       return verdict === 'fine'
-        ? `${percent(value)} of the ${names.users.many} have the most common number of test pairs, ${short(f.length)}: these look like choices. Sampled candidates would be ${LIMITS.sampledCandidates.length} or more for nearly everyone.`
+        ? `${percent(value)} of the ${names.users.many} have the most common number of test pairs, ${short(f.length)}: these look like real choices. Sampled candidates would be ${LIMITS.sampledCandidates.length} or more for nearly everyone.`
         : `${percent(value)} of the ${names.users.many} have exactly ${grouped(f.length)} test pairs: these look like sampled candidates, not choices.`;
     case 'negativeControl':
-      return `With the pairs rewired, so that only degrees are left, item-kNN finds ${percent(f.neighbours)} of the test pairs and popularity ${percent(f.popularity)}${verdict === 'fine' ? ': nothing to be gained.' : ': the parts give something away.'}`;
+      return `With rewired pairs, which keep only the degrees, item-kNN finds ${percent(f.neighbours)} of the test pairs and popularity ${percent(f.popularity)}${verdict === 'fine' ? ': there is nothing to learn, as it should be.' : ': the training part leaks the test part.'}`;
   }
 }
 
 const ADVICE: Readonly<Record<CheckName, (names: SideNames) => string>> = {
-  overlap: () => 'Take those pairs out of training, or out of the test part.',
-  degreeBias: () => 'Hold out vertices by coins, not pairs: graphex split does.',
+  overlap: () => 'Remove those pairs from training or from the test part.',
+  degreeBias: () => 'Hold out vertices at random, not pairs, as graphex split does.',
   falseZeros: ({ users, items }) =>
     `Hold out whole ${users.many} and show some of their ${items.many} (graphex split), or split by time.`,
-  lost: ({ users, items }) =>
-    `Give the ${items.many} by which test ${users.many} are known, or hold out less.`,
-  timeWithin: () => 'Cut at a date, so that training is before test, or do not call it a forecast.',
-  timeAcross: () => 'Cut everybody at the same date if the model is to be used on what comes later.',
-  filtering: () => 'Say so beside every figure: it holds for what is left, not for the data as they come.',
+  lost: ({ users }) => `Add a history of the test ${users.many}, or hold out less.`,
+  timeWithin: () => 'Cut at a date, so that training is before test, or do not call the result a forecast.',
+  timeAcross: () => 'Cut all users at the same date if the model will be used on later data.',
+  filtering: () => 'Say so with every figure: it holds for the filtered data only.',
   sampledCandidates: ({ items }) =>
     `Rank all ${items.many}: metrics over sampled candidates put models in the wrong order. Only real choices belong in the test part.`,
-  negativeControl: () => 'Look for pairs, or traces of them, that training should not have.',
+  negativeControl: () => 'Look for pairs in training, or traces of them, that belong to the test part.',
 };
 
-/** What to do, where something is to be done. */
+/** What to do if a check is not fine. */
 export function checkAdvice({ name, verdict }: AuditCheck, names: SideNames): string | undefined {
   return verdict === 'fine' ? undefined : ADVICE[name](names);
 }
 
 const VERDICT_WORDS: Readonly<Record<AuditVerdict, string>> = {
-  fine: 'This split is fine: no check found anything.',
-  look: 'Look before you trust this split: some things are not as they should be.',
-  broken: 'This split is broken: figures made on it mislead.',
+  fine: 'This split is fine: no check found a problem.',
+  look: 'Look before you trust this split: some checks found a problem.',
+  broken: 'This split is biased: metrics computed on it mislead.',
 };
 
 export function auditAnswer({ verdict }: Pick<SplitAudit, 'verdict'>): string {
@@ -160,8 +157,8 @@ export function auditAnswer({ verdict }: Pick<SplitAudit, 'verdict'>): string {
 }
 
 const SPLIT_TITLES: Readonly<Record<SplitKind, string>> = {
-  pq: 'users and items by coins',
-  edges: 'pairs at random',
+  pq: 'random users and items',
+  edges: 'random pairs',
   time: 'by time',
 };
 
@@ -170,22 +167,21 @@ export function splitKindTitle(kind: SplitKind): string {
 }
 
 export function comparedMethodTitle(name: ComparedMethod): string {
-  return name === 'ranking' ? 'our fit for ranking' : baselineTitle(name);
+  return name === 'ranking' ? 'our ranker' : baselineTitle(name);
 }
 
-/** Would another winner have been chosen? */
+/** Whether another way of splitting has another winner. */
 export function decisionWords({ leaderboards, agreement, another }: Decision): string {
   const winners = leaderboards.map(({ split, rows }) =>
-    rows.length > 0 ? `${comparedMethodTitle(rows[0].name)} (${splitKindTitle(split)})` : 'nobody',
+    rows.length > 0 ? `${comparedMethodTitle(rows[0].name)} (${splitKindTitle(split)})` : 'none',
   );
   const tau = agreement.map(
     ({ a, b, tau: value }) => `${fixed(value, 2)} between ${splitKindTitle(a)} and ${splitKindTitle(b)}`,
   );
   const answer = {
     no: 'The same recommender wins under every way of splitting.',
-    perhaps:
-      'Another winner may be chosen under another way of splitting, by a difference that may be chance.',
-    yes: 'Another winner would have been chosen under another way of splitting.',
+    perhaps: 'Another way of splitting may have another winner, but the difference may be chance.',
+    yes: 'Another way of splitting has another winner.',
   }[another];
   return `${answer} Winners: ${list(winners)}. Rank correlation of the leaderboards: ${list(tau)}.`;
 }

@@ -5,18 +5,16 @@ import type { Evaluation, NoPredictiveCheck } from '../../evaluate/evaluate.js';
 import type { PredictiveCheck, Statistic } from '../../evaluate/predictive.js';
 import { metricPhrase, statisticPhrase } from '../../text/figures.js';
 import { fixed, percent, signedFixed } from '../../text/numbers.js';
-import { list, many } from '../../text/phrases.js';
+import { article, list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { command } from './commands.js';
 
 const NO_CHECK: Readonly<Record<NoPredictiveCheck, string>> = {
-  'no-draws': 'no draws were asked for',
-  'edges-held-out':
-    'the split holds out edges, and the model describes no test graph of that kind; split with --method pq',
-  'ranking-model':
-    'the model is made for ranking, and no test graph can be drawn from it; fit with --method ascent',
+  'no-draws': 'no draws were requested',
+  'edges-held-out': 'the split holds out edges, which the model cannot draw; split with --method pq',
+  'ranking-model': 'a ranker cannot draw test graphs; fit with --method ascent',
   'in-shards':
-    'draws need all users at once, and these are in shards; merge the model, and split the data in one piece',
+    'draws need all users in memory, and these are in shards; merge the model, and split the data in one piece',
 };
 
 /** Why there is no predictive check, without a capital or a full stop. */
@@ -26,10 +24,10 @@ export function noPredictiveCheck(reason: NoPredictiveCheck): string {
 
 /** Below this the test set lies outside the 90 % interval. */
 const SURPRISING = 0.1;
-/** A model that expects so many times the pairs that there are spreads uneven counts over too many of them. */
+/** A model that expects more than this multiple of the observed pairs spreads uneven counts over too many. */
 const TOO_MANY_PAIRS = 1.2;
 
-/** What the p-values of a predictive check mean, in a sentence or two. */
+/** What the p-values of a predictive check mean. */
 export function surpriseWords(
   { observed, draws, calibration }: PredictiveCheck,
   names: SideNames,
@@ -52,31 +50,31 @@ export function surpriseWords(
     surprising.length === statistics.length
       ? 'The test set looks like none of the model’s draws'
       : `In ${surprising.length} of ${statistics.length} figures the test set surprises the model`;
-  const sentence = `${where} (p-values below 0.1): ${[...off(true), ...off(false)].join('; ')} than it expects.`;
+  const sentence = `${where} (p-values below 0.1): ${[...off(true), ...off(false)].join('; ')} than expected.`;
   const uneven =
     multigraph && draws.edges && observed.edges! * TOO_MANY_PAIRS < draws.edges.mean
-      ? ' These are not counts of a Poisson multigraph: fit with --counts hurdle, which gives counts a law of their own.'
+      ? ' The counts are not Poisson: fit with --counts hurdle, which models counts separately.'
       : '';
   return sentence + uneven;
 }
 
-/** What is ranked, and which recall is meant: `evaluate --metrics` has another one of the same name. */
+/** What is ranked, and how recall is defined. */
 export function rankedDefinition({ users, items }: SideNames): string {
   return (
-    `Ranked are the ${items.many} of the test part that training saw; recall is the hits over the test ${items.many} of the ${users.one}, ` +
-    `counting at most as many as the list is long. With --metrics, every ${items.one} is ranked and recall has no such cap (docs/metrics.md).`
+    `Protocol: split. The ${items.many} of the test part that occur in training are ranked. Recall divides the hits by the number of test ${items.many} of ${article(users.one)}, ` +
+    `or by the length of the list if that is smaller.`
   );
 }
 
-/** How a model stands beside the same list for everyone. */
+/** A model compared with the same list for everyone. */
 export function popularityWords(comparison: RankingComparison, n: number, names: SideNames): string {
-  const beside = figuresOf('Popularity, the same list for everyone,', comparison, n, names);
+  const figures = figuresOf('Popularity, the same list for everyone,', comparison, n, names);
   return METRICS.every((metric) => comparison.difference[metric].difference < 0)
-    ? `${beside} This model ranks below it: do not recommend with it.`
-    : `${beside} This model ranks ${standing(comparison, n, names)}.`;
+    ? `${figures} This model ranks below it: do not recommend with it.`
+    : `${figures} This model ranks ${standing(comparison, n, names)}.`;
 }
 
-/** How a model stands beside another one. */
+/** A model compared with another one. */
 export function againstWords(
   title: string,
   comparison: RankingComparison,
@@ -89,7 +87,7 @@ export function againstWords(
   });
   return (
     `${figuresOf(title, comparison, n, names)} This model ranks ${standing(comparison, n, names)}: ${list(differences)}. ` +
-    `In brackets is the ${percent(comparison.difference.recall.level, 0)} interval over the same ${names.users.many} for both.`
+    `Brackets: ${percent(comparison.difference.recall.level, 0)} interval over the same ${names.users.many}.`
   );
 }
 
@@ -102,7 +100,7 @@ function figuresOf(title: string, { other }: RankingComparison, n: number, names
   return `${title} has ${list(figures)}.`;
 }
 
-/** Above or below where the interval of the difference says so. */
+/** Above or below if the interval of the difference excludes 0. */
 function standing({ difference }: RankingComparison, n: number, names: SideNames): string {
   const phrases = (some: readonly (typeof METRICS)[number][]) =>
     list(some.map((metric) => metricPhrase(metric, n, names)));
@@ -118,14 +116,14 @@ function standing({ difference }: RankingComparison, n: number, names: SideNames
   ].join(', ');
 }
 
-/** What to recommend with instead of a model that was fitted to explain, and the commands. */
+/** The commands that fit and evaluate a ranker instead. */
 export function betterRanker(folder: string): {
   readonly text: string;
   readonly commands: readonly string[];
 } {
   const file = 'ranker.safetensors';
   return {
-    text: 'The model was fitted to explain the data, not to rank. To recommend, compare the fit made for it:',
+    text: 'This model was fitted to explain the data. To recommend, compare it with a ranker:',
     commands: [
       command(['fit', folder, '--method', 'ranking', '-o', file]),
       command(['evaluate', file, folder]),
@@ -134,23 +132,23 @@ export function betterRanker(folder: string): {
 }
 
 const CORRECTED =
-  'Corrected: moved and rescaled by what the same split, fit and draws did on replicas of the model, whose truth is known.';
+  'Corrected: shifted and rescaled by the errors of the same split, fit and draws on replicas of the model, whose truth is known.';
 const UNCORRECTED =
-  'The intervals hold 90 % of the draws; on simulated data they held the truth in 72 to 95 % of the cases ' +
-  '(docs/predictive.md). --calibrate 20 measures this on replicas of the model, and corrects the intervals.';
+  'The intervals hold 90 % of the draws. On simulated data they contained the truth in 72 to 95 % of the cases ' +
+  '(docs/predictive.md). --calibrate 20 measures this on replicas of the model and corrects the intervals.';
 
 const INTERNAL =
-  'Means and intervals are those of the draws, moved and rescaled by how far off draws are on data that training knows: ' +
-  'its own {users} on the test {items}, and held-out {users} on {items} left out of their fold-in. --no-correct shows them as drawn.';
+  'Means and intervals are shifted and rescaled by the error of such draws on known data: training {users} on the test {items}, ' +
+  'and held-out {users} on {items} left out of their fold-in. --no-correct shows them as drawn.';
 
-/** What the intervals of a predictive check are worth. */
+/** How far the intervals of a predictive check can be trusted. */
 export function intervalWords({ calibration, internal }: PredictiveCheck, names: SideNames): string {
   if (calibration) return CORRECTED;
   if (!internal) return UNCORRECTED;
   return INTERNAL.replaceAll(/\{(users|items)\}/g, (_, side: keyof SideNames) => names[side].many);
 }
 
-/** What the figures leave out; nothing is said of what did not happen. */
+/** What the figures leave out. */
 export function leftOutWords({
   dropped,
   method,
@@ -164,19 +162,17 @@ export function leftOutWords({
     one: `${adjective} ${users.one}`,
     many: `${adjective} ${users.many}`,
   });
-  const known = method !== 'pq' ? 'training edge' : `fold-in edge to ${items.many} that training saw`;
+  const known = method !== 'pq' ? 'training edge' : `fold-in edge to ${items.many} of training`;
   const leftOut = [
-    ...(ranking.edges > 0
-      ? [`${many(ranking.edges, 'test edge')} to ${items.many} that training never saw`]
-      : []),
+    ...(ranking.edges > 0 ? [`${many(ranking.edges, 'test edge')} to ${items.many} not in training`] : []),
     ...(ranking.users > 0 ? [`${many(ranking.users, kind('test'))} without a ${known}`] : []),
   ];
   const sentences: string[] = [];
   if (leftOut.length > 0) sentences.push(`The recommendation figures leave out ${list(leftOut)}.`);
   if (foldIn.edges > 0) {
-    const whose = foldIn.users > 0 ? `, among them all that ${many(foldIn.users, kind('held-out'))} had` : '';
+    const whose = foldIn.users > 0 ? `, among them all edges of ${many(foldIn.users, kind('held-out'))}` : '';
     sentences.push(
-      `Fold-in could not use ${many(foldIn.edges, 'edge')} to ${items.many} that training never saw${whose}.`,
+      `Fold-in could not use ${many(foldIn.edges, 'edge')} to ${items.many} not in training${whose}.`,
     );
   }
   if (sentences.length === 0) {

@@ -6,10 +6,10 @@ import type { ForecastEstimator, GrowthForecast } from '../../forecast/forecast.
 import type { Foreseen } from '../../forecast/project.js';
 import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
 import { grouped, percent, short } from '../../text/numbers.js';
-import { capital, list, many } from '../../text/phrases.js';
+import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
-/** Digits that a forecast can stand behind: 15,363.8 is about 15,360. */
+/** Four digits: 15,363.8 is about 15,360. */
 function about(value: number): string {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, value))) - 3);
   return grouped(unit * Math.round(value / unit));
@@ -35,7 +35,7 @@ export function forecastAnswer(found: GrowthForecast, names: SideNames): string 
   const { forecast, asked, observed } = found;
   if (!forecast) return refusalWords(found, names);
   const grown = SIDES.filter((side) => asked[side] > 1);
-  if (grown.length === 0) return 'Nothing was asked to grow, so everything stays as it is.';
+  if (grown.length === 0) return 'Neither side grows, so everything stays as it is.';
   const when = list(grown.map((side) => timesAsMany(asked[side], names[side].many)));
   const counted = SIDES.filter((side) => asked[otherSide(side)] > 1);
   const seen = counted.map((side) => {
@@ -46,18 +46,18 @@ export function forecastAnswer(found: GrowthForecast, names: SideNames): string 
   return `With ${when} there will be ${seen.join(' and ')}, and ${foreseenWords(forecast.edges)} edges. ${rangeWords(found)}`;
 }
 
-/** How far the ranges can be believed, by the back-test at the multiples asked for. */
+/** How far the ranges can be trusted, by the back-test at the requested multiples. */
 function rangeWords(found: GrowthForecast): string {
-  const meant = 'The ranges are made to hold in nine of ten cases';
+  const meant = 'The ranges are 90 % intervals';
   const tested = testsAsAsked(found);
   if (tested.every(({ coverage }) => coverage >= NARROW)) return `${meant}.`;
-  return `${meant}; in the back-test they held less often, so take them for too narrow.`;
+  return `${meant}; in the back-test they contained the truth less often, so they are too narrow.`;
 }
 
-/** A range of 90 % is too narrow where it held in a smaller share of the trials: by chance 15 of 20 or fewer come once in 23 times. */
+/** Below this coverage a 90 % range is too narrow: by chance, 15 of 20 or fewer happen once in 23 times. */
 const NARROW = 0.8;
 
-/** The back-tests of the estimator that was chosen, at the multiples asked for. */
+/** The back-tests of the chosen estimator, at the requested multiples. */
 function testsAsAsked({ sides, asked, estimator }: GrowthForecast) {
   return SIDES.flatMap((counted) => {
     const growing = otherSide(counted);
@@ -75,51 +75,51 @@ function refusalWords({ refused, asked }: GrowthForecast, names: SideNames): str
   const held =
     coverage === undefined
       ? ''
-      : ` and its 90 % intervals held the truth in ${percent(coverage)} of the cases`;
+      : ` and its 90 % intervals contained the truth in ${percent(coverage)} of the cases`;
   const why = {
-    few: `with the ${thinned} too few are left to try it`,
+    few: `with the ${thinned} too few are left for a test`,
     missed: `with the ${thinned} it was wrong${off}${held}`,
-    wide: `with the ${thinned} it was too far off to be of use${off}${held}`,
+    wide: `with the ${thinned} it was too inaccurate to be useful${off}${held}`,
   }[reason];
-  const smaller = asked[side] > 2 ? ' A smaller multiple may be foreseeable.' : '';
-  return `No forecast for ${grown}: its own back-test failed: ${why}.${smaller}`;
+  const smaller = asked[side] > 2 ? ' Try a smaller multiple.' : '';
+  return `No forecast for ${grown}: the back-test failed; ${why}.${smaller}`;
 }
 
-/** What the back-test at the multiples asked for found. */
+/** The results of the back-test at the requested multiples. */
 export function backtestWords(found: GrowthForecast, names: SideNames): string[] {
   return testsAsAsked(found).map(
     ({ counted, growing, times, trials, error, coverage }) =>
       `Back-test: from 1/${short(times)} of the ${names[growing].many}, drawn ${many(trials, 'time')}, the number of ` +
-      `${names[counted].many} was foreseen with an error of ${percent(error)}, and its 90 % interval held the truth ` +
+      `${names[counted].many} was forecast with an error of ${percent(error)}; its 90 % interval contained the truth ` +
       `in ${Math.round(coverage * trials)} of ${trials} cases.`,
   );
 }
 
-/** What comes next, and whether it will end. */
+/** The share of new vertices among the next edges, and the total if there is one. */
 export function discoveryWords(
   { sides, observed }: GrowthForecast,
   side: SideName,
   names: SideNames,
 ): string {
   const { discoveryRate, saturation } = sides[side];
-  const next = `Of the next edges ${percent(discoveryRate)} will go to ${names[side].many} never seen before.`;
-  if (!saturation) return `${next} No end of the ${names[side].many} is in sight.`;
-  const all = `${capital(names[side].many)} seem to end at about ${about(saturation.all)}`;
+  const next = `${percent(discoveryRate)} of the next edges will belong to new ${names[side].many}.`;
+  if (!saturation) return `${next} The number of ${names[side].many} shows no upper limit.`;
+  const all = `There seem to be about ${about(saturation.all)} ${names[side].many} in all`;
   return saturation.edges <= observed.edges
-    ? `${next} ${all}, of which 95 % or more have been seen.`
-    : `${next} ${all}; 95 % of them will have been seen after about ${about(saturation.edges)} edges.`;
+    ? `${next} ${all}, and at least 95 % of them are seen.`
+    : `${next} ${all}; 95 % of them will be seen after about ${about(saturation.edges)} edges.`;
 }
 
-/** Whether growth was exchangeable, where there are times. */
+/** Whether growth was exchangeable, if there are times. */
 export function timeWords(found: GrowthForecast, names: SideNames): string[] {
   if (!found.time) return [];
   const { tests, exchangeable } = found.time;
-  if (tests.length === 0) return ['The times say nothing: too little had happened by then.'];
+  if (tests.length === 0) return ['The times cannot be tested: the early part is too small.'];
   return [
     ...tests.map((test) => timeTestWords(test, names)),
     exchangeable
-      ? 'Growth looks exchangeable: those who came later were like those who came before, as the forecast assumes.'
-      : 'Growth was not exchangeable: those who came later were not like those who came before. The forecast assumes that they are; trust it less than its intervals say.',
+      ? 'Growth looks exchangeable, as the forecast assumes: later arrivals resemble earlier ones.'
+      : 'Growth was not exchangeable: later arrivals differ from earlier ones. The forecast assumes that they do not, so trust it less than its intervals say.',
   ];
 }
 
@@ -131,15 +131,15 @@ function timeTestWords(
   const from =
     cut === 'arrival'
       ? `From the first 1/${short(times)} of the ${names[side].many} (up to ${date}) with all their edges`
-      : `From all that had happened by ${date}, when there were 1/${short(times)} of the ${names[side].many}`;
+      : `From all edges up to ${date}, when there were 1/${short(times)} of the ${names[side].many}`;
   const counted = names[otherSide(side)].many;
-  return `${from}, ${foreseenWords(foreseen)} ${counted} were foreseen; there are ${grouped(actual)}: ${held ? 'within' : 'outside'} the interval.`;
+  return `${from}, the forecast was ${foreseenWords(foreseen)} ${counted}; there are ${grouped(actual)}, ${held ? 'within' : 'outside'} the interval.`;
 }
 
-/** Why nothing was drawn from the model. */
+/** Why the model was not drawn from. */
 export function modelLeftOutWords({ modelLeftOut }: GrowthForecast): string | undefined {
   if (modelLeftOut === 'large') {
-    return 'The model was not drawn from: it would have to be fitted to more than 500,000 edges; ask for it with --draws 20.';
+    return 'The model was not used, since fitting more than 500,000 edges takes long; --draws 20 adds it.';
   }
   return undefined;
 }

@@ -6,16 +6,15 @@ import type { SideNames } from '../../text/sides.js';
 
 /** What the page calls the kinds of model. */
 export const MODEL_TITLES: Readonly<Record<ModelKind, string>> = {
-  auto: 'a law for each side',
+  auto: 'sparse or dense, chosen for each side',
   sparse: 'sparse',
   dense: 'dense',
 };
 
-/** In the place of a map that there cannot be. */
 export function noMapWords({ items }: SideNames): string {
   return (
-    `There is no map of the ${items.many}: this model was made to rank, and a map is drawn from one that describes the data, ` +
-    'as graphex fit makes without --method.'
+    `There is no map of the ${items.many}: this model is a ranker. A map needs a model that describes the data, ` +
+    'which graphex fit makes without --method.'
   );
 }
 
@@ -36,14 +35,14 @@ export function machineWords({ isolated, cores, gpu }: PageMachine): {
   const threads = isolated ? `${cores} ${cores === 1 ? 'thread' : 'threads'}` : 'one thread';
   const alone = isolated
     ? `This tab may share memory between threads, so it computes on ${cores === 1 ? 'the one core' : `all ${cores} cores`}.`
-    : 'This page was served without the headers that let threads share memory, so one thread computes: slower, with the same numbers.';
+    : 'The server did not send the headers that let threads share memory, so one thread computes: slower, with the same numbers.';
   if (!gpu) return { badge: threads, why: alone };
   if (gpu.available && !gpu.software) {
     return { badge: `GPU and ${threads}`, why: `Large fits run on the GPU (${gpu.detail}). ${alone}` };
   }
   const none = gpu.available
-    ? `The only GPU here is a software one (${gpu.detail}), which is slower than threads.`
-    : 'No GPU is open to this page.';
+    ? `The only GPU is emulated in software (${gpu.detail}), which is slower than threads.`
+    : 'This page has no access to a GPU.';
   return { badge: threads, why: `${alone} ${none}` };
 }
 
@@ -65,7 +64,7 @@ export function byteWords(bytes: number): string {
 
 /** What work will ask for, before it begins. */
 export function needWords(bytes: number, seconds: number, cap: number): string {
-  const need = `This will take some ${byteWords(bytes)} of memory and ${aboutTime(seconds)}.`;
+  const need = `This will take about ${byteWords(bytes)} of memory and ${aboutTime(seconds)}.`;
   if (bytes <= cap) return need;
   return `${need} That is more than this browser is likely to give a tab (${byteWords(cap)}).`;
 }

@@ -1,4 +1,4 @@
-// How the data were understood, so that a wrong guess is seen at once.
+// How the data were read, so that a wrong guess is noticed.
 
 import { type BipartiteGraph, type GraphSide, SIDES } from '../../graph/graph.js';
 import type { ReadCounts, ReadGuess, ReadResult, TextReading } from '../../ingest/options.js';
@@ -11,7 +11,7 @@ import { shown } from '../../text/untrusted.js';
 export function readingWords({ graph, read, guess }: ReadResult): string {
   return [
     guess.kind === 'simulated'
-      ? 'drawn from the sparse model, always the same'
+      ? 'simulated from the sparse model with a fixed seed'
       : guess.text
         ? `read ${textWords(guess.text, read)} (${understood(guess)})`
         : `read ${rowWords(read)} (${understood(guess)})`,
@@ -36,13 +36,13 @@ function rowWords({ rows, kept, merged, rejected, leftOut = {} }: ReadCounts): s
   ].join(', ');
 }
 
-/** What people should know about how the data were read: what a filter does to the figures, what was not used. */
+/** Warnings about how the data were read: effects of filters, columns that are not used. */
 export function readingCautions({ guess, read }: Pick<ReadResult, 'guess' | 'read'>): string[] {
   const cautions: string[] = [];
   const { dropped, core, where } = read.leftOut ?? {};
   if (guess.countUnused) {
     cautions.push(
-      `the counts of column ${shown(guess.columns.count ?? '')} are not used: a pair is an edge or none; --multi keeps counts, --simple says that none are wanted`,
+      `the counts of column ${shown(guess.columns.count ?? '')} are not used, since a pair is an edge or not; --multi keeps counts`,
     );
   }
   if (guess.countsAllOne) {

@@ -1,43 +1,53 @@
-// The law of each side in words: a fixed population of which so many were seen, or one without end.
+// The prior of each side in words: a fixed population, or one without an upper limit.
 
 import type { SideReport, SidesReport } from '../../fit/sides/side-prior.js';
-import { SIDES } from '../../graph/graph.js';
-import { fixed, grouped } from '../../text/numbers.js';
+import { type BySide, otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { fixed, grouped, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
-/** A sentence for each side; `seen`: how many of its vertices the data have. */
-export function sidePriorWords(
-  law: SidesReport,
-  seen: Readonly<Record<'users' | 'items', number>>,
-  names: SideNames,
-): string[] {
-  // Said once: who comes from check has met another number by the name of tail index.
-  const first = SIDES.find((side) => isEndless(law[side]));
-  return SIDES.map((side) => sideWords(law[side], seen[side], names[side].many, side === first));
+/** What the estimates depend on. */
+export interface SidePriorContext {
+  /** Vertices of the data. */
+  readonly seen: BySide<number>;
+  readonly names: SideNames;
+  readonly features: number;
+  /** Whether the fit saw only the training part of a split. */
+  readonly training?: boolean | undefined;
 }
 
-function isEndless({ kind, unseen }: SideReport): boolean {
-  return kind === 'sparse' && unseen === null;
+/** A sentence for each side. */
+export function sidePriorWords(sides: SidesReport, context: SidePriorContext): string[] {
+  const start = context.training ? 'Training part: ' : '';
+  return SIDES.map((side) => `${start}${sideWords(sides[side], side, context, start !== '')}`);
 }
 
-function sideWords(law: SideReport, seen: number, many: string, explained: boolean): string {
-  const { sigma, unseen } = law;
-  const said = `${capital(many)}:`;
-  if (isEndless(law)) {
-    const other = explained ? '; check judges by another estimate' : '';
-    return `${said} no end of them; ${grouped(seen)} were seen, and rare ones keep turning up (tail index of the fitted law: ${fixed(sigma, 2)}${other}).`;
+function sideWords(
+  { kind, sigma, size, sizeInterval, unseen }: SideReport,
+  side: SideName,
+  { seen, names, features }: SidePriorContext,
+  inside: boolean,
+): string {
+  const { many } = names[side];
+  const start = inside ? many : capital(many);
+  const count = grouped(seen[side]);
+  if (kind === 'sparse' && unseen === null) {
+    const interval = sizeInterval
+      ? `, size ${short(size)} with 90 % interval ${short(sizeInterval.low)} to ${short(sizeInterval.high)}`
+      : '';
+    return `${start} have no upper limit; ${count} are seen so far, and rare ones keep appearing (tail index of the fitted prior ${fixed(sigma, 2)}${interval}).`;
   }
   if (unseen === null || unseen.mean < 0.5) {
-    return `${said} a fixed population; all ${grouped(seen)} were seen.`;
+    return `${start} are a fixed population, and all ${count} are seen.`;
   }
+  const all = (value: number) => grouped(rounded(seen[side] + value));
   return (
-    `${said} a fixed population of about ${grouped(rounded(seen + unseen.mean))}, ${grouped(seen)} of them seen ` +
-    `(unseen, 90 % with these features: ${grouped(unseen.low)} to ${grouped(unseen.high)}).`
-  );
+    `about ${all(unseen.mean)} ${many} in all, given today’s ${names[otherSide(side)].many} and K = ${features} ` +
+    `(90 % interval ${grouped(seen[side] + unseen.low)} to ${grouped(seen[side] + unseen.high)}); ${count} are seen.`
+  ).replace(/^a/, inside ? 'a' : 'A');
 }
 
-/** Three digits are more than such a number is known to, but never fewer than were seen. */
+/** Rounded up to three digits, so that it is never below the number seen. */
 function rounded(value: number): number {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 2);
   return unit * Math.ceil(value / unit);

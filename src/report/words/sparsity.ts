@@ -1,4 +1,4 @@
-// Is it sparse? The verdict in sentences, for someone who knows neither the word nor the theory.
+// Is it sparse? The verdict in sentences, for readers who do not know the theory.
 
 import { SIDES, type SideName } from '../../graph/graph.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
@@ -19,7 +19,7 @@ export interface SparsityWords {
   readonly answer: string;
   /** What it means for each side: 'Customers are sparse: …'. */
   readonly meanings: Readonly<Record<SideName, string>>;
-  /** The same where the side and the judgement are said already. */
+  /** The same without the side and the judgement. */
   readonly plain: Readonly<Record<SideName, string>>;
   /** What it rests on, without a capital or a full stop. */
   readonly reasons: Readonly<Record<SideName, string>>;
@@ -54,7 +54,7 @@ export function sparsityWords({ verdict, names }: Judged): SparsityWords {
 }
 
 const PLAIN: Readonly<Record<SideVerdict, (noun: Noun) => string>> = {
-  sparse: ({ many }) => `however large the data grow, ${many} with only one or two edges keep turning up.`,
+  sparse: ({ many }) => `however large the data grow, ${many} with only one or two edges keep appearing.`,
   dense: ({ one }) => `as the data grow, every ${one} gains edges, and few are left with only one or two.`,
   unclear: () => 'these data cannot tell.',
 };
@@ -84,18 +84,16 @@ function answer({ users, items }: Readonly<Record<SideName, SideVerdict>>, names
   return capital(`${say('users', users)}; ${say('items', items)}.`);
 }
 
-/** What auto is, wherever a verdict might make somebody type another name. */
-const AUTO =
-  'Unless told otherwise, graphex fit takes the auto model, which chooses sparse or dense for each side by itself.';
+const AUTO = 'By default, graphex fit uses the auto model, which chooses sparse or dense for each side.';
 
 function advise(users: SideVerdict, items: SideVerdict): string {
   if (users === 'dense' && items === 'dense') {
-    return `A dense model suits these data; the sparse one does no harm. ${AUTO}`;
+    return `The degrees suggest a dense model; a sparse one does no harm. ${AUTO}`;
   }
   if (users === 'sparse' || items === 'sparse') {
-    return `Use the sparse or the auto model: a dense one would predict too few newcomers. ${AUTO}`;
+    return `Use the sparse or the auto model: a dense one would predict too few new vertices. ${AUTO}`;
   }
-  return `Use the sparse or the auto model: both can be as dense as the data ask for. ${AUTO}`;
+  return `Use the sparse or the auto model: both can fit dense data too. ${AUTO}`;
 }
 
 function reasonWords(reason: VerdictReason, noun: Noun, judgement: SideVerdict): string {
@@ -105,11 +103,11 @@ function reasonWords(reason: VerdictReason, noun: Noun, judgement: SideVerdict):
     case 'single':
       return `every ${noun.one} has a single edge, which fits any tail index`;
     case 'capped':
-      return `${many(reason.vertices, noun)} (${percent(reason.share)}) have exactly ${grouped(reason.degree)} edges, the most of all: the data seem to be capped there`;
+      return `${many(reason.vertices, noun)} (${percent(reason.share)}) have exactly ${grouped(reason.degree)} edges, the maximum: the data seem to be capped`;
     case 'filtered':
-      return `no ${noun.one} has fewer than ${grouped(reason.least)} edges, where about ${grouped(reason.missing)} should: they seem to have been filtered out`;
+      return `no ${noun.one} has fewer than ${grouped(reason.least)} edges, although about ${grouped(reason.missing)} should: they seem to have been filtered out`;
     case 'disagree':
-      return `two estimates of the tail index disagree (σ̂ is ${fixed(reason.half, 2)}, the fitted law implies ${fixed(reason.implied, 2)}), so that law does not describe these degrees`;
+      return `two estimates of the tail index disagree (σ̂ is ${fixed(reason.half, 2)}, the fitted distribution implies ${fixed(reason.implied, 2)}), so that distribution does not describe these degrees`;
     case 'no-low-degrees':
       return judgement === 'dense'
         ? `hardly any ${noun.one} has few edges, and the tail index is ${estimateWords(reason)}`
@@ -128,7 +126,7 @@ function lowWords(reason: Extract<VerdictReason, { readonly upTo: number | null 
   return `the tail index is ${estimateWords(reason)}${among}`;
 }
 
-/** A likelihood estimate with its error, '0.42 ± 0.013'; where it has none, what the end of its range says. */
+/** A likelihood estimate with its standard error, '0.42 ± 0.013'; without one, the end of its range. */
 export function estimateWords(
   fit: { readonly estimate: number; readonly standardError?: number | null | undefined } | null | undefined,
   digits = 2,
@@ -141,7 +139,7 @@ export function estimateWords(
   return estimate < -1 ? `below ${fixed(estimate, 0)}` : `about ${fixed(estimate, digits)}`;
 }
 
-/** What fits of the two say on sparse or dense. */
+/** Whether the evidence prefers the sparse or the dense fit. */
 export function evidenceWords({ difference }: { readonly difference: number }): string {
-  return `Of a sparse and a dense model, the fits speak for the ${difference > 0 ? 'sparse' : 'dense'} one, by ${grouped(Math.abs(difference))} nats of evidence.`;
+  return `The evidence prefers the ${difference > 0 ? 'sparse' : 'dense'} fit by ${grouped(Math.abs(difference))} nats (nats are units of log evidence).`;
 }

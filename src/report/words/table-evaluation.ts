@@ -1,4 +1,4 @@
-// What an evaluation of anybody's parts says beside its figures: what could not be asked, what was found in the lists.
+// The notes of an evaluation of tables and lists: what is left out, what the lists lack.
 
 import type { ListComparison, ListSource, TablesEvaluation } from '../../evaluate/evaluate-tables.js';
 import { METRICS } from '../../metrics/definitions.js';
@@ -17,15 +17,15 @@ export const SOURCE_TITLES: Readonly<Record<ListSource, string>> = {
   recommendations: 'the given lists',
 };
 
-/** What is ranked here, and which recall is meant: the other way of judging has another one of the same name. */
+/** What is ranked, and how recall is defined. */
 export function tableEvaluationDefinition({ users, items }: SideNames): string {
   return (
-    `Ranked is every ${items.one} of training and test that the ${users.one} has not had; recall is the hits over all test ${items.many} of the ${users.one}. ` +
-    `Without --metrics, a model on a split ranks the test ${items.many} that training saw, and its recall is the capped one (docs/metrics.md).`
+    `Protocol: all items. Every ${items.one} that the ${users.one} does not have yet is ranked. ` +
+    `Recall divides the hits by the number of test ${items.many} of the ${users.one} (± standard error).`
   );
 }
 
-/** A sentence for each thing that happened; nothing is said of what did not. */
+/** A sentence for each thing that happened. */
 export function tableEvaluationWords(
   { left, leaderboard, given, users, n, comparisons, comparisonsOfListed }: TablesEvaluation,
   names: SideNames,
@@ -34,15 +34,15 @@ export function tableEvaluationWords(
   const longest = Math.max(...n);
   const sentences: string[] = [];
   for (const { source, missing } of leaderboard) {
-    const besidePopularity = (c: ListComparison) => c.source === source && c.against === 'popularity';
-    const beside = comparisons.filter(besidePopularity);
-    if (beside.length === 0 || beside.some(({ interval }) => interval.difference >= 0)) continue;
+    const againstPopularity = (c: ListComparison) => c.source === source && c.against === 'popularity';
+    const against = comparisons.filter(againstPopularity);
+    if (against.length === 0 || against.some(({ interval }) => interval.difference >= 0)) continue;
     const lists = source === 'recommendations';
     const [rank, them] = lists ? ['rank', 'them'] : ['ranks', 'it'];
-    // Popularity has a list for everyone: it may be ahead for those alone to whom nobody else gives one.
-    if (comparisonsOfListed.filter(besidePopularity).some(({ interval }) => interval.difference >= 0)) {
+    // Popularity has a list for everyone: it may be ahead only because of users without another list.
+    if (comparisonsOfListed.filter(againstPopularity).some(({ interval }) => interval.difference >= 0)) {
       sentences.push(
-        `${capital(SOURCE_TITLES[source])} ${rank} below popularity only because ${many(missing, names.users)} of ${grouped(users)} had no list; among those who had one, ${lists ? 'they do' : 'it does'} not. Give the others the most popular ${names.items.many}.`,
+        `${capital(SOURCE_TITLES[source])} ${rank} below popularity only because ${many(missing, names.users)} of ${grouped(users)} had no list; for the others ${lists ? 'they do' : 'it does'} not. Give users without a list the most popular ${names.items.many}.`,
       );
       continue;
     }
@@ -52,48 +52,50 @@ export function tableEvaluationWords(
   }
   if (left.repeated > 0) {
     sentences.push(
-      `${many(left.repeated, 'test pair')} ${were(left.repeated)} in training or validation too, and not asked for; ` +
-        `${many(left.usersOfRepeated, names.users)} had no other.`,
+      `${many(left.repeated, 'test pair')} ${were(left.repeated)} also in training or validation, and left out; ` +
+        `${many(left.usersOfRepeated, names.users)} had no other test pair.`,
     );
   }
   if (left.unseenPairs > 0) {
     sentences.push(
-      `${many(left.unseenPairs, 'test pair')} ${were(left.unseenPairs)} with ${many(left.unseenItems, names.items)} that training never saw: they count as misses where nobody lists them.`,
+      `${many(left.unseenPairs, 'test pair')} ${were(left.unseenPairs)} with ${many(left.unseenItems, names.items)} not in training: they count as misses unless a list has them.`,
     );
   }
   if (left.withoutHistory > 0) {
     sentences.push(
-      `${many(left.withoutHistory, names.users)} of the test part ${left.withoutHistory === 1 ? 'has' : 'have'} no usable edges to fold in: none in training, nor in a fold-in part to ${names.items.many} of training or test.`,
+      `${many(left.withoutHistory, names.users)} of the test part ${left.withoutHistory === 1 ? 'has' : 'have'} no history: no edge in training, and none in a fold-in part to ${names.items.many} of training or test.`,
     );
   }
   for (const { source, missing } of leaderboard) {
     if (missing === 0) continue;
     sentences.push(
-      `${capital(SOURCE_TITLES[source])}: ${many(missing, names.users)} of ${grouped(users)} had no list; every metric of theirs is 0.`,
+      `${capital(SOURCE_TITLES[source])}: ${many(missing, names.users)} of ${grouped(users)} had no list; their metrics are 0.`,
     );
   }
   if (duplicates > 0) {
-    sentences.push(`The lists named ${many(duplicates, 'pair')} more than once: the best place counts.`);
+    sentences.push(`The lists named ${many(duplicates, 'pair')} more than once: the best rank counts.`);
   }
   if (given) {
     const { seenPairs, unknownPairs, shortLists, otherUsers } = given;
     if (seenPairs > 0) {
       sentences.push(
-        `${many(seenPairs, 'recommended pair')} ${were(seenPairs)} in training: passed over, as everybody else's are.`,
+        `${many(seenPairs, 'recommended pair')} ${were(seenPairs)} in training: they are removed from the lists.`,
       );
     }
     if (unknownPairs > 0) {
       sentences.push(
-        `${many(unknownPairs, 'recommended pair')} ${were(unknownPairs)} with ${names.items.many} of neither part: they keep their place and cannot be hits.`,
+        `${many(unknownPairs, 'recommended pair')} ${were(unknownPairs)} with ${names.items.many} of neither part: they keep their rank and cannot be hits.`,
       );
     }
     if (shortLists > 0) {
       sentences.push(
-        `${many(shortLists, 'list')} ${were(shortLists)} shorter than ${longest}: the places that are missing count as misses.`,
+        `${many(shortLists, 'list')} ${were(shortLists)} shorter than ${longest}: missing ranks count as misses.`,
       );
     }
     if (otherUsers > 0) {
-      sentences.push(`${many(otherUsers, names.users)} of the lists ${were(otherUsers)} not asked about.`);
+      sentences.push(
+        `${many(otherUsers, names.users)} of the lists ${were(otherUsers)} not in the test part.`,
+      );
     }
   }
   return sentences;

@@ -1,0 +1,74 @@
+// The text of graphex audit.
+
+import type { SplitAudit } from '../../audit/audit.js';
+import type { Decision } from '../../audit/decision.js';
+import { fixed, grouped } from '../../text/numbers.js';
+import type { SideNames } from '../../text/sides.js';
+import {
+  auditAnswer,
+  CHECK_COLUMNS,
+  CHECK_NOTE,
+  checkAdvice,
+  checkFigures,
+  checkTitle,
+  checkWords,
+  comparedMethodTitle,
+  decisionWords,
+  splitKindTitle,
+} from '../words/audit.js';
+import { textTable, wrap } from './text-table.js';
+
+export function auditText(
+  source: string,
+  audit: SplitAudit,
+  decision: Decision | undefined,
+  names: SideNames,
+  written: readonly string[],
+): string {
+  return [
+    `${source}: ${audit.verdict}`,
+    '',
+    textTable([
+      [...CHECK_COLUMNS],
+      ...audit.checks.map((check) => [checkTitle(check, names), ...checkFigures(check), check.verdict]),
+    ]),
+    wrap(CHECK_NOTE),
+    '',
+    wrap(auditAnswer(audit)),
+    ...audit.checks
+      .filter(({ verdict, figures }) => verdict !== 'fine' || figures.byTime)
+      .map((check) => {
+        const advice = checkAdvice(check, names);
+        const known = check.verdict === 'fine' ? ' That is how time works, and fine.' : '';
+        return wrap(
+          `${checkTitle(check, names)}: ${checkWords(check, names)}${advice ? ` ${advice}` : known}`,
+        );
+      }),
+    ...(decision ? ['', ...describeDecision(decision)] : []),
+    ...(written.length ? ['', `wrote ${written.join(', ')}`] : []),
+  ].join('\n');
+}
+
+function describeDecision(decision: Decision): string[] {
+  return [
+    ...decision.leaderboards.flatMap(({ split, users, rows, skipped }) => [
+      textTable([
+        [
+          `${splitKindTitle(split)}, ${grouped(users)} judged`,
+          `nDCG@${decision.n}`,
+          'behind the winner',
+          '95 % interval',
+        ],
+        ...rows.map(({ name, mean, behind }) => [
+          comparedMethodTitle(name),
+          fixed(mean, 4),
+          behind ? fixed(behind.difference, 4) : '',
+          behind ? `${fixed(behind.low, 4)} … ${fixed(behind.high, 4)}` : '',
+        ]),
+      ]),
+      ...skipped.map(({ name, message }) => wrap(`Left out: ${comparedMethodTitle(name)}: ${message}.`)),
+      '',
+    ]),
+    wrap(decisionWords(decision)),
+  ];
+}

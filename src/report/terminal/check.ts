@@ -1,0 +1,84 @@
+// The text of graphex check.
+
+import type { SparsityEvidence } from '../../fit/choose/sparse-or-dense.js';
+import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import type { SparsityCheck } from '../../sparsity/check.js';
+import type { CurvePoint } from '../../sparsity/curves.js';
+import { grouped, percent, short } from '../../text/numbers.js';
+import { many } from '../../text/phrases.js';
+import { estimateWords, evidenceWords, sparsityWords } from '../words/sparsity.js';
+import { nextLine, textTable, wrap } from './text-table.js';
+
+/** The levels shown on a terminal; all are in --json. */
+const SHOWN_LEVELS = [0.05, 0.1, 0.2, 0.5, 1];
+
+export function checkText(
+  source: string,
+  check: SparsityCheck,
+  reading: string,
+  written: readonly string[],
+  evidence: SparsityEvidence | undefined,
+): string {
+  const { verdict, sigma, degrees, names } = check;
+  const words = sparsityWords(check);
+  const bySide = (value: (side: SideName) => string) => SIDES.map(value);
+  const total = check.total === check.edges ? '' : ` (counts add up to ${grouped(check.total)})`;
+  return [
+    `${source}: ${many(check.users, names.users)} × ${many(check.items, names.items)}, ${many(check.edges, 'edge')}${total}, density ${short(check.density, 4)}`,
+    reading,
+    '',
+    `Is it sparse?  ${words.headline}.`,
+    wrap(words.text),
+    wrap(`Why: ${names.users.many}: ${words.reasons.users}; ${names.items.many}: ${words.reasons.items}.`),
+    '',
+    textTable([
+      ['', ...bySide((side) => names[side].many)],
+      ['verdict', ...bySide((side) => verdict[side])],
+      // The one that the verdict rests on; the others are on the page and in --json.
+      [
+        tailIndexLabel(check),
+        ...bySide((side) => estimateWords(sigma[side].lowDegrees ?? sigma[side].likelihood, 3)),
+      ],
+      ['edges, median', ...bySide((side) => grouped(degrees[side].median))],
+      ['edges, mean', ...bySide((side) => short(degrees[side].mean, 4))],
+      ['edges, most', ...bySide((side) => grouped(degrees[side].max))],
+      ['with a single edge', ...bySide((side) => percent(degrees[side].single, 1))],
+    ]),
+    '',
+    densityTable(check),
+    ...(evidence ? ['', wrap(evidenceWords(evidence))] : []),
+    '',
+    ...(written.length ? [`wrote ${written.join(', ')}`] : []),
+    nextLine('fit', source, '-o model.safetensors'),
+  ].join('\n');
+}
+
+/** Names the estimate, since a fit uses another one. */
+function tailIndexLabel({ sigma }: SparsityCheck): string {
+  return SIDES.every((side) => sigma[side].lowDegrees) ? 'tail index, by low degrees' : 'tail index';
+}
+
+function densityTable({ curves, names }: SparsityCheck): string {
+  const shown = SHOWN_LEVELS.map((level) => curves.users.findIndex((p) => p.level === level)).filter(
+    (l) => l >= 0,
+  );
+  return textTable([
+    ['density with', ...shown.map((l) => percent(curves.users[l].level))],
+    ...SIDES.flatMap((side) => {
+      const points = shown.map((l) => curves[side][l]);
+      return [
+        [
+          `of ${names[side].many} (tests ${names[otherSide(side)].many})`,
+          ...points.map((p) => short(p.expected, 4)),
+        ],
+        ...replicateRow('  mean of replicates', points),
+      ];
+    }),
+  ]);
+}
+
+function replicateRow(label: string, points: readonly CurvePoint[]): string[][] {
+  if (points.every((p) => p.sampled.length === 0)) return [];
+  const mean = (p: CurvePoint) => p.sampled.reduce((sum, density) => sum + density, 0) / p.sampled.length;
+  return [[label, ...points.map((p) => (p.sampled.length ? short(mean(p), 4) : '–'))]];
+}

@@ -1,0 +1,173 @@
+// What graphex evaluate prints: its JSON document and its text.
+
+import type { RankingComparison } from '../../evaluate/compare-rankings.js';
+import type { ShardedEvaluation } from '../../evaluate/evaluate-shards.js';
+import {
+  drawsOf,
+  LEAST_DRAWS,
+  observedOf,
+  type PredictiveCheck,
+  type Statistic,
+} from '../../evaluate/predictive.js';
+import { USER_METRICS, type UserMetric } from '../../metrics/ranking-metrics.js';
+import type { DrawsGiven } from '../../predict/draw/draw-plan.js';
+import { metricTitle, statisticLabel } from '../../text/figures.js';
+import { fixed, grouped } from '../../text/numbers.js';
+import { many } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
+import {
+  betterRanker,
+  intervalWords,
+  leftOutWords,
+  noPredictiveCheck,
+  rankedDefinition,
+  surpriseWords,
+} from '../words/evaluation.js';
+import { statisticValue } from '../words/prediction.js';
+import { textTable, wrap } from './text-table.js';
+
+/** The results that are printed. */
+export type Printed = Omit<ShardedEvaluation, 'popularity'>;
+
+/** The document of --json; null where a value does not exist. */
+export function evaluationJson(result: Printed, popularity: RankingComparison | undefined): object {
+  const { ranking, predictive, dropped } = result;
+  const { all, unpopular } = ranking;
+  return {
+    method: result.method,
+    recommendation: {
+      recall: all.mean.recall,
+      recallUnpopular: unpopular?.mean.recall ?? null,
+      ndcg: all.mean.ndcg,
+      ndcgUnpopular: unpopular?.mean.ndcg ?? null,
+      users: all.users,
+      usersUnpopular: unpopular?.users ?? 0,
+      candidates: all.candidates,
+      n: ranking.n,
+      depth: ranking.depth,
+      hitRate: all.mean.hitRate,
+      mrr: all.mean.mrr,
+      map: all.mean.map,
+      coverage: all.coverage,
+      standardError: all.standardError,
+      standardErrorUnpopular: unpopular?.standardError ?? null,
+      definition: rankedDefinition(result.names),
+      popularity: popularity ? comparisonJson(popularity) : null,
+    },
+    predictive: predictive
+      ? {
+          drawsGiven: result.drawsGiven,
+          count: predictive.count,
+          observed: predictive.observed,
+          draws: predictive.draws,
+          degrees: predictive.degrees,
+          internal: predictive.internal ?? null,
+          calibration: predictive.calibration ?? null,
+        }
+      : null,
+    predictiveReason: result.predictiveReason ? noPredictiveCheck(result.predictiveReason) : null,
+    dropped,
+    fittedToTrain: result.fittedToTrain,
+  };
+}
+
+export const comparisonJson = ({ other: { mean }, difference }: RankingComparison) => ({
+  recall: mean.recall,
+  ndcg: mean.ndcg,
+  difference,
+});
+
+export function evaluationText(
+  heading: string,
+  result: Printed,
+  multigraph: boolean,
+  advice: readonly string[],
+): string {
+  const { predictive, predictiveReason, drawsGiven, names } = result;
+  return [
+    heading,
+    '',
+    describeRanking(result),
+    '',
+    wrap(rankedDefinition(names)),
+    ...(advice.length > 0 ? ['', ...advice] : []),
+    '',
+    ...(predictive
+      ? [
+          describePredictive(predictive, drawsGiven, names),
+          '',
+          wrap(surpriseWords(predictive, names, multigraph)),
+          wrap(intervalWords(predictive, names)),
+        ]
+      : []),
+    ...(predictiveReason ? [wrap(`No predictive check: ${noPredictiveCheck(predictiveReason)}.`)] : []),
+    '',
+    wrap(leftOutWords(result)),
+  ].join('\n');
+}
+
+/** The metrics in two groups: of all items, and of those that few users have. */
+function describeRanking({ ranking, names }: Printed): string {
+  const { all, unpopular, n, depth } = ranking;
+  const columns = [`all ${names.items.many}`, ...(unpopular ? [`unpopular ${names.items.many}`] : [])];
+  const scores = unpopular ? [all, unpopular] : [all];
+  const cell = ({ mean, standardError }: typeof all, name: UserMetric) =>
+    `${fixed(mean[name], 4)} ± ${fixed(standardError[name], 4)}`;
+  return [
+    'Recommendation (± standard error)',
+    textTable([
+      ['', ...columns],
+      ...USER_METRICS.map((name) => [
+        metricTitle(name, { n, depth }),
+        ...scores.map((one) => cell(one, name)),
+      ]),
+      [metricTitle('coverage', { n }), ...scores.map(({ coverage }) => fixed(coverage, 4))],
+      [names.users.many, ...scores.map(({ users }) => grouped(users))],
+      ['candidates', ...scores.map(({ candidates }) => grouped(candidates))],
+    ]),
+  ].join('\n');
+}
+
+function describePredictive(check: PredictiveCheck, drawsGiven: DrawsGiven, names: SideNames): string {
+  const { calibration } = check;
+  const statistics = Object.keys(check.draws) as Statistic[];
+  const shown = (name: Statistic, value: number) => statisticValue(name, value, 4);
+  const interval = (name: Statistic, { low, high }: { readonly low: number; readonly high: number }) =>
+    `${shown(name, low)} … ${shown(name, high)}`;
+  const table = textTable([
+    [
+      'test graph',
+      'test',
+      check.internal ? 'corrected mean' : 'mean',
+      check.internal ? 'corrected 90 %' : check.count < LEAST_DRAWS ? 'range' : '90 % interval',
+      'p-value',
+      ...(calibration ? ['corrected 90 %', 'p-value', 'replicas held'] : []),
+    ],
+    ...statistics.map((name) => {
+      const { mean, low, high, pValue } = drawsOf(check, name);
+      const corrected = calibration?.statistics[name];
+      return [
+        statisticLabel(name, names),
+        shown(name, observedOf(check, name)),
+        shown(name, mean),
+        interval(name, { low, high }),
+        fixed(pValue, 3),
+        ...(corrected
+          ? [
+              interval(name, corrected),
+              fixed(corrected.pValue, 3),
+              `${corrected.held} of ${corrected.replicas}`,
+            ]
+          : calibration
+            ? ['–', '–', '–']
+            : []),
+      ];
+    }),
+  ]);
+  return `Predictive checks (${many(check.count, 'draw')}, ${drawsGiven})\n${table}`;
+}
+
+export function rankingAdvice(folder: string): string[] {
+  const { text, commands } = betterRanker(folder);
+  return [wrap(text), ...commands.map((line) => `  ${line}`)];
+}

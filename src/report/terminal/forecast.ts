@@ -1,0 +1,77 @@
+// The text of graphex forecast.
+
+import type { ForecastEstimator, GrowthForecast } from '../../forecast/forecast.js';
+import { SIDES, type SideName } from '../../graph/graph.js';
+import type { ReadResult } from '../../ingest/options.js';
+import { grouped, short } from '../../text/numbers.js';
+import { many } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
+import {
+  backtestWords,
+  discoveryWords,
+  estimatorTitle,
+  forecastAnswer,
+  modelLeftOutWords,
+  timeWords,
+} from '../words/forecast.js';
+import { readingWords } from '../words/reading.js';
+import { textTable, wrap } from './text-table.js';
+
+export function forecastText(
+  source: string,
+  result: ReadResult,
+  found: GrowthForecast,
+  names: SideNames,
+  written: readonly string[],
+  all = false,
+): string {
+  const { observed } = found;
+  const leftOut = modelLeftOutWords(found);
+  return [
+    `${source}: ${many(observed.users, names.users)} × ${many(observed.items, names.items)}, ${many(observed.edges, 'edge')}, density ${short(observed.density, 4)}`,
+    readingWords(result),
+    '',
+    wrap(forecastAnswer(found, names)),
+    ...backtestWords(found, names).map((sentence) => wrap(sentence)),
+    ...SIDES.map((side) => wrap(discoveryWords(found, side, names))),
+    ...timeWords(found, names).map((sentence) => wrap(sentence)),
+    '',
+    ...SIDES.flatMap((side) => curveTable(found, side, names, all)),
+    ...(all ? [] : [wrap('--all shows the other estimators.')]),
+    ...(leftOut ? [wrap(leftOut)] : []),
+    ...(written.length ? ['', `wrote ${written.join(', ')}`] : []),
+  ].join('\n');
+}
+
+/** The multiples shown on a terminal; all are in --json. */
+const SHOWN = 6;
+
+function curveTable(found: GrowthForecast, side: SideName, names: SideNames, all: boolean): string[] {
+  const { curve } = found.sides[side];
+  if (curve.length < 2) return [];
+  const grown = names[side === 'users' ? 'items' : 'users'].many;
+  const asked = found.asked[side === 'users' ? 'items' : 'users'];
+  const step = Math.max(1, Math.floor((curve.length - 1) / (SHOWN - 1)));
+  const points = curve.filter(
+    ({ times }, at) =>
+      times > 1 && (at % step === 0 || times === 2 || times === asked || at === curve.length - 1),
+  );
+  const estimators = new Set(points.flatMap(({ estimators: by }) => Object.keys(by) as ForecastEstimator[]));
+  estimators.delete(found.estimator);
+  if (!all) estimators.clear();
+  return [
+    textTable([
+      [`${names[side].many}, if the ${grown} grow`, ...points.map(({ times }) => `×${short(times)}`)],
+      [`forecast (${estimatorTitle(found.estimator)})`, ...points.map(({ mean }) => grouped(mean))],
+      ['90 % interval', ...points.map(({ low, high }) => `${grouped(low)} … ${grouped(high)}`)],
+      ...[...estimators].map((name) => [
+        estimatorTitle(name),
+        ...points.map(({ estimators: by }) => {
+          const value = by[name];
+          return value ? grouped(value.mean) : '–';
+        }),
+      ]),
+    ]),
+    '',
+  ];
+}

@@ -1,0 +1,72 @@
+// A list of recommendations on the terminal, with reasons and confidence.
+
+import type { Model } from '../../fit/model.js';
+import type { Reasons } from '../../predict/explain/reasons.js';
+import type { TitleBook } from '../../predict/titles.js';
+import { grouped, significant } from '../../text/numbers.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
+import { oneLine, shown } from '../../text/untrusted.js';
+import { INTERVAL_NOTE } from '../words/confidence.js';
+import { AGAINST_WORDS, reasonWords, usualWords } from '../words/reasons.js';
+import { textTable, wrap } from './text-table.js';
+
+/** One list to print. */
+export interface PrintedList {
+  /** Whether the list is certain, in words. */
+  readonly verdict?: string | undefined;
+  readonly items: readonly {
+    readonly item: string;
+    readonly title?: string;
+    readonly score: number;
+    readonly low?: number;
+    readonly high?: number;
+    readonly reasons?: Reasons | undefined;
+  }[];
+}
+
+/** Longer titles lose their middle, so that a row fits the terminal. */
+const LONGEST_TITLE = 40;
+const INDENT = '      ';
+
+export function listText({ items: list, verdict }: PrintedList, model: Model, titles: TitleBook): string {
+  const name = (id: string) => shown(titles.of(model.items.ids.find(id)) ?? id, LONGEST_TITLE);
+  const names = model.names ?? USERS_AND_ITEMS;
+  const { items } = names;
+  if (list.length === 0) {
+    return `No ${items.one} is left to recommend: the model has ${grouped(model.items.count)}, and all are excluded or known.`;
+  }
+  const named = list.some((entry) => entry.title !== undefined);
+  const table = textTable(
+    [
+      [
+        '',
+        items.one,
+        ...(named ? ['title'] : []),
+        'score',
+        ...(verdict === undefined ? [] : ['90 % interval']),
+      ],
+      ...list.map(({ item, title, score, low, high }, rank) => [
+        `${rank + 1}.`,
+        shown(item, LONGEST_TITLE),
+        ...(named ? [shown(title ?? '', LONGEST_TITLE)] : []),
+        significant(score, 4),
+        ...(low === undefined || high === undefined
+          ? []
+          : [`${significant(low, 2)} … ${significant(high, 2)}`]),
+      ]),
+    ],
+    Number.POSITIVE_INFINITY,
+  );
+  const [heading, ...rows] = table.split('\n');
+  const why = list.map(({ score, reasons }) => reasons && reasonWords(reasons, score, names, name));
+  const lines = rows.flatMap((row, at) => [
+    row,
+    ...(why[at]?.lines ?? []).map((line) => wrap(INDENT + oneLine(line), undefined, `${INDENT}  `)),
+  ]);
+  const notes = [
+    ...(why.some((one) => one?.usual) ? [usualWords(names)] : []),
+    ...(why.some((one) => one?.against) ? [AGAINST_WORDS] : []),
+    ...(verdict === undefined ? [] : [`${verdict} ${INTERVAL_NOTE}`]),
+  ];
+  return [heading, ...lines, ...notes.flatMap((note) => ['', wrap(note)])].join('\n');
+}

@@ -1,0 +1,76 @@
+// The text of graphex split.
+
+import type { Split } from '../../sample/split-types.js';
+import type { SplitBias } from '../../sparsity/split-bias.js';
+import { fixed, grouped, short } from '../../text/numbers.js';
+import { many } from '../../text/phrases.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import { timeSplitWords } from '../words/split.js';
+import { textTable, wrap } from './text-table.js';
+
+/** What is printed of a split. */
+export interface SplitSummary extends Pick<Split, 'method' | 'byTime'> {
+  readonly names: SideNames;
+  readonly edges: Readonly<Record<'train' | 'foldIn' | 'test', number>>;
+  readonly bias: SplitBias;
+  readonly dropped: number;
+}
+
+export function splitSummary(
+  { method, byTime, train, foldIn, test }: Split,
+  bias: SplitBias,
+  dropped: number,
+): SplitSummary {
+  const edges = { train: train.edges, foldIn: foldIn.edges, test: test.edges };
+  return { method, byTime, names: train.names ?? USERS_AND_ITEMS, edges, bias, dropped };
+}
+
+export function splitText({ method, byTime, names, edges: of, bias, dropped }: SplitSummary): string {
+  const { users, items } = bias;
+  const edges = of.train + of.foldIn + of.test;
+  const row = (name: string, part: 'whole' | 'train' | 'foldIn' | 'test', partEdges: number) => [
+    name,
+    grouped(users[part].vertices),
+    grouped(items[part].vertices),
+    grouped(partEdges),
+    // An empty part has no averages.
+    ...(partEdges === 0
+      ? ['–', '–', '–', '–']
+      : [
+          fixed(users[part].meanDegree, 1),
+          fixed(items[part].meanDegree, 1),
+          fixed(users[part].sigma, 3),
+          fixed(items[part].sigma, 3),
+        ]),
+  ];
+  const preference = (side: 'users' | 'items') =>
+    short(bias[side].heldOutDegree / bias[side].whole.meanDegree);
+  const ratio = `${preference('users')} (${names.users.many}) and ${preference('items')} (${names.items.many})`;
+  return [
+    textTable([
+      [
+        'part',
+        names.users.many,
+        names.items.many,
+        'edges',
+        `edges/${names.users.one}`,
+        `edges/${names.items.one}`,
+        `σ̂ ${names.users.many}`,
+        `σ̂ ${names.items.many}`,
+      ],
+      row('whole graph', 'whole', edges),
+      row('train', 'train', of.train),
+      row('fold-in', 'foldIn', of.foldIn),
+      row('test', 'test', of.test),
+    ]),
+    '',
+    wrap(
+      byTime
+        ? timeSplitWords(byTime, ratio)
+        : method === 'pq'
+          ? `Held-out vertices have ${ratio} times the average degree of the whole graph: drawn by coins, so 1 up to chance.`
+          : `Vertices with a held-out edge have ${ratio} times the average degree of the whole graph: holding out edges prefers vertices with many of them.`,
+    ),
+    `${many(dropped, 'edge')} of fold-in and test ${dropped === 1 ? 'leads' : 'lead'} to vertices that training never saw; a model must drop ${dropped === 1 ? 'it' : 'them'}.`,
+  ].join('\n');
+}
