@@ -24,8 +24,8 @@ describe('a fit for ranking from a former one', () => {
 
   it('says that nothing is added as before, and that the former model holds no users', async () => {
     const { stdout } = await graphex('fit', data, '--from', plain, ...SMALL, '-o', at('again'));
-    expect(words(stdout)).toContain('ended: that model holds no people; 150 things matched');
-    expect(words(stdout)).toContain('no factors by least squares are added to the scores; --blend adds them');
+    expect(words(stdout)).toContain('previous model: that model holds no people; 150 things matched');
+    expect(words(stdout)).toContain('this one has no blend; --blend adds it');
   });
 
   it('adds the parts again with --blend', async () => {
@@ -43,7 +43,7 @@ it('a fit by counts from a model of edges says that it began elsewhere', async (
   await graphex('fit', data, '--model', 'dense', ...SMALL, '-o', at('edges'));
   const counts = ['--multi', '--counts', 'poisson', '--from', at('edges')];
   const { stdout } = await graphex('fit', data, ...counts, ...SMALL, '-o', at('counts'));
-  expect(words(stdout)).toContain("rates were those of edges, this one's are those of counts");
+  expect(words(stdout)).toContain('has rates of edges, this one has rates of counts');
   const { stdout: same } = await graphex('fit', data, '--from', at('edges'), ...SMALL, '-o', at('same'));
   expect(words(same)).not.toContain('rates were');
 });
@@ -81,7 +81,7 @@ describe('a baseline', () => {
       return stdout;
     };
     const ease = await printed('ease');
-    expect(ease).toMatch(/^setting {6}lambda [\d.]+; the best of 3 settings on held-back people$/m);
+    expect(ease).toMatch(/^setting {6}lambda [\d.]+; the best of 3 settings, tried on held-back people$/m);
     expect(ease).not.toContain('iterations');
     expect(await printed('popularity')).not.toMatch(/iterations|setting/);
     expect(await printed('ials')).toMatch(/^iterations {3}\d+$/m);

@@ -91,6 +91,8 @@ describe('text', () => {
   });
 
   it('breaks at blanks', () => {
-    expect(wrap('aa bb cc dd', 5)).toBe('aa bb\ncc dd');
+    const word = 'a'.repeat(39);
+    expect(wrap(`${word} ${word} ${word}`)).toBe(`${word} ${word}\n${word}`);
+    expect(wrap(`${word} ${word} ${word}`, '  ', '    ')).toBe(`  ${word}\n    ${word}\n    ${word}`);
   });
 });

@@ -126,7 +126,7 @@ describe.skipIf(!canVisit)('the walk', () => {
     await expect
       .poll(() => page.locator('.list b').allInnerTexts())
       .toEqual(expected.map(({ item }) => item));
-    expect(await page.locator('.sure').innerText()).toMatch(/^(Sure|Fairly sure|Unsure): /);
+    expect(await page.locator('.sure').innerText()).toMatch(/^(High|Medium|Low) confidence: /);
 
     // The model goes out, and comes back into the library and into the page.
     await nav(page, 'Take it with you').click();
@@ -224,7 +224,7 @@ describe.skipIf(!canVisit)('on the way', () => {
     const width = (n: number) => images.nth(n).evaluate((image: HTMLImageElement) => image.naturalWidth);
     for (const n of [0, 1]) {
       expect(await width(n)).toBe(400);
-      expect(await images.nth(n).getAttribute('alt')).toContain('a law for each side: ');
+      expect(await images.nth(n).getAttribute('alt')).toContain('sparse or dense, chosen for each side: ');
     }
     await page.getByText(/^Dots: the test graph; hollow where it leaves the band/).waitFor();
     await page.setViewportSize({ width: 1000, height: 800 });

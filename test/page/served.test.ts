@@ -61,7 +61,7 @@ describe.skipIf(!canVisit)('a server with a model', () => {
     await expect
       .poll(() => page.locator('.list b').allInnerTexts())
       .toEqual(list.map(({ item }) => title(item)));
-    expect(await page.locator('.sure').innerText()).toMatch(/^(Sure|Fairly sure|Unsure): /);
+    expect(await page.locator('.sure').innerText()).toMatch(/^(High|Medium|Low) confidence: /);
     expect(await page.locator('footer').innerText()).toContain('what you click is sent there');
     const saved = await download(page, () => button(page, 'Save this list as JSON lines').click());
     expect(JSON.parse(saved.toString()).items).toEqual(

@@ -51,15 +51,17 @@ describe('the words of a forecast', () => {
   it('answer what was asked, with digits that it can stand behind', () => {
     expect(forecastAnswer(found, names)).toBe(
       'With twice as many customers there will be about 15,360 (14,850 to 15,880) products, 25 % more than now, ' +
-        'and about 332,700 (317,735 to 348,470) edges. The ranges are made to hold in nine of ten cases.',
+        'and about 332,700 (317,735 to 348,470) edges. The ranges are 90 % intervals.',
     );
     const narrow = structuredClone(found);
     for (const test of narrow.sides.items.backtests) {
       for (const one of Object.values(test.estimators)) Object.assign(one ?? {}, { coverage: 0.75 });
     }
-    expect(forecastAnswer(narrow, names)).toMatch(/held less often, so take them for too narrow\.$/);
+    expect(forecastAnswer(narrow, names)).toMatch(
+      /contained the truth less often, so they are too narrow\.$/,
+    );
     whole([...backtestWords(found, names), modelLeftOutWords(found)]);
-    expect(backtestWords(found, names)[0]).toMatch(/error of 2.4 %, .* in 18 of 20 cases/);
+    expect(backtestWords(found, names)[0]).toMatch(/error of 2.4 %; .* in 18 of 20 cases/);
   });
 
   it.each(REFUSALS)('refuse with the reason %s', (reason) => {
@@ -68,7 +70,7 @@ describe('the words of a forecast', () => {
       { ...found, forecast: undefined, asked: { users: 5, items: 1 }, refused } as GrowthForecast,
       names,
     );
-    expect(said).toMatch(/^No forecast for 5 times as many customers: its own back-test failed/);
+    expect(said).toMatch(/^No forecast for 5 times as many customers: the back-test failed/);
     whole([said]);
   });
 
@@ -79,9 +81,9 @@ describe('the words of a forecast', () => {
         sides: { ...found.sides, items: { ...side, saturation: { all: 14_000, edges } } },
       }) as unknown as GrowthForecast;
     expect(discoveryWords(found, 'items', names)).toMatch(
-      /2.4 % will go to products never seen before. No end/,
+      /^2.4 % of the next edges will belong to new products. The number of products shows no upper limit/,
     );
-    expect(discoveryWords(ending(1), 'items', names)).toMatch(/of which 95 % or more have been seen/);
+    expect(discoveryWords(ending(1), 'items', names)).toMatch(/and at least 95 % of them are seen/);
     expect(discoveryWords(ending(1e6), 'items', names)).toMatch(/after about 1,000,000 edges/);
   });
 
@@ -189,7 +191,7 @@ describe('the words of an audit', () => {
         ],
         agreement: [{ a: 'pq', b: 'edges', tau: 0.2 }],
       } as Decision);
-      expect(said).toMatch(/our fit for ranking .* and EASE/);
+      expect(said).toMatch(/our ranker .* and EASE/);
       expect(said).toMatch(/0.20 between/);
     }
   });

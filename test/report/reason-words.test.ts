@@ -24,7 +24,7 @@ describe('why an item is listed', () => {
       lines: [
         'because of tea (101 %, usually 50 %); milk (−1 %)',
         'by feature 3 (cake): 8 %, usually 3 %; other features: −10 %; ' +
-          'weights from item to item, past all features: 102 %, usually 90 %',
+          'direct weights between items: 102 %, usually 90 %',
       ],
       against: true,
       usual: true,
@@ -40,7 +40,7 @@ describe('why an item is listed', () => {
       direct: { contribution: 1, fraction: 1, usual: 1 },
     };
     expect(say(plain, 1)).toEqual({
-      lines: ['because of tea (100 %); none of this speaks for it more than for other items'],
+      lines: ['because of tea (100 %); none of them contributes more than to other items'],
       against: false,
       usual: false,
     });
@@ -51,9 +51,9 @@ describe('why an item is listed', () => {
       { ...blended, items: [{ item: 'tea', contribution: 1, fraction: 1, usual: -1 }], rest: -3 },
       -2,
     );
-    expect(lines[0]).toBe('because of tea (50 %); not explained by any of them (−150 %)');
+    expect(lines[0]).toBe('because of tea (50 %); unexplained (−150 %)');
     expect(against).toBe(true);
-    expect(say(blended, 0).lines).toEqual(['nothing that this user has speaks for it or against it']);
+    expect(say(blended, 0).lines).toEqual(['none of this user’s items contributes to the score']);
   });
 });
 
@@ -67,7 +67,7 @@ describe('reasons that are none', () => {
       rest: 0.996,
     };
     expect(say(one, 1).lines).toEqual([
-      'not because of any of this user’s items: it goes by what all users have',
+      'none of this user’s items contributes: the score reflects overall popularity',
     ]);
     const many: Reasons = {
       ...one,
@@ -75,9 +75,7 @@ describe('reasons that are none', () => {
       others: { count: 7, contribution: 0.004, fraction: 0.004, usual: 0.3 },
       rest: 0.596,
     };
-    expect(say(many, 1).lines).toEqual([
-      'because of tea (40 %, usually 10 %); not explained by any of them (60 %)',
-    ]);
+    expect(say(many, 1).lines).toEqual(['because of tea (40 %, usually 10 %); unexplained (60 %)']);
   });
 
   it('many small parts are said together, though none is named', () => {
@@ -94,7 +92,7 @@ describe('reasons that are none', () => {
       rest: 0.6,
     };
     expect(say(small, 1).lines).toEqual([
-      'because of 100 items (40 %); not explained by any of them (60 %); none of this speaks for it more than for other items',
+      'because of 100 items (40 %); unexplained (60 %); none of them contributes more than to other items',
     ]);
   });
 });
@@ -113,7 +111,9 @@ describe('how sure a list is', () => {
   });
 
   it('is not said where there is nothing else to choose from', () => {
-    expect(confidenceWords({ overlap: 1, left: 0 }, 2)).toMatch(/^There is nothing else to choose from/);
-    expect(confidenceWords({ overlap: 1, left: 1 }, 2)).toMatch(/^Sure: .* 2 of these 2\.$/);
+    expect(confidenceWords({ overlap: 1, left: 0 }, 2)).toMatch(/^The list holds every item that is left/);
+    expect(confidenceWords({ overlap: 1, left: 1 }, 2)).toMatch(
+      /^High confidence: .* 2 of these 2 items would be recommended again\.$/,
+    );
   });
 });

@@ -194,7 +194,7 @@ function studies(): void {
     const evidence = { edges: 2345, pairs: law === 'hurdle' ? 5.31 : 1.01, limit: 1.12 };
     say(countWords({ law, evidence: null }, names), countWords({ law, evidence }, names));
   }
-  heading('What a fit for ranking adds');
+  heading('The blend of a ranker');
   const blend = {
     weights: { neighbours: 100, lambda: 12, dropout: 0.5 },
     leastSquares: { lambda: 0.012, alpha: 0.0676 },

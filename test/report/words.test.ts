@@ -9,9 +9,7 @@ describe('a study in words', () => {
   it('says which side is sparse and what the evidence is', () => {
     const { sparsity } = studyVerdicts(numbers({ 'sparse-30': 0.3, EASE: 0.2 }));
     expect(sparsity.headline).toBe('Dense users, sparse items');
-    expect(sparsity.text).toContain(
-      'Of a sparse and a dense model, the fits speak for the sparse one, by 42 nats',
-    );
+    expect(sparsity.text).toContain('The evidence prefers the sparse fit by 42 nats');
   });
 
   it('says so when a baseline wins, and what to do about it', () => {

@@ -209,7 +209,7 @@ describe('a running server', () => {
     const { overlap, text } = body.confidence;
     expect(overlap).toBeGreaterThan(0);
     expect(overlap).toBeLessThanOrEqual(1);
-    expect(text).toMatch(/would keep about \d of these 5\.$/);
+    expect(text).toMatch(/about \d of these 5 items would be recommended again\.$/);
     for (const { low, high, score } of body.items as { low: number; high: number; score: number }[]) {
       expect(low).toBeLessThan(score);
       expect(high).toBeGreaterThan(score);

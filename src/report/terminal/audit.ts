@@ -39,7 +39,7 @@ export function auditText(
       .filter(({ verdict, figures }) => verdict !== 'fine' || figures.byTime)
       .map((check) => {
         const advice = checkAdvice(check, names);
-        const known = check.verdict === 'fine' ? ' That is how time works, and fine.' : '';
+        const known = check.verdict === 'fine' ? ' A split by time has this.' : '';
         return wrap(
           `${checkTitle(check, names)}: ${checkWords(check, names)}${advice ? ` ${advice}` : known}`,
         );

@@ -198,6 +198,9 @@ function kindOf(model: Model): unknown {
 function headline(model: Model): string {
   const kind = kindOf(model);
   const features = featureCount(model);
+  if (model.type === 'ranker' && model.method === 'ranking') {
+    return features === undefined ? 'ranker' : `ranker, ${many(features, 'feature')}`;
+  }
   const name = kind === undefined ? (model as { readonly method: string }).method : `${kind} model`;
   return features === undefined ? name : `${name}, ${many(features, 'feature')}`;
 }

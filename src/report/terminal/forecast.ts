@@ -44,7 +44,7 @@ export function forecastText(
 }
 
 /** The multiples shown on a terminal; all are in --json. */
-const SHOWN = 6;
+const SHOWN = 3;
 
 function curveTable(found: GrowthForecast, side: SideName, names: SideNames, all: boolean): string[] {
   const { curve } = found.sides[side];

@@ -61,7 +61,7 @@ export function listText({ items: list, verdict }: PrintedList, model: Model, ti
   const why = list.map(({ score, reasons }) => reasons && reasonWords(reasons, score, names, name));
   const lines = rows.flatMap((row, at) => [
     row,
-    ...(why[at]?.lines ?? []).map((line) => wrap(INDENT + oneLine(line), undefined, `${INDENT}  `)),
+    ...(why[at]?.lines ?? []).map((line) => wrap(oneLine(line), INDENT, `${INDENT}  `)),
   ]);
   const notes = [
     ...(why.some((one) => one?.usual) ? [usualWords(names)] : []),

@@ -52,15 +52,17 @@ export function width(text: string): number {
   return [...text.normalize('NFD').replace(/\p{Mark}/gu, '')].length;
 }
 
-/** A paragraph broken at blanks to fit the width; lines after the first begin with `indent`. */
-export function wrap(text: string, columns = COLUMNS, indent = ''): string {
+/** A paragraph broken at blanks to fit the width: `first` begins the first line, `rest` the others. */
+export function wrap(text: string, first = '', rest = first): string {
   const lines: string[] = [];
   let line = '';
+  const start = () => (lines.length === 0 ? first : rest);
   for (const word of text.split(' ')) {
-    if (line && line.length + 1 + word.length > columns) {
+    if (line && width(line) + 1 + width(word) > COLUMNS) {
       lines.push(line);
-      line = indent + word;
-    } else line = line ? `${line} ${word}` : word;
+      line = '';
+    }
+    line = line ? `${line} ${word}` : start() + word;
   }
   return [...lines, line].join('\n');
 }
