@@ -61,7 +61,8 @@ export function reasonWords(
     .filter(({ contribution, usual }) => isDistinct(contribution, usual, score))
     .slice(0, MOST_REASONS);
   // If no item stands out, the largest contributions are named.
-  const shown = told.length > 0 ? told : items.filter(({ contribution }) => contribution >= LEAST * size).slice(0, 2);
+  const shown =
+    told.length > 0 ? told : items.filter(({ contribution }) => contribution >= LEAST * size).slice(0, 2);
   const left = items.filter((one) => !shown.includes(one));
   const count = left.length + others.count;
   // A single remaining item is named.
