@@ -30,7 +30,7 @@ export interface ModelSide extends Vertices {
   readonly tauMatched?: true | undefined;
   /** The effect of each vertex on its counts, if the model has a prior of counts. */
   readonly counts?: CountEffects | undefined;
-  /** Expected mass of all users per feature, where the model has only some of them; undefined: it has all. */
+  /** Expected mass of all users per feature, if the model holds only some of them; undefined if it holds all. */
   readonly mass?: Float64Array | undefined;
 }
 
@@ -69,7 +69,7 @@ export interface FitRecord {
   readonly options: Readonly<Record<string, unknown>>;
   readonly iterations: number;
   readonly converged: boolean;
-  /** What is added to the scores of a ranker, and how its settings were found. */
+  /** The blend of a ranker, and how its settings were found. */
   readonly blend?: BlendReport | undefined;
 }
 
@@ -77,44 +77,44 @@ export interface FitRecord {
 export interface Provenance extends FitRecord {
   /** Bound after each evaluation: [iteration, bound]. */
   readonly bounds: readonly (readonly [number, number])[];
-  /** Bounds of the sparse and of the dense model, where they were compared (fit/choose/sparse-or-dense.ts). */
+  /** Bounds of the sparse and of the dense model, if they were compared (fit/choose/sparse-or-dense.ts). */
   readonly evidence?:
     | { readonly sparse: number; readonly dense: number; readonly difference: number }
     | undefined;
 }
 
 /**
- * A fitted posterior, frozen: what checks, draws and explanations stand on. The expected rate of an edge is
+ * A fitted posterior, frozen: the basis of checks, draws and explanations. The expected rate of an edge is
  * E[γ_i] E[ω_j] Σ_k E[θ_ik] E[β_jk], every factor a Gamma mean shape/rate.
  */
 export interface PosteriorModel {
   readonly type: 'posterior';
   readonly kind: ModelKind;
   readonly features: number;
-  /** Whether rates are those of counts; where counts have a law of their own they are those of edges. */
+  /** Whether rates are those of counts; with a prior of counts they are those of edges. */
   readonly multigraph: boolean;
-  /** How often a pair is there, given that it is, where the counts are no Poisson; then edges are those of a simple graph. */
+  /** The prior of counts given an edge, if counts are not Poisson; the edges are then those of a simple graph. */
   readonly counts?: CountPrior | undefined;
   /** What people call the two sides; absent: users and items. */
   readonly names?: SideNames | undefined;
   readonly users: ModelSide;
   readonly items: ModelSide;
-  /** The evidence lower bound; undefined where the fit was stopped before it had one, and for the sampler. */
+  /** The evidence lower bound; undefined if the fit was stopped before it had one, and for the sampler. */
   readonly bound: number | undefined;
   readonly provenance: Provenance;
-  /** Which items each known user has; absent where the model does not carry them. */
+  /** Which items each known user has; absent if the model does not hold them. */
   readonly seen?: SeenItems | undefined;
 }
 
-/** A model that was made to rank: scores, and how a user comes to them. It has no bound, and nothing is drawn from it. */
+/** A model made for ranking: scores, and how a user gets them. It has no bound, and no graphs are drawn from it. */
 export interface Ranker {
   readonly type: 'ranker';
-  /** What fitted it: `ranking`, or a baseline's name. */
+  /** The method that fitted it: `ranking`, or a baseline's name. */
   readonly method: string;
   readonly multigraph: boolean;
   /** What people call the two sides; absent: users and items. */
   readonly names?: SideNames | undefined;
-  /** The users that it knows by id; none where the file was saved without users. */
+  /** The users that it knows by id; none if the file was saved without users. */
   readonly users: Vertices;
   readonly items: Vertices;
   readonly scores: RankerScores;
@@ -126,27 +126,27 @@ export interface Ranker {
 export type RankerScores = FactorScores | ItemScores | PopularityScores;
 
 /**
- * The sum of the products of each member's two tables, each times the member's share, and of the weights from each item of a
- * user to the item that is scored, where there are any.
+ * A score is the sum over the members of the product of two rows, times the member's share, plus the weights from each item of
+ * the user to the scored item, if there are any.
  */
 export interface FactorScores {
   readonly kind: 'factors';
   readonly members: readonly RankerMember[];
-  /** Added to the members' sum; absent: nothing. */
+  /** Added to the sum over the members; absent if there are none. */
   readonly itemWeights?: SparseWeights | undefined;
 }
 
-/** One fit of a ranker: what its scores are products of, and how a new user gets a row. */
+/** One fit of a ranker: the tables that its scores are products of, and how a new user gets a row. */
 export interface RankerMember {
   readonly features: number;
   /** Mean activities: items × features, row-major. */
   readonly items: Float32Array;
-  /** The same of the known users; undefined: they are folded in from the items they have. */
+  /** The same for the known users; undefined if they are folded in from the items they have. */
   readonly users: Float32Array | undefined;
-  /** Sum of the known users' rows: with the items' it says how much each feature explains. */
+  /** Sum of the known users' rows: with that of the items it tells how much each feature explains. */
   readonly userMass: Float64Array;
   readonly fold: FoldRule;
-  /** What its products are multiplied by. Absent: 1. */
+  /** Factor of its products. Absent: 1. */
   readonly share?: number | undefined;
   readonly seed: number;
   readonly iterations: number;
@@ -189,7 +189,7 @@ export interface PopularityScores {
 /** What a fit gives, and what a model file holds. */
 export type Model = PosteriorModel | Ranker;
 
-/** For callers without types: refuses what is no model, such as the whole result of a fit. */
+/** Refuses a value that is not a model, such as the whole result of a fit: for callers without types. */
 export function needModel(value: unknown): asserts value is Model {
   const type = (value as Partial<Model> | null | undefined)?.type;
   if (type === 'posterior' || type === 'ranker') return;
@@ -200,7 +200,7 @@ export function needModel(value: unknown): asserts value is Model {
   );
 }
 
-/** The door of what needs a posterior: a ranker is refused with a sentence. `what` begins it, as "predictive draws". */
+/** Refuses a ranker where a posterior is needed. `what` starts the sentence, as in "predictive draws". */
 export function needPosterior(model: Model, what: string): asserts model is PosteriorModel {
   if (model.type === 'posterior') return;
   throw new InputError(
@@ -209,7 +209,7 @@ export function needPosterior(model: Model, what: string): asserts model is Post
   );
 }
 
-/** The edges that the model was fitted to, by user: what a recommendation leaves out and an explanation refers to. */
+/** The edges that the model was fitted to, by user: recommendations leave them out, and explanations refer to them. */
 export interface SeenItems {
   readonly offsets: Uint32Array;
   readonly neighbors: Uint32Array;
@@ -234,7 +234,7 @@ export function meanTable(side: Posterior, features: number): Float32Array {
 export function columnSums(table: Float32Array, features: number): Float64Array {
   const sums = new Float64Array(features);
   let at = 0;
-  // Four rows at a time, one after the other all the same: sums are loaded and stored less often.
+  // Four rows at a time, in the same order: sums are loaded and stored less often.
   for (; at + 4 * features <= table.length; at += 4 * features) {
     for (let k = 0; k < features; k++) {
       const one = at + k;
@@ -248,13 +248,13 @@ export function columnSums(table: Float32Array, features: number): Float64Array 
   return sums;
 }
 
-/** Number of features of each of a model's fits; undefined where scores have none. */
+/** Number of features of each fit of a model; undefined if its scores have none. */
 export function featureCount(model: Model): number | undefined {
   if (model.type === 'posterior') return model.features;
   return model.scores.kind === 'factors' ? model.scores.members[0].features : undefined;
 }
 
-/** Fits whose scores add up; what a ranking fit adds beside its own is not counted. */
+/** Number of fits whose scores are added; the blend is not counted. */
 export function fitCount(model: Model): number {
   if (model.type !== 'ranker' || model.scores.kind !== 'factors') return 1;
   return model.scores.members.filter(({ share }) => share === undefined).length;

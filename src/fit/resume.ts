@@ -1,5 +1,5 @@
-// A saved fit goes on as it began: what decides its numbers comes from the saved state, and what is given and says otherwise
-// is refused, all of it by name.
+// A resumed fit runs with the options that its checkpoint holds, resolved again. Options that are given and differ are refused, all
+// of them by name.
 
 import { SIDES } from '../graph/graph.js';
 import { AUTO, type Method } from '../options/commands/fit.js';
@@ -8,9 +8,9 @@ import { TASK } from '../options/shared.js';
 import type { Checkpoint, FitOrigin } from './ascent/loop.js';
 import { type FitOptions, learnLists, RESUME } from './options.js';
 
-/** What may be another than it was: how long the fit goes on, and on what. */
+/** Options that may differ: how long the fit continues, and on which engine. */
 const FREE: readonly string[] = ['iterations', 'tolerance', 'engine', 'average'];
-/** … and what decides no number. */
+/** … and options that do not change the numbers. */
 const OWN: readonly string[] = [...FREE, ...Object.keys(TASK), ...Object.keys(RESUME)];
 
 interface Conflict {
@@ -19,7 +19,7 @@ interface Conflict {
   readonly given: unknown;
 }
 
-/** The options that a resumed fit runs with: those it began with, and of the given ones what may change on the way. */
+/** The options of a resumed fit: those of its checkpoint, with the given ones that may differ. */
 export function resumedOptions(
   /** The fingerprint of the data. */
   ofData: () => string,
@@ -40,7 +40,7 @@ export function resumedOptions(
   return { ...saved, ...Object.fromEntries(own) } as FitOptions;
 }
 
-/** What of the options says otherwise than the saved fit; options that are left out never do. */
+/** The given options that differ from the saved ones; an option that is left out never does. */
 function conflictsOf(given: FitOptions, saved: FitOptions, method: Method): Conflict[] {
   const before: Record<string, unknown> = { ...saved, objective: method === 'ranking' ? method : 'evidence' };
   const conflicts: Conflict[] = [];
@@ -48,7 +48,7 @@ function conflictsOf(given: FitOptions, saved: FitOptions, method: Method): Conf
     if (!isSame(was, now)) conflicts.push({ path, saved: was, given: now });
   };
   for (const [name, value] of Object.entries(given)) {
-    // What was chosen then stays.
+    // A choice that was made stays.
     if ((name === 'features' || name === 'counts') && value === AUTO && method === 'ascent') continue;
     if (value === undefined || (OWN.includes(name) && value !== 'gibbs')) continue;
     if (name === 'users' || name === 'items') {

@@ -1,4 +1,4 @@
-// A fit that ended before its end: what it rejects with carries how far it came.
+// A fit that was stopped or lost: the error that it rejects with carries its checkpoint and its model so far.
 
 import type { EngineReason } from '../engine/select.js';
 import { abortReason, FitError } from '../errors.js';
@@ -7,18 +7,18 @@ import type { Model } from './model.js';
 
 /** What a fit had when it was stopped, or when its state was last copied. */
 export interface UnfinishedFit {
-  /** To go on to the same numbers: pass it to `fit` as `resume`. */
+  /** To continue to the same numbers, pass it to `fit` as `resume`. */
   readonly checkpoint: Checkpoint;
-  /** The model as it then was: whole, but not converged. */
+  /** The model at that time: complete, but not converged. */
   readonly model: Model;
-  /** The engine that it was on, and why. */
+  /** The engine that it ran on, and why. */
   readonly engine: string;
   readonly engineReason: EngineReason;
 }
 
 const FIELDS = ['checkpoint', 'model', 'engine', 'engineReason'] as const satisfies (keyof UnfinishedFit)[];
 
-/** A fit that a GPU took with it when it failed. What had been copied from it can go on. */
+/** A fit that was lost when a GPU failed. The last copy of its state can be resumed. */
 export class LostFitError extends FitError implements UnfinishedFit {
   declare readonly checkpoint: Checkpoint;
   declare readonly model: Model;
@@ -31,8 +31,8 @@ export class LostFitError extends FitError implements UnfinishedFit {
 }
 
 /**
- * What an aborted fit rejects with: the signal's reason, or an AbortError where none was given; what it had
- * is put on it. (A reason that several fits share has those of the last one to stop; one that is no object has none.)
+ * The error of an aborted fit: the signal's reason, or an AbortError if there is none, with the checkpoint and model attached.
+ * (If several fits share a reason, it carries those of the last one to stop; a reason that is not an object carries none.)
  */
 export function abortedFit(signal: AbortSignal, fit: UnfinishedFit): unknown {
   const reason = abortReason(signal);
@@ -42,12 +42,12 @@ export function abortedFit(signal: AbortSignal, fit: UnfinishedFit): unknown {
 
 function attachFit(error: object, fit: UnfinishedFit): void {
   for (const name of FIELDS) {
-    // Not enumerable: whoever prints the error does not want the tables.
+    // Not enumerable, so that printing the error does not print the tables.
     Object.defineProperty(error, name, { value: fit[name], configurable: true });
   }
 }
 
-/** The same error with nothing to go on from: of a fit that was only a trial. */
+/** The same error without a checkpoint: for a fit that was only a trial. */
 export function withoutFit(error: unknown): unknown {
   if (error instanceof LostFitError) return error.cause;
   if (typeof error === 'object' && error !== null)
@@ -55,7 +55,7 @@ export function withoutFit(error: unknown): unknown {
   return error;
 }
 
-/** What is left of the fit that rejected with this error, where something is. */
+/** The checkpoint and model of the fit that rejected with this error; undefined if it has none. */
 export function unfinishedFit(error: unknown): UnfinishedFit | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { checkpoint, model, engine, engineReason } = error as Partial<UnfinishedFit>;
@@ -63,12 +63,12 @@ export function unfinishedFit(error: unknown): UnfinishedFit | undefined {
   return { checkpoint, model, engine, engineReason };
 }
 
-/** Of fits for ranking: where each stood that was under way. */
+/** The states of all fits for ranking that were under way. */
 export function statesUnderWay(checkpoint: RankingState & Pick<RankingCheckpoint, 'others'>): RankingState[] {
   return [checkpoint, ...(checkpoint.others ?? [])];
 }
 
-/** Their numbers among all, from 0: the smallest that none of those done has. */
+/** Their numbers among all fits, from 0: the smallest that no finished fit has. */
 export function numbersUnderWay(checkpoint: Omit<RankingCheckpoint, 'origin'>): number[] {
   const done = new Set(checkpoint.done.map((member) => member.seed - checkpoint.seed));
   const numbers: number[] = [];

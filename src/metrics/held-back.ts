@@ -1,5 +1,5 @@
-// A split within the training users, to tune on: some of them are held back and seen only through the items that can be
-// shown, as the test users are. Nothing of the test part is used.
+// A split within the training users, for tuning: some users are held back, shown through some of their items and evaluated on the
+// others, as test users are. Nothing of the test part is used.
 
 import { InputError } from '../errors.js';
 import { collectLists, lengths, pickLists, type RowLists, transposeLists } from '../math/csr.js';
@@ -12,12 +12,13 @@ import { type RankingTask, rankingTask } from './ranking-task.js';
 export interface RankingData {
   readonly users: RowLists;
   readonly items: RowLists;
-  /** Per item, 1 if it can appear in the history of a user who is to be scored (its coin says "fit"). */
+  /** Per item, 1 if it can appear in the history of a user who is scored (it is drawn for fold-in). */
   readonly shown: Uint8Array;
-  /** Items to be scored, ascending; what is fitted for them scores these and no others. */
+  /** Items to be scored, ascending; no other item is scored. */
   readonly candidates: Uint32Array;
 }
 
+/** Held-back users, the data of the others, and the ranking task. */
 export interface HeldBackTask {
   /** Training rows that are held back, ascending. */
   readonly heldBack: Uint32Array;
@@ -25,10 +26,11 @@ export interface HeldBackTask {
   readonly data: RankingData;
   /** What is shown of the held-back users. */
   readonly history: RowLists;
-  /** What they are judged on. */
+  /** What they are evaluated on. */
   readonly task: RankingTask;
 }
 
+/** How many users are held back, and how many candidates are ranked. */
 export interface ValidationOptions {
   readonly seed: number;
   /** Held-back share of the training users. Default 0.2. */
@@ -39,15 +41,17 @@ export interface ValidationOptions {
   readonly maxCandidates?: number | undefined;
 }
 
-/** Share of the items that held-back users are judged on, where no split has said which. */
+/** Share of the items that held-back users are evaluated on, if no split has drawn them. */
 export const TEST_SHARE = 0.2;
 
-/** Per item, 1 if it is shown of held-back users, 0 if they are judged on it. */
+/** Per item, 1 if held-back users are shown through it, 0 if they are evaluated on it. */
 export function shownItems(count: number, seed: number): Uint8Array {
-  return drawAssignment(count, TEST_SHARE, randomStream(seed, STREAMS.heldBackItems)).map((coin) => 1 - coin);
+  return drawAssignment(count, TEST_SHARE, randomStream(seed, STREAMS.heldBackItems)).map(
+    (hidden) => 1 - hidden,
+  );
 }
 
-/** Holds training users back. Candidates are the items that are not shown. `otherwise`: what to do but to have more data. */
+/** Holds training users back. Candidates are the items that are not shown. `otherwise` names a remedy besides more data. */
 export function holdBack(
   data: Pick<RankingData, 'users' | 'shown'>,
   options: ValidationOptions,
@@ -61,7 +65,7 @@ export function holdBack(
   );
 }
 
-/** The same; undefined where that leaves nothing to tune on. */
+/** The same; undefined if no held-back user has both shown and hidden items. */
 export function tryHoldBack(
   data: Pick<RankingData, 'users' | 'shown'>,
   options: ValidationOptions,
@@ -114,7 +118,7 @@ export function tryHoldBack(
   };
 }
 
-/** The same users judged on evenly spaced candidates, at most so many. */
+/** The same users evaluated on at most `most` evenly spaced candidates. */
 export function someCandidates(validation: HeldBackTask, most: number): HeldBackTask {
   const { data, task, heldBack } = validation;
   const share = most / task.candidates.length;
@@ -135,7 +139,7 @@ export function someCandidates(validation: HeldBackTask, most: number): HeldBack
   };
 }
 
-/** The data of evenly spaced users, with about so many edges. */
+/** The data of evenly spaced users, with about `edges` edges. */
 export function someUsers(data: RankingData, edges: number): RankingData {
   const { users } = data;
   const share = edges / users.values.length;

@@ -1,5 +1,5 @@
-// How a setting is found on held-back users: a search along one dial at a time. A dial goes on in a direction for as long as the
-// score rises, so that a best value is never merely the end of a grid.
+// The search for a setting on held-back users, along one axis at a time. It moves along an axis while the score rises, so the best
+// value is never merely the end of a grid.
 
 /** A setting: named numbers. */
 export type Setting = Readonly<Record<string, number>>;
@@ -7,9 +7,9 @@ export type Setting = Readonly<Record<string, number>>;
 /** One number of a setting, and the values next to a given one. */
 export interface SettingAxis {
   readonly start: number;
-  /** The next larger (+1) or smaller (−1) value; undefined where the value has no meaning beyond. */
+  /** The next larger (+1) or smaller (−1) value; undefined at the end of the range. */
   next(value: number, direction: 1 | -1): number | undefined;
-  /** A larger value costs more: it has to gain this much, relatively. Default 0: anything. */
+  /** Relative gain that a larger value needs, since it costs more. Default 0. */
   readonly gain?: number | undefined;
 }
 
@@ -19,12 +19,12 @@ export interface SettingTrial {
   readonly score: number;
 }
 
-/** The best setting that a search found, with all that it tried. */
+/** The best setting of a search, with all that it tried. */
 export interface Tuned {
   readonly best: SettingTrial;
   /** Every setting that was tried, in order. */
   readonly trials: readonly SettingTrial[];
-  /** False where the number of trials, or their time, ended the search. */
+  /** False if the number of trials, or their time, ended the search. */
   readonly finished: boolean;
 }
 
@@ -45,14 +45,14 @@ export function geometric(
   };
 }
 
-/** Goes along given values. */
+/** Moves along given values. */
 export function alongValues(start: number, values: readonly number[]): SettingAxis {
   return { start, next: (value, direction) => values[values.indexOf(value) + direction] };
 }
 
-/** Turns the dials until none gains. A search can go on from an earlier one, with other dials. */
+/** Moves along the axes until no move gains. A search can continue an earlier one, with other axes. */
 export async function searchSettings(
-  dials: Readonly<Record<string, SettingAxis>>,
+  axes: Readonly<Record<string, SettingAxis>>,
   score: (setting: Setting) => Promise<number>,
   {
     maxTrials = 40,
@@ -63,10 +63,10 @@ export async function searchSettings(
     onBest,
   }: {
     maxTrials?: number;
-    /** What every step has to gain, relatively: less may be chance. Default 0: anything. */
+    /** Relative gain that every move needs: less may be chance. Default 0. */
     gain?: number;
     from?: Tuned | undefined;
-    /** Asked before each trial but the first: whether there is time for it. */
+    /** Whether there is time for another trial; called before each but the first. */
     goOn?: () => boolean;
     onTrial?: (trials: number) => void;
     /** Called when a trial has become the best, before the next one. */
@@ -87,21 +87,21 @@ export async function searchSettings(
     return trial;
   }
 
-  const start = Object.fromEntries(Object.entries(dials).map(([name, dial]) => [name, dial.start]));
+  const start = Object.fromEntries(Object.entries(axes).map(([name, axis]) => [name, axis.start]));
   const first = await attempt({ ...from?.best.setting, ...start });
   if (!first) return { ...from!, finished: false };
   let best = first;
   onBest?.(best);
   for (let moved = true; moved; ) {
     moved = false;
-    for (const [name, dial] of Object.entries(dials)) {
+    for (const [name, axis] of Object.entries(axes)) {
       for (const direction of [1, -1] as const) {
         for (;;) {
-          const value = dial.next(best.setting[name], direction);
+          const value = axis.next(best.setting[name], direction);
           if (value === undefined) break;
           const trial = await attempt({ ...best.setting, [name]: value });
           if (!trial) return { best, trials, finished: false };
-          const least = Math.max(gain, direction > 0 ? (dial.gain ?? 0) : 0) * Math.abs(best.score);
+          const least = Math.max(gain, direction > 0 ? (axis.gain ?? 0) : 0) * Math.abs(best.score);
           if (trial.score <= best.score + least) break;
           best = trial;
           onBest?.(best);

@@ -38,7 +38,7 @@ import { startValues } from './start.js';
 /** A fit by coordinate ascent, which has the state to go on from. */
 export type AscentResult = FitResult<PosteriorModel> & { readonly checkpoint: AscentCheckpoint };
 
-/** A GPU can vanish: its state is copied to the host after so many seconds, and then for this share of the time. */
+/** A GPU can fail: its state is copied to the host after this many seconds, and then for at most this share of the time. */
 const COPY_FROM_SECONDS = 1;
 const COPY_SHARE = 0.05;
 
@@ -49,7 +49,7 @@ interface Outcome {
   readonly checkpoint: AscentCheckpoint;
 }
 
-/** Maximizes the evidence bound. `data`: what the fit is one of, where its edges are only a part of that. */
+/** Maximizes the evidence bound. `data` are the whole data, if `graph` holds only their edges without counts. */
 export async function ascend(
   graph: BipartiteGraph,
   options: Counted<AscentOptions> = {},
@@ -59,21 +59,21 @@ export async function ascend(
   checkGraph(graph);
   const began = performance.now();
   const runs = options.resume ? 1 : settings.restarts;
-  // These outlive an engine that fails.
+  // These survive the failure of an engine.
   let run = 0;
   let best: Outcome | undefined;
   const resume = options.resume as AscentCheckpoint | undefined;
   let last = resume;
   let finish: ((outcome: Outcome) => AscentResult) | undefined;
-  let former: ReturnType<typeof matchVertices> | undefined;
+  let matched: ReturnType<typeof matchVertices> | undefined;
   let print: string | undefined;
 
   const work = { edges: graph.edges, features: settings.features };
   try {
     return await onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
-      // Workers start meanwhile.
-      former ??= options.from && matchVertices(graph, options.from);
-      const { report, rows: formerRows } = former ?? {};
+      // Workers start during this.
+      matched ??= options.from && matchVertices(graph, options.from);
+      const { report, rows: previousRows } = matched ?? {};
       const origin: FitOrigin = {
         options: recordedOptions('ascent', options),
         fingerprint: (print ??= await fingerprintWithThreads(data, options)),
@@ -84,11 +84,11 @@ export async function ascend(
         ...(report && { from: report }),
       });
       const copy =
-        engine.name === 'gpu' ? copyNowAndThen(engine, origin, (state) => (last = state)) : undefined;
-      const hand = runs > 1 ? undefined : handNowAndThen(engine, origin, options, (o) => finish!(o));
-      const keep: AfterBlock = async (...leg) => {
-        await copy?.(...leg);
-        await hand?.(...leg);
+        engine.name === 'gpu' ? copyRegularly(engine, origin, (state) => (last = state)) : undefined;
+      const hand = runs > 1 ? undefined : checkpointRegularly(engine, origin, options, (o) => finish!(o));
+      const keep: AfterBlock = async (...block) => {
+        await copy?.(...block);
+        await hand?.(...block);
       };
       for (; run < runs; run++, last = undefined) {
         const { bound, stopped, state, tables } = await oneRun(
@@ -96,7 +96,7 @@ export async function ascend(
           graph,
           settings,
           { ...options, ...(last && { resume: last }) },
-          formerRows,
+          previousRows,
           run,
           keep,
         );
@@ -119,8 +119,8 @@ export async function ascend(
   }
 }
 
-/** Copies the state from the engine, seldom enough to cost little. */
-function copyNowAndThen(
+/** Copies the state from the engine, rarely enough to cost little time. */
+function copyRegularly(
   engine: Engine,
   origin: FitOrigin,
   keep: (copy: AscentCheckpoint) => void,
@@ -135,8 +135,8 @@ function copyNowAndThen(
   };
 }
 
-/** Hands the state of a long fit to whoever wants to keep it. */
-function handNowAndThen(
+/** Passes the state of a long fit to `onCheckpoint` every few minutes. */
+function checkpointRegularly(
   engine: Engine,
   origin: FitOrigin,
   { onCheckpoint, checkpointMinutes = CHECKPOINT_MINUTES }: Counted<AscentOptions>,
@@ -151,7 +151,7 @@ function handNowAndThen(
   };
 }
 
-/** Says now and then that it is time: once in so many minutes. */
+/** A function that is true once in `minutes`. */
 export function everyMinutes(minutes: number): () => boolean {
   const wait = 60_000 * minutes;
   let due = performance.now() + wait;
@@ -167,9 +167,9 @@ async function oneRun(
   graph: BipartiteGraph,
   settings: FitSettings,
   options: Counted<AscentOptions>,
-  formerRows: Readonly<Record<SideName, Int32Array>> | undefined,
+  previousRows: Readonly<Record<SideName, Int32Array>> | undefined,
   run: number,
-  afterLeg: AfterBlock | undefined,
+  afterBlock: AfterBlock | undefined,
 ): Promise<LoopResult> {
   const saved = options.resume as AscentCheckpoint | undefined;
   const resume = saved?.state.onSample ? undefined : saved;
@@ -184,13 +184,13 @@ async function oneRun(
       : undefined;
   const sampled = sample === 'aborted';
   const carried = sampled ? undefined : sample;
-  const former: PreviousState | undefined = resume ? undefined : (options.from ?? carried);
-  const hyper = former ? previousHyper(first, former, learn, matchedTaus) : first;
-  const rows = carried ? matchVertices(graph, carried).rows : formerRows;
+  const previous: PreviousState | undefined = resume ? undefined : (options.from ?? carried);
+  const hyper = previous ? previousHyper(first, previous, learn, matchedTaus) : first;
+  const rows = carried ? matchVertices(graph, carried).rows : previousRows;
   const values =
     resume?.tables ??
-    (former
-      ? previousTables(graph, former, rows!, hyper, seed, carried ? 0 : 1)
+    (previous
+      ? previousTables(graph, previous, rows!, hyper, seed, carried ? 0 : 1)
       : startValues(graph, hyper, settings, seed));
   const state: LoopState = resume?.state ?? {
     iteration: 0,
@@ -220,19 +220,19 @@ async function oneRun(
     }
   }
   if (sampled) return { state, tables, bound: undefined, stopped: 'aborted' };
-  if (former) await takeLeftover(engine, tables, former, hyper);
+  if (previous) await takeUnseenMass(engine, tables, previous, hyper);
   const data = { ...graph, factorials: logCountFactorials(graph.users.counts) };
-  return runLoop(engine, data, tables, state, settings, { learn, matchedTaus }, options, afterLeg);
+  return runLoop(engine, data, tables, state, settings, { learn, matchedTaus }, options, afterBlock);
 }
 
-/** The unseen atoms begin as the former model had them. */
-async function takeLeftover(
+/** The unseen masses start as the previous model had them. */
+async function takeUnseenMass(
   engine: Engine,
   tables: BothTables,
-  former: PreviousState,
+  previous: PreviousState,
   hyper: BothHyper,
 ): Promise<void> {
-  const unseen = (side: SideName) => (hyper[side].size > 0 ? former[side].unseenMass : undefined);
+  const unseen = (side: SideName) => (hyper[side].size > 0 ? previous[side].unseenMass : undefined);
   const totals = { users: await engine.totals(tables.users), items: await engine.totals(tables.items) };
   for (const side of SIDES) {
     const own = unseen(side);
@@ -243,7 +243,7 @@ async function takeLeftover(
   }
 }
 
-/** A saved fit goes on with the data and the number of features that it began with. */
+/** Refuses a saved fit whose data or number of features differ. */
 export function checkResume(
   graph: BipartiteGraph,
   side: SideName,

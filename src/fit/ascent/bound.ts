@@ -1,4 +1,5 @@
-// The evidence lower bound, put together from what an engine sums.
+// The evidence lower bound L of model.md section 6, put together from what an engine sums. The unseen mass μ (users) and ρ (items)
+// of section 5 enters it twice: in the product of the masses, and in the term of each side's unseen atoms.
 
 import type { Engine, SideHyper, Table } from '../../engine/engine.js';
 import type { GraphSide, SideName } from '../../graph/graph.js';
@@ -8,11 +9,13 @@ import { lgamma } from '../../math/special.js';
 
 /** Hyperparameters of both sides. */
 export type BothHyper = Readonly<Record<SideName, SideHyper>>;
+/** Tables of both sides on an engine. */
 export type BothTables = Readonly<Record<SideName, Table>>;
 
+/** The bound and its terms. */
 export interface Bound {
   readonly value: number;
-  /** Parts, for those who want to see where it comes from; they add up to `value`. */
+  /** Its terms, which add up to `value`. */
   readonly terms: {
     readonly edges: number;
     readonly mass: number;
@@ -29,8 +32,8 @@ export function logCountFactorials(counts: Uint32Array | undefined): number {
 }
 
 /**
- * L = Σ_edges log(e^λ − 1) − Σ_k M^U_k M^I_k + [users] + [items], at the engine's present state.
- * `edgeTerm` is the engine's sum over edges at this state; `countFactorials` the constant of a multigraph.
+ * L = Σ_edges log(e^λ − 1) − Σ_k M^U_k M^I_k + [users] + [items] at the engine's present state; a multigraph has g log λ − log g!
+ * for each edge. `edgeTerm` is the engine's sum over the edges at this state, and `countFactorials` is Σ log g!.
  */
 export async function evidenceBound(
   engine: Engine,
@@ -40,7 +43,7 @@ export async function evidenceBound(
   graph: { readonly users: Pick<GraphSide, 'counts'> },
   countFactorials = logCountFactorials(graph.users.counts),
 ): Promise<Bound> {
-  // All at once, so that they are queued before whatever the caller queues next.
+  // Asked for together, so that they are queued before the caller's next operation.
   const [users, items, ofUsers, ofItems] = await Promise.all([
     engine.totals(tables.users),
     engine.totals(tables.items),
@@ -50,6 +53,7 @@ export async function evidenceBound(
   const totals = { users, items };
   const rowTerms = { users: ofUsers, items: ofItems };
   const edges = edgeTerm - countFactorials;
+  // − Σ_k M^U_k M^I_k, where M is the mass of the seen vertices plus the unseen mass.
   let mass = 0;
   for (let k = 0; k < totals.users.mass.length; k++) {
     mass -=
@@ -60,11 +64,12 @@ export async function evidenceBound(
   for (const side of SIDES) {
     const h = hyper[side];
     const rows = tables[side].rows;
+    // Rows: log s − log Γ(1−σ) + E log of the priors + entropies.
     let sum = rowTerms[side] - rows * lgamma(1 - h.sigma);
     if (h.size > 0) {
       const { unseenMass, unseenMassAt } = totals[side];
       sum += rows * Math.log(h.size);
-      // Σ_k μ_k M_k − s·E_θ[ψ(θ·M)], at the M with which μ was last computed
+      // Unseen atoms: Σ_k μ_k M_k − s·E_θ[ψ(θ·M)], at the M with which μ was last computed.
       for (let k = 0; k < unseenMass.length; k++) sum += unseenMass[k] * unseenMassAt[k];
       sum -= h.size * expectedLaplace(h, unseenMassAt);
     }

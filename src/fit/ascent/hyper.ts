@@ -1,4 +1,4 @@
-// Hyperparameters: their first values, and their maximization with the bound.
+// Hyperparameters σ, τ, a, b and size of both sides: their first values, and their maximization by the bound (model.md section 6).
 
 import type { Activity, Engine, SideHyper, Table, TableTotals } from '../../engine/engine.js';
 import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
@@ -20,7 +20,7 @@ const SHAPE = 0.1;
 const RATE = 0.1;
 export const DENSE_SIGMA = -0.1;
 
-/** Hyperparameters to begin with: given ones, σ̂ from the degrees, sizes by simulation or, for the bound to learn, 1. */
+/** First hyperparameters: the given ones, σ̂ from the degrees, and sizes by simulation; a size that the bound learns starts at 1. */
 export async function firstHyper(
   facts: DataFacts,
   settings: FitSettings,
@@ -50,13 +50,13 @@ export async function firstHyper(
   return hyper;
 }
 
-/** σ before anything is learned: that of the side's own law, the dense model's, or the tail index of the degrees. */
+/** σ before anything is learned: by the degrees of the side (`auto`), fixed (`dense`), or σ̂(½) (`sparse`). */
 export function firstSigma(model: ModelKind, counts: DegreeCounts): number {
   if (model === 'dense') return DENSE_SIGMA;
   return model === 'auto' ? tailPrior(counts).sigma : Math.min(tailIndexAt(counts, 0.5), LARGEST_SIGMA);
 }
 
-/** Sides whose τ follows from their degrees, with the σ̂(½) that it is to agree with: dense ones that nobody said it of. */
+/** The sides whose τ is matched to their degrees, each with the σ̂(½) that the model must agree with. */
 export type MatchedTaus = Readonly<Partial<Record<SideName, number>>>;
 
 export function tausToMatch(
@@ -80,7 +80,7 @@ export function matchesTau(
   return tau === undefined && size === undefined && !learned;
 }
 
-/** The hyperparameters with every such τ set by the present mass of the other side. */
+/** The hyperparameters with every matched τ computed again from the present mass of the other side. */
 export async function matchTaus(
   engine: Engine,
   tables: BothTables,
@@ -97,7 +97,7 @@ export async function matchTaus(
   return result;
 }
 
-/** What the fit maximizes the bound over: the asked-for ones, and the sizes that nobody gave. */
+/** The hyperparameters that the bound is maximized over: those in `learn`, and the sizes that were not given. */
 export function learnedHyper(
   settings: FitSettings,
   hyper: BothHyper,
@@ -121,9 +121,9 @@ interface RowSums {
 }
 
 /**
- * One round of maximization, side by side: each learned hyperparameter in turn with the unseen atoms at their optimum,
- * which is what makes the size's maximum closed, s = rows / E[ψ]. The bound never falls. Also refreshes both unseen
- * masses, since they depend on what was learned.
+ * One round of maximization, one side after the other: each learned hyperparameter in turn, with the unseen atoms at their
+ * optimum. The maximum over the size is then closed, s = rows / E[ψ] (section 4b). The bound never falls. The unseen masses are
+ * computed again, since they depend on what was learned.
  */
 export async function maximizeHyper(
   engine: Engine,
@@ -135,7 +135,7 @@ export async function maximizeHyper(
   if (SIDES.every((side) => learn[side].length === 0)) return hyper;
   const bothSizes = SIDES.every((side) => learn[side].includes('size'));
   const result = { ...hyper };
-  // Read at once, and kept true by hand: on a GPU every read is a wait.
+  // Read once and updated here: on a GPU every read is a wait.
   const [users, items, ...weights] = await Promise.all([
     engine.totals(tables.users),
     engine.totals(tables.items),
@@ -168,8 +168,8 @@ function totalMass(totals: Pick<TableTotals, 'mass' | 'unseenMass'>): Float64Arr
 
 /**
  * Moves along the flattest direction of the bound in one step. Multiplying all user weights by c and all item weights
- * by 1/c changes no rate; only the priors and the sizes see it, so coordinate ascent creeps along c over hundreds of
- * sweeps. The bound as a function of c needs K-vectors alone.
+ * by 1/c changes no rate. Only the priors and the sizes depend on c, so coordinate ascent moves slowly along it, over hundreds
+ * of sweeps. The bound as a function of c needs K-vectors alone.
  */
 async function rebalance(
   engine: Engine,
@@ -223,7 +223,7 @@ const REBALANCE_REACH = 0.4;
 /** Half-width of the parabola. */
 const REBALANCE_STEP = 0.1;
 
-/** The best size for a given mass of the other side, its unseen, and what both add to the bound. */
+/** The best size for a given mass of the other side, the unseen mass at that size, and what both add to the bound. */
 function optimalSize(hyper: SideHyper, rows: number, mass: Float64Array) {
   const size = sizeFromBound(hyper, rows, mass);
   const unseen = unseenMass({ ...hyper, size }, mass);
@@ -253,8 +253,8 @@ async function rowSums(engine: Engine, table: Table, hyper: SideHyper): Promise<
 
 /**
  * Weak priors of what is learned, as standard deviations of log(1 − σ), and of log τ, log a and log b around the paper's
- * values. They cost a few nats where the data speak, and stop σ and τ where the bound is flat: Gamma weights of ever larger
- * −σ and τ are all alike.
+ * values. They cost a few nats if the data are informative, and stop σ and τ where the bound is flat: Gamma weights of ever
+ * larger −σ and τ hardly differ.
  */
 const PRIOR_SPREAD = { sigma: 0.35, tau: 1.5, shape: 1.5, rate: 1.5 } as const;
 

@@ -1,5 +1,5 @@
-// The fit is only a loop: sweeps on an engine, the bound every few sweeps, and a state that can be stopped, saved and
-// resumed to the same numbers.
+// The loop of coordinate ascent (model.md section 6): sweeps on an engine, the bound every few sweeps, and a state that can be
+// stopped, saved and resumed to the same numbers.
 
 import type { EdgeIndex, EdgeTerm, Engine, TableTotals, TableValues } from '../../engine/engine.js';
 import { FitError, located } from '../../errors.js';
@@ -28,17 +28,17 @@ import {
 /** How far features are over-relaxed, until the bound falls once: then the rest of the fit is plain ascent. */
 export const RELAXATION = 0.9;
 
-/** All that decides how a fit goes on. */
+/** The state that decides how a fit continues. */
 export interface LoopState {
   /** Sweeps done. */
   readonly iteration: number;
   /** Sweeps of the warm phase; undefined while it lasts. */
   readonly warmSweeps: number | undefined;
-  /** It began from a former model. */
+  /** The fit started from a previous model. */
   readonly fromModel?: boolean | undefined;
-  /** The fit is still on a sample, where it begins anew when it goes on. */
+  /** The fit was stopped on a sample: resuming starts it again. */
   readonly onSample?: boolean | undefined;
-  /** It began with items of a sample. */
+  /** The fit started with items that were fitted to a sample. */
   readonly fromSample?: boolean | undefined;
   /** [iteration, bound] of each evaluation since the warm phase ended. */
   readonly bounds: readonly (readonly [number, number])[];
@@ -57,7 +57,7 @@ export interface FitOrigin {
   readonly fingerprint: string;
 }
 
-/** A fit that was stopped, with all that it needs to go on to the same numbers. */
+/** A fit that was stopped, with all that it needs to continue to the same numbers. */
 export type Checkpoint = AscentCheckpoint | RankingCheckpoint;
 
 /** Coordinate ascent: the loop's state, the tables and their totals, exactly. */
@@ -69,7 +69,7 @@ export interface AscentCheckpoint {
   readonly totals: Readonly<Record<SideName, TableTotals>>;
 }
 
-/** A fit for ranking between two sweeps; its state is that of a warm phase without end. Users begin anew in each sweep. */
+/** A fit for ranking between two sweeps, all of which are warm. Users are re-initialised in each sweep. */
 export interface RankingState {
   readonly state: LoopState;
   readonly items: TableValues;
@@ -77,7 +77,7 @@ export interface RankingState {
   readonly foldMass: Float64Array;
 }
 
-/** A fit for ranking, or several whose scores are added: the first that was under way, and what there is of the others. */
+/** A fit for ranking, or several whose scores are added: the first one under way, those done, and the others. */
 export interface RankingCheckpoint extends RankingState {
   readonly method: 'ranking';
   readonly origin: FitOrigin;
@@ -85,35 +85,35 @@ export interface RankingCheckpoint extends RankingState {
   readonly seed: number;
   /** Fits of `average` that are done; their seeds say which. */
   readonly done: readonly RankerMember[];
-  /** Those that were under way beside the first. All of them have the smallest seeds that none of those done has, in this order. */
+  /** The other fits under way. With the first they have the smallest seeds that no finished fit has, in this order. */
   readonly others?: readonly RankingState[] | undefined;
-  /** What a former model left for what is added to the scores, where the fit began from one. */
+  /** Settings and start of the blend, taken from a previous model. */
   readonly blend?: PreviousBlend | undefined;
 }
 
-/** Called after each leg with the state from which the next one starts. */
+/** Called after each block of sweeps with the state from which the next one starts. */
 export type AfterBlock = (state: LoopState, tables: BothTables) => Promise<void>;
 
-/** Why a fit ended: it settled, or its iterations were over. (A fit that is aborted rejects.) */
+/** Why a fit ended: it converged, or its iterations were used up. (An aborted fit rejects.) */
 export type StopReason = 'converged' | 'iterations';
 
 export interface LoopResult {
   readonly state: LoopState;
   readonly tables: BothTables;
-  /** Undefined where the fit was stopped in its warm phase. */
+  /** Undefined if the fit was stopped in its warm phase. */
   readonly bound: number | undefined;
   readonly stopped: StopReason | 'aborted';
 }
 
-/** Hyperparameters that do not stay as they begin. */
+/** The hyperparameters that move during a fit. */
 export interface MovingHyper {
   /** Those that the bound is maximized over. */
   readonly learn: Readonly<Record<SideName, readonly Learnable[]>>;
-  /** Those τ that follow from the degrees. */
+  /** The τ that are matched to the degrees. */
   readonly matchedTaus: MatchedTaus;
 }
 
-/** What the loop needs of the data: the edges that are here, and sums over all of them. */
+/** What the loop needs of the data: the edges of this rank, and sums over all edges. */
 export interface LoopData {
   readonly edges: number;
   /** Rows of each side on this rank; users may lie in shards (engine/sharded/). */
@@ -121,15 +121,15 @@ export interface LoopData {
   readonly items: EdgeRows;
   /** Σ log g! over the edges of a multigraph. */
   readonly factorials: number;
-  /** Whether to stop, where several have to agree on it. Default: as the signal says. */
+  /** Whether to stop, if several ranks must agree on it. Default: as the signal says. */
   readonly isStopped?: ((asked: boolean) => Promise<boolean>) | undefined;
 }
 
-/** How long the loop goes on. */
+/** When the loop ends. */
 export interface LoopLimits extends Pick<FitSettings, 'iterations' | 'tolerance'> {
-  /** Most exact sweeps, where there are fewer than iterations. */
+  /** Most geometric sweeps, if fewer than `iterations`. */
   readonly exactSweeps?: number | undefined;
-  /** When the warm phase ends, where that is not as in any fit. */
+  /** Relative change at which the warm phase ends. Default: that of an ordinary fit. */
   readonly warmTolerance?: number | undefined;
 }
 
@@ -142,7 +142,7 @@ export async function runLoop(
   settings: LoopLimits,
   { learn, matchedTaus }: MovingHyper,
   task: TaskOptions,
-  afterLeg: AfterBlock = async () => {},
+  afterBlock: AfterBlock = async () => {},
 ): Promise<LoopResult> {
   const rows = data.users.offsets.length - 1;
   const index: Record<SideName, EdgeIndex> = {
@@ -169,7 +169,7 @@ export async function runLoop(
       const shown = activities(state, data);
       const sweeps = Math.min(blockSweeps(state), settings.iterations - state.iteration);
       const evaluated = warm ? { before: true, after: false } : evaluatedStates(state);
-      // What a state before a leg has: its row terms now, its edge term from the leg's first pass.
+      // The bound of the state before a block: its row terms now, its edge term from the block's first pass.
       const before = !evaluated.before
         ? undefined
         : warm
@@ -193,7 +193,7 @@ export async function runLoop(
         if (value !== undefined && !Number.isFinite(value))
           throw new FitError(`sweep ${state.iteration + 1}: the bound became ${value}`);
       }
-      // The bound of the state before this leg is compared with that of the leg before.
+      // The bound of the state before this block is compared with that of the block before.
       const moved = matched && exactSweeps(state) <= movedSweeps(state);
       if (warm) state = afterWarmBlock(state, valueBefore!, sweeps, settings);
       else {
@@ -215,18 +215,18 @@ export async function runLoop(
         const hyper = match ? await matchTaus(engine, tables, state.hyper, matchedTaus) : state.hyper;
         state = { ...state, hyper: await maximizeHyper(engine, tables, hyper, learn, activity) };
       }
-      await afterLeg(state, tables);
+      await afterBlock(state, tables);
     }
     if (stopped !== 'aborted' && state.warmSweeps === undefined) {
       for (const side of SIDES) await engine.setActivity(tables[side], 'geometric');
       state = { ...state, warmSweeps: state.iteration };
     }
-    // In the warm phase there is no bound yet: the edge pass does not see what it bounds.
+    // In the warm phase there is no bound: the edge pass uses means, for which L is not a bound.
     if (state.warmSweeps === undefined) return { state, tables, bound: undefined, stopped };
     const [at, last] = state.bounds.at(-1) ?? [];
     if (stopped === 'converged' && at === state.iteration) return { state, tables, bound: last, stopped };
     const bound = await boundNow(state.hyper);
-    // This state's may be there already, from before its hyperparameters moved.
+    // The list may hold this state's bound already, from before its hyperparameters moved.
     const bounds = state.bounds.filter(([iteration]) => iteration < state.iteration);
     if (stopped !== 'aborted') state = { ...state, bounds: [...bounds, [state.iteration, bound]] };
     return { state, tables, bound, stopped };
@@ -288,7 +288,7 @@ async function likelihoodParts(engine: Engine, tables: BothTables): Promise<(edg
 /** The state with its bound after `at` sweeps, where it was evaluated. Where hyperparameters were matched (`moved`) it may fall for that alone. */
 function withBound(state: LoopState, bound: number | undefined, at: number, moved: boolean): LoopState {
   if (bound === undefined) return state;
-  // A finished fit that goes on has this state's bound already.
+  // A finished fit that is resumed has this state's bound already.
   const bounds = state.bounds.filter(([iteration]) => iteration < at);
   const last = bounds.at(-1);
   const fell = !moved && last !== undefined && bound < last[1];

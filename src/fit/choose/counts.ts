@@ -1,6 +1,6 @@
-// Are counts those of a Poisson multigraph? What is held back says. A Poisson law that is wrong bends its rates to uneven
-// counts and explains them, so neither its bound nor its own data tell; but of held-out users it then expects more pairs than
-// there are, since what lies in a few large counts is spread over many. A short fit of a coarse sample shows it.
+// Are counts Poisson? Held-out users decide. A wrong Poisson model bends its rates to uneven counts and explains them, so neither
+// its bound nor its training data show the error. But it expects too many pairs of held-out users, since it spreads a few large
+// counts over many pairs. A short fit to a coarse sample shows that.
 
 import { InputError } from '../../errors.js';
 import type { BipartiteGraph, SideName } from '../../graph/graph.js';
@@ -18,33 +18,33 @@ import type { AscentOptions, Counted } from '../options.js';
 import { fitCounts } from '../sides/count-prior.js';
 import { withoutFit } from '../unfinished.js';
 
-/** Edges that are enough to tell the two apart, and test edges that are too few to. */
+/** A sample of this many edges is enough; fewer test edges than this are too few to decide. */
 const MOST_EDGES = 40_000;
 const FEWEST_TEST_EDGES = 20;
-/** Log of the pairs that a Poisson law may expect over those that there are, beside two standard errors of their number. */
+/** Largest log ratio of expected to observed pairs of a Poisson model, beyond two standard errors. */
 const TOO_MANY = 0.07;
 /** Sweeps of the fit, and features it has at most. */
 const SWEEPS = 40;
 const MOST_FEATURES = 30;
-/** Of the users and of the items, held back. */
+/** Share of the users and of the items that is held out. */
 const HELD_BACK = 0.2;
 
 /** How the counts of a multigraph are fitted, and why. */
 export interface CountChoice {
-  /** poisson: rates are those of counts; hurdle: edges by the simple model, counts by their own law. */
+  /** poisson: rates are those of counts; hurdle: edges by the simple model, counts by a prior of their own. */
   readonly law: 'poisson' | 'hurdle';
-  /** What was compared; null where the law was asked for, or there is too little to tell. */
+  /** What was compared; null if the choice was given, or if there are too few data. */
   readonly evidence: {
     /** Pairs of held-out users and test items. */
     readonly edges: number;
-    /** Pairs that the Poisson law expects over those that there are. */
+    /** Pairs that the Poisson model expects, over those observed. */
     readonly pairs: number;
-    /** What that may be: more speaks against the law. */
+    /** Its limit: a larger ratio speaks against Poisson counts. */
     readonly limit: number;
   } | null;
 }
 
-/** Chooses by the pairs that a Poisson law expects of held-out users. */
+/** Chooses by the pairs that a Poisson model expects of held-out users. */
 export async function chooseCounts(graph: BipartiteGraph, options: AscentOptions): Promise<CountChoice> {
   const seed = options.seed ?? 1;
   const nothing: CountChoice = { law: 'poisson', evidence: null };
@@ -57,9 +57,9 @@ export async function chooseCounts(graph: BipartiteGraph, options: AscentOptions
     features: Math.min(MOST_FEATURES, features),
     onProgress: onProgress && ((progress) => onProgress({ ...progress, stage: 'looking at the counts' })),
   };
-  // What an interrupted trial leaves is no state of the fit that was asked for.
+  // An interrupted trial leaves no checkpoint of the fit that was asked for.
   const { model } = await ascend(parts.train, short).catch((error) => Promise.reject(withoutFit(error)));
-  const { edges, expected } = await foretellPairs(model, parts, { signal, threads, engine });
+  const { edges, expected } = await expectedPairs(model, parts, { signal, threads, engine });
   if (edges < FEWEST_TEST_EDGES) return nothing;
   const pairs = expected / edges;
   const limit = Math.exp(TOO_MANY + 2 / Math.sqrt(edges));
@@ -69,7 +69,7 @@ export async function chooseCounts(graph: BipartiteGraph, options: AscentOptions
   });
 }
 
-/** A model of the edges, with the law of their counts. */
+/** A model of the edges, with a prior of their counts. */
 export function withCountPrior(model: PosteriorModel, graph: BipartiteGraph): PosteriorModel {
   const { prior: law, effects } = fitCounts(graph);
   const side = (name: SideName) => Object.freeze({ ...model[name], counts: effects[name] });
@@ -82,7 +82,7 @@ export function withCountPrior(model: PosteriorModel, graph: BipartiteGraph): Po
   });
 }
 
-/** A sample without an edge, of a few vertices that have them all, has nothing to say. */
+/** A (p,q)-sample of about MOST_EDGES edges; the graph itself if it is smaller or the sample is empty. */
 function coarseSample(graph: BipartiteGraph, seed: number): BipartiteGraph {
   if (graph.edges <= MOST_EDGES) return graph;
   const kept = Math.sqrt(MOST_EDGES / graph.edges);
@@ -90,7 +90,7 @@ function coarseSample(graph: BipartiteGraph, seed: number): BipartiteGraph {
   return sample.edges > 0 ? sample : graph;
 }
 
-/** Undefined where there is too little to leave each part an edge. */
+/** Undefined if the graph is too small for each part of the split to have an edge. */
 function holdBack(graph: BipartiteGraph, seed: number): Split | undefined {
   try {
     return split(graph, { testUsers: HELD_BACK, testItems: HELD_BACK, seed });
@@ -100,8 +100,8 @@ function holdBack(graph: BipartiteGraph, seed: number): Split | undefined {
   }
 }
 
-/** Held-out users on the test items that training knows: the pairs that there are, and those that are expected. */
-async function foretellPairs(
+/** Observed and expected pairs of held-out users with the test items that training knows. */
+async function expectedPairs(
   model: PosteriorModel,
   { foldIn: shown, test, assignment: coins }: Split,
   task: Pick<AscentOptions, 'signal' | 'threads' | 'engine'>,

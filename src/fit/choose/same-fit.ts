@@ -1,12 +1,12 @@
-// Whether two ways of asking come to the same fit, known before either is made: a fit is decided by its first
-// hyperparameters, by what moves them, and by settings that have nothing to do with the name of the model.
+// Whether two sets of options give the same fit, known before either runs. A fit is decided by its first hyperparameters, by what
+// moves them, and by settings other than the name of the model.
 
 import { type BipartiteGraph, SIDES } from '../../graph/graph.js';
 import { dataFacts } from '../ascent/data-facts.js';
 import { firstHyper, learnedHyper, tausToMatch } from '../ascent/hyper.js';
 import { type AscentOptions, type Counted, fitSettings } from '../options.js';
 
-/** True where a fit with either options goes through the same states, to the same numbers. */
+/** True if fits with either options go through the same states. */
 export async function isSameFit(
   graph: BipartiteGraph,
   first: Counted<AscentOptions>,
@@ -15,7 +15,7 @@ export async function isSameFit(
 ): Promise<boolean> {
   const [a, b] = [first, second].map(fitSettings);
   if (!alike({ ...a, model: null }, { ...b, model: null })) return false;
-  // Sizes that a simulation finds follow from the rest, and need not be found to compare it.
+  // Sizes by simulation follow from the rest, so they need not be simulated for a comparison.
   const begin = { sizes: 'bound' } as const;
   const facts = dataFacts(graph);
   const hyper = await Promise.all([a, b].map((s) => firstHyper(facts, { ...s, ...begin }, signal)));

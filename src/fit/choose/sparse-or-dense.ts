@@ -1,5 +1,4 @@
-// Sparse or dense? The bound decides, since it bounds the evidence of either: with the sizes learned on both, the two
-// differ in σ alone and are comparable.
+// Sparse or dense, by the bounds of both models: with the sizes learned in both, they differ in σ alone and are comparable.
 
 import { type BipartiteGraph, simpleGraph } from '../../graph/graph.js';
 import { ascend } from '../ascent/ascent.js';
@@ -23,9 +22,9 @@ export interface SparsityEvidence {
 const MOST_ITERATIONS = 100;
 
 /**
- * Goes on from a sparse fit twice: with σ moved into the dense range until the bound settles again, and as it was for as
- * many iterations. Starting from one state keeps both in the same optimum, and equal further work gives neither an
- * advantage: the difference is the hyperparameters'.
+ * Continues a sparse fit twice: with σ moved into the dense range until the bound converges again, and with σ as it was for
+ * the same number of iterations. One common start keeps both in the same optimum, and equal further work gives neither an
+ * advantage, so the difference is due to the hyperparameters.
  */
 export async function sparsityEvidence(
   graph: BipartiteGraph,

@@ -1,5 +1,5 @@
-// New vertices against a fitted model: the other side stays as it was fitted, the new rows are updated
-// alone. Rows are independent given the other side, so many fold in at once on an engine, and one takes milliseconds.
+// Fold-in of new vertices into a fitted model (model.md section 7): the other side stays as it was fitted, and only the new rows
+// are updated. Rows are independent given the other side, so an engine folds many in parallel, and one takes milliseconds.
 
 import type { Activity, Engine, SideHyper, TableValues } from '../../engine/engine.js';
 import { ACTIVITY_FLOOR, gammasOf, WEIGHT_SHAPE_FLOOR } from '../../engine/engine.js';
@@ -22,7 +22,7 @@ import { foldCounts } from '../sides/count-prior.js';
 /** How a graph's vertices are folded in; declared in options/library.ts. */
 export interface FoldInOptions extends OptionsOf<typeof FOLD_IN>, TaskOptions {}
 
-/** Half-steps with means in the edge pass before the exact ones: the same cure as in a fit's warm start. */
+/** Half-steps with means in the edge pass before the geometric ones, as in a fit's warm start (section 6). */
 const WARM_STEPS = 10;
 
 /**
@@ -35,7 +35,7 @@ function warmSteps(activity: Activity = 'geometric'): number {
   return activity === 'mean' ? Infinity : WARM_STEPS;
 }
 
-/** The side that new vertices are folded in against: a posterior, or the means of a ranker, which expects nothing unseen. */
+/** The fixed side of a fold-in: a posterior, or the means of a ranker, which has no unseen mass. */
 export type FixedSide =
   | (Posterior & { readonly unseenMass: Float64Array })
   | { readonly count: number; readonly means: Float32Array };
@@ -44,12 +44,12 @@ export type FixedSide =
 export interface FoldBase {
   readonly features: number;
   readonly multigraph: boolean;
-  /** Of the new vertices. */
+  /** Hyperparameters of the new vertices. */
   readonly prior: SideHyper;
   readonly fixed: FixedSide;
 }
 
-/** A side of a posterior as what new vertices are folded into. */
+/** What new vertices of a side of a posterior are folded into. */
 export function foldBase(model: PosteriorModel, side: SideName): FoldBase {
   const { features, multigraph } = model;
   return { features, multigraph, prior: model[side].hyper, fixed: model[otherSide(side)] };
@@ -150,7 +150,7 @@ export function asTable(fixed: FixedSide): TableValues {
   return 'means' in fixed ? gammasOf(fixed.means, fixed.count) : fixed;
 }
 
-/** Every new row begins alike: the fixed side tells the features apart. */
+/** Every new row starts with equal features: the fixed side tells them apart. */
 function priorRows(
   rows: Pick<GraphSide, 'count' | 'offsets'>,
   hyper: SideHyper,
@@ -173,7 +173,7 @@ export function firstShapes(
   );
 }
 
-/** M_k over the vertices that the new ones could have met, plus the unseen ones' share. */
+/** M_k of section 7: the mass of the vertices that the new ones could have met, plus a share of the unseen mass. */
 export function eligibleMass(
   model: PosteriorModel,
   side: SideName,
@@ -242,7 +242,7 @@ export function foldInOne(
   return foldVertex(base, neighbors, settings);
 }
 
-/** The same for what may be a ranker; `neighbors` are known to be there. */
+/** The same for a posterior or a ranker, without checks of `neighbors`. */
 export function foldVertex(
   { features: K, multigraph, prior: hyper, fixed }: FoldBase,
   neighbors: ArrayLike<number>,

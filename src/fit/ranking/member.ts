@@ -1,4 +1,4 @@
-// One of the fits for ranking whose scores are added: sweeps until it settles, and what there is of it between two of them.
+// One of the fits for ranking whose scores are added: sweeps until its likelihood converges, and its state between two sweeps.
 
 import type { Engine } from '../../engine/engine.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
@@ -13,12 +13,12 @@ import { cutFolds } from './folds.js';
 import type { RankingSettings } from './settings.js';
 import { type CrossFit, type CrossFitState, startCrossFit } from './sweep.js';
 
-/** Features first look alike and the likelihood hardly moves; it cannot have settled before they have told apart. */
+/** At first features are alike and the likelihood hardly changes, so a fit cannot converge before this many sweeps. */
 const LEAST_SWEEPS = 15;
-/** Those of a former model have. */
-const FORMER_SWEEPS = 2;
-/** Where others add to the scores, held-back users gain nothing by further sweeps once a change is below so many tolerances. */
-const FORMER_CHANGE = 20;
+/** Features of a previous model already differ. */
+const PREVIOUS_SWEEPS = 2;
+/** With blending, a fit from a previous model stops once a sweep changes the likelihood by less than this many tolerances. */
+const PREVIOUS_CHANGE = 20;
 
 /** A fit as a member of a ranker, whole or stopped between two sweeps. */
 export interface MemberState extends RankingState {
@@ -36,7 +36,7 @@ export interface MemberStart {
 
 export interface MemberHooks {
   isStopped(): boolean;
-  /** Nobody wants what there is of it any more: it ends with nothing. */
+  /** Whether another fit has failed, so that the result is not needed. */
   isAbandoned(): boolean;
   onSweep(state: LoopState, change: number): void;
   /** After each sweep but the last, and waited for. */
@@ -64,8 +64,8 @@ export async function fitMember(
     const now = { state, items: await cross.readItems(), foldMass: cross.foldMass() };
     free?.();
     const nothing = new Float64Array(features);
-    // Known users, from all of their items: state F + 1, which no item was updated from. It takes a few half-steps, which
-    // a stop waits for: what is left is then a whole model.
+    // Known users from all of their items: a user state that no item was updated from. It takes a few half-steps, which a stop
+    // waits for, so that it leaves a whole model.
     const fixed = modelSide(graph.items, now.items, hyper.items, nothing);
     const base = { features, multigraph: graph.multigraph, prior: hyper.users, fixed };
     const users = await foldMeans(engine, base, graph.users, RANKING_STEPS);
@@ -108,15 +108,15 @@ export interface SweepHooks {
   afterSweep(): Promise<void>;
 }
 
-/** Sweeps until the likelihood settles, the iterations are over, or somebody stops it. */
+/** Sweeps until the likelihood converges, the iterations end, or the fit is stopped. */
 export async function runSweeps(
   cross: Pick<CrossFit, 'sweep'>,
   from: LoopState,
-  { iterations, tolerance, fromModel: former, blend }: RankingSettings,
+  { iterations, tolerance, fromModel, blend }: RankingSettings,
   { isStopped, onState, afterSweep }: SweepHooks,
 ): Promise<LoopResult['stopped']> {
-  const least = former ? FORMER_SWEEPS : LEAST_SWEEPS;
-  const small = former && blend ? FORMER_CHANGE * tolerance : tolerance;
+  const least = fromModel ? PREVIOUS_SWEEPS : LEAST_SWEEPS;
+  const small = fromModel && blend ? PREVIOUS_CHANGE * tolerance : tolerance;
   let state = from;
   while (state.iteration < iterations) {
     if (await isStopped()) return 'aborted';

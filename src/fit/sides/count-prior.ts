@@ -1,7 +1,7 @@
-// Counts that are no Poisson: how often a pair is there, given that it is. The logarithm of a count is normal around
-// μ + a_i + b_j, the user's and the item's part normal themselves, and the count is rounded up: P(count ≤ n) =
-// Φ((log n − μ − a_i − b_j) / s). Mean-field ascent is closed: a latent logarithm given its count is a truncated normal,
-// and everything else is normal. docs/model.md has the formulas, docs/predictive.md what it was chosen among.
+// Counts that are not Poisson: the count of a pair, given that the pair has an edge. The logarithm of a count is normal around
+// μ + a_i + b_j, with normal effects a_i of the user and b_j of the item, and the count is rounded up:
+// P(count ≤ n) = Φ((log n − μ − a_i − b_j) / s). Mean-field ascent is closed: a latent logarithm given its count is a truncated
+// normal, and everything else is normal. docs/model.md has the formulas; docs/predictive.md compares alternatives.
 
 import { type BipartiteGraph, type BySide, type GraphSide, SIDES, type SideName } from '../../graph/graph.js';
 import { normal } from '../../math/distributions.js';
@@ -9,23 +9,24 @@ import { allocate } from '../../math/memory.js';
 import { type TruncatedNormal, truncateNormal } from '../../math/normal.js';
 import type { Random } from '../../math/random.js';
 
-/** The law of counts given an edge. */
+/** The prior of counts given an edge. */
 export interface CountPrior {
-  /** μ: the logarithm of a count, on average. */
+  /** μ: the mean logarithm of a count. */
   readonly mean: number;
-  /** s: its spread within a user and an item. */
+  /** s: its standard deviation for a given user and item. */
   readonly spread: number;
-  /** Spreads of the users' and of the items' parts. */
+  /** Standard deviations of the users' and of the items' effects. */
   readonly users: number;
   readonly items: number;
 }
 
-/** What is known of the parts of some vertices: independent normals. */
+/** The posterior of the effects of some vertices: independent normals. */
 export interface CountEffects {
   readonly mean: Float32Array;
   readonly variance: Float32Array;
 }
 
+/** A fitted prior of counts, with the effects of all vertices. */
 export interface FittedCounts {
   readonly prior: CountPrior;
   readonly effects: BySide<CountEffects>;
@@ -35,25 +36,25 @@ export interface FittedCounts {
 
 /** Counts are stored in 32 bits. */
 export const LARGEST_COUNT = 0xffff_ffff;
-/** Where all counts are the same there is no spread, and a law without one could not be drawn from. */
+/** If all counts are equal there is no spread; draws need one above 0. */
 const LEAST_SPREAD = 1e-3;
 const MOST_SWEEPS = 200;
 /** Relative change of the bound, per sweep, at which the fit ends. */
 const TOLERANCE = 1e-6;
 
-/** Maximizes the bound over the law, and finds the parts of all vertices; `sides` have parts, by default both. */
+/** Maximizes the bound over the prior and the effects of all vertices; only `sides` have effects, by default both. */
 export function fitCounts(graph: BipartiteGraph, sides: readonly SideName[] = SIDES): FittedCounts {
   const { offsets, neighbors, counts } = graph.users;
-  if (!counts) throw new Error('a law of counts needs counts');
+  if (!counts) throw new Error('a prior of counts needs counts');
   const edges = neighbors.length;
   const user = new Uint32Array(edges);
   for (let u = 0; u < graph.users.count; u++) user.fill(u, offsets[u], offsets[u + 1]);
   const index = { users: user, items: neighbors };
-  const parts = {
+  const effects = {
     users: emptyEffects(graph.users.count),
     items: emptyEffects(graph.items.count),
   };
-  let law = { ...firstLaw(counts), ...noParts(sides) };
+  let prior = { ...firstPrior(counts), ...noEffects(sides) };
   const latent = new Float64Array(edges);
   const step: Step = { residual: 0, square: 0, log: 0 };
   let bound = -Infinity;
@@ -61,31 +62,31 @@ export function fitCounts(graph: BipartiteGraph, sides: readonly SideName[] = SI
     // The latent logarithms, given everything else.
     step.residual = step.square = step.log = 0;
     for (let e = 0; e < edges; e++) {
-      const { mean: a, variance: va } = parts.users;
-      const { mean: b, variance: vb } = parts.items;
+      const { mean: a, variance: va } = effects.users;
+      const { mean: b, variance: vb } = effects.items;
       const [i, j] = [user[e], neighbors[e]];
-      latent[e] = addEdge(counts[e], law.mean + a[i] + b[j], law.spread, va[i] + vb[j], step);
+      latent[e] = addEdge(counts[e], prior.mean + a[i] + b[j], prior.spread, va[i] + vb[j], step);
     }
     const before = bound;
-    bound = step.log - divergence(parts.users, law.users) - divergence(parts.items, law.items);
+    bound = step.log - divergence(effects.users, prior.users) - divergence(effects.items, prior.items);
     if (sweep > 4 && Math.abs(bound - before) <= TOLERANCE * Math.abs(bound)) break;
-    const mean = law.mean + step.residual / edges;
+    const mean = prior.mean + step.residual / edges;
     const spread = Math.max(LEAST_SPREAD, Math.sqrt(step.square / edges));
-    law = { ...law, mean, spread };
+    prior = { ...prior, mean, spread };
     for (const side of sides) {
       const other = side === 'users' ? 'items' : 'users';
       updateEffects(
-        parts[side],
+        effects[side],
         index[side],
         latent,
-        law,
-        law[side],
-        (e) => parts[other].mean[index[other][e]],
+        prior,
+        prior[side],
+        (e) => effects[other].mean[index[other][e]],
       );
-      law = { ...law, [side]: Math.max(LEAST_SPREAD, rootMeanSquare(parts[side])) };
+      prior = { ...prior, [side]: Math.max(LEAST_SPREAD, rootMeanSquare(effects[side])) };
     }
   }
-  return Object.freeze({ prior: Object.freeze(law), effects: parts, bound });
+  return Object.freeze({ prior: Object.freeze(prior), effects, bound });
 }
 
 interface Step {
@@ -96,7 +97,7 @@ interface Step {
 
 const scratch: TruncatedNormal = { logProbability: 0, mean: 0, variance: 0 };
 
-/** E[latent logarithm] of one count; adds to the sums that the law is estimated from. */
+/** E[latent logarithm] of one count; adds to the sums that the prior is estimated from. */
 function addEdge(count: number, mean: number, spread: number, uncertain: number, sums: Step): number {
   const low = count > 1 ? (Math.log(count - 1) - mean) / spread : -Infinity;
   truncateNormal(low, (Math.log(count) - mean) / spread, scratch);
@@ -107,55 +108,56 @@ function addEdge(count: number, mean: number, spread: number, uncertain: number,
   return mean + residual;
 }
 
-/** The parts of one side given the latent logarithms: each a normal, shrunk by its prior. */
+/** The effects of one side given the latent logarithms: each a normal, shrunk by its prior. */
 function updateEffects(
   { mean, variance }: CountEffects,
   index: Uint32Array,
   latent: Float64Array,
-  law: CountPrior,
-  prior: number,
-  otherPart: (edge: number) => number,
+  prior: CountPrior,
+  spread: number,
+  otherEffect: (edge: number) => number,
 ): void {
   const sum = new Float64Array(mean.length);
   const number = new Float64Array(mean.length);
   for (let e = 0; e < latent.length; e++) {
-    sum[index[e]] += latent[e] - law.mean - otherPart(e);
+    sum[index[e]] += latent[e] - prior.mean - otherEffect(e);
     number[index[e]]++;
   }
-  const noise = law.spread ** 2;
+  const noise = prior.spread ** 2;
   for (let v = 0; v < mean.length; v++) {
-    const precision = number[v] / noise + 1 / prior ** 2;
+    const precision = number[v] / noise + 1 / spread ** 2;
     mean[v] = sum[v] / noise / precision;
     variance[v] = 1 / precision;
   }
 }
 
-/** The parts of new vertices of one side from the counts of their edges to known ones, as in `graph`'s order. */
+/** The effects of new vertices of one side, from the counts of their edges to known vertices. */
 export function foldCounts(
-  law: CountPrior,
+  prior: CountPrior,
   side: 'users' | 'items',
   rows: Pick<GraphSide, 'count' | 'offsets' | 'neighbors' | 'counts'>,
   known: CountEffects,
 ): CountEffects {
   const result = emptyEffects(rows.count);
-  const noise = law.spread ** 2;
-  const prior = law[side] ** 2;
+  const noise = prior.spread ** 2;
+  const variance = prior[side] ** 2;
   const sums: Step = { residual: 0, square: 0, log: 0 };
   for (let v = 0; v < rows.count; v++) {
     const [first, last] = [rows.offsets[v], rows.offsets[v + 1]];
     const n = rows.counts ? last - first : 0;
-    const precision = n / noise + 1 / prior;
+    const precision = n / noise + 1 / variance;
     let mean = 0;
     for (let round = 0; round < 100 && n > 0; round++) {
       let sum = 0;
       for (let e = first; e < last; e++) {
-        const part = known.mean[rows.neighbors[e]];
-        sum += addEdge(rows.counts![e], law.mean + mean + part, law.spread, 0, sums) - law.mean - part;
+        const effect = known.mean[rows.neighbors[e]];
+        sum +=
+          addEdge(rows.counts![e], prior.mean + mean + effect, prior.spread, 0, sums) - prior.mean - effect;
       }
       const next = sum / noise / precision;
-      const settled = Math.abs(next - mean) < 1e-5;
+      const hasConverged = Math.abs(next - mean) < 1e-5;
       mean = next;
-      if (settled) break;
+      if (hasConverged) break;
     }
     result.mean[v] = mean;
     result.variance[v] = 1 / precision;
@@ -169,19 +171,19 @@ export function drawCount(random: Random, mean: number, spread: number): number 
   return Math.min(LARGEST_COUNT, Math.max(1, value));
 }
 
-/** Effects of which nothing is known but their prior. */
+/** Effects at 0, to be filled. */
 export function emptyEffects(count: number): CountEffects {
   return { mean: allocate(Float32Array, count), variance: allocate(Float32Array, count) };
 }
 
-/** Vertices of the other sides are all alike. */
-function noParts(sides: readonly SideName[]): Partial<CountPrior> {
+/** The smallest spread for the sides without effects. */
+function noEffects(sides: readonly SideName[]): Partial<CountPrior> {
   return Object.fromEntries(
     SIDES.filter((side) => !sides.includes(side)).map((side) => [side, LEAST_SPREAD]),
   );
 }
 
-function firstLaw(counts: Uint32Array): CountPrior {
+function firstPrior(counts: Uint32Array): CountPrior {
   let sum = 0;
   let square = 0;
   for (let e = 0; e < counts.length; e++) {
@@ -194,7 +196,7 @@ function firstLaw(counts: Uint32Array): CountPrior {
   return { mean, spread, users: 0.5 * spread, items: 0.5 * spread };
 }
 
-/** KL of the parts from their prior. */
+/** Kullback-Leibler divergence of the effects from their prior. */
 function divergence({ mean, variance }: CountEffects, prior: number): number {
   let sum = 0;
   for (let v = 0; v < mean.length; v++) {

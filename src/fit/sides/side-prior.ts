@@ -1,6 +1,5 @@
-// A law for each side. Real sides differ: one may be a fixed population of which some were not met yet (σ < 0, Gamma
-// weights, dense), another may go on for ever (σ ≥ 0, sparse). Which of the two, and with which σ, the low degrees say;
-// docs/sides.md has the rules that were tried and how well each predicts.
+// The prior of each side: sparse or dense, chosen for each side by its low degrees. A dense side (σ < 0, Gamma weights) is a
+// fixed population, some of which is unseen; a sparse side (σ ≥ 0) has no end. docs/sides.md compares the rules that were tried.
 
 import type { SideHyper } from '../../engine/engine.js';
 import { otherSide, type SideName } from '../../graph/graph.js';
@@ -23,14 +22,14 @@ import {
   sizePosteriors,
 } from './size-posterior.js';
 
-/** σ̂ is a share of vertices, so it can reach 1 on tiny graphs; the model needs it below. */
+/** σ̂ can reach 1 on tiny graphs; the model needs σ < 1. */
 export const LARGEST_SIGMA = 0.95;
-/** Below this the weights of a side are all but equal, and a smaller σ changes nothing that can be seen. */
+/** Below this the weights of a side are nearly equal, and a smaller σ has no visible effect. */
 export const SMALLEST_SIGMA = -12;
-/** Standard errors that a side must lie below the border to be taken for dense. */
+/** A side is dense if its σ lies this many standard errors below the border. */
 const CLEAR = 2;
 
-/** The tail index that a side's degrees speak for. */
+/** Sparse or dense, and σ, as the degrees of a side suggest. */
 export interface TailPrior {
   readonly kind: 'sparse' | 'dense';
   readonly sigma: number;
@@ -39,8 +38,8 @@ export interface TailPrior {
 }
 
 /**
- * Dense with the σ of the low degrees where that is clearly negative, and otherwise sparse with σ̂(½), which predicts better
- * where there is a tail to see. All degrees stand in where hardly any are low.
+ * Dense with the σ of the low degrees if that is clearly negative; otherwise sparse with σ̂(½), which predicts better if there
+ * is a tail. If hardly any degree is low, all degrees are used.
  */
 export function tailPrior(counts: DegreeCounts): TailPrior {
   const fitted = fitLowDegrees(counts) ?? fitDegrees(counts);
@@ -52,19 +51,19 @@ export function tailPrior(counts: DegreeCounts): TailPrior {
   return { kind: 'sparse', sigma, standardError: tailIndexHalfError(counts) };
 }
 
-/** Range of log τ: beyond it all vertices were seen, or hardly any. */
+/** Range of log τ: beyond it nearly all vertices were seen, or hardly any. */
 const LOG_TAU = { low: -7, high: 9 } as const;
 
 /**
- * The τ of a dense side with which the model's curve of vertices agrees with the data's: thinning the other side to a half
- * leaves a share 2^−σ̂(½) of the vertices, and E[ψ(½θ·M)] / E[ψ(θ·M)] by the model. At τ = 1 the share of unseen vertices
- * would follow from the scale that both sides happen to have.
+ * The τ of a dense side at which model and data agree on thinning: halving the other side leaves a share 2^−σ̂(½) of the
+ * vertices in the data, and E[ψ(½θ·M)] / E[ψ(θ·M)] in the model. A fixed τ would let the arbitrary scale that both sides share
+ * decide the share of unseen vertices.
  */
-export function matchTau(law: SideHyper, half: number, mass: Float64Array): number {
+export function matchTau(prior: SideHyper, half: number, mass: Float64Array): number {
   const target = -half * Math.LN2;
   const halved = mass.map((m) => m / 2);
   const excess = (logTau: number) => {
-    const at = { ...law, tau: Math.exp(logTau) };
+    const at = { ...prior, tau: Math.exp(logTau) };
     return Math.log(expectedLaplace(at, halved) / expectedLaplace(at, mass)) - target;
   };
   // The share falls with τ: from all of them to one half.
@@ -79,9 +78,9 @@ export function matchTau(law: SideHyper, half: number, mass: Float64Array): numb
   return Math.exp((low + high) / 2);
 }
 
-/** What a fitted model says of the vertices of one side, seen and unseen. */
+/** One side of a fitted model: its prior, and its seen and unseen vertices. */
 export interface SideReport {
-  /** dense: a fixed population; sparse: one without end. */
+  /** dense: a fixed population; sparse: a population without end. */
   readonly kind: 'sparse' | 'dense';
   readonly sigma: number;
   readonly tau: number;
@@ -92,19 +91,19 @@ export interface SideReport {
   readonly standardError: { readonly sigma: number | null; readonly size: number | null };
   /** The 90 % interval of a size that the fit has found; null if there is none, or if it was given. */
   readonly sizeInterval: SizeInterval | null;
-  /** Vertices of a dense side that the data do not have, with a 90 % interval; null where there is no end of them. */
+  /** Unseen vertices of a dense side, with a 90 % interval; null for a sparse side. */
   readonly unseen: { readonly mean: number; readonly low: number; readonly high: number } | null;
 }
 
-/** The law that each side was given, and why. */
+/** Both sides of a fitted model. */
 export type SidesReport = Readonly<Record<SideName, SideReport>>;
 
-/** The laws of a fitted model. */
+/** Describes both sides of a fitted model: σ and size with their standard errors, τ, and the unseen vertices. */
 export function describeSides(model: PosteriorModel): SidesReport {
   return describeSidesFrom(model, sizeFacts(model));
 }
 
-/** The same of a model whose users may be elsewhere. */
+/** The same for a model whose users may be in shards: `facts` hold sums over them. */
 export function describeSidesFrom(model: PosteriorModel, facts: SizeFacts): SidesReport {
   const sizes = sizePosteriors(model, facts);
   return {
@@ -144,19 +143,20 @@ function sigmaError({ kind, provenance }: PosteriorModel, facts: SizeFacts, side
 }
 
 /** Unseen over seen vertices of a dense side. */
-function unseenOdds(law: SideHyper, mass: Float64Array): number {
-  return Math.max(0, law.tau ** law.sigma / -law.sigma / expectedLaplace(law, mass) - 1);
+function unseenOdds(prior: SideHyper, mass: Float64Array): number {
+  const { sigma, tau } = prior;
+  return Math.max(0, tau ** sigma / -sigma / expectedLaplace(prior, mass) - 1);
 }
 
-/** Less than this is none. */
+/** Odds below this count as none. */
 const LEAST_ODDS = 1e-9;
-/** Draws behind an interval, and points at which σ's uncertainty is looked at, in standard errors. */
+/** Draws behind an interval, and points at which the error of σ is evaluated, in standard errors. */
 const DRAWS = 2000;
 const POINTS = [-2, -1, 0, 1, 2] as const;
 
 /**
- * Seen vertices are a share π of a population whose number is Poisson, so given π the unseen ones are negative binomial. σ
- * is known with an error, and τ follows it where the fit has matched it.
+ * Seen vertices are a share π of a population whose number is Poisson, so given π the number of unseen ones is negative
+ * binomial. σ has a standard error, and a matched τ follows σ.
  */
 function unseenVertices(model: PosteriorModel, facts: SizeFacts, side: SideName): SideReport['unseen'] {
   const { hyper, tauMatched } = model[side];
@@ -164,16 +164,16 @@ function unseenVertices(model: PosteriorModel, facts: SizeFacts, side: SideName)
   if (hyper.size === 0) return Object.freeze({ mean: 0, low: 0, high: 0 });
   if (hyper.sigma >= 0) return null;
   const { mass } = facts[otherSide(side)];
-  const law = tailPrior(counts);
+  const prior = tailPrior(counts);
   const half = tailIndexAt(counts, 0.5);
-  const spread = law.kind === 'dense' ? (law.standardError ?? 0) : 0;
+  const spread = prior.kind === 'dense' ? (prior.standardError ?? 0) : 0;
   const atSigma = (sigma: number) => {
     const at = { ...hyper, sigma };
     return unseenOdds(tauMatched ? { ...at, tau: matchTau(at, half, mass) } : at, mass);
   };
   const odds = unseenOdds(hyper, mass);
   const lowest = Math.min(hyper.sigma, SMALLEST_SIGMA);
-  // Relative to the middle: the masses have moved a little since τ was last matched.
+  // Relative to the odds at σ itself: the masses have moved a little since τ was last matched.
   const middle = Math.log(LEAST_ODDS + atSigma(hyper.sigma)) - Math.log(LEAST_ODDS + odds);
   const logs = POINTS.map(
     (z) =>

@@ -1,7 +1,7 @@
-// How well the sizes are known. Given the mass of the other side, a size is Gamma(vertices, E[ψ]). That mass is not given:
-// multiplying all user weights by c and all item weights by 1/c changes no rate, so c is known by the degrees of either side
-// alone, as the scale at which their law ends, and both sizes follow it, one up and one down. The fit's own curvature along c is too
-// sharp, for it takes the features of every vertex for known; only their directions are. Here their totals are integrated out.
+// How well the sizes are known. Given the mass of the other side, a size is Gamma(vertices, E[ψ]). That mass is uncertain:
+// multiplying all user weights by c and all item weights by 1/c changes no rate. Only the degrees tell c, by the scale at which
+// their distribution ends, and both sizes follow c in opposite directions. The curvature of the bound along c is too sharp, since
+// it treats the features of every vertex as known. Here their totals are integrated out.
 
 import type { SideHyper } from '../../engine/engine.js';
 import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
@@ -23,24 +23,25 @@ export interface SizePosterior {
   readonly standardError: number;
 }
 
-/** Of the normal distribution: 90 % lie within. */
+/** 90 % of a normal distribution lie within this many standard deviations. */
 const REACH = 1.6449;
-/** Between the points of a difference, in log c. */
+/** Step of the finite differences, in log c. */
 const STEP = 0.2;
-/** What is known of log c before the data: the weak prior of log τ, which moves the same scale. */
+/** Prior standard deviation of log c: that of log τ, which moves the same scale. */
 const PRIOR_SPREAD = 1.5;
 
-/** What a law is said from: sums over the vertices of a side, wherever these were added up. */
+/** Sums over the vertices of a side from which it is described; shards can be added up. */
 export interface SideFacts {
   readonly count: number;
   readonly degrees: DegreeCounts;
-  /** M_k of the side, with the unseen ones' share. */
+  /** M_k of the side, with its unseen mass. */
   readonly mass: Float64Array;
-  /** Mass of the other side that a vertex meets for each unit of its features, by the edges. */
+  /** Mass of the other side that a vertex meets for each unit of its features, averaged over the edges. */
   readonly met: number;
 }
 export type SizeFacts = Readonly<Record<SideName, SideFacts>>;
 
+/** The sums of one side of a model. */
 export function sideFacts(model: PosteriorModel, name: SideName): SideFacts {
   const side = model[name];
   const { sum, edges } = metMass(side, model.features);
@@ -48,6 +49,7 @@ export function sideFacts(model: PosteriorModel, name: SideName): SideFacts {
   return { count: side.count, degrees, mass, met: sum / edges };
 }
 
+/** The sums of both sides of a model. */
 export function sizeFacts(model: PosteriorModel): SizeFacts {
   return { users: sideFacts(model, 'users'), items: sideFacts(model, 'items') };
 }
@@ -76,7 +78,7 @@ export function sizePosteriors(
   return posteriors;
 }
 
-/** What the degrees of a side say of the mass of the other, which is multiplied by e^shift. */
+/** What the degrees of a side say if the mass of the other side is multiplied by e^shift. */
 interface ScaleProfile {
   readonly logLikelihood: (shift: number) => number;
   /** The best size there, up to a constant. */
@@ -106,7 +108,7 @@ function scaleProfile(model: PosteriorModel, facts: SizeFacts, name: SideName): 
   };
 }
 
-/** What `met` is the quotient of, over some vertices. */
+/** Numerator and denominator of `met`, over some vertices. */
 export function metMass(
   { count, hyper, weightRate, featureShape, featureRate, degree }: ModelSide,
   K: number,
@@ -127,7 +129,7 @@ interface Totals {
   readonly logDensity: Float64Array;
 }
 
-/** Points of the logarithm of a vertex' total of features, which is Gamma(K·a, b). */
+/** Grid for the logarithm of a vertex's total of features, which is Gamma(K·a, b). */
 const POINTS = 200;
 const RANGE = 25;
 

@@ -1,5 +1,5 @@
-// Users held back from a fit for ranking, to find settings of what is added to its scores: they are shown some of their items and
-// judged on the others.
+// Users held back from a fit for ranking to find the settings of the blend: they are shown through some of their items and
+// evaluated on the others.
 
 import type { RowLists } from '../../../math/csr.js';
 import { type RankingData, shownItems, someUsers, tryHoldBack } from '../../../metrics/held-back.js';
@@ -16,7 +16,7 @@ export interface EdgeLists {
 }
 
 export interface HeldBackUsers {
-  /** The other users, or as many of them as a trial needs, and the items that the held-back ones are judged on. */
+  /** The other users, or as many as a trial needs, and the items that the held-back users are evaluated on. */
   readonly data: RankingData;
   /** Number of held-back users, and what is shown of each. */
   readonly users: number;
@@ -25,14 +25,14 @@ export interface HeldBackUsers {
   score(tables: FactorTables, options: TaskOptions): Promise<number>;
 }
 
-/** A fifth of the users, at most so many; with too few, settings would be chosen by chance. */
+/** A fifth of the users is held back, at most `most`; with fewer than `least`, chance would choose the settings. */
 const HELD_BACK = { most: 1000, least: 20 } as const;
 /** Edges of the others, at most. */
 const EDGES = 1e6;
-/** Lengths of the lists that are judged. */
+/** Lengths of the lists that are evaluated. */
 const LISTS = { n: 20, depth: 100 } as const;
 
-/** Undefined where there are too few users to hold any back. */
+/** Undefined if there are too few users to hold any back. */
 export function holdUsersBack({ users, items }: EdgeLists, seed: number): HeldBackUsers | undefined {
   const shown = shownItems(items.offsets.length - 1, seed);
   const held = tryHoldBack({ users, shown }, { seed, maxUsers: HELD_BACK.most });
