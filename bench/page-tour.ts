@@ -109,7 +109,7 @@ if (!forManual) await shot(4, 'fit-before');
 await button(page, 'Fit').click();
 await page.locator('figure img').first().waitFor({ timeout: 60_000 });
 if (!forManual) await page.screenshot({ path: join(folder, '4-fit-under-way.png') });
-await page.getByRole('heading', { name: /settled/ }).waitFor({ timeout: 120_000 });
+await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 120_000 });
 await shot(4, 'fit');
 await button(page, 'Does it predict?').click();
 await page.getByRole('heading', { name: 'Would its lists be any good?' }).waitFor({ timeout: 120_000 });
@@ -129,7 +129,7 @@ for (const word of ['soviet', 'missil']) {
 await page.locator('.list button').first().click();
 await page.locator('.sure').filter({ hasText: ':' }).waitFor();
 await shot(7, 'recommend');
-await nav(page, 'Take it with you').click();
+await nav(page, 'Save').click();
 await shot(8, 'report');
 if (!forManual) {
   await nav(page, 'Data').click();

@@ -114,7 +114,7 @@ try {
     await button(page, 'Split and fit').click();
     const fitting = performance.now();
     await button(page, 'Fit').click();
-    await page.getByRole('heading', { name: /settled/ }).waitFor({ timeout: 240_000 });
+    await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 240_000 });
     const fit = (performance.now() - fitting) / 1000;
     await nav(page, 'Explore').click();
     await page.locator('.map canvas').first().waitFor({ timeout: 240_000 });

@@ -1,4 +1,4 @@
-// What happens when somebody does something: the walk from a table to a verdict, a fit and a list.
+// The actions of the page: from a table to a verdict, a fit and a list.
 
 import { batch } from '@preact/signals';
 import { forgetTitles } from './components/item-name.js';
@@ -24,7 +24,7 @@ import {
 } from './state.js';
 import { perform } from './work.js';
 
-/** Lets go of all that came from the data before. */
+/** Forgets everything that came from the data before. */
 function forget(): void {
   answerBy({});
   forgetTitles();
@@ -42,10 +42,13 @@ function forgetFit(): void {
   likes.value = [];
 }
 
-/** Opens what was dropped, picked, pasted or fetched: a model, or a table whose columns are then looked at. */
+/** Opens a file that was dropped, chosen, pasted or fetched: a model, or a table whose columns are shown next. */
 export async function openBlob(name: string, blob: Blob): Promise<void> {
   if (/\.safetensors$/i.test(name)) return openModel(name, blob);
-  const looked = await perform(`Looking at ${name}.`, 'preview', { source: { name, blob }, options: {} });
+  const looked = await perform(`Reading the first rows of ${name}.`, 'preview', {
+    source: { name, blob },
+    options: {},
+  });
   if (!looked) return;
   batch(() => {
     forget();
@@ -65,11 +68,11 @@ export async function openBlob(name: string, blob: Blob): Promise<void> {
   go('columns');
 }
 
-/** Looks again, with another separator or header. */
+/** Reads the first rows again, with another separator or header. */
 export async function lookAgain(sep: string | undefined, header: boolean | undefined): Promise<void> {
   const from = source.value;
   if (from?.kind !== 'blob') return;
-  const looked = await perform('Looking again.', 'preview', {
+  const looked = await perform('Reading the first rows again.', 'preview', {
     source: { name: from.name, blob: from.blob },
     options: { sep, header },
   });
@@ -86,7 +89,7 @@ export async function openUrl(address: string): Promise<void> {
   try {
     url = new URL(address, location.href);
   } catch {
-    complain(`${address}: this is no address; give one that begins with https://`, 'start');
+    complain(`${address}: this is not an address; give one that begins with https://`, 'start');
     return;
   }
   try {
@@ -99,7 +102,7 @@ export async function openUrl(address: string): Promise<void> {
     await openBlob(name, await answer.blob());
   } catch {
     complain(
-      `${url.href}: it could not be fetched; the server must allow other pages to read it (CORS). Download the file and drop it here`,
+      `${url.href}: this could not be fetched; its server must allow other pages to read it (CORS). Download the file and drop it here`,
       'start',
     );
   }
@@ -115,7 +118,7 @@ export async function openSample(name: SampleName): Promise<void> {
   await readTable();
 }
 
-/** Reads the whole table with the chosen columns, and goes on to the verdict. */
+/** Reads the whole table with the chosen columns, and goes to the verdict. */
 export async function readTable(): Promise<void> {
   const from = source.value;
   if (!from) return;
@@ -125,7 +128,7 @@ export async function readTable(): Promise<void> {
   const options = { users, items, count: multigraph ? count : undefined, sep, header, multigraph, setAside };
   const began = performance.now();
   const part = keepUsers < 1 || keepItems < 1 ? { users: keepUsers, items: keepItems, seed } : undefined;
-  // A table is thinned while it is read, so that what is left out takes no memory.
+  // A table is thinned while it is read, so that rows that are left out take no memory.
   const shares = from.kind === 'blob' ? part : undefined;
   const whole = await perform(`Reading ${from.name}.`, 'read', { source: from, options, shares });
   if (!whole) return;
@@ -156,10 +159,10 @@ export async function runCheck(): Promise<void> {
   if (done) check.value = done;
 }
 
-/** Works on with a share of both sides, drawn by coins. */
+/** Continues with a random share of both sides. */
 export async function thin(users: number, items: number): Promise<void> {
   if (opened.value?.passedOver !== undefined) {
-    // What was passed over is not here: the table is read again.
+    // Rows that were left out are not in memory: the table is read again.
     change({ keepUsers: users, keepItems: items });
     return readTable();
   }
@@ -214,18 +217,18 @@ async function openModel(name: string, blob: Blob): Promise<void> {
   go(found.features === undefined ? 'recommend' : 'explore');
 }
 
-/** Looks whether the page came with a model: `graphex serve` says so in the page that it sends. */
+/** Asks the server for its model, if a server sent this page. */
 export async function lookForServed(): Promise<void> {
   if (document.querySelector<HTMLMetaElement>('meta[name=graphex-host]')?.content !== 'server') return;
   const { servedModel } = await import('./server-model.js');
   offered.value = await servedModel();
 }
 
-/** Opens a server with the key that somebody has; what is wrong with it is said. */
+/** Opens the model of a server with a key, and says if the key is wrong. */
 export async function unlock(given: string): Promise<void> {
   problem.value = undefined;
   const { tryKey } = await import('./server-model.js');
-  // What no header can hold is no key.
+  // A key consists of characters that a header can hold.
   const found = /^[\x21-\x7e]+$/.test(given) ? await tryKey(given) : 'locked';
   if (found === 'locked')
     complain('The server does not know this key. Check it for missing characters.', 'start');
@@ -235,7 +238,7 @@ export async function unlock(given: string): Promise<void> {
   } else complain('The server has no model to show now. Try again later.', 'start');
 }
 
-/** Opens the model of the server, which goes on answering for it. */
+/** Opens the model of the server. The model stays there, and the server answers for it. */
 export async function openServed(found: ModelSummary): Promise<void> {
   const { serverAnswers } = await import('./server-model.js');
   batch(() => {
@@ -248,7 +251,7 @@ export async function openServed(found: ModelSummary): Promise<void> {
   go(found.features === undefined ? 'recommend' : 'explore');
 }
 
-/** Asked once, when the session is there anyway. */
+/** Asks once, when the session has started anyway. */
 function askMachine(): void {
   if (machine.value) return;
   ask('machine', undefined).answer.then(

@@ -1,4 +1,4 @@
-// The charts of the reports, in a chunk of their own: fetched with the first one.
+// The charts of the reports, in a chunk of their own that is fetched with the first chart.
 
 import type { PredictiveCheck } from '../evaluate/predictive.js';
 import type { ModelKind } from '../options/names.js';
@@ -14,21 +14,21 @@ import type { SideNames } from '../text/sides.js';
 
 export type { ChartPair };
 
-/** Charts are drawn beside the page: what Plot sets on the way is no business of the page's security policy. */
-let beside: Document | undefined;
+/** Charts are drawn in a document of their own: Plot sets styles that the page's security policy forbids. */
+let drawing: Document | undefined;
 
-/** Below this share of its usual width, and below so many pixels, a wide chart is made smaller as a whole: its words would not fit. */
+/** A wide chart is not drawn narrower than this share of its usual width or this many pixels: its text would not fit. */
 const NARROWEST = { share: 0.82, pixels: 580 };
-/** In fewer pixels the charts for small screens are drawn, as in the reports. */
+/** Below this width in pixels, the charts for small screens are drawn, as in the reports. */
 const SMALL = 540;
 
-/** The charts of a pair that suit a width. */
+/** The charts of a pair for a width. */
 export function svgsOf({ wide, narrow }: ChartPair, width: number): { svgs: string[]; small: boolean } {
   if (width >= SMALL) return { svgs: [wideSvg(wide, width)], small: false };
   return { svgs: narrow.map((chart) => draw(chart, Math.max(width, chart.width ?? 0))), small: true };
 }
 
-/** The wide one alone, as files hold it. */
+/** The wide chart, as it is saved. */
 export function wideSvg(chart: Chart, width: number): string {
   const { width: usual = 560, height: tall = 360 } = chart;
   const drawn = Math.max(width, NARROWEST.pixels, Math.round(NARROWEST.share * usual));
@@ -36,8 +36,8 @@ export function wideSvg(chart: Chart, width: number): string {
 }
 
 function draw(chart: Chart, width: number, height = chart.height): string {
-  beside ??= document.implementation.createHTMLDocument('');
-  return drawChart(beside, { ...chart, width, height });
+  drawing ??= document.implementation.createHTMLDocument('');
+  return drawChart(drawing, { ...chart, width, height });
 }
 
 export function boundOf(bounds: Parameters<typeof boundChart>[0]): ChartPair {
@@ -54,7 +54,7 @@ export function checkCharts(check: SparsityCheck): Readonly<Record<'density' | '
   return { density: inBothWidths(densityChart(check)), degrees: inBothWidths(degreesChart(sides, names)) };
 }
 
-/** The prediction chart of one model alone. */
+/** The prediction chart of one model. */
 export function predictionOf(predictive: PredictiveCheck, model: ModelKind, names: SideNames): ChartPair {
   return predictionPair([{ model, predictive } as CheckedFit], {
     names,
@@ -62,7 +62,7 @@ export function predictionOf(predictive: PredictiveCheck, model: ModelKind, name
   });
 }
 
-/** Its degrees. */
+/** The degrees of its draws. */
 export function predictiveOf({ degrees }: PredictiveCheck, kind: ModelKind, names: SideNames): ChartPair {
   return predictivePair([{ name: MODEL_TITLES[kind], kind, degrees }], names);
 }

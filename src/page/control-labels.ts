@@ -1,10 +1,10 @@
-// What the page calls its controls, by the option that each of them sets; what is wrong with an option is said by this name.
+// The labels of the page's controls, by option. Error messages name options by these labels.
 
 export const LABELS = {
   users: 'Users',
   items: 'Items',
   count: 'Count',
-  sep: 'Columns are parted by',
+  sep: 'Columns are separated by',
   header: 'The first row names the columns',
   multigraph: 'Keep counts',
   rejects: 'Set bad rows aside',

@@ -1,14 +1,13 @@
-// What work will ask for, roughly, before it begins. The rates are guesses to begin with, round numbers that no machine
-// was measured for; once something was read or fitted in this tab, its own speed counts. bench/page.ts prints what
-// a machine reaches.
+// Rough estimates of memory and time before work starts. The first rates are round guesses. Once this tab has read or fitted
+// something, its own speed is used. bench/page.ts measures the rates of a machine.
 
-/** Bytes that a row takes while it is read: the collected pair, both orders of edges, and a share of its ids. */
+/** Bytes of a row while it is read: the pair, both orders of edges, and a share of the ids. */
 const ROW_BYTES = 40;
 /** Rows a second. */
 const ROWS_A_SECOND = 600_000;
 /** Edges × features × sweeps a second, for one thread. */
 const FIT_RATE = 30e6;
-/** Sweeps that a fit mostly takes before it settles. */
+/** Sweeps that most fits take to converge. */
 const USUAL_SWEEPS = 150;
 /** Bytes of a vertex and feature: shapes, rates and activities in float32. */
 const FACTOR_BYTES = 16;
@@ -48,20 +47,20 @@ export function needToFit(
   };
 }
 
-/** Shares that are offered, of each side. */
+/** The shares of a side that can be chosen. */
 export const SHARES = [1, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01] as const;
 
-/** What it takes to read a table of which coins keep a share of both sides: every row is looked at, few are kept. */
+/** The need of reading a table of which a random share is kept: every row is read, few are kept. */
 export function needToThin(whole: Need, { users, items }: { users: number; items: number }): Need {
   return { bytes: whole.bytes * users * items, seconds: whole.seconds };
 }
 
-/** The largest share of both sides whose table takes no more than half of what a tab is given: a fit needs as much again. */
+/** The largest share of both sides that takes at most half of a tab's memory: a fit needs as much again. */
 export function shareThatFits(whole: Need, cap: number): number {
   return SHARES.find((share) => whole.bytes * share * share <= cap / 2) ?? SHARES[SHARES.length - 1];
 }
 
-/** What a browser is likely to give one tab: half of what the device says to have, at most 4 GB. */
+/** The memory that a browser is likely to give one tab: half of the device's, at most 4 GB. */
 export function memoryCap(): number {
   const gigabytes = (navigator as { readonly deviceMemory?: number }).deviceMemory ?? 4;
   return Math.min(4, gigabytes / 2) * 1e9;

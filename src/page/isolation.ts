@@ -1,5 +1,5 @@
-// Works offline, and on hosts that cannot send headers: a service worker keeps the files, and adds the two headers that
-// let threads share memory. A page that is not isolated yet is loaded once more, and never a second time.
+// A service worker keeps the files for offline use, and adds the two headers that let threads share memory, for hosts that
+// cannot send them. A page that is not isolated yet is reloaded once.
 
 const TRIED = 'graphex-isolation-tried';
 
@@ -11,13 +11,13 @@ export async function becomeIsolated(): Promise<void> {
     });
     await navigator.serviceWorker.ready;
   } catch {
-    return; // a browser that keeps no service workers still has the page, in one thread
+    return; // without service workers the page works in one thread
   }
   if (window.crossOriginIsolated) {
     sessionStorage.removeItem(TRIED);
     return;
   }
-  // Only before anybody has begun: what was dropped would be lost.
+  // Only before the user has opened something: a reload would lose it.
   if (sessionStorage.getItem(TRIED) || document.documentElement.dataset.begun) return;
   sessionStorage.setItem(TRIED, 'yes');
   location.reload();

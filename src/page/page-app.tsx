@@ -13,7 +13,7 @@ const TITLES: Readonly<Record<StepName, string>> = {
   predict: 'Does it predict?',
   explore: 'Explore',
   recommend: 'Recommend',
-  report: 'Take it with you',
+  report: 'Save',
 };
 
 const VIEWS = {
@@ -37,12 +37,12 @@ export function App() {
     document.title = now === 'start' ? 'graphex' : `${TITLES[now]} · graphex`;
     if (before.current === now) return;
     before.current = now;
-    // The button that led here is gone: who uses the keyboard goes on from the new content, not from the top.
+    // The button that was pressed is gone, so the keyboard focus moves to the new content.
     const { activeElement } = document;
     if (!steps.current!.contains(activeElement)) content.current!.focus({ preventScroll: true });
   }, [now]);
   useEffect(() => {
-    // On a phone not all steps are in view: the current one is.
+    // On a phone only some steps are visible: the list scrolls to the current one.
     const list = steps.current!;
     const observer = new ResizeObserver(() => {
       const current = list.querySelector<HTMLElement>('[aria-current]')!;
@@ -85,7 +85,7 @@ export function App() {
       </main>
       <footer>
         {model.value?.served
-          ? 'The model is on the server that this page came from: what you click is sent there, and nowhere else.'
+          ? 'The model is on the server that sent this page: your clicks are sent there, and nowhere else.'
           : 'Everything is computed in this tab, by the same code as the command line. Nothing is sent anywhere.'}{' '}
         <a href="./manual/index.html">The manual</a>
       </footer>

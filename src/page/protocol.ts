@@ -1,4 +1,4 @@
-// What the page asks of its session (a worker that holds the data and the model), and what it answers: plain values only.
+// Requests of the page to its session, the worker that holds data and model, and their answers: plain values only.
 
 import type { PackedError } from '../errors.js';
 import type { PredictiveCheck } from '../evaluate/predictive.js';
@@ -17,7 +17,7 @@ import type { StudyResults } from '../study/results.js';
 import type { SideNames } from '../text/sides.js';
 import type { PackedNames } from './map/packed-names.js';
 
-/** Sets that come with the page. */
+/** Samples that come with the page. */
 export const SAMPLES = ['@sotu', '@simulated-small', '@simulated'] as const;
 export type SampleName = (typeof SAMPLES)[number];
 
@@ -25,7 +25,7 @@ export type Source =
   | ({ readonly kind: 'blob' } & NamedBlob)
   | { readonly kind: 'sample'; readonly name: SampleName };
 
-/** Options of the reader that the page knows. */
+/** Options of the reader that have a control on the page. */
 export interface ReadChoice {
   readonly users?: string | undefined;
   readonly items?: string | undefined;
@@ -33,7 +33,7 @@ export interface ReadChoice {
   readonly sep?: string | undefined;
   readonly header?: boolean | undefined;
   readonly multigraph?: boolean | undefined;
-  /** Go on after bad rows. */
+  /** Continue after bad rows. */
   readonly setAside?: boolean | undefined;
 }
 
@@ -49,13 +49,13 @@ export interface Opened {
   readonly names: SideNames;
   readonly read: ReadCounts;
   readonly guess: ReadGuess;
-  /** How the source was understood. */
+  /** Sentences on how the table was read. */
   readonly words: readonly string[];
   /** The first bad rows that were set aside. */
   readonly rejected: readonly { readonly line: number; readonly reason: string }[];
-  /** Shares that thinning kept. */
+  /** Shares that thinning kept, if the data were thinned. */
   readonly kept?: Shares | undefined;
-  /** Rows that were left out while the table was read: of those nothing is here. */
+  /** Rows that were left out while the table was read. They are not in memory. */
   readonly passedOver?: number | undefined;
 }
 
@@ -90,16 +90,16 @@ export interface FitChoice {
   readonly iterations: number;
   readonly engine: 'auto' | 'cpu' | 'gpu';
   readonly seed: number;
-  /** Undefined: all rows are fitted, and nothing is left to judge the fit by. */
+  /** Undefined: all rows are fitted, and no test part is left for an evaluation. */
   readonly split?: SplitChoice | undefined;
 }
 
-/** How a fit stands. */
+/** The state of a fit in progress. */
 export interface LiveFit {
   readonly split?: SplitSummary | undefined;
   readonly bounds: readonly (readonly [number, number])[];
   readonly predictive?: PredictiveCheck | undefined;
-  /** Where the draws are from. */
+  /** The iteration of the draws. */
   readonly iteration: number;
 }
 
@@ -118,12 +118,12 @@ export interface ModelSummary {
   /** Of the fit; undefined for a model that was opened. */
   readonly seconds: number | undefined;
   readonly engine: string | undefined;
-  /** Why that engine ran; undefined for a model that was opened. */
+  /** Why this engine was chosen; undefined for a model that was opened. */
   readonly why: string | undefined;
   readonly threads: number | undefined;
   readonly sides: readonly string[];
   readonly split: SplitSummary | undefined;
-  /** It is on the server that the page came from, which answers for it. */
+  /** Whether the model is on the server that sent the page. */
   readonly served?: true | undefined;
 }
 
@@ -138,7 +138,7 @@ export interface EvaluationSummary {
   readonly kind: ModelKind;
   readonly features: number;
   readonly names: SideNames;
-  /** What the figures mean, leave out, and are worth. */
+  /** Sentences about the figures: their meaning, their intervals, and what they leave out. */
   readonly words: readonly string[];
   readonly scores: readonly Score[];
   readonly n: number;
@@ -149,7 +149,7 @@ export interface ItemMap {
   /** In two dimensions, both about −1 to 1. */
   readonly x: Float32Array;
   readonly y: Float32Array;
-  /** The feature that each item has most of, from 0. */
+  /** The main feature of each item, from 0. */
   readonly feature: Uint16Array;
   readonly degree: Uint32Array;
   readonly names: PackedNames;
@@ -165,24 +165,24 @@ export interface Listed {
 
 export interface Answer {
   readonly items: readonly Listed[];
-  /** How sure the list is, in words. */
+  /** The confidence of the list, in words. */
   readonly sure: string | undefined;
-  /** That the list took. */
+  /** Time that the list took. */
   readonly milliseconds: number;
 }
 
-/** An item that was looked for; what is not known at once is left out. */
+/** An item that was found; fields that are not known are left out. */
 export interface FoundItem {
   readonly item: string;
   readonly users?: number | undefined;
-  /** Its number on the map, and the feature that it has most of, from 0. */
+  /** Its index on the map, and its main feature, from 0. */
   readonly at?: number | undefined;
   readonly feature?: number | undefined;
 }
 
 export interface FoundItems {
   readonly items: readonly FoundItem[];
-  /** Of how many, where that is known. */
+  /** The number of all items that match, if it is known. */
   readonly total?: number | undefined;
 }
 
@@ -196,7 +196,7 @@ export interface Machine {
   readonly gpu: { readonly available: boolean; readonly software: boolean; readonly detail: string };
 }
 
-/** What can be saved, by the name of the file. */
+/** Files that can be saved. */
 export type Export =
   | { readonly what: 'model' }
   | { readonly what: 'features' }
@@ -207,7 +207,7 @@ export type Export =
       readonly format: 'csv' | 'parquet';
     };
 
-/** Method → [what it is given, what it answers, what it tells meanwhile]. */
+/** Method → [input, answer, partial answer]. */
 export interface Api {
   machine: [undefined, Machine, never];
   preview: [{ source: NamedBlob; options: ReadChoice }, TablePreview, never];

@@ -1,29 +1,36 @@
-// The reports of the command line, made in the page; fetched when one is asked for.
+// The reports of the command line, made in the page. This code is fetched with the first report.
 
 import { type Chart, drawChart } from '../report/charts/chart.js';
 import { checkPictures } from '../report/charts/check.js';
 import { studyPicturesInTurn } from '../report/charts/study.js';
 import { renderCheckPage } from '../report/pages/check.js';
 import { renderStudyPage } from '../report/pages/study.js';
+import { resultsJson } from '../report/terminal/study.js';
 import type { SparsityCheck } from '../sparsity/check.js';
 import type { StudyResults } from '../study/results.js';
 import { VERSION } from '../version.js';
-import { inTurn } from './components/in-turn.js';
 import type { Opened } from './protocol.js';
+import { inOwnTask } from './work.js';
 
-const beside = () => document.implementation.createHTMLDocument('');
+const newDocument = () => document.implementation.createHTMLDocument('');
 
-/** In a task of its own, so that the page answers before the next. */
-const draw = (chart: Chart) => inTurn(() => drawChart(beside(), chart));
+/** Each chart is drawn in its own task, so that the page stays responsive. */
+const draw = (chart: Chart) => inOwnTask(() => drawChart(newDocument(), chart));
 
 export function checkReport(data: Opened, check: SparsityCheck, seed: number): string {
   return renderCheckPage({
     ...{ source: data.source, check, read: data.read, guess: data.guess },
     ...{ version: VERSION, seed, fingerprint: data.fingerprint },
-    charts: checkPictures(beside(), check),
+    charts: checkPictures(newDocument(), check),
   });
 }
 
-export async function studyReport(results: StudyResults): Promise<string> {
-  return renderStudyPage(results, await studyPicturesInTurn(results, draw));
+/** The files of a study. */
+export async function studyFiles(
+  results: StudyResults,
+): Promise<Record<'report.html' | 'results.json', string>> {
+  return {
+    'report.html': renderStudyPage(results, await studyPicturesInTurn(results, draw)),
+    'results.json': resultsJson(results),
+  };
 }

@@ -1,14 +1,14 @@
-// The model of the server that the page came from. It is not fetched: it may be large, and knows its users. The server
-// answers the same questions about it that the session answers about a model in the tab.
+// The model of the server that sent the page. It is not fetched: it may be large, and it knows its users. The server answers
+// the same requests about it that the session answers about a model in the tab.
 
 import type { Reasons } from '../predict/explain/reasons.js';
 import type { ScoreContribution } from '../predict/recommend.js';
 import { sideNames } from '../text/sides.js';
 import { learnTitles, type Titled } from './components/item-name.js';
 import type { Api, FoundItem, ModelSummary } from './protocol.js';
-import { type Elsewhere, SessionError } from './session-client.js';
+import { type ServerAnswers, SessionError } from './session-client.js';
 
-/** What `graphex serve` answers; /openapi.json describes it. */
+/** Answers of the server; /openapi.json describes them. */
 interface Recommended {
   readonly items: readonly (Titled & {
     readonly score: number;
@@ -41,11 +41,11 @@ interface Models {
 
 const at = (path: string) => new URL(path, document.baseURI);
 
-/** The key of a server that asks for one: kept here alone, and gone with the tab. */
+/** The key, if the server asks for one. It is kept in the memory of this tab only. */
 let key: string | undefined;
 const withKey = (): HeadersInit => (key === undefined ? {} : { Authorization: `Bearer ${key}` });
 
-/** Keeps a key for all that is asked from now on, if the server knows it. */
+/** Uses a key for all further requests, if the server knows it. */
 export async function tryKey(given: string): Promise<ModelSummary | 'locked' | undefined> {
   key = given;
   const found = await servedModel();
@@ -53,7 +53,7 @@ export async function tryKey(given: string): Promise<ModelSummary | 'locked' | u
   return found;
 }
 
-/** What is served, or undefined where nothing is. */
+/** The model of the server, or undefined if it has none. */
 export async function servedModel(): Promise<ModelSummary | 'locked' | undefined> {
   const answer = await fetch(at('v1/models'), { headers: withKey() }).catch(() => undefined);
   if (answer?.status === 401) return 'locked';
@@ -70,7 +70,7 @@ export async function servedModel(): Promise<ModelSummary | 'locked' | undefined
   };
 }
 
-/** A refusal of the server. */
+/** A problem that the server answered with. */
 class Refused extends SessionError {
   constructor(
     readonly status: number,
@@ -87,14 +87,14 @@ async function asked<T>(path: string, signal: AbortSignal, body?: unknown): Prom
     ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
   }).catch((error) => {
     if (error.name === 'AbortError') throw error;
-    throw new SessionError('Error', 'The server does not answer. Look whether it still runs, and try again.');
+    throw new SessionError('Error', 'The server does not answer. Check that it still runs, and try again.');
   });
   if (answer.ok) return answer.json();
   const problem = await answer.json().catch(() => ({}));
   throw new Refused(answer.status, problem.detail ?? 'no reason given');
 }
 
-export const serverAnswers: Elsewhere = {
+export const serverAnswers: ServerAnswers = {
   async features({ n }, signal) {
     type Found = { features: Api['features'][1] };
     const { features } = await asked<Found>(`v1/features?n=${n}`, signal);
@@ -119,7 +119,7 @@ export const serverAnswers: Elsewhere = {
     const began = performance.now();
     const list = (more: object) => asked<Recommended>('v1/recommend', signal, { likes, n, ...more });
     const { items, confidence } = await list({ explain: true, confidence: true }).catch((error) => {
-      // Models without a posterior over tastes say so; their lists are still good.
+      // Some models have no confidence; their lists are still valid.
       if (error instanceof Refused && error.status === 422) return list({});
       throw error;
     });

@@ -1,5 +1,5 @@
-// Keeps the files of the page, so that it works offline after the first visit, and answers with the two headers that let
-// threads share memory, for hosts that cannot send them. The build writes the list of files and its version in front.
+// Keeps the files of the page for offline use, and adds the two headers that let threads share memory, for hosts that cannot
+// send them. The build puts the list of files and the version in front.
 
 /* global FILES, VERSION */
 const CACHE = `graphex-page-${VERSION}`;
@@ -13,7 +13,7 @@ self.addEventListener('install', (event) => {
   event.waitUntil(
     (async () => {
       const cache = await caches.open(CACHE);
-      // Past the browser's own store: a file that is kept must be that of this version.
+      // Not from the browser's own cache: every file must be of this version.
       await cache.addAll(FILES.map((file) => new Request(file, { cache: 'reload' })));
       await self.skipWaiting();
     })(),
@@ -38,7 +38,7 @@ self.addEventListener('fetch', (event) => {
   if (request.method !== 'GET' || url.origin !== base.origin || !url.pathname.startsWith(base.pathname))
     return;
   const file = url.pathname.slice(base.pathname.length) || 'index.html';
-  // What is no file of the page (an API beside it) goes to the network untouched.
+  // Other requests, such as those to a server's endpoints, go to the network unchanged.
   if (!FILES.includes(`./${file}`)) return;
   event.respondWith(
     (async () => {

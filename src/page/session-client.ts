@@ -1,10 +1,10 @@
-// The page's end of the session: questions with progress and cancel. The worker starts with the first question, so that
-// the first screen loads no engine.
+// The page's side of the session: requests with progress and cancellation. The worker starts with the first request, so
+// that the first screen loads no engine.
 
 import type { Progress } from '../progress.js';
 import type { Api, Method, Reply, Request } from './protocol.js';
 
-/** Where the built session lies; scripts/page.js says it. */
+/** The path of the built session; scripts/page.js defines it. */
 declare const SESSION: string;
 
 export interface Asked<M extends Method> {
@@ -22,7 +22,7 @@ interface Waiting extends Listener<Method> {
   reject(error: Error): void;
 }
 
-/** An error that came back: its class is told by its name. */
+/** An error of the session; `name` is the name of its class. */
 export class SessionError extends Error {
   constructor(
     override readonly name: string,
@@ -67,22 +67,22 @@ function start(): Worker {
   return worker;
 }
 
-/** Questions that somebody else answers: a server, about its own model. */
-export type Elsewhere = {
+/** Requests that a server answers, about its own model. */
+export type ServerAnswers = {
   readonly [M in Method]?: (input: Api[M][0], signal: AbortSignal) => Promise<Api[M][1]>;
 };
 
-let elsewhere: Elsewhere = {};
+let serverAnswers: ServerAnswers = {};
 
-export function answerBy(others: Elsewhere): void {
-  elsewhere = others;
+export function answerBy(answers: ServerAnswers): void {
+  serverAnswers = answers;
 }
 
 export function ask<M extends Method>(method: M, input: Api[M][0], listener: Listener<M> = {}): Asked<M> {
-  const other = elsewhere[method];
-  if (other) {
+  const answerOfServer = serverAnswers[method];
+  if (answerOfServer) {
     const controller = new AbortController();
-    return { answer: other(input, controller.signal), cancel: () => controller.abort() };
+    return { answer: answerOfServer(input, controller.signal), cancel: () => controller.abort() };
   }
   const worker = start();
   const id = nextId++;

@@ -1,4 +1,4 @@
-// The session's data: read, looked over, thinned, checked.
+// The session's data: previewed, read, thinned, checked.
 
 import { InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
@@ -16,7 +16,7 @@ import type { Api, Opened, ReadChoice, Source } from './protocol.js';
 import type { Task } from './session.js';
 import { forgetModel } from './session-model.js';
 
-/** What was read, and what is worked with: the same, or a thinned part of it. */
+/** The table that was read, and the graph in use: the whole table, or a thinned part of it. */
 interface Data {
   readonly source: string;
   readonly read: ReadResult;
@@ -53,7 +53,7 @@ export async function answerRead(
       if (rejected.length < REJECTED_SHOWN) rejected.push({ line, reason });
     },
   };
-  // What there was is let go of first: two tables at once may be too much for a tab.
+  // The old table is released first: two tables may be too much for a tab.
   data = undefined;
   await forgetModel();
   const { signal, onProgress } = task;
@@ -61,7 +61,7 @@ export async function answerRead(
     source.kind === 'sample'
       ? await readSample(source, options, task)
       : await readBlob(source, { ...choice, signal, onProgress }, setAside ? sink : undefined, shares);
-  // What the coins left out is told in words of its own.
+  // The page reports thinned rows in a sentence of its own.
   const { leftOut, ...counts } = found.read;
   const read = shares ? { ...found, read: counts } : found;
   data = {
@@ -83,17 +83,17 @@ async function readSample(
   const file = async (ending: string) => {
     const answer = await fetch(new URL(`../samples/sotu.${ending}`, self.location.href), { signal });
     if (!answer.ok)
-      throw new InputError(`${name}: it could not be fetched (status ${answer.status}); try again`);
+      throw new InputError(`${name}: this sample could not be fetched (status ${answer.status}); try again`);
     return answer;
   };
-  // The graph that the command line makes of the texts, with what it says about them.
+  // The graph that the command line makes from the texts, with its report of reading them.
   const { columns, guess, read } = await (await file('json')).json();
   const table = { name: 'sotu.tsv.gz', blob: await (await file('tsv.gz')).blob() };
   const { graph } = await readBlob(table, { ...columns, multigraph, signal, onProgress });
   return withNames({ graph, guess, read }, undefined);
 }
 
-/** Keeps each user and each item by a coin: a smaller table of the same kind, which the first rows are not. */
+/** Keeps users and items at random. The first rows of a table would be another kind of table. */
 export async function answerThin(shares: Api['thin'][0]): Promise<Opened> {
   const whole = currentData();
   await forgetModel();
@@ -105,7 +105,7 @@ export async function answerThin(shares: Api['thin'][0]): Promise<Opened> {
   return opened(data);
 }
 
-/** The exact lines and the verdict at once, the sampled points as soon as they are there. */
+/** Sends the exact lines and the verdict first, and the sampled points when they are ready. */
 export async function answerCheck(
   { seed }: Api['check'][0],
   { signal, onProgress, tell }: Task<'check'>,

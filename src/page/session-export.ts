@@ -1,4 +1,4 @@
-// What leaves the session: the model file, tables, and the numbers of the whole study.
+// Files that leave the session: the model, tables, and the results of the study.
 
 import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
@@ -40,7 +40,7 @@ async function edges({ part, format }: Extract<Export, { what: 'edges' }>): Prom
   return { name: `${part === 'all' ? 'edges' : part.toLowerCase()}.${format}`, blob: new Blob(pieces) };
 }
 
-/** The list as it is shown, in the form of the files of `graphex recommend`. */
+/** The list in the format of `graphex recommend`. */
 async function shownList({ list, format }: Extract<Export, { what: 'list' }>): Promise<Api['export'][1]> {
   const titled = list.items.some(({ title }) => title !== undefined);
   const pieces: BlobPart[] = [];
@@ -61,7 +61,7 @@ function partOf(part: Extract<Export, { what: 'edges' }>['part']): BipartiteGrap
   return split[part];
 }
 
-/** The heaviest items of each feature, a row each. */
+/** The items of each feature with the largest weights, one row each. */
 function featureTable(): string {
   const rows = currentModel()
     .recommender.features({ n: 50 })
@@ -71,7 +71,7 @@ function featureTable(): string {
   return `${['feature,share,item,weight', ...rows].join('\n')}\n`;
 }
 
-/** The study of the paper on these data, as `graphex study` makes it; the page draws its pictures. */
+/** The study of these data, as `graphex study` makes it. The page draws its charts. */
 export async function answerStudy(
   { seed, features }: Api['study'][0],
   { signal, onProgress }: Task<'study'>,

@@ -1,4 +1,4 @@
-// The session's model: fitted here or opened from a file, judged, explored and asked.
+// The session's model: fitted or opened from a file, then evaluated, explored and asked for lists.
 
 import { InputError } from '../errors.js';
 import { baselineTitle } from '../evaluate/baselines/all-baselines.js';
@@ -50,7 +50,7 @@ let mapped: { readonly model: Model; readonly feature: Uint16Array } | undefined
 
 /** The model, which must have been fitted or opened. */
 export function currentModel(): Held {
-  if (!held) throw new InputError('there is no model yet: fit one, or drop a .safetensors file');
+  if (!held) throw new InputError('there is no model yet: fit one, or open a .safetensors file');
   return held;
 }
 
@@ -60,8 +60,8 @@ export async function forgetModel(): Promise<void> {
   mapped = undefined;
 }
 
-/** Between two looks at a fit, at least; draws must not take more than this share of the time. */
-const LOOK_MINUTES = 0.4 / 60;
+/** Minutes between two updates of a fit in progress, and the largest share of the time for its draws. */
+const UPDATE_MINUTES = 0.4 / 60;
 const DRAW_SHARE = 0.2;
 
 export async function answerFit(
@@ -78,11 +78,11 @@ export async function answerFit(
   let predictive: PredictiveCheck | undefined;
   const fitted = await fit(split?.train ?? graph, {
     ...{ features, model: kind, iterations, engine, seed, signal, onProgress },
-    checkpointMinutes: LOOK_MINUTES,
+    checkpointMinutes: UPDATE_MINUTES,
     async onCheckpoint({ checkpoint: { state }, model }) {
       const began = performance.now();
       if (split && model.type === 'posterior' && state.bounds.length > 0 && began >= drawnAgain) {
-        predictive = await lookAhead(model, split, { seed, signal });
+        predictive = await drawEarly(model, split, { seed, signal });
         drawnAgain = performance.now() + (performance.now() - began) / DRAW_SHARE;
       }
       tell({ split: parts, bounds: state.bounds, predictive, iteration: state.iteration });
@@ -92,8 +92,8 @@ export async function answerFit(
   return summary(held);
 }
 
-/** A few draws of the test part from a fit that is under way. */
-async function lookAhead(
+/** A few draws of the test part from a fit in progress. */
+async function drawEarly(
   model: PosteriorModel,
   split: Split,
   { seed, signal }: { readonly seed: number; readonly signal: AbortSignal },
@@ -120,11 +120,6 @@ function splitSummary({ train, foldIn, test }: Split): SplitSummary {
   };
 }
 
-/** Sentences about options of the command line, which come last, are of no use in a page. */
-function withoutOptions(words: string): string {
-  return words.replace(/\s--[a-z].*$/s, '');
-}
-
 export async function answerEvaluate(
   { seed, n, draws }: Api['evaluate'][0],
   { signal, onProgress }: Task<'evaluate'>,
@@ -148,10 +143,7 @@ export async function answerEvaluate(
     features: featureCount(model) ?? 0,
     words: [
       ...(predictive
-        ? [
-            surpriseWords(predictive, names, model.multigraph),
-            withoutOptions(intervalWords(predictive, names)),
-          ]
+        ? [surpriseWords(predictive, names, model.multigraph), intervalWords(predictive, names)]
         : []),
       leftOutWords(evaluation),
     ],
@@ -220,13 +212,13 @@ export async function answerSimilar({ item, n }: Api['similar'][0]): Promise<Nea
   return recommender.similar(item, { n }).map((near) => ({ ...near, at: model.items.ids.find(near.item) }));
 }
 
-/** Items whose id holds the text, those that most users have first; without a text simply those. */
+/** Items whose id contains the text, popular items first. Without a text: the popular items. */
 export async function answerFind({ text, n, feature }: Api['find'][0]): Promise<FoundItems> {
   const { model } = currentModel();
   const wanted = text.trim().toLowerCase();
   const { ids, degree, count } = model.items;
   const own = mapped?.model === model ? mapped.feature : undefined;
-  /** The item itself, then those that begin with the text, then the others. */
+  /** First the item itself, then those that begin with the text, then the others. */
   const found: { at: number; place: number }[] = [];
   for (let at = 0; at < count; at++) {
     if (feature !== undefined && own && own[at] !== feature) continue;
@@ -262,7 +254,7 @@ export async function answerRecommend(
       items.map(({ item }) => item),
     )
     .catch((error) => {
-      // Models without a posterior over tastes say so; their lists are still good.
+      // Some models have no confidence; their lists are still valid.
       if (error instanceof InputError) return undefined;
       throw error;
     });

@@ -1,6 +1,6 @@
 // The session: a worker that holds data, split and model, so that the page itself never computes and never freezes. It
-// answers one question at a time, in order, but for small ones about the model, which need not wait for a map or a study; a
-// question that was cancelled ends as soon as its work hears the signal.
+// answers one request at a time, in order. Small requests about the model do not wait for a map or a study. A cancelled
+// request ends as soon as its work checks the signal.
 
 import { packError } from '../errors.js';
 import type { TaskOptions } from '../progress.js';
@@ -19,7 +19,7 @@ import {
   answerSimilar,
 } from './session-model.js';
 
-/** What a question is answered with: the task's signal and progress, and a way to tell part of the answer early. */
+/** Signal and progress of a request, and a function that sends part of the answer early. */
 export interface Task<M extends Method> extends TaskOptions {
   readonly signal: AbortSignal;
   tell(partial: Api[M][2]): void;
@@ -59,7 +59,7 @@ async function answerMachine(): Promise<Machine> {
   };
 }
 
-/** Questions of a hand that waits for the answer. */
+/** Requests that follow a click and must be answered immediately. */
 const SMALL: ReadonlySet<Method> = new Set(['find', 'similar', 'recommend']);
 
 const running = new Map<number, AbortController>();

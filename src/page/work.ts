@@ -1,4 +1,4 @@
-// One piece of work at a time, with its progress, the time that is left, and a way to end it.
+// The work in progress: one task at a time, with its progress, the remaining time, and a way to cancel it.
 
 import { signal } from '@preact/signals';
 import type { Progress } from '../progress.js';
@@ -10,24 +10,21 @@ export interface Work {
   readonly title: string;
   readonly began: number;
   readonly progress: Progress | undefined;
-  /** Since when this stage goes on, and where it then stood. */
+  /** When this stage began, and how much was done then. */
   readonly stage: { readonly began: number; readonly from: number };
   cancel(): void;
 }
 
 export const work = signal<Work | undefined>(undefined);
 
-/** Who waits for a piece of work. */
+/** Who waits for a task. */
 export interface Waiter<M extends Method> {
   readonly onPartial?: (partial: Api[M][2]) => void;
-  /** The step that it belongs to, where that is not the one in view. */
+  /** The step of the task. Default: the current step. */
   readonly of?: StepName;
 }
 
-/**
- * Asks the session and shows the work; undefined where it was cancelled or failed, which its step then says. Small
- * questions that are answered at once need no title.
- */
+/** Asks the session and shows the work. Undefined if it was cancelled or failed; its step shows the error. */
 export async function perform<M extends Method>(
   title: string,
   method: M,
@@ -63,10 +60,19 @@ export async function perform<M extends Method>(
   }
 }
 
-/** Seconds that the present stage will still take, where it can be told. */
+/** Remaining seconds of the current stage, if they can be estimated. */
 export function secondsLeft({ progress, stage }: Work): number | undefined {
   if (!progress?.total) return undefined;
   const done = progress.done - stage.from;
   const elapsed = (performance.now() - stage.began) / 1000;
   return done > 0 && elapsed > 1 ? (elapsed * (progress.total - progress.done)) / done : undefined;
+}
+
+let lastTask: Promise<unknown> = Promise.resolve();
+
+/** Runs functions one after the other, each in its own task, so that the page stays responsive. */
+export function inOwnTask<T>(run: () => T): Promise<T> {
+  const done = lastTask.then(() => new Promise((resolve) => setTimeout(resolve))).then(run);
+  lastTask = done.catch(() => undefined);
+  return done;
 }

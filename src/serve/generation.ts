@@ -70,8 +70,6 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
       capacity: options.queue,
       batchSize: BATCH_SIZE,
       sliceOf,
-      // HTTP takes about a third of the work of a single answer. Under overload it needs a core that does not compute.
-      singleWorkers: threadCount(cores - 1, count),
     });
     return {
       info: { ...serving.info, loaded: new Date().toISOString() },

@@ -80,16 +80,12 @@ export interface QueueOptions<Query, Reply> {
   readonly capacity: number;
   /** Requests that go to a worker together. */
   readonly batchSize: number;
-  /** Workers for single requests under overload. Default: all. */
-  readonly singleWorkers?: number;
   /** Splits a reply into what was done and what is left. Default: everything was done. */
   readonly sliceOf?: (query: Query, reply: Reply) => Slice<Query, Reply>;
 }
 
 /** A queue that has not been empty for this many milliseconds is overloaded. Longer times showed in the slowest answers. */
 const OVERLOADED_AFTER = 25;
-/** Milliseconds without a refusal after which an overload has ended. */
-const RECOVERED_AFTER = 1000;
 /** Milliseconds by which each piece of a request is placed behind the one before it, so that other requests get between. */
 const PIECE_STEP = 10;
 /** Requests in pieces that may wait: two batches of the longest kind. */
@@ -103,7 +99,7 @@ export function createQueue<Query, Reply>(
   now: () => number = () => performance.now(),
 ): WorkQueue<Query, Reply> {
   type Entry = Waiting<Query, Reply>;
-  const { capacity, batchSize, singleWorkers = workers.length } = options;
+  const { capacity, batchSize } = options;
   const { sliceOf = (_: Query, reply: Reply): Slice<Query, Reply> => ({ reply }) } = options;
   /** In order of arrival. */
   const singles: Entry[] = [];
@@ -112,17 +108,12 @@ export function createQueue<Query, Reply>(
   const idle = [...workers];
   let bulkWaiting = 0;
   let working = 0;
-  /** Workers that answer single requests now. */
-  let onSingles = 0;
   /** Whether a piece was started last: then a single request is next. */
   let pieceWasLast = false;
   let draining = false;
   let drained: (() => void) | undefined;
   /** When the queue of single requests was empty last. */
   let lastEmpty = now();
-  let overload = false;
-  /** When a request was refused last. */
-  let lastFull = Number.NEGATIVE_INFINITY;
   let checking: ReturnType<typeof setInterval> | undefined;
 
   function startNext(): void {
@@ -132,9 +123,7 @@ export function createQueue<Query, Reply>(
       // The worker that rested longest: one that fails instantly is not asked again before the others.
       const worker = idle.shift() as Worker<Query, Reply>;
       const weight = batch.reduce((sum, one) => sum + one.weight, 0);
-      const single = batch[0].bulk ? 0 : 1;
       working += weight;
-      onSingles += single;
       for (const { asked, bulk } of batch) asked.started ||= bulk === true;
       worker(batch.map(({ query }) => query))
         .then(
@@ -150,7 +139,6 @@ export function createQueue<Query, Reply>(
         )
         .finally(() => {
           working -= weight;
-          onSingles -= single;
           idle.push(worker);
           startNext();
         });
@@ -179,12 +167,10 @@ export function createQueue<Query, Reply>(
   /** The next work for one worker: a piece of a long request, or up to `batchSize` single requests. */
   function take(): Entry[] {
     dropDead();
-    const singleIsNext = singles.length > 0 && onSingles < (overload ? singleWorkers : workers.length);
-    if (pieces.length > 0 && !(singleIsNext && pieceWasLast)) {
+    if (pieces.length > 0 && !(singles.length > 0 && pieceWasLast)) {
       pieceWasLast = true;
       return [removed(pieces, 0)];
     }
-    if (!singleIsNext) return [];
     pieceWasLast = false;
     return singles.splice(0, batchSize);
   }
@@ -213,22 +199,11 @@ export function createQueue<Query, Reply>(
     startNext();
   }
 
-  /** Single requests that may wait now. */
-  function room(time: number): number {
-    if (singles.length === 0) lastEmpty = time;
-    if (time - lastEmpty > OVERLOADED_AFTER) {
-      overload = true;
-      lastFull = time;
-    } else if (time - lastFull > RECOVERED_AFTER) overload = false;
-    return overload ? Math.min(capacity, Math.ceil(batchSize / 2)) : capacity;
-  }
-
   function isFull(): boolean {
-    const time = now();
     // While a worker is idle no request waits, however small the queue.
-    const full = singles.length > 0 && singles.length >= room(time);
-    if (full) lastFull = time;
-    return full;
+    if (singles.length === 0) return false;
+    const overloaded = now() - lastEmpty > OVERLOADED_AFTER;
+    return singles.length >= (overloaded ? Math.min(capacity, Math.ceil(batchSize / 2)) : capacity);
   }
 
   /** A request that is larger than the whole queue is taken when the queue is empty. */
@@ -258,6 +233,7 @@ export function createQueue<Query, Reply>(
       const time = now();
       const bulk = asking.length > 1 || asking[0].bulk === true;
       const weight = asking.reduce((sum, piece) => sum + piece.weight, 0);
+      if (singles.length === 0) lastEmpty = time;
       if (bulk ? isBulkFull(weight) : isFull()) throw tooBusy(singles.length + bulkWaiting);
       const asked: Asked = { until: time + deadline, gone, tooSlow, started: false, failed: false, size: 0 };
       const replies = asking.map(

@@ -70,11 +70,11 @@ async function toFit(page: Page): Promise<void> {
   await idle(page);
   await button(page, 'Split and fit').click();
   await button(page, 'Fit').click();
-  await page.getByRole('heading', { name: /settled/ }).waitFor({ timeout: 60_000 });
+  await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 60_000 });
 }
 
 async function savedModel(page: Page) {
-  await nav(page, 'Take it with you').click();
+  await nav(page, 'Save').click();
   const bytes = await download(page, () => button(page, 'Save model.safetensors').click());
   const model = await modelFromBytes(new Uint8Array(bytes));
   if (model.type !== 'posterior') throw new Error(`a fit was saved as a ${model.type}`);
@@ -97,7 +97,7 @@ describe.skipIf(!canVisit)('the page and the command line', () => {
     );
     await page.locator('figure img').nth(1).waitFor();
     for (const figure of await page.locator('figure').all()) {
-      await figure.getByText('Figures and files of this chart').click();
+      await figure.getByText('Table and files of this chart').click();
       const file = (name: string) => download(page, () => figure.getByRole('button', { name }).click());
       expect((await file('Save SVG')).toString()).toMatch(/^<svg.*<\/svg>\s*$/s);
       expect((await file('Save PNG')).subarray(1, 4).toString()).toBe('PNG');
@@ -196,7 +196,7 @@ describe.skipIf(!canVisit)('the study', () => {
     await button(page, 'Is it sparse?').click();
     await page.locator('.card strong').first().waitFor();
     await idle(page);
-    await nav(page, 'Take it with you').click();
+    await nav(page, 'Save').click();
     const files = new Map<string, string>();
     page.on('download', async (file) =>
       files.set(file.suggestedFilename(), readFileSync(await file.path(), 'utf8')),

@@ -118,13 +118,13 @@ describe.skipIf(!canVisit)('a hostile table', () => {
     await idle(page);
     await main(page, 'Split and fit').click();
     await main(page, 'Fit').click();
-    await page.getByRole('heading', { name: /settled/ }).waitFor({ timeout: 60_000 });
+    await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 60_000 });
     await nav(page, 'Explore').click();
     await page.locator('.map canvas').first().waitFor({ timeout: 60_000 });
     await nav(page, 'Recommend').click();
     await page.locator('.chips button').first().click();
     await page.locator('.list li').first().waitFor();
-    await nav(page, 'Take it with you').click();
+    await nav(page, 'Save').click();
     await page.locator('pre').first().waitFor();
     expect(await page.evaluate(() => (window as { harmed?: number }).harmed)).toBeUndefined();
     expect(await page.locator('main img[src=x], main script, main b[onclick]').count()).toBe(0);
@@ -180,7 +180,7 @@ describe.skipIf(!canVisit)('everyone', () => {
     await look('verdict');
     await main(page, 'Split and fit').click();
     await main(page, 'Fit').click();
-    await page.getByRole('heading', { name: /settled/ }).waitFor({ timeout: 60_000 });
+    await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 60_000 });
     await look('fit');
     await main(page, 'Does it predict?').click();
     await page.getByRole('heading', { name: /lists be any good/ }).waitFor({ timeout: 60_000 });
@@ -193,7 +193,7 @@ describe.skipIf(!canVisit)('everyone', () => {
     await page.locator('.chips button').first().click();
     await page.locator('.list button').first().click();
     await look('recommend');
-    await nav(page, 'Take it with you').click();
+    await nav(page, 'Save').click();
     await look('report');
     expect(wrong).toEqual([]);
     await page.context().close();

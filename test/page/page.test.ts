@@ -99,7 +99,7 @@ describe.skipIf(!canVisit)('the walk', () => {
 
     await button(page, 'Split and fit').click();
     await button(page, 'Fit').click();
-    await page.getByRole('heading', { name: /settled/ }).waitFor({ timeout: 60_000 });
+    await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 60_000 });
     const parts = split(graph, { testUsers: 0.2, testItems: 0.2, seed: 1 });
     expect(await page.getByRole('row', { name: /^test/ }).innerText()).toMatch(
       new RegExp(
@@ -129,7 +129,7 @@ describe.skipIf(!canVisit)('the walk', () => {
     expect(await page.locator('.sure').innerText()).toMatch(/^(High|Medium|Low) confidence: /);
 
     // The model goes out, and comes back into the library and into the page.
-    await nav(page, 'Take it with you').click();
+    await nav(page, 'Save').click();
     expect(await page.locator('pre').first().innerText()).toContain(
       'npx graphex fit parts -k 4 --iterations 60 --engine cpu',
     );
@@ -217,7 +217,7 @@ describe.skipIf(!canVisit)('on the way', () => {
     await toVerdict(page);
     await button(page, 'Split and fit').click();
     await button(page, 'Fit').click();
-    await page.getByRole('heading', { name: /settled/ }).waitFor({ timeout: 60_000 });
+    await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 60_000 });
     await button(page, 'Does it predict?').click();
     await page.locator('figure img').nth(1).waitFor({ timeout: 60_000 });
     const images = page.locator('figure img');
@@ -287,7 +287,7 @@ describe.skipIf(!canVisit)('on the way', () => {
     expect(await page.locator('.facts dd').allInnerTexts()).toEqual(
       expect.arrayContaining([part.users.count, part.items.count, part.edges].map((n) => grouped(n))),
     );
-    await nav(page, 'Take it with you').click();
+    await nav(page, 'Save').click();
     expect(await page.locator('pre').nth(1).innerText()).toContain(
       'const part = thin(graph, { users: 0.3, items: 0.3, seed: 1 });',
     );

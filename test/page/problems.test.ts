@@ -20,9 +20,9 @@ test('an option is named by the label of its control, without what a command lin
   );
 });
 
-test('an option without a control is named by its flag, and other errors stay as they are', () => {
+test('an option without a control has its name, and other errors stay as they are', () => {
   const error = optionError`${option('where')} leaves out all; see ${option('minDegree', 'N')} and ${option('toString')}`;
-  expect((inLabels(error) as Error).message).toBe('--where leaves out all; see --min-degree N and toString');
+  expect((inLabels(error) as Error).message).toBe('where leaves out all; see minDegree and toString');
   const other = new Error('rejects');
   expect(inLabels(other)).toBe(other);
 });

@@ -68,7 +68,7 @@ describe.skipIf(!canVisit)('a server with a model', () => {
       list.map(({ item, score }) => ({ item, score, title: title(item) })),
     );
     // Nothing is there to take away but the list: the model stays on the server.
-    expect(await nav(page, 'Take it with you').isDisabled()).toBe(true);
+    expect(await nav(page, 'Save').isDisabled()).toBe(true);
     expect(loaded.filter((url) => url.includes('.safetensors'))).toEqual([]);
     expect(heard).toEqual([]);
 

@@ -21,7 +21,7 @@ import { READ } from '../../options/shared.js';
 import { chartDocument } from '../../report/charts/document.js';
 import { STUDY_PICTURES, studyPictures } from '../../report/charts/study.js';
 import { renderStudyPage } from '../../report/pages/study.js';
-import { describeStudy, studyDocument } from '../../report/terminal/study.js';
+import { describeStudy, resultsJson, studyDocument } from '../../report/terminal/study.js';
 import { wrap } from '../../report/terminal/text-table.js';
 import { findingWords } from '../../report/words/findings.js';
 import { readingWords } from '../../report/words/reading.js';
@@ -31,7 +31,7 @@ import type { CheckedReceipt } from '../../study/receipt.js';
 import type { StudyFinding, StudyOrigin, StudyResults } from '../../study/results.js';
 import { study } from '../../study/study.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
-import { safeJson, shown } from '../../text/untrusted.js';
+import { shown } from '../../text/untrusted.js';
 import { addOptions, type CommandContext, type CommandOutput, pause, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
 import { openFile } from '../open.js';
@@ -141,7 +141,7 @@ async function run(
   await pause(signal);
   onProgress({ stage: 'writing', done: 0 });
   const document = studyDocument(results);
-  const written = await writeReport(folder, force, results, document);
+  const written = await writeReport(folder, force, results);
   if (open) {
     const failed = await openFile(written[0]);
     if (failed) context.warn(failed);
@@ -245,12 +245,11 @@ async function writeReport(
   folder: string,
   force: boolean | undefined,
   results: StudyResults,
-  document: object,
 ): Promise<string[]> {
   const pictures = studyPictures(await chartDocument(), results);
   const files: Record<string, string> = {
     'report.html': renderStudyPage(results, pictures),
-    'results.json': `${safeJson(JSON.stringify(document, null, 1))}\n`,
+    'results.json': resultsJson(results),
   };
   for (const [name, { wide }] of Object.entries(pictures)) files[figureFile(name)] = wide;
   // A picture that this study has not may be there from an earlier one.

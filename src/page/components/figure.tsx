@@ -1,19 +1,19 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChartPair } from '../charts.js';
-import { inTurn } from './in-turn.js';
+import { inOwnTask } from '../work.js';
 import { save, toPng } from './save.js';
 import { type Cells, Table } from './table.js';
 
 export interface FigureProps {
-  /** What files of it are called. */
+  /** Base name of its files. */
   readonly name: string;
   readonly chart: ChartPair;
   readonly caption: string;
-  /** The same figures for those who would rather read them. */
+  /** The same figures as a table. */
   readonly table: Cells;
 }
 
-/** A chart as a picture, which no id can break out of, with its table, and the files to take away. */
+/** A chart with its table and files. The chart is an image, so that ids in it cannot become markup. */
 export function Figure({ name, chart, caption, table }: FigureProps) {
   const frame = useRef<HTMLElement>(null);
   const [width, setWidth] = useState(0);
@@ -29,10 +29,10 @@ export function Figure({ name, chart, caption, table }: FigureProps) {
     if (width === 0) return undefined;
     let gone = false;
     void import('../charts.js').then(async ({ svgsOf }) => {
-      const drawn = await inTurn(() => (gone ? undefined : svgsOf(chart, width)));
+      const drawn = await inOwnTask(() => (gone ? undefined : svgsOf(chart, width)));
       if (gone || !drawn) return;
       const urls = drawn.svgs.map((svg) => URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' })));
-      // Shown only once they are there, so that a chart that is drawn again does not flicker.
+      // Shown when the images are decoded, so that a chart that is drawn again does not flicker.
       await Promise.all(urls.map((url) => decoded(url)));
       if (gone) return release(urls);
       setShown((before) => {
@@ -50,10 +50,10 @@ export function Figure({ name, chart, caption, table }: FigureProps) {
   return (
     <figure ref={frame}>
       {shown ? shown.urls.map((url) => <img src={url} alt={alt} key={url} />) : <div class="placeholder" />}
-      {/* A chart for a small screen has no line under its title. */}
+      {/* A chart for a small screen has no subtitle. */}
       <figcaption>{shown?.small && subtitle ? `${subtitle} ${caption}` : caption}</figcaption>
       <details class="behind">
-        <summary>Figures and files of this chart</summary>
+        <summary>Table and files of this chart</summary>
         <Table {...table} />
         {shown && (
           <p class="buttons">
@@ -70,7 +70,7 @@ export function Figure({ name, chart, caption, table }: FigureProps) {
   );
 }
 
-/** Pictures in view: of which charts is told by `small`. */
+/** The images that are shown; `small`: those for small screens. */
 interface Shown {
   readonly urls: readonly string[];
   readonly small: boolean;

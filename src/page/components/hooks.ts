@@ -3,7 +3,7 @@ import type { ChartPair } from '../charts.js';
 
 type Charts = typeof import('../charts.js');
 
-/** A chart by a function of the charts' own chunk, which is fetched with the first. */
+/** A chart made by a function of charts.ts, which is fetched with the first chart. */
 export function useChart<T = ChartPair>(
   make: (charts: Charts) => T | undefined,
   inputs: readonly unknown[],
@@ -19,4 +19,16 @@ export function useChart<T = ChartPair>(
     };
   }, [...inputs]);
   return chart;
+}
+
+/** Whether the user prefers dark colours, now. */
+export function useDark(): boolean {
+  const query = window.matchMedia('(prefers-color-scheme: dark)');
+  const [dark, setDark] = useState(query.matches);
+  useEffect(() => {
+    const follow = () => setDark(query.matches);
+    query.addEventListener('change', follow);
+    return () => query.removeEventListener('change', follow);
+  }, []);
+  return dark;
 }

@@ -1,4 +1,4 @@
-// What items are called: by their ids, or by the titles that a server sent with them.
+// Names of items: their ids, or the titles that a server sent.
 
 import { shown } from '../../text/untrusted.js';
 
@@ -9,7 +9,7 @@ export interface Titled {
 
 const titles = new Map<string, string>();
 
-/** Remembers the titles of items that came. */
+/** Remembers the titles of these items. */
 export function learnTitles<T extends Titled>(items: readonly T[]): readonly T[] {
   for (const { item, title } of items) if (title !== undefined) titles.set(item, title);
   return items;

@@ -1,27 +1,30 @@
-import type { JsonSchema } from '../../options/schema.js';
+import type { NumberOption as Declared } from '../../options/declare.js';
 import { capital } from '../../text/phrases.js';
-import { change, type Settings, settings } from '../state.js';
+import { SETTINGS, type Settings } from '../settings.js';
+import { change, settings } from '../state.js';
 
-/** A number of the settings, with the meaning and the bounds that the library declares for it. */
+type NumberName = {
+  [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends { readonly kind: 'whole' | 'decimal' }
+    ? K
+    : never;
+}[keyof typeof SETTINGS];
+
+/** A field for a number, with the meaning and the bounds that the library declares. */
 export function NumberOption({
   name,
   label,
-  schema,
   step = 1,
   about,
 }: {
-  readonly name: keyof Settings;
+  readonly name: NumberName;
   readonly label: string;
-  readonly schema: JsonSchema;
   readonly step?: number;
-  /** Instead of the declared meaning. */
+  /** Replaces the declared meaning. */
   readonly about?: string;
 }) {
-  const { minimum, exclusiveMinimum, maximum, exclusiveMaximum, description } = schema as Readonly<
-    Record<string, never>
-  >;
-  const least = minimum ?? (exclusiveMinimum === undefined ? undefined : exclusiveMinimum + step);
-  const most = maximum ?? (exclusiveMaximum === undefined ? undefined : exclusiveMaximum - step);
+  const { min, above, max, below, meaning }: Declared = SETTINGS[name];
+  const least = min ?? (above === undefined ? undefined : above + step);
+  const most = max ?? (below === undefined ? undefined : below - step);
   return (
     <label>
       <span>{label}</span>
@@ -31,14 +34,12 @@ export function NumberOption({
         max={most}
         step={step}
         required
-        value={settings.value[name] as number}
+        value={settings.value[name]}
         onChange={(event) => {
-          if (event.currentTarget.reportValidity()) {
-            change({ [name]: event.currentTarget.valueAsNumber } as Partial<Settings>);
-          }
+          if (event.currentTarget.reportValidity()) change({ [name]: event.currentTarget.valueAsNumber });
         }}
       />
-      <small>{about ?? capital(String(description ?? ''))}</small>
+      <small>{about ?? capital(meaning)}</small>
     </label>
   );
 }

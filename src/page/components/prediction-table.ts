@@ -5,11 +5,11 @@ import { fixed } from '../../text/numbers.js';
 import type { SideNames } from '../../text/sides.js';
 import type { Cells } from './table.js';
 
-/** Each figure of the test graph and of the draws. */
+/** Each statistic of the test graph and of the draws. */
 export function predictionCells(check: PredictiveCheck, names: SideNames): Cells {
   return {
     columns: [
-      { label: 'Figure' },
+      { label: 'Statistic' },
       { label: 'test part', numeric: true },
       { label: 'mean of draws', numeric: true },
       { label: '90 % of draws', numeric: true },

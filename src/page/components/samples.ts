@@ -1,14 +1,14 @@
 import { shown } from '../../text/untrusted.js';
 import type { SampleName } from '../protocol.js';
 
-/** What people call the sets that come with the page. */
+/** Titles and descriptions of the samples. */
 export const ABOUT: Readonly<Record<SampleName, { readonly title: string; readonly about: string }>> = {
   '@sotu': { title: 'State of the Union', about: '233 speeches and their 12,323 words' },
-  '@simulated-small': { title: 'Simulated, small', about: 'drawn from the model: the answers are known' },
+  '@simulated-small': { title: 'Simulated, small', about: 'drawn from the model, so the truth is known' },
   '@simulated': { title: 'Simulated, as in the paper', about: 'the same model at ten times the size' },
 };
 
-/** A file by its name, a sample by its title. */
+/** The name of a file, or the title of a sample. */
 export function sourceTitle(source: string): string {
   return Object.hasOwn(ABOUT, source) ? `“${ABOUT[source as SampleName].title}”` : shown(source, 40);
 }

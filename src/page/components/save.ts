@@ -1,4 +1,4 @@
-/** Hands a file to the reader. */
+/** Saves a file through the browser. */
 export function save(name: string, content: Blob | string, type = 'text/plain'): void {
   const blob = typeof content === 'string' ? new Blob([content], { type }) : content;
   const link = document.createElement('a');
@@ -8,7 +8,7 @@ export function save(name: string, content: Blob | string, type = 'text/plain'):
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** A picture of an SVG text, twice as fine as it is shown, on the ground of the page. */
+/** An SVG as a PNG at twice its size, on the background of the page. */
 export async function toPng(svg: string): Promise<Blob> {
   const url = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }));
   try {
@@ -23,7 +23,10 @@ export async function toPng(svg: string): Promise<Blob> {
     context.fillRect(0, 0, canvas.width, canvas.height);
     context.drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise((resolve, reject) =>
-      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('no picture came out'))), 'image/png'),
+      canvas.toBlob(
+        (blob) => (blob ? resolve(blob) : reject(new Error('the browser could not make a PNG'))),
+        'image/png',
+      ),
     );
   } finally {
     URL.revokeObjectURL(url);

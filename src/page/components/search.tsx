@@ -4,10 +4,7 @@ import type { FoundItems } from '../protocol.js';
 import { ask } from '../session-client.js';
 import { complain, model, step } from '../state.js';
 
-/**
- * The items whose names hold a text, or the most common ones; those before stay until they are there. They are looked for
- * again when `more` is known of them.
- */
+/** The items whose names contain a text, or the most common ones. They are fetched again when `more` becomes true. */
 export function useFound(text: string, n: number, feature?: number, more = false): FoundItems | undefined {
   const found = useSignal<FoundItems | undefined>(undefined);
   useEffect(() => {

@@ -5,7 +5,7 @@ export interface Cells {
   readonly rows: readonly (readonly ComponentChildren[])[];
 }
 
-/** Figures in rows: the table behind a chart, or a table of its own. */
+/** A table of figures. */
 export function Table({ columns, rows, caption }: Cells & { readonly caption?: string }) {
   const kind = (c: number) => (columns[c]?.numeric ? 'number' : undefined);
   return (

@@ -7,7 +7,7 @@ import type { Shares } from '../protocol.js';
 import { opened } from '../state.js';
 import { work } from '../work.js';
 
-/** How much of each side is kept. */
+/** Fields for the share of each side that is kept. */
 export function ShareFields({
   names = USERS_AND_ITEMS,
   shares,
@@ -21,7 +21,7 @@ export function ShareFields({
     <div class="fields">
       {(['users', 'items'] as const).map((side) => (
         <label key={side}>
-          <span>Of the {names[side].many} keep</span>
+          <span>Share of {names[side].many} to keep</span>
           <select
             value={String(shares[side])}
             onChange={(event) => onChange({ ...shares, [side]: Number(event.currentTarget.value) })}
@@ -41,13 +41,13 @@ export function ShareFields({
 export function ThinningWords({ names = USERS_AND_ITEMS }: { readonly names?: SideNames }) {
   return (
     <p>
-      A coin for each of the {names.users.many} and each of the {names.items.many} leaves a smaller table of
-      the same kind, sparse where the whole is sparse. The first rows would not.
+      A random choice of {names.users.many} and {names.items.many} leaves a smaller table of the same kind: it
+      is sparse if the whole table is sparse. The first rows would not show that.
     </p>
   );
 }
 
-/** A smaller table of the same kind: coins for users and items, instead of the first rows. */
+/** Offers to continue with a random part of the data. */
 export function Thinning() {
   const data = opened.value;
   const shares = useSignal<Shares>(data?.kept ?? { users: 1, items: 1 });
@@ -55,7 +55,7 @@ export function Thinning() {
   const again = data.passedOver !== undefined;
   return (
     <details>
-      <summary>{again ? 'Work with more or less of it' : 'Work with a part of it'}</summary>
+      <summary>{again ? 'Use a larger or smaller part' : 'Use a part of the data'}</summary>
       <ThinningWords names={data.names} />
       <ShareFields
         names={data.names}

@@ -5,7 +5,7 @@ import { oneLine } from '../../text/untrusted.js';
 import { problemHere } from '../state.js';
 import { secondsLeft, work } from '../work.js';
 
-/** The work that goes on: stage, bar, time left, and a button that ends it. */
+/** The work in progress: stage, bar, remaining time, and a button to cancel it. */
 export function Working() {
   const now = work.value;
   const [, tick] = useState(0);
@@ -19,7 +19,7 @@ export function Working() {
   const left = secondsLeft(now);
   const seconds = Math.floor((performance.now() - now.began) / 1000);
   return (
-    <section class="working" aria-label="Work under way">
+    <section class="working" aria-label="Work in progress">
       <div>
         <p role="status">
           <b>{now.title}</b>
@@ -46,7 +46,7 @@ function fraction(progress: { readonly done: number; readonly total?: number | u
   return progress?.total ? { value: Math.min(1, progress.done / progress.total) } : {};
 }
 
-/** What went wrong in this step, in the words of the command line. */
+/** The problem of the current step. */
 export function Problem() {
   const said = problemHere.value;
   if (said === undefined) return null;

@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { grouped } from '../../text/numbers.js';
-import { useDark } from '../components/dark.js';
+import { useDark } from '../components/hooks.js';
 import { save } from '../components/save.js';
 import type { ItemMap } from '../protocol.js';
-import { hirePainter } from './map-client.js';
+import { createMapClient } from './map-client.js';
 import type { Picture, PictureKind } from './picture.js';
 import { panBy, toMap, type View, WHOLE, zoomAt } from './view.js';
 
@@ -11,7 +11,7 @@ export interface MapProps {
   readonly map: ItemMap;
   readonly features: number;
   readonly noun: string;
-  /** The chosen item, its neighbours, and the items that are not drawn back. */
+  /** The chosen item, its neighbours, and the highlighted feature. */
   readonly chosen: number | undefined;
   readonly near: readonly number[];
   readonly feature: number | undefined;
@@ -20,7 +20,7 @@ export interface MapProps {
 
 let drawings = 0;
 
-/** The map of items: drag, wheel, pinch, arrows, plus and minus. */
+/** The map of items, moved by drag, wheel, pinch, arrow keys, plus and minus. */
 export function MapOfItems({ map, features, noun, chosen, near, feature, onChoose }: MapProps) {
   const frame = useRef<HTMLDivElement>(null);
   const points = useRef<HTMLCanvasElement>(null);
@@ -29,14 +29,14 @@ export function MapOfItems({ map, features, noun, chosen, near, feature, onChoos
   const picture = useRef<Picture | undefined>(undefined);
   const show = useRef<(moving: boolean) => void>(() => undefined);
   const dark = useDark();
-  // A canvas that was handed over cannot be handed over again.
+  // A canvas can be transferred only once.
   const drawing = useMemo(() => ++drawings, [map, dark]);
   const state = useRef({ chosen, near, feature });
   state.current = { chosen, near, feature };
 
   useEffect(() => {
     const { fontFamily, color, backgroundColor } = getComputedStyle(document.body);
-    const drawn = hirePainter(points.current!, labels.current!, {
+    const drawn = createMapClient(points.current!, labels.current!, {
       ...{ map, features, dark, fontFamily, ink: color, ground: backgroundColor },
     });
     picture.current = drawn;
@@ -89,7 +89,7 @@ export function MapOfItems({ map, features, noun, chosen, near, feature, onChoos
         class="frame"
         role="application"
         tabIndex={0}
-        aria-label={`Map of ${grouped(map.x.length)} ${noun}. Arrow keys move it, plus and minus zoom. The table below has the same.`}
+        aria-label={`Map of ${grouped(map.x.length)} ${noun}. Arrow keys move it, plus and minus zoom. The table below lists the same items.`}
       >
         <canvas ref={points} key={`points ${drawing}`} />
         <canvas ref={labels} key={`labels ${drawing}`} />
@@ -108,11 +108,11 @@ export function MapOfItems({ map, features, noun, chosen, near, feature, onChoos
             show.current(false);
           }}
         >
-          Whole
+          Whole map
         </button>
       </p>
       <p class="take">
-        <span class="quiet">Save what is in view</span>
+        <span class="quiet">Save this view</span>
         {(['svg', 'png'] as const).map((kind) => (
           <button
             type="button"
@@ -128,7 +128,7 @@ export function MapOfItems({ map, features, noun, chosen, near, feature, onChoos
   );
 }
 
-/** The item at most a few pixels away. */
+/** The nearest item within a few pixels. */
 function nearest(
   map: ItemMap,
   view: View,
@@ -150,7 +150,7 @@ function nearest(
   return best;
 }
 
-/** Pointers, wheel and keys; returns how to stop listening. */
+/** Listens to pointers, wheel and keys. Returns a function that stops it. */
 function listen(
   frame: HTMLElement,
   view: { current: View },

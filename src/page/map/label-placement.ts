@@ -1,4 +1,4 @@
-// Labels that do not overlap: the most important first, each where there is still room.
+// Places labels so that they do not overlap, the most important ones first.
 
 import { type Frame, toScreen, type View } from './view.js';
 
@@ -15,13 +15,13 @@ const MOST = 60;
 export interface Labelled {
   readonly x: Float32Array;
   readonly y: Float32Array;
-  /** Items, those first that are to be named first. */
+  /** Items in order of importance. */
   readonly order: ArrayLike<number>;
   text(item: number): string;
   width(text: string): number;
 }
 
-/** The labels of what is in view. `first` are named whatever else is. */
+/** The labels of the visible items. Items in `first` come before all others. */
 export function placeLabels(
   { x, y, order, text, width }: Labelled,
   view: View,
@@ -47,7 +47,7 @@ export function placeLabels(
     placed.push(box);
   };
   for (const item of first) offer(item);
-  // Most are out of view or in the way: some are tried for each that is placed.
+  // Most items are out of view or overlap, so more items are tried than are placed.
   for (let i = 0; i < order.length && placed.length < MOST && i < 4000; i++) offer(order[i]);
   return placed;
 }

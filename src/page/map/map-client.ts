@@ -1,4 +1,4 @@
-// The worker that draws the map, and its end in the page.
+// The page's side of the worker that draws the map.
 
 import type { Canvas, Look, Picture, PictureKind, Scene } from './picture.js';
 
@@ -8,17 +8,20 @@ export type PainterRequest =
   | { readonly save: PictureKind };
 export type PainterReply = { readonly file: Blob } | { readonly error: string };
 
-/** A picture on two canvases of the page, drawn elsewhere where the browser can. */
-export function hirePainter(points: HTMLCanvasElement, labels: HTMLCanvasElement, scene: Scene): Picture {
-  if (!('transferControlToOffscreen' in points)) return drawnHere(points, labels, scene);
+/** The map on two canvases of the page, drawn in a worker if the browser can transfer a canvas. */
+export function createMapClient(points: HTMLCanvasElement, labels: HTMLCanvasElement, scene: Scene): Picture {
+  if (!('transferControlToOffscreen' in points)) return drawInPage(points, labels, scene);
   const worker = new Worker(new URL('./map-worker.ts', import.meta.url), {
     type: 'module',
     name: 'graphex-map',
   });
   const post = (request: PainterRequest, transfer: Transferable[] = []) =>
     worker.postMessage(request, transfer);
-  const handed = { points: points.transferControlToOffscreen(), labels: labels.transferControlToOffscreen() };
-  post({ ...handed, scene }, [handed.points, handed.labels]);
+  const canvases = {
+    points: points.transferControlToOffscreen(),
+    labels: labels.transferControlToOffscreen(),
+  };
+  post({ ...canvases, scene }, [canvases.points, canvases.labels]);
   return {
     show: (look) => post({ look }),
     save: (kind) =>
@@ -33,8 +36,8 @@ export function hirePainter(points: HTMLCanvasElement, labels: HTMLCanvasElement
   };
 }
 
-/** An old browser has no canvas to hand over: the page draws itself, and fetches how. */
-function drawnHere(points: HTMLCanvasElement, labels: HTMLCanvasElement, scene: Scene): Picture {
+/** Draws in the page, for older browsers. */
+function drawInPage(points: HTMLCanvasElement, labels: HTMLCanvasElement, scene: Scene): Picture {
   const picture = import('./picture.js').then(({ createPicture }) => createPicture(points, labels, scene));
   return {
     show: (look) => void picture.then((drawn) => drawn.show(look)),

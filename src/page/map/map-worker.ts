@@ -1,4 +1,4 @@
-// What the worker of the map does: it draws, and saves what it has drawn.
+// The worker of the map: it draws, and saves files.
 
 import type { PainterReply, PainterRequest } from './map-client.js';
 import { createPicture, type Picture } from './picture.js';

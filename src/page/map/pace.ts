@@ -1,13 +1,13 @@
-/** Milliseconds that a frame may take while the map moves; beyond, fewer points are drawn, but not fewer than these. */
+/** A frame that takes more milliseconds than SLOW is followed by fewer points, but never fewer than FEWEST. */
 const SLOW = 50;
 const FEWEST = 5000;
 
-/** How many points a machine draws fast enough to follow a hand: all of them, where there is a GPU. */
+/** The number of points that a machine draws fast enough while the map moves: all of them with a GPU. */
 export function createPace(all: number): { count(): number; time(): void } {
   let count = all;
   return {
     count: () => count,
-    /** Looks how long the frame takes that was just asked for. */
+    /** Measures the frame that was requested last. */
     time() {
       requestAnimationFrame((began) =>
         requestAnimationFrame((ended) => {

@@ -1,8 +1,8 @@
-// The names of a hundred thousand items in two arrays: as many texts would keep the page from answering while they arrive.
+// The names of all items in two arrays: a hundred thousand strings would block the page while they arrive.
 
 export interface PackedNames {
   readonly bytes: Uint8Array;
-  /** Where each begins; one more says where the last ends. */
+  /** Where each name begins, and where the last one ends. */
   readonly offsets: Uint32Array;
 }
 
@@ -13,7 +13,7 @@ export function packNames(count: number, name: (index: number) => string): Packe
   for (let j = 0; j < count; j++) {
     const text = name(j);
     const from = offsets[j];
-    // Three bytes for each unit of UTF-16, at most.
+    // UTF-8 takes at most three bytes per UTF-16 unit.
     if (from + 3 * text.length > bytes.length) {
       const larger = new Uint8Array(2 * bytes.length + 3 * text.length);
       larger.set(bytes);

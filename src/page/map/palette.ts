@@ -1,4 +1,4 @@
-/** A colour for each feature: hues a golden angle apart, so that neighbours in the list differ most. */
+/** A colour for each feature. Hues are a golden angle apart, so that neighbours in the list differ. */
 export function featureColours(features: number, dark: boolean): Uint8Array {
   const colours = new Uint8Array(3 * features);
   for (let k = 0; k < features; k++) {

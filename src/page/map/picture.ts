@@ -1,5 +1,5 @@
-// The map as a picture: points below, names above, and files of both. It runs in a worker wherever a canvas can be handed
-// over: a page that draws waits for the GPU, or for a processor that does a GPU's work.
+// The map: points below, names above, and files of both. It is drawn in a worker if the browser can transfer a canvas,
+// because drawing waits for the GPU or for its emulation.
 
 import { shown } from '../../text/untrusted.js';
 import type { ItemMap } from '../protocol.js';
@@ -12,7 +12,7 @@ import { type Frame, toScreen, type View, WHOLE } from './view.js';
 
 export type Canvas = HTMLCanvasElement | OffscreenCanvas;
 
-/** What stays the same while the map is looked at. */
+/** The parts of the map that do not change. */
 export interface Scene {
   readonly map: ItemMap;
   readonly features: number;
@@ -22,17 +22,17 @@ export interface Scene {
   readonly ground: string;
 }
 
-/** How it is looked at. */
+/** The current view of the map. */
 export interface Look {
   readonly view: View;
   readonly frame: Frame;
-  /** Pixels of the screen for one of the page. */
+  /** Screen pixels per CSS pixel. */
   readonly ratio: number;
   readonly chosen: number | undefined;
   readonly near: readonly number[];
-  /** The feature whose items are not drawn back. */
+  /** The feature whose items are highlighted. */
   readonly feature: number | undefined;
-  /** A hand moves it: it has to follow. */
+  /** Whether the user moves the map now. */
   readonly moving: boolean;
 }
 
@@ -40,14 +40,14 @@ export type PictureKind = 'svg' | 'png';
 
 export interface Picture {
   show(look: Look): void;
-  /** What is in view, as a file. */
+  /** The visible part as a file. */
   save(kind: PictureKind): Promise<Blob>;
   close(): void;
 }
 
 /** Milliseconds without a movement after which all points are drawn. */
 const RESTING = 200;
-/** Pixels of a file for one of the page. */
+/** Pixels of a saved file per CSS pixel. */
 const FINE = 2;
 const LABEL = 13;
 
@@ -84,7 +84,7 @@ export function createPicture(points: Canvas, labels: Canvas, scene: Scene): Pic
   let asked = 0;
   let rest: ReturnType<typeof setTimeout> | undefined;
 
-  /** The chosen feature, with a mask of all other items: made when another is chosen, not with every frame. */
+  /** The chosen feature, with a mask of all other items. It is made once per choice, not per frame. */
   const drawnBack = () => {
     const { feature } = look;
     if (feature === undefined) return undefined;
@@ -129,7 +129,7 @@ export function createPicture(points: Canvas, labels: Canvas, scene: Scene): Pic
   const sized = (canvas: Canvas, ratio: number) => {
     const { width: w, height: h } = look.frame;
     const [wide, tall] = [Math.round(w * ratio), Math.round(h * ratio)];
-    // Setting a size clears a canvas and makes its memory anew.
+    // Setting the size clears a canvas and reallocates its memory.
     if (canvas.width !== wide) canvas.width = wide;
     if (canvas.height !== tall) canvas.height = tall;
   };
@@ -155,7 +155,7 @@ export function createPicture(points: Canvas, labels: Canvas, scene: Scene): Pic
     const context = file.getContext('2d')!;
     context.fillStyle = ground;
     context.fillRect(0, 0, file.width, file.height);
-    // Points are gone from a canvas of WebGL once the task that painted them has ended.
+    // A WebGL canvas is cleared when the task that painted it ends.
     paintPoints(FINE, count);
     context.drawImage(points, 0, 0);
     write(context as unknown as CanvasRenderingContext2D, FINE);

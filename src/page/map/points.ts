@@ -1,4 +1,4 @@
-// Points on a canvas: by WebGL, where a hundred thousand are drawn in one call, or by plain drawing where there is none.
+// Points on a canvas: by WebGL, which draws a hundred thousand in one call, or by canvas commands without it.
 
 import { type Frame, scaleOf, toScreen, type View } from './view.js';
 
@@ -12,7 +12,7 @@ export interface Points {
 }
 
 export interface PointPainter {
-  /** `faded`: 1 for each point that is drawn back, or undefined; `count`: so many of the points, the first. */
+  /** Draws the first `count` points. `faded` has 1 for each point that is drawn faintly. */
   paint(view: View, frame: Frame, ratio: number, faded: Uint8Array | undefined, count: number): void;
   close(): void;
 }
@@ -36,7 +36,7 @@ void main() {
   shade = vec4(tint.rgb * alpha, alpha);
 }`;
 
-/** Points grow a little as one comes nearer. */
+/** Points grow a little with the zoom. */
 export const growth = (zoom: number) => Math.min(3, Math.max(1, zoom ** 0.35));
 
 export function createPainter(canvas: HTMLCanvasElement | OffscreenCanvas, points: Points): PointPainter {

@@ -1,9 +1,9 @@
-// Where the map is looked at from: a centre and a scale. Positions on the map run from −1 to 1.
+// The visible part of the map: a centre and a zoom. Positions on the map run from −1 to 1.
 
 export interface View {
   readonly x: number;
   readonly y: number;
-  /** Pixels for one unit of the map, over those that show it whole. */
+  /** The magnification; 1 shows the whole map. */
   readonly zoom: number;
 }
 
@@ -15,7 +15,7 @@ export interface Frame {
   readonly height: number;
 }
 
-/** Pixels for one unit. */
+/** Pixels per unit of the map. */
 export function scaleOf({ zoom }: View, { width, height }: Frame): number {
   return (zoom * Math.min(width, height)) / 2.1;
 }
@@ -30,7 +30,7 @@ export function toMap(view: View, frame: Frame, left: number, top: number): read
   return [view.x + (left - frame.width / 2) / scale, view.y - (top - frame.height / 2) / scale];
 }
 
-/** Zooms so that what is under the pointer stays there. */
+/** Zooms around a point of the screen. */
 export function zoomAt(view: View, frame: Frame, left: number, top: number, factor: number): View {
   const zoom = Math.max(0.8, Math.min(MOST_ZOOM, view.zoom * factor));
   const [x, y] = toMap(view, frame, left, top);

@@ -18,7 +18,7 @@ const SEPARATORS: readonly (readonly [string, string])[] = [
   ['::', 'two colons'],
 ];
 
-/** Which column is what: guessed on the first rows, and easily corrected. */
+/** The roles of the columns, guessed from the first rows. */
 export default function Columns() {
   const looked = preview.value;
   const from = source.value;
@@ -61,8 +61,8 @@ export default function Columns() {
         {shown(from.name)}: {looked.format === 'parquet' ? 'Parquet' : looked.format}, {rowsWords(rows)}.
       </p>
       <div class="fields">
-        {choose('users', 'who has, buys, reads: the left side of a pair')}
-        {choose('items', 'what is had, bought, read: the right side')}
+        {choose('users', 'who buys, reads or contains: the left side of a pair')}
+        {choose('items', 'what is bought, read or contained: the right side')}
         {multigraph && choose('count', 'how often; whole numbers from 1')}
       </div>
       <section class="scroll" tabIndex={0} aria-label="The first rows">
@@ -97,7 +97,7 @@ export default function Columns() {
             checked={multigraph ?? false}
             onChange={(event) => change({ multigraph: event.currentTarget.checked || undefined })}
           />
-          {LABELS.multigraph}: how often a pair comes matters, not only whether
+          {LABELS.multigraph}: use how often a pair occurs, not only whether
         </label>
         <label>
           <input
@@ -105,7 +105,7 @@ export default function Columns() {
             checked={setAside ?? false}
             onChange={(event) => change({ setAside: event.currentTarget.checked || undefined })}
           />
-          {LABELS.rejects} and go on, instead of stopping at the first
+          {LABELS.rejects} and continue, instead of stopping at the first
         </label>
         {looked.format === 'text table' && (
           <>
@@ -137,7 +137,7 @@ export default function Columns() {
         <TooLarge whole={whole} cap={cap} shares={shares} />
       ) : (
         <details open={keepUsers < 1 || keepItems < 1}>
-          <summary>Read a part of it</summary>
+          <summary>Read a part of the table</summary>
           <ThinningWords />
           <ShareFields shares={shares} onChange={keep} />
         </details>
@@ -147,11 +147,11 @@ export default function Columns() {
       </p>
       <p class="buttons">
         <button type="submit" class="primary" disabled={alone || users === items}>
-          {work.value ? 'Begin again with these settings' : 'Is it sparse?'}
+          {work.value ? 'Start again with these settings' : 'Is it sparse?'}
         </button>
         {alone ? (
           <span class="quiet">
-            There is only one column here: choose what parts users from items, or give another table.
+            There is only one column: choose another separator, or open another table.
           </span>
         ) : (
           users === items && <span class="quiet">Users and items must be two columns.</span>
@@ -165,7 +165,7 @@ function keep({ users, items }: Shares): void {
   change({ keepUsers: users, keepItems: items });
 }
 
-/** More than a tab is likely to be given: a part that fits is offered, and what else can be done. */
+/** Offers a part of a table that is too large for a tab. */
 function TooLarge({
   whole,
   cap,
@@ -179,9 +179,9 @@ function TooLarge({
   const part = { users: share, items: share };
   return (
     <section class="large" aria-label="A large table">
-      <h2>More than a tab is likely to hold</h2>
+      <h2>This table is probably too large for a tab</h2>
       <p>
-        All of it would take some {byteWords(whole.bytes)} of memory; this browser is likely to give a tab{' '}
+        The whole table would take about {byteWords(whole.bytes)} of memory. This browser probably gives a tab{' '}
         {byteWords(cap)}.
       </p>
       <ThinningWords />
@@ -189,25 +189,25 @@ function TooLarge({
       <p class="buttons">
         {(shares.users !== share || shares.items !== share) && (
           <button type="button" onClick={() => keep(part)}>
-            Keep {percent(share)} of both: some {byteWords(needToThin(whole, part).bytes)}
+            Keep {percent(share)} of both: about {byteWords(needToThin(whole, part).bytes)}
           </button>
         )}
         <span class="quiet">
-          The command line is bounded by the machine alone: npx graphex check, or partition for more than its
-          memory.
+          The command line can use all memory of the machine (graphex check), and more than that (graphex
+          partition).
         </span>
       </p>
     </section>
   );
 }
 
-/** Bytes of a packed file once they are unpacked, roughly: gzip makes tables four times smaller, Parquet three times. */
+/** Bytes of a file after decompression, roughly: gzip makes tables four times smaller, Parquet three times. */
 function unpackedBytes(name: string, bytes: number, format: string): number {
   if (format === 'parquet') return 3 * bytes;
   return /\.gz$/i.test(name) ? 4 * bytes : bytes;
 }
 
-/** Rows of the whole file, by how long the first ones are. */
+/** The number of rows, estimated from the length of the first ones. */
 function rowsOf(bytes: number, rows: readonly (readonly string[])[]): number {
   const length = rows.reduce((sum, row) => sum + row.reduce((cells, cell) => cells + cell.length + 1, 0), 0);
   return length === 0 ? 0 : Math.max(rows.length, Math.round((bytes * rows.length) / length));

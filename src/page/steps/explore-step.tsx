@@ -5,7 +5,7 @@ import { noMapWords } from '../../report/words/page.js';
 import { grouped, percent } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
-import { useDark } from '../components/dark.js';
+import { useDark } from '../components/hooks.js';
 import { itemName } from '../components/item-name.js';
 import { SearchField, useFound } from '../components/search.js';
 import { Table } from '../components/table.js';
@@ -24,7 +24,7 @@ const kept: {
   map?: ItemMap | undefined;
 } = {};
 
-/** What the model found: features, a map, and a table, all pointing at each other. */
+/** The features, the map and the table of items. */
 export default function Explore() {
   const found = model.value;
   const features = useSignal<readonly DescribedFeature[] | undefined>(undefined);
@@ -33,10 +33,10 @@ export default function Explore() {
   const chosen = useSignal<{ readonly item: string; readonly at: number | undefined } | undefined>(undefined);
   const near = useSignal<readonly NearItem[]>([]);
 
-  // The same array as long as they are the same: the map is then not drawn again.
+  // The array stays the same while its items do, so that the map is not drawn again.
   const around = useComputed(() => near.value.flatMap(({ at }) => at ?? []));
   const draw = async () => {
-    // The features may have been found while another step was looked at.
+    // The step is named because another one may be open when the features are ready.
     const drawn = await perform('Drawing the map.', 'map', { seed: settings.value.seed }, { of: 'explore' });
     if (drawn) map.value = kept.map = drawn;
   };
@@ -91,7 +91,8 @@ export default function Explore() {
     <>
       <h1>What is in it?</h1>
       <p class="lead">
-        {grouped(count)} features: {names.items.many} that go to the same {names.users.many}.
+        {grouped(count)} features. The {names.items.many} of a feature tend to have the same{' '}
+        {names.users.many}.
       </p>
       <div class="explore">
         <div class="place">
@@ -152,7 +153,7 @@ export default function Explore() {
                     go('recommend');
                   }}
                 >
-                  What else for somebody who has it?
+                  Recommend for somebody who has it
                 </button>
               </p>
             </section>
@@ -199,12 +200,12 @@ export default function Explore() {
   );
 }
 
-/** Whether there is a posterior here to draw a map from. */
+/** Whether a map can be drawn: it needs a posterior in this tab. */
 function canBeMapped({ type, served }: ModelSummary): boolean {
   return type === 'posterior' && !served;
 }
 
-/** A feature by its number, as everywhere, what it explains, and its items. */
+/** A feature: its number, its share and its items. */
 function FeatureWords({ feature: { feature, share, items } }: { readonly feature: DescribedFeature }) {
   return (
     <span>
@@ -214,7 +215,7 @@ function FeatureWords({ feature: { feature, share, items } }: { readonly feature
   );
 }
 
-/** All items, by how many users have them; of a model in the tab with the features that they have most of. */
+/** All items, popular ones first. With the map, each has its main feature. */
 function Items({
   names: { items, users },
   feature,
@@ -223,7 +224,7 @@ function Items({
 }: {
   readonly names: SideNames;
   readonly feature: number | undefined;
-  /** With the map, each item's feature is known. */
+  /** Whether the map is drawn: then each item has its main feature. */
   readonly drawn: boolean;
   onChoose(item: string, at: number | undefined): void;
 }) {
@@ -256,8 +257,8 @@ function Items({
 }
 
 function foundWords({ items, total }: FoundItems, noun: string, feature: number | undefined): string {
-  const own = feature === undefined ? undefined : `have most of feature ${grouped(feature + 1)}`;
-  if (items.length === 0) return `No ${noun} hold these letters${own ? ` and ${own}` : ''}.`;
+  const own = feature === undefined ? undefined : `with main feature ${grouped(feature + 1)}`;
+  if (items.length === 0) return `No ${noun} ${own ? `${own} ` : ''}contain this text.`;
   if (total === undefined) return '';
   const of = own ? ` ${own}` : '';
   return `${grouped(total)} ${noun}${of}${total > items.length ? `, the first ${items.length} shown` : ''}.`;

@@ -1,4 +1,3 @@
-import { optionsSchema } from '../../options/commands.js';
 import { MODEL_KINDS } from '../../options/names.js';
 import { aboutTime, MODEL_TITLES, needWords } from '../../report/words/page.js';
 import { fixed, grouped } from '../../text/numbers.js';
@@ -16,10 +15,7 @@ import type { LiveFit, ModelSummary, SplitSummary } from '../protocol.js';
 import { change, evaluation, go, liveFit, model, opened, settings } from '../state.js';
 import { work } from '../work.js';
 
-const FIT = optionsSchema('fit').properties;
-const SPLIT = optionsSchema('split').properties;
-
-/** The settings, what they will ask for, and the fit as it climbs. */
+/** The settings, their estimated need, and the fit in progress. */
 export default function Fit() {
   const data = opened.value;
   if (!data) return null;
@@ -28,11 +24,9 @@ export default function Fit() {
   return (
     <>
       <h1>Split and fit</h1>
-      <p class="lead">
-        A part of the data is kept from the model, so that afterwards it can be told how well it predicts.
-      </p>
+      <p class="lead">A part of the data is kept from the model, to test afterwards how well it predicts.</p>
       <Settings />
-      {live && <Climb live={live} fitted={fitted} />}
+      {live && <Progress live={live} fitted={fitted} />}
       {fitted && <Fitted fitted={fitted} />}
     </>
   );
@@ -57,30 +51,29 @@ function Settings() {
         <NumberOption
           name="features"
           label={LABELS.features}
-          schema={FIT.features}
-          about="How many tastes or topics are told apart"
+          about="Number of tastes or topics that the model distinguishes"
         />
         <ChoiceOption
           name="model"
           label={LABELS.model}
           choices={MODEL_KINDS.map((kind) => [kind, MODEL_TITLES[kind]] as const)}
-          about="Chosen by the data, or the two of the paper"
+          about="Sparse or dense: chosen for each side by the data, or the same for both"
         />
-        <NumberOption name="seed" label={LABELS.seed} schema={FIT.seed} />
+        <NumberOption name="seed" label={LABELS.seed} />
       </div>
       <details>
         <summary>More settings</summary>
         <div class="fields">
-          <NumberOption name="iterations" label={LABELS.iterations} schema={FIT.iterations} />
+          <NumberOption name="iterations" label={LABELS.iterations} />
           <ChoiceOption
             name="engine"
             label={LABELS.engine}
             choices={[
-              ['auto', 'the best there is'],
+              ['auto', 'fastest available'],
               ['cpu', 'threads'],
               ['gpu', 'GPU'],
             ]}
-            about="All give the same numbers, to their tolerance"
+            about="All engines give the same numbers within their tolerance"
           />
         </div>
         <div class="choices">
@@ -95,8 +88,8 @@ function Settings() {
         </div>
         {holdOut && (
           <div class="fields">
-            <NumberOption name="testUsers" label={LABELS.testUsers} schema={SPLIT.testUsers} step={0.01} />
-            <NumberOption name="testItems" label={LABELS.testItems} schema={SPLIT.testItems} step={0.01} />
+            <NumberOption name="testUsers" label={LABELS.testUsers} step={0.01} />
+            <NumberOption name="testItems" label={LABELS.testItems} step={0.01} />
           </div>
         )}
       </details>
@@ -114,15 +107,15 @@ function Settings() {
   );
 }
 
-function Climb({ live, fitted }: { readonly live: LiveFit; readonly fitted: ModelSummary | undefined }) {
+function Progress({ live, fitted }: { readonly live: LiveFit; readonly fitted: ModelSummary | undefined }) {
   const bounds = fitted && fitted.bounds.length > 0 ? fitted.bounds : live.bounds;
   const bound = useChart(({ boundOf }) => (bounds.length > 1 ? boundOf(bounds) : undefined), [bounds]);
-  const ahead = live.predictive;
+  const early = live.predictive;
   const names = opened.value!.names;
   const kind = settings.value.model;
   const prediction = useChart(
-    ({ predictionOf }) => (ahead ? predictionOf(ahead, kind, names) : undefined),
-    [ahead],
+    ({ predictionOf }) => (early ? predictionOf(early, kind, names) : undefined),
+    [early],
   );
   return (
     <>
@@ -132,7 +125,7 @@ function Climb({ live, fitted }: { readonly live: LiveFit; readonly fitted: Mode
           <Figure
             name="bound"
             chart={bound}
-            caption="A lower limit of the log probability of the data: the higher, the better they are explained."
+            caption="The evidence lower bound: a higher bound means that the model explains the data better."
             table={{
               columns: [
                 { label: 'Iteration', numeric: true },
@@ -142,12 +135,12 @@ function Climb({ live, fitted }: { readonly live: LiveFit; readonly fitted: Mode
             }}
           />
         )}
-        {ahead && prediction && (
+        {early && prediction && (
           <Figure
             name="prediction-so-far"
             chart={prediction}
-            caption={`Test graphs drawn from the fit as it stood at iteration ${grouped(live.iteration)}, against the real one.`}
-            table={predictionCells(ahead, names)}
+            caption={`The test part, and test parts drawn from the fit at iteration ${grouped(live.iteration)}.`}
+            table={predictionCells(early, names)}
           />
         )}
       </div>
@@ -182,7 +175,7 @@ function Parts({ split }: { readonly split: SplitSummary }) {
 function Fitted({ fitted }: { readonly fitted: ModelSummary }) {
   return (
     <>
-      <h2>{fitted.converged ? 'It has settled' : 'It ended before it settled'}</h2>
+      <h2>{fitted.converged ? 'The fit has converged' : 'The fit stopped before it converged'}</h2>
       <dl class="facts">
         {fitted.bound !== undefined && (
           <div>

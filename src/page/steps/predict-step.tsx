@@ -8,7 +8,7 @@ import type { EvaluationSummary } from '../protocol.js';
 import { evaluation, go, model } from '../state.js';
 import { work } from '../work.js';
 
-/** Draws of the test part against the test part, and what the lists are worth. */
+/** The test part against draws of it, and the quality of the lists. */
 export default function Predict() {
   const found = evaluation.value;
   if (!model.value?.split) return null;
@@ -16,9 +16,7 @@ export default function Predict() {
     <>
       <h1>Does it predict?</h1>
       <p class="lead">
-        {found
-          ? found.words[0]
-          : 'The model makes up test graphs; the real one should look like one of them.'}
+        {found ? found.words[0] : 'The model draws test parts; the real one should look like one of them.'}
       </p>
       {found ? (
         <Found found={found} />
@@ -65,7 +63,7 @@ function Found({ found }: { readonly found: EvaluationSummary }) {
           <Figure
             name="predictive-degrees"
             chart={degrees}
-            caption="How many edges each has, in the test part and in the draws."
+            caption="The number of vertices with each number of edges, in the test part and in the draws."
             table={{
               columns: [
                 { label: 'Side' },
@@ -85,11 +83,12 @@ function Found({ found }: { readonly found: EvaluationSummary }) {
           />
         )}
       </div>
-      <h2>Would its lists be any good?</h2>
+      <h2>How good are its lists?</h2>
       <p>
-        For {grouped(found.users)} {names.users.many} that it never saw,{' '}
-        {better ? 'it finds' : 'it finds only'} {percent(model.recall)} of the hidden {names.items.many} among
-        its first {found.n}; listing what is popular finds {percent(popular.recall)}.
+        For {grouped(found.users)} {names.users.many} that the model never saw, its first {found.n} items
+        contain {better ? '' : 'only '}
+        {percent(model.recall)} of the hidden {names.items.many}. A list of popular {names.items.many}{' '}
+        contains {percent(popular.recall)}.
       </p>
       <Table
         columns={[

@@ -14,7 +14,7 @@ import { perform } from '../work.js';
 
 const OFFERED = 24;
 
-/** Click likes; list, explanation and confidence follow at once. */
+/** Likes on the left, and the list with reasons and confidence on the right. */
 export default function Recommend() {
   const found = model.value;
   const text = useSignal('');
@@ -49,8 +49,8 @@ export default function Recommend() {
     <>
       <h1>What would it recommend?</h1>
       <p class="lead">
-        Click the {items.many} that a new {users.one} has. The list, its reasons and how sure it is follow at
-        once.
+        Click the {items.many} that a new {users.one} has. The list appears immediately, with its reasons and
+        its confidence.
       </p>
       <div class="recommend">
         <section aria-label={`${items.many} to choose from`}>
@@ -63,7 +63,7 @@ export default function Recommend() {
                   <li key={item}>
                     <button
                       type="button"
-                      aria-label={`Take away ${itemName(item)}`}
+                      aria-label={`Remove ${itemName(item)}`}
                       class="on"
                       onClick={() => toggle(item)}
                     >
@@ -75,7 +75,7 @@ export default function Recommend() {
             </>
           )}
           <h2>{text.value.trim() === '' ? `Common ${items.many}` : 'Found'}</h2>
-          {offered?.items.length === 0 && <p class="quiet">None holds these letters.</p>}
+          {offered?.items.length === 0 && <p class="quiet">No {items.many} contain this text.</p>}
           <ul class="chips">
             {(offered?.items ?? [])
               .filter(({ item }) => !likes.value.includes(item))
@@ -101,7 +101,7 @@ export default function Recommend() {
             />
           ) : (
             <p class="waiting quiet">
-              Nothing is chosen yet. The numbers beside the {items.many} say how many {users.many} have them.
+              Nothing is chosen yet. The number after each name says how many {users.many} have it.
             </p>
           )}
         </section>
@@ -166,7 +166,7 @@ const FORMATS = [
   ['jsonl', 'JSON lines'],
 ] as const;
 
-/** The list as the files of `graphex recommend` hold it. */
+/** Saves the list in the formats of `graphex recommend`. */
 function SaveList({ answer, names }: { readonly answer: Answer; readonly names: SideNames }) {
   const take = async (format: (typeof FORMATS)[number][0]) => {
     const list = {
@@ -201,11 +201,11 @@ function SaveList({ answer, names }: { readonly answer: Answer; readonly names: 
 function mainReason({ score, reasons }: Listed): string {
   if (!reasons) return '';
   const [first] = reasons.items;
-  if (!first || reasons.rest > first.contribution) return `${percent(reasons.rest / score)} as for anybody`;
+  if (!first || reasons.rest > first.contribution) return `${percent(reasons.rest / score)} from overall popularity`;
   return `${percent(first.fraction)} because of ${itemName(first.item, 30)}`;
 }
 
-/** The contributions to a score, which add up to it. */
+/** All contributions to a score. They add up to it. */
 function WhyListed({
   entry: { score, low, high, reasons },
   names,
@@ -213,7 +213,7 @@ function WhyListed({
   readonly entry: Listed;
   readonly names: SideNames;
 }) {
-  if (!reasons) return <p class="quiet reasons">This model gives no reasons.</p>;
+  if (!reasons) return <p class="quiet reasons">This model has no explanations.</p>;
   const { items, others, rest, features, direct } = reasons;
   const part = (fraction: number) => <span class="number">{fixed(100 * fraction, 1)} %</span>;
   const other = { one: `other ${names.items.one}`, many: `other ${names.items.many}` };
@@ -224,7 +224,7 @@ function WhyListed({
         {low !== undefined &&
           high !== undefined &&
           ` (90 %: ${significant(low, 2)} … ${significant(high, 2)})`}
-        , which is the sum of
+        , the sum of
       </p>
       <ul>
         {items.map(({ item, fraction, usual }) => (
@@ -238,7 +238,7 @@ function WhyListed({
             {part(others.fraction)} {many(others.count, other)}
           </li>
         )}
-        <li>{part(rest / score)} what anybody would be offered</li>
+        <li>{part(rest / score)} overall popularity</li>
       </ul>
       {features.length > 0 && (
         <p class="quiet">

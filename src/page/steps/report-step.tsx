@@ -5,7 +5,7 @@ import type { Export } from '../protocol.js';
 import { check, evaluation, likes, model, opened, settings } from '../state.js';
 import { perform, work } from '../work.js';
 
-/** Files to take away, and how to get the same numbers elsewhere. */
+/** Files to save, and the commands that give the same numbers elsewhere. */
 export default function Report() {
   const data = opened.value;
   const fitted = model.value;
@@ -29,14 +29,16 @@ export default function Report() {
     : [];
   return (
     <>
-      <h1>Take it with you</h1>
-      <p class="lead">Files that stand alone, and the lines that give the same numbers elsewhere.</p>
+      <h1>Save</h1>
+      <p class="lead">
+        Reports, models and tables as files, and the commands that give the same numbers elsewhere.
+      </p>
       {data && (
         <>
           <h2>Reports</h2>
           <p>
-            Each is one page that stands alone, for a mail or a shelf. The study fits all models and the usual
-            baselines, so it takes a while.
+            Each report is one self-contained page. The study fits all models and the usual baselines, so it
+            takes a while.
           </p>
           <p class="buttons">
             <button
@@ -55,24 +57,22 @@ export default function Report() {
               onClick={async () => {
                 const results = await perform('The whole study.', 'study', { seed, features });
                 if (!results) return;
-                const { studyReport } = await import('../reports.js');
-                save('report.html', await studyReport(results), 'text/html');
-                save('results.json', `${JSON.stringify(results, null, 2)}\n`, 'application/json');
+                const { studyFiles } = await import('../reports.js');
+                const files = await studyFiles(results);
+                save('report.html', files['report.html'], 'text/html');
+                save('results.json', files['results.json'], 'application/json');
               }}
             >
               Make and save the study
             </button>
           </p>
-          <p class="quiet">Every chart has its SVG and PNG below it, where it stands.</p>
+          <p class="quiet">SVG and PNG files of a chart are below the chart.</p>
         </>
       )}
       {fitted && (
         <>
           <h2>The model</h2>
-          <p>
-            The command line and the server open it; so does this page, when it is dropped on the first
-            screen.
-          </p>
+          <p>The command line and the server can open it. So can this page: drop it on the first screen.</p>
           <p class="buttons">
             <button type="button" disabled={busy} onClick={() => void take({ what: 'model' })}>
               Save model.safetensors
@@ -110,7 +110,7 @@ export default function Report() {
       )}
       {data && (
         <>
-          <h2>The same as</h2>
+          <h2>The same on the command line</h2>
           <p>The same file, settings and seed give the same numbers on the command line and in a program.</p>
           <Lines title="Commands" text={sameCommands(done())} />
           <Lines title="JavaScript" text={sameScript(done())} />
@@ -120,7 +120,7 @@ export default function Report() {
   );
 }
 
-/** What was done so far. */
+/** The work so far. */
 function done(): Done {
   const data = opened.value!;
   const { users, items, count, sep, header, multigraph, setAside, seed, n, draws } = settings.value;

@@ -6,11 +6,11 @@ import { ABOUT } from '../components/samples.js';
 import { SAMPLES } from '../protocol.js';
 import { brought, offered, opened } from '../state.js';
 
-/** The first screen: no engine is loaded yet. */
+/** The first screen. No engine is loaded yet. */
 export function Start() {
   const over = useSignal(false);
   useEffect(() => {
-    // A file that misses the field must not replace the page.
+    // A file that is dropped beside the field must not replace the page.
     const stop = (event: DragEvent) => event.preventDefault();
     const drop = (event: DragEvent) => {
       event.preventDefault();
@@ -30,13 +30,13 @@ export function Start() {
     <div class="start">
       <h1>Drop a table, see the truth about it.</h1>
       <p class="lead">
-        A table of who has what: readers and books, texts and words, packages and what they need. In a few
-        seconds you know whether it is sparse; in a few more, what is in it, whom it would recommend what, and
+        A table of pairs: readers and books, texts and words, packages and their dependencies. In a few
+        seconds you know whether it is sparse. A few more show what is in it, what to recommend to whom, and
         how far to trust that.
       </p>
       {brought.value && !opened.value && (
         <p class="note" role="status">
-          The settings of this address are kept. Data are never part of an address: give them again.
+          The settings in this address are restored. An address never contains data: open your table again.
         </p>
       )}
       <Served />
@@ -87,7 +87,7 @@ export function Start() {
   );
 }
 
-/** What the server of this page has to offer. */
+/** The model of the server that sent this page. */
 function Served() {
   const found = offered.value;
   if (!found) return null;
@@ -101,7 +101,7 @@ function Served() {
         <h2>This server has a model</h2>
         <p class="quiet">
           {grouped(users)} {names.users.many}, {grouped(items)} {names.items.many}
-          {features && `, ${grouped(features)} features`}. It stays there: what you click is sent to it.{' '}
+          {features && `, ${grouped(features)} features`}. It stays there: your clicks are sent to it.{' '}
           <a href="docs">For programs</a>
         </p>
       </div>
@@ -112,16 +112,15 @@ function Served() {
   );
 }
 
-/** A server that asks for a key, which stays in this tab's memory. */
+/** Asks for the key of a server. The key stays in the memory of this tab. */
 function Locked() {
   const key = useSignal('');
   return (
     <section class="served" aria-label="The model of this server">
       <div>
-        <h2>This server has a model for those who have a key</h2>
+        <h2>This server has a model and asks for a key</h2>
         <p class="quiet">
-          The key is kept in this tab alone, until it is closed or loaded again.{' '}
-          <a href="docs">For programs</a>
+          The key is kept in this tab only, until you close or reload it. <a href="docs">For programs</a>
         </p>
       </div>
       <form
@@ -150,10 +149,10 @@ function Locked() {
   );
 }
 
-/** Characters that are not put into the field. */
+/** Pasted text of this many characters is opened without being put into the field. */
 const MANY = 5000;
 
-/** From here on a reload would lose something. */
+/** From now on a reload would lose something. */
 function begun(): void {
   document.documentElement.dataset.begun = 'yes';
 }
@@ -181,7 +180,7 @@ function Paste() {
         placeholder={'ann,tea\nbob,milk\nbob,tea'}
         value={text.value}
         onPaste={(event) => {
-          // A field takes seconds for a thousand lines: many are used as they come.
+          // A field takes seconds to show a thousand lines.
           const pasted = event.clipboardData?.getData('text') ?? '';
           if (pasted.length < MANY) return;
           event.preventDefault();

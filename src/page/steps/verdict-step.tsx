@@ -12,7 +12,7 @@ import { Thinning } from '../components/thinning.js';
 import { check, go, opened } from '../state.js';
 import { work } from '../work.js';
 
-/** The verdict, as soon as there is one; the sampled points of the curves follow. */
+/** The verdict. The sampled points of the curves follow later. */
 export default function Verdict() {
   const data = opened.value;
   const found = check.value;
@@ -20,7 +20,7 @@ export default function Verdict() {
   return (
     <>
       <h1>Is {sourceTitle(data.source)} sparse?</h1>
-      <p class="lead">{found ? sparsityWords(found).answer : 'One moment.'}</p>
+      <p class="lead">{found ? sparsityWords(found).answer : 'Computing …'}</p>
       {found && <Judgement found={found} />}
       <h2>The data</h2>
       <dl class="facts">
@@ -33,15 +33,15 @@ export default function Verdict() {
       <p class="quiet">
         {data.words.join(' ')}
         {data.kept &&
-          ` Thinned: ${percent(data.kept.users)} of the ${data.names.users.many} and ${percent(data.kept.items)} of the ${data.names.items.many} were kept by coins.`}
+          ` Thinned: ${percent(data.kept.users)} of the ${data.names.users.many} and ${percent(data.kept.items)} of the ${data.names.items.many} were kept at random.`}
         {data.passedOver !== undefined &&
-          ` ${grouped(data.passedOver)} rows were passed over while the table was read.`}
+          ` ${grouped(data.passedOver)} rows were left out while the table was read.`}
       </p>
       {data.rejected.length > 0 && (
         <details>
           <summary>{grouped(data.read.rejected)} bad rows were set aside</summary>
           <Table
-            columns={[{ label: 'Line', numeric: true }, { label: 'What is wrong' }]}
+            columns={[{ label: 'Line', numeric: true }, { label: 'Problem' }]}
             rows={data.rejected.map(({ line, reason }) => [grouped(line), shown(reason, 300)])}
           />
         </details>
@@ -82,14 +82,14 @@ function Judgement({ found }: { readonly found: SparsityCheck }) {
       </div>
       <p>{words.advice}</p>
       <details>
-        <summary>Why we say so</summary>
+        <summary>Reasons</summary>
         {SIDES.map((side) => (
           <p key={side}>
             {capital(names[side].many)}: {words.reasons[side]}.
           </p>
         ))}
         <Table
-          caption="The tail index, estimated in four ways"
+          caption="Four estimates of the tail index"
           columns={[
             { label: 'Side' },
             { label: 'low degrees', numeric: true },
@@ -125,7 +125,7 @@ function Curves({ found }: { readonly found: SparsityCheck }) {
           <Figure
             name="density"
             chart={charts.density}
-            caption={`Lines: expected edges over expected pairs. Dots: samples, which ${curves.users[0].sampled.length > 0 ? 'are drawn' : 'are being drawn'}.`}
+            caption={`Lines: expected edges over expected pairs. Dots: samples${curves.users[0].sampled.length > 0 ? '' : ', which are being drawn'}.`}
             table={{
               columns: [
                 { label: 'Share kept', numeric: true },
@@ -146,7 +146,7 @@ function Curves({ found }: { readonly found: SparsityCheck }) {
           <Figure
             name="degrees"
             chart={charts.degrees}
-            caption="How many have how many edges, on scales where each step is tenfold."
+            caption="The number of vertices with each number of edges, on logarithmic scales."
             table={{
               columns: [
                 { label: 'Edges of' },

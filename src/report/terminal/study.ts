@@ -7,6 +7,7 @@ import { decideStudy, shownStatistics } from '../../study/verdict.js';
 import { metricLabel, statisticLabel } from '../../text/figures.js';
 import { fixed, short } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
+import { safeJson } from '../../text/untrusted.js';
 import { recommendSteps } from '../words/advice.js';
 import { countWords } from '../words/counts.js';
 import { featureChoiceWords } from '../words/feature-count.js';
@@ -17,6 +18,11 @@ import { sidePriorWords } from '../words/side-prior.js';
 import { sparsityWords } from '../words/sparsity.js';
 import { studyVerdicts } from '../words/study.js';
 import { textTable, wrap } from './text-table.js';
+
+/** The text of results.json, the same from the command line and from the page. */
+export function resultsJson(results: StudyResults): string {
+  return `${safeJson(JSON.stringify(studyDocument(results), null, 1))}\n`;
+}
 
 /**
  * The results with what the other commands print beside them, for the first split and the shown K: split, fit,

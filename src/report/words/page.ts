@@ -12,10 +12,7 @@ export const MODEL_TITLES: Readonly<Record<ModelKind, string>> = {
 };
 
 export function noMapWords({ items }: SideNames): string {
-  return (
-    `There is no map of the ${items.many}: this model is a ranker. A map needs a model that describes the data, ` +
-    'which graphex fit makes without --method.'
-  );
+  return `This model has no map of the ${items.many}: it is a ranker. A map needs a model that describes the data, such as those that this page fits.`;
 }
 
 /** What computes in this tab. */
