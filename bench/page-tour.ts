@@ -56,7 +56,7 @@ async function tooLarge(): Promise<void> {
   await page.setInputFiles('input[type=file]', {
     ...{ name: 'ratings.csv', mimeType: 'text/csv', buffer: Buffer.from(CSV) },
   });
-  await page.getByRole('heading', { name: 'More than a tab' }).waitFor();
+  await page.getByRole('heading', { name: 'This table is probably too large' }).waitFor();
   await shot(10, 'too-large');
 }
 
