@@ -81,7 +81,7 @@ async function served(): Promise<void> {
   await page.locator('tbody button').nth(1).click();
   await page.locator('.chosen li').first().waitFor();
   await shot(13, 'served-explore');
-  await button(page, 'What else for somebody who has it?').click();
+  await button(page, 'Recommend for somebody who has it').click();
   await page.locator('.list button').first().click();
   await page.locator('.sure').filter({ hasText: ':' }).waitFor();
   await shot(14, 'served-recommend');
@@ -112,7 +112,7 @@ if (!forManual) await page.screenshot({ path: join(folder, '4-fit-under-way.png'
 await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 120_000 });
 await shot(4, 'fit');
 await button(page, 'Does it predict?').click();
-await page.getByRole('heading', { name: 'Would its lists be any good?' }).waitFor({ timeout: 120_000 });
+await page.getByRole('heading', { name: 'How good are its lists?' }).waitFor({ timeout: 120_000 });
 await shot(5, 'predict');
 await nav(page, 'Explore').click();
 await page.locator('.map canvas').first().waitFor({ timeout: 120_000 });

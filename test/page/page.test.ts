@@ -112,7 +112,7 @@ describe.skipIf(!canVisit)('the walk', () => {
     expect(Math.abs(shownBound - model.bound!)).toBeLessThan(0.06 + 1e-6 * Math.abs(model.bound!));
 
     await button(page, 'Does it predict?').click();
-    await page.getByRole('heading', { name: 'Would its lists be any good?' }).waitFor({ timeout: 60_000 });
+    await page.getByRole('heading', { name: 'How good are its lists?' }).waitFor({ timeout: 60_000 });
     const judged = await evaluateModel(model, parts, { draws: 30, n: 20, seed: 1 });
     expect(await page.getByRole('row', { name: /^This model/ }).innerText()).toContain(
       fixed(judged.ranking.all.mean.recall, 4),
@@ -198,7 +198,7 @@ describe.skipIf(!canVisit)('on the way', () => {
     const options = { method: 'ranking', features: 4, iterations: 5, blend: false, seed: 1 } as const;
     const { model } = await fit(await read(), options);
     await give(page, 'ranker.safetensors', Buffer.from(modelToBytes(model)));
-    await page.getByText('There is no map of the movies').waitFor();
+    await page.getByText('This model has no map of the movies').waitFor();
     await page.locator('.features li').first().waitFor();
     await idle(page);
     expect(await page.getByRole('alert').count()).toBe(0);
@@ -235,7 +235,7 @@ describe.skipIf(!canVisit)('on the way', () => {
 
   test('back and forward walk through the steps, and a reload keeps settings but no data', async () => {
     const { page } = await visit(site.address, '#start?seed=7&features=3');
-    await page.getByText('The settings of this address are kept').waitFor();
+    await page.getByText('The settings in this address are restored').waitFor();
     await toVerdict(page);
     expect(page.url()).toContain('#verdict?');
     expect(decodeURIComponent(page.url())).toContain('seed=7');
@@ -276,7 +276,7 @@ describe.skipIf(!canVisit)('on the way', () => {
     await page.addInitScript(() => Object.defineProperty(navigator, 'deviceMemory', { value: 1e-4 }));
     await page.reload();
     await give(page, 'ratings.csv', CSV);
-    await page.getByRole('heading', { name: 'More than a tab is likely to hold' }).waitFor();
+    await page.getByRole('heading', { name: 'This table is probably too large for a tab' }).waitFor();
     await page.getByText('more than this browser is likely to give a tab').waitFor();
     await page.getByRole('button', { name: /^Keep 30 % of both: some 1\d kB$/ }).click();
     expect(await page.locator('.note.warn').count()).toBe(0);
@@ -312,7 +312,7 @@ describe.skipIf(!canVisit)('on the way', () => {
     await button(page, 'Is it sparse?').click();
     await page.locator('.card strong').first().waitFor();
     await idle(page);
-    await page.getByText('Work with a part of it').click();
+    await page.getByText('Use a part of the data').click();
     await page.getByLabel(/Of the users keep/).selectOption('0.5');
     await button(page, 'Thin and check again').click();
     await page.getByText(/Thinned: 50 % of the/).waitFor();

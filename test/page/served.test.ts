@@ -56,7 +56,7 @@ describe.skipIf(!canVisit)('a server with a model', () => {
       .poll(() => page.locator('.chosen li button').allInnerTexts())
       .toEqual(recommender.similar(common.item, { n: 8 }).map(({ item }) => title(item)));
 
-    await button(page, 'What else for somebody who has it?').click();
+    await button(page, 'Recommend for somebody who has it').click();
     const list = await recommender.recommend({ likes: [common.item] }, { n: 20 });
     await expect
       .poll(() => page.locator('.list b').allInnerTexts())
@@ -106,7 +106,7 @@ describe.skipIf(!canVisit)('a server with a model', () => {
     await expect
       .poll(() => page.locator('.chosen li button').allInnerTexts())
       .toEqual(recommender.similar(common.item, { n: 8 }).map(({ item }) => item));
-    await button(page, 'What else for somebody who has it?').click();
+    await button(page, 'Recommend for somebody who has it').click();
     await page.locator('.list b').first().waitFor();
     const kept = await page.evaluate(() =>
       JSON.stringify([location.href, { ...localStorage }, { ...sessionStorage }, document.cookie]),
