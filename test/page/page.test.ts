@@ -313,7 +313,7 @@ describe.skipIf(!canVisit)('on the way', () => {
     await page.locator('.card strong').first().waitFor();
     await idle(page);
     await page.getByText('Use a part of the data').click();
-    await page.getByLabel(/Of the users keep/).selectOption('0.5');
+    await page.getByLabel(/Share of users to keep/).selectOption('0.5');
     await button(page, 'Thin and check again').click();
     await page.getByText(/Thinned: 50 % of the/).waitFor();
     await idle(page);

@@ -201,7 +201,8 @@ function SaveList({ answer, names }: { readonly answer: Answer; readonly names: 
 function mainReason({ score, reasons }: Listed): string {
   if (!reasons) return '';
   const [first] = reasons.items;
-  if (!first || reasons.rest > first.contribution) return `${percent(reasons.rest / score)} from overall popularity`;
+  if (!first || reasons.rest > first.contribution)
+    return `${percent(reasons.rest / score)} from overall popularity`;
   return `${percent(first.fraction)} because of ${itemName(first.item, 30)}`;
 }
 
