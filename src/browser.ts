@@ -44,7 +44,7 @@ export {
   type PredictiveCheck,
   type StatisticCheck,
 } from './evaluate/predictive.js';
-export type { SplitRankingTask } from './evaluate/split-task.js';
+export { type SplitRankingTask, splitRankingTask } from './evaluate/split-task.js';
 export type { SplitTables as SplitParts, TableTask as PartsTask } from './evaluate/table-task.js';
 export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tune.js';
 export type { BothHyper } from './fit/ascent/bound.js';
@@ -284,7 +284,7 @@ export { type AskedNames, type SideNames, sideNames } from './text/sides.js';
 export type { Stage } from './text/stages.js';
 export type {
   FactorTables,
-  ItemWeightScores as BesideScores,
+  ItemWeightScores,
   RowScores,
   SparseWeights,
 } from './topn/query.js';

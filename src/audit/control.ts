@@ -2,7 +2,7 @@
 // nothing but degrees is left. Who likes what is then chance, so that no way of telling users apart can beat popularity
 // but by what the parts give away. Item-kNN is asked, for which an item is its own nearest neighbour, with nothing left out.
 
-import { neighbours } from '../evaluate/baselines/item-knn.js';
+import { itemKnn } from '../evaluate/baselines/item-knn.js';
 import { popularity } from '../evaluate/baselines/popularity.js';
 import { pairedBootstrap } from '../evaluate/bootstrap.js';
 import { evaluateRanking } from '../evaluate/evaluate-ranking.js';
@@ -54,9 +54,7 @@ export async function negativeControl(
   const history = pickLists(train, asked);
   const judge = async (scorer: Scorer) => (await evaluateRanking(task, scorer, { ...options, n: LIST })).all;
   const popular = await judge(await (await popularity.fit(data, {})).scorer(history));
-  const near = await judge(
-    withOwnItems(await (await neighbours.fit(data, SETTING)).scorer(history), history),
-  );
+  const near = await judge(withOwnItems(await (await itemKnn.fit(data, SETTING)).scorer(history), history));
   const { difference, low, high } = pairedBootstrap(near.perUser.recall, popular.perUser.recall, {
     level: 0.99,
   });

@@ -1,4 +1,4 @@
-// Ranks the users of a task by any scorer and scores the rankings (metrics: metrics/ranking-metrics.ts).
+// Ranks the candidates of a task by any scorer and computes the metrics of the rankings (metrics/ranking-metrics.ts).
 
 import { InputError } from '../errors.js';
 import {
@@ -15,7 +15,7 @@ import { TASK } from '../options/shared.js';
 import { rank, type Scorer } from '../predict/scoring/scorer.js';
 import type { TaskOptions } from '../progress.js';
 
-/** Lengths of the lists that are judged; declared in options/library.ts. */
+/** Lengths of the lists that are evaluated; declared in options/library.ts. */
 export interface RankingOptions extends OptionsOf<typeof RANKING_LISTS>, TaskOptions {}
 
 const RANKING = { ...RANKING_LISTS, ...TASK };
@@ -23,7 +23,23 @@ const RANKING = { ...RANKING_LISTS, ...TASK };
 /** The part of wider options that a ranking takes. */
 export const rankingOptions = (options: object): RankingOptions => partFor(RANKING, options);
 
-/** Ranks the candidates of a task for each of its users, and scores the rankings. */
+/**
+ * Ranks the candidates of a task for each of its users by any scorer, and computes the metrics of the rankings.
+ * @example
+ * import { evaluateRanking, simulate, split, splitRankingTask } from 'graphex';
+ * const side = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
+ * const { graph } = await simulate({ users: side, items: side, features: 3, seed: 1 });
+ * const parts = split(graph, { testUsers: 0.3, testItems: 0.4 });
+ * const degree = new Uint32Array(parts.train.items.count);
+ * for (const item of parts.train.users.neighbors) degree[item]++;
+ * const task = splitRankingTask(parts);
+ * // Your own scorer writes a score for each candidate; items are numbered as in the training part.
+ * const { all } = await evaluateRanking(task, {
+ *   kind: 'rows',
+ *   scores: (row, candidates, out) => candidates.forEach((item, c) => { out[c] = degree[item]; }),
+ * });
+ * console.log(all.mean.recall);
+ */
 export async function evaluateRanking(
   task: RankingTask,
   scorer: Scorer,
@@ -32,7 +48,7 @@ export async function evaluateRanking(
   return concludeRanking([await rankUsers(task, scorer, options)]);
 }
 
-/** Ranks for the users of a task; where it has some of the users alone, `concludeRanking` takes all together. */
+/** The ranks of a task's users. If they are only some of the users, `concludeRanking` joins the pieces. */
 export async function rankUsers(
   task: RankingTask,
   scorer: Scorer,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ease, easeSize } from '../../src/evaluate/baselines/ease.js';
 import { ials } from '../../src/evaluate/baselines/ials.js';
-import { neighbours } from '../../src/evaluate/baselines/item-knn.js';
+import { itemKnn } from '../../src/evaluate/baselines/item-knn.js';
 import { popularity } from '../../src/evaluate/baselines/popularity.js';
 import { collectLists, renameLists, transposeLists } from '../../src/math/csr.js';
 import type { RowLists } from '../../src/predict/scoring/scorer.js';
@@ -48,7 +48,7 @@ describe('item-kNN', () => {
             .slice(0, setting.neighbours),
         );
         const history = shownOnly(data, users);
-        const scorer = await (await neighbours.fit(data, setting)).scorer(history);
+        const scorer = await (await itemKnn.fit(data, setting)).scorer(history);
         for (const row of [0, 5, 24]) {
           const mine = new Set(listOf(history, row));
           const want = Array.from(data.candidates, (j, c) =>
@@ -65,14 +65,14 @@ describe('item-kNN', () => {
 it('item-kNN tries whole numbers of neighbours, and takes others as the next below', async () => {
   const users = communityLists(60, 40, 4, 3);
   const data = dataOf(users, 40, 3);
-  const [{ neighbours: dial }] = neighbours.dials(data);
+  const [{ neighbours: dial }] = itemKnn.dials(data);
   const below: number[] = [];
   for (let value = dial.next(dial.start, -1); value !== undefined; value = dial.next(value, -1))
     below.push(value);
   expect(below).toEqual([50, 25, 13, 7, 4, 2, 1]);
   const history = shownOnly(data, users);
   const scores = async (count: number) => {
-    const fitted = await neighbours.fit(data, { neighbours: count, shrinkage: 1, asymmetry: 0.5 });
+    const fitted = await itemKnn.fit(data, { neighbours: count, shrinkage: 1, asymmetry: 0.5 });
     const scorer = await fitted.scorer(history);
     return [0, 7, 30].map((row) => scoresOf(scorer, row, data.candidates));
   };
@@ -92,7 +92,7 @@ it('item-kNN has the same scores from several threads, which share large data, a
   });
   const setting = { neighbours: 20, shrinkage: 5, asymmetry: 0.4 };
   const scores = async (threads: number) => {
-    const scorer = await (await neighbours.fit(data, setting, { threads })).scorer(history);
+    const scorer = await (await itemKnn.fit(data, setting, { threads })).scorer(history);
     return Array.from({ length: 20 }, (_, row) => scoresOf(scorer, row, data.candidates));
   };
   expect(await scores(2)).toEqual(await scores(1));
@@ -107,7 +107,7 @@ it('item-kNN counts common users once for all settings that are tried, to the sa
     { neighbours: 20, shrinkage: 0, asymmetry: 0.8 },
   ]) {
     const scores = async (tuning: boolean) => {
-      const scorer = await (await neighbours.fit(data, setting, { tuning })).scorer(history);
+      const scorer = await (await itemKnn.fit(data, setting, { tuning })).scorer(history);
       return [0, 7, 39].map((row) => scoresOf(scorer, row, data.candidates));
     };
     expect(await scores(true)).toEqual(await scores(false));

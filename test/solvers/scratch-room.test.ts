@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { neighbours } from '../../src/evaluate/baselines/item-knn.js';
+import { itemKnn } from '../../src/evaluate/baselines/item-knn.js';
 import { collectLists, transposeLists } from '../../src/math/csr.js';
 import { createItemRegression } from '../../src/solvers/item-regression.js';
 import { scratchRoom, TILE } from '../../src/solvers/pair-counts.js';
@@ -54,7 +54,7 @@ const patterned = (users: number, items: number) =>
 const knn = async (users: number, count: number, threads: number) => {
   const data = dataOf(patterned(users, count), count, 3);
   const setting = { neighbours: 20, shrinkage: 5, asymmetry: 0.4 };
-  const scorer = await (await neighbours.fit(data, setting, { threads })).scorer(shownOnly(data, data.users));
+  const scorer = await (await itemKnn.fit(data, setting, { threads })).scorer(shownOnly(data, data.users));
   return Float32Array.from([0, 1, 7].flatMap((row) => scoresOf(scorer, row, data.candidates)));
 };
 const slim = async (users: number, count: number, threads: number) => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import type * as contender from '../../src/evaluate/baselines/contender.js';
-import type { TuneJob } from '../../src/evaluate/baselines/contender-tasks.js';
+import type * as baselineRun from '../../src/evaluate/baselines/baseline-run.js';
+import type { TuneJob } from '../../src/evaluate/baselines/baseline-tasks.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import type * as pools from '../../src/parallel/pool.js';
 import type * as spawn from '../../src/parallel/spawn.js';
@@ -43,7 +43,7 @@ vi.mock('../../src/parallel/pool.js', async (original) => {
   const all = await original<typeof pools>();
   const createPool: typeof all.createPool = async (module, threads) => {
     const pool = await all.createPool(module, threads);
-    if (module.name !== 'contender-tasks') return pool;
+    if (module.name !== 'baseline-tasks') return pool;
     return {
       ...pool,
       run<Input, Output>(...args: Parameters<typeof pool.run<Input, Output>>) {
@@ -56,13 +56,13 @@ vi.mock('../../src/parallel/pool.js', async (original) => {
 });
 
 // Baselines in this thread.
-vi.mock('../../src/evaluate/baselines/contender.js', async (original) => {
-  const { tuneContender, judgeContender } = await original<typeof contender>();
-  const counted: Pick<typeof contender, 'tuneContender' | 'judgeContender'> = {
-    tuneContender: (name, contest, options) =>
-      seen.step(name, options.threads, () => tuneContender(name, contest, options)),
-    judgeContender: (name, contest, tuned, options) =>
-      seen.step(name, options.threads, () => judgeContender(name, contest, tuned, options)),
+vi.mock('../../src/evaluate/baselines/baseline-run.js', async (original) => {
+  const { tuneOnSplit, evaluateOnSplit } = await original<typeof baselineRun>();
+  const counted: Pick<typeof baselineRun, 'tuneOnSplit' | 'evaluateOnSplit'> = {
+    tuneOnSplit: (name, problem, options) =>
+      seen.step(name, options.threads, () => tuneOnSplit(name, problem, options)),
+    evaluateOnSplit: (name, problem, tuned, options) =>
+      seen.step(name, options.threads, () => evaluateOnSplit(name, problem, tuned, options)),
   };
   return counted;
 });

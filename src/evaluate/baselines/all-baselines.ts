@@ -3,16 +3,18 @@ import type { Baseline } from './baseline.js';
 import { ease } from './ease.js';
 import { hpf } from './hpf.js';
 import { ials } from './ials.js';
-import { neighbours } from './item-knn.js';
+import { itemKnn } from './item-knn.js';
 import { popularity } from './popularity.js';
 import { slim } from './slim.js';
 
 export { BASELINES, type BaselineName };
 
-/** Every name that the options know has its baseline: a new name does not compile without one. */
+// A new baseline is one file that exports a `Baseline`, its name in BASELINES (options/names.ts), and a line in this table.
+
+/** The baseline of each name. A new name does not compile without an entry here. */
 const BY_NAME: Readonly<{ [N in BaselineName]: Baseline<N> }> = {
   popularity,
-  knn: neighbours,
+  knn: itemKnn,
   ease,
   slim,
   ials,
@@ -23,7 +25,7 @@ export function baselineOf(name: BaselineName): Baseline<BaselineName> {
   return BY_NAME[name];
 }
 
-/** The title of a baseline by its name; of anything else the name itself. */
+/** The title of a baseline; any other name is its own title. */
 export function baselineTitle(name: string): string {
   return Object.hasOwn(BY_NAME, name) ? BY_NAME[name as BaselineName].title : name;
 }

@@ -1,4 +1,4 @@
-// What a baseline is, the data it is fitted to, and what it gives back.
+// The interface of a baseline, the data it is fitted to, and its result. all-baselines.ts has the table of all baselines.
 
 import type { EngineName } from '../../engine/select.js';
 import type { RankerScores } from '../../fit/model.js';
@@ -11,62 +11,62 @@ import type { TaskOptions } from '../../progress.js';
 export type { RankingData as BaselineData } from '../../metrics/held-back.js';
 export type { Setting } from '../../metrics/setting-search.js';
 
-/** A fitted baseline: scores for users of whom nothing but a history is known. */
+/** A fitted baseline: it scores users by their history alone. */
 export interface FittedBaseline {
   readonly setting: Setting;
-  /** What a longer fit of the same setting can begin with. */
+  /** Where a longer fit of the same setting can start from. */
   readonly start?: Float32Array | undefined;
   scorer(history: RowLists): Promise<Scorer>;
 }
 
-/** Why a baseline was not fitted: too much work for it, or what its fit had to say. */
+/** Why a baseline was not fitted: the data are too large for it, or its fit failed. */
 export type SkipReason =
   | {
       readonly code: 'too-large';
-      /** What there is too much of: so many of these times so many candidates, where the limit is so many. */
+      /** `count` of these times `candidates` exceeds `limit`. */
       readonly what: 'edges' | 'inputs' | 'users';
       readonly count: number;
       readonly candidates: number;
-      /** Users to be scored, where these are fewer than the candidates and count in their place. */
+      /** Users to be scored, if they are fewer than the candidates and count in their place. */
       readonly asked?: number | undefined;
       readonly limit: number;
     }
   | { readonly code: 'error'; readonly message: string };
 
-/** How a baseline is fitted beside its setting. */
+/** Options of a fit that are not settings. */
 export interface BaselineFitOptions extends TaskOptions {
   readonly seed?: number | undefined;
-  /** For what is fitted on an engine of ours. Default cpu. */
+  /** For baselines that are fitted on an engine. Default cpu. */
   readonly engine?: EngineName | undefined;
-  /** A trial among many, which need not be as exact. */
+  /** Whether this is one of many trials, which may be less exact. */
   readonly tuning?: boolean | undefined;
-  /** What a trial of the same setting left. */
+  /** The `start` of a trial with the same setting. */
   readonly start?: Float32Array | undefined;
 }
 
-/** A recommender to compare with, all of it: the list of them (list.ts) is what everything else goes by. */
+/** A recommender to compare with. */
 export interface Baseline<Name extends string = string> {
   readonly name: Name;
   readonly title: string;
   /** What it does, in a clause. */
   readonly meaning: string;
-  /** Where the search for a setting starts and how it steps: one round of dials after the other; none: nothing to tune. */
+  /** Where the search for a setting starts and how it steps, in rounds; empty if there is nothing to tune. */
   dials(data: BaselineData): readonly Readonly<Record<string, SettingAxis>>[];
-  /** Tuned on about as many edges, where that is fewer than there are. */
+  /** Edges to tune on, if the data have more. */
   readonly tuningEdges?: number;
   /**
-   * So many candidates are enough to tune on, where held-back users and edges are so many; by default all. Item-kNN lost 1 % on held-back
-   * users of goodbooks by fewer.
+   * Number of candidates to tune on, by the numbers of held-back users and edges. Default: all. With fewer, item-kNN lost 1 % on
+   * held-back users of goodbooks.
    */
   tuningCandidates?(size: { readonly users: number; readonly edges: number }): number;
-  /** A baseline of the same kind that can be fitted where this one cannot. */
+  /** A baseline of the same kind that can be fitted to larger data. */
   readonly standIn?: BaselineName;
   /**
-   * Why it cannot be fitted to so much data, to score so many users in a comparison or, without that number, to be served; undefined: it
-   * can.
+   * Why it cannot be fitted to these data; undefined if it can. `asked` is the number of users to score in a comparison; without
+   * it the baseline is to be served.
    */
   limit(data: BaselineData, asked?: number): SkipReason | undefined;
   fit(data: BaselineData, setting: Setting, options?: BaselineFitOptions): Promise<FittedBaseline>;
-  /** What a ranker of it holds: fitted to all items, each of which can be both shown and asked for. */
+  /** The scores of a ranker that is saved and served: every item can be in a history and be recommended. */
   scores(data: BaselineData, setting: Setting, options?: BaselineFitOptions): Promise<RankerScores>;
 }

@@ -40,7 +40,7 @@ const SMALL = 5e8;
 /** Counts that are kept between the trials of a search, of 2 or 4 bytes each. */
 const KEPT_COUNTS = 1.2e8;
 
-export const neighbours: Baseline<'knn'> = {
+export const itemKnn: Baseline<'knn'> = {
   name: 'knn',
   title: 'item-kNN',
   meaning: 'items that the same users have, by a shrunken cosine',

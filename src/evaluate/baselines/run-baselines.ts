@@ -1,4 +1,4 @@
-// The baselines of a split: each tuned on held-back training users, fitted to all of them, and judged like every model.
+// Runs the baselines on a split: each is tuned on held-back training users, fitted to all of them, and evaluated like a model.
 
 import { InputError } from '../../errors.js';
 import { toShared } from '../../graph/transfer.js';
@@ -12,13 +12,13 @@ import { indexByIds, type SplitRankingTask } from '../split-task.js';
 import { BASELINES, type BaselineName } from './all-baselines.js';
 import type { BaselineData, SkipReason } from './baseline.js';
 import {
+  type BaselineProblem,
   type BaselineResult,
-  type Contest,
-  judgeContender,
-  type TunedContender,
-  tuneContender,
-} from './contender.js';
-import type { JudgeJob, TuneJob } from './contender-tasks.js';
+  evaluateOnSplit,
+  type TunedOnSplit,
+  tuneOnSplit,
+} from './baseline-run.js';
+import type { EvaluateJob, TuneJob } from './baseline-tasks.js';
 
 export interface BaselineOptions extends RankingOptions {
   /** Which to fit. Default: all. */
@@ -26,7 +26,7 @@ export interface BaselineOptions extends RankingOptions {
   readonly seed?: number | undefined;
   /** Most settings tried for one baseline. Default 30. */
   readonly maxTrials?: number | undefined;
-  /** The threads of each, where the baselines go on beside other work. Default: `threads` for all together. */
+  /** The threads of each baseline, if other work runs at the same time. Default: all share `threads`. */
   readonly shares?: readonly ThreadShare[] | undefined;
 }
 
@@ -36,23 +36,23 @@ export interface BaselineReport {
   readonly skipped: readonly { readonly name: BaselineName; readonly reason: SkipReason }[];
 }
 
-const CONTENDING: TaskModule = {
-  name: 'contender-tasks',
+const TASKS: TaskModule = {
+  name: 'baseline-tasks',
   base: import.meta.url,
   worker: () =>
-    new Worker(new URL('./contender-tasks.js', import.meta.url), {
+    new Worker(new URL('./baseline-tasks.js', import.meta.url), {
       type: 'module',
-      name: 'graphex:contender-tasks',
+      name: 'graphex:baseline-tasks',
     }),
-  here: () => import('./contender-tasks.js'),
+  here: () => import('./baseline-tasks.js'),
 };
 
-/** Edges up to which the tables of all baselines may lie in memory together. */
-const BESIDE = 2e7;
+/** Most edges with which the tables of all baselines fit in memory together. */
+const MOST_CONCURRENT_EDGES = 2e7;
 /** Edges below which a worker costs more than it saves. */
 const SMALL = 2e4;
 
-/** Fits and judges the baselines on a split. `task` is splitRankingTask(split). */
+/** Fits and evaluates the baselines on a split. `task` is splitRankingTask(split). */
 export async function fitBaselines(
   split: Split,
   task: SplitRankingTask,
@@ -68,22 +68,22 @@ export async function fitBaselines(
   const validation = holdBack(data, { seed }, 'turn the baselines off');
   const names = options.baselines ?? BASELINES;
   const edges = data.users.values.length;
-  const atOnce = edges <= BESIDE ? names.length : 1;
-  // A GPU belongs to one thread.
+  const concurrent = edges <= MOST_CONCURRENT_EDGES ? names.length : 1;
+  // Only one thread can use a GPU.
   const onCpu = options.engine === undefined || options.engine === 'cpu';
-  const beside = edges >= SMALL && onCpu && threadCount(options.threads, atOnce) > 1;
-  const contest = { data, validation, task };
-  const lanes = threadCount(options.threads, atOnce) > 1 ? atOnce : 1;
+  const workers = edges >= SMALL && onCpu && threadCount(options.threads, concurrent) > 1;
+  const problem = { data, validation, task };
+  const lanes = threadCount(options.threads, concurrent) > 1 ? concurrent : 1;
   const ownShares = () =>
-    // Where one comes after the other, each has all.
+    // Baselines that follow one another get all threads each.
     lanes > 1
       ? shareThreads(options.threads, names.length)
       : names.flatMap(() => shareThreads(options.threads, 1));
   const { shares = ownShares(), ...how } = { ...options, seed };
-  const found = beside
-    ? await inWorkers(names, contest, shares, how)
+  const found = workers
+    ? await inWorkers(names, problem, shares, how)
     : await inTurns([...names.entries()], lanes, ([at, name]) =>
-        contend(shares[at], here(name, contest, how)),
+        runBaseline(shares[at], here(name, problem, how)),
       );
   const results = found.filter((one) => 'name' in one);
   const skipped = names.flatMap((name, at) => {
@@ -95,36 +95,36 @@ export async function fitBaselines(
 
 type Outcome = BaselineResult | SkipReason;
 
-/** The steps of a baseline, each with so many threads. */
+/** The two steps of a baseline, each with its number of threads. */
 interface Steps {
-  tune(threads: number | undefined): Promise<TunedContender | SkipReason>;
-  judge(tuned: TunedContender, threads: number | undefined): Promise<BaselineResult>;
+  tune(threads: number | undefined): Promise<TunedOnSplit | SkipReason>;
+  evaluate(tuned: TunedOnSplit, threads: number | undefined): Promise<BaselineResult>;
 }
 
-/** Does what a baseline has to do with its share of the threads, as soon as one is free for it. */
-async function contend(share: ThreadShare, steps: Steps): Promise<Outcome> {
+/** Runs a baseline with its share of the threads, as soon as one is free. */
+async function runBaseline(share: ThreadShare, steps: Steps): Promise<Outcome> {
   await share.begin();
   try {
     const tuned = await steps.tune(share.take());
-    return 'code' in tuned ? tuned : await steps.judge(tuned, share.take());
+    return 'code' in tuned ? tuned : await steps.evaluate(tuned, share.take());
   } finally {
     share.end();
   }
 }
 
-type ContestOptions = Omit<BaselineOptions, 'shares'> & { readonly seed: number };
+type RunOptions = Omit<BaselineOptions, 'shares'> & { readonly seed: number };
 
-function here(name: BaselineName, contest: Contest, options: ContestOptions): Steps {
+function here(name: BaselineName, problem: BaselineProblem, options: RunOptions): Steps {
   return {
-    tune: (threads) => tuneContender(name, contest, { ...options, threads }),
-    judge: (tuned, threads) => judgeContender(name, contest, tuned, { ...options, threads }),
+    tune: (threads) => tuneOnSplit(name, problem, { ...options, threads }),
+    evaluate: (tuned, threads) => evaluateOnSplit(name, problem, tuned, { ...options, threads }),
   };
 }
 
-/** A task for each value, so many at a time. Where one fails the others are waited for, so that nothing goes on unseen. */
+/** Runs a task for each value, `concurrent` at a time. If one fails, the others are awaited, so that nothing keeps running. */
 async function inTurns<T, R>(
   values: readonly T[],
-  atOnce: number,
+  concurrent: number,
   task: (value: T) => Promise<R>,
 ): Promise<R[]> {
   const results = new Array<R>(values.length);
@@ -132,30 +132,30 @@ async function inTurns<T, R>(
   const lane = async () => {
     for (const [at, value] of queue) results[at] = await task(value);
   };
-  const lanes = await Promise.allSettled(Array.from({ length: atOnce }, lane));
+  const lanes = await Promise.allSettled(Array.from({ length: concurrent }, lane));
   for (const one of lanes) if (one.status === 'rejected') throw one.reason;
   return results;
 }
 
-/** Each in a worker, as many at once as there are threads: most of what a baseline does is done in one. */
+/** Runs each baseline in a worker, since most of its work uses one thread. */
 async function inWorkers(
   names: readonly BaselineName[],
-  contest: Contest,
+  problem: BaselineProblem,
   shares: readonly ThreadShare[],
-  { onProgress, signal, baselines: _, ...options }: ContestOptions,
+  { onProgress, signal, baselines: _, ...options }: RunOptions,
 ): Promise<Outcome[]> {
-  const shared = toShared(contest);
-  const pool = await createPool(CONTENDING, threadCount(options.threads, names.length));
-  const apart = (name: BaselineName): Steps => {
+  const shared = toShared(problem);
+  const pool = await createPool(TASKS, threadCount(options.threads, names.length));
+  const inWorker = (name: BaselineName): Steps => {
     const job = (threads: number | undefined): TuneJob => ({
-      ...{ name, contest: shared },
+      ...{ name, problem: shared },
       options: { ...options, engine: 'cpu', threads },
     });
     return {
-      tune: (threads) => pool.run('tuneContenderApart', job(threads), signal, onProgress),
-      judge: (tuned, threads) =>
-        pool.run<JudgeJob, BaselineResult>(
-          'judgeContenderApart',
+      tune: (threads) => pool.run('tuneInWorker', job(threads), signal, onProgress),
+      evaluate: (tuned, threads) =>
+        pool.run<EvaluateJob, BaselineResult>(
+          'evaluateInWorker',
           { ...job(threads), tuned },
           signal,
           onProgress,
@@ -163,9 +163,9 @@ async function inWorkers(
     };
   };
   try {
-    // Those that last longest are the last of the list: begun first, they do not end alone.
+    // The slowest baselines are last in the list; they start first, so that none of them finishes alone.
     const backwards = await inTurns([...names.entries()].reverse(), names.length, ([at, name]) =>
-      contend(shares[at], apart(name)),
+      runBaseline(shares[at], inWorker(name)),
     );
     return backwards.reverse();
   } finally {
@@ -176,10 +176,10 @@ async function inWorkers(
 /** The training part as the baselines see it; items in the order of the task. */
 export function baselineData(split: Split, task: SplitRankingTask): BaselineData {
   const ids = split.train.items.ids;
-  const coins = split.assignment.items;
+  const { items } = split.assignment;
   const shown = Uint8Array.from({ length: ids.length }, (_, j) => {
-    const coin = coins.ids.find(ids.at(j));
-    return coin >= 0 && coins.drawn[coin] === 1 ? 0 : 1;
+    const at = items.ids.find(ids.at(j));
+    return at >= 0 && items.drawn[at] === 1 ? 0 : 1;
   });
   const { offsets, values } = indexByIds(split.train, ids);
   const users = { offsets, values };

@@ -1,5 +1,5 @@
-// One baseline on a split: tuned on held-back training users, fitted to all of them, judged on the test users. In two steps, the
-// second of which may have other threads than the first.
+// Runs one baseline on a split in two steps, which may use different numbers of threads: it is tuned on held-back training users,
+// then fitted to all training users and evaluated on the test users.
 
 import type { HeldBackTask } from '../../metrics/held-back.js';
 import type { RankingResult } from '../../metrics/ranking-metrics.js';
@@ -14,34 +14,34 @@ import { prefixed, type TunedBaseline, type TuningOptions, tuneBaseline } from '
 export interface BaselineResult {
   readonly name: BaselineName;
   readonly setting: Setting;
-  /** What was tried on held-back training users; empty where there is nothing to tune. */
+  /** The settings tried on held-back training users; empty if there is nothing to tune. */
   readonly trials: readonly SettingTrial[];
-  /** False where the number of trials ended the search. */
+  /** False if the limit on trials ended the search. */
   readonly tuned: boolean;
   readonly ranking: RankingResult;
   readonly seconds: number;
 }
 
-/** What all baselines of a split have before them. */
-export interface Contest {
+/** What all baselines of a split are given. */
+export interface BaselineProblem {
   readonly data: BaselineData;
   readonly validation: HeldBackTask;
   readonly task: SplitRankingTask;
 }
 
-/** What the search for a baseline's setting leaves for its fit. */
-export interface TunedContender {
+/** The result of a search for a baseline's setting. */
+export interface TunedOnSplit {
   /** Undefined: there is nothing to tune. */
   readonly tuned: TunedBaseline | undefined;
   readonly seconds: number;
 }
 
-/** Tunes a baseline, or says why it cannot be fitted. */
-export async function tuneContender(
+/** Tunes a baseline, or returns why it cannot be fitted. */
+export async function tuneOnSplit(
   name: BaselineName,
-  { data, validation, task }: Contest,
+  { data, validation, task }: BaselineProblem,
   options: TuningOptions & TaskOptions,
-): Promise<TunedContender | SkipReason> {
+): Promise<TunedOnSplit | SkipReason> {
   const baseline = baselineOf(name);
   const start = performance.now();
   const reason = baseline.limit(data, task.rows);
@@ -50,11 +50,11 @@ export async function tuneContender(
   return { tuned, seconds: (performance.now() - start) / 1000 };
 }
 
-/** Fits a baseline that was tuned, and judges it. */
-export async function judgeContender(
+/** Fits a tuned baseline and evaluates it. */
+export async function evaluateOnSplit(
   name: BaselineName,
-  { data, task }: Pick<Contest, 'data' | 'task'>,
-  { tuned, seconds }: TunedContender,
+  { data, task }: Pick<BaselineProblem, 'data' | 'task'>,
+  { tuned, seconds }: TunedOnSplit,
   options: TuningOptions & TaskOptions,
 ): Promise<BaselineResult> {
   const baseline = baselineOf(name);

@@ -6,36 +6,36 @@ import type { TaskOptions } from '../../progress.js';
 import type { BaselineName } from './all-baselines.js';
 import type { SkipReason } from './baseline.js';
 import {
+  type BaselineProblem,
   type BaselineResult,
-  type Contest,
-  judgeContender,
-  type TunedContender,
-  tuneContender,
-} from './contender.js';
+  evaluateOnSplit,
+  type TunedOnSplit,
+  tuneOnSplit,
+} from './baseline-run.js';
 import type { TuningOptions } from './tuning.js';
 
 export interface TuneJob {
   readonly name: BaselineName;
-  readonly contest: Transfer<Contest>;
+  readonly problem: Transfer<BaselineProblem>;
   readonly options: TuningOptions;
 }
 
-export interface JudgeJob extends TuneJob {
-  readonly tuned: TunedContender;
+export interface EvaluateJob extends TuneJob {
+  readonly tuned: TunedOnSplit;
 }
 
-export function tuneContenderApart(
-  { name, contest, options }: TuneJob,
+export function tuneInWorker(
+  { name, problem, options }: TuneJob,
   onProgress: TaskOptions['onProgress'],
-): Promise<TunedContender | SkipReason> {
-  return tuneContender(name, fromShared(contest), { ...options, onProgress });
+): Promise<TunedOnSplit | SkipReason> {
+  return tuneOnSplit(name, fromShared(problem), { ...options, onProgress });
 }
 
-export function judgeContenderApart(
-  { name, contest, options, tuned }: JudgeJob,
+export function evaluateInWorker(
+  { name, problem, options, tuned }: EvaluateJob,
   onProgress: TaskOptions['onProgress'],
 ): Promise<BaselineResult> {
-  return judgeContender(name, fromShared(contest), tuned, { ...options, onProgress });
+  return evaluateOnSplit(name, fromShared(problem), tuned, { ...options, onProgress });
 }
 
-serveTasks('contender-tasks', { tuneContenderApart, judgeContenderApart });
+serveTasks('baseline-tasks', { tuneInWorker, evaluateInWorker });
