@@ -12,7 +12,7 @@ import { createRecommender } from '../src/predict/recommender.js';
 import { modelScorer } from '../src/predict/scoring/scorer.js';
 import { simulate } from '../src/process/poisson-model.js';
 import { split } from '../src/sample/split.js';
-import { writeLists } from '../src/store/lists.js';
+import { writeLists } from '../src/store/write-table.js';
 
 const threads = process.argv[2] === undefined ? undefined : Number(process.argv[2]);
 const side = { sigma: 0.2, tau: 1, size: 500, shape: 0.1, rate: 0.1 };

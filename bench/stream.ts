@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ALONE } from '../src/comm/communicator.js';
-import { fitShards } from '../src/shard/partition-ascent.js';
+import { fitAscentShards } from '../src/shard/partition-ascent.js';
 import { openPartition } from '../src/shard/partition-folder.js';
 import { partitionGraph } from '../src/shard/partition-graph.js';
 import { literal, withDuckDB } from '../test/ingest/duckdb.js';
@@ -46,7 +46,7 @@ async function measure(folder: string, within: boolean): Promise<Measured> {
   const began = performance.now();
   // The loop tells of itself every few iterations.
   const told: { readonly done: number; readonly at: number }[] = [];
-  const fit = await fitShards(parts, ALONE, {
+  const fit = await fitAscentShards(parts, ALONE, {
     ...{ features, iterations, threads, tolerance: 1e-12, seed: 1 },
     ...(within && { within: { memory, path: join(folder, 'model'), byShard: true } }),
     onProgress: ({ done, unit }) => {
@@ -63,7 +63,7 @@ async function measure(folder: string, within: boolean): Promise<Measured> {
     before: (first.at - began) / 1000,
     megabytes: Math.round(Number(peak) / 1024),
     read: Number(read) / 1e9,
-    ...{ inTurn: fit.inTurn, hash: fit.hash, edges: parts.edges },
+    ...{ inTurn: fit.streamedShards, hash: fit.stateHash, edges: parts.edges },
   };
 }
 

@@ -29,7 +29,7 @@ export async function openModel(path: string): Promise<OpenedModel> {
     return { head, byShard: undefined, users: head.users.count };
   }
   const byShard = await openModelShards(path);
-  return { head: byShard.head, byShard, users: byShard.users };
+  return { head: byShard.itemsModel, byShard, users: byShard.users };
 }
 
 /** A model with the users of each shard in turn; a model in one piece comes as it is. */

@@ -1,199 +1,271 @@
-// The state of a fit over shards, kept in a folder: what all ranks have in one file, and a file for the users of each shard.
-// It goes on with any number of ranks to the same bits.
+// The saved state of a fit to a partition, in a folder: what all ranks share in one file, and for the ascent one file per
+// shard for its users. A ranking fit rebuilds its users in every sweep, so it saves items only. A fit resumes from it to the
+// same bits on any number of ranks.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Communicator } from '../comm/communicator.js';
-import type { TableTotals, TableValues } from '../engine/engine.js';
+import { TABLE_FIELDS, type TableTotals, type TableValues } from '../engine/engine.js';
 import { InputError } from '../errors.js';
-import { finishFolder, removeResult } from '../files/folder.js';
+import { finishFolder, removeResult, writeFolder } from '../files/folder.js';
 import type { FitOrigin, LoopState } from '../fit/ascent/loop.js';
-import { type BySide, SIDES, type SideName } from '../graph/graph.js';
-import { savedTable, stateSchema } from '../store/checkpoint-tensors.js';
+import { type BySide, SIDES } from '../graph/graph.js';
+import { option, optionError } from '../options/error.js';
+import { getTotals, loopState, putTotals, savedTable, stateSchema } from '../store/checkpoint-tensors.js';
 import { putTable } from '../store/posterior-tensors.js';
-import { writeTensorsTo } from '../store/safetensors.js';
-import { NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
+import { readTensors, writeTensorsTo } from '../store/safetensors.js';
+import { checkContents, NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
 import type { Tensor, TensorFile } from '../store/tensors.js';
 import { many } from '../text/phrases.js';
-import { gatherTables, writeGathered } from './gather-shards.js';
+import { writeGathered } from './gather-shards.js';
 import { MOST_SHARDS, type PartitionedData } from './partition-folder.js';
-import { cannotGoOn, isRankingState, RANKING_STATE, readState } from './ranking-state.js';
 
-const FORMAT = 'graphex-state';
-const EXPECTED = { version: 1, what: 'state of a fit', command: 'fit' } as const;
-const WHOLE = 'state.safetensors';
+const EXPECTED = { version: 1, what: 'state of a fit', again: 'fit' } as const;
+/** The file that all ranks share, and its format, for each method. */
+const FILES = {
+  ascent: { name: 'state.safetensors', format: 'graphex-state' },
+  ranking: { name: 'ranking.safetensors', format: 'graphex-ranking-state' },
+} as const;
+type Method = keyof typeof FILES;
+const USERS_FORMAT = 'graphex-state-users';
 
-const tableFile = (shard: number) => `users-${String(shard).padStart(4, '0')}.safetensors`;
+const usersFile = (shard: number) => `users-${String(shard).padStart(4, '0')}.safetensors`;
 
-/** The names of all files of a state with so many shards. */
+/** The names of all files of a state with this number of shards. */
 export function stateFiles(shards: number): string[] {
-  return [WHOLE, RANKING_STATE, ...Array.from({ length: shards }, (_, s) => tableFile(s))];
+  return [
+    ...Object.values(FILES).map(({ name }) => name),
+    ...Array.from({ length: shards }, (_, s) => usersFile(s)),
+  ];
 }
 
-/** What every rank knows of a fit that was stopped. */
-export interface SavedFit {
+/** What a fit of either method resumes from. */
+interface SavedFit {
   readonly origin: FitOrigin;
   readonly state: LoopState;
   readonly items: TableValues;
+}
+
+export interface SavedAscent extends SavedFit {
   readonly totals: BySide<TableTotals>;
 }
 
-/** Whether the path is a folder with such a state. */
-export async function isStateFolder(path: string): Promise<boolean> {
-  const found = await stat(join(path, WHOLE)).catch(() => undefined);
-  return found?.isFile() ?? isRankingState(path);
+/** The items of a finished member. */
+export interface FinishedMember {
+  readonly items: TableValues;
+  readonly iterations: number;
+  readonly converged: boolean;
 }
 
-/** Throws unless the path is a folder with such a state, with what it is and what to do. */
-export async function requireStateFolder(path: string): Promise<void> {
-  if (await isStateFolder(path)) return;
+export interface SavedRanking extends SavedFit {
+  readonly done: readonly FinishedMember[];
+  readonly foldMass: Float64Array;
+}
+
+/** The method whose state the folder holds; undefined: it holds none. */
+export async function methodOfState(folder: string): Promise<Method | undefined> {
+  for (const method of Object.keys(FILES) as Method[]) {
+    const found = await stat(join(folder, FILES[method].name)).catch(() => undefined);
+    if (found?.isFile()) return method;
+  }
+  return undefined;
+}
+
+/** The same, or an error that says what the path is and what to do. */
+export async function requireState(path: string): Promise<Method> {
+  const method = await methodOfState(path);
+  if (method) return method;
   const found = await stat(path).catch(() => undefined);
   const what =
     found === undefined
       ? 'there is no such folder'
       : found.isDirectory()
-        ? 'there is no state of a fit in this folder'
-        : 'this is a file, and a fit of parts keeps its state in a folder';
-  const instead = found?.isFile()
-    ? 'give the data in one piece where it is a state of theirs'
-    : 'check the path';
-  throw new InputError(`${path}: ${what}; ${instead}, or begin anew without --resume`);
+        ? 'this folder holds no state of a fit'
+        : 'this is a file, and a fit to shards saves its state in a folder';
+  const remedy = found?.isFile() ? 'fit the data in one piece if it is their state' : 'check the path';
+  throw optionError`${path}: ${what}; ${remedy}, or start again without ${option('resume')}`;
 }
 
-/** Removes a state that is no longer needed, and nothing of anybody else's. */
+/** Removes a state that is no longer needed, and no other file. */
 export function removeState(folder: string): Promise<void> {
   return removeResult(folder, stateFiles(MOST_SHARDS));
 }
 
-/** Keeps the state: called by every rank, written by rank 0, all of it or nothing. */
-export async function saveState(
+/** Saves the state of an ascent. Every rank calls it, rank 0 writes; all files appear, or none. */
+export async function saveAscentState(
   folder: string,
-  parts: PartitionedData,
+  partition: PartitionedData,
   communicator: Communicator,
-  { origin, state, items, totals }: SavedFit,
-  own: (part: number) => Promise<TableValues>,
+  saved: SavedAscent,
+  usersOf: (localShard: number) => Promise<TableValues>,
 ): Promise<void> {
+  const { state, items, totals } = saved;
   const features = items.featureShape.length / items.weightShape.length;
-  const rows = parts.shards.map(({ users }) => users);
-  const double = items.weightShape instanceof Float64Array;
-  await writeGathered<TableValues>(
+  const file = sharedTensors('ascent', saved, { shards: String(partition.shards.length) });
+  for (const side of SIDES) putTotals(putInto(file.tensors, `${side}.`), totals[side]);
+  await writeGathered(
     communicator,
     folder,
     {
-      first: {
-        [WHOLE]: (path) => writeTensorsTo(path, wholeTensors(origin, state, items, totals, rows.length)),
+      shared: { [FILES.ascent.name]: (path) => writeTensorsTo(path, file) },
+      rows: partition.shards.map(({ users }) => users),
+      nameOf: usersFile,
+      shape: {
+        widths: [1, 1, features, features],
+        double: items.weightShape instanceof Float64Array,
       },
-      shards: rows.map((_, s) => tableFile(s)),
     },
-    (take) => gatherTables(communicator, rows, features, double, own, take),
-    (path, s, table) => writeTensorsTo(path, tableTensors(parts, s, state, table, features)),
+    async (localShard) => {
+      const table = await usersOf(localShard);
+      return TABLE_FIELDS.map((field) => table[field]);
+    },
+    async (path, s, [weightShape, weightRate, featureShape, featureRate]) => {
+      const tensors = new Map<string, Tensor>();
+      const table = { weightShape, weightRate, featureShape, featureRate };
+      putTable(putInto(tensors, 'users.'), table, weightShape.length, features);
+      const { hash } = partition.shards[s];
+      const metadata = {
+        ...{ format: USERS_FORMAT, format_version: '1' },
+        ...{ hash, iteration: String(state.iteration) },
+      };
+      await writeTensorsTo(path, { tensors, metadata });
+    },
   );
 }
 
-function wholeTensors(
-  origin: FitOrigin,
-  state: LoopState,
-  items: TableValues,
-  totals: BySide<TableTotals>,
-  shards: number,
-): TensorFile {
+/** Saves the state of a ranking fit. Only rank 0 calls it. */
+export async function saveRankingState(folder: string, saved: SavedRanking): Promise<void> {
+  const { done, items, foldMass } = saved;
+  const rows = items.weightShape.length;
+  const features = items.featureShape.length / rows;
+  const file = sharedTensors('ranking', saved, {
+    done: JSON.stringify(done.map(({ iterations, converged }) => ({ iterations, converged }))),
+  });
+  putInto(file.tensors, '')('fold_mass', foldMass, [foldMass.length / features, features]);
+  for (const [m, member] of done.entries()) {
+    putTable(putInto(file.tensors, `done.${m}.`), member.items, rows, features);
+  }
+  await writeFolder(folder, { [FILES.ranking.name]: (path) => writeTensorsTo(path, file) });
+}
+
+/** The items, where the fit stands and what it was started with. */
+function sharedTensors(
+  method: Method,
+  { origin, state, items }: SavedFit,
+  more: Readonly<Record<string, string>>,
+) {
   const tensors = new Map<string, Tensor>();
   const { length: rows } = items.weightShape;
   putTable(putInto(tensors, 'items.'), items, rows, items.featureShape.length / rows);
-  for (const side of SIDES) {
-    const put = putInto(tensors, `${side}.`);
-    put('mass', totals[side].mass);
-    put('leftover', totals[side].unseenMass);
-    put('leftover_at', totals[side].unseenMassAt);
-  }
-  return { tensors, metadata: { ...stateMetadata(FORMAT, origin, state), shards: String(shards) } };
-}
-
-/** What a saved fit says of itself: where it stands, and with what it was begun. */
-export function stateMetadata(format: string, origin: FitOrigin, state: LoopState): Record<string, string> {
-  return {
-    format,
-    format_version: '1',
+  const metadata = {
+    ...{ format: FILES[method].format, format_version: '1' },
     state: JSON.stringify(state),
     options: JSON.stringify(origin.options),
     fingerprint: origin.fingerprint,
+    ...more,
   };
+  return { tensors, metadata };
 }
 
-function tableTensors(
-  parts: PartitionedData,
-  shard: number,
-  { iteration }: LoopState,
-  table: TableValues,
-  features: number,
-): TensorFile {
-  const tensors = new Map<string, Tensor>();
-  putTable(putInto(tensors, 'users.'), table, table.weightShape.length, features);
-  const { hash } = parts.shards[shard];
-  return {
-    tensors,
-    metadata: { format: `${FORMAT}-users`, format_version: '1', hash, iteration: String(iteration) },
-  };
-}
+const optionsSchema = z.looseObject({
+  features: z.number().int().min(1).max(65_536),
+  folds: z.number().int().min(2).optional(),
+});
+const doneSchema = z
+  .array(z.object({ iterations: z.number().int().min(0), converged: z.boolean() }))
+  .max(1000);
 
-/** What all ranks need to go on. */
-export async function loadState(folder: string, parts: PartitionedData): Promise<SavedFit> {
-  await finishFolder(folder, stateFiles(MOST_SHARDS));
-  const path = join(folder, WHOLE);
-  const { tensors, metadata } = await readState(path, { ...EXPECTED, format: FORMAT });
-  return inWords(path, () => {
-    const { warmSweeps, likelihood, seed: _, ...rest } = stateSchema.parse(JSON.parse(metadata.state));
-    const options = z
-      .looseObject({ features: z.number().int().min(1).max(65_536) })
-      .parse(JSON.parse(metadata.options ?? 'null'));
-    if (metadata.fingerprint !== parts.fingerprint) {
-      throw new InputError(`${folder}: it is of other data; go on with the parts that it began with`);
+export function loadAscentState(folder: string, partition: PartitionedData): Promise<SavedAscent> {
+  return loadShared('ascent', folder, partition, ({ read, metadata, features, saved }) => {
+    const { length: shards } = partition.shards;
+    if (metadata.shards !== String(shards)) {
+      throw optionError`${folder}: it is the state of these data in ${many(Number(metadata.shards), 'shard')}, and ${partition.folder} has ${shards}; resume with the shards of its start, or start again without ${option('resume')}`;
     }
-    // States of earlier versions do not say it; their users' files do not fit, then.
-    const { length: shards } = parts.shards;
-    if (metadata.shards !== undefined && metadata.shards !== String(shards)) {
-      throw new InputError(
-        `${folder}: it is of these data in ${many(Number(metadata.shards), 'shard')}, and ${parts.folder} has ${shards}; go on with the parts that it began with, or begin anew without --resume`,
-      );
-    }
-    const read = new TensorReader(tensors);
-    const { features } = options;
-    const total = (side: SideName): TableTotals => {
-      const get = (what: string) => read.numbers(`${side}.${what}`, Float64Array, features, NOT_NEGATIVE);
-      return { mass: get('mass'), unseenMass: get('leftover'), unseenMassAt: get('leftover_at') };
+    const totals = {
+      users: getTotals(read, 'users.', features),
+      items: getTotals(read, 'items.', features),
     };
-    return {
-      origin: { options, fingerprint: metadata.fingerprint },
-      state: { ...rest, warmSweeps, likelihood },
-      items: savedTable(read, 'items.', parts.items, features),
-      totals: { users: total('users'), items: total('items') },
-    };
+    return { ...saved, totals };
   });
 }
 
-/** The users of a shard as they were. */
-export async function loadTable(
+export function loadRankingState(folder: string, partition: PartitionedData): Promise<SavedRanking> {
+  return loadShared('ranking', folder, partition, ({ read, metadata, features, folds, saved }) => ({
+    ...saved,
+    done: doneSchema.parse(JSON.parse(metadata.done)).map((member, m) => ({
+      ...member,
+      items: savedTable(read, `done.${m}.`, partition.items, features),
+    })),
+    foldMass: read.numbers('fold_mass', Float64Array, folds * features, NOT_NEGATIVE),
+  }));
+}
+
+interface SharedState {
+  readonly read: TensorReader;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly features: number;
+  readonly folds: number;
+  readonly saved: SavedFit;
+}
+
+async function loadShared<T>(
+  method: Method,
   folder: string,
-  parts: PartitionedData,
+  partition: PartitionedData,
+  take: (shared: SharedState) => T,
+): Promise<T> {
+  await finishFolder(folder, stateFiles(MOST_SHARDS));
+  const { name, format } = FILES[method];
+  const path = join(folder, name);
+  const { tensors, metadata } = await readState(path, format);
+  return checkState(path, () => {
+    const state = loopState(stateSchema.parse(JSON.parse(metadata.state)));
+    const options = optionsSchema.parse(JSON.parse(metadata.options ?? 'null'));
+    if (metadata.fingerprint !== partition.fingerprint) {
+      throw new InputError(`${folder}: it is the state of other data; resume with the data of its start`);
+    }
+    const read = new TensorReader(tensors);
+    const { features, folds = 0 } = options;
+    const items = savedTable(read, 'items.', partition.items, features);
+    const origin = { options, fingerprint: metadata.fingerprint };
+    return take({ read, metadata, features, folds, saved: { origin, state, items } });
+  });
+}
+
+/** The users of a shard as they were saved. */
+export async function loadShardUsers(
+  folder: string,
+  partition: PartitionedData,
   shard: number,
-  { state, origin }: SavedFit,
+  { state, origin }: SavedAscent,
 ): Promise<TableValues> {
-  const path = join(folder, tableFile(shard));
-  const { tensors, metadata } = await readState(path, { ...EXPECTED, format: `${FORMAT}-users` });
-  return inWords(path, () => {
-    const { hash, users } = parts.shards[shard];
+  const path = join(folder, usersFile(shard));
+  const { tensors, metadata } = await readState(path, USERS_FORMAT);
+  return checkState(path, () => {
+    const { hash, users } = partition.shards[shard];
     if (metadata.hash !== hash || metadata.iteration !== String(state.iteration)) {
-      throw new Error('it is of another fit');
+      throw new Error('it belongs to another fit');
     }
     return savedTable(new TensorReader(tensors), 'users.', users, origin.options.features as number);
   });
 }
 
-function inWords<T>(path: string, read: () => T): T {
+/** Reads a file of a state; the error for a missing or damaged file says how to go on. */
+async function readState(path: string, format: string): Promise<TensorFile> {
   try {
-    return read();
+    return await readTensors(path, { ...EXPECTED, format });
   } catch (cause) {
-    throw cannotGoOn(path, cause);
+    if (!(cause instanceof InputError)) throw cause;
+    const what = cause.message.replace(/; [^;]*$/, '');
+    throw optionError`${what}; copy the state again, or start again without ${option('resume')}`;
   }
+}
+
+function checkState<T>(path: string, read: () => T): T {
+  return checkContents(
+    read,
+    (problem) =>
+      optionError`${path}: a fit cannot resume from it (${problem}); start again without ${option('resume')}`,
+  );
 }

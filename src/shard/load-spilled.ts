@@ -1,25 +1,25 @@
-// The rows of a shard, from where they were set aside: by any thread, which knows the ids from what all threads share.
+// Reads the rows of a shard from the scratch file. Any thread can do so, since threads share the ids.
 
 import { readSync } from 'node:fs';
 import { InputError } from '../errors.js';
 import { VertexIds } from '../graph/ids.js';
 import { rankInPlace, type SharedRanks } from './number-ranks.js';
 
-/** Rows of one shard in one batch: users, then items, then counts where there are any. */
-export interface Block {
+/** The rows of one shard in one batch: users, then items, then counts if there are any. */
+export interface RowBlock {
   readonly at: number;
   readonly rows: number;
-  /** Whether users are numbers themselves, not codes of the column. */
+  /** Whether users are the numbers themselves rather than codes of the column. */
   readonly numbers: boolean;
   readonly counted: boolean;
-  /** Whether items are numbers themselves, not codes of the column. */
+  /** Whether items are the numbers themselves rather than codes of the column. */
   readonly itemNumbers: boolean;
 }
 
-/** What stands for an item that is left out. */
-export const NONE = 0xffffffff;
+/** Marks an item that is left out. */
+export const NO_ITEM = 0xffffffff;
 
-/** The ids of users by their codes: one after the other, and where each ends. */
+/** The ids of users by their codes: all texts in one array, and where each ends. */
 export interface UserTexts {
   readonly bytes: Uint8Array;
   readonly ends: Uint32Array;
@@ -27,27 +27,27 @@ export interface UserTexts {
   readonly integers: boolean;
 }
 
-/** The place of each item in the order of the ids. */
-export interface ItemPlaces {
-  /** The items that came as numbers, and the place of each of them among all items; undefined: it is the same. */
+/** The number of each item in the order of the ids. */
+export interface ItemNumbers {
+  /** The items that came as numbers, and the number of each among all items; undefined: it is the same. */
   readonly numbers: SharedRanks;
   readonly ofNumber: Uint32Array | undefined;
-  /** By code of the column. */
+  /** By the code of the column. */
   readonly ofCode: Uint32Array;
 }
 
-/** Where the rows of a shard are, and what they mean. */
+/** Where the rows of a shard lie, and what they mean. */
 export interface ShardSource {
   readonly file: number;
   /** For messages. */
   readonly path: string;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly RowBlock[];
   /** Undefined: users are numbers. */
   readonly users: UserTexts | undefined;
-  readonly items: ItemPlaces;
+  readonly items: ItemNumbers;
 }
 
-/** The rows of a shard, by the vertices that they lead to. */
+/** The rows of a shard by the numbers of their vertices. */
 export interface ShardRows {
   readonly users: Uint32Array;
   readonly items: Uint32Array;
@@ -55,9 +55,8 @@ export interface ShardRows {
   readonly userIds: VertexIds;
 }
 
-/** The rows of a shard; those whose items are left out are not among them. `place`: of a number of
- * `items.numbers` among these. */
-export function loadShard(source: ShardSource, place: (item: number) => number): ShardRows {
+/** The rows of a shard without those of left-out items. `rank`: the position of an item among `items.numbers`. */
+export function loadShard(source: ShardSource, rank: (item: number) => number): ShardRows {
   const { blocks } = source;
   const all = blocks.reduce((sum, { rows }) => sum + rows, 0);
   const users = new Uint32Array(all);
@@ -66,7 +65,7 @@ export function loadShard(source: ShardSource, place: (item: number) => number):
   const { ofNumber, ofCode } = source.items;
   const longest = blocks.reduce((most, { rows, counted }) => Math.max(most, (counted ? 3 : 2) * rows), 0);
   const words = new Uint32Array(longest);
-  // Those of users that came as numbers go first.
+  // Rows whose users are numbers come first.
   const inOrder = [...blocks.filter(({ numbers }) => numbers), ...blocks.filter(({ numbers }) => !numbers)];
   let row = 0;
   let numbered = 0;
@@ -76,10 +75,10 @@ export function loadShard(source: ShardSource, place: (item: number) => number):
     for (let i = 0; i < rows; i++) {
       let item = words[rows + i];
       if (block.itemNumbers) {
-        item = place(item);
+        item = rank(item);
         if (ofNumber) item = ofNumber[item];
       } else item = ofCode[item];
-      if (item === NONE) continue;
+      if (item === NO_ITEM) continue;
       users[row] = words[i];
       items[row] = item;
       if (block.counted && counts) counts[row] = words[2 * rows + i];
@@ -96,12 +95,12 @@ export function loadShard(source: ShardSource, place: (item: number) => number):
   };
 }
 
-/** Makes users, by number or by code, their places in the order of the ids, which it returns. */
+/** Replaces users, given by number or by code, by their numbers in the order of the ids, which it returns. */
 function rankUsers(byNumber: Uint32Array, byCode: Uint32Array, named: UserTexts | undefined): VertexIds {
   const numbers = rankInPlace(byNumber);
   if (!named) return VertexIds.integers(Float64Array.from(numbers));
   const codes = rankInPlace(byCode);
-  // One user may be among both.
+  // A user may occur among both.
   const texts = [...Array.from(numbers, String), ...textsOf(codes, named)];
   const values = named.integers ? Float64Array.from(texts, Number) : texts;
   const order = Uint32Array.from(values.keys()).sort((a, b) => (values[a] < values[b] ? -1 : 1));
@@ -114,7 +113,7 @@ function rankUsers(byNumber: Uint32Array, byCode: Uint32Array, named: UserTexts 
     : VertexIds.texts(Array.from(different, (at) => values[at]));
 }
 
-/** Gives each its place in the order, equal ones the same, and returns the first of each. */
+/** Ranks the values in their order, equal ones alike, and returns the first of each. */
 function rankInOrder(
   order: Uint32Array,
   rank: Uint32Array,
@@ -131,18 +130,17 @@ function rankInOrder(
 
 function textsOf(codes: Uint32Array, { bytes, ends }: UserTexts): string[] {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  // A decoder takes no memory that is shared.
+  // A decoder refuses shared memory.
   return Array.from(codes, (code) =>
     decoder.decode(bytes.slice(code === 0 ? 0 : ends[code - 1], ends[code])),
   );
 }
 
-function readBlock({ file, path }: ShardSource, { at, rows, counted }: Block, into: Uint32Array): void {
+function readBlock({ file, path }: ShardSource, { at, rows, counted }: RowBlock, into: Uint32Array): void {
   const bytes = new Uint8Array(into.buffer, 0, 4 * (counted ? 3 : 2) * rows);
   for (let filled = 0; filled < bytes.length; ) {
     const got = readSync(file, bytes, filled, bytes.length - filled, at + filled);
-    if (got === 0)
-      throw new InputError(`${path}: the rows that were set aside have been cut short; begin anew`);
+    if (got === 0) throw new InputError(`${path}: the scratch file was cut short; start again`);
     filled += got;
   }
 }

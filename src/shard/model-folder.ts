@@ -1,6 +1,6 @@
-// A model in a folder: items and all that is of the whole model once, in head.safetensors, and the users by shard in
-// users-NNNN.safetensors, so that nobody need hold all users at once. A user's shard follows from the id. With the users of
-// one shard it is an ordinary model of these users.
+// A model by shard is a folder: head.safetensors holds the items and everything else of the whole model, and each
+// users-NNNN.safetensors the users of one shard, so that nobody needs memory for all users. A user's shard follows from the
+// id. With the users of one shard it is an ordinary model of these users.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,24 +18,23 @@ import { MODEL_FILE } from '../options/commands/merge.js';
 import { modelOf, modelTensors } from '../store/model-bytes.js';
 import { itemsState } from '../store/model-state.js';
 import { readTensors, writeTensorsTo } from '../store/safetensors.js';
-import { FINITE, NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
+import { checkContents, FINITE, NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
 import type { Tensor, TensorFile } from '../store/tensors.js';
 import { getSeen, getVertices, putSeen, putVertices } from '../store/vertex-tensors.js';
-import { documentProblem } from '../text/documents.js';
-import { emptyUsers, type FittedShards, modelWith, putShard } from './gather-model.js';
-import { gatherRows, writeGathered } from './gather-shards.js';
-import { placesOf } from './order.js';
+import type { FittedShards } from './fitted-shards.js';
+import { ModelBuilder, orderUsers } from './gather-model.js';
+import { writeGathered } from './gather-shards.js';
 import { MOST_SHARDS, type PartitionedData, readShard } from './partition-folder.js';
 import { shardOfBytes } from './user-shards.js';
 
 const FORMAT = 'graphex-model-parts';
-const EXPECTED = { version: 1, what: 'model by shard', command: 'fit' } as const;
+const EXPECTED = { version: 1, what: 'model by shard', again: 'fit' } as const;
 
 const MASS = 'users.mass';
 
 const usersFile = (shard: number) => `users-${String(shard).padStart(4, '0')}.safetensors`;
 
-/** The names of all files of a model with so many shards. */
+/** The names of all files of a model with this number of shards. */
 export function modelFiles(shards: number): string[] {
   return [MODEL_FILE, ...Array.from({ length: shards }, (_, s) => usersFile(s))];
 }
@@ -46,16 +45,16 @@ const shardsSchema = z
   .min(1)
   .max(MOST_SHARDS);
 
-/** A model by shard that was opened. */
+/** An opened model by shard. */
 export interface ModelShards {
   readonly folder: string;
   /** The model without its users. */
-  readonly head: Model;
+  readonly itemsModel: Model;
   readonly shards: z.infer<typeof shardsSchema>;
-  /** Users of all shards. */
+  /** The number of users of all shards. */
   readonly users: number;
   readonly edges: number;
-  /** What the files of the users must say that they belong to. */
+  /** The hash by which the files of the users name their model. */
   readonly state: string;
 }
 
@@ -66,75 +65,75 @@ export async function isModelFolder(path: string): Promise<boolean> {
 }
 
 /**
- * Writes the model of a fit over shards by shard: called by every rank, written by rank 0, all of it or nothing. Rank 0 gets
- * the law of a posterior, added up over the shards as they are written.
+ * Saves a fitted model by shard. Every rank calls it, rank 0 writes; all files appear, or none. For a posterior, rank 0 gets
+ * the report on both sides, added up over the shards as they are written.
  */
 export async function saveModelShards(
   folder: string,
-  parts: PartitionedData,
+  partition: PartitionedData,
   communicator: Communicator,
-  { head, tablesOf }: FittedShards,
+  { itemsModel, tablesOf }: FittedShards,
   force: boolean | undefined,
 ): Promise<SidesReport | undefined> {
-  const sums = head.type === 'posterior' ? new UserSums(head) : undefined;
-  const rows = parts.shards.map(({ users }) => users);
-  const shape = { widths: userWidths(head), double: false };
-  const state = itemsState(head);
-  await writeGathered<readonly Float32Array[]>(
+  const sums = itemsModel.type === 'posterior' ? new UserSums(itemsModel) : undefined;
+  const state = itemsState(itemsModel);
+  await writeGathered<Float32Array>(
     communicator,
     folder,
     {
-      first: { [MODEL_FILE]: (path) => writeTensorsTo(path, headTensors(head, parts)) },
-      shards: rows.map((_, s) => usersFile(s)),
+      shared: { [MODEL_FILE]: (path) => writeTensorsTo(path, itemsTensors(itemsModel, partition)) },
+      rows: partition.shards.map(({ users }) => users),
+      nameOf: usersFile,
+      shape: { widths: userWidths(itemsModel), double: false },
     },
-    (take) => gatherRows(communicator, rows, shape, tablesOf, take),
+    tablesOf,
     async (path, s, tables) => {
-      const { hash } = parts.shards[s];
-      const side = await readShard(parts, s);
+      const { hash } = partition.shards[s];
+      const side = await readShard(partition, s);
       sums?.add(side, tables);
       await writeTensorsTo(path, usersTensors(side, tables, { hash, state }));
     },
     { force, obsolete: /^users-\d{4,}\.safetensors$/ },
   );
-  return communicator.rank === 0 ? sums?.describe(parts) : undefined;
+  return communicator.rank === 0 ? sums?.report(partition) : undefined;
 }
 
-/** What the law says of all users, from those of one shard after the other. */
+/** What the report on both sides needs of all users, from one shard after the other. */
 class UserSums {
   readonly #mass: Float64Array;
   #sum = 0;
   #edges = 0;
 
-  constructor(readonly head: PosteriorModel) {
-    this.#mass = Float64Array.from(head.users.unseenMass);
+  constructor(readonly itemsModel: PosteriorModel) {
+    this.#mass = Float64Array.from(itemsModel.users.unseenMass);
   }
 
   add(side: GraphSide, tables: readonly Float32Array[]): void {
-    const { features } = this.head;
+    const { features } = this.itemsModel;
     const vertices = { count: side.count, ids: side.ids, degree: degrees(side) };
-    const { users } = withUsers(this.head, vertices, tables, undefined) as PosteriorModel;
-    const own = sideMass({ ...users, unseenMass: new Float64Array(features) }, features);
-    for (let k = 0; k < features; k++) this.#mass[k] += own[k];
+    const { users } = withUsers(this.itemsModel, vertices, tables, undefined) as PosteriorModel;
+    const mass = sideMass({ ...users, unseenMass: new Float64Array(features) }, features);
+    for (let k = 0; k < features; k++) this.#mass[k] += mass[k];
     const { sum, edges } = metMass(users, features);
     this.#sum += sum;
     this.#edges += edges;
   }
 
-  describe({ users, degrees: counts }: PartitionedData): SidesReport {
-    const own = { count: users, degrees: counts.users, mass: this.#mass, met: this.#sum / this.#edges };
-    return describeSidesFrom(this.head, { users: own, items: sideFacts(this.head, 'items') });
+  report({ users: count, degrees: counts }: PartitionedData): SidesReport {
+    const users = { count, degrees: counts.users, mass: this.#mass, met: this.#sum / this.#edges };
+    return describeSidesFrom(this.itemsModel, { users, items: sideFacts(this.itemsModel, 'items') });
   }
 }
 
-function headTensors(head: Model, { shards }: Pick<PartitionedData, 'shards'>): TensorFile {
-  const { tensors: own, metadata } = modelTensors(head, head.type === 'ranker' ? { users: 'none' } : {});
-  const tensors = new Map(own);
-  const mass = head.type === 'posterior' ? head.users.mass : undefined;
-  if (mass) putInto(tensors, '')(MASS, mass);
-  const said = shards.map(({ users, edges, hash }) => ({ users, edges, hash }));
+function itemsTensors(model: Model, { shards }: Pick<PartitionedData, 'shards'>): TensorFile {
+  const { tensors, metadata } = modelTensors(model, model.type === 'ranker' ? { users: 'none' } : {});
+  const all = new Map(tensors);
+  const mass = model.type === 'posterior' ? model.users.mass : undefined;
+  if (mass) putInto(all, '')(MASS, mass);
+  const described = shards.map(({ users, edges, hash }) => ({ users, edges, hash }));
   return {
-    tensors,
-    metadata: { ...metadata, format: FORMAT, format_version: '1', shards: JSON.stringify(said) },
+    tensors: all,
+    metadata: { ...metadata, format: FORMAT, format_version: '1', shards: JSON.stringify(described) },
   };
 }
 
@@ -153,83 +152,89 @@ function usersTensors(
   return { tensors, metadata: { format: `${FORMAT}-users`, format_version: '1', hash, model: state } };
 }
 
-/** Reads all but the users. */
+/** Reads everything but the users. */
 export async function openModelShards(folder: string): Promise<ModelShards> {
   await finishFolder(folder, modelFiles(MOST_SHARDS));
   const path = join(folder, MODEL_FILE);
   const file = await readTensors(path, { ...EXPECTED, format: FORMAT });
   const { model } = modelOf(path, file, true);
-  const head = inWords(path, () => withMass(model, new TensorReader(file.tensors)));
-  const shards = inWords(path, () => shardsSchema.parse(JSON.parse(file.metadata.shards ?? 'null')));
-  const sum = (of: 'users' | 'edges') => shards.reduce((total, shard) => total + shard[of], 0);
-  return { folder, head, shards, users: sum('users'), edges: sum('edges'), state: itemsState(head) };
+  return checkTogether(path, () => {
+    const itemsModel = withMass(model, new TensorReader(file.tensors));
+    const shards = shardsSchema.parse(JSON.parse(file.metadata.shards ?? 'null'));
+    const sum = (of: 'users' | 'edges') => shards.reduce((total, shard) => total + shard[of], 0);
+    const state = itemsState(itemsModel);
+    return { folder, itemsModel, shards, users: sum('users'), edges: sum('edges'), state };
+  });
 }
 
-/** Models written before there was one have no mass of all users. */
-function withMass(head: Model, read: TensorReader): Model {
-  if (head.type !== 'posterior' || !read.has(MASS)) return head;
-  const mass = read.numbers(MASS, Float64Array, head.features, NOT_NEGATIVE);
-  return Object.freeze({ ...head, users: Object.freeze({ ...head.users, mass }) });
+function withMass(model: Model, read: TensorReader): Model {
+  if (model.type !== 'posterior') return model;
+  const mass = read.numbers(MASS, Float64Array, model.features, NOT_NEGATIVE);
+  return Object.freeze({ ...model, users: Object.freeze({ ...model.users, mass }) });
 }
 
-/** The model with the users of one shard alone. */
+/** The model with the users of one shard. */
 export async function readModelShard(
-  { folder, head, shards, state }: ModelShards,
+  { folder, itemsModel, shards, state }: ModelShards,
   s: number,
 ): Promise<Model> {
   const path = join(folder, usersFile(s));
   const { tensors, metadata } = await readTensors(path, { ...EXPECTED, format: `${FORMAT}-users` });
-  return inWords(path, () => {
-    const said = shards[s];
-    if (metadata.hash !== said.hash || metadata.model !== state) throw new Error('it is of another model');
+  return checkTogether(path, () => {
+    const expected = shards[s];
+    if (metadata.hash !== expected.hash || metadata.model !== state) {
+      throw new Error('it belongs to another model');
+    }
     const read = new TensorReader(tensors);
     const vertices = getVertices(read, 'users.');
-    if (vertices.count !== said.users) {
-      throw new Error(`it has ${vertices.count} users, where ${said.users} are expected`);
+    if (vertices.count !== expected.users) {
+      throw new Error(`it has ${vertices.count} users instead of ${expected.users}`);
     }
-    const tables = userWidths(head).map((width, t) =>
+    const tables = userWidths(itemsModel).map((width, t) =>
       read.numbers(`users.tables.${t}`, Float32Array, width * vertices.count, FINITE),
     );
-    const seen = getSeen(read, vertices, head.items, true);
-    if (seen?.neighbors.length !== said.edges) throw new Error(`it has other edges than ${said.edges}`);
-    return withUsers(head, vertices, tables, seen);
+    const seen = getSeen(read, vertices, itemsModel.items, true);
+    if (seen?.neighbors.length !== expected.edges) {
+      throw new Error(`it has ${seen?.neighbors.length ?? 0} edges instead of ${expected.edges}`);
+    }
+    return withUsers(itemsModel, vertices, tables, seen);
   });
 }
 
-/** Which shard has the user, if any has. */
+/** The shard that a user of this id is in, if there is such a user. */
 export function shardOfUser({ shards }: ModelShards, id: string | number): number {
   return shardOfBytes(new TextEncoder().encode(String(id)), shards.length);
 }
 
-/** The whole model in memory, users in the order of their ids. */
+/** The whole model in memory, with the users in the order of their ids. */
 export async function mergeModel(
-  parts: ModelShards,
+  model: ModelShards,
   onShard: (done: number, total: number) => void = () => {},
 ): Promise<Model> {
-  const { head, shards, edges } = parts;
-  const sizes = shards.map(({ users }) => users);
+  const { itemsModel, shards, edges } = model;
   const total = 2 * shards.length;
-  const places = await placesOf(sizes, async (s) => {
-    onShard(s, total);
-    return (await readModelShard(parts, s)).users;
-  });
-  const users = emptyUsers({ edges, multigraph: head.multigraph }, places, userWidths(head));
+  const order = await orderUsers(
+    shards.map(({ users }) => users),
+    async (s) => {
+      onShard(s, total);
+      return (await readModelShard(model, s)).users;
+    },
+  );
+  const builder = new ModelBuilder(itemsModel, { edges, multigraph: itemsModel.multigraph }, order);
   for (let s = 0; s < shards.length; s++) {
     onShard(shards.length + s, total);
-    const model = await readModelShard(parts, s);
-    putShard(users, places.of[s], model.seen!, userTables(model));
+    const shard = await readModelShard(model, s);
+    builder.add(s, shard.seen!, userTables(shard));
   }
-  return modelWith(head, users);
+  return builder.finish();
 }
 
-function inWords<T>(path: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (cause instanceof InputError) throw cause;
-    const what = documentProblem(cause) ?? (cause as Error).message;
-    throw new InputError(
-      `${path}: it does not fit the rest of the model (${what}); copy the folder again or fit again`,
-    );
-  }
+function checkTogether<T>(path: string, read: () => T): T {
+  return checkContents(
+    read,
+    (problem) =>
+      new InputError(
+        `${path}: it does not fit the rest of the model (${problem}); copy the folder again or fit again`,
+      ),
+  );
 }

@@ -1,29 +1,28 @@
-// A folder of shards: parts.json says what is in all of them together, items.safetensors holds the items, and each
-// shard-NNNN.safetensors the users that were dealt to it, with their edges. Everything that is read is checked, and what
-// does not belong together is refused: a folder may have been copied, mixed or made by somebody else.
+// A partitioned data set is a folder: parts.json describes all shards, items.safetensors holds the items, and each
+// shard-NNNN.safetensors holds some of the users with their edges. Reading checks everything and refuses files that do not
+// belong together, since a folder may have been copied, mixed or made by another program.
 
 import { createHash } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { InputError } from '../errors.js';
 import { finishFolder } from '../files/folder.js';
-import { readError } from '../files/read-error.js';
-import type { GraphSide } from '../graph/graph.js';
+import { degrees as degreesOf, type GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
-import { allocate } from '../math/memory.js';
 import { PARTITION, PARTITION_FILE } from '../options/commands/partition.js';
 import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
+import { readDocument } from '../store/document.js';
 import { readTensors } from '../store/safetensors.js';
-import { putIds, putInto, signed, TensorReader } from '../store/tensor-reader.js';
+import { checkContents, putInto, TensorReader } from '../store/tensor-reader.js';
 import type { Tensor, TensorFile } from '../store/tensors.js';
-import { documentProblem } from '../text/documents.js';
+import { getSeen, getVertices, putSeen, putVertices } from '../store/vertex-tensors.js';
 import { readSideNames, type SideNames } from '../text/sides.js';
 
 export const MOST_SHARDS = PARTITION.shards.max;
 export const ITEMS_FILE = 'items.safetensors';
-const MOST_BYTES = 1 << 26;
-const FORMAT = 'graphex-parts';
+export const PARTITION_FORMAT = { format: 'graphex-parts', version: 1 } as const;
+const { format: FORMAT } = PARTITION_FORMAT;
 
 /** The files of shards, of any partition. */
 export const SHARD_FILE = /^shard-\d{4,}\.safetensors$/;
@@ -32,7 +31,7 @@ export function shardFile(shard: number): string {
   return `shard-${String(shard).padStart(4, '0')}.safetensors`;
 }
 
-/** The names of all files of so many shards. */
+/** The names of all files of a partition with this number of shards. */
 export function partitionFiles(shards: number): string[] {
   return [PARTITION_FILE, ITEMS_FILE, ...Array.from({ length: shards }, (_, s) => shardFile(s))];
 }
@@ -43,30 +42,31 @@ const hash = z.string().regex(/^[0-9a-f]{16}$/);
 const histogram = z.array(z.tuple([whole.min(1), whole.min(1)]));
 const schema = z.object({
   format: z.literal(FORMAT),
-  version: z.literal(1),
+  version: z.literal(PARTITION_FORMAT.version),
   multigraph: z.boolean(),
   names: z.unknown().optional(),
   users: whole.min(1),
   items: whole.min(1),
   edges: whole.min(1),
   total: whole.min(1),
-  /** As of the graph in one piece. */
+  /** Equal to that of the graph in one piece. */
   fingerprint: hash,
   /** Of the items alone. */
   itemsHash: hash,
   read: z.object({ rows: whole, kept: whole, merged: whole, rejected: whole }),
   degrees: z.object({ users: histogram, items: histogram }),
-  /** Of the users' degrees; absent where an earlier graphex wrote it. */
-  degreesHash: hash.optional(),
+  /** Of the users' degrees: it shows whether they were edited, without reading the shards. */
+  degreesHash: hash,
   shards: z
     .array(z.object({ users: whole, edges: whole, total: whole, logFactorials: z.number().min(0), hash }))
     .min(1)
     .max(MOST_SHARDS),
 });
-/** What parts.json says. */
+/** The contents of parts.json. */
 export type PartitionDocument = z.infer<typeof schema>;
+type ShardDocument = PartitionDocument['shards'][number];
 
-/** A folder of shards that was opened: what is known of all, with the items. */
+/** An opened partition: what is known of all shards, with the items. */
 export interface PartitionedData extends Omit<PartitionDocument, 'names' | 'degrees' | 'degreesHash'> {
   readonly folder: string;
   readonly names: SideNames | undefined;
@@ -77,25 +77,13 @@ export interface PartitionedData extends Omit<PartitionDocument, 'names' | 'degr
   readonly itemTotal: Float64Array;
 }
 
-/** The users of a shard and their edges. */
-export type Shard = GraphSide;
+const EXPECTED = { version: 1, what: 'shard file', again: 'partition' } as const;
 
-const EXPECTED = { version: 1, what: 'shard file', command: 'partition' } as const;
-
-export function shardTensors(
-  parts: Pick<PartitionDocument, 'itemsHash'>,
-  own: string,
-  side: GraphSide,
-): TensorFile {
+export function shardTensors(itemsHash: string, shardHash: string, side: GraphSide): TensorFile {
   const tensors = new Map<string, Tensor>();
-  const put = putInto(tensors, 'users.');
-  putIds(put, side.ids);
-  const degree = new Uint32Array(side.count);
-  for (let v = 0; v < side.count; v++) degree[v] = side.offsets[v + 1] - side.offsets[v];
-  put('degree', signed(degree));
-  put('neighbors', signed(side.neighbors));
-  if (side.counts) put('counts', signed(side.counts));
-  const metadata = { format: `${FORMAT}-shard`, format_version: '1', hash: own, items: parts.itemsHash };
+  putVertices(putInto(tensors, 'users.'), { count: side.count, ids: side.ids, degree: degreesOf(side) });
+  putSeen(tensors, side);
+  const metadata = { format: `${FORMAT}-shard`, format_version: '1', hash: shardHash, items: itemsHash };
   return { tensors, metadata };
 }
 
@@ -107,13 +95,12 @@ export function itemsTensors(
 ): TensorFile {
   const tensors = new Map<string, Tensor>();
   const put = putInto(tensors, 'items.');
-  putIds(put, ids);
-  put('degree', signed(degree));
+  putVertices(put, { count: ids.length, ids, degree });
   put('total', total);
   return { tensors, metadata: { format: `${FORMAT}-items`, format_version: '1', hash: itemsHash } };
 }
 
-/** Whether the path is a folder that `graphex partition` wrote. */
+/** Whether the path is a partitioned data set. */
 export async function isPartitionFolder(path: string): Promise<boolean> {
   const found = await stat(join(path, PARTITION_FILE)).catch(() => undefined);
   return found?.isFile() ?? false;
@@ -123,150 +110,85 @@ export async function isPartitionFolder(path: string): Promise<boolean> {
 export async function openPartition(folder: string): Promise<PartitionedData> {
   await finishFolder(folder, partitionFiles(MOST_SHARDS));
   const path = join(folder, PARTITION_FILE);
-  const document = parseDocument(path, await readDocument(path));
+  const document = await readDocument(path, schema, {
+    ...PARTITION_FORMAT,
+    what: 'the description of a partition',
+    remedy: 'partition the data again',
+  });
   const { degrees, degreesHash, names, ...rest } = document;
+  checkTogether(path, () => checkSums(document));
   const file = join(folder, ITEMS_FILE);
   const { tensors, metadata } = await readTensors(file, { ...EXPECTED, format: `${FORMAT}-items` });
-  const parts: PartitionedData = checked(file, () => {
+  const partition: PartitionedData = checkTogether(file, () => {
     requireSame(metadata.hash, document.itemsHash);
     const read = new TensorReader(tensors);
-    const itemIds = read.ids('items.');
+    const { ids: itemIds, degree: itemDegree } = getVertices(read, 'items.');
     requireCount('items', itemIds.length, document.items);
-    const itemDegree = read.whole('items.degree', document.items);
     const itemTotal = read.numbers('items.total', Float64Array, document.items, {
       ok: (value) => Number.isSafeInteger(value) && value > 0,
       says: 'a whole number above 0',
     });
     requireCount('edges of the items', sum(itemDegree), document.edges);
     requireCount('counts of the items', sum(itemTotal), document.total);
-    const counted = countDegrees(itemDegree);
-    const said = toCounts(degrees.items);
-    if (JSON.stringify(counted) !== JSON.stringify(said)) {
+    const items = toCounts(degrees.items);
+    if (JSON.stringify(countDegrees(itemDegree)) !== JSON.stringify(items)) {
       throw new Error(`the degrees of its items are not those of ${PARTITION_FILE}`);
     }
     return {
-      ...rest,
-      folder,
-      names: readSideNames(names),
-      degrees: { users: toCounts(degrees.users), items: said },
-      itemIds,
-      itemDegree,
-      itemTotal,
+      ...{ ...rest, folder, names: readSideNames(names) },
+      degrees: { users: toCounts(degrees.users), items },
+      ...{ itemIds, itemDegree, itemTotal },
     };
   });
-  const counted = degreesHash ?? hashOfDegrees(await countUsers(parts));
-  checked(path, () => {
-    if (counted !== hashOfDegrees(degrees.users)) {
-      throw new Error('the degrees of its users are not those that the shards have');
-    }
+  checkTogether(path, () => {
+    if (degreesHash === hashOfDegrees(degrees.users)) return;
+    throw new Error('the degrees of its users are not those of the shards');
   });
-  return parts;
+  return partition;
 }
 
-/** How many users have which degree, ascending: a digest by which edited ones are known without a look at the shards. */
-export function hashOfDegrees(histogram: readonly (readonly [number, number])[]): string {
-  return createHash('sha256').update(JSON.stringify(histogram)).digest('hex').slice(0, 16);
+export function hashOfDegrees(degrees: readonly (readonly [number, number])[]): string {
+  return createHash('sha256').update(JSON.stringify(degrees)).digest('hex').slice(0, 16);
 }
 
-/** The users' degrees as the shards have them, one shard in memory at a time. */
-async function countUsers(parts: PartitionedData): Promise<[number, number][]> {
-  const counts = new Map<number, number>();
-  for (let s = 0; s < parts.shards.length; s++) {
-    const { count, offsets } = await readShard(parts, s);
-    for (let v = 0; v < count; v++) {
-      const degree = offsets[v + 1] - offsets[v];
-      counts.set(degree, (counts.get(degree) ?? 0) + 1);
-    }
-  }
-  return [...counts].sort(([a], [b]) => a - b);
-}
-
-/** Reads a shard. */
-export async function readShard(parts: PartitionedData, shard: number): Promise<Shard> {
-  const file = join(parts.folder, shardFile(shard));
+/** Reads the users of a shard and their edges. */
+export async function readShard(partition: PartitionedData, shard: number): Promise<GraphSide> {
+  const file = join(partition.folder, shardFile(shard));
   const { tensors, metadata } = await readTensors(file, { ...EXPECTED, format: `${FORMAT}-shard` });
-  return checked(file, () => {
-    const said = parts.shards[shard];
-    requireSame(metadata.hash, said.hash);
-    requireSame(metadata.items, parts.itemsHash);
+  return checkTogether(file, () => {
+    const expected = partition.shards[shard];
+    requireSame(metadata.hash, expected.hash);
+    requireSame(metadata.items, partition.itemsHash);
     const read = new TensorReader(tensors);
-    const ids = read.ids('users.');
-    requireCount('users', ids.length, said.users);
-    const degree = read.whole('users.degree', ids.length);
-    const offsets = allocate(Uint32Array, ids.length + 1);
-    for (let v = 0; v < ids.length; v++) {
-      if (degree[v] === 0) throw new Error(`user ${v} has no edge`);
-      offsets[v + 1] = offsets[v] + degree[v];
-    }
-    requireCount('edges', sum(degree), said.edges);
-    const neighbors = read.whole('users.neighbors', said.edges);
-    for (let v = 0; v < ids.length; v++) {
-      for (let e = offsets[v]; e < offsets[v + 1]; e++) {
-        if (neighbors[e] < parts.items && (e === offsets[v] || neighbors[e] > neighbors[e - 1])) continue;
-        throw new Error(`the items of user ${v} do not ascend or are not there`);
-      }
-    }
-    const counts = parts.multigraph ? readCounts(read, said.edges) : undefined;
-    requireCount('counts', counts ? sum(counts) : said.edges, said.total);
-    return Object.freeze({ count: ids.length, ids, offsets, neighbors, counts });
+    const users = getVertices(read, 'users.');
+    requireCount('users', users.count, expected.users);
+    const isolated = users.degree.indexOf(0);
+    if (isolated >= 0) throw new Error(`user ${isolated} has no edge`);
+    const { items, itemIds, itemDegree, multigraph } = partition;
+    const rows = getSeen(read, users, { count: items, ids: itemIds, degree: itemDegree }, true);
+    requireCount('edges', rows?.neighbors.length ?? 0, expected.edges);
+    const { offsets, neighbors, counts } = rows!;
+    if ((counts !== undefined) !== multigraph) throw new Error('only some of the shards have counts');
+    requireCount('counts', counts ? sum(counts) : expected.edges, expected.total);
+    return Object.freeze({ count: users.count, ids: users.ids, offsets, neighbors, counts });
   });
 }
 
-function readCounts(read: TensorReader, edges: number): Uint32Array {
-  const counts = new Uint32Array(read.get('users.counts', Int32Array, edges).buffer);
-  if (counts.includes(0)) throw new Error('tensor users.counts holds 0 for an edge');
-  return counts;
-}
-
-/** Looked at first: a pipe or a device in its place could be waited for without end. */
-async function readDocument(path: string): Promise<string> {
-  try {
-    const found = await stat(path);
-    if (found.isFile() && found.size <= MOST_BYTES) return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw readError(path, cause, '; give a folder that "graphex partition" wrote');
-  }
-  throw new InputError(`${path}: this is not what "graphex partition" writes; partition the data again`);
-}
-
-function parseDocument(path: string, text: string): PartitionDocument {
-  let document: PartitionDocument;
-  try {
-    document = schema.parse(JSON.parse(text));
-  } catch (cause) {
-    const what = documentProblem(cause) ?? 'it is no JSON';
-    throw new InputError(
-      `${path}: this is not what "graphex partition" writes (${what}); partition the data again`,
-    );
-  }
-  return checked(path, () => {
-    const { shards, degrees } = document;
-    const over = (value: (shard: PartitionDocument['shards'][number]) => number) =>
-      shards.reduce((total, shard) => total + value(shard), 0);
-    requireCount(
-      'users',
-      over(({ users }) => users),
-      document.users,
-    );
-    requireCount(
-      'edges',
-      over(({ edges }) => edges),
-      document.edges,
-    );
-    requireCount(
-      'counts',
-      over(({ total }) => total),
-      document.total,
-    );
-    for (const side of ['users', 'items'] as const) {
-      const { count, sum: edges, degree } = toCounts(degrees[side]);
-      requireCount(`degrees of ${side}`, count, document[side]);
-      requireCount(`edges of ${side}`, edges, document.edges);
-      if (degree.some((d, n) => n > 0 && d <= degree[n - 1]))
-        throw new Error(`degrees of ${side} do not ascend`);
+function checkSums(document: PartitionDocument): void {
+  const { shards, degrees } = document;
+  const over = (field: keyof ShardDocument & ('users' | 'edges' | 'total')) =>
+    shards.reduce((total, shard) => total + shard[field], 0);
+  requireCount('users', over('users'), document.users);
+  requireCount('edges', over('edges'), document.edges);
+  requireCount('counts', over('total'), document.total);
+  for (const side of ['users', 'items'] as const) {
+    const { count, sum: edges, degree } = toCounts(degrees[side]);
+    requireCount(`degrees of ${side}`, count, document[side]);
+    requireCount(`edges of ${side}`, edges, document.edges);
+    if (degree.some((d, n) => n > 0 && d <= degree[n - 1])) {
+      throw new Error(`degrees of ${side} do not ascend`);
     }
-    return document;
-  });
+  }
 }
 
 function toCounts(pairs: readonly (readonly [number, number])[]): DegreeCounts {
@@ -278,23 +200,22 @@ function toCounts(pairs: readonly (readonly [number, number])[]): DegreeCounts {
   };
 }
 
-function checked<T>(path: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (cause instanceof InputError) throw cause;
-    throw new InputError(
-      `${path}: it does not fit the other parts (${(cause as Error).message}); partition the data again, or copy the folder again`,
-    );
-  }
+function checkTogether<T>(path: string, read: () => T): T {
+  return checkContents(
+    read,
+    (problem) =>
+      new InputError(
+        `${path}: it does not fit the rest of the partition (${problem}); partition the data again, or copy the folder again`,
+      ),
+  );
 }
 
 function requireSame(found: string | undefined, expected: string): void {
-  if (found !== expected) throw new Error('it is of another partition, or the parts have changed');
+  if (found !== expected) throw new Error('it belongs to another partition, or the shards have changed');
 }
 
 function requireCount(what: string, found: number, expected: number): void {
-  if (found !== expected) throw new Error(`${found} ${what}, where ${expected} are expected`);
+  if (found !== expected) throw new Error(`${found} ${what} instead of ${expected}`);
 }
 
 function sum(values: Uint32Array | Float64Array): number {

@@ -1,5 +1,6 @@
-// A table → shards, out of core: rows are dealt to shards on disk while they are read, then each shard is sorted, its equal
-// pairs merged, and written. The result depends on the data and the number of shards alone.
+// Cuts a table into shards, out of core. While the table is read, rows are grouped by shard in a scratch file. Then each
+// shard is sorted, equal pairs are merged, and the shard is written. The result depends on the data and the number of shards
+// alone.
 
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -23,10 +24,10 @@ import { createPool, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { writeTensorsTo } from '../store/safetensors.js';
 import type { SideNames } from '../text/sides.js';
-import { parseMemory } from './memory-size.js';
+import { parseMemory } from './memory-plan.js';
 import { ITEMS_FILE, type PartitionDocument, SHARD_FILE, shardFile } from './partition-folder.js';
-import { nextJob, SHARD_TASKS, ShardSpill } from './row-spill.js';
-import type { Sorting } from './shard-tasks.js';
+import { nextJob, RowSpillFile, SHARD_TASKS } from './row-spill.js';
+import type { ShardToSort } from './shard-tasks.js';
 import { type ItemSums, type ShardSummary, ShardTotals } from './shard-totals.js';
 
 /** How data are cut into shards, and how they are read. */
@@ -36,7 +37,7 @@ export interface PartitionOptions
     OptionsOf<typeof FORCE>,
     TaskOptions {}
 
-/** What was written. */
+/** The partition that was written. */
 export interface Partition {
   readonly shards: number;
   readonly users: number;
@@ -49,23 +50,23 @@ export interface Partition {
   readonly names: SideNames | undefined;
 }
 
-/** Bytes that a row takes while its shard is sorted, and while it waits in a batch. */
+/** The bytes of a row while its shard is sorted, and while it is in a batch. */
 const SORT_BYTES = 48;
 const BATCH_BYTES = 32;
-/** What a thread takes beside its shard. */
+/** The memory of a thread without its shard. */
 const WORKER_BYTES = 32 * 2 ** 20;
-/** The share of the memory that a batch may take; the ids have the rest. */
-const BATCH_SHARE = 1 / 8;
+/** The fraction of the memory that a batch may use; the ids have the rest. */
+const BATCH_FRACTION = 1 / 8;
 const MOST_BATCH = 1 << 22;
 const LEAST_BATCH = 1 << 12;
 
 /**
- * Cuts data into shards in a folder, for fits on several machines and of data larger than memory. `source` is what `fit`
- * reads, or a graph. The ids are held in memory, the rows are not. All files appear, or none.
+ * Writes data as a folder of shards, for fits on several machines and to data larger than memory (`fitPartition`). `source`
+ * is a path, several paths or a graph. Memory holds the ids but not the rows. All files appear, or none.
  * @example
  * import { BipartiteGraph, partitionGraph } from 'graphex';
  * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
- * const { shards, edges } = await partitionGraph(graph, 'parts', { shards: 2 });
+ * const { shards, edges } = await partitionGraph(graph, 'shards', { shards: 2 });
  * console.log(shards, edges);
  */
 export async function partitionGraph(
@@ -78,15 +79,18 @@ export async function partitionGraph(
     given,
   );
   const limit = memory === undefined ? totalmem() / 4 : parseMemory(memory);
-  const batch = Math.max(LEAST_BATCH, Math.min(MOST_BATCH, Math.floor((limit * BATCH_SHARE) / BATCH_BYTES)));
-  const path = temporaryPathFor(join(firstFolder(dirname(resolve(folder))), basename(resolve(folder))));
-  let spill: ShardSpill | undefined;
+  const batch = Math.max(
+    LEAST_BATCH,
+    Math.min(MOST_BATCH, Math.floor((limit * BATCH_FRACTION) / BATCH_BYTES)),
+  );
+  const path = temporaryPathFor(join(existingFolder(dirname(resolve(folder))), basename(resolve(folder))));
+  let spill: RowSpillFile | undefined;
   const done = removeOnExit(path);
   try {
-    spill = new ShardSpill(path, shards, batch);
+    spill = new RowSpillFile(path, shards, batch);
     const result = await readInto(spill, source, { ...reading, threads, signal, onProgress });
-    const atOnce = sortedAtOnce(spill, limit);
-    return await writeShards(folder, spill, result, { atOnce, force, threads, signal, onProgress });
+    const concurrent = concurrentShards(spill, limit);
+    return await writeShards(folder, spill, result, { concurrent, force, threads, signal, onProgress });
   } catch (cause) {
     throw writeError(folder, cause);
   } finally {
@@ -96,9 +100,9 @@ export async function partitionGraph(
   }
 }
 
-/** The folder itself, or the nearest above it that is there: folders are made when there is something to put in. */
-function firstFolder(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : firstFolder(dirname(path));
+/** The path, or the nearest folder above it that exists: the folder itself is created when its files are complete. */
+function existingFolder(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : existingFolder(dirname(path));
 }
 
 type Reading = Pick<ReadResult, 'read'> & {
@@ -108,26 +112,22 @@ type Reading = Pick<ReadResult, 'read'> & {
 };
 
 async function readInto(
-  spill: ShardSpill,
+  spill: RowSpillFile,
   source: string | readonly string[] | BipartiteGraph,
   options: ReaderOptions,
 ): Promise<Reading> {
   if (typeof source === 'object' && 'edges' in source) {
-    return {
-      read: spillGraph(spill, source),
-      guess: undefined,
-      names: source.names,
-      multigraph: source.multigraph,
-    };
+    const { names, multigraph } = source;
+    return { read: spillGraph(spill, source), guess: undefined, names, multigraph };
   }
   const { graph, read, guess } = await readGraph(source, { ...options, spill } as ReaderOptions);
   const { names } = graph;
-  // Sets that are drawn come as graphs.
+  // A simulated data set comes as a graph.
   if (spill.isEmpty) return { read: spillGraph(spill, graph), guess, names, multigraph: graph.multigraph };
   return { read, guess, names, multigraph: options.multigraph ?? false };
 }
 
-function spillGraph(spill: ShardSpill, graph: BipartiteGraph): ReadResult['read'] {
+function spillGraph(spill: RowSpillFile, graph: BipartiteGraph): ReadResult['read'] {
   const collector = new EdgeCollector('the graph', { multigraph: graph.multigraph, spill }, undefined, {
     users: graph.users.ids.kind === 'text' ? 'text' : 'dictionary',
     items: graph.items.ids.kind === 'text' ? 'text' : 'dictionary',
@@ -144,50 +144,50 @@ function spillGraph(spill: ShardSpill, graph: BipartiteGraph): ReadResult['read'
   return collector.finish().read;
 }
 
-/** Shards are sorted in memory, so many at the same time: where not even one would fit, more shards are asked for. */
-function sortedAtOnce(spill: ShardSpill, limit: number): number {
+/** The number of shards that can be sorted in memory at the same time; throws if not even one fits. */
+function concurrentShards(spill: RowSpillFile, limit: number): number {
   let largest = 0;
   for (let s = 0; s < spill.shards; s++) largest = Math.max(largest, spill.rowsOf(s));
   const need = largest * SORT_BYTES;
   if (need <= limit) return Math.floor(limit / Math.max(1, need + WORKER_BYTES)) || 1;
   const shards = Math.ceil((1.2 * spill.shards * need) / limit);
   const gigabytes = (bytes: number) => (bytes / 2 ** 30).toPrecision(3);
-  throw optionError`${option('memory')}: the largest shard has ${String(largest)} rows, which take ${gigabytes(need)} GB to sort, and there are ${gigabytes(limit)} GB; give ${option('shards')} ${String(shards)} or more`;
+  throw optionError`${option('memory')}: the largest shard has ${String(largest)} rows, which take ${gigabytes(need)} GB to sort, and the limit is ${gigabytes(limit)} GB; give ${option('shards')} ${String(shards)} or more`;
 }
 
 async function writeShards(
   folder: string,
-  spill: ShardSpill,
+  spill: RowSpillFile,
   { read, guess, names, multigraph }: Reading,
   {
-    atOnce,
+    concurrent,
     force,
     threads,
     signal,
     onProgress,
   }: Pick<PartitionOptions, 'force' | 'threads' | 'signal' | 'onProgress'> & {
-    /** Shards that may be sorted at the same time. */
-    readonly atOnce: number;
+    /** The number of shards that may be sorted at the same time. */
+    readonly concurrent: number;
   },
 ): Promise<Partition> {
   const { shards, itemIds } = spill;
   if (itemIds.length === 0) throw new InputError('no item is left, so there is nothing to partition');
-  const tally = new ShardTotals(itemIds, multigraph);
+  const totals = new ShardTotals(itemIds, multigraph);
   const job = nextJob();
   const sources = spill.sources();
-  const workers = threadCount(threads, Math.min(shards, atOnce));
+  const workers = threadCount(threads, Math.min(shards, concurrent));
   const pool = await createPool(SHARD_TASKS, workers);
-  // What fails, or is stopped, stops the shards that wait.
+  // An error or an abort also stops the shards that wait.
   const stop = new AbortController();
   const abort = () => stop.abort(abortReason(signal!));
   signal?.addEventListener('abort', abort, { once: true });
   let done = 0;
   const step = () => onProgress?.({ stage: 'sorting', done: done++, total: shards, unit: 'shards' });
   const writeShard = async (path: string, s: number) => {
-    const { itemHashes: items, itemsHash } = tally;
+    const { itemHashes: items, itemsHash } = totals;
     const sorting = { job, source: sources[s], to: path, folder, multigraph, items, itemsHash };
     try {
-      tally.put(s, await pool.run<Sorting, ShardSummary>('sortShard', sorting, stop.signal));
+      totals.addSummary(s, await pool.run<ShardToSort, ShardSummary>('sortShard', sorting, stop.signal));
       step();
     } catch (error) {
       stop.abort(error);
@@ -201,11 +201,11 @@ async function writeShards(
   const together = Object.keys(files);
   files[ITEMS_FILE] = async (path) => {
     const sums = await pool.everywhere<number, ItemSums | undefined>('itemSums', job);
-    for (const some of sums) if (some) tally.putItems(some);
-    await writeTensorsTo(path, tally.items());
+    for (const sum of sums) if (sum) totals.addItems(sum);
+    await writeTensorsTo(path, totals.items());
   };
   files[PARTITION_FILE] = (path) => {
-    whole = tally.document(names, read);
+    whole = totals.document(names, read);
     return writePieces(path, [`${JSON.stringify(whole)}\n`]);
   };
   try {
@@ -217,7 +217,7 @@ async function writeShards(
     await pool.close();
   }
   const { users, edges, fingerprint } = whole!;
-  // That no pair came twice is known only now.
+  // Only now is it known whether a pair came twice.
   const understood = guess && { ...guess, ...(whole!.read.merged > 0 && { countsAllOne: false }) };
   return {
     ...{ shards, users, items: itemIds.length, edges, fingerprint },

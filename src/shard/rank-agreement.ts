@@ -1,41 +1,35 @@
-// Before ranks compute together they compare what they have: one that has other data, options or arithmetic would spoil the
-// result without a word.
+// Before ranks compute together they compare program, data, options and arithmetic. A rank that differs would spoil the
+// result without an error.
 
 import { createHash } from 'node:crypto';
 import type { Communicator } from '../comm/communicator.js';
-import type { Engine } from '../engine/engine.js';
+import { type Engine, TABLE_FIELDS } from '../engine/engine.js';
 import { InputError } from '../errors.js';
+import { option, optionError } from '../options/error.js';
 import { VERSION } from '../version.js';
-import { probe } from './arithmetic-probe.js';
 import type { PartitionedData } from './partition-folder.js';
 
-/** What must be the same on every rank, and what to do where it is not. */
-interface Same {
-  readonly text: string;
-  readonly otherwise: string;
-}
-
-/** Errors that every rank has, and has at the same moment: one of them may speak for all. */
-const ofAll = new WeakSet<Error>();
+/** Errors that every rank has at the same moment: rank 0 may report them for all. */
+const commonErrors = new WeakSet<Error>();
 
 function commonError(error: Error): Error {
-  ofAll.add(error);
+  commonErrors.add(error);
   return error;
 }
 
-/** Whether all ranks have this error, and know it: none waits for another any more. */
+/** Whether all ranks have this error and know it, so that none waits for another. */
 export function isCommonError(error: unknown): error is Error {
-  return error instanceof Error && ofAll.has(error);
+  return error instanceof Error && commonErrors.has(error);
 }
 
-/** Another rank has failed, and says why. */
+/** Another rank has failed and reports why. */
 export class OtherRankError extends Error {
   override readonly name = 'OtherRankError';
 }
 
 /**
- * Does what each rank does by itself before all compute together. Where it fails on one it fails on all, at the same moment:
- * with one error of all (`isCommonError`), with each rank's own, or with an `OtherRankError` where nothing is wrong.
+ * Runs what each rank prepares alone. If it fails on one rank it fails on all, at the same moment: with one error of all
+ * (`isCommonError`), with each rank's own error, or with an `OtherRankError` on ranks that succeeded.
  */
 export async function prepareAllRanks<T>(communicator: Communicator, prepare: () => Promise<T>): Promise<T> {
   const { rank, size } = communicator;
@@ -47,59 +41,87 @@ export async function prepareAllRanks<T>(communicator: Communicator, prepare: ()
       error: error instanceof Error ? error : new Error(String(error)),
     }),
   );
-  const said = new Float64Array(size);
-  if (outcome.error) said[rank] = 1 + numberOf(outcome.error.message);
-  await communicator.sum(said);
-  if (outcome.error) throw said.every((one) => one === said[0]) ? commonError(outcome.error) : outcome.error;
-  if (said.some((one) => one !== 0)) throw new OtherRankError('another rank has failed');
+  const errors = new Float64Array(size);
+  if (outcome.error) errors[rank] = 1 + hashNumber(outcome.error.message);
+  await communicator.sum(errors);
+  if (outcome.error)
+    throw errors.every((hash) => hash === errors[0]) ? commonError(outcome.error) : outcome.error;
+  if (errors.some((hash) => hash !== 0)) throw new OtherRankError('another rank has failed');
   return outcome.value as T;
 }
 
-/** Throws on every rank where one differs from rank 0. */
-async function requireSame(communicator: Communicator, all: readonly Same[]): Promise<void> {
+/** Throws on every rank if one has another program, other data, other options or another arithmetic than rank 0. */
+export async function requireAgreement(
+  communicator: Communicator,
+  arithmetic: string,
+  { fingerprint, shards, itemsHash }: PartitionedData,
+  settings: unknown,
+): Promise<void> {
   const { rank, size } = communicator;
   if (size === 1) return;
-  const hashes = new Float64Array(size * all.length);
-  for (const [at, { text }] of all.entries()) hashes[rank * all.length + at] = numberOf(text);
+  const error = (r: number, rest: string) => new InputError(`rank ${r} ${rest}`);
+  const checks = [
+    {
+      text: VERSION,
+      differs: (r: number) =>
+        error(r, 'has another version of graphex than rank 0; install the same version everywhere'),
+    },
+    {
+      text: JSON.stringify([fingerprint, shards, itemsHash]),
+      differs: (r: number) => error(r, 'has other shards than rank 0; give all ranks the same folder'),
+    },
+    {
+      text: JSON.stringify(settings),
+      differs: (r: number) => error(r, 'has other options than rank 0; give all ranks the same options'),
+    },
+    {
+      text: arithmetic,
+      differs: (r: number) =>
+        optionError`rank ${r} computes other numbers than rank 0: another version of Node, another kind of processor, or a GPU on one of them; use the same everywhere, or ${option('engine')} cpu`,
+    },
+  ];
+  const hashes = new Float64Array(size * checks.length);
+  for (const [at, { text }] of checks.entries()) hashes[rank * checks.length + at] = hashNumber(text);
   await communicator.sum(hashes);
-  for (const [at, { otherwise }] of all.entries()) {
+  for (const [at, { differs }] of checks.entries()) {
     for (let r = 1; r < size; r++) {
-      if (hashes[r * all.length + at] === hashes[at]) continue;
-      throw commonError(new InputError(`rank ${r} ${otherwise}`));
+      if (hashes[r * checks.length + at] !== hashes[at]) throw commonError(differs(r));
     }
   }
 }
 
-/** Throws on every rank where one has another program, other data, other options or another arithmetic than rank 0. */
-export async function requireAgreement(
-  communicator: Communicator,
-  local: Engine,
-  parts: PartitionedData,
-  settled: unknown,
-): Promise<void> {
-  await requireSame(communicator, [
-    { text: VERSION, otherwise: 'has another version of graphex than rank 0; install the same everywhere' },
-    {
-      text: JSON.stringify([parts.fingerprint, parts.shards, parts.itemsHash]),
-      otherwise: 'has other parts than rank 0; give all the same folder',
-    },
-    {
-      text: JSON.stringify(settled),
-      otherwise: 'was started with other options than rank 0; give all the same',
-    },
-    {
-      text: await probe(local),
-      otherwise:
-        'computes otherwise than rank 0: another version of Node, another kind of processor, or a GPU on one of them; use the same everywhere, or --engine cpu',
-    },
-  ]);
+/** 48 bits of a hash, which a number holds exactly. */
+function hashNumber(text: string): number {
+  return Number.parseInt(createHash('sha256').update(text).digest('hex').slice(0, 12), 16);
 }
 
-/** 48 bits of a hash, exact as a number. */
-function numberOf(text: string): number {
-  return Number.parseInt(hashOfText(text).slice(0, 12), 16);
-}
-
-function hashOfText(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+/** The result of a small computation with kernels and quadrature: it tells apart processors and versions that differ. */
+export async function arithmeticHash(engine: Engine): Promise<string> {
+  const features = 6;
+  const values = (length: number, from: number) =>
+    Float64Array.from({ length }, (_, i) => 0.3 + (((i + from) * 7919) % 101) / 47);
+  const table = (rows: number) => ({
+    weightShape: values(rows, 1),
+    weightRate: values(rows, 2),
+    featureShape: values(rows * features, 3),
+    featureRate: values(rows * features, 4),
+  });
+  const own = await engine.createTable(features, table(4), 'geometric');
+  const other = await engine.createTable(features, table(5), 'geometric');
+  const index = await engine.createIndex({
+    offsets: Uint32Array.of(0, 2, 3, 6, 8),
+    neighbors: Uint32Array.of(0, 3, 1, 0, 2, 4, 1, 4),
+    counts: undefined,
+  });
+  const hyper = { sigma: 0.3, tau: 1.1, shape: 0.2, rate: 0.3, size: 7 };
+  await engine.update(own, index, other, { hyper, activity: 'geometric', relaxation: 0.5 });
+  const { mass, unseenMass } = await engine.totals(own);
+  const result = await engine.read(own);
+  for (const handle of [own, other, index]) void engine.free(handle);
+  const hash = createHash('sha256');
+  for (const field of TABLE_FIELDS) {
+    const { buffer, byteOffset, byteLength } = result[field];
+    hash.update(new Uint8Array(buffer, byteOffset, byteLength));
+  }
+  return `${hash.digest('hex')} ${mass.join(' ')} ${unseenMass.join(' ')}`;
 }

@@ -1,4 +1,4 @@
-// The users' shards of a rank, for a sharded engine: all in memory, or in turn.
+// The shards of a rank for a sharded engine: all in memory, or some of them streamed from disk.
 
 import type { Communicator } from '../comm/communicator.js';
 import type { Activity, CountingEngine, EdgeIndex, Table, TableValues } from '../engine/engine.js';
@@ -11,51 +11,61 @@ import { VertexIds } from '../graph/ids.js';
 import { type EdgeRows, transposeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
-import type { Room } from './memory-plan.js';
+import type { ShardRange } from './gather-shards.js';
+import type { MemoryPlan } from './memory-plan.js';
 import { type PartitionedData, readShard } from './partition-folder.js';
-import { openPages } from './scratch-file.js';
+import { openScratchFile } from './scratch-file.js';
 import { createStreamedEngine } from './streamed-engine.js';
 
-/** Gives the values of a shard again, also when the engine is closed. */
+/** Returns the values of a shard, also after the engine is closed. */
 export type ValuesOfShard = () => Promise<TableValues>;
 
-export interface Holding {
+export interface LoadedShards {
   readonly engine: ShardedEngine;
   /** The edges that are in memory. */
   readonly edges: { readonly users: EdgeRows; readonly items: EdgeRows };
   /** The values that are in memory. */
   readonly values: TableValues;
-  /** The values as they are now, to be had until `close`. */
+  /** The present values of each shard, available until `close`. */
   last(users: Table): Promise<readonly ValuesOfShard[]>;
   close(): Promise<void>;
 }
 
-/** How the users of a shard begin. */
-export type BeginShard = (shard: number, users: GraphSide) => Promise<TableValues>;
+/** The starting values of the users of a shard. */
+export type StartShard = (shard: number, users: GraphSide) => Promise<TableValues>;
 
-/** The rows of a rank, one shard after the other. */
-export interface OwnRows {
+/** The rows of a rank's shards, one shard after the other, and the same edges by item. */
+export interface RankRows {
+  /** Where each shard starts among the rows, and where the last one ends. */
   readonly bounds: readonly number[];
   readonly users: GraphSide;
   readonly items: EdgeRows;
 }
 
-/** The rows of this rank's shards, one after the other, and the same edges by item. */
-export async function ownRows(
-  parts: PartitionedData,
-  { first, last }: { first: number; last: number },
-): Promise<OwnRows> {
-  const edges = parts.shards.slice(first, last).reduce((sum, shard) => sum + shard.edges, 0);
+export async function readRankRows(
+  partition: PartitionedData,
+  { first, last }: ShardRange,
+): Promise<RankRows> {
+  const edges = partition.shards.slice(first, last).reduce((sum, shard) => sum + shard.edges, 0);
   if (edges >= MAX_EDGES) {
     throw new InputError(
-      `${edges} edges are on one rank, which holds at most ${MAX_EDGES - 1}; start more ranks, several on a host if need be`,
+      `${edges} edges are on one rank, which holds at most ${MAX_EDGES - 1}; start more ranks, several per host if needed`,
     );
   }
   const shards: GraphSide[] = [];
-  for (let s = first; s < last; s++) shards.push(await readShard(parts, s));
+  for (let s = first; s < last; s++) shards.push(await readShard(partition, s));
   const bounds = boundsOf(shards.map(({ count }) => count));
-  const users = joinedSides(shards, bounds, parts.multigraph);
-  return { bounds, users, items: transposeRows(users, parts.items) };
+  const users = joinedSides(shards, bounds, partition.multigraph);
+  return { bounds, users, items: transposeRows(users, partition.items) };
+}
+
+/** The ids of the users of one of the rank's shards. */
+export function shardIds({ users, bounds }: RankRows, localShard: number): VertexIds {
+  const { values } = users.ids;
+  const [first, last] = [bounds[localShard], bounds[localShard + 1]];
+  return values instanceof Float64Array
+    ? VertexIds.integers(values.subarray(first, last))
+    : VertexIds.texts(values.slice(first, last));
 }
 
 function boundsOf(counts: readonly number[]): number[] {
@@ -64,27 +74,24 @@ function boundsOf(counts: readonly number[]): number[] {
   return bounds;
 }
 
-/** All of this rank's shards in memory. */
-export function holdAll(
-  parts: PartitionedData,
+/** Puts all of this rank's shards into memory. */
+export function loadAllShards(
+  partition: PartitionedData,
   communicator: Communicator,
   local: CountingEngine,
   first: number,
-  { bounds, users, items }: OwnRows,
+  { bounds, users, items }: RankRows,
   values: TableValues,
-): Holding {
-  const engine = createShardedEngine(local, communicator, () => ({
-    shards: parts.shards.length,
-    first,
-    bounds,
-  }));
+): LoadedShards {
+  const layout = { shards: partition.shards.length, first, bounds };
+  const engine = createShardedEngine(local, communicator, () => layout);
   return {
     ...{ engine, edges: { users, items }, values },
     async last(table) {
       const all: ValuesOfShard[] = [];
-      for (let p = 0; p + 1 < bounds.length; p++) {
-        const own = await engine.readPart(table, p);
-        all.push(async () => own);
+      for (let s = 0; s + 1 < bounds.length; s++) {
+        const shard = await engine.readPart(table, s);
+        all.push(async () => shard);
       }
       return all;
     },
@@ -92,49 +99,49 @@ export function holdAll(
   };
 }
 
-/** Some shards in memory, the others read in turn from a file beside `path`. For a rank that is alone. */
-export async function holdInTurn(
-  parts: PartitionedData,
+/** Puts some shards into memory and streams the others from a scratch file next to `path`. Only for a single rank. */
+export async function streamShards(
+  partition: PartitionedData,
   communicator: Communicator,
   local: CountingEngine,
-  { room, path }: { readonly room: Room; readonly path: string },
+  { plan, path }: { readonly plan: MemoryPlan; readonly path: string },
   features: number,
   activity: Activity,
-  begin: BeginShard,
+  start: StartShard,
   { signal, onProgress }: TaskOptions,
-): Promise<Holding> {
-  const file = await openPages(path, room.disk);
-  const streamed = createStreamedEngine(local, file, room.indexWords);
-  const total = parts.shards.length;
+): Promise<LoadedShards> {
+  const file = await openScratchFile(path, plan.diskBytes);
+  const streamed = createStreamedEngine(local, file, plan.indexWords);
+  const total = partition.shards.length;
   const tables: Table[] = [];
   const indexes = { own: [] as EdgeIndex[], other: [] as EdgeIndex[] };
   try {
     for (let s = 0; s < total; s++) {
       throwIfAborted(signal);
-      onProgress?.({ stage: 'setting aside', done: s, total, unit: 'shards' });
-      const rows = await readShard(parts, s);
+      onProgress?.({ stage: 'writing the scratch file', done: s, total, unit: 'shards' });
+      const rows = await readShard(partition, s);
       const [createTable, createIndex] =
-        s < room.held
+        s < plan.residentShards
           ? [streamed.createTable, streamed.createIndex]
           : [streamed.streamTable, streamed.streamIndex];
-      tables.push(await createTable(features, await begin(s, rows), activity));
+      tables.push(await createTable(features, await start(s, rows), activity));
       indexes.own.push(await createIndex(rows));
-      indexes.other.push(await createIndex(transposeRows(rows, parts.items)));
+      indexes.other.push(await createIndex(transposeRows(rows, partition.items)));
     }
   } catch (error) {
     await file.close();
     throw error;
   }
-  const bounds = boundsOf(parts.shards.map(({ users }) => users));
-  const engine = createShardedEngine(streamed, communicator, () => ({ shards: total, first: 0, bounds }), {
-    ...{ tables, indexes, strengths: parts.itemTotal },
+  const layout = { shards: total, first: 0, bounds: boundsOf(partition.shards.map(({ users }) => users)) };
+  const engine = createShardedEngine(streamed, communicator, () => layout, {
+    ...{ tables, indexes, strengths: partition.itemTotal },
   });
   const none = { offsets: new Uint32Array(1), neighbors: new Uint32Array(0), counts: undefined };
   return {
     engine,
     edges: { users: none, items: none },
     values: joinedValues([]),
-    last: () => streamed.settle(tables),
+    last: () => streamed.snapshot(tables),
     close: () => file.close(),
   };
 }
@@ -150,24 +157,24 @@ function joinedSides(
   const neighbors = allocate(Uint32Array, edges);
   const counts = multigraph ? allocate(Uint32Array, edges) : undefined;
   let at = 0;
-  for (const [p, shard] of shards.entries()) {
-    for (let v = 0; v <= shard.count; v++) offsets[bounds[p] + v] = at + shard.offsets[v];
+  for (const [s, shard] of shards.entries()) {
+    for (let v = 0; v <= shard.count; v++) offsets[bounds[s] + v] = at + shard.offsets[v];
     neighbors.set(shard.neighbors, at);
-    if (counts) counts.set(shard.counts!, at);
+    counts?.set(shard.counts!, at);
     at += shard.neighbors.length;
   }
   return { count, ids: joinedIds(shards.map(({ ids }) => ids)), offsets, neighbors, counts };
 }
 
 function joinedIds(all: readonly VertexIds[]): VertexIds {
-  if (all.every(({ kind }) => kind === 'integer')) {
-    const values = new Float64Array(all.reduce((sum, ids) => sum + ids.length, 0));
-    let at = 0;
-    for (const ids of all) {
-      values.set(ids.values as Float64Array, at);
-      at += ids.length;
-    }
-    return VertexIds.integers(values);
+  if (!all.every(({ kind }) => kind === 'integer')) {
+    return VertexIds.texts(all.flatMap((ids) => Array.from({ length: ids.length }, (_, v) => ids.at(v))));
   }
-  return VertexIds.texts(all.flatMap((ids) => Array.from({ length: ids.length }, (_, v) => ids.at(v))));
+  const values = new Float64Array(all.reduce((sum, ids) => sum + ids.length, 0));
+  let at = 0;
+  for (const ids of all) {
+    values.set(ids.values as Float64Array, at);
+    at += ids.length;
+  }
+  return VertexIds.integers(values);
 }

@@ -1,5 +1,5 @@
-// Rows on their way to shards, on disk: batches are sorted by shard and written one after the other into one file, so that
-// memory holds a batch, the distinct ids, and later one shard.
+// Rows that are too many for memory spill into one scratch file: each batch is grouped by shard and appended. So memory
+// holds a batch, the distinct ids, and later one shard.
 
 import { closeSync, unlinkSync } from 'node:fs';
 import { openNew } from '../files/temporary-name.js';
@@ -11,11 +11,17 @@ import { requireHeap } from '../ingest/intake/text-memory.js';
 import { allocate, inSharedMemory } from '../math/memory.js';
 import { createPool, type TaskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
-import { dealRows } from './deal.js';
-import { type Block, type ItemPlaces, NONE, type ShardSource, type UserTexts } from './load-spilled.js';
+
+import {
+  type ItemNumbers,
+  NO_ITEM,
+  type RowBlock,
+  type ShardSource,
+  type UserTexts,
+} from './load-spilled.js';
 import { ranksOf } from './number-ranks.js';
 import { type Window, writeAll } from './shard-tasks.js';
-import { shardOfBytes, shardsOfNumbers } from './user-shards.js';
+import { groupByShard, shardOfBytes, shardsOfNumbers } from './user-shards.js';
 
 export const SHARD_TASKS: TaskModule = {
   name: 'shard-tasks',
@@ -27,37 +33,37 @@ export const SHARD_TASKS: TaskModule = {
 
 type Columns = Readonly<Record<'users' | 'items', IdColumn>>;
 
-/** Rows of a shard in a window, at least: few enough for the cache, enough for the disk. */
+/** The least rows of a shard in a window: few enough for the cache, enough for the disk. */
 const BLOCK_ROWS = 1 << 12;
-/** Windows, about: what is remembered of each grows with the shards. */
+/** About the largest number of windows: the memory for each grows with the number of shards. */
 const MOST_WINDOWS = 512;
-/** Threads that deal rows: more are not waited for by the disk, and each takes memory, which is short there. */
-const DEALING_THREADS = 4;
+/** Threads that group rows: the disk cannot keep up with more, and each takes memory. */
+const GROUPING_THREADS = 4;
 
 let jobs = 0;
 
-/** A number for what threads keep of one piece of work. */
+/** A number by which threads keep the state of one partition apart. */
 export const nextJob = (): number => jobs++;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-export class ShardSpill implements RowSpill {
+export class RowSpillFile implements RowSpill {
   readonly #file: number;
   readonly #path: string;
   #end = 0;
-  readonly #blocks: Block[][];
-  /** Whole-number items in the order of first sight, while their column is numeric. */
+  readonly #blocks: RowBlock[][];
+  /** Items that are whole numbers, in the order of their first row, while their column is numeric. */
   #itemNumbers = new NumberDictionary();
-  /** Codes of the columns that rows have. */
+  /** 1 for each code of a column that a row has. */
   #usedUsers = new Uint8Array(1 << 10);
   #usedItems = new Uint8Array(1 << 10);
-  /** Shard + 1 of each code of the users' column; 0: not yet known. */
+  /** Shard + 1 of each code of the users' column; 0: unknown yet. */
   #shardOfCode = new Uint16Array(1 << 10);
   #users: IdColumn | undefined;
-  #items: ItemPlaces | undefined;
+  #items: ItemNumbers | undefined;
   #itemIds = VertexIds.range(0);
 
-  /** `path`: where nothing is yet. */
+  /** There must be no file at `path`. */
   constructor(
     path: string,
     readonly shards: number,
@@ -65,8 +71,8 @@ export class ShardSpill implements RowSpill {
   ) {
     this.#path = path;
     this.#file = openNew(path, true);
-    // Threads share what is open: it needs no name any more, and without one nothing is left however the process ends.
-    // Systems that keep the names of open files leave it to whoever closes.
+    // Threads share the open file, so it needs no name; without a name nothing is left however the process ends.
+    // Where the system keeps names of open files, the caller removes it.
     try {
       unlinkSync(path);
     } catch {}
@@ -98,7 +104,7 @@ export class ShardSpill implements RowSpill {
     const itemNumbers = columns.items.isNumeric;
     const shardOf = this.#shardsOf(users, columns.users);
     this.#noteItems(items, itemNumbers);
-    const { starts, words } = dealRows(users, items, counts, shardOf, this.shards);
+    const { starts, words } = groupByShard(users, items, counts, shardOf, this.shards);
     this.#note(this.#end, starts, { numbers, counted: counts !== undefined, itemNumbers });
     writeAll(this.#file, new Uint8Array(words.buffer, 0, words.byteLength), this.#end);
     this.#end += words.byteLength;
@@ -119,14 +125,14 @@ export class ShardSpill implements RowSpill {
     }
     const pool = await createPool(
       SHARD_TASKS,
-      threadCount(threads, Math.min(DEALING_THREADS, windows.length)),
+      threadCount(threads, Math.min(GROUPING_THREADS, windows.length)),
     );
     try {
-      const dealt = await pool.map<Window, Uint32Array>('dealWindow', windows, {
+      const grouped = await pool.map<Window, Uint32Array>('groupWindow', windows, {
         signal,
         onResult: (starts) => onRows(starts[this.shards]),
       });
-      for (const [w, starts] of dealt.entries()) {
+      for (const [w, starts] of grouped.entries()) {
         this.#note(windows[w].at, starts, { numbers: true, counted, itemNumbers: true });
       }
       for (const met of await pool.everywhere<number, Uint32Array>('itemsMet', shared.job)) {
@@ -137,8 +143,8 @@ export class ShardSpill implements RowSpill {
     }
   }
 
-  /** Rows that lie in the file from `at` on, by shard. */
-  #note(at: number, starts: Uint32Array, kind: Pick<Block, 'numbers' | 'counted' | 'itemNumbers'>): void {
+  /** Records the rows of each shard that lie in the file from `at` on. */
+  #note(at: number, starts: Uint32Array, kind: Pick<RowBlock, 'numbers' | 'counted' | 'itemNumbers'>): void {
     const rowBytes = kind.counted ? 12 : 8;
     for (let s = 0; s < this.shards; s++) {
       const rows = starts[s + 1] - starts[s];
@@ -151,7 +157,7 @@ export class ShardSpill implements RowSpill {
     this.#rankItems(columns.items, keepItem);
   }
 
-  /** Where the rows of each shard are, in memory that threads share. Once, after `finish`. */
+  /** Where the rows of each shard lie, in memory that threads share. Call it once, after `finish`. */
   sources(): ShardSource[] {
     const column = this.#users!;
     this.#users = undefined;
@@ -214,7 +220,7 @@ export class ShardSpill implements RowSpill {
     const integers = !column.isText && used.every((code) => isInteger(column.bytes(code)));
     requireHeap('the items', used.length, 0);
     const { ids, order } = sortedIds(used, column, integers);
-    const ofCode = allocate(Uint32Array, this.#usedItems.length).fill(NONE);
+    const ofCode = allocate(Uint32Array, this.#usedItems.length).fill(NO_ITEM);
     for (const [v, at] of order.entries()) ofCode[used[at]] = v;
     const ofNumber = allocate(Uint32Array, codes.length);
     for (const [at, code] of codes.entries()) ofNumber[at] = ofCode[code];
@@ -223,7 +229,7 @@ export class ShardSpill implements RowSpill {
   }
 }
 
-/** Groups side by side with `most` rows together, or one. */
+/** Consecutive groups with at most `most` rows together, or a single group. */
 function windowsOf(groups: readonly ColumnGroup[], most: number): ColumnGroup[][] {
   const windows: ColumnGroup[][] = [];
   let rows = Number.POSITIVE_INFINITY;
@@ -238,7 +244,7 @@ function windowsOf(groups: readonly ColumnGroup[], most: number): ColumnGroup[][
   return windows;
 }
 
-/** Ids by their codes, ascending, and the order of the codes that this takes. */
+/** The ids of the codes, ascending, and the codes in that order. */
 function sortedIds(
   codes: Uint32Array,
   column: IdColumn,
@@ -258,7 +264,7 @@ function allIntegers(used: Uint8Array, column: IdColumn): boolean {
   return positions(used).every((code) => isInteger(column.bytes(code)));
 }
 
-/** Where there is a 1. */
+/** The positions of the ones. */
 function positions(marks: Uint8Array): Uint32Array {
   const result = new Uint32Array(marks.reduce((sum, mark) => sum + mark, 0));
   let count = 0;

@@ -1,5 +1,5 @@
-// What threads do to partition data: some read groups of rows and deal them to shards, later some sort shards and write
-// them. What comes out depends on the rows alone, not on who took which.
+// The tasks of threads that partition data: to read groups of rows and group them by shard, then to sort shards and write
+// them. The result depends on the rows alone, not on which thread took which.
 
 import { writeSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -10,15 +10,14 @@ import { readColumn } from '../ingest/formats/parquet-tasks.js';
 import type { ColumnGroup } from '../ingest/intake/collect.js';
 import { serveTasks } from '../parallel/worker.js';
 import { writeTensorsTo } from '../store/safetensors.js';
-import { dealRows } from './deal.js';
 import { loadShard, type ShardSource } from './load-spilled.js';
-import { MetNumbers, rankWith } from './number-ranks.js';
+import { DistinctNumbers, rankWith } from './number-ranks.js';
 import { describeShard, ItemSums, type ShardSummary } from './shard-totals.js';
-import { shardsOfNumbers } from './user-shards.js';
+import { groupByShard, shardsOfNumbers } from './user-shards.js';
 
-/** Groups whose rows are dealt together, and where in the file they go. */
+/** Groups of rows that one task takes, and their position in the scratch file. */
 export interface Window {
-  /** Whose rows they are. */
+  /** The partition that they belong to. */
   readonly job: number;
   readonly groups: readonly ColumnGroup[];
   readonly shards: number;
@@ -27,22 +26,22 @@ export interface Window {
   readonly at: number;
 }
 
-/** What a thread keeps of a job while it deals: places for rows, and the items that it met. */
-interface Dealer {
+/** What a thread keeps of a job while it groups rows: buffers, and the items that it has met. */
+interface Grouping {
   users: Uint32Array;
   items: Uint32Array;
   counts: Uint32Array;
   shardOf: Uint16Array;
   words: Uint32Array<ArrayBuffer>;
-  readonly met: MetNumbers;
+  readonly met: DistinctNumbers;
 }
 
-const dealers = new Map<number, Dealer>();
+const groupings = new Map<number, Grouping>();
 
-/** Returns where the rows of each shard begin among those of the window. */
-export async function dealWindow({ job, groups, shards, counted, file, at }: Window): Promise<Uint32Array> {
+/** Returns where the rows of each shard start among those of the window. */
+export async function groupWindow({ job, groups, shards, counted, file, at }: Window): Promise<Uint32Array> {
   const rows = groups.reduce((sum, group) => sum + group.rows, 0);
-  const own = dealerOf(job, rows, counted);
+  const own = groupingOf(job, rows, counted);
   let row = 0;
   for (const { users, items, count, rows: some } of groups) {
     await readColumn({ ...users, into: own.users, at: row });
@@ -53,7 +52,7 @@ export async function dealWindow({ job, groups, shards, counted, file, at }: Win
   const { users, items, shardOf, met } = own;
   shardsOfNumbers(users, rows, shards, shardOf);
   met.add(items, rows);
-  const { starts, words } = dealRows(
+  const { starts, words } = groupByShard(
     ...([users.subarray(0, rows), items, counted ? own.counts : undefined] as const),
     ...([shardOf, shards, own.words] as const),
   );
@@ -61,25 +60,25 @@ export async function dealWindow({ job, groups, shards, counted, file, at }: Win
   return starts;
 }
 
-function dealerOf(job: number, rows: number, counted: boolean): Dealer {
-  const before = dealers.get(job);
+function groupingOf(job: number, rows: number, counted: boolean): Grouping {
+  const before = groupings.get(job);
   if (before && before.users.length >= rows) return before;
-  const made: Dealer = {
+  const made: Grouping = {
     users: new Uint32Array(rows),
     items: new Uint32Array(rows),
     counts: new Uint32Array(counted ? rows : 0),
     shardOf: new Uint16Array(rows),
     words: new Uint32Array((counted ? 3 : 2) * rows),
-    met: before?.met ?? new MetNumbers(),
+    met: before?.met ?? new DistinctNumbers(),
   };
-  dealers.set(job, made);
+  groupings.set(job, made);
   return made;
 }
 
-/** The different items that this thread has met; then they are forgotten. */
+/** The distinct items that this thread has met; it forgets them. */
 export function itemsMet(job: number): Uint32Array {
-  const met = dealers.get(job)?.met.values() ?? new Uint32Array(0);
-  dealers.delete(job);
+  const met = groupings.get(job)?.met.values() ?? new Uint32Array(0);
+  groupings.delete(job);
   return met;
 }
 
@@ -88,31 +87,31 @@ export function writeAll(file: number, bytes: Uint8Array, at: number): void {
     done += writeSync(file, bytes, done, bytes.length - done, at + done);
 }
 
-/** A shard that is to be sorted, and where it is to be written. */
-export interface Sorting {
+/** A shard to be sorted, and the path to write it to. */
+export interface ShardToSort {
   readonly job: number;
   readonly source: ShardSource;
   readonly to: string;
-  /** The folder as it was named, for messages. */
+  /** The folder as the caller named it, for messages. */
   readonly folder: string;
   readonly multigraph: boolean;
   readonly items: IdHashes;
   readonly itemsHash: string;
 }
 
-/** What a thread keeps of a job while it sorts. */
+/** What a thread keeps of a job while it sorts shards. */
 interface Sorter {
-  readonly place: (item: number) => number;
+  readonly rank: (item: number) => number;
   readonly sums: ItemSums;
 }
 
 const sorters = new Map<number, Sorter>();
 
-export async function sortShard(sorting: Sorting): Promise<ShardSummary> {
+export async function sortShard(sorting: ShardToSort): Promise<ShardSummary> {
   const { source, to, multigraph, items, itemsHash } = sorting;
-  const { place, sums } = sorterOf(sorting);
+  const { rank, sums } = sorterOf(sorting);
   try {
-    const { userIds, ...rows } = loadShard(source, place);
+    const { userIds, ...rows } = loadShard(source, rank);
     const counts = multigraph ? (rows.counts ?? new Uint32Array(rows.users.length).fill(1)) : undefined;
     const sorted = buildRows(
       { own: rows.users, other: rows.items, counts },
@@ -129,19 +128,19 @@ export async function sortShard(sorting: Sorting): Promise<ShardSummary> {
   }
 }
 
-function sorterOf({ job, source, items }: Sorting): Sorter {
+function sorterOf({ job, source, items }: ShardToSort): Sorter {
   const before = sorters.get(job);
   if (before) return before;
-  const made = { place: rankWith(source.items.numbers), sums: new ItemSums(items.low.length) };
+  const made = { rank: rankWith(source.items.numbers), sums: new ItemSums(items.low.length) };
   sorters.set(job, made);
   return made;
 }
 
-/** What this thread has added up over the shards that it sorted; then it is forgotten. */
+/** The sums over the shards that this thread has sorted; it forgets them. */
 export function itemSums(job: number): ItemSums | undefined {
   const sums = sorters.get(job)?.sums;
   sorters.delete(job);
   return sums;
 }
 
-serveTasks('shard-tasks', { dealWindow, itemsMet, sortShard, itemSums });
+serveTasks('shard-tasks', { groupWindow, itemsMet, sortShard, itemSums });

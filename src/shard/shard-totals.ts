@@ -1,4 +1,4 @@
-// What is known of all shards, added up while they are written one by one.
+// Sums over all shards, added up while the shards are written one by one.
 
 import { logCountFactorials } from '../fit/ascent/bound.js';
 import {
@@ -18,18 +18,24 @@ import { inSharedMemory } from '../math/memory.js';
 import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
 import type { TensorFile } from '../store/tensors.js';
 import type { SideNames } from '../text/sides.js';
-import { hashOfDegrees, itemsTensors, type PartitionDocument, shardTensors } from './partition-folder.js';
+import {
+  hashOfDegrees,
+  itemsTensors,
+  PARTITION_FORMAT,
+  type PartitionDocument,
+  shardTensors,
+} from './partition-folder.js';
 
-/** What is known of a shard that was written. */
+/** What the sums need of a shard. */
 export interface ShardSummary {
-  readonly said: PartitionDocument['shards'][number];
+  readonly described: PartitionDocument['shards'][number];
   readonly users: HashSum;
   readonly edges: HashSum;
-  /** Of its users: how many have which degree. */
+  /** The number of its users of each degree. */
   readonly degrees: ReadonlyMap<number, number>;
 }
 
-/** A shard as it is written, and what is to be known of it. */
+/** The file of a shard, and its summary. */
 export function describeShard(
   side: GraphSide,
   items: IdHashes,
@@ -43,21 +49,17 @@ export function describeShard(
     const degree = offsets[v + 1] - offsets[v];
     degrees.set(degree, (degrees.get(degree) ?? 0) + 1);
   }
-  let total = neighbors.length;
-  if (counts) {
-    total = 0;
-    for (let e = 0; e < counts.length; e++) total += counts[e];
-  }
+  const total = counts ? counts.reduce((sum, count) => sum + count, 0) : neighbors.length;
   const hash = hashText(addHashes(users, edges));
   const logFactorials = logCountFactorials(counts);
-  const said = { users: side.count, edges: neighbors.length, total, logFactorials, hash };
-  return { file: shardTensors({ itemsHash }, hash, side), summary: { said, users, edges, degrees } };
+  const described = { users: side.count, edges: neighbors.length, total, logFactorials, hash };
+  return { file: shardTensors(itemsHash, hash, side), summary: { described, users, edges, degrees } };
 }
 
-/** Edges and counts of each item, over some shards. */
+/** Edges and counts of each item over some shards. */
 export class ItemSums {
   readonly degree: Uint32Array;
-  /** Undefined where all counts were 1. */
+  /** Undefined while all counts are 1. */
   total: Float64Array | undefined;
 
   constructor(items: number) {
@@ -81,8 +83,8 @@ export class ShardTotals {
   readonly #itemTotal: Float64Array;
   readonly itemHashes: IdHashes;
   readonly itemsHash: string;
-  readonly #ofUsers = new Map<number, number>();
-  readonly #written: PartitionDocument['shards'] = [];
+  readonly #userDegrees = new Map<number, number>();
+  readonly #shards: PartitionDocument['shards'] = [];
   #usersSum = NO_HASH;
   #edgesSum = NO_HASH;
 
@@ -97,52 +99,51 @@ export class ShardTotals {
     this.#itemTotal = new Float64Array(itemIds.length);
   }
 
-  /** The next shard, as it is written. */
+  /** Adds the next shard and returns its file. */
   add(side: GraphSide): TensorFile {
     const { file, summary } = describeShard(side, this.itemHashes, this.itemsHash);
-    this.put(this.#written.length, summary);
+    this.addSummary(this.#shards.length, summary);
     const sums = new ItemSums(this.itemIds.length);
     sums.add(side);
-    this.putItems(sums);
+    this.addItems(sums);
     return file;
   }
 
-  /** A shard that was described elsewhere. */
-  put(shard: number, { said, users, edges, degrees }: ShardSummary): void {
-    this.#written[shard] = said;
+  /** Adds a shard that another thread has described. */
+  addSummary(shard: number, { described, users, edges, degrees }: ShardSummary): void {
+    this.#shards[shard] = described;
     this.#usersSum = addHashes(this.#usersSum, users);
     this.#edgesSum = addHashes(this.#edgesSum, edges);
     for (const [degree, count] of degrees) {
-      this.#ofUsers.set(degree, (this.#ofUsers.get(degree) ?? 0) + count);
+      this.#userDegrees.set(degree, (this.#userDegrees.get(degree) ?? 0) + count);
     }
   }
 
-  /** What was added up of the items elsewhere. */
-  putItems({ degree, total }: Pick<ItemSums, 'degree' | 'total'>): void {
+  /** Adds the sums of another thread. */
+  addItems({ degree, total }: Pick<ItemSums, 'degree' | 'total'>): void {
     for (let item = 0; item < degree.length; item++) {
       this.itemDegree[item] += degree[item];
       this.#itemTotal[item] += (total ?? degree)[item];
     }
   }
 
-  /** The items, after the last shard. */
+  /** The file of the items, after the last shard. */
   items(): TensorFile {
     return itemsTensors(this.itemsHash, this.itemIds, this.itemDegree, this.#itemTotal);
   }
 
-  /** What parts.json says, after the last shard. `read`: how the data came in. */
+  /** The contents of parts.json, after the last shard. `read`: the rows of the source. */
   document(
     names: SideNames | undefined,
     read: { readonly rows: number; readonly kept: number; readonly rejected: number } | undefined,
   ): PartitionDocument {
     const over = (value: (shard: PartitionDocument['shards'][number]) => number) =>
-      this.#written.reduce((total, shard) => total + value(shard), 0);
+      this.#shards.reduce((total, shard) => total + value(shard), 0);
     const edges = over((shard) => shard.edges);
-    const ofUsers = [...this.#ofUsers].sort(([a], [b]) => a - b);
+    const userDegrees = [...this.#userDegrees].sort(([a], [b]) => a - b);
     const sums = { users: this.#usersSum, items: sumHashes(this.itemHashes), edges: this.#edgesSum };
     return {
-      format: 'graphex-parts',
-      version: 1,
+      ...PARTITION_FORMAT,
       multigraph: this.multigraph,
       ...(names && { names }),
       users: over((shard) => shard.users),
@@ -157,9 +158,9 @@ export class ShardTotals {
         merged: (read?.kept ?? edges) - edges,
         rejected: read?.rejected ?? 0,
       },
-      degrees: { users: ofUsers, items: pairsOf(countDegrees(this.itemDegree)) },
-      degreesHash: hashOfDegrees(ofUsers),
-      shards: this.#written,
+      degrees: { users: userDegrees, items: pairsOf(countDegrees(this.itemDegree)) },
+      degreesHash: hashOfDegrees(userDegrees),
+      shards: this.#shards,
     };
   }
 }

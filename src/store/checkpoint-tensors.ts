@@ -1,4 +1,4 @@
-// What a stopped fit needs to go on, as tensors under checkpoint.*, beside its model.
+// What a stopped fit needs to resume, as tensors under checkpoint.* in the file of its model.
 
 import { z } from 'zod';
 import type { TableTotals, TableValues } from '../engine/engine.js';
@@ -9,13 +9,13 @@ import type {
   RankingCheckpoint,
   RankingState,
 } from '../fit/ascent/loop.js';
-import type { Model, ModelSide } from '../fit/model.js';
+import type { Model, PosteriorModel, Ranker } from '../fit/model.js';
 import { LEAST_SQUARES, type PreviousBlend } from '../fit/ranking/blend/blend.js';
 import { numbersUnderWay, statesUnderWay } from '../fit/unfinished.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { boundsSchema, getTable, putTable } from './posterior-tensors.js';
 import { blendSchema } from './ranker-tensors.js';
-import { FINITE, NOT_NEGATIVE, putInto, type TensorReader } from './tensor-reader.js';
+import { FINITE, NOT_NEGATIVE, type Put, putInto, type TensorReader } from './tensor-reader.js';
 import type { Tensor } from './tensors.js';
 import { hyperSchema } from './vertex-tensors.js';
 
@@ -30,20 +30,17 @@ export const stateSchema = z.object({
   likelihood: z.number().optional(),
   relaxation: z.number().min(0).max(1),
   hyper: hyperSchema,
-  /** Of a fit for ranking alone, before there could be several under way. */
-  seed: z.number().int().min(0).optional(),
 });
 
-/** Where fits for ranking stand; each is that member of the model. */
+/** The states of the members of a ranker that are being fitted, by the number of the member. */
 const fitsSchema = z.object({
   seed: z.number().int().min(0),
   fits: z
-    .array(stateSchema.omit({ seed: true }).extend({ member: z.number().int().min(0) }))
+    .array(stateSchema.extend({ member: z.number().int().min(0) }))
     .min(1)
     .max(1000),
   blend: blendSchema.optional(),
 });
-type SavedState = Omit<z.infer<typeof stateSchema>, 'seed'>;
 
 export function putCheckpoint(tensors: Map<string, Tensor>, checkpoint: Checkpoint): string {
   if (checkpoint.method === 'ranking') return putRankingStates(tensors, checkpoint);
@@ -52,11 +49,9 @@ export function putCheckpoint(tensors: Map<string, Tensor>, checkpoint: Checkpoi
   for (const name of SIDES) {
     const put = putInto(tensors, `checkpoint.${name}.`);
     const table = tables[name];
-    // Tables that the model already holds bit for bit are not stored twice.
+    // A float32 table equals the model's, and is not stored twice.
     if (table.weightShape instanceof Float64Array) putTable(put, table, table.weightShape.length, features);
-    put('mass', totals[name].mass);
-    put('leftover', totals[name].unseenMass);
-    put('leftover_at', totals[name].unseenMassAt);
+    putTotals(put, totals[name]);
   }
   return JSON.stringify(state);
 }
@@ -82,46 +77,56 @@ function featuresOf(table: TableValues): number {
   return table.featureShape.length / Math.max(1, table.weightShape.length);
 }
 
-/** `stopped` is the fit that was stopped, where the model's own tensors hold it. */
+export function putTotals(put: Put, { mass, unseenMass, unseenMassAt }: TableTotals): void {
+  put('mass', mass);
+  put('leftover', unseenMass);
+  put('leftover_at', unseenMassAt);
+}
+
+export function getTotals(read: TensorReader, prefix: string, features: number): TableTotals {
+  const get = (name: string) => read.numbers(`${prefix}${name}`, Float64Array, features, NOT_NEGATIVE);
+  return { mass: get('mass'), unseenMass: get('leftover'), unseenMassAt: get('leftover_at') };
+}
+
+/** The checkpoint in the file of a model; undefined if there is none. */
 export function getCheckpoint(
   read: TensorReader,
   model: Model,
-  stopped: Readonly<Record<SideName, ModelSide>> | undefined,
   text: string | undefined,
 ): Checkpoint | undefined {
   if (text === undefined) return undefined;
-  const said: unknown = JSON.parse(text);
   const { options, fingerprint } = model.provenance;
   const origin = { options, fingerprint };
-  const several = typeof said === 'object' && said !== null && 'fits' in said;
-  const saved = several ? undefined : stateSchema.parse(said);
-  if (!saved || saved.seed !== undefined) return { ...getRankingStates(read, model, said, saved), origin };
-  const { seed: _, ...rest } = saved;
-  const state = stateOf(rest);
-  if (model.type !== 'posterior') throw new Error('the checkpoint of an ascent beside a ranker');
+  const saved: unknown = JSON.parse(text);
+  return model.type === 'posterior'
+    ? { ...getAscentState(read, model, saved), origin }
+    : { ...getRankingStates(read, model, saved), origin };
+}
+
+function getAscentState(
+  read: TensorReader,
+  model: PosteriorModel,
+  saved: unknown,
+): Omit<AscentCheckpoint, 'origin'> {
   const { features } = model;
   const table = (name: SideName): TableValues => {
     const prefix = `checkpoint.${name}.`;
-    if (read.has(`${prefix}weight_shape`)) return savedTable(read, prefix, model[name].count, features);
-    if (!stopped) throw new Error(`tensor ${prefix}weight_shape is missing or of another type`);
-    return stopped[name];
+    if (!read.has(`${prefix}weight_shape`)) return model[name];
+    return savedTable(read, prefix, model[name].count, features);
   };
-  const total = (name: SideName): TableTotals => {
-    const get = (what: string) =>
-      read.numbers(`checkpoint.${name}.${what}`, Float64Array, features, NOT_NEGATIVE);
-    return { mass: get('mass'), unseenMass: get('leftover'), unseenMassAt: get('leftover_at') };
-  };
-  const checkpoint: AscentCheckpoint = {
+  return {
     method: 'ascent',
-    origin,
-    state,
+    state: loopState(stateSchema.parse(saved)),
     tables: { users: table('users'), items: table('items') },
-    totals: { users: total('users'), items: total('items') },
+    totals: {
+      users: getTotals(read, 'checkpoint.users.', features),
+      items: getTotals(read, 'checkpoint.items.', features),
+    },
   };
-  return checkpoint;
 }
 
-function stateOf({ warmSweeps, likelihood, ...rest }: SavedState): LoopState {
+/** The state with all fields that the loop expects, whether or not the file has them. */
+export function loopState({ warmSweeps, likelihood, ...rest }: z.infer<typeof stateSchema>): LoopState {
   return { ...rest, warmSweeps, likelihood };
 }
 
@@ -132,27 +137,18 @@ export function savedTable(read: TensorReader, prefix: string, rows: number, fea
   return getTable<Float32Array | Float64Array>(read, prefix, type, rows, features);
 }
 
-/** `first` is the state in a file that has only one fit under way: its model's last. */
 function getRankingStates(
   read: TensorReader,
-  model: Model,
-  said: unknown,
-  first: z.infer<typeof stateSchema> | undefined,
+  model: Ranker,
+  saved: unknown,
 ): Omit<RankingCheckpoint, 'origin'> {
-  if (model.type !== 'ranker' || model.scores.kind !== 'factors') {
-    throw new Error('the checkpoint of a fit for ranking beside another model');
-  }
+  if (model.scores.kind !== 'factors') throw new Error('the model of the checkpoint has no factors');
   const { members } = model.scores;
-  const { seed, fits, blend } = first
-    ? {
-        seed: first.seed!,
-        fits: [{ ...first, member: members.length - 1, prefix: 'checkpoint.' }],
-        blend: undefined,
-      }
-    : withPrefixes(fitsSchema.parse(said));
-  const underWay = fits.map(({ member, prefix, seed: _, ...state }: SavedFit): RankingState => {
+  const { seed, fits, blend } = fitsSchema.parse(saved);
+  const underWay = fits.map(({ member, ...state }, n): RankingState => {
+    const prefix = fitPrefix(n);
     if (member >= members.length) {
-      throw new Error(`the checkpoint is of member ${member} of ${members.length}`);
+      throw new Error(`the checkpoint is that of member ${member} of ${members.length}`);
     }
     const { features } = members[member];
     const foldMass = read.numbers(`${prefix}fold_mass`, Float64Array, undefined, NOT_NEGATIVE);
@@ -160,7 +156,7 @@ function getRankingStates(
       throw new Error(`tensor ${prefix}fold_mass has ${foldMass.length} values`);
     }
     const items = savedTable(read, `${prefix}items.`, model.items.count, features);
-    return { state: stateOf(state), items, foldMass };
+    return { state: loopState(state), items, foldMass };
   });
   const going = new Set(fits.map(({ member }) => member));
   const done = members.filter((_, member) => !going.has(member));
@@ -175,19 +171,13 @@ function getRankingStates(
   } as const;
   const numbers = numbersUnderWay(found);
   if (fits.some(({ member }, n) => member !== numbers[n])) {
-    throw new Error('the members that the checkpoint is of do not follow the others');
+    throw new Error('the members of the checkpoint do not follow the finished ones');
   }
   return found;
 }
 
-/** Where the least squares of a blend begin, if they do not begin with nothing. */
+/** The starting factors of a blend's least squares, if there are any. */
 function getBlendStart(read: TensorReader, items: number): Pick<PreviousBlend, 'start'> {
   if (!read.has('checkpoint.blend')) return {};
   return { start: read.numbers('checkpoint.blend', Float32Array, LEAST_SQUARES.features * items, FINITE) };
-}
-
-type SavedFit = SavedState & { readonly member: number; readonly prefix: string; readonly seed?: unknown };
-
-function withPrefixes({ seed, fits, blend }: z.infer<typeof fitsSchema>) {
-  return { seed, blend, fits: fits.map((fit, n): SavedFit => ({ ...fit, prefix: fitPrefix(n) })) };
 }

@@ -1,4 +1,4 @@
-// The edges of a graph as rows of text, and as columns: nothing here needs Node.
+// The edges of a graph as rows of text and as columns. Nothing here needs Node.
 
 import { InputError } from '../errors.js';
 import type { BipartiteGraph, GraphSide } from '../graph/graph.js';
@@ -24,7 +24,7 @@ function rowOfEdge(side: GraphSide): Uint32Array {
   return rows;
 }
 
-/** Rows behind a header, piece by piece. */
+/** A header and the rows, in pieces. */
 export function* edgeText(graph: BipartiteGraph, separator: string): Generator<string> {
   const { offsets, neighbors, counts, ids, count } = graph.users;
   const items = Array.from({ length: graph.items.count }, (_, i) => cell(graph.items.ids.at(i), separator));
@@ -42,11 +42,11 @@ export function* edgeText(graph: BipartiteGraph, separator: string): Generator<s
   yield text;
 }
 
-/** The id as a cell: in double quotes where it would otherwise be misread. */
+/** The id as a cell, in double quotes if it would be misread without them. */
 export function cell(id: string, separator: string): string {
   if (separator === '\t' && id.includes('\n')) {
     throw new InputError(
-      `the id "${shown(id)}" holds a line break, which a .tsv cannot; write a .csv or .parquet`,
+      `the id "${shown(id)}" holds a line break, which a .tsv file cannot hold; write a .csv or .parquet`,
     );
   }
   return id.includes(separator) || /["\r\n]/.test(id) ? `"${id.replaceAll('"', '""')}"` : id;

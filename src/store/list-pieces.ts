@@ -1,5 +1,5 @@
-// Lists of recommendations as the bytes of a file, piece by piece: a row for each item of a list, or a line of JSON for
-// each user. Nothing here needs Node.
+// Lists of recommendations as the pieces of a file: a row for each item of a list, or a line of JSON for each user. Nothing
+// here needs Node.
 
 import { type OutputRows, parquetPieces, type WrittenIds } from '../parquet/write.js';
 import { safeJson } from '../text/untrusted.js';
@@ -9,7 +9,7 @@ import { cell } from './edge-rows.js';
 export interface UserList {
   readonly user: string;
   readonly items: readonly { readonly item: string; readonly score: number; readonly title?: string }[];
-  /** What the list rests on. */
+  /** What the list is based on. */
   readonly basis: string;
 }
 
@@ -17,7 +17,7 @@ export type ListsKind = 'csv' | 'tsv' | 'jsonl' | 'parquet';
 
 export type Batches = AsyncIterable<readonly UserList[]>;
 
-/** The bytes of a file of lists, as they come. `titled`: with a column of titles. */
+/** The pieces of a file of lists. `titled`: with a column of titles. */
 export async function* listPieces(
   kind: ListsKind,
   batches: Batches,
@@ -45,7 +45,7 @@ function textRows({ user, items }: UserList, separator: string, titled: boolean)
   return text;
 }
 
-/** Rows of a group of a Parquet file: small ones would be packed badly. */
+/** Rows of a group of a Parquet file: small groups compress badly. */
 const GROUP = 1 << 18;
 
 async function* tables(batches: Batches, titled: boolean): AsyncGenerator<OutputRows> {
@@ -96,7 +96,7 @@ class Rows {
   }
 }
 
-/** Texts by their place among the different ones. */
+/** Texts by their number among the distinct ones. */
 class Words {
   readonly #places = new Map<string, number>();
   readonly #vertices: number[] = [];

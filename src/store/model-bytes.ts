@@ -1,4 +1,4 @@
-// Models as bytes, for whoever has no files: a page, a database, a network.
+// Models as bytes, for pages, databases and networks.
 
 import { InputError } from '../errors.js';
 import type { Checkpoint } from '../fit/ascent/loop.js';
@@ -6,41 +6,29 @@ import { type Model, needModel } from '../fit/model.js';
 import { checkOptions } from '../options/check-options.js';
 import { type OptionsOf, value } from '../options/declare.js';
 import { STORAGE } from '../options/library.js';
-import { documentProblem } from '../text/documents.js';
+import { checkScores } from './check-scores.js';
 import { getCheckpoint, putCheckpoint } from './checkpoint-tensors.js';
 import { getPosterior, putPosterior } from './posterior-tensors.js';
 import { getRanker, putRanker } from './ranker-tensors.js';
-import { TensorReader } from './tensor-reader.js';
+import { checkContents, TensorReader } from './tensor-reader.js';
 import { type ByteSource, decodeTensors, encodeTensors, type Tensor, type TensorFile } from './tensors.js';
 
-/**
- * Posteriors have the form of version 1, which older readers know; rankers that of version 2, or of 3 where something stands
- * beside their members, which older readers would leave out.
- */
+/** The one version of the format that this graphex writes and reads. */
 export const FORMAT = { format: 'graphex-model', version: 3 } as const;
-
-function formatVersion(model: Model): string {
-  if (model.type === 'posterior') return '1';
-  const { scores } = model;
-  const more =
-    scores.kind === 'factors' &&
-    (scores.itemWeights !== undefined || scores.members.some(({ share }) => share !== undefined));
-  return more ? '3' : '2';
-}
 
 const SAVE = {
   ...STORAGE,
-  /** All that a stopped fit needs to go on to the same numbers. Tables are then stored in float32, users included. */
-  checkpoint: value<Checkpoint>('object', 'all that a stopped fit needs to go on'),
+  /** What a stopped fit needs to resume to the same numbers. The file then holds float32 tables of users and items. */
+  checkpoint: value<Checkpoint>('object', 'what a stopped fit needs to resume'),
 };
 
-/** How a model is stored, and where its fit stood. */
+/** How a model is stored, and the state of its fit. */
 export interface SaveOptions extends OptionsOf<typeof SAVE> {}
 
-/** A model and, where it was saved with it, the checkpoint to go on from. */
+/** A model, and the checkpoint that was saved with it. */
 export interface ModelFile {
   readonly model: Model;
-  /** Where the fit stopped; undefined for a model that was saved without it. */
+  /** What the fit resumes from; undefined if the model was saved without it. */
   readonly checkpoint: Checkpoint | undefined;
 }
 
@@ -61,7 +49,7 @@ export function modelToBytes(model: Model, options: SaveOptions = {}): Uint8Arra
     bytes = new Uint8Array(size);
   } catch {
     throw new InputError(
-      `the model takes ${Math.ceil(size / 2 ** 20)} MiB, more than one array here can hold; save it to a file`,
+      `the model takes ${Math.ceil(size / 2 ** 20)} MiB, more than one array can hold here; save it to a file`,
     );
   }
   let at = 0;
@@ -84,7 +72,7 @@ export async function modelFromBytes(source: Uint8Array | Blob): Promise<Model> 
   return (await modelFileFromBytes(source)).model;
 }
 
-/** The same together with its checkpoint. */
+/** The model with its checkpoint. */
 export async function modelFileFromBytes(source: Uint8Array | Blob): Promise<ModelFile> {
   const bytes = byteSource(source);
   return modelOf(bytes.name, await decodeTensors(bytes, FORMAT));
@@ -96,7 +84,7 @@ function byteSource(source: Uint8Array | Blob): ByteSource {
     return { name: 'the given bytes', size: source.length, read };
   }
   if (typeof Blob === 'undefined' || !(source instanceof Blob)) {
-    throw new InputError('a model is loaded from a Uint8Array or a Blob; give one of the two');
+    throw new InputError('a model is loaded from a Uint8Array or a Blob; give one of them');
   }
   const name = (source as { readonly name?: unknown }).name;
   return {
@@ -112,36 +100,34 @@ export function modelTensors(model: Model, options: SaveOptions = {}): TensorFil
   const { checkpoint, ...storage } = checkOptions(SAVE, options);
   if (model.type === 'posterior' && (storage.precision !== undefined || storage.users !== undefined)) {
     throw new InputError(
-      'precision and users are for rankers: a posterior is stored whole, since draws and resumed fits need its Gammas',
+      'precision and users are for rankers: a posterior is stored whole, since draws and resumed fits need its Gamma parameters',
     );
   }
   if (checkpoint && (storage.precision === 'float16' || (storage.users ?? 'stored') !== 'stored')) {
-    throw new InputError(
-      'a fit that is to go on is stored in float32 with its users: leave out precision and users',
-    );
+    throw new InputError('a checkpoint is stored in float32 with all users: leave out precision and users');
   }
   const head = model.type === 'posterior' ? putPosterior(tensors, model) : putRanker(tensors, model, storage);
   const metadata: Record<string, string> = {
     format: FORMAT.format,
-    format_version: formatVersion(model),
+    format_version: String(FORMAT.version),
     ...head,
     ...(checkpoint && { checkpoint: putCheckpoint(tensors, checkpoint) }),
   };
   return { tensors, metadata };
 }
 
-/** The model that a file holds, or all of it but users who are `apart`; what a model cannot hold is refused with a sentence. */
+/** The model that a file holds. `apart`: without the users, who lie elsewhere. */
 export function modelOf(name: string, { tensors, metadata }: TensorFile, apart = false): ModelFile {
-  try {
-    const read = new TensorReader(tensors);
-    const { model, stopped } =
-      metadata.type === 'ranker'
-        ? { model: getRanker(read, metadata), stopped: undefined }
-        : getPosterior(read, metadata, apart);
-    return { model, checkpoint: getCheckpoint(read, model, stopped, metadata.checkpoint) };
-  } catch (cause) {
-    // The checksum held, so the file is as it was written, but not by a graphex that this one understands.
-    const what = documentProblem(cause) ?? (cause as Error).message;
-    throw new InputError(`${name}: the model file does not hold what a model needs (${what}); fit again`);
-  }
+  return checkContents(
+    () => {
+      const read = new TensorReader(tensors);
+      const model =
+        metadata.type === 'ranker' ? getRanker(read, metadata) : getPosterior(read, metadata, apart);
+      checkScores(model);
+      return { model, checkpoint: getCheckpoint(read, model, metadata.checkpoint) };
+    },
+    // The checksum was right, so the file is as it was written, but graphex did not write it.
+    (problem) =>
+      new InputError(`${name}: the model file does not hold what a model needs (${problem}); fit again`),
+  );
 }

@@ -1,6 +1,5 @@
-// A hash of what a fit has found, for whoever compares fits: of numbers alone, not of times, versions or names of engines.
-// Vertices are hashed one by one, each with its id, and the hashes are added up: so it is the same whether the users lie in
-// one piece or in shards, and in whatever order.
+// A hash of the numbers of a fit, to compare fits: without times, versions and names of engines. Each vertex is hashed with
+// its id and the hashes are added. So the hash is the same in any order, whether the users lie in one piece or in shards.
 
 import { createHash } from 'node:crypto';
 import { userTables, withoutUsers } from '../fit/fold-in/user-tables.js';
@@ -9,12 +8,12 @@ import { type HashSum, hashText, idHashes, NO_HASH } from '../graph/fingerprint.
 import type { SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 
-/** Equal wherever the bits of the fitted tables are. */
+/** Equal if and only if the bits of the fitted tables are equal. */
 export function modelState(model: Model): string {
   return stateOf(model, usersState(model.users.ids, userTables(model)));
 }
 
-/** The same of a model whose users lie elsewhere and have this sum. */
+/** The same for a model whose users lie elsewhere and have this sum. */
 export function stateOf(model: Model, users: HashSum): string {
   const { items, more } = itemTables(model);
   const hash = createHash('sha256');
@@ -26,17 +25,17 @@ export function stateOf(model: Model, users: HashSum): string {
   return hash.update(JSON.stringify(modelHyper(model) ?? null)).digest('hex');
 }
 
-/** 16 hex digits of what a model is but for its users. */
+/** 16 hex digits of the hash of a model without its users. */
 export function itemsState(model: Model): string {
   return stateOf(withoutUsers(model), NO_HASH).slice(0, 16);
 }
 
-/** The sum of some of the users; sums of parts add up. */
+/** The sum over some of the users; sums over shards add up to that of all. */
 export function usersState(ids: VertexIds, tables: readonly Float32Array[]): HashSum {
   return rowSum('users', ids, tables);
 }
 
-/** Tables with a row for each item, and what else was fitted. */
+/** Tables with a row for each item, and all other fitted numbers. */
 function itemTables(model: Model): {
   readonly items: readonly Float32Array[];
   readonly more: readonly ArrayBufferView[];

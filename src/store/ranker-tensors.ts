@@ -1,8 +1,9 @@
-// A ranker as tensors: what serving needs. One table of means for each member and side, in single or half precision;
-// users stored, folded in from the items they have, or left out.
+// A ranker as tensors: what serving needs. Each member has a table of means for each side, in single or half precision.
+// Users are stored, folded in from their items, or left out.
 
 import { z } from 'zod';
 import { InputError } from '../errors.js';
+import { NOBODY } from '../fit/fold-in/user-tables.js';
 import {
   columnSums,
   type ItemScores,
@@ -12,7 +13,6 @@ import {
   type Vertices,
 } from '../fit/model.js';
 import { SIDES } from '../graph/graph.js';
-import { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
 import type { OptionsOf } from '../options/declare.js';
 import type { STORAGE } from '../options/library.js';
@@ -46,40 +46,38 @@ import {
 /** How a ranker is stored; declared in options/library.ts. */
 export interface RankerStorage extends OptionsOf<typeof STORAGE> {}
 
+/** Above every setting that a search finds, and finite in float32. */
+const LARGEST_SETTING = 1e12;
+const setting = z.number().gt(0).max(LARGEST_SETTING);
+const settingOrZero = z.number().min(0).max(LARGEST_SETTING);
 const steps = z.number().int().min(1).max(10_000);
 const foldSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('poisson'), steps, hyper: hyperSchema }),
-  z.object({ kind: z.literal('least-squares'), lambda: z.number().gt(0), alpha: z.number().min(0) }),
+  z.object({ kind: z.literal('least-squares'), lambda: setting, alpha: settingOrZero }),
   z.object({
     kind: z.literal('hierarchical'),
     steps,
-    shape: z.number().gt(0),
-    rateShape: z.number().gt(0),
-    rateMean: z.number().gt(0),
+    shape: setting,
+    rateShape: setting,
+    rateMean: setting,
   }),
 ]);
 const memberSchema = z.object({
-  features: z.number().int().min(1),
+  features: z.number().int().min(1).max(65_536),
   fold: foldSchema,
-  share: z.number().gt(0).optional(),
+  share: setting.optional(),
   seed: z.number().int().min(0),
   iterations: z.number().int().min(0),
   converged: z.boolean(),
 });
-/** Beyond any that a search comes to, and finite as a 32-bit number. */
-const LARGEST_SETTING = 1e12;
-
 export const blendSchema = z.object({
   heldBack: z.number().int().min(0),
   weights: z.object({
     neighbours: z.number().int().min(1).max(1000),
-    lambda: z.number().gt(0).max(LARGEST_SETTING),
-    dropout: z.number().min(0).max(LARGEST_SETTING),
+    lambda: setting,
+    dropout: settingOrZero,
   }),
-  leastSquares: z.object({
-    lambda: z.number().gt(0).max(LARGEST_SETTING),
-    alpha: z.number().min(0).max(LARGEST_SETTING),
-  }),
+  leastSquares: z.object({ lambda: setting, alpha: settingOrZero }),
   edges: z.number().int().min(1),
   kept: z.boolean().optional(),
 });
@@ -150,7 +148,7 @@ export function putRanker(
   });
 }
 
-/** What stands beside the members has numbers of both signs: halves of them would move lists, and save little. */
+/** Members of a blend have numbers of both signs: half precision would change lists and save little. */
 function memberPrecision(
   { share }: { readonly share?: number | undefined },
   precision: Precision,
@@ -161,7 +159,7 @@ function memberPrecision(
 function checkStorage(model: Ranker, users: UserStorage): void {
   if (users === 'folded' && !model.seen) {
     throw new InputError(
-      'users cannot be folded in on demand: the model does not carry which items they have; store them, or leave them out',
+      'users cannot be folded in on demand: the model does not know their items; store the users, or leave them out',
     );
   }
 }
@@ -200,7 +198,7 @@ function getMeans(
   return table;
 }
 
-/** Weights by the item they come from: all, or how many each has and what they are for. */
+/** Weights by the item that they come from: a full table, or for each item their number and the items they lead to. */
 function putWeights(put: Put, scores: ItemScores, count: number, precision: Precision): void {
   const { offsets, targets, weights } = scores;
   if (!offsets || !targets) {
@@ -245,7 +243,7 @@ function getSparse(read: TensorReader, prefix: string, count: number, precision:
     for (let e = offsets[item]; e < offsets[item + 1]; e++) {
       if (targets[e] >= count)
         throw new Error(
-          `tensor ${prefix}targets names items that are not there: number ${targets[e]}, where the last is ${count - 1}`,
+          `tensor ${prefix}targets holds item ${targets[e]}, and the last item is ${count - 1}`,
         );
       if (e > offsets[item] && targets[e] <= targets[e - 1]) {
         throw new Error(`tensor ${prefix}targets does not ascend within an item`);
@@ -279,12 +277,6 @@ export function getRanker(read: TensorReader, metadata: Readonly<Record<string, 
   });
 }
 
-const NOBODY: Vertices = Object.freeze({
-  count: 0,
-  ids: VertexIds.texts([]),
-  degree: new Uint32Array(0),
-});
-
 function getScores(read: TensorReader, head: Head, users: Vertices, items: Vertices): RankerScores {
   if (head.scores === 'popularity') return Object.freeze({ kind: 'popularity' });
   if (head.scores === 'items') return getWeights(read, items.count, head.precision);
@@ -304,7 +296,7 @@ function getScores(read: TensorReader, head: Head, users: Vertices, items: Verti
       userMass: read.numbers(`members.${m}.user_mass`, Float64Array, features, FINITE),
     });
   });
-  if (members.length === 0) throw new Error('a ranker by factors without any member');
+  if (members.length === 0) throw new Error('a ranker with factors has no member');
   const itemWeights = read.has('beside.targets') && getSparse(read, 'beside.', items.count, 'float32');
   return Object.freeze({
     kind: 'factors',

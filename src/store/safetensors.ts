@@ -1,4 +1,4 @@
-// Tensors in files: read in pieces, so that a file may be larger than one buffer, and written beside and renamed.
+// Tensors in files. They are read in pieces, since a file may be larger than one buffer.
 
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, stat } from 'node:fs/promises';
@@ -15,28 +15,26 @@ import {
   type TensorFile,
 } from './tensors.js';
 
-/** Writes the file beside and renames it. */
+/** Writes the file: whole, or not at all. */
 export async function writeTensors(path: string, file: TensorFile): Promise<void> {
   const pieces = encodeTensors(file, nativeSha256());
-  await writeAtomic(path, (beside) => writePieces(beside, pieces));
+  await writeAtomic(path, (temporary) => writePieces(temporary, pieces));
 }
 
-/** The same at a place that its caller puts in order. */
+/** The same at a temporary path, which the caller moves. */
 export async function writeTensorsTo(path: string, file: TensorFile): Promise<void> {
   await writePieces(path, encodeTensors(file, nativeSha256()));
 }
 
-/** Reads a file that `writeTensors` wrote; refuses one that is cut, changed or foreign, with a sentence. */
+/** Reads a file that `writeTensors` wrote; refuses a file that is cut, changed, foreign or of another version. */
 export async function readTensors(path: string, expected: ExpectedTensors): Promise<TensorFile> {
   let file: FileHandle | undefined;
   try {
-    // Before it is opened: opening a pipe waits for whoever writes to it.
+    // To open a pipe is to wait for a writer.
     const found = await stat(path);
     if (!found.isFile() && !found.isDirectory()) {
-      const { command = 'fit' } = expected;
-      throw new InputError(
-        `${path}: this is not a regular file; give a file that "graphex ${command}" wrote`,
-      );
+      const { what = 'model file' } = expected;
+      throw new InputError(`${path}: this is not a regular file; give a ${what} that graphex wrote`);
     }
     file = await open(path, 'r');
     return await decodeTensors(await fileSource(path, file), expected, nativeSha256());
@@ -47,7 +45,7 @@ export async function readTensors(path: string, expected: ExpectedTensors): Prom
   }
 }
 
-/** What a file says of itself, its tensors unread. */
+/** The metadata of a file; its tensors are not read. */
 export async function readMetadata(
   path: string,
   expected: ExpectedTensors,

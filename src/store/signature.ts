@@ -1,11 +1,11 @@
-// Which single files are graphex's own kind of output, told by how they begin: a model or the state of a fit, and bad rows
-// set aside. A table of edges begins like anybody's table, and is nobody's for certain.
+// Tells files that graphex wrote by their first bytes: models, states of fits, and files of rejected rows. A table of edges
+// looks like any other table.
 
 import { open } from 'node:fs/promises';
 import { REJECTS_HEADER } from '../ingest/intake/rejects.js';
 import { MODEL_START } from './tensors.js';
 
-/** Whether a file may be replaced unasked: nothing is in it, or what graphex writes. */
+/** Whether a file may be replaced without asking: it is empty, or graphex wrote it. */
 export async function isOwnFile(path: string): Promise<boolean> {
   const file = await open(path, 'r').catch(() => undefined);
   if (!file) return false;

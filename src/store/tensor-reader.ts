@@ -1,12 +1,14 @@
-// Tensors taken out of a file by name, type, length and range: whatever a model cannot hold is an error that says so.
+// Takes tensors from a file by name, type, length and range. A value that a model cannot hold is an error.
 
+import { InputError } from '../errors.js';
 import { VertexIds } from '../graph/ids.js';
+import { documentProblem } from '../text/documents.js';
 import type { Tensor, TensorData } from './tensors.js';
 
 type TensorType<T> = new (buffer: ArrayBufferLike) => T;
 type Numbers = Exclude<TensorData, BigInt64Array>;
 
-/** A range of values, and how it is said. */
+/** A range of values, and its name in messages. */
 export interface Range {
   readonly ok: (value: number) => boolean;
   readonly says: string;
@@ -36,7 +38,7 @@ export class TensorReader {
     return data;
   }
 
-  /** The same, with every value in a range. */
+  /** The same, with every value within a range. */
   numbers<T extends Numbers>(name: string, type: TensorType<T>, length: number | undefined, range: Range): T {
     const values = this.get(name, type, length);
     for (let i = 0; i < values.length; i++) {
@@ -69,7 +71,7 @@ export class TensorReader {
     const ends = this.get(`${prefix}id_ends`, BigInt64Array);
     const shared = this.get(`${prefix}id_text`, Uint8Array);
     const bytes = new Uint8Array(shared.length);
-    bytes.set(shared); // decoders take no shared memory
+    bytes.set(shared); // decoders refuse shared memory
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     const texts: string[] = [];
     let start = 0;
@@ -100,14 +102,14 @@ function checkDistinct(ids: VertexIds, prefix: string): void {
   }
 }
 
-/** Puts tensors into a map, by a prefix. */
+/** Puts a tensor into a map, under a prefix. */
 export type Put = (what: string, data: TensorData, shape?: readonly number[]) => void;
 
 export function putInto(tensors: Map<string, Tensor>, prefix: string): Put {
   return (what, data, shape = [data.length]) => tensors.set(prefix + what, { shape, data });
 }
 
-/** The same bits; signed, since not every reader of the format knows unsigned numbers. */
+/** The same bits as signed numbers, since some readers of the format lack unsigned ones. */
 export function signed(values: Uint32Array): Int32Array {
   return new Int32Array(values.buffer, values.byteOffset, values.length);
 }
@@ -129,4 +131,14 @@ export function putIds(put: Put, ids: VertexIds): void {
   }
   put('id_ends', ends);
   put('id_text', text);
+}
+
+/** Runs `read`. An error that is no sentence yet becomes the one that `explain` makes of its problem. */
+export function checkContents<T>(read: () => T, explain: (problem: string) => InputError): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof InputError) throw cause;
+    throw explain(documentProblem(cause) ?? (cause as Error).message);
+  }
 }

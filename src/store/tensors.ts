@@ -1,12 +1,13 @@
-// The safetensors format: 8 bytes of header length, a JSON header naming every tensor and its place, then the tensors
-// without gaps. Any Python or Rust user can open such a file. Ours carry a checksum over header and tensors. This half
-// knows bytes and no files, so that a page can use it.
+// The safetensors format: 8 bytes of header length, a JSON header with the position of every tensor, then the tensors
+// without gaps. Programs in Python or Rust can open such a file. Those of graphex have a checksum over header and tensors.
+// This file reads and writes bytes only, so that a page can use it.
 
 import { InputError } from '../errors.js';
 import { createSha256, type Sha256 } from '../files/sha256.js';
 import { allocateBytes } from '../math/memory.js';
+import { shown } from '../text/untrusted.js';
 
-/** Numbers of half precision are held as their bits. */
+/** Numbers of half precision are stored as their bits. */
 export type TensorData = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array | Uint16Array;
 
 export interface Tensor {
@@ -21,7 +22,7 @@ export interface TensorFile {
 
 /** Something of known length that can be read anywhere: a file, bytes, a Blob. */
 export interface ByteSource {
-  /** For messages. */
+  /** What messages call it. */
   readonly name: string;
   readonly size: number;
   read(position: number, length: number): Promise<Uint8Array>;
@@ -37,12 +38,12 @@ const TYPES = {
 } as const;
 type TypeName = keyof typeof TYPES;
 
-/** How the header of a file begins, after the eight bytes of its length. */
+/** The start of a file's header, after the eight bytes of its length. */
 const startOf = (format: string) => `{"__metadata__":{"format":"${format}"`;
 export const MODEL_START = startOf('graphex-model');
 
 const CHECKSUM = 'checksum';
-/** A model's header has tens of entries; one of megabytes is no model's, and is not parsed. */
+/** A model's header has tens of entries; a header of megabytes is not a model's, and is not parsed. */
 const MAX_HEADER = 1 << 23;
 const PIECE_BYTES = 1 << 28;
 
@@ -52,7 +53,7 @@ interface Entry {
   data_offsets: [number, number];
 }
 
-/** The file as pieces to be written one after the other. The checksum is added to the metadata. */
+/** The file as consecutive pieces. Adds the checksum to the metadata. */
 export function encodeTensors(file: TensorFile, hash: Sha256 = createSha256()): Uint8Array[] {
   // Wider numbers first, so that every tensor is aligned to its width.
   const tensors = [...file.tensors].sort(
@@ -74,7 +75,7 @@ export function encodeTensors(file: TensorFile, hash: Sha256 = createSha256()): 
   padded.set(json);
   if (padded.length > MAX_HEADER) {
     throw new InputError(
-      `the description of the model takes ${padded.length} bytes, and a file takes ${MAX_HEADER} of them`,
+      `the description of the model takes ${padded.length} bytes, and a file holds at most ${MAX_HEADER} of it`,
     );
   }
   const length = new Uint8Array(8);
@@ -82,17 +83,17 @@ export function encodeTensors(file: TensorFile, hash: Sha256 = createSha256()): 
   return [length, padded, ...tensors.map(([, { data }]) => bytesOf(data))];
 }
 
-/** What a reader expects to find, and how messages call it. */
+/** What a reader expects to find, and what messages call it. */
 export interface ExpectedTensors {
   readonly format: string;
   readonly version: number;
   /** Default: model file. */
   readonly what?: string;
-  /** The command that writes such files, and what to do again. Default: fit. */
-  readonly command?: string;
+  /** What to do again to get a sound file. Default: fit. */
+  readonly again?: string;
 }
 
-/** Reads what `encodeTensors` made; refuses what is cut, changed or foreign, with a sentence. */
+/** Reads what `encodeTensors` made; refuses a file that is cut, changed, foreign or of another version. */
 export async function decodeTensors(
   source: ByteSource,
   expected: ExpectedTensors,
@@ -100,8 +101,8 @@ export async function decodeTensors(
 ): Promise<TensorFile> {
   const { name: path, size } = source;
   const { header, metadata, start } = await readHeader(source, expected);
-  const { what = 'model file', command = 'fit' } = expected;
-  const damaged = `${path}: the ${what} is damaged: its contents do not match its checksum; copy it again or ${command} again`;
+  const { what = 'model file', again = 'fit' } = expected;
+  const damaged = `${path}: the ${what} is damaged: its contents do not match its checksum; copy it again or ${again} again`;
   const entries = Object.entries(header).filter(([name]) => name !== '__metadata__') as [string, Entry][];
   const total = endOfTensors(entries.map(([, entry]) => entry));
   if (total === undefined) throw new InputError(damaged);
@@ -130,29 +131,30 @@ export async function decodeTensors(
   return { tensors, metadata: rest };
 }
 
-const cutShort = (path: string, { what = 'model file', command = 'fit' }: ExpectedTensors) =>
-  `${path}: the ${what} is cut short; copy it again or ${command} again`;
+const cutShort = (path: string, { what = 'model file', again = 'fit' }: ExpectedTensors) =>
+  `${path}: the ${what} is cut short; copy it again or ${again} again`;
 
 export async function readHeader(
   source: ByteSource,
   expected: ExpectedTensors,
 ): Promise<{ header: Record<string, unknown>; metadata: Record<string, string>; start: number }> {
   const { name: path, size } = source;
-  const { what = 'model file', command = 'fit' } = expected;
-  const foreign = `${path}: this is not a ${what} of graphex; give a file that "graphex ${command}" wrote`;
+  const { what = 'model file', again = 'fit' } = expected;
+  const remedy = `give a ${what} that graphex wrote`;
+  const foreign = `${path}: this is not a ${what} of graphex; ${remedy}`;
   if (size < 8) throw new InputError(foreign);
   const first = await source.read(0, 8);
   const length = Number(new DataView(first.buffer, first.byteOffset, 8).getBigUint64(0, true));
   if (length < 2) throw new InputError(foreign);
   if (8 + length > size) {
-    // A header that starts as ours but does not fit was cut; anything else is foreign.
+    // A header that starts like that of the format but does not fit was cut; any other is foreign.
     const begin = new TextDecoder('latin1').decode(await source.read(8, Math.min(16, size - 8)));
     const ours = length <= MAX_HEADER && startOf(expected.format).startsWith(begin);
     throw new InputError(ours ? cutShort(path, expected) : foreign);
   }
   if (length > MAX_HEADER) {
     throw new InputError(
-      `${path}: its header has ${length} bytes, and that of a ${what} at most ${MAX_HEADER}; give a file that "graphex ${command}" wrote`,
+      `${path}: its header has ${length} bytes, and that of a ${what} at most ${MAX_HEADER}; ${remedy}`,
     );
   }
   let header: Record<string, unknown>;
@@ -164,16 +166,21 @@ export async function readHeader(
   const metadata = header?.__metadata__ as Record<string, string> | undefined;
   if (metadata?.format !== expected.format) throw new InputError(foreign);
   if (Object.values(metadata).some((value) => typeof value !== 'string')) throw new InputError(foreign);
-  const version = Number(metadata.format_version);
-  if (!(version <= expected.version)) {
-    throw new InputError(
-      `${path}: the ${what} has format version ${metadata.format_version}, and this graphex reads up to ${expected.version}; update graphex`,
-    );
-  }
+  requireVersion(`${path}: the ${what}`, metadata.format_version, expected.version, `${again} again`);
   return { header, metadata, start: 8 + length };
 }
 
-/** Where the last tensor ends, if they lie one after the other: then no header makes the reader take more than the file holds. */
+/** Refuses any version but the current one, and names both. */
+export function requireVersion(what: string, found: unknown, expected: number, remedy: string): void {
+  if (found === expected || found === String(expected)) return;
+  const said = typeof found === 'number' || typeof found === 'string' ? shown(String(found)) : 'unknown';
+  const newer = Number(said) > expected;
+  throw new InputError(
+    `${what} has format version ${said}, and this graphex reads version ${expected} only; ${newer ? 'update graphex' : remedy}`,
+  );
+}
+
+/** Where the last tensor ends, if there are no gaps: then no header makes the reader allocate more than the file holds. */
 function endOfTensors(entries: readonly unknown[]): number | undefined {
   if (!entries.every(isSound)) return undefined;
   const places = entries.map((entry) => entry.data_offsets).sort(([a, b], [c, d]) => a - c || b - d);

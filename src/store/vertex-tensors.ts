@@ -1,30 +1,39 @@
-// What every model file has: the vertices of both sides, the edges it was fitted to, and the record of its fit.
+// What every model file holds: the vertices of both sides, the edges of the data, and the record of the fit.
 
 import { z } from 'zod';
 import type { FitRecord, SeenItems, Vertices } from '../fit/model.js';
-import { SIDES, type SideName } from '../graph/graph.js';
+import { allocate } from '../math/memory.js';
+import { HYPER } from '../options/shared.js';
 import { readSideNames } from '../text/sides.js';
 import { type Put, putIds, putInto, signed, type TensorReader } from './tensor-reader.js';
 import type { Tensor } from './tensors.js';
 
-/** Beyond this a σ is no tail index, and sums over it do not end. */
-const LEAST_SIGMA = -1e6;
-
+/** Hyperparameters that a fit learns or matches may leave the bounds of the options by this factor. */
+const SLACK = 1000;
+const { sigma, tau, shape, rate, size } = HYPER;
+const positive = ({ min, max }: { readonly min: number; readonly max: number }) =>
+  z
+    .number()
+    .min(min / SLACK)
+    .max(max * SLACK);
 const sideHyper = z.object({
-  sigma: z.number().gt(LEAST_SIGMA).lt(1),
-  tau: z.number().gt(0),
-  shape: z.number().gt(0),
-  rate: z.number().gt(0),
-  size: z.number().min(0),
+  sigma: z
+    .number()
+    .min(sigma.min * SLACK)
+    .lt(sigma.below),
+  tau: positive(tau),
+  shape: positive(shape),
+  rate: positive(rate),
+  size: positive(size),
 });
 export const hyperSchema = z.object({ users: sideHyper, items: sideHyper });
 
 const whole = z.number().int().min(0);
 
-/** Fields of the metadata that every model has; values but texts are stored as JSON. */
+/** Fields of the metadata that every model has. Values other than texts are stored as JSON. */
 export const recordShape = {
   multigraph: z.boolean(),
-  // Words that are no names are not worth a model: they are left out, not refused.
+  // Names that are not valid are dropped; the model is still good.
   names: z.unknown().optional(),
   version: z.string(),
   seed: whole,
@@ -36,41 +45,16 @@ export const recordShape = {
 
 export function recordOf(head: z.infer<z.ZodObject<typeof recordShape>>): FitRecord {
   const { version, seed, fingerprint, options, iterations, converged } = head;
-  return { version, seed, fingerprint, options: givenOptions(options), iterations, converged };
+  return { version, seed, fingerprint, options, iterations, converged };
 }
 
-/** Files before version 0.2 hold resolved settings, with hyperparameters under `given` or `hyper`; these are options again. */
-function givenOptions(stored: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  if (stored.given === undefined && stored.hyper === undefined) return stored;
-  const { given, hyper, learn, objective, former: _, engine, ...rest } = stored;
-  const side = (name: SideName) => {
-    const { size, ...others } =
-      ((hyper ?? given) as Partial<Record<SideName, { size?: unknown }>>)[name] ?? {};
-    return hyper || size === undefined ? others : { ...others, size };
-  };
-  const gibbs = engine === 'gibbs';
-  const names = SIDES.flatMap((name) =>
-    ((learn as Partial<Record<SideName, string[]>> | undefined)?.[name] ?? []).map(
-      (what) => `${name}.${what}`,
-    ),
-  );
-  return {
-    ...rest,
-    ...(engine !== undefined && !gibbs && { engine }),
-    ...(hyper === undefined && { learn: names }),
-    method: objective === 'ranking' ? 'ranking' : gibbs ? 'gibbs' : 'ascent',
-    users: side('users'),
-    items: side('items'),
-  };
-}
-
-/** What a model says of its sides beside the tensors. */
+/** What the metadata says of the sides. */
 export function traitsOf(head: z.infer<z.ZodObject<typeof recordShape>>) {
   const names = readSideNames(head.names);
   return { multigraph: head.multigraph, ...(names && { names }) };
 }
 
-/** Texts as they are, everything else as JSON, so that other readers see plain values. */
+/** Texts stay as they are, and other values become JSON, so that other readers see plain values. */
 export function toMetadata(head: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(head)
@@ -105,14 +89,14 @@ export function getVertices(read: TensorReader, prefix: string): Vertices {
   return Object.freeze({ count: ids.length, ids, degree: read.whole(`${prefix}degree`, ids.length) });
 }
 
-/** Degrees of a graph: no vertex has more edges than the other side has vertices, and both sides count the same edges. */
+/** Checks degrees: no vertex has more edges than the other side has vertices, and both sides have the same number of edges. */
 export function checkDegrees(users: Vertices, items: Vertices): void {
   const total = (own: Vertices, other: Vertices, name: string) => {
     let sum = 0;
     for (let v = 0; v < own.count; v++) {
       if (own.degree[v] > other.count) {
         throw new Error(
-          `tensor ${name}.degree holds ${own.degree[v]}, and there are ${other.count} on the other side`,
+          `tensor ${name}.degree holds ${own.degree[v]}, and the other side has ${other.count} vertices`,
         );
       }
       sum += own.degree[v];
@@ -125,14 +109,14 @@ export function checkDegrees(users: Vertices, items: Vertices): void {
   }
 }
 
-/** Where each user's items begin follows from the degrees. */
+/** The degrees say where the items of each user start. */
 export function putSeen(tensors: Map<string, Tensor>, { neighbors, counts }: SeenItems): void {
   const put = putInto(tensors, 'users.');
   put('neighbors', signed(neighbors));
   if (counts) put('counts', signed(counts));
 }
 
-/** `some`: the users are not all, so that items have users elsewhere. */
+/** `some`: these are only some of the users, so that an item's degree may be larger. */
 export function getSeen(
   read: TensorReader,
   users: Vertices,
@@ -140,7 +124,7 @@ export function getSeen(
   some = false,
 ): SeenItems | undefined {
   if (!read.has('users.neighbors')) return undefined;
-  const offsets = new Uint32Array(users.count + 1);
+  const offsets = allocate(Uint32Array, users.count + 1);
   for (let u = 0; u < users.count; u++) {
     const next = offsets[u] + users.degree[u];
     if (next > 0xffffffff) throw new Error('tensor users.degree adds up to more edges than a model has');
@@ -152,9 +136,7 @@ export function getSeen(
     for (let e = offsets[u]; e < offsets[u + 1]; e++) {
       const item = neighbors[e];
       if (item >= items.count)
-        throw new Error(
-          `tensor users.neighbors names items that are not there: number ${item}, where the last is ${items.count - 1}`,
-        );
+        throw new Error(`tensor users.neighbors holds item ${item}, and the last item is ${items.count - 1}`);
       if (e > offsets[u] && item <= neighbors[e - 1]) {
         throw new Error('tensor users.neighbors does not ascend within a user');
       }
@@ -163,9 +145,9 @@ export function getSeen(
   }
   const wrong = counted.findIndex((n, item) => (some ? n > items.degree[item] : n !== items.degree[item]));
   if (wrong >= 0) {
-    throw new Error(`item ${wrong} has ${counted[wrong]} users, and its degree says ${items.degree[wrong]}`);
+    throw new Error(`item ${wrong} has ${counted[wrong]} users, and its degree is ${items.degree[wrong]}`);
   }
-  // Signed by type alone: a count may have all 32 bits.
+  // A count may use all 32 bits; only the type is signed.
   const counts = read.has('users.counts')
     ? new Uint32Array(read.get('users.counts', Int32Array, neighbors.length).buffer)
     : undefined;

@@ -8,8 +8,8 @@ import type { Model } from '../../src/fit/model.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { recommend } from '../../src/predict/recommend.js';
 import { ownItems } from '../../src/predict/user-query.js';
-import { writeLists } from '../../src/store/lists.js';
 import { loadModel, saveModel } from '../../src/store/model-file.js';
+import { writeLists } from '../../src/store/write-table.js';
 import { bin, graphex } from '../cli/run.js';
 import { fittedModel } from './recommend-model.js';
 

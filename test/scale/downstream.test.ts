@@ -11,11 +11,16 @@ import { describeSides, type SidesReport } from '../../src/fit/sides/side-prior.
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
-import { frameOfPartition, frameOfSplit, heldOutPieces } from '../../src/shard/held-out-shards.js';
 import { openModelShards, shardOfUser } from '../../src/shard/model-folder.js';
 import { openPartition } from '../../src/shard/partition-folder.js';
 import { partitionGraph } from '../../src/shard/partition-graph.js';
-import { openPartitionedSplit, splitShards } from '../../src/shard/split-partition.js';
+import {
+  frameOfPartition,
+  frameOfSplit,
+  heldOutPieces,
+  openPartitionedSplit,
+  splitPartition,
+} from '../../src/shard/split-partition.js';
 import { loadModel } from '../../src/store/model-file.js';
 import { graphex } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
@@ -41,7 +46,7 @@ const FITS = {
 beforeAll(async () => {
   ({ graph } = await simulate({ users: law, items: law, features: 3, seed: 6, threads: 1 }));
   await partitionGraph(graph, path('parts'), { shards: 4 });
-  await splitShards(await openPartition(path('parts')), path('split'), CUT);
+  await splitPartition(await openPartition(path('parts')), path('split'), CUT);
   await Promise.all(
     Object.entries(FITS).map(async ([kind, flags]) => {
       const how = ['-k', '3', '--iterations', '20', '--threads', '1', '--json', ...flags];
@@ -106,7 +111,7 @@ describe.each(Object.keys(FITS))('a %s by shard', (kind) => {
   test('is evaluated shard by shard to the figures of the whole', async () => {
     const model = await loadModel(path(`${kind}.file`));
     const opened = await openPartitionedSplit(path('split'));
-    const { head } = await openModelShards(path(kind));
+    const { itemsModel: head } = await openModelShards(path(kind));
     const options = { threads: 1, draws: 0, n: 5 };
     const whole = split(graph, CUT);
     const expected = await evaluateModel(model, whole, options);

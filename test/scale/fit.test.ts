@@ -11,11 +11,15 @@ import { fit } from '../../src/fit/fit.js';
 import type { PosteriorModel } from '../../src/fit/model.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import * as probing from '../../src/shard/arithmetic-probe.js';
 import { gatherModel } from '../../src/shard/gather-model.js';
-import { fitShards, type ShardedFit, type ShardedFitOptions } from '../../src/shard/partition-ascent.js';
+import {
+  fitAscentShards,
+  type ShardedFit,
+  type ShardedFitOptions,
+} from '../../src/shard/partition-ascent.js';
 import { openPartition, type PartitionedData } from '../../src/shard/partition-folder.js';
 import { partitionGraph } from '../../src/shard/partition-graph.js';
+import * as probing from '../../src/shard/rank-agreement.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const { path } = scratchFolder();
@@ -25,14 +29,14 @@ const law = { sigma: 0.2, tau: 1, size: 14, shape: 0.3, rate: 0.3 };
 /** The fit of every rank. */
 function onRanks(parts: PartitionedData, size: number, options: ShardedFitOptions): Promise<ShardedFit[]> {
   const ranks = size === 1 ? [ALONE] : createLocalRanks(size);
-  return Promise.all(ranks.map((communicator) => fitShards(parts, communicator, options)));
+  return Promise.all(ranks.map((communicator) => fitAscentShards(parts, communicator, options)));
 }
 
 async function modelOnRanks(parts: PartitionedData, size: number, options: ShardedFitOptions) {
   const ranks = createLocalRanks(size);
   const results = await Promise.all(
     ranks.map(async (communicator) =>
-      gatherModel(parts, communicator, await fitShards(parts, communicator, options)),
+      gatherModel(parts, communicator, await fitAscentShards(parts, communicator, options)),
     ),
   );
   expect(results.slice(1).every((result) => result === undefined)).toBe(true);
@@ -52,8 +56,15 @@ describe.each([{ multigraph: false }, { multigraph: true }])('a fit over shards:
   test('has the same bits on any number of ranks, and the numbers of one in one piece', async () => {
     const [alone] = await onRanks(parts, 1, { ...OPTIONS, engine: 'cpu' });
     for (const size of [2, 3, 5]) {
-      for (const { hash, bound, state } of await onRanks(parts, size, { ...OPTIONS, engine: 'cpu' })) {
-        expect({ hash, bound, state }).toEqual({ hash: alone.hash, bound: alone.bound, state: alone.state });
+      for (const { stateHash: hash, bound, state } of await onRanks(parts, size, {
+        ...OPTIONS,
+        engine: 'cpu',
+      })) {
+        expect({ hash, bound, state }).toEqual({
+          hash: alone.stateHash,
+          bound: alone.bound,
+          state: alone.state,
+        });
       }
     }
     const plain = await fit(graph, { ...OPTIONS, engine: 'reference' });
@@ -89,10 +100,10 @@ describe.each([{ multigraph: false }, { multigraph: true }])('a fit over shards:
     const stop = new AbortController();
     const stopped = await Promise.allSettled(
       createLocalRanks(3).map((communicator) =>
-        fitShards(parts, communicator, {
+        fitAscentShards(parts, communicator, {
           ...OPTIONS,
           engine: 'cpu',
-          keep: { folder },
+          checkpoint: { folder },
           signal: stop.signal,
           // One rank is told, and all stop.
           ...(communicator.rank === 1 && {
@@ -104,11 +115,11 @@ describe.each([{ multigraph: false }, { multigraph: true }])('a fit over shards:
     expect(stopped.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     expect(readdirSync(folder).filter((name) => name.startsWith('users-'))).toHaveLength(5);
     for (const size of [1, 2, 5]) {
-      const [more] = await onRanks(parts, size, { goOn: folder, iterations: 40, tolerance: 1e-12 });
-      expect(more.hash).toBe(whole.hash);
+      const [more] = await onRanks(parts, size, { resumeFolder: folder, iterations: 40, tolerance: 1e-12 });
+      expect(more.stateHash).toBe(whole.stateHash);
       expect(more.state).toEqual(whole.state);
     }
-    await expect(fitShards(parts, ALONE, { goOn: folder, features: 4 })).rejects.toThrow(
+    await expect(fitAscentShards(parts, ALONE, { resumeFolder: folder, features: 4 })).rejects.toThrow(
       'resume: the saved fit was begun with another features (3, not 4)',
     );
   });
@@ -125,9 +136,9 @@ describe('what shards cannot do is said', () => {
   test.each<[object, string]>([
     [{ method: 'gibbs' }, 'method gibbs needs the data in one piece'],
     [{ features: 'auto' }, 'features auto needs the data in one piece'],
-    [{ restarts: 3 }, 'restarts 3: a fit to parts begins once'],
+    [{ restarts: 3 }, 'restarts 3: a fit to shards starts once'],
   ])('%o', async (options, message) => {
-    await expect(fitShards(parts, ALONE, options)).rejects.toThrow(message);
+    await expect(fitAscentShards(parts, ALONE, options)).rejects.toThrow(message);
   });
 
   test('ranks with other options, and with other parts', async () => {
@@ -136,38 +147,40 @@ describe('what shards cannot do is said', () => {
     const play = (change: (rank: number) => [PartitionedData, object]) =>
       Promise.allSettled(
         createLocalRanks(2).map((communicator) =>
-          fitShards(change(communicator.rank)[0], communicator, change(communicator.rank)[1]),
+          fitAscentShards(change(communicator.rank)[0], communicator, change(communicator.rank)[1]),
         ),
       );
     const options = { features: 2, iterations: 5, threads: 1 };
     const seeds = await play((rank) => [parts, { ...options, seed: rank }]);
     for (const outcome of seeds) {
       expect(String((outcome as PromiseRejectedResult).reason)).toContain(
-        'rank 1 was started with other options than rank 0',
+        'rank 1 has other options than rank 0',
       );
     }
     const mixed = await play((rank) => [rank === 0 ? parts : other, options]);
     for (const outcome of mixed) {
       expect(String((outcome as PromiseRejectedResult).reason)).toContain(
-        'rank 1 has other parts than rank 0',
+        'rank 1 has other shards than rank 0',
       );
     }
   });
 
   test('a rank that computes otherwise, as another Node or processor would', async () => {
-    const real = probing.probe;
+    const real = probing.arithmeticHash;
     let asked = 0;
-    const probe = vi
-      .spyOn(probing, 'probe')
+    const arithmeticHash = vi
+      .spyOn(probing, 'arithmeticHash')
       .mockImplementation(async (engine) => `${await real(engine)}${asked++ === 0 ? ' otherwise' : ''}`);
     const outcomes = await Promise.allSettled(
-      createLocalRanks(2).map((one) => fitShards(parts, one, { features: 2, iterations: 5, threads: 1 })),
+      createLocalRanks(2).map((one) =>
+        fitAscentShards(parts, one, { features: 2, iterations: 5, threads: 1 }),
+      ),
     );
-    probe.mockRestore();
+    arithmeticHash.mockRestore();
     expect(asked).toBe(2);
     for (const outcome of outcomes) {
       expect(String((outcome as PromiseRejectedResult).reason)).toContain(
-        'rank 1 computes otherwise than rank 0',
+        'rank 1 computes other numbers than rank 0',
       );
     }
   });
@@ -180,14 +193,16 @@ describe('what shards cannot do is said', () => {
       real(name, work, threads, ({ engine, reason }) => {
         if (ranks++ === 0) return task({ engine, reason });
         let tables = 0;
-        // After the two of the probe.
+        // After the two tables of the comparison.
         const createTable: typeof engine.createTable = (...given) =>
           ++tables > 2 ? Promise.reject(full) : engine.createTable(...given);
         return task({ engine: { ...engine, createTable }, reason });
       }),
     );
     const outcomes = await Promise.allSettled(
-      createLocalRanks(2).map((one) => fitShards(parts, one, { features: 2, iterations: 5, threads: 1 })),
+      createLocalRanks(2).map((one) =>
+        fitAscentShards(parts, one, { features: 2, iterations: 5, threads: 1 }),
+      ),
     );
     onEngine.mockRestore();
     const reasons = outcomes.map((outcome) => String((outcome as PromiseRejectedResult).reason)).sort();
@@ -201,10 +216,10 @@ describe('what shards cannot do is said', () => {
     const options = { features: 2, iterations: 30, tolerance: 1e-12, threads: 1 };
     const [done] = await Promise.all(
       createLocalRanks(2).map((communicator) =>
-        fitShards(parts, communicator, {
+        fitAscentShards(parts, communicator, {
           ...options,
-          keep: { folder: path('in the way'), minutes: 1e-9 },
-          onUnkept: ({ message }) => told.push(message),
+          checkpoint: { folder: path('in the way'), minutes: 1e-9 },
+          onCheckpointError: ({ message }) => told.push(message),
         }),
       ),
     );
@@ -215,19 +230,19 @@ describe('what shards cannot do is said', () => {
 
   test('a state whose parts have changed since, and one whose shard is gone', async () => {
     const keep = { folder: path('mixed'), minutes: 1e-9 };
-    const options = { features: 2, tolerance: 1e-12, threads: 1, keep };
-    await fitShards(parts, ALONE, { ...options, iterations: 20 });
+    const options = { features: 2, tolerance: 1e-12, threads: 1, checkpoint: keep };
+    await fitAscentShards(parts, ALONE, { ...options, iterations: 20 });
     // The same folder with other data in it, as after another run of partition.
     writeFileSync(path('changed.csv'), 'a,b\na,c\nd,b\ne,c\nf,c\n');
     await partitionGraph(path('changed.csv'), path('changed'), { shards: 2 });
     const changed = await openPartition(path('changed'));
-    await expect(fitShards(changed, ALONE, { goOn: path('mixed'), iterations: 30 })).rejects.toThrow(
-      'it is of other data; go on with the parts that it began with',
-    );
+    await expect(
+      fitAscentShards(changed, ALONE, { resumeFolder: path('mixed'), iterations: 30 }),
+    ).rejects.toThrow('it is the state of other data; resume with the data of its start');
     rmSync(join(path('mixed'), 'users-0001.safetensors'));
-    await expect(fitShards(parts, ALONE, { goOn: path('mixed'), iterations: 30 })).rejects.toThrow(
-      'there is no such file',
-    );
+    await expect(
+      fitAscentShards(parts, ALONE, { resumeFolder: path('mixed'), iterations: 30 }),
+    ).rejects.toThrow('there is no such file');
     expect(existsSync(path('mixed'))).toBe(true);
   });
 });

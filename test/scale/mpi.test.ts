@@ -93,7 +93,7 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
     test('two ranks fit for ranking and write a model by shard, to the bits of one', async () => {
       const parts = await openPartition(path('parts'));
       const how = { features: 3, folds: 2, iterations: 5, threads: 1 };
-      const { hash } = await fitRankingShards(parts, ALONE, { ...how, engine: 'cpu', seed: 1 });
+      const { stateHash: hash } = await fitRankingShards(parts, ALONE, { ...how, engine: 'cpu', seed: 1 });
       const flags = ['-k', '3', '--method', 'ranking', '--folds', '2', '--iterations', '5', '--threads', '1'];
       const asked = [
         ...flags,
@@ -185,7 +185,7 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       const { status, stderr } = await running.ended;
       // Open MPI kills the ranks and says so by its status; that of MPICH may be 0, as it does not always wait for those of the
       // ranks, which have the time to speak for themselves.
-      if (status === 0) expect(stderr).toContain('interrupted: the fit was stopped; go on with --resume');
+      if (status === 0) expect(stderr).toContain('interrupted: the fit was stopped; continue with --resume');
       expect(existsSync(out('stopped'))).toBe(false);
       const more = await start(undefined, [...args, '--resume', '--iterations', '100']).ended;
       expect(more.status, more.stderr).toBe(0);

@@ -9,7 +9,8 @@ import { fit } from '../../src/fit/fit.js';
 import type { Model, Ranker } from '../../src/fit/model.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import { type FittedShards, gatherModel } from '../../src/shard/gather-model.js';
+import type { FittedShards } from '../../src/shard/fitted-shards.js';
+import { gatherModel } from '../../src/shard/gather-model.js';
 import {
   mergeModel,
   openModelShards,
@@ -17,7 +18,7 @@ import {
   saveModelShards,
   shardOfUser,
 } from '../../src/shard/model-folder.js';
-import { fitShards } from '../../src/shard/partition-ascent.js';
+import { fitAscentShards } from '../../src/shard/partition-ascent.js';
 import { openPartition, type PartitionedData } from '../../src/shard/partition-folder.js';
 import { partitionGraph } from '../../src/shard/partition-graph.js';
 import { fitRankingShards, type ShardedRankingOptions } from '../../src/shard/partition-ranking.js';
@@ -58,8 +59,8 @@ describe('the ranking objective over shards', () => {
   test('has the same bits on any number of ranks, and the numbers of one in one piece', async () => {
     const [alone] = await onRanks(1, { ...OPTIONS, engine: 'cpu' });
     for (const size of [2, 5]) {
-      for (const { hash } of await onRanks(size, { ...OPTIONS, engine: 'cpu' })) {
-        expect(hash).toBe(alone.hash);
+      for (const { stateHash: hash } of await onRanks(size, { ...OPTIONS, engine: 'cpu' })) {
+        expect(hash).toBe(alone.stateHash);
       }
     }
     const { model } = await fit(graph, {
@@ -93,7 +94,7 @@ describe('the ranking objective over shards', () => {
         fitRankingShards(parts, communicator, {
           ...OPTIONS,
           engine: 'cpu',
-          keep: { folder },
+          checkpoint: { folder },
           signal: stop.signal,
           // In the second of two fits.
           ...(communicator.rank === 1 && { onProgress: () => ++sweeps >= 27 && stop.abort() }),
@@ -105,10 +106,10 @@ describe('the ranking objective over shards', () => {
       'ranking.safetensors',
     ]);
     for (const size of [1, 2]) {
-      const [more] = await onRanks(size, { goOn: folder, threads: 1 });
-      expect(more.hash).toBe(whole.hash);
+      const [more] = await onRanks(size, { resumeFolder: folder, threads: 1 });
+      expect(more.stateHash).toBe(whole.stateHash);
     }
-    await expect(fitRankingShards(parts, ALONE, { goOn: folder, features: 5 })).rejects.toThrow(
+    await expect(fitRankingShards(parts, ALONE, { resumeFolder: folder, features: 5 })).rejects.toThrow(
       'resume: the saved fit was begun with another features (4, not 5)',
     );
   });
@@ -125,13 +126,13 @@ describe.each(['posterior', 'ranker'])('a %s by shard', (kind) => {
         const one =
           kind === 'ranker'
             ? await fitRankingShards(parts, communicator, { ...options, folds: 2 })
-            : await fitShards(parts, communicator, options);
+            : await fitAscentShards(parts, communicator, options);
         await saveModelShards(folder, parts, communicator, one, false);
         return { result: await gatherModel(parts, communicator, one), one };
       }),
     );
     whole = fitted[0].result!.model;
-    hash = fitted[0].one.hash;
+    hash = fitted[0].one.stateHash;
   });
 
   test('is the model in one piece when it is merged, and has its state', async () => {
@@ -166,7 +167,7 @@ describe.each(['posterior', 'ranker'])('a %s by shard', (kind) => {
     const kept = readFileSync(join(folder, first));
     writeFileSync(join(folder, first), readFileSync(join(folder, second)));
     const opened = await openModelShards(folder);
-    await expect(readModelShard(opened, 0)).rejects.toThrow('it is of another model');
+    await expect(readModelShard(opened, 0)).rejects.toThrow('it belongs to another model');
     writeFileSync(join(folder, first), kept);
     expect((await readModelShard(opened, 0)).users.count).toBe(opened.shards[0].users);
     expect(existsSync(join(folder, 'users-0005.safetensors'))).toBe(false);

@@ -9,7 +9,7 @@ import { simulate } from '../../src/process/poisson-model.js';
 import { split, unseenByTraining } from '../../src/sample/split.js';
 import { openPartition, type PartitionedData, readShard } from '../../src/shard/partition-folder.js';
 import { partitionGraph } from '../../src/shard/partition-graph.js';
-import { openPartitionedSplit, splitShards } from '../../src/shard/split-partition.js';
+import { openPartitionedSplit, splitPartition } from '../../src/shard/split-partition.js';
 import { compareSplit } from '../../src/sparsity/split-bias.js';
 import { loadSplit } from '../../src/store/split-folder.js';
 import { graphex } from '../cli/run.js';
@@ -32,7 +32,7 @@ describe.each(['integer ids', 'text ids', 'counts'])('%s', (kind) => {
 
   test('the same edges come to the same parts, by the same coins', async () => {
     const folder = path(`${kind} split`);
-    const made = await splitShards(parts, folder, CUT);
+    const made = await splitPartition(parts, folder, CUT);
     const expected = split(graph, CUT);
     const opened = await openPartitionedSplit(folder);
     for (const name of ['train', 'foldIn', 'test'] as const) {
@@ -46,8 +46,8 @@ describe.each(['integer ids', 'text ids', 'counts'])('%s', (kind) => {
       });
     }
     expect(made.assignment.users.ids.values).toEqual(expected.assignment.users.ids.values);
-    expect(opened.userCoins).toEqual(expected.assignment.users.drawn);
-    expect(opened.itemCoins.drawn).toEqual(expected.assignment.items.drawn);
+    expect(opened.userDrawn).toEqual(expected.assignment.users.drawn);
+    expect(opened.itemAssignment.drawn).toEqual(expected.assignment.items.drawn);
     expect(made.unseen).toEqual(unseenByTraining(expected));
     expect(made.bias).toEqual(compareSplit(graph, expected));
     // A held-out user is in the shard that it was in.
@@ -71,14 +71,14 @@ function named({ users, items }: BipartiteGraph): BipartiteGraph {
 
 test('what parts cannot be split by is said, and nothing is written', async () => {
   const parts = await openPartition(path('counts'));
-  await expect(splitShards(parts, path('none'), { method: 'edges' })).rejects.toThrow(
+  await expect(splitPartition(parts, path('none'), { method: 'edges' })).rejects.toThrow(
     'method edges needs the data in one piece',
   );
-  await expect(splitShards(parts, path('none'), { testUsers: 1e-9 })).rejects.toThrow(
+  await expect(splitPartition(parts, path('none'), { testUsers: 1e-9 })).rejects.toThrow(
     'the test part of the split has no edges',
   );
   const aborted = AbortSignal.abort();
-  await expect(splitShards(parts, path('none'), {}, { signal: aborted })).rejects.toThrow();
+  await expect(splitPartition(parts, path('none'), {}, { signal: aborted })).rejects.toThrow();
   expect(existsSync(path('none'))).toBe(false);
   expect(readdirSync(path('.')).filter((name) => name.includes('.part'))).toEqual([]);
 });
@@ -94,7 +94,7 @@ test('on the command line: split, then fit its training part; others say what th
   expect(fitted.status, fitted.stderr).toBe(0);
   expect(JSON.parse(fitted.stdout)).toMatchObject({ shards: 5, ranks: 1 });
   await expect(loadSplit(output)).rejects.toThrow(
-    'this split is in shards, which only graphex fit and evaluate read',
+    'this split is in shards, which only fit and evaluate read',
   );
   const refused = await graphex('split', path('integer ids'), '-o', path('x'), '--multi');
   expect(refused).toMatchObject({ status: 2 });

@@ -9,13 +9,13 @@ import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { gatherModel } from '../../src/shard/gather-model.js';
-import * as rooms from '../../src/shard/memory-plan.js';
-import { sizeWords } from '../../src/shard/memory-size.js';
-import { fitShards, type ShardedFitOptions } from '../../src/shard/partition-ascent.js';
+import * as plans from '../../src/shard/memory-plan.js';
+import { memoryText } from '../../src/shard/memory-plan.js';
+import { fitAscentShards, type ShardedFitOptions } from '../../src/shard/partition-ascent.js';
 import { openPartition, type PartitionedData } from '../../src/shard/partition-folder.js';
 import { partitionGraph } from '../../src/shard/partition-graph.js';
-import { holdInTurn } from '../../src/shard/rank-shards.js';
-import { openPages } from '../../src/shard/scratch-file.js';
+import { streamShards } from '../../src/shard/rank-shards.js';
+import { openScratchFile } from '../../src/shard/scratch-file.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { start } from './launchers.js';
 import { peakIn, SAY_PEAK, SAYS_PEAK } from './peak.js';
@@ -29,12 +29,12 @@ const LIMIT = 340;
 
 /** As if so many shards fitted in memory, whatever else the process has. */
 function holding(held: number) {
-  return vi.spyOn(rooms, 'roomWithin').mockImplementation((parts) => ({
-    held,
+  return vi.spyOn(plans, 'planMemory').mockImplementation((parts) => ({
+    residentShards: held,
     indexWords: Math.max(
       ...parts.shards.map(({ users, edges }) => Math.max(users, parts.items) + 1 + 2 * edges),
     ),
-    disk: 1,
+    diskBytes: 1,
   }));
 }
 
@@ -46,7 +46,7 @@ describe.each([{ multigraph: false }, { multigraph: true }])('shards in turn: %o
   const fitHolding = async (held: number, options: ShardedFitOptions) => {
     const room = holding(held);
     try {
-      return await fitShards(parts, ALONE, { ...options, within });
+      return await fitAscentShards(parts, ALONE, { ...options, within });
     } finally {
       room.mockRestore();
     }
@@ -68,12 +68,12 @@ describe.each([{ multigraph: false }, { multigraph: true }])('shards in turn: %o
     'have the bits and the model of all in memory: %s',
     async (engine) => {
       const options = { ...OPTIONS, engine, learn: ['sigma', 'shape'] } as ShardedFitOptions;
-      const whole = await fitShards(parts, ALONE, options);
+      const whole = await fitAscentShards(parts, ALONE, options);
       const model = await gatherModel(parts, ALONE, whole);
       for (const held of [0, 2, SHARDS - 1]) {
         const streamed = await fitHolding(held, options);
-        expect(streamed.inTurn).toBe(SHARDS - held);
-        expect(streamed.hash).toBe(whole.hash);
+        expect(streamed.streamedShards).toBe(SHARDS - held);
+        expect(streamed.stateHash).toBe(whole.stateHash);
         expect(streamed.bound).toBe(whole.bound);
         expect(streamed.state).toEqual(whole.state);
         const own = await gatherModel(parts, ALONE, streamed);
@@ -86,22 +86,22 @@ describe.each([{ multigraph: false }, { multigraph: true }])('shards in turn: %o
   );
 
   test('go on from a state that was kept, to the same bits, in turn or not', async () => {
-    const whole = await fitShards(parts, ALONE, { ...OPTIONS, engine: 'cpu' });
+    const whole = await fitAscentShards(parts, ALONE, { ...OPTIONS, engine: 'cpu' });
     const folder = path(`state ${multigraph}`);
     const stop = new AbortController();
     await expect(
       fitHolding(1, {
         ...OPTIONS,
         engine: 'cpu',
-        keep: { folder },
+        checkpoint: { folder },
         signal: stop.signal,
         onProgress: ({ done, unit }) => unit === 'iterations' && done >= 20 && stop.abort(),
       }),
     ).rejects.toThrow();
-    const more = { goOn: folder, iterations: 40, tolerance: 1e-12 };
+    const more = { resumeFolder: folder, iterations: 40, tolerance: 1e-12 };
     const streamed = await fitHolding(0, more);
-    expect(streamed.hash).toBe(whole.hash);
-    expect((await fitShards(parts, ALONE, more)).hash).toBe(whole.hash);
+    expect(streamed.stateHash).toBe(whole.stateHash);
+    expect((await fitAscentShards(parts, ALONE, more)).stateHash).toBe(whole.stateHash);
     await streamed.close();
     expect(left()).toEqual([]);
   });
@@ -140,15 +140,15 @@ describe('memory', () => {
     const words = Math.max(
       ...parts.shards.map(({ users, edges }) => Math.max(users, parts.items) + 1 + edges),
     );
-    const room = { held: 1, indexWords: words, disk: 1 };
+    const room = { residentShards: 1, indexWords: words, diskBytes: 1 };
     const values = (rows: number) => ({
       weightShape: new Float64Array(rows).fill(1),
       weightRate: new Float64Array(rows).fill(1),
       featureShape: Float64Array.from({ length: 2 * rows }, (_, i) => 1 + (i % 3)),
       featureRate: new Float64Array(2 * rows).fill(2),
     });
-    const held = await holdInTurn(
-      ...([parts, ALONE, counting, { room, path: path('m') }, 2, 'geometric'] as const),
+    const held = await streamShards(
+      ...([parts, ALONE, counting, { plan: room, path: path('m') }, 2, 'geometric'] as const),
       async (_, { count }) => values(count),
       {},
     );
@@ -177,13 +177,13 @@ describe('memory', () => {
       shards: Array.from({ length: 2 }, () => ({ ...parts.shards[0], users: 2e6, edges: 2e7 })),
     };
     const limit = rss + 2 ** 31 + 2 ** 29;
-    expect(() => rooms.roomWithin(large, 30, 1, limit)).toThrow(
-      /takes [\d.]+G with one of the 2 shards in memory at a time; give at least that, or partition into \d+ shards or more/,
+    expect(() => plans.planMemory(large, 30, 1, limit)).toThrow(
+      /takes [\d.]+G with one of its 2 shards in memory at a time; give at least that, or partition into \d+ shards or more/,
     );
     const said = /into (\d+) shards/.exec(
       (() => {
         try {
-          rooms.roomWithin(large, 30, 1, limit);
+          plans.planMemory(large, 30, 1, limit);
         } catch (error) {
           return (error as Error).message;
         }
@@ -199,27 +199,27 @@ describe('memory', () => {
         edges: 4e7 / enough,
       })),
     };
-    const room = rooms.roomWithin(more, 30, 1, limit);
-    expect(room!.held).toBeLessThan(enough);
-    expect(() => rooms.roomWithin(large, 30, 1, rss + 2 ** 30)).toThrow('more shards would not help');
-    expect(rooms.roomWithin(large, 30, 1, 2 ** 40)).toBeUndefined();
+    const room = plans.planMemory(more, 30, 1, limit);
+    expect(room!.residentShards).toBeLessThan(enough);
+    expect(() => plans.planMemory(large, 30, 1, rss + 2 ** 30)).toThrow('more shards would not help');
+    expect(plans.planMemory(large, 30, 1, 2 ** 40)).toBeUndefined();
   });
 
   test('no disk for what does not fit, and several ranks, are refused', async () => {
-    await expect(openPages(path('m'), 2 ** 60)).rejects.toThrow(
+    await expect(openScratchFile(path('m'), 2 ** 60)).rejects.toThrow(
       /takes \d+G of disk, and [\d.]+[GM] are free/,
     );
     const room = holding(0);
     const within = { memory: '1G', path: path('m') };
     const outcomes = await Promise.allSettled(
-      createLocalRanks(2).map((one) => fitShards(parts, one, { ...OPTIONS, within })),
+      createLocalRanks(2).map((one) => fitAscentShards(parts, one, { ...OPTIONS, within })),
     );
     room.mockRestore();
     for (const outcome of outcomes) {
       expect(String((outcome as PromiseRejectedResult).reason)).toContain('memory is for one process');
     }
     await expect(
-      fitShards(parts, ALONE, { ...OPTIONS, within: { memory: 'much', path: path('m') } }),
+      fitAscentShards(parts, ALONE, { ...OPTIONS, within: { memory: 'much', path: path('m') } }),
     ).rejects.toThrow('memory much: expected an amount');
   });
 
@@ -227,7 +227,7 @@ describe('memory', () => {
     const other = { ...parts, folder: path('copy') };
     const room = holding(0);
     await expect(
-      fitShards(other, ALONE, { ...OPTIONS, within: { memory: '1G', path: path('m') } }),
+      fitAscentShards(other, ALONE, { ...OPTIONS, within: { memory: '1G', path: path('m') } }),
     ).rejects.toThrow('there is no such file');
     room.mockRestore();
     expect(left()).toEqual([]);
@@ -276,7 +276,7 @@ describe('memory', () => {
   });
 
   test('sizes are written as they are read', () => {
-    expect([sizeWords(2 ** 20), sizeWords(2 ** 30 - 1), sizeWords(1.01 * 2 ** 30)]).toEqual([
+    expect([memoryText(2 ** 20), memoryText(2 ** 30 - 1), memoryText(1.01 * 2 ** 30)]).toEqual([
       '1M',
       '1024M',
       '1.1G',

@@ -15,10 +15,10 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ALONE } from '../../src/comm/communicator.js';
 import { AbortError } from '../../src/errors.js';
-import { fitShards } from '../../src/shard/partition-ascent.js';
+import { fitAscentShards } from '../../src/shard/partition-ascent.js';
 import { openPartition, type PartitionedData } from '../../src/shard/partition-folder.js';
 import { partitionGraph } from '../../src/shard/partition-graph.js';
-import { openPartitionedSplit, splitShards } from '../../src/shard/split-partition.js';
+import { openPartitionedSplit, splitPartition } from '../../src/shard/split-partition.js';
 import { graphex, writeTable } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
@@ -63,62 +63,53 @@ describe('parts.json', () => {
     const refused = openPartition(edited(path('parts'), 'parts.json', change));
     await expect(refused).rejects.toThrow(says);
     await expect(refused).rejects.toThrow(
-      /this is not what "graphex partition" writes .*; partition the data again$/,
+      /this is not the description of a partition .*; partition the data again$/,
     );
     await expect(refused).rejects.not.toThrow(/Invalid|✖|expected|→/);
   });
 
-  test.each([true, false])(
-    'with other degrees of users that add up (their digest there: %s)',
-    async (there) => {
-      const changed = edited(path('parts'), 'parts.json', (document) => {
-        // Of two users, one has an edge more and one an edge less: as many users, as many edges.
-        const counts = new Map<number, number>(document.degrees.users);
-        const add = (degree: number, users: number) => {
-          const now = (counts.get(degree) ?? 0) + users;
-          if (now > 0) counts.set(degree, now);
-          else counts.delete(degree);
-        };
-        const [[low], [high]] = document.degrees.users.slice(1, 3);
-        for (const [degree, users] of [
-          [low, -1],
-          [low - 1 || 1, 1],
-          [high, -1],
-          [high + 1, 1],
-        ])
-          add(degree, users);
-        document.degrees.users = [...counts].sort(([a], [b]) => a - b);
-        if (!there) delete document.degreesHash;
-      });
-      await expect(openPartition(changed)).rejects.toThrow(/degrees of (its )?users/);
-      const { status, stderr } = await graphex('check', changed);
-      expect([status, stderr]).toEqual([
-        2,
-        expect.stringMatching(/^error: .*parts\.json: .*partition the data again/),
-      ]);
-    },
-  );
-
-  test('of an earlier graphex, without a digest of the degrees, is read as it was', async () => {
-    const old = edited(path('parts'), 'parts.json', (document) => void delete document.degreesHash);
-    expect((await openPartition(old)).degrees).toEqual(parts.degrees);
+  test('with other degrees of users that add up', async () => {
+    const changed = edited(path('parts'), 'parts.json', (document) => {
+      // Of two users, one has an edge more and one an edge less: as many users, as many edges.
+      const counts = new Map<number, number>(document.degrees.users);
+      const add = (degree: number, users: number) => {
+        const now = (counts.get(degree) ?? 0) + users;
+        if (now > 0) counts.set(degree, now);
+        else counts.delete(degree);
+      };
+      const [[low], [high]] = document.degrees.users.slice(1, 3);
+      for (const [degree, users] of [
+        [low, -1],
+        [low - 1 || 1, 1],
+        [high, -1],
+        [high + 1, 1],
+      ])
+        add(degree, users);
+      document.degrees.users = [...counts].sort(([a], [b]) => a - b);
+    });
+    await expect(openPartition(changed)).rejects.toThrow(/degrees of (its )?users/);
+    const { status, stderr } = await graphex('check', changed);
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^error: .*parts\.json: .*partition the data again/),
+    ]);
   });
 });
 
 test('a split.json that is none of a split of parts', async () => {
-  await splitShards(parts, path('split'), { testUsers: 0.4, testItems: 0.4, seed: 1 });
+  await splitPartition(parts, path('split'), { testUsers: 0.4, testItems: 0.4, seed: 1 });
   const changed = edited(path('split'), 'split.json', (document) => void (document.shards = 'three'));
   await expect(openPartitionedSplit(changed)).rejects.toThrow(
-    /split\.json: it does not describe a split of parts \(shards should be a number\); split the parts again/,
+    /split\.json: this is not the description of a split in shards \(shards should be a number\); split the partition again/,
   );
 });
 
 describe('--resume', () => {
   beforeAll(async () => {
     const stop = new AbortController();
-    const fit = fitShards(parts, ALONE, {
+    const fit = fitAscentShards(parts, ALONE, {
       ...{ features: 2, iterations: 60, tolerance: 1e-300, engine: 'cpu', threads: 1, signal: stop.signal },
-      keep: { folder: path('state') },
+      checkpoint: { folder: path('state') },
       onProgress: ({ done, unit }) => unit === 'iterations' && done >= 10 && stop.abort(),
     });
     await expect(fit).rejects.toThrow(AbortError);
@@ -134,44 +125,44 @@ describe('--resume', () => {
     [
       'nothing',
       () => path('nowhere'),
-      /nowhere: there is no such folder; check the path, or begin anew without --resume/,
+      /nowhere: there is no such folder; check the path, or start again without --resume/,
     ],
     [
       'a folder without a state',
       () => path('parts'),
-      /parts: there is no state of a fit in this folder; check the path/,
+      /parts: this folder holds no state of a fit; check the path/,
     ],
     [
       'a file where a folder is expected',
       () => write('a file', 'x'),
-      /a file: this is a file, and a fit of parts keeps its state in a folder; .*, or begin anew without --resume/,
+      /a file: this is a file, and a fit to shards saves its state in a folder; .*, or start again without --resume/,
     ],
     [
       'a folder where a file is expected',
       () => path('parts'),
-      /parts: this is a folder, and the state of such a fit is a file; check the path, or begin anew without --resume/,
+      /parts: this is a folder, and the state of such a fit is a file; check the path, or start again without --resume/,
       'rows.csv',
     ],
     [
       'the state of a fit of parts, for a table',
       () => path('state'),
-      /state: this is the state of a fit of parts; give these parts, or begin anew without --resume/,
+      /state: this is the state of a fit to shards; give the folder of these shards, or start again without --resume/,
       'rows.csv',
     ],
     [
       'a state with a file missing',
       state((folder) => rmSync(join(folder, 'users-0001.safetensors'))),
-      /users-0001\.safetensors: there is no such file; copy the state again, or begin anew without --resume/,
+      /users-0001\.safetensors: there is no such file; copy the state again, or start again without --resume/,
     ],
     [
       'a state that is cut short',
       state((folder) => truncateSync(join(folder, 'state.safetensors'), 200)),
-      /state\.safetensors: .*cut short; copy the state again, or begin anew without --resume/,
+      /state\.safetensors: .*cut short; copy the state again, or start again without --resume/,
     ],
     [
       'a state of other shards of the same data',
       () => path('state'),
-      /state: it is of these data in 3 shards, and .*two has 2; go on with the parts that it began with, or begin anew without --resume/,
+      /state: it is the state of these data in 3 shards, and .*two has 2; resume with the shards of its start, or start again without --resume/,
       'two',
     ],
   ];
@@ -210,7 +201,9 @@ describe('MODEL.partial', () => {
   test('that is a state is told before it is replaced, and goes when the model is there; what is beside it stays', async () => {
     cpSync(path('state'), path('kept.partial'), { recursive: true });
     writeFileSync(path('kept.partial/diary.txt'), 'mine');
-    expect(await fitted('parts', 'kept')).toMatch(/kept\.partial has the state of a fit that was stopped/);
+    expect(await fitted('parts', 'kept')).toMatch(
+      /kept\.partial holds the state of a stopped fit; this fit starts again and replaces it/,
+    );
     expect(readdirSync(path('kept.partial'))).toEqual(['diary.txt']);
     cpSync(path('state'), path('gone.partial'), { recursive: true });
     await fitted('parts', 'gone');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { randomStream } from '../../src/math/random.js';
-import { MetNumbers, rankInPlace, ranksOf, rankWith } from '../../src/shard/number-ranks.js';
+import { DistinctNumbers, rankInPlace, ranksOf, rankWith } from '../../src/shard/number-ranks.js';
 
 const CASES: [string, number, number][] = [
   ['close together', 5000, 3000],
@@ -27,7 +27,7 @@ describe.each(CASES)('numbers %s', (_, count, below) => {
   });
 
   test('are met once each', () => {
-    const met = new MetNumbers();
+    const met = new DistinctNumbers();
     met.add(numbers, count);
     met.add(numbers, count >> 1);
     expect(met.values().sort()).toEqual(sorted);
@@ -36,5 +36,5 @@ describe.each(CASES)('numbers %s', (_, count, below) => {
 
 test('of no numbers there is none', () => {
   expect(rankInPlace(new Uint32Array(0))).toHaveLength(0);
-  expect(new MetNumbers().values()).toHaveLength(0);
+  expect(new DistinctNumbers().values()).toHaveLength(0);
 });

@@ -9,7 +9,7 @@ import { readGraph } from '../../src/ingest/read.js';
 import { randomStream } from '../../src/math/random.js';
 import { openPartition, readShard, shardFile } from '../../src/shard/partition-folder.js';
 import { partitionGraph } from '../../src/shard/partition-graph.js';
-import { shardOfBytes, shardOfNumber } from '../../src/shard/user-shards.js';
+import { shardOfBytes, shardsOfNumbers } from '../../src/shard/user-shards.js';
 import { countDegrees } from '../../src/sparsity/degree-counts.js';
 import { literal, withDuckDB } from '../ingest/duckdb.js';
 import { scratchFolder } from '../ingest/scratch.js';
@@ -194,10 +194,23 @@ describe('a partition', () => {
 
   test('puts a user where its id says, digits or bytes', () => {
     const bytes = (text: string) => new TextEncoder().encode(text);
-    for (const id of [0, 7, 4294967294])
-      expect(shardOfBytes(bytes(String(id)), 64)).toBe(shardOfNumber(id, 64));
+    const shardsOf = (ids: Uint32Array, shards: number) => {
+      const result = new Uint16Array(ids.length);
+      shardsOfNumbers(ids, ids.length, shards, result);
+      return result;
+    };
+    const few = Uint32Array.of(0, 7, 4294967294);
+    for (const shards of [64, 60]) {
+      expect(Array.from(few, (id) => shardOfBytes(bytes(String(id)), shards))).toEqual([
+        ...shardsOf(few, shards),
+      ]);
+    }
     const counts = new Float64Array(16);
-    for (let id = 0; id < 16_000; id++) counts[shardOfNumber(id, 16)]++;
+    for (const shard of shardsOf(
+      Uint32Array.from({ length: 16_000 }, (_, id) => id),
+      16,
+    ))
+      counts[shard]++;
     for (const count of counts) expect(Math.abs(count - 1000)).toBeLessThan(150);
   });
 
@@ -277,8 +290,8 @@ describe('parts that are not whole are refused', () => {
   });
 
   test.each<[string, (d: ReturnType<typeof document>) => void, RegExp]>([
-    ['a number of users', (d) => void d.users++, /users, where \d+ are expected/],
-    ['a shard that says more', (d) => void (d.shards[1].edges += 5), /edges, where/],
+    ['a number of users', (d) => void d.users++, /\d+ users instead of \d+/],
+    ['a shard that says more', (d) => void (d.shards[1].edges += 5), /edges instead of/],
     ['degrees that do not add up', (d) => d.degrees.items.pop(), /degrees of items/],
     [
       'other degrees of the same sum',
@@ -290,9 +303,13 @@ describe('parts that are not whole are refused', () => {
       },
       /degrees of its items are not those of parts.json/,
     ],
-    ['a hash', (d) => void (d.shards[0].hash = 'x'), /not what "graphex partition" writes/],
+    ['a hash', (d) => void (d.shards[0].hash = 'x'), /not the description of a partition/],
     ['an endless list of shards', (d) => void (d.shards = Array(5000).fill(d.shards[0])), /partition/],
-    ['another version', (d) => void (d.version = 2), /partition/],
+    [
+      'another version',
+      (d) => void (d.version = 2),
+      /format version 2, and this graphex reads version 1 only; update graphex/,
+    ],
   ])('%s', async (_name, change, message) => {
     const changed = document();
     change(changed);
@@ -310,7 +327,7 @@ describe('parts that are not whole are refused', () => {
     const opened = await openPartition(parts);
     writeFileSync(join(parts, shardFile(0)), readFileSync(join(path('other'), shardFile(0))));
     await expect(readShard(opened, 0)).rejects.toThrow(
-      'it is of another partition, or the parts have changed',
+      'it belongs to another partition, or the shards have changed',
     );
     truncateSync(join(parts, shardFile(1)), 900);
     await expect(readShard(opened, 1)).rejects.toThrow(

@@ -131,7 +131,7 @@ describe('the model file', () => {
     );
     expect(metadata).toMatchObject({
       format: 'graphex-model',
-      format_version: '1',
+      format_version: '3',
       seed: '1',
       kind: 'sparse',
     });
@@ -269,7 +269,7 @@ describe('a model file is refused', () => {
     const json = header();
     json.__metadata__.format_version = '4';
     expect(await refusal(withHeader(json))).toMatch(
-      /format version 4, and this graphex reads up to 3; update/,
+      /format version 4, and this graphex reads version 3 only; update graphex/,
     );
   });
 

@@ -101,7 +101,9 @@ describe('the split folder', () => {
     };
     expect(await broken((f) => rmSync(`${f}/split.json`))).toMatch(/no split\.json/);
     expect(await broken((f) => writeFileSync(`${f}/split.json`, '{'))).toMatch(/not valid JSON/);
-    expect(await broken((f) => writeFileSync(`${f}/split.json`, '{}'))).toMatch(/does not describe a split/);
+    expect(await broken((f) => writeFileSync(`${f}/split.json`, '{}'))).toMatch(
+      /not the description of a split/,
+    );
     expect(await broken((f) => edit(f, (r) => (r.version = 2)))).toMatch(/version 2.*update graphex/);
     expect(await broken((f) => edit(f, (r) => delete r.coins))).toMatch(/coins/);
     expect(await broken((f) => rmSync(`${f}/test.parquet`))).toMatch(/test\.parquet: there is no such file/);

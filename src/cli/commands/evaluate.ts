@@ -22,8 +22,13 @@ import {
 } from '../../report/terminal/evaluate.js';
 import { wrap } from '../../report/terminal/text-table.js';
 import { againstWords, popularityWords } from '../../report/words/evaluation.js';
-import { frameOfPartition, frameOfSplit, heldOutPieces } from '../../shard/held-out-shards.js';
-import { isPartitionedSplit, openPartitionedSplit } from '../../shard/split-partition.js';
+import {
+  frameOfPartition,
+  frameOfSplit,
+  heldOutPieces,
+  isPartitionedSplit,
+  openPartitionedSplit,
+} from '../../shard/split-partition.js';
 import { loadModel } from '../../store/model-file.js';
 import { loadSplit } from '../../store/split-folder.js';
 import { addOptions, runCommand } from '../command.js';
@@ -151,7 +156,7 @@ async function evaluateByShard(opened: OpenedModel, folder: string, asked: Evalu
       `${folder}: it holds out edges of users that the model knows, which needs the model in one file: graphex merge ${opened.byShard!.folder} -o model.safetensors`,
     );
   }
-  const coins = parts ? { ids: parts.userIds, drawn: parts.userCoins } : split!.assignment.users;
+  const coins = parts ? { ids: parts.userIds, drawn: parts.userDrawn } : split!.assignment.users;
   for await (const model of modelsInTurn(opened, signal)) checkHeldOut(model, coins);
   async function* whole() {
     yield { foldIn: split!.foldIn, test: split!.test };

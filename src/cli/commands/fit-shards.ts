@@ -1,5 +1,5 @@
-// graphex fit on a folder of shards: by itself, or as one of the ranks that mpirun or srun has started. Rank 0 prints and
-// writes; a rank that fails says which it is and ends all.
+// graphex fit on a partitioned data set: alone, or as one of the ranks that mpirun or srun has started. Rank 0 prints and
+// writes; a rank that fails reports its number and ends all.
 
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
@@ -16,14 +16,12 @@ import { option, optionError } from '../../options/error.js';
 import { BASELINES } from '../../options/names.js';
 import { READ } from '../../options/shared.js';
 import { fitJson, fitText, refuseStorage } from '../../report/terminal/fit.js';
-import { isStateFolder, removeState, requireStateFolder, stateFiles } from '../../shard/fit-state.js';
+import { type FitShardsOptions, fitShards } from '../../shard/fit-partition.js';
+import { methodOfState, removeState, requireState, stateFiles } from '../../shard/fit-state.js';
 import { gatherModel } from '../../shard/gather-model.js';
 import { modelFiles, saveModelShards } from '../../shard/model-folder.js';
-import { fitShards, type ShardedFitOptions } from '../../shard/partition-ascent.js';
 import { openPartition, type PartitionedData } from '../../shard/partition-folder.js';
-import { fitRankingShards, type ShardedRankingOptions } from '../../shard/partition-ranking.js';
 import { isCommonError, OtherRankError, prepareAllRanks } from '../../shard/rank-agreement.js';
-import { isRankingState } from '../../shard/ranking-state.js';
 import { saveModel } from '../../store/model-file.js';
 import type { RankerStorage } from '../../store/ranker-tensors.js';
 import { many } from '../../text/phrases.js';
@@ -33,13 +31,13 @@ import { typedOptions } from '../flags.js';
 import { checkOutputs } from '../outputs.js';
 import { stoppedStatus } from '../signals.js';
 
-/** How long a failed rank lets its message travel before it ends the others. */
+/** How long a failed rank waits for its message to arrive before it ends the others. */
 const MESSAGE_MS = 200;
 
-/** What a fit to parts takes no heed of, or cannot do. */
+/** Options that need the data in one piece. */
 const REFUSED = ['tune', 'trials', 'evidence', 'from', 'blend'] as const;
 
-/** Joins the other ranks where a launcher has started several. */
+/** Joins the other ranks if a launcher has started several. */
 export async function runFitShards(
   command: Command,
   source: string,
@@ -55,21 +53,21 @@ export async function runFitShards(
     await communicator.close();
     return output;
   } catch (error) {
-    // A fit that was stopped is in order on every rank.
+    // A stopped fit is no error on any rank.
     if (error instanceof AbortError) {
       await communicator.close();
       if (rank === 0) throw error;
       process.exit(stoppedStatus());
     }
     const { message } = inFlags(command, error) as Error;
-    // What all have, rank 0 says, and it has said it before any of them ends: a launcher ends all with the first.
+    // Rank 0 reports an error of all before any rank ends: a launcher ends all ranks with the first.
     if (isCommonError(error)) {
       if (rank === 0) process.stderr.write(`error: ${oneLine(message)}\n`);
       await communicator.sum(Float64Array.of(0));
       await communicator.close();
       process.exit(2);
     }
-    // Whoever has failed ends the others.
+    // The failed rank ends the others.
     if (error instanceof OtherRankError) return new Promise(() => {});
     process.stderr.write(`error: rank ${rank} of ${size} on ${host}: ${oneLine(message)}\n`);
     await new Promise((resolve) => setTimeout(resolve, MESSAGE_MS));
@@ -85,7 +83,7 @@ async function fitAsRank(
   communicator: Communicator,
 ): Promise<CommandOutput | undefined> {
   const { rank, size } = communicator;
-  const { values, parts, asked, forRanking, output, folder, goOn } = await prepareAllRanks(communicator, () =>
+  const { values, partition, asked, output, folder, resumeFolder } = await prepareAllRanks(communicator, () =>
     checkCommand(command, source, context, communicator),
   );
   const { force, byShard } = values;
@@ -93,30 +91,31 @@ async function fitAsRank(
   const { memory } = values;
   const options = {
     ...asked,
-    ...(goOn === undefined ? { seed: context.seed } : { goOn }),
+    ...(resumeFolder === undefined ? { seed: context.seed } : { resumeFolder }),
     ...{ threads, signal, onProgress },
-    keep: { folder, minutes: values.checkpoint },
+    checkpoint: { folder, minutes: values.checkpoint },
     ...(memory !== undefined && { within: { memory, path: output, byShard } }),
-    onUnkept: ({ message }: Error) => warn(`the state of the fit cannot be kept: ${message}`),
+    onCheckpointError: ({ message }: Error) => warn(`the state of the fit cannot be saved: ${message}`),
   };
-  const fit = forRanking
-    ? fitRankingShards(parts, communicator, options as ShardedRankingOptions)
-    : fitShards(parts, communicator, options as ShardedFitOptions);
-  const fitted = await fit.catch(async (error) => {
-    if (!signal.aborted && !(error instanceof AbortError)) throw error;
-    throw new AbortError(
-      (await isStateFolder(folder))
-        ? `the fit was stopped; go on with --resume ${folder}`
-        : 'the fit was stopped before it began',
-    );
-  });
+  const fitted = await fitShards(partition, communicator, options as FitShardsOptions).catch(
+    async (error) => {
+      if (!signal.aborted && !(error instanceof AbortError)) throw error;
+      throw new AbortError(
+        (await methodOfState(folder))
+          ? `the fit was stopped; continue with --resume ${folder}`
+          : 'the fit was stopped before it started',
+      );
+    },
+  );
   const result = byShard
-    ? await saveModelShards(output, parts, communicator, fitted, force)
+    ? await saveModelShards(output, partition, communicator, fitted, force)
         .then((sides) =>
-          rank === 0 ? { ...fitted, model: asReported(fitted.head, parts.users), sides } : undefined,
+          rank === 0
+            ? { ...fitted, model: asReported(fitted.itemsModel, partition.users), sides }
+            : undefined,
         )
         .finally(fitted.close)
-    : await gatherModel(parts, communicator, fitted).finally(fitted.close);
+    : await gatherModel(partition, communicator, fitted).finally(fitted.close);
   if (!result) return undefined;
   if (!byShard) await saveModel(output, result.model, storageOf(values));
   // The model is written: a state that cannot be removed is no failure.
@@ -125,15 +124,15 @@ async function fitAsRank(
     json: {
       ...fitJson(result, undefined, undefined, undefined),
       ranks: size,
-      shards: parts.shards.length,
-      inTurn: fitted.inTurn,
-      state: fitted.hash,
+      shards: partition.shards.length,
+      inTurn: fitted.streamedShards,
+      state: fitted.stateHash,
     },
     text: fitText(result, undefined, undefined, undefined, output),
   };
 }
 
-/** What was asked for, looked at by each rank before the first computes. */
+/** Checks the command on each rank before any rank computes. */
 async function checkCommand(
   command: Command,
   source: string,
@@ -144,24 +143,24 @@ async function checkCommand(
   const { force, byShard } = values;
   const output = byShard ? withoutSlash(values.output!) : values.output!;
   const folder = `${output}.partial`;
-  const goOn = values.resume === true ? folder : values.resume;
-  const parts = await openPartition(source);
+  const resumeFolder = values.resume === true ? folder : values.resume;
+  const partition = await openPartition(source);
   const asked = typedOptions(command, FIT) as FitOptions;
   refuseBaseline(asked.method, source);
-  if (goOn !== undefined) await requireStateFolder(goOn);
-  const forRanking = goOn === undefined ? checkFit(asked).method === 'ranking' : await isRankingState(goOn);
-  refuse(command, source, parts, { size, forRanking });
-  const { length: shards } = parts.shards;
+  const method = resumeFolder === undefined ? checkFit(asked).method : await requireState(resumeFolder);
+  const forRanking = method === 'ranking';
+  refuse(command, source, partition, { size, forRanking });
+  const { length: shards } = partition.shards;
   if (rank === 0) {
     if (byShard) {
       const names = modelFiles(shards);
-      await checkOutputs({ folder: { path: output, names }, inputs: [source, goOn], force });
-    } else await checkOutputs({ files: [output], inputs: [source, goOn], force });
+      await checkOutputs({ folder: { path: output, names }, inputs: [source, resumeFolder], force });
+    } else await checkOutputs({ files: [output], inputs: [source, resumeFolder], force });
     await checkOutputs({ folder: { path: folder, names: stateFiles(shards) }, inputs: [source], force });
-    warnOfParts(context, parts, asked as { readonly counts?: string }, {
+    warnOfShards(context, partition, asked as { readonly counts?: string }, {
       forRanking,
-      begins: goOn === undefined,
-      replaced: goOn === undefined && (await isStateFolder(folder)) ? folder : undefined,
+      begins: resumeFolder === undefined,
+      replaced: resumeFolder === undefined && (await methodOfState(folder)) ? folder : undefined,
     });
     if (size > 1 && availableParallelism() === 1 && context.threads === undefined) {
       context.warn(
@@ -169,11 +168,11 @@ async function checkCommand(
       );
     }
   }
-  return { values, parts, asked, forRanking, output, folder, goOn };
+  return { values, partition, asked, output, folder, resumeFolder };
 }
 
-/** What a fit of the data in one piece would do otherwise, and a state that is about to be lost. */
-function warnOfParts(
+/** Warns of what a fit of the data in one piece would do differently, and of a state that will be replaced. */
+function warnOfShards(
   { warn }: CommandContext,
   { multigraph }: PartitionedData,
   { counts }: { readonly counts?: string | undefined },
@@ -184,28 +183,28 @@ function warnOfParts(
   }: {
     readonly forRanking: boolean;
     readonly begins: boolean;
-    /** The folder of a state that the fit does not go on from. */
+    /** The folder of a state that this fit will replace. */
     readonly replaced: string | undefined;
   },
 ): void {
   if (multigraph && !forRanking && begins && (counts === undefined || counts === 'auto')) {
     warn(
-      'counts are taken for Poisson: whether a law of their own fits better is only found out of data in one piece; without counts (partition without --multi) edges are fitted as there or not',
+      'counts are fitted as Poisson counts: only data in one piece can show whether another prior fits better; partition without --multi to fit edges without counts',
     );
   }
   if (replaced !== undefined) {
     warn(
-      `${replaced} has the state of a fit that was stopped; this one begins anew and replaces it, --resume would go on`,
+      `${replaced} holds the state of a stopped fit; this fit starts again and replaces it, --resume would continue it`,
     );
   }
 }
 
 function refuseBaseline(method: string | undefined, source: string): void {
   if (!(BASELINES as readonly (string | undefined)[]).includes(method)) return;
-  throw optionError`${option('method')} ${method!} needs the data in one piece, and ${source} is in parts; give the data themselves, or leave ${option('method')} out`;
+  throw optionError`${option('method')} ${method!} needs the data in one piece, and ${source} is in shards; fit the data themselves, or leave ${option('method')} out`;
 }
 
-/** A model whose users are elsewhere, for what is printed of it: it has so many. */
+/** A model whose users lie elsewhere, with their number, for the report. */
 function asReported(head: Model, users: number): Model {
   return { ...head, users: { ...head.users, count: users } } as Model;
 }
@@ -221,7 +220,7 @@ function storageOf({ precision, usersInModel }: OptionsOf<typeof COMMANDS.fit.ow
 function refuse(
   command: Command,
   source: string,
-  parts: PartitionedData,
+  partition: PartitionedData,
   { size, forRanking }: { readonly size: number; readonly forRanking: boolean },
 ): void {
   const reading = typedOptions(command, READ);
@@ -231,9 +230,9 @@ function refuse(
   }
   const given: Readonly<Record<string, unknown>> = typedOptions(command, { ...FIT, ...COMMANDS.fit.own });
   for (const name of REFUSED) {
-    // That no evidence is wanted, or no blend, is as it is.
+    // A fit to shards has no evidence and no blend, so false is fine.
     if (given[name] === undefined || given[name] === false) continue;
-    throw optionError`${option(name)} needs the data in one piece, and ${source} is in parts; leave it out`;
+    throw optionError`${option(name)} needs the data in one piece, and ${source} is in shards; leave it out`;
   }
   const values = typedOptions(command, COMMANDS.fit.own);
   const storage = storageOf(values);
@@ -241,12 +240,9 @@ function refuse(
   if (values.byShard && Object.keys(storage).length > 0) {
     throw optionError`${option('precision')} and ${option('usersInModel')} are for a model in one file; leave them out, and give them to graphex merge`;
   }
-  if (forRanking && values.memory !== undefined) {
-    throw optionError`${option('memory')} does not go with ${option('method')} ranking, which holds all shards; leave it out, and start more processes if they do not fit`;
-  }
-  if (size > parts.shards.length) {
+  if (size > partition.shards.length) {
     throw new InputError(
-      `${source} has ${many(parts.shards.length, 'shard')}, and ${size} ranks were started, of which some would have none; partition into more, or start fewer`,
+      `${source} has ${many(partition.shards.length, 'shard')}, and ${size} ranks were started; partition into more shards, or start fewer ranks`,
     );
   }
 }

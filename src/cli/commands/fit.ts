@@ -301,11 +301,11 @@ function isSplitFolder(source: string): boolean {
 /** A folder where a state is read is told with whose it is. */
 async function requireStateFile(path: string): Promise<void> {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-  const { isStateFolder } = await import('../../shard/fit-state.js');
-  const what = (await isStateFolder(path))
-    ? 'this is the state of a fit of parts; give these parts'
+  const { methodOfState } = await import('../../shard/fit-state.js');
+  const what = (await methodOfState(path))
+    ? 'this is the state of a fit to shards; give the folder of these shards'
     : 'this is a folder, and the state of such a fit is a file; check the path';
-  throw new InputError(`${path}: ${what}, or begin anew without --resume`);
+  throw new InputError(`${path}: ${what}, or start again without --resume`);
 }
 
 /** Where states are kept: nobody has named it, so what to do about a folder there is not what it is elsewhere. */

@@ -37,7 +37,7 @@ export function register(program: Command): void {
         ...(precision && { precision }),
         ...(usersInModel && { users: usersInModel }),
       };
-      if (parts.head.type !== 'ranker') refuseStorage(storage);
+      if (parts.itemsModel.type !== 'ranker') refuseStorage(storage);
       const model = await mergeModel(parts, (done, total) => {
         throwIfAborted(signal);
         onProgress({ stage: 'reading', done, total, unit: 'shards' });

@@ -5,7 +5,7 @@ import type { Model } from '../../fit/model.js';
 import { createRecommender, type Recommender } from '../../predict/recommender.js';
 import type { TitleBook } from '../../predict/titles.js';
 import { listPieces, type UserList } from '../../store/list-pieces.js';
-import { listsFormat, writeLists } from '../../store/lists.js';
+import { listsFormat, writeLists } from '../../store/write-table.js';
 import { many } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import type { CommandContext, CommandOutput } from '../command.js';

@@ -10,9 +10,9 @@ import { nextLine } from '../../report/terminal/text-table.js';
 import { readingWords } from '../../report/words/reading.js';
 import { type SplitOptions, split, unseenByTraining } from '../../sample/split.js';
 import { isPartitionFolder, openPartition } from '../../shard/partition-folder.js';
-import { partitionedSplitFiles, type SplitPart, splitShards } from '../../shard/split-partition.js';
+import { partitionedSplitFiles, splitPartition } from '../../shard/split-partition.js';
 import { compareSplit } from '../../sparsity/split-bias.js';
-import { SPLIT_FILES, saveSplit } from '../../store/split-folder.js';
+import { SPLIT_FILES, type SplitPart, saveSplit } from '../../store/split-folder.js';
 import { many } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { addOptions, type CommandContext, type CommandOutput, pause, runCommand } from '../command.js';
@@ -102,7 +102,7 @@ async function runSplitParts(
   const names = partitionedSplitFiles(parts.shards.length);
   await checkOutputs({ folder: { path: output, names }, inputs: [source], force });
   const extra = { source: title };
-  const made = await splitShards(parts, output, asked, { extra, force, signal, onProgress });
+  const made = await splitPartition(parts, output, asked, { extra, force, signal, onProgress });
   const { method, seed, testUsers, testItems, bias, unseen, assignment: coins, fingerprint } = made;
   const dropped = unseen.foldIn.edges + unseen.test.edges;
   const part = (name: SplitPart) => {

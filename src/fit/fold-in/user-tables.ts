@@ -22,7 +22,7 @@ export function userTables(model: Model): UserTables {
   return model.scores.members.flatMap(({ users }) => (users ? [users] : []));
 }
 
-const NOBODY: Vertices = Object.freeze({
+export const NOBODY: Vertices = Object.freeze({
   count: 0,
   ids: VertexIds.texts([]),
   degree: new Uint32Array(0),

@@ -1,0 +1,55 @@
+// JSON documents that describe a folder: split.json and parts.json.
+
+import { readFile, stat } from 'node:fs/promises';
+import type { z } from 'zod';
+import { InputError } from '../errors.js';
+import { readError } from '../files/read-error.js';
+import { documentProblem } from '../text/documents.js';
+import { requireVersion } from './tensors.js';
+
+/** A description is short. */
+const MOST_BYTES = 1 << 26;
+
+/** The format and version that a reader expects, what messages call the document, and what to do if it is wrong. */
+export interface ExpectedDocument {
+  readonly format: string;
+  readonly version: number;
+  readonly what: string;
+  readonly remedy: string;
+}
+
+/** Reads a document and checks its format, version and fields. */
+export async function readDocument<S extends z.ZodType>(
+  path: string,
+  schema: S,
+  { format, version, what, remedy }: ExpectedDocument,
+): Promise<z.infer<S>> {
+  const document = await readJson(path, what, remedy);
+  if (document?.format === format) requireVersion(`${path}: ${what}`, document.version, version, remedy);
+  const parsed = schema.safeParse(document);
+  if (parsed.success) return parsed.data;
+  throw new InputError(`${path}: this is not ${what} (${documentProblem(parsed.error)}); ${remedy}`);
+}
+
+/** The parsed JSON of a regular file: opening a pipe or a device could wait without end. */
+export async function readJson(
+  path: string,
+  what: string,
+  remedy: string,
+): Promise<{ readonly format?: unknown; readonly version?: unknown } | undefined> {
+  let text: string;
+  try {
+    const found = await stat(path);
+    if (!found.isFile() || found.size > MOST_BYTES) {
+      throw new InputError(`${path}: this is not ${what}; ${remedy}`);
+    }
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    throw readError(path, cause);
+  }
+  try {
+    return JSON.parse(text) as object;
+  } catch (cause) {
+    throw new InputError(`${path}: it is not valid JSON (${(cause as Error).message}); ${remedy}`);
+  }
+}
