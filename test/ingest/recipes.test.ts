@@ -164,7 +164,7 @@ describe('text', () => {
 
 describe('recipes and built-in sets', () => {
   it('refuse options that describe a table, and unknown names', async () => {
-    await expect(readGraph('text:x', { sep: ',' })).rejects.toThrow(/--sep ,: text: has a fixed layout/);
+    await expect(readGraph('text:x', { sep: ',' })).rejects.toThrow(/sep ,: text: has a fixed layout/);
     await expect(readGraph('@sotu', { users: 1 })).rejects.toThrow(/users 1: @sotu has a fixed layout/);
     await expect(readGraph('x.csv', { commonWords: 0.3 })).rejects.toThrow(/commonWords 0.3: only texts/);
     await expect(readGraph('netflix:')).rejects.toThrow(/a path is missing/);

@@ -1,5 +1,12 @@
-// The grammar of conditions on rows: comparisons, in, like, between, is null, joined by and, or, not and parentheses.
-// Parsing gives a function of the cells of a row. As in SQL, a comparison with a missing value is neither true nor false.
+// The grammar of conditions on rows, of which parsing makes a function of the cells of a row:
+//   rating >= 7                          a column and a number, by =, !=, <, <=, > or >=
+//   note = 'fine', time > '2013-01-01'   a text or a date, in single quotes; whole numbers 1000 to 2999 are years
+//   "my column" < #3                     a column in double quotes, or by its number
+//   item in ('a', 'b')                   one of several values
+//   title like 'The %'                   a pattern: % is any text, _ one character
+//   year between 1990 and 1999           both ends belong to it
+//   note is null, note is not null       an empty cell; a comparison with one is neither true nor false, as in SQL
+//   not a = 1 and (b = 2 or c = 3)       not before and before or; parentheses
 
 import { shown } from '../../text/untrusted.js';
 import { clip } from '../intake/columns.js';
