@@ -10,7 +10,7 @@ export interface IdDraws {
   keepsItem(id: string): boolean;
 }
 
-/** The shares of both sides that are kept, and the seed of the coins. */
+/** The shares of both sides that are kept, and the seed of the draws. */
 export interface IdShares {
   readonly users: number;
   readonly items: number;

@@ -50,7 +50,7 @@ export const STREAMS = {
   /** Back-tests of a forecast, and growth drawn from the model. */
   backtests: 0xf0c5,
   growth: 0x6704,
-  /** Redrawn coins and exchanged pairs of the split doctor. */
+  /** Redrawn assignments and exchanged pairs of the audit. */
   audit: 0xa0d17,
   /** Coins of a table that is thinned before work, and the places of items on a map. */
   thin: 0x7417,

@@ -27,9 +27,9 @@ export function pqSample(graph: BipartiteGraph, levels: Levels, random: Random):
   return selectVertices(graph, users, items);
 }
 
-/** One coin per vertex: 1 with the given probability. */
+/** One draw per vertex: 1 with the given probability. */
 export function drawAssignment(count: number, probability: number, random: Random): Uint8Array {
-  const coins = new Uint8Array(count);
-  for (let v = 0; v < count; v++) coins[v] = random.uniform() < probability ? 1 : 0;
-  return coins;
+  const drawn = new Uint8Array(count);
+  for (let v = 0; v < count; v++) drawn[v] = random.uniform() < probability ? 1 : 0;
+  return drawn;
 }

@@ -9,7 +9,7 @@ export interface SplitTimes {
   readonly test: Float64Array;
 }
 
-/** One side's coins: which vertices of the whole graph were drawn, whether or not an edge of theirs ended up in a part. */
+/** The random draws of one side: which vertices of the whole graph are held out, also those without an edge in any part. */
 export interface Assignment {
   /** Every vertex of the whole graph. */
   readonly ids: VertexIds;
@@ -18,8 +18,8 @@ export interface Assignment {
 }
 
 /**
- * A split that keeps its coins. `train`: users whose coin says "train", all their items. `foldIn`: held-out
- * users with the items whose coin says "fit". `test`: held-out users with the items whose coin says "test", raw: also
+ * A split with its assignment. `train`: the training users with all their items. `foldIn`: the held-out users with
+ * the items that are drawn for fold-in. `test`: the held-out users with the items that are drawn for test, raw: also
  * items that training never saw. Isolated vertices are dropped from each part; ids are those of the whole graph.
  */
 export interface Split {

@@ -1,4 +1,4 @@
-// Splits. `pq`: a coin per user and a coin per item cut the graph in four; users whose coin says "train"
+// Splits. `pq`: a random draw per user and per item cuts the graph in four; training users
 // keep all their items. `edges`: the naive uniform hold-out, for comparison: it prefers vertices of high degree. `time`: what
 // came last is the test part.
 
@@ -41,9 +41,9 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
   const items = new Uint8Array(graph.items.count);
   let parts: Pick<Split, 'train' | 'foldIn' | 'test' | 'byTime'>;
   if (method === 'pq') {
-    const coins = pqAssignment(graph.users.count, graph.items.count, { testUsers, testItems, seed });
-    users.set(coins.users);
-    items.set(coins.items);
+    const drawn = pqAssignment(graph.users.count, graph.items.count, { testUsers, testItems, seed });
+    users.set(drawn.users);
+    items.set(drawn.items);
     parts = splitByAssignment(graph, users, items);
   } else if (times) {
     parts = cutByTime(graph, times, testUsers);
@@ -75,7 +75,7 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
   });
 }
 
-/** The coins of a `pq` split: those of a side by the places of its vertices in the order of their ids. */
+/** The random draws of a `pq` split, in the order of the ids of each side. */
 export function pqAssignment(
   users: number,
   items: number,
@@ -100,7 +100,7 @@ export function emptyPart(
   );
 }
 
-/** The parts of a `pq` split: a coin of 1 says "held out" of a user and "test" of an item. */
+/** The parts of a `pq` split: 1 stands for a held-out user and for a test item. */
 export function splitByAssignment(
   graph: BipartiteGraph,
   users: Uint8Array,
@@ -152,8 +152,8 @@ function checkTimes(graph: BipartiteGraph, method: SplitMethod, times: Float64Ar
 /** A label that no edge has: held-out edges belong to users that are in training, so nobody is folded in. */
 const NO_EDGE = 2;
 
-function opposite(coins: Uint8Array): Uint8Array {
-  return coins.map((coin) => 1 - coin);
+function opposite(drawn: Uint8Array): Uint8Array {
+  return drawn.map((one) => 1 - one);
 }
 
 /** What a part holds that training never saw, so that the model has no parameters for it. */

@@ -1,4 +1,4 @@
-// Thinning: (p,q)-sampling by coins of ids, so that a table too large for memory can be thinned while it is read.
+// Thinning: (p,q)-sampling by random draws of ids, so that a table too large for memory can be thinned while it is read.
 
 import type { BipartiteGraph, GraphSide } from '../graph/graph.js';
 import { selectVertices } from '../graph/subgraph.js';
@@ -7,19 +7,19 @@ import { withDefaults } from '../options/check-options.js';
 import type { OptionsOf } from '../options/declare.js';
 import { THIN } from '../options/library.js';
 
-/** The shares of both sides that are kept, and the seed of the coins. */
+/** The shares of both sides that are kept, and the seed of the draws. */
 export interface ThinOptions extends OptionsOf<typeof THIN> {}
 
 /**
- * Keeps each user and each item by a coin that depends on seed and id alone, and the edges between those kept: a smaller
+ * Keeps each user and each item by a draw that depends on seed and id alone, and the edges between those kept: a smaller
  * table of the same kind, which its first rows are not.
  */
 export function thin(graph: BipartiteGraph, options: ThinOptions = {}): BipartiteGraph {
-  const coins = idDraws(withDefaults(THIN, options));
+  const draws = idDraws(withDefaults(THIN, options));
   const kept = ({ ids, count }: GraphSide, keeps: (id: string) => boolean) => {
     const mask = new Uint8Array(count);
     for (let v = 0; v < count; v++) if (keeps(ids.at(v))) mask[v] = 1;
     return mask;
   };
-  return selectVertices(graph, kept(graph.users, coins.keepsUser), kept(graph.items, coins.keepsItem));
+  return selectVertices(graph, kept(graph.users, draws.keepsUser), kept(graph.items, draws.keepsItem));
 }

@@ -1,4 +1,4 @@
-// How far the parts of a split resemble the whole. A part drawn by coins is a smaller graph of the same kind; one drawn
+// How far the parts of a split resemble the whole. A part drawn by vertices is a smaller graph of the same kind; one drawn
 // edge by edge prefers vertices with many edges.
 
 import { type BipartiteGraph, degrees, type SideName } from '../graph/graph.js';
@@ -20,7 +20,7 @@ export interface SideBias {
   readonly foldIn: PartDegrees;
   readonly test: PartDegrees;
   /**
-   * Mean degree, in the whole graph, of the vertices held out: those whose coin says so, or with `edges` those with a
+   * Mean degree, in the whole graph, of the vertices held out: those that were drawn, or with `edges` those with a
    * held-out edge. Divided by the whole graph's mean degree it is 1 if no vertex is preferred.
    */
   readonly heldOutDegree: number;

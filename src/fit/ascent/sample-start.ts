@@ -50,7 +50,7 @@ export function beginsOnSample(
   return engine.name !== 'gpu' && iterations >= SHORTEST && graph.edges >= FEWEST_EDGES;
 }
 
-/** The users whose coin says so, by seed and id, with all of their items. */
+/** A random share of the users, drawn by seed and id, with all of their items. */
 export function sampleUsers(graph: BipartiteGraph, share: number, seed: number): BipartiteGraph {
   const random = randomStream(seed, STREAMS.levels);
   const { ids, count } = graph.users;

@@ -111,8 +111,8 @@ export function emptyTable<Numbers>(
 export const wideTable = (rows: number, features: number): TableOf<Float64Array> =>
   emptyTable(rows, features, (length) => new Float64Array(length));
 
-/** The stream of a vertex's coin: noise or none. */
-const COIN = 1;
+/** The stream of the draw that gives a vertex noise or none. */
+const NOISE_DRAW = 1;
 
 /** Writes the start of a vertex into its row; the mean of its weight depends on its strength, those of its features are about 1. */
 export function startRow(
@@ -160,7 +160,7 @@ export function writeFeatures(
 ): void {
   const { strength, shape, features, noisy, random } = vertex;
   const share = strength / features;
-  const quiet = noisy < 1 && random.derive(COIN).uniform() >= noisy;
+  const quiet = noisy < 1 && random.derive(NOISE_DRAW).uniform() >= noisy;
   for (let k = i * features; k < (i + 1) * features; k++) {
     featureShape[k] = shape + share * (quiet ? 1 : 0.5 + 0.5 * exponential(random));
     featureRate[k] = shape + share;

@@ -103,7 +103,7 @@ function holdBack(graph: BipartiteGraph, seed: number): Split | undefined {
 /** Observed and expected pairs of held-out users with the test items that training knows. */
 async function expectedPairs(
   model: PosteriorModel,
-  { foldIn: shown, test, assignment: coins }: Split,
+  { foldIn: shown, test, assignment }: Split,
   task: Pick<AscentOptions, 'signal' | 'threads' | 'engine'>,
 ): Promise<{ readonly edges: number; readonly expected: number }> {
   const everyone = new Uint8Array(shown.users.count).fill(1);
@@ -113,8 +113,8 @@ async function expectedPairs(
     marks(shown.items.ids, (id) => model.items.ids.find(id) >= 0),
   );
   if (known.edges === 0) return { edges: 0, expected: 0 };
-  const isTest = marks(model.items.ids, (id) => coins.items.drawn[coins.items.ids.find(id)] === 1);
-  const eligible = isTest.map((coin) => 1 - coin);
+  const isTest = marks(model.items.ids, (id) => assignment.items.drawn[assignment.items.ids.find(id)] === 1);
+  const eligible = isTest.map((test) => 1 - test);
   const folded = await foldIn(model, known, { eligible, unseenShare: 0, activity: 'mean', ...task });
   const K = model.features;
   const [own, other] = [meanTable(folded, K), meanTable(model.items, K)];
