@@ -51,6 +51,18 @@ for (const table of document.querySelectorAll('table')) {
     head.append(' ', button);
   });
 }
+const links = new Map(Array.from(document.querySelectorAll('nav a'), (a) => [a.hash.slice(1), a]));
+const visible = new Set();
+const follow = new IntersectionObserver((entries) => {
+  for (const entry of entries) visible[entry.isIntersecting ? 'add' : 'delete'](entry.target.id);
+  const current = Array.from(links.keys()).find((id) => visible.has(id));
+  if (current === undefined) return;
+  for (const [id, link] of links) {
+    if (id === current) link.setAttribute('aria-current', 'true');
+    else link.removeAttribute('aria-current');
+  }
+}, { rootMargin: '-15% 0px -60% 0px' });
+for (const section of document.querySelectorAll('section[id]')) follow.observe(section);
 const reveal = () => {
   const target = document.getElementById(location.hash.slice(1));
   if (!target) return;
@@ -108,7 +120,7 @@ find.hidden = false;
 })();`;
 
 /** Of the script, as a Content-Security-Policy names it; a test keeps it true. */
-export const EXPLORE_HASH = 'sha256-TIGzj7NAzc4glfv3omWQeeeuM5hrEiPuWbYhzAjcg8w=';
+export const EXPLORE_HASH = 'sha256-2CftO4jN3l1KN4dGBhJ04/KKBSgokuMvv6wtDmWNo0w=';
 
 /** Data for the script: a block that no parser takes for markup or for a script. */
 export function dataBlock(id: string, value: unknown): Html {

@@ -17,8 +17,8 @@ interface Named {
   readonly title: string | null;
 }
 
-/** Features that are shown at once; the others are folded away. */
-const AT_ONCE = 12;
+/** Features that are shown; the others are folded. */
+const SHOWN_CARDS = 6;
 /** Items on a card whose feature has no outstanding ones by name. */
 const ON_CARD = 10;
 /** Longer ids and titles lose their middle. */
@@ -32,11 +32,11 @@ export function featuresSection(results: StudyResults): Content {
   return [
     introduction(results, cards !== undefined),
     atlas ? findForm(check.names) : undefined,
-    cards ? html`<div class="topics">${cards.slice(0, AT_ONCE)}</div>` : undefined,
-    cards && cards.length > AT_ONCE
+    cards ? html`<div class="topics">${cards.slice(0, SHOWN_CARDS)}</div>` : undefined,
+    cards && cards.length > SHOWN_CARDS
       ? fold(
-          `The other ${cards.length - AT_ONCE} features`,
-          html`<div class="topics">${cards.slice(AT_ONCE)}</div>`,
+          `The other ${cards.length - SHOWN_CARDS} features`,
+          html`<div class="topics">${cards.slice(SHOWN_CARDS)}</div>`,
         )
       : undefined,
     atlas ? index(atlas, check.names) : undefined,

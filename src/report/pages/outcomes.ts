@@ -51,14 +51,14 @@ export function predictionSection(
         ? `, with the ${both} that the real one contains (the paper’s way of drawing)`
         : `, without being told which ${both} the real one contains`
     }. If the model is right, the real test graph looks like one of them.</p>`,
-    details(verdict),
+    verdictList(verdict),
     picture(
       pictures.prediction,
       html`Dots: the mean of the ${term('draw', 'draws')}; bars: their ${term('interval', '90 % interval')}${
         corrected ? html`, thin lines: ${term('corrected', 'corrected')}` : undefined
       }; the line at zero: the test set.`,
     ),
-    predictionTable(fits, names),
+    fold('All figures', predictionTable(fits, names)),
     picture(
       pictures.predictive,
       html`How many edges the ${names.users.many}, and the ${names.items.many}, of the test graph have. Dots: the test graph; band: the
@@ -71,9 +71,10 @@ model misses newcomers, dots lie above the band there. Hollow dots lie outside.`
   ];
 }
 
-/** The verdict's sentences as a list. */
-export function details({ text, details: more }: StudyVerdict): Html {
-  return html`<ul class="steps">${[text, ...more].map((sentence) => html`<li>${sentence}</li>`)}</ul>`;
+/** The main sentence of a verdict, and the others folded. */
+function verdictList({ text, details }: StudyVerdict): Html {
+  const more = html`<ul class="steps">${details.map((sentence) => html`<li>${sentence}</li>`)}</ul>`;
+  return html`<p>${text}</p>${details.length > 0 ? fold('In detail', more) : undefined}`;
 }
 
 /** Whether the intervals were corrected, and what that rests on. */
@@ -157,14 +158,14 @@ export function rankingSection(results: StudyResults, verdict: StudyVerdict, ran
 held-out ${names.users.many}; their own should come first. All methods see the same edges of the same ${names.users.many}.
 ${term('baseline', 'Baselines')} are tuned on held-back training ${names.users.many}, and nothing was chosen by the test
 part.</p>`,
-    details(verdict),
+    verdictList(verdict),
     picture(
       ranking,
       html`Further right is better. Bars: 95 % interval of each figure by itself, from its
 ${term('error', 'standard error')}. For differences the ${term('paired', 'paired intervals')} below are sharper.`,
     ),
     leaderboardTable(leaderboard, rows, names),
-    pairedTable(leaderboard, rows, names),
+    fold('Differences to the best, with paired intervals', pairedTable(leaderboard, rows, names)),
     fold('More figures: hit rate, MRR, MAP, coverage', moreTable(leaderboard, rows, names)),
     rows.some((row) => row.kind === 'baseline')
       ? fold('How the baselines were tuned', tuningTable(leaderboard, rows, names))

@@ -3,7 +3,7 @@
 
 import { INK } from '../charts/ink.js';
 import { EXPLORE_HASH, EXPLORE_SCRIPT } from './explore.js';
-import { type Content, Html, html } from './html.js';
+import { type Content, fold, Html, html } from './html.js';
 
 export interface Section {
   /** Anchor, and entry of the table of contents. */
@@ -43,10 +43,13 @@ export function renderPage(page: Page): string {
     sections.push({
       id: 'words',
       title: 'What the words mean',
-      body: html`<dl class="words">${definitions.map(
-        (d) => html`<dt id="what-${d.id}">${d.name}</dt><dd>${d.meaning}</dd>
+      body: fold(
+        'All words',
+        html`<dl class="words">${definitions.map(
+          (d) => html`<dt id="what-${d.id}">${d.name}</dt><dd>${d.meaning}</dd>
 `,
-      )}</dl>`,
+        )}</dl>`,
+      ),
     });
   }
   const contents =
@@ -67,7 +70,8 @@ export function renderPage(page: Page): string {
 </head>
 <body>
 <main>
-<header><h1>${page.title}</h1>${page.lead === undefined ? undefined : html`<p class="lead">${page.lead}</p>`}${contents}</header>
+<header><h1>${page.title}</h1>${page.lead === undefined ? undefined : html`<p class="lead">${page.lead}</p>`}</header>
+${contents}
 ${sections.map(
   (s) => html`<section id="${s.id}"><h2>${s.title}</h2>
 ${s.body}
@@ -112,9 +116,10 @@ a{color:var(--link);text-underline-offset:.18em}
 .tip:not(:popover-open){display:none}
 @supports not selector(:popover-open){.tip{display:none}}
 @supports (position-area:bottom){.tip{inset:auto;margin:.3rem 0;position-area:bottom span-right;position-try-fallbacks:flip-inline,flip-block,flip-block flip-inline}}
-nav{display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;font-size:.95rem;padding:.7rem 0;border-block:1px solid var(--line)}
-nav a{text-decoration:none}nav a:hover{text-decoration:underline}
-section{scroll-margin-top:1rem}
+nav{position:sticky;top:0;z-index:1;display:flex;gap:.3rem 1.1rem;overflow-x:auto;white-space:nowrap;background:var(--ground);font-size:.95rem;padding:.6rem 0;border-block:1px solid var(--line)}
+nav a{text-decoration:none}nav a:hover{text-decoration:underline}nav a[aria-current]{font-weight:600;color:var(--text);box-shadow:0 2px 0 var(--link)}
+@media(min-width:72rem){nav{position:fixed;top:3.5rem;left:calc(50% - 36rem);width:11.5rem;max-height:calc(100vh - 5rem);overflow:auto;flex-direction:column;white-space:normal;border-block:0;font-size:.9rem;line-height:1.35}nav a[aria-current]{box-shadow:-.5rem 0 0 var(--ground),calc(-.5rem - 2px) 0 0 var(--link)}}
+section{scroll-margin-top:3.2rem}
 figure{margin:1.2rem 0 1.6rem}
 figure svg{display:block;width:100%;height:auto}
 figcaption{font-size:.95rem;color:var(--muted);margin-top:.5rem}

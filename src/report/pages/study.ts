@@ -73,32 +73,44 @@ export function renderStudyPage(results: StudyResults, pictures: StudyPictures):
 function shortSection(results: StudyResults, verdicts: StudyVerdicts): Content {
   const { prediction, ranking } = verdicts;
   const { users, items } = results.check.verdict;
-  const card = (colour: string, question: string, { headline, text }: StudyVerdict, target: string) =>
+  const card = (colour: string, question: string, { headline }: StudyVerdict, text: string, target: string) =>
     html`<div class="card short ${colour}"><p class="kicker">${question}</p>
 <strong>${headline}</strong><p>${text}</p><p class="more"><a href="#${target}">More</a></p></div>`;
   const best = results.runs[0].leaderboard.rows.find((row) => row.id === ranking.method);
-  // A colour says sparse, dense or the fit for ranking; where a headline says something else it has none.
+  // A colour stands for sparse, dense or the ranker; other headlines have none.
   const winner =
     ranking.winner === 'model' ? (best?.model ?? (best?.kind === 'ranker' ? 'ranking' : 'plain')) : 'plain';
   const predicted =
     prediction?.well && prediction.winner !== 'alike' && prediction.winner !== null
       ? prediction.winner
       : 'plain';
-  // What it means first, then what to do; the evidence has its place further down.
-  const { text } = sparsityWords(results.check);
-  const sparsity = { ...verdicts.sparsity, text };
+  const first = (text: string) => text.split(/(?<=\.) (?=[A-Z])/, 1)[0];
+  const advice = verdicts.next.find(({ text }) => text.startsWith('To recommend'))!.text.replace(/:$/, '.');
   return [
     STUDY_STYLE,
-    html`<div class="cards">${card(users === items ? users : 'plain', 'Is it sparse?', sparsity, 'sparse')}${
-      prediction ? card(predicted, predictionQuestion(results), prediction, 'prediction') : undefined
-    }${card(winner, RANKING_QUESTION, ranking, 'ranking')}</div>`,
+    html`<div class="cards">${card(
+      users === items ? users : 'plain',
+      'Is it sparse?',
+      verdicts.sparsity,
+      first(sparsityWords(results.check).advice),
+      'sparse',
+    )}${
+      prediction
+        ? card(predicted, predictionQuestion(results), prediction, first(prediction.text), 'prediction')
+        : undefined
+    }${card(winner, RANKING_QUESTION, ranking, advice, 'ranking')}</div>`,
   ];
 }
 
 function nextSection(verdicts: StudyVerdicts): Content {
-  return html`<ul class="steps">${verdicts.next.map(
-    ({ text, command }) => html`<li>${text}${command ? html`<br><code>${command}</code>` : undefined}</li>`,
-  )}</ul>`;
+  const steps = (some: StudyVerdicts['next']) =>
+    html`<ul class="steps">${some.map(
+      ({ text, command }) => html`<li>${text}${command ? html`<br><code>${command}</code>` : undefined}</li>`,
+    )}</ul>`;
+  // The steps to recommend with are what most readers need.
+  const at = verdicts.next.findIndex(({ text }) => text.startsWith('To recommend'));
+  const main = verdicts.next.slice(at, at + 3);
+  return [steps(main), fold('More steps', steps(verdicts.next.filter((step) => !main.includes(step))))];
 }
 
 function receiptSection({ receipt, check: { names } }: StudyResults): Content {
@@ -130,10 +142,10 @@ function receiptSection({ receipt, check: { names } }: StudyResults): Content {
     ['Time', `${short(receipt.seconds)} s in all`],
   ];
   return [
-    html`<p>All figures are in <code>results.json</code> beside this page. This command repeats the study to the same
-numbers, times aside:</p>`,
+    html`<p>All figures are in <code>results.json</code> in the folder of this page. This command repeats the study with the same
+numbers; only times differ:</p>`,
     html`<p><code>npx graphex study --from results.json -o again</code></p>`,
-    table([{ label: 'What' }, { label: 'Value' }], rows),
+    fold('Data, software and machine', table([{ label: 'What' }, { label: 'Value' }], rows)),
     fold('Options', optionsTable(settings)),
     fold(
       'Times',
