@@ -219,7 +219,7 @@ describe('a running server', () => {
     // Among the items that may be listed at all, and not among those of the model.
     const few = [items.ids.at(7), items.ids.at(8), items.ids.at(9)];
     const all = await ask('/v1/recommend', { ...asking, n: 3, include: few });
-    expect(all.body.confidence.text).toMatch(/^There is nothing else to choose from/);
+    expect(all.body.confidence.text).toMatch(/^The list holds every item that is left/);
     const rest = Array.from({ length: items.count }, (_, i) => items.ids.at(i)).filter(
       (id) => !few.includes(id),
     );

@@ -135,11 +135,11 @@ const CORRECTED =
   'Corrected: shifted and rescaled by the errors of the same split, fit and draws on replicas of the model, whose truth is known.';
 const UNCORRECTED =
   'The intervals hold 90 % of the draws. On simulated data they contained the truth in 72 to 95 % of the cases ' +
-  '(docs/predictive.md). --calibrate 20 measures this on replicas of the model and corrects the intervals.';
+  '(docs/predictive.md). The option calibrate measures this on replicas of the model and corrects the intervals.';
 
 const INTERNAL =
   'Means and intervals are shifted and rescaled by the error of such draws on known data: training {users} on the test {items}, ' +
-  'and held-out {users} on {items} left out of their fold-in. --no-correct shows them as drawn.';
+  'and held-out {users} on {items} left out of their fold-in. Without the option correct they are shown as drawn.';
 
 /** How far the intervals of a predictive check can be trusted. */
 export function intervalWords({ calibration, internal }: PredictiveCheck, names: SideNames): string {
