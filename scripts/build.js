@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
+import { spellOutTaskModules } from './task-modules.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const require = createRequire(import.meta.url);
@@ -61,3 +62,4 @@ if (!existsSync(addresses)) {
   writeFileSync(addresses, brotliCompressSync(JSON.stringify(texts), { params }));
 }
 run(join(dirname(require.resolve('typescript/package.json')), 'bin/tsc'), ['-p', 'tsconfig.json']);
+spellOutTaskModules(join(root, 'dist'));

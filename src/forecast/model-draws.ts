@@ -9,22 +9,13 @@ import { otherSide, type SideName } from '../graph/graph.js';
 import { upperBound } from '../math/csr.js';
 import { predictiveQuantile } from '../math/quantile.js';
 import { createPool, threadCount } from '../parallel/pool.js';
-import type { TaskModule } from '../parallel/spawn.js';
+import { taskModule } from '../parallel/spawn.js';
 import { type DrawPlan, knownVertices, rowsWhere, unseen } from '../predict/draw/draw-plan.js';
 import type { TaskOptions } from '../progress.js';
 import type { GrowthTask } from './growth-tasks.js';
 import type { Foreseen } from './project.js';
 
-const GROWING: TaskModule = {
-  name: 'growth-tasks',
-  base: import.meta.url,
-  worker: () =>
-    new Worker(new URL('./growth-tasks.js', import.meta.url), {
-      type: 'module',
-      name: 'graphex:growth-tasks',
-    }),
-  here: () => import('./growth-tasks.js'),
-};
+const GROWING = taskModule('./growth-tasks.js', import.meta.url);
 let nextPlan = 0;
 
 export interface GrowthDraws extends TaskOptions {

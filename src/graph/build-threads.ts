@@ -4,7 +4,7 @@
 
 import type { EdgeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
-import { createPool, type TaskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
+import { createPool, taskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { firstOf } from './build.js';
 import {
@@ -19,13 +19,7 @@ import { type BipartiteGraph, createGraph } from './graph.js';
 import type { VertexIds } from './ids.js';
 import { cut, cutRows } from './pieces.js';
 
-const BUILDING: TaskModule = {
-  name: 'build-tasks',
-  base: import.meta.url,
-  worker: () =>
-    new Worker(new URL('./build-tasks.js', import.meta.url), { type: 'module', name: 'graphex:build-tasks' }),
-  here: () => import('./build-tasks.js'),
-};
+const BUILDING = taskModule('./build-tasks.js', import.meta.url);
 
 export interface VertexRows {
   /** Vertices of each row, below the number of ids, in memory that threads share. They are used up. */

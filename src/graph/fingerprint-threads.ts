@@ -1,7 +1,7 @@
 // The fingerprint of a large graph by several threads.
 
 import { inSharedMemory, isShared } from '../math/memory.js';
-import { createPool, type TaskModule, threadCount } from '../parallel/pool.js';
+import { createPool, taskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import {
   addHashes,
@@ -16,16 +16,7 @@ import type { EdgeSum } from './fingerprint-tasks.js';
 import type { BipartiteGraph } from './graph.js';
 import { cutRows } from './pieces.js';
 
-const SUMS: TaskModule = {
-  name: 'fingerprint-tasks',
-  base: import.meta.url,
-  worker: () =>
-    new Worker(new URL('./fingerprint-tasks.js', import.meta.url), {
-      type: 'module',
-      name: 'graphex:fingerprint-tasks',
-    }),
-  here: () => import('./fingerprint-tasks.js'),
-};
+const SUMS = taskModule('./fingerprint-tasks.js', import.meta.url);
 
 /** With fewer edges, threads take longer to start than the sum takes. */
 const LEAST_EDGES = 1 << 24;

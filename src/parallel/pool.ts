@@ -6,9 +6,16 @@
 import { abortReason, FitError, throwIfAborted, unpackError } from '../errors.js';
 import { canShareMemory } from '../math/memory.js';
 import type { Progress, TaskOptions } from '../progress.js';
-import { checkAddressSpace, cores, spawnWorker, type TaskModule, type WorkerHandle } from './spawn.js';
+import {
+  checkAddressSpace,
+  cores,
+  spawnWorker,
+  type TaskModule,
+  taskModule,
+  type WorkerHandle,
+} from './spawn.js';
 
-export type { TaskModule };
+export { type TaskModule, taskModule };
 
 export interface WorkerPool {
   readonly size: number;

@@ -27,19 +27,33 @@ export interface WorkerEvents {
   onDeath(reason: string): void;
 }
 
-/**
- * A module of tasks, in the three ways in which it can run. The page's way and the caller's are written out where they
- * are used, with literal paths: so a bundler sees them and emits the file.
- */
+/** A module of tasks, and the three ways in which it runs. */
 export interface TaskModule {
-  /** What the module calls itself in `serveTasks`; in Node its file is `NAME.js` beside `base`. */
+  /** What the module calls itself in `serveTasks`; its file is `NAME.js`. */
   readonly name: string;
-  /** import.meta.url of a file in the same folder. */
+  /** In Node: the URL of a file in the same folder. */
   readonly base: string;
-  /** In a page: `new Worker(new URL('./NAME.js', import.meta.url), { type: 'module', name: 'graphex:NAME' })`. */
+  /** In a page. */
   worker(): Worker;
-  /** In the caller's thread, where memory cannot be shared: `import('./NAME.js')`. */
+  /** In the caller's thread, if memory cannot be shared. */
   here(): Promise<object>;
+}
+
+/**
+ * The module of tasks in the file `path`: `taskModule('./NAME.js', import.meta.url)`. A bundler emits the file only if it
+ * sees `new Worker(new URL('./NAME.js', import.meta.url))` and `import('./NAME.js')` literally, so the build adds these two
+ * arguments to each call (scripts/task-modules.js). Only tests run the sources, where they are missing.
+ */
+export function taskModule(
+  path: string,
+  base: string,
+  worker: () => Worker = () => {
+    throw new Error(`${path}: sources run in Node alone`);
+  },
+  here: () => Promise<object> = () =>
+    import(/* @vite-ignore */ /* webpackIgnore: true */ new URL(path.replace(/js$/, 'ts'), base).href),
+): TaskModule {
+  return { name: path.slice(2, -3), base, worker, here };
 }
 
 /** What a worker for that module is called: no worker of anybody else's is. */

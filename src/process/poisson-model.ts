@@ -15,7 +15,7 @@ import { withDefaults } from '../options/check-options.js';
 import { SIMULATE } from '../options/commands/simulate.js';
 import type { OptionsOf } from '../options/declare.js';
 import { TASK } from '../options/shared.js';
-import { createPool, type TaskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
+import { createPool, taskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { assembleGraph, type DustUser, type VertexParameters } from './assemble.js';
 import { sampleAtoms } from './ggp.js';
@@ -163,12 +163,7 @@ function drawDustUsers(
   return result;
 }
 
-const ROWS: TaskModule = {
-  name: 'rows',
-  base: import.meta.url,
-  worker: () => new Worker(new URL('./rows.js', import.meta.url), { type: 'module', name: 'graphex:rows' }),
-  here: () => import('./rows.js'),
-};
+const ROWS = taskModule('./rows.js', import.meta.url);
 
 const TASKS = { drawFeatures, buildTable, drawRows };
 

@@ -1,7 +1,7 @@
 // A generation is one loaded model: shared by the workers that compute, with its own queue. Another model is another
 // generation, so no answer mixes two models.
 
-import { createPool, type TaskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
+import { createPool, taskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
 import type { ModelInformation } from './http-schema.js';
 import { BATCH_SIZE, type Query, type Reply, sliceOf } from './queries.js';
 import type { SharedServing } from './serving-tasks.js';
@@ -24,14 +24,7 @@ export interface GenerationOptions {
   readonly queue: number;
 }
 
-const TASKS: TaskModule = {
-  name: 'serving-tasks',
-  base: import.meta.url,
-  worker: () => {
-    throw new Error('a server runs in Node');
-  },
-  here: () => import('./serving-tasks.js'),
-};
+const TASKS = taskModule('./serving-tasks.js', import.meta.url);
 
 /** Loads the model in one worker, shares it with the others, and warms them up. */
 export async function loadGeneration(path: string, options: GenerationOptions): Promise<Generation> {

@@ -9,7 +9,7 @@ import { NumberDictionary } from '../ingest/intake/dictionary.js';
 import { type IdColumn, isInteger } from '../ingest/intake/id-column.js';
 import { requireHeap } from '../ingest/intake/text-memory.js';
 import { allocate, inSharedMemory } from '../math/memory.js';
-import { createPool, type TaskModule, threadCount } from '../parallel/pool.js';
+import { createPool, taskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 
 import {
@@ -23,13 +23,7 @@ import { ranksOf } from './number-ranks.js';
 import { type Window, writeAll } from './shard-tasks.js';
 import { groupByShard, shardOfBytes, shardsOfNumbers } from './user-shards.js';
 
-export const SHARD_TASKS: TaskModule = {
-  name: 'shard-tasks',
-  base: import.meta.url,
-  worker: () =>
-    new Worker(new URL('./shard-tasks.js', import.meta.url), { type: 'module', name: 'graphex:shard-tasks' }),
-  here: () => import('./shard-tasks.js'),
-};
+export const SHARD_TASKS = taskModule('./shard-tasks.js', import.meta.url);
 
 type Columns = Readonly<Record<'users' | 'items', IdColumn>>;
 

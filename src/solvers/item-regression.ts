@@ -10,7 +10,7 @@
 
 import type { RowLists } from '../math/csr.js';
 import { allocate, createCounter } from '../math/memory.js';
-import { type TaskModule, threadCount } from '../parallel/pool.js';
+import { taskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import type { SparseWeights } from '../topn/query.js';
 import { Heap } from '../wasm/heap.js';
@@ -35,16 +35,7 @@ import {
 } from './item-regression-tasks.js';
 import { scratchRoom, storeColumns, TILE, tileScratchBytes } from './pair-counts.js';
 
-const TASKS: TaskModule = {
-  name: 'item-regression-tasks',
-  base: import.meta.url,
-  worker: () =>
-    new Worker(new URL('./item-regression-tasks.js', import.meta.url), {
-      type: 'module',
-      name: 'graphex:item-regression-tasks',
-    }),
-  here: () => import('./item-regression-tasks.js'),
-};
+const TASKS = taskModule('./item-regression-tasks.js', import.meta.url);
 
 /** Bytes of what settings share, at most, where several are tried. */
 const KEPT_BYTES = 2 ** 28;

@@ -5,7 +5,7 @@ import { type FitResult, fit } from '../fit/fit.js';
 import { featureCount, type Ranker } from '../fit/model.js';
 import { toShared } from '../graph/transfer.js';
 import type { RankingResult } from '../metrics/ranking-metrics.js';
-import { createPool, type TaskModule } from '../parallel/pool.js';
+import { createPool, taskModule } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 import type { RankedMethod } from './leaderboard.js';
@@ -18,16 +18,7 @@ import type { StageTimes } from './stage-times.js';
 /** Fits whose scores are added up: what `fit --method ranking` does without options is what a study shows. */
 const AVERAGE = 1;
 
-const RANKING: TaskModule = {
-  name: 'ranker-tasks',
-  base: import.meta.url,
-  worker: () =>
-    new Worker(new URL('./ranker-tasks.js', import.meta.url), {
-      type: 'module',
-      name: 'graphex:ranker-tasks',
-    }),
-  here: () => import('./ranker-tasks.js'),
-};
+const RANKING = taskModule('./ranker-tasks.js', import.meta.url);
 
 /** The settings of a study that its fit for ranking goes by. */
 export type RankerSettings = Pick<StudySettings, 'seed' | 'engine' | 'n' | 'depth' | 'drawsGiven'>;

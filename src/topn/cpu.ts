@@ -3,7 +3,7 @@
 
 import { throwIfAborted } from '../errors.js';
 import { createCounter, inSharedMemory } from '../math/memory.js';
-import { createPool, type TaskModule, threadCount } from '../parallel/pool.js';
+import { createPool, taskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { Heap } from '../wasm/heap.js';
 import { loadKernels } from '../wasm/load.js';
@@ -24,16 +24,7 @@ import { type FactorJob, rankFactorRows } from './topn-tasks.js';
 /** Below this many multiplications a pool of workers costs more than it saves. */
 const SMALL = 2e8;
 
-export const RANKING: TaskModule = {
-  name: 'topn-tasks',
-  base: import.meta.url,
-  worker: () =>
-    new Worker(new URL('./topn-tasks.js', import.meta.url), {
-      type: 'module',
-      name: 'graphex:topn-tasks',
-    }),
-  here: () => import('./topn-tasks.js'),
-};
+export const RANKING = taskModule('./topn-tasks.js', import.meta.url);
 
 export function createCpuTopN(threads?: number): TopN {
   const withThreads = (task: TaskOptions = {}) => ({ ...task, threads: task.threads ?? threads });

@@ -9,7 +9,7 @@ import {
   createPool,
   createPoolHere,
   mayWorkHere,
-  type TaskModule,
+  taskModule,
   threadCount,
   type WorkerPool,
 } from '../../parallel/pool.js';
@@ -18,13 +18,7 @@ import { type Job, type Setup, scratchBytes } from './half-steps.js';
 import type { UnitLimits } from './units.js';
 import type { IndexArrays } from './windows.js';
 
-const HALF_STEPS: TaskModule = {
-  name: 'half-steps',
-  base: import.meta.url,
-  worker: () =>
-    new Worker(new URL('./half-steps.js', import.meta.url), { type: 'module', name: 'graphex:half-steps' }),
-  here: () => import('./half-steps.js'),
-};
+const HALF_STEPS = taskModule('./half-steps.js', import.meta.url);
 
 /** Units × features (a row's floats) up to which a job is short: some 30 ms of one thread. */
 const SHORT = 2048;

@@ -8,7 +8,7 @@ import type { ItemScores } from '../../fit/model.js';
 import { lengths, renameLists, transposeLists } from '../../math/csr.js';
 import { allocate, inSharedMemory } from '../../math/memory.js';
 import { alongValues } from '../../metrics/setting-search.js';
-import { createPool, type TaskModule, threadCount } from '../../parallel/pool.js';
+import { createPool, taskModule, threadCount } from '../../parallel/pool.js';
 import type { RowLists, Scorer } from '../../predict/scoring/scorer.js';
 import type { TaskOptions } from '../../progress.js';
 import { scratchRoom, storeColumns, TILE, tileScratchBytes } from '../../solvers/pair-counts.js';
@@ -24,16 +24,7 @@ import {
   type SimilarityJob,
 } from './item-knn-tasks.js';
 
-const TASKS: TaskModule = {
-  name: 'item-knn-tasks',
-  base: import.meta.url,
-  worker: () =>
-    new Worker(new URL('./item-knn-tasks.js', import.meta.url), {
-      type: 'module',
-      name: 'graphex:item-knn-tasks',
-    }),
-  here: () => import('./item-knn-tasks.js'),
-};
+const TASKS = taskModule('./item-knn-tasks.js', import.meta.url);
 
 /** Pairs to be counted below which workers cost more than they save. */
 const SMALL = 5e8;

@@ -5,7 +5,7 @@ import { toShared } from '../../graph/transfer.js';
 import { transposeLists } from '../../math/csr.js';
 import { holdBack } from '../../metrics/held-back.js';
 import { shareThreads, type ThreadShare } from '../../parallel/budget.js';
-import { createPool, type TaskModule, threadCount } from '../../parallel/pool.js';
+import { createPool, taskModule, threadCount } from '../../parallel/pool.js';
 import type { Split } from '../../sample/split-types.js';
 import type { RankingOptions } from '../evaluate-ranking.js';
 import { indexByIds, type SplitRankingTask } from '../split-task.js';
@@ -36,16 +36,7 @@ export interface BaselineReport {
   readonly skipped: readonly { readonly name: BaselineName; readonly reason: SkipReason }[];
 }
 
-const TASKS: TaskModule = {
-  name: 'baseline-tasks',
-  base: import.meta.url,
-  worker: () =>
-    new Worker(new URL('./baseline-tasks.js', import.meta.url), {
-      type: 'module',
-      name: 'graphex:baseline-tasks',
-    }),
-  here: () => import('./baseline-tasks.js'),
-};
+const TASKS = taskModule('./baseline-tasks.js', import.meta.url);
 
 /** Most edges with which the tables of all baselines fit in memory together. */
 const MOST_CONCURRENT_EDGES = 2e7;

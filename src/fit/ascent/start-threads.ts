@@ -3,17 +3,11 @@
 import type { TableValues } from '../../engine/engine.js';
 import { allocate } from '../../math/memory.js';
 import { textHash } from '../../math/random.js';
-import { createPool, type TaskModule, threadCount } from '../../parallel/pool.js';
+import { createPool, taskModule, threadCount } from '../../parallel/pool.js';
 import { emptyTable, meanWeights, startOf, writeWeight } from './start.js';
 import type { StartTask } from './start-tasks.js';
 
-const STARTING: TaskModule = {
-  name: 'start-tasks',
-  base: import.meta.url,
-  worker: () =>
-    new Worker(new URL('./start-tasks.js', import.meta.url), { type: 'module', name: 'graphex:start-tasks' }),
-  here: () => import('./start-tasks.js'),
-};
+const STARTING = taskModule('./start-tasks.js', import.meta.url);
 
 /** Tables of fewer values are begun sooner than workers start; so many values are worth a worker. */
 const LARGE = 2 ** 22;

@@ -5,7 +5,7 @@ import type { TableValues } from '../../engine/engine.js';
 import { InputError } from '../../errors.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../../graph/graph.js';
 import { type ChainSummary, summarizeChains } from '../../math/diagnostics.js';
-import { createPool, type TaskModule, threadCount } from '../../parallel/pool.js';
+import { createPool, taskModule, threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import type { BothHyper } from '../ascent/bound.js';
 import type { ChainResult, ChainTask } from './chain-tasks.js';
@@ -17,13 +17,7 @@ const GIBBS_MOST_EDGES = 200_000;
 /** Halves of chains are compared, each of at least two draws. */
 const LEAST_DRAWS = 4;
 
-const CHAINS: TaskModule = {
-  name: 'chain-tasks',
-  base: import.meta.url,
-  worker: () =>
-    new Worker(new URL('./chain-tasks.js', import.meta.url), { type: 'module', name: 'graphex:chain-tasks' }),
-  here: () => import('./chain-tasks.js'),
-};
+const CHAINS = taskModule('./chain-tasks.js', import.meta.url);
 
 export interface GibbsOptions extends TaskOptions {
   readonly features: number;

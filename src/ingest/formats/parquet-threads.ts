@@ -8,7 +8,7 @@ import type { BipartiteGraph } from '../../graph/graph.js';
 import { VertexIds } from '../../graph/ids.js';
 import { cut } from '../../graph/pieces.js';
 import { allocate, createCounter } from '../../math/memory.js';
-import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
+import { createPool, taskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
 import { freeMemory } from '../../parallel/spawn.js';
 import type { ColumnChunk, ParquetColumn } from '../../parquet/footer.js';
 import { isParquet } from '../../parquet/magic.js';
@@ -22,16 +22,7 @@ import { sourceTitle } from '../sources.js';
 import { columnsOf } from './parquet.js';
 import { type ColumnTask, type IdTask, SPENT_UNIT } from './parquet-tasks.js';
 
-const GROUPS: TaskModule = {
-  name: 'parquet-tasks',
-  base: import.meta.url,
-  worker: () =>
-    new Worker(new URL('./parquet-tasks.js', import.meta.url), {
-      type: 'module',
-      name: 'graphex:parquet-tasks',
-    }),
-  here: () => import('./parquet-tasks.js'),
-};
+const GROUPS = taskModule('./parquet-tasks.js', import.meta.url);
 
 /** With fewer rows, threads take longer to start than the rows to read. */
 const LEAST_ROWS = 1 << 20;

@@ -4,7 +4,7 @@ import { abortReason, throwIfAborted } from '../../errors.js';
 import type { Model, Vertices } from '../../fit/model.js';
 import { toShared } from '../../graph/transfer.js';
 import { allocate } from '../../math/memory.js';
-import { createPool, type TaskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
+import { createPool, taskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import type { TopLists } from '../../topn/lists.js';
 import type { ExplainedList } from '../explain/explain-lists.js';
@@ -13,16 +13,7 @@ import { excludedItems, type RowLists, rowLists } from '../scoring/scorer.js';
 import type { ResolvedUser } from '../user-query.js';
 import type { ExplainPiece, FoldPiece, ListedPiece, ListPiece } from './batch-tasks.js';
 
-const TASKS: TaskModule = {
-  name: 'batch-tasks',
-  base: import.meta.url,
-  worker: () =>
-    new Worker(new URL('./batch-tasks.js', import.meta.url), {
-      type: 'module',
-      name: 'graphex:batch-tasks',
-    }),
-  here: () => import('./batch-tasks.js'),
-};
+const TASKS = taskModule('./batch-tasks.js', import.meta.url);
 
 /** The items of a list, best first, and their scores. */
 export interface Listed {

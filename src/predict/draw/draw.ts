@@ -8,20 +8,14 @@ import { partFor, withDefaults } from '../../options/check-options.js';
 import { DRAW } from '../../options/commands/evaluate.js';
 import type { OptionsOf } from '../../options/declare.js';
 import { TASK } from '../../options/shared.js';
-import { createPool, type TaskModule, threadCount } from '../../parallel/pool.js';
+import { createPool, taskModule, threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import type { Split } from '../../sample/split-types.js';
 import type { DrawnEdges, GraphStatistics, SizeMode, TestGraphDraw } from './draw-graph.js';
 import { type DrawPlan, drawPlan, type NamedPlan } from './draw-plan.js';
 import type { DrawTask } from './draw-tasks.js';
 
-const DRAWING: TaskModule = {
-  name: 'draw-tasks',
-  base: import.meta.url,
-  worker: () =>
-    new Worker(new URL('./draw-tasks.js', import.meta.url), { type: 'module', name: 'graphex:draw-tasks' }),
-  here: () => import('./draw-tasks.js'),
-};
+const DRAWING = taskModule('./draw-tasks.js', import.meta.url);
 let nextPlan = 0;
 
 /** Number, condition and seed of the draws; declared in options/commands/evaluate.ts. */
