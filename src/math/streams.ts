@@ -34,8 +34,6 @@ export const STREAMS = {
   chains: 0x61bb,
   /** Where alternating least squares begins. */
   leastSquares: 0x616c73,
-  /** Where the search for the directions of a ridge regression begins. */
-  ridge: 0x7269,
   /** Where a hierarchical Poisson factorization begins. */
   hierarchical: 0x687066,
   /** Items that held-back users are judged on, and who is held back. */

@@ -1,4 +1,4 @@
-// The kernels of the linear solvers, and where a worker finds what they work on.
+// The kernels of the linear solvers, and the addresses that a worker hands to them.
 
 import type { RowLists } from '../math/csr.js';
 import type { Heap } from '../wasm/heap.js';
@@ -18,8 +18,6 @@ export interface LinearKernels {
   linearDots(a: number, b: number, scale: number, rows: number, out: number): void;
   linearAxpy(alpha: number, x: number, y: number, rows: number): void;
   linearDirection(beta: number, scale: number, r: number, p: number, rows: number): void;
-  linearCross(a: number, b: number, rows: number, out: number): void;
-  linearCombine(table: number, matrix: number, rows: number, add: number, out: number): void;
   alsGram(table: number, rows: number, stride: number, factor: number, gram: number, packed: number): void;
   alsRows(
     own: number,
@@ -41,7 +39,7 @@ export interface LinearKernels {
 export interface WorkerPlace {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
-  /** One number that workers count up to take their scratch, and one that they count up to take the next block. */
+  /** Counters: a worker takes its scratch from the first, and each next block from the second. */
   readonly places: Int32Array;
   readonly next: Int32Array;
   /** Address of each worker's scratch. */
@@ -55,7 +53,7 @@ export interface StoredLists {
   readonly rows: number;
 }
 
-/** Brings lists to the kernels. */
+/** Copies lists into the kernels' memory. */
 export function storeLists(heap: Heap, lists: RowLists): StoredLists {
   const offsets = heap.allocate(4 * lists.offsets.length);
   const neighbors = heap.allocate(4 * lists.values.length);

@@ -1,10 +1,9 @@
-// What a worker of the linear solvers does: take the next block of right-hand sides or rows until none is left. Blocks
-// are independent of each other, so results do not depend on the number of workers.
+// A worker of the linear solvers takes blocks of right-hand sides or rows until none is left. Blocks are independent, so
+// results do not depend on the number of workers.
 
 import { serveTasks } from '../parallel/worker.js';
 import { instantiate, type WorkerPlace } from './linear-kernels.js';
 import { solveRidge } from './ridge-blocks.js';
-import { spanRidge } from './ridge-span.js';
 
 export interface LeastSquaresJob extends WorkerPlace {
   /** Addresses: the table to solve for, the other one, the edges by row, and the other's scaled Gram matrix, packed. */
@@ -53,4 +52,4 @@ export function solveLeastSquares(job: LeastSquaresJob): void {
   }
 }
 
-serveTasks('linear-tasks', { spanRidge, solveRidge, solveLeastSquares });
+serveTasks('linear-tasks', { solveRidge, solveLeastSquares });

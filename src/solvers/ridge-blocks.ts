@@ -1,17 +1,13 @@
-// Ridge regression of many targets on the same sparse inputs, a block of right-hand sides at a time: conjugate gradients, and what
-// becomes of the solutions. Blocks are independent of each other.
+// Ridge regression of many targets on the same sparse inputs by conjugate gradients, a block of right-hand sides at a time.
+// Blocks are independent of each other.
 
 import { instantiate, type LinearKernels, type StoredLists, type WorkerPlace } from './linear-kernels.js';
 import { type CountedColumns, createTiles, pairsMet, TILE } from './pair-counts.js';
-import {
-  createDeflation,
-  type RidgeSpan,
-  type RidgeSystem,
-  SPAN_SCRATCH_BYTES,
-  WIDTH,
-} from './ridge-span.js';
 
-/** What is solved for, and what becomes of the solutions. A target is a list of input rows, asked rows are lists of columns. */
+/** Right-hand sides that are solved together. */
+export const WIDTH = 32;
+
+/** What is solved for, and what happens to the solutions. A target is a list of input rows; an asked row is a list of columns. */
 export type RidgeAim =
   /** Per target its weights: columns × targets, row-major. */
   | { readonly kind: 'weights'; readonly targets: StoredLists; readonly out: Float32Array }
@@ -23,9 +19,13 @@ export type RidgeAim =
       readonly out: Float32Array;
     };
 
-export interface RidgeJob extends RidgeSystem {
-  readonly span: RidgeSpan | undefined;
-  /** The inputs by column, where right-hand sides are counted in tiles, and a worker's scratch for that. */
+export interface RidgeJob extends WorkerPlace {
+  /** The rows of the inputs, 0/1, and the address of 1/(degree + λ) per column. */
+  readonly inputs: StoredLists;
+  readonly scale: number;
+  readonly columns: number;
+  readonly lambda: number;
+  /** The inputs by column and each worker's scratch, if right-hand sides are counted in tiles. */
   readonly counted: (CountedColumns & { readonly scratch: readonly number[] }) | undefined;
   /** Blocks that a worker takes at a time. */
   readonly atOnce: number;
@@ -35,14 +35,12 @@ export interface RidgeJob extends RidgeSystem {
   readonly maxIterations: number;
 }
 
-/** Steps after which the residual is solved along the directions again: rounding brings back what was kept out, and would grow. */
-const RENEWAL = 8;
 /** Lists whose sums are made at a time. */
 const SUMS = 1024;
 
 export function ridgeScratchBytes(columns: number, rows: number, kind: RidgeAim['kind']): number {
   const sums = kind === 'weights' ? 0 : SUMS + (kind === 'scores-by-row' ? rows : 0);
-  return 4 * WIDTH * (4 * columns + sums) + 2 * 8 * WIDTH + 2 * 4 * WIDTH + SPAN_SCRATCH_BYTES;
+  return 4 * WIDTH * (4 * columns + sums) + 2 * 8 * WIDTH + 2 * 4 * WIDTH;
 }
 
 /** How many systems an aim takes. */
@@ -51,7 +49,7 @@ export function ridgeSystems(aim: RidgeAim): number {
 }
 
 export function solveRidge(job: RidgeJob): void {
-  const { columns, inputs, lambda, scale, aim, span } = job;
+  const { columns, inputs, lambda, scale, aim } = job;
   const kernels = instantiate(job);
   const place = Atomics.add(job.places, 0, 1);
   const address = job.scratch[place];
@@ -59,10 +57,7 @@ export function solveRidge(job: RidgeJob): void {
   const [x, r, p, q] = [0, 1, 2, 3].map((i) => address + i * size) as [number, number, number, number];
   const dotsAt = address + 4 * size;
   const factorAt = dotsAt + 2 * 8 * WIDTH;
-  const spanAt = factorAt + 2 * 4 * WIDTH;
-  const sumsAt = spanAt + SPAN_SCRATCH_BYTES;
-  const deflation =
-    span && span.found[0] === 1 ? createDeflation(kernels, job.memory, columns, span, spanAt) : undefined;
+  const sumsAt = factorAt + 2 * 4 * WIDTH;
   const dots = new Float64Array(job.memory.buffer, dotsAt, WIDTH);
   const factor = new Float32Array(job.memory.buffer, factorAt, WIDTH);
   const systems = ridgeSystems(aim);
@@ -83,14 +78,9 @@ export function solveRidge(job: RidgeJob): void {
     // Preconditioned by the diagonal; at x = 0 the residual is the right-hand side.
     kernels.linearDots(r, r, scale, columns, dotsAt);
     const goal = dots.map((value) => value * job.tolerance ** 2);
-    if (deflation) {
-      deflation.begin(x, r);
-      kernels.linearDots(r, r, scale, columns, dotsAt);
-    }
     residual.set(dots);
     factor.fill(0);
     kernels.linearDirection(factorAt, scale, r, p, columns);
-    deflation?.keepOut(p);
     for (let step = 0; step < job.maxIterations && residual.some((value, c) => value > goal[c]); step++) {
       kernels.linearGram(inputs.offsets, inputs.neighbors, inputs.rows, columns, lambda, p, q);
       kernels.linearDots(p, q, 0, columns, dotsAt);
@@ -98,12 +88,10 @@ export function solveRidge(job: RidgeJob): void {
       kernels.linearAxpy(factorAt, p, x, columns);
       for (let c = 0; c < WIDTH; c++) factor[c] = -factor[c];
       kernels.linearAxpy(factorAt, q, r, columns);
-      if ((step + 1) % RENEWAL === 0) deflation?.begin(x, r);
       kernels.linearDots(r, r, scale, columns, dotsAt);
       for (let c = 0; c < WIDTH; c++) factor[c] = residual[c] > 0 ? dots[c] / residual[c] : 0;
       residual.set(dots);
       kernels.linearDirection(factorAt, scale, r, p, columns);
-      deflation?.keepOut(p);
     }
     keepSolution(job, kernels, first, count, x, sumsAt);
   }

@@ -10,12 +10,15 @@ import { inLanes } from '../wasm/lanes.js';
 import { loadKernels } from '../wasm/load.js';
 import { storeLists } from './linear-kernels.js';
 import { scratchRoom, storeColumns, TILE, tileScratchBytes } from './pair-counts.js';
-import { type RidgeAim, type RidgeJob, ridgeScratchBytes, ridgeSystems, solveRidge } from './ridge-blocks.js';
-import { type RidgeSpan, spanRidge, WIDTH } from './ridge-span.js';
+import {
+  type RidgeAim,
+  type RidgeJob,
+  ridgeScratchBytes,
+  ridgeSystems,
+  solveRidge,
+  WIDTH,
+} from './ridge-blocks.js';
 import { SMALL, SOLVERS } from './solver-workers.js';
-
-/** Tables of directions that are solved along at once, where there are so many columns and systems: for fewer they are not worth it. */
-const SPAN = { tables: 1, columns: 512, systems: 256 };
 
 export interface RidgeProblem {
   /** Per row, its columns: a 0/1 matrix X. */
@@ -35,8 +38,8 @@ export function ridge(problem: RidgeProblem, options: TaskOptions = {}): Promise
 }
 
 /**
- * What those weights say of other rows, of which `asked` has the columns: H·W, asked rows × targets, row-major. No weight is kept: a
- * system is solved for each target or for each asked row, whichever are fewer.
+ * The predictions of those weights for other rows, whose columns `asked` lists: H·W, asked rows × targets, row-major. No
+ * weight is kept: one system is solved for each target or for each asked row, whichever are fewer.
  */
 export function ridgeScores(
   problem: RidgeProblem,
@@ -79,23 +82,17 @@ async function solveSystems(
   for (const column of inputs.values) scale[column] += 1;
   for (let c = 0; c < columns; c++) scale[c] = 1 / scale[c];
   const next = createCounter();
-  const spanned = columns >= SPAN.columns && systems >= SPAN.systems;
-  const span = spanned ? createSpan(heap, columns) : undefined;
   const system = { module, memory: heap.memory, scratch, inputs: rows, scale: scaleAt, columns, lambda };
   const counted =
     columnLists && tile > 0 ? { ...columnLists, scratch: scratch.map(() => heap.allocate(tile)) } : undefined;
-  // As many as a tile of counts has targets, unless threads would then wait.
+  // Blocks for a whole tile of counts, unless threads would then wait.
   const atOnce = systems >= 4 * TILE * lanes ? TILE / WIDTH : 1;
   const job: RidgeJob = {
-    ...{ ...system, places: createCounter(), next, span, counted, atOnce },
+    ...{ ...system, places: createCounter(), next, counted, atOnce },
     ...{ aim, tolerance, maxIterations: 200 },
   };
   const run = inLanes(SOLVERS, small ? 0 : lanes);
   try {
-    if (span) {
-      const spanning = { ...system, places: createCounter(), next: createCounter(), span };
-      await run.all('spanRidge', spanRidge, spanning, options.signal, 1);
-    }
     await run.all('solveRidge', solveRidge, job, options.signal, systems, () =>
       options.onProgress?.({
         stage: 'solving',
@@ -108,14 +105,4 @@ async function solveSystems(
     await run.close();
   }
   return aim.out;
-}
-
-function createSpan(heap: Heap, columns: number): RidgeSpan {
-  const tables = () => Array.from({ length: SPAN.tables }, () => heap.allocate(4 * WIDTH * columns));
-  return {
-    tables: tables(),
-    images: tables(),
-    factor: allocate(Float64Array, (WIDTH * SPAN.tables) ** 2),
-    found: createCounter(),
-  };
 }
