@@ -118,7 +118,7 @@ try {
     const [features, average = 2] = numbers.map(Number);
     const { graph } = await readGraph(what);
     const began = performance.now();
-    const { model } = await fit(graph, { objective: 'ranking', average, ...(features && { features }) });
+    const { model } = await fit(graph, { method: 'ranking', average, ...(features && { features }) });
     const K = model.scores.kind === 'factors' ? model.scores.members[0].features : 0;
     console.log(
       `${what}: ${graph.users.count} × ${graph.items.count}, ${graph.edges} edges, ${average} members of ${K} features, ` +

@@ -134,7 +134,7 @@ async function run(
       const { model, seconds } = await fit(parts.train, { features: 30, seed: 1, threads });
       await addModel(FITS.evidence, model, seconds);
     }
-    const ranking = { objective: 'ranking', seed: 1, threads } as const;
+    const ranking = { method: 'ranking', seed: 1, threads } as const;
     if (!done(FITS.one)) {
       const { model, seconds } = await fit(parts.train, ranking);
       await addModel(FITS.one, model, seconds);

@@ -92,9 +92,7 @@ export type {
 export type {
   AscentOptions,
   FitOptions,
-  GibbsByEngine,
   GibbsFitOptions,
-  RankingByObjective,
   RankingFitOptions,
   RankingFromRanker,
   Resumable,

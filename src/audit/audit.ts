@@ -35,7 +35,7 @@ const GIVEN = {
   coins: value<Readonly<Record<SideName, Assignment>>>('object', 'the coins of a split that keeps them'),
 };
 
-/** What is looked at; declared in options/tables.ts. */
+/** What is looked at; declared in options/commands/audit.ts. */
 export interface AuditOptions extends OptionsOf<typeof AUDIT & typeof GIVEN>, TaskOptions {}
 
 /** How large a part of a split is. */

@@ -1,22 +1,22 @@
-// What every command shares: its options, its signal, its progress, its one result on stdout, its exit status.
+// What every command shares: options and help, signals, progress, one result on stdout.
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { InputError, throwIfAborted } from '../errors.js';
 import { withDefaults } from '../options/check-options.js';
 import { COMMANDS, type CommandName } from '../options/commands.js';
 import type { Declaration } from '../options/declare.js';
 import { OptionError, type WriteOption, withArgument } from '../options/error.js';
 import { flagName } from '../options/option-list.js';
-import { COMMON } from '../options/shared.js';
+import { COMMON, COMMON_GROUP } from '../options/shared.js';
 import type { Progress } from '../progress.js';
 import { lines, oneLine, safeJson } from '../text/untrusted.js';
-import { addFlags, typedOptions } from './flags.js';
+import { addFlags, type HelpLevel, typedOptions } from './flags.js';
 import { createProgressView } from './progress.js';
 import { refuseRanks } from './ranks.js';
 import { listenForSignals } from './signals.js';
 import { writeOut } from './stdout.js';
 
-/** What a command's work gets. */
+/** What the work of a command gets. */
 export interface CommandContext {
   readonly seed: number;
   /** undefined: all cores. */
@@ -28,34 +28,44 @@ export interface CommandContext {
   readonly onProgress: (progress: Progress) => void;
   /** A line on stderr, unless --quiet. */
   readonly warn: (message: string) => void;
-  /** The same without a warning. */
+  /** A line on stderr that is not a warning. */
   readonly note: (message: string) => void;
 }
 
-/** What a command's work returns: the document of --json and the text for people. */
+/** What the work of a command returns: the document of --json, and the text for people. */
 export interface CommandOutput {
   readonly json: unknown;
   readonly text: string;
 }
 
 const EXAMPLES = new WeakMap<Command, readonly string[]>();
+const LEVELS = new WeakMap<Command, HelpLevel>();
 
-/** The examples at the end of a command's help. */
+/** The examples at the end of the help of a command. */
 export function examplesOf(command: Command): readonly string[] {
   return EXAMPLES.get(command) ?? [];
 }
 
-/** The flags of a command as they are declared, --version, and a help text that ends with examples. */
+/** Which help the commands of a program will have; without a call, that of --help. */
+export function setHelpLevel(program: Command, level: HelpLevel): void {
+  LEVELS.set(program, level);
+}
+
+/** Adds the declared flags of a command, --help, --help-all and --version, and examples after the help. */
 export function addOptions(command: Command, examples: readonly string[]): Command {
-  const parts = partsOf(command);
-  for (const [name, declared] of Object.entries(parts)) {
-    // --seed goes to the library and is everyone's: it is shown once, among what is everyone's.
-    addFlags(command, declared, name === 'common' ? {} : COMMON);
+  const level = LEVELS.get(command.parent!) ?? 'common';
+  for (const [name, declared] of Object.entries(partsOf(command))) {
+    // --seed is also an option of the library: it is shown once, among the options of every command.
+    addFlags(command, declared, level, name === 'common' ? {} : COMMON);
   }
+  const every = (option: Option) => option.helpGroup(`${COMMON_GROUP}:`);
+  command.addHelpOption(every(new Option('-h, --help', 'show the options that most people need')));
+  command.addOption(every(new Option('--help-all', 'show all options')));
+  const version = command.parent?.version();
+  if (version) command.version(version, '-V, --version', 'show the version');
+  for (const option of command.options)
+    if (option.long === '--version') every(option).hideHelp(level === 'common');
   command.showHelpAfterError(`(graphex ${command.name()} --help shows the options and an example)`);
-  const program = command.parent;
-  const version = program?.version();
-  if (version) command.version(version);
   EXAMPLES.set(command, examples);
   const heading = examples.length === 1 ? 'Example' : 'Examples';
   command.addHelpText('after', `\n${heading}:\n${examples.map((e) => `  ${e}`).join('\n')}`);
@@ -66,7 +76,7 @@ function partsOf(command: Command): Readonly<Record<string, Declaration>> {
   return COMMANDS[command.name() as CommandName];
 }
 
-/** A wrong option as the person at the terminal knows it: by its flag. */
+/** An error about an option, with its flag instead of its name. */
 export function inFlags(command: Command, error: unknown): unknown {
   if (!(error instanceof OptionError)) return error;
   const parts = Object.values(partsOf(command));
@@ -77,10 +87,7 @@ export function inFlags(command: Command, error: unknown): unknown {
   return new InputError(error.say(write), { cause: error });
 }
 
-/**
- * Runs a command's work: signal, progress, and exactly one result on stdout. Errors go up to `main`, which turns them
- * into an exit status.
- */
+/** Runs the work of a command and prints its result on stdout. `main` turns errors into an exit status. */
 export async function runCommand(
   command: Command,
   work: (context: CommandContext) => Promise<CommandOutput | undefined>,
@@ -110,21 +117,21 @@ export async function runCommand(
   }
 }
 
-/** The document or the text, on stdout. A command that goes on afterwards prints by itself and returns nothing. */
+/** Prints the document or the text. A command that keeps running prints by itself and returns nothing. */
 export function print({ json, text }: CommandOutput, asJson: boolean): Promise<void> {
   return writeOut(asJson ? `${toJson(json)}\n` : endWithNewline(lines(text)));
 }
 
-/** Between a long calculation and the writing of its results: lets a Ctrl-C that came meanwhile be heard, and obeys it. */
+/** Between a long computation and the writing of its results: handles a Ctrl-C that came meanwhile. */
 export async function pause(signal: AbortSignal): Promise<void> {
-  // Two turns of the event loop: the first may have looked for signals before this one came.
+  // Two turns of the event loop: the first may have checked for signals before this one came.
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
   throwIfAborted(signal);
 }
 
 /**
- * Typed arrays become plain ones; indented for a person at a terminal, one line for a program. Characters that a terminal
- * could obey are escaped, which is the same document.
+ * Typed arrays become plain arrays. The text is indented on a terminal and one line otherwise. Characters that a
+ * terminal would interpret are escaped, which does not change the document.
  */
 export function toJson(value: unknown, indent = process.stdout.isTTY ? 2 : 0): string {
   return safeJson(

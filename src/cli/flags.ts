@@ -7,65 +7,69 @@ import type { Declaration, OptionsOf } from '../options/declare.js';
 import {
   argumentOf,
   helpText,
-  type Leaf,
-  leaves,
+  type ListedOption,
+  listOptions,
   offText,
   putAt,
-  spokenFlag,
+  shortFlag,
 } from '../options/option-list.js';
 import { shown } from '../text/untrusted.js';
 
-/** Adds a flag for every option that a command line can give, but for those that `elsewhere` declares too. */
-export function addFlags(command: Command, declared: Declaration, elsewhere: Declaration = {}): Command {
-  const others = new Set(leaves(elsewhere).map(({ flag }) => flag));
-  for (const leaf of leaves(declared)) {
-    const { option, flag, off } = leaf;
+/** Which help is shown: the options that most people need, or all with their details. */
+export type HelpLevel = 'common' | 'all';
+
+/** Adds a flag for every option that a command line can give, except those that `elsewhere` declares too. */
+export function addFlags(
+  command: Command,
+  declared: Declaration,
+  level: HelpLevel,
+  elsewhere: Declaration = {},
+): void {
+  const others = new Set(listOptions(elsewhere).map(({ flag }) => flag));
+  for (const listed of listOptions(declared)) {
+    const { option, flag, off } = listed;
     if (flag !== undefined && others.has(flag)) continue;
-    if (flag !== undefined) command.addOption(onFlag(leaf, flag));
-    if (off !== undefined) command.addOption(offFlag(leaf, off));
-    if (option.kind === 'output' && option.required) required(command, leaf);
+    for (const made of [flag && onFlag(listed, flag, level), off && offFlag(listed, off)]) {
+      if (!made) continue;
+      if (option.group !== undefined) made.helpGroup(`${option.group}:`);
+      made.hideHelp(level === 'common' && !option.common);
+      command.addOption(made);
+      if (option.kind !== 'list' || !option.repeated) refuseRepeats(command, made);
+    }
   }
-  return command;
 }
 
-function onFlag(leaf: Leaf, flag: string): Option {
-  const { option } = leaf;
+function onFlag({ option }: ListedOption, flag: string, level: HelpLevel): Option {
   const name = argumentOf(option);
   const bare = 'bare' in option && option.bare;
   const argument = option.kind === 'flag' ? '' : bare ? ` [${name}]` : ` <${name}>`;
-  const choices = option.kind === 'choice' && !option.values.every((v) => option.meaning.includes(v));
-  const meaning = choices ? `${option.meaning}: ${option.values.join(', ')}` : option.meaning;
-  const made = grouped(new Option(flag + argument, helpText({ ...option, meaning })), option.group);
-  if (option.kind !== 'flag') {
-    made.argParser((typed: string, before: unknown) => {
-      const read = parseValue(option, typed);
-      if ('value' in read) {
-        const again = option.kind === 'list' && option.repeated && Array.isArray(before);
-        return again ? [...before, ...(read.value as unknown[])] : read.value;
-      }
-      throw new InputError(`${spokenFlag(flag)} ${shown(typed)}: expected ${read.expected}`);
-    });
-  }
-  return made;
+  const meaning =
+    option.kind === 'choice' && !option.meaning.includes(option.values[0])
+      ? `${option.meaning}: ${option.values.join(', ')}`
+      : option.meaning;
+  const made = new Option(flag + argument, helpText({ ...option, meaning }, { details: level === 'all' }));
+  if (option.kind === 'output' && option.required) made.makeOptionMandatory();
+  if (option.kind === 'flag') return made;
+  return made.argParser((typed: string, before: unknown) => {
+    const read = parseValue(option, typed);
+    if (!('value' in read)) {
+      throw new InputError(`${shortFlag(flag)} ${shown(typed)}: expected ${read.expected}`);
+    }
+    const again = option.kind === 'list' && option.repeated && Array.isArray(before);
+    return again ? [...before, ...(read.value as unknown[])] : read.value;
+  });
 }
 
-function offFlag(leaf: Leaf, off: string): Option {
-  const { option, flag } = leaf;
-  const made = grouped(new Option(off, offText(leaf)), option.group).default(undefined);
-  return flag === undefined || isNegation(off) ? made : made.conflicts(attribute(flag));
+function offFlag(listed: ListedOption, off: string): Option {
+  return new Option(off, offText(listed)).default(undefined);
 }
 
-function required(command: Command, { flag }: Leaf): void {
-  const made = command.options.find((option) => option.flags.startsWith(flag!));
-  made?.makeOptionMandatory();
-}
-
-function grouped(option: Option, group: string | undefined): Option {
-  return group === undefined ? option : option.helpGroup(`${group}:`);
-}
-
-function isNegation(flag: string): boolean {
-  return flag.startsWith('--no-');
+/** A second value would silently replace the first. */
+function refuseRepeats(command: Command, made: Option): void {
+  let given = 0;
+  command.on(`option:${made.name()}`, () => {
+    if (++given > 1) throw new InputError(`${made.short ?? made.long} is given twice; give it once`);
+  });
 }
 
 function attribute(flag: string): string {
@@ -75,15 +79,10 @@ function attribute(flag: string): string {
 /** Only what was typed; the library has the defaults. */
 export function typedOptions<const D extends Declaration>(command: Command, declared: D): OptionsOf<D> {
   const options: Record<string, unknown> = {};
-  for (const { path, flag, off } of leaves(declared)) {
-    const typed = (name: string | undefined): unknown =>
-      name !== undefined && command.getOptionValueSource(attribute(name)) === 'cli'
-        ? command.getOptionValue(attribute(name))
-        : undefined;
-    // --no-header and --header are one value to commander, --simple and --multi two.
-    const no = off !== undefined && !isNegation(off) && typed(off) === true ? false : typed(off);
-    const value = typed(flag) ?? no;
-    if (value !== undefined) putAt(options, path, value);
+  for (const { path, flag = '', off = '' } of listOptions(declared)) {
+    // --header and --no-header are one value to commander.
+    const name = [flag, off].find((one) => one && command.getOptionValueSource(attribute(one)) === 'cli');
+    if (name) putAt(options, path, command.getOptionValue(attribute(name)));
   }
   return options as OptionsOf<D>;
 }

@@ -1,20 +1,22 @@
-// The command line: one file per command, loaded when it is asked for; here they are gathered, and errors become an exit status:
+// The command line: loads the command that was asked for, runs it and turns errors into an exit status:
 // 0 done, 1 a bug, 2 bad usage or bad input, 128 + n stopped by signal n (130 for Ctrl-C).
 
 import { Command, CommanderError } from 'commander';
 import type { CommandName } from '../options/commands.js';
 import { lines, oneLine } from '../text/untrusted.js';
 import { VERSION } from '../version.js';
+import { setHelpLevel } from './command.js';
+import type { HelpLevel } from './flags.js';
 import { stoppedStatus } from './signals.js';
 import { writeOut } from './stdout.js';
 
 /**
- * Runs the command in `argv` (as in process.argv) and resolves to the exit status. `onLoaded` is called once its modules are
- * loaded: from then on the command hears signals itself.
+ * Runs the command in `argv` (as in process.argv) and resolves to the exit status. `onLoaded` is called when its modules
+ * are loaded: from then on the command handles signals itself.
  */
 export async function main(argv: readonly string[], onLoaded: () => void = () => {}): Promise<number> {
-  // `graphex … | head` closes our stdout early; that is the reader's right, not a failure. Nor is a closed stderr, but
-  // there only the progress goes: the work goes on.
+  // `graphex … | head` closes stdout early, which is not a failure. A closed stderr only loses the progress: the work
+  // continues.
   const onStreamError = (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
   };
@@ -22,13 +24,19 @@ export async function main(argv: readonly string[], onLoaded: () => void = () =>
   process.stdout.on('error', onStreamError);
   process.stderr.on('error', ignore);
   try {
-    // Help and version are written here, not by commander, which does not hear whether that went well.
+    // Help and version are written here: commander does not report a failed write.
     let said = '';
-    const program = await createProgram(argv[2], (text) => {
-      said += text;
-    });
+    const level = argv.includes(HELP_ALL) ? 'all' : 'common';
+    const program = await createProgram(
+      argv[2],
+      (text) => {
+        said += text;
+      },
+      level,
+    );
     onLoaded();
-    const ended = await program.parseAsync([...argv]).then(
+    const words = argv.map((word) => (word === HELP_ALL ? '--help' : word));
+    const ended = await program.parseAsync(words).then(
       () => undefined,
       (error) => ({ error }),
     );
@@ -42,9 +50,11 @@ export async function main(argv: readonly string[], onLoaded: () => void = () =>
   }
 }
 
+const HELP_ALL = '--help-all';
+
 type Loader = () => Promise<{ register(program: Command): void }>;
 
-/** In the order in which one uses them. */
+/** In the order of use, as the help lists them. */
 const LOADERS: Readonly<Record<CommandName, Loader>> = {
   simulate: () => import('./commands/simulate.js'),
   check: () => import('./commands/check.js'),
@@ -62,13 +72,11 @@ const LOADERS: Readonly<Record<CommandName, Loader>> = {
   study: () => import('./commands/study.js'),
 };
 
-/**
- * The program with the one command that is asked for; with none where its version is, and with all of them where it is none of
- * theirs: a wrong name, or help.
- */
+/** The program with the command that is asked for; for help or an unknown name, with all commands. */
 export async function createProgram(
   asked?: string,
   onHelp: (text: string) => void = (text) => process.stdout.write(text),
+  level: HelpLevel = 'common',
 ): Promise<Command> {
   const program = new Command('graphex')
     .description(
@@ -76,9 +84,10 @@ export async function createProgram(
     )
     .version(VERSION)
     .exitOverride()
-    // It repeats what was typed.
+    // Messages repeat what was typed.
     .configureOutput({ writeOut: onHelp, writeErr: (text) => process.stderr.write(lines(text)) })
     .showHelpAfterError('(graphex --help lists the commands)');
+  setHelpLevel(program, level);
   const loaded = await Promise.all(loadersFor(asked).map((load) => load()));
   for (const { register } of loaded) register(program);
   return program;
@@ -90,7 +99,7 @@ function loadersFor(asked: string | undefined): Loader[] {
   return Object.values(LOADERS);
 }
 
-/** Prints what went wrong on stderr and says the exit status. */
+/** Prints what went wrong on stderr and returns the exit status. */
 export function reportError(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // commander has printed it
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error));

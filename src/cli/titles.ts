@@ -25,6 +25,17 @@ export function idByTitle(text: string, titles: TitleBook): string {
   throw new InputError(`${shown(text)}: no item has this id or title; did you mean ${shown(near)}?`);
 }
 
+/** The items that --likes names: each value is an item, or several separated by commas. */
+export function itemsIn(values: readonly string[], titles: TitleBook): string[] {
+  return values.flatMap((value) => {
+    const pieces = value.split(',').filter((piece) => piece !== '');
+    const isWhole =
+      titles.find(value) !== 'unknown' ||
+      (titles.near(value) !== undefined && pieces.every((piece) => titles.find(piece) === 'unknown'));
+    return isWhole ? [value] : pieces;
+  });
+}
+
 /** As a field of a document: absent where there is none. */
 export function titled(title: string | undefined): { title?: string } {
   return title === undefined ? {} : { title };

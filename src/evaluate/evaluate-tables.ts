@@ -33,7 +33,7 @@ const GIVEN = {
   recommendations: value<GivenRecommendations>('object', 'lists made elsewhere'),
 };
 
-/** What is judged, and by what; declared in options/tables.ts. */
+/** What is judged, and by what; declared in options/commands/evaluate.ts. */
 export interface EvaluateTablesOptions
   extends OptionsOf<typeof EVALUATE_TABLES & typeof GIVEN>,
     TaskOptions {}

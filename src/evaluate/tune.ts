@@ -20,7 +20,7 @@ import type { Split } from '../sample/split-types.js';
 import { evaluateModel } from './evaluate.js';
 
 /** Options of every fit that is tried: folds, average, iterations. Features and shapes are what is searched. */
-type TriedFit = Omit<RankingFitOptions, 'method' | 'objective' | 'features' | 'users' | 'items'>;
+type TriedFit = Omit<RankingFitOptions, 'method' | 'features' | 'users' | 'items'>;
 
 const TRIED = { fit: value<TriedFit>('object', 'options of every fit that is tried') };
 

@@ -18,9 +18,7 @@ import {
   checkFit,
   checkGraph,
   type FitOptions,
-  type GibbsByEngine,
   type GibbsFitOptions,
-  type RankingByObjective,
   type RankingFitOptions,
   type RankingFromRanker,
 } from './options.js';
@@ -34,7 +32,7 @@ export interface FitResult<M extends Model = Model> {
   readonly stopped: StopReason;
   /** To go on later: pass it as `resume`. A fit for ranking has one only where it was aborted, on its error. */
   readonly checkpoint?: Checkpoint | undefined;
-  /** Chains and diagnostics, where the engine was `gibbs`. */
+  /** Chains and diagnostics, where the method was `gibbs`. */
   readonly posterior?: GibbsPosterior | undefined;
   /** What was taken over from a former model, where the fit began `from` one. */
   readonly from?: PreviousReport | undefined;
@@ -64,11 +62,11 @@ export interface FitResult<M extends Model = Model> {
  */
 export function fit(
   graph: BipartiteGraph,
-  options: RankingFitOptions | RankingByObjective | RankingFromRanker,
+  options: RankingFitOptions | RankingFromRanker,
 ): Promise<FitResult<Ranker>>;
 export function fit(
   graph: BipartiteGraph,
-  options?: AscentOptions | GibbsFitOptions | GibbsByEngine,
+  options?: AscentOptions | GibbsFitOptions,
 ): Promise<FitResult<PosteriorModel>>;
 export function fit(graph: BipartiteGraph, options?: FitOptions): Promise<FitResult>;
 export async function fit(graph: BipartiteGraph, given: FitOptions = {}): Promise<FitResult> {
@@ -117,7 +115,7 @@ export function resolveOptions(graph: BipartiteGraph, given: FitOptions): FitOpt
 
 function has(given: FitOptions, name: string): boolean {
   if (typeof given !== 'object' || given === null) return false;
-  const { method, engine, ...rest } = given as Readonly<Record<string, unknown>>;
+  const { method, ...rest } = given as Readonly<Record<string, unknown>>;
   // The sampler has nothing to go on from; what it does not take is said at its door.
-  return rest[name] !== undefined && method !== 'gibbs' && engine !== 'gibbs';
+  return rest[name] !== undefined && method !== 'gibbs';
 }

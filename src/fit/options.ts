@@ -6,18 +6,18 @@ import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/gra
 import { checkOptions, partFor, withDefaults } from '../options/check-options.js';
 import {
   AUTO,
-  CHOICE,
   FIT,
   METHODS,
+  METHOD,
   type Method,
   NO_AUTO,
   REFUSED,
   takersOf,
 } from '../options/commands/fit.js';
 import { type Declaration, decimal, type OptionsOf, value } from '../options/declare.js';
-import { option, optionError, show } from '../options/error.js';
+import { option, optionError } from '../options/error.js';
 import type { CountPriorName, EngineName, ModelKind } from '../options/names.js';
-import { leaves, valueAt } from '../options/option-list.js';
+import { listOptions, valueAt } from '../options/option-list.js';
 import { HYPER_NAMES, type HyperName, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { shown } from '../text/untrusted.js';
@@ -35,7 +35,6 @@ export interface Resumable extends TaskOptions, OptionsOf<typeof RESUME> {}
 /** Coordinate ascent of the evidence bound: for checks and draws. */
 export interface AscentOptions extends OptionsOf<typeof METHODS.ascent>, Resumable {
   readonly method?: 'ascent' | undefined;
-  readonly objective?: 'evidence' | undefined;
   /** Begin where this model ended. */
   readonly from?: PosteriorModel | undefined;
 }
@@ -43,7 +42,6 @@ export interface AscentOptions extends OptionsOf<typeof METHODS.ascent>, Resumab
 /** The cross-fitted objective, for recommending; it has no bound. */
 export interface RankingFitOptions extends OptionsOf<typeof METHODS.ranking>, Resumable {
   readonly method: 'ranking';
-  readonly objective?: 'ranking' | undefined;
   /** Begin where this ranker ended. */
   readonly from?: Ranker | undefined;
 }
@@ -57,20 +55,6 @@ export interface RankingFromRanker extends Omit<RankingFitOptions, 'method'> {
 /** The exact sampler, for small data. */
 export interface GibbsFitOptions extends OptionsOf<typeof METHODS.gibbs>, TaskOptions {
   readonly method: 'gibbs';
-  readonly objective?: 'evidence' | undefined;
-  readonly engine?: 'gibbs' | undefined;
-}
-
-/** Ranking by its former name. */
-export interface RankingByObjective extends Omit<RankingFitOptions, 'method' | 'objective'> {
-  readonly method?: 'ranking' | undefined;
-  readonly objective: 'ranking';
-}
-
-/** The sampler by its former name. */
-export interface GibbsByEngine extends Omit<GibbsFitOptions, 'method' | 'engine'> {
-  readonly method?: 'gibbs' | undefined;
-  readonly engine: 'gibbs';
 }
 
 /** What `fit` takes: a method, by default ascent, and the options of that method. */
@@ -78,11 +62,9 @@ export type FitOptions =
   | AscentOptions
   | RankingFitOptions
   | GibbsFitOptions
-  | RankingByObjective
-  | RankingFromRanker
-  | GibbsByEngine;
+  | RankingFromRanker;
 
-/** The options of one of the methods, checked; its former names are gone. */
+/** The options of one of the methods, checked. */
 export type CheckedFit =
   | { readonly method: 'ascent'; readonly options: AscentOptions }
   | { readonly method: 'ranking'; readonly options: Omit<RankingFitOptions, 'method'> }
@@ -121,11 +103,7 @@ export const FROM = {
 /** Which method is meant, and its options, each of the right type and range; throws an InputError that names the option. */
 export function checkFit(given: FitOptions): CheckedFit {
   const method = methodOf(given);
-  const rest = Object.fromEntries(
-    Object.entries(given).filter(
-      ([name, chosen]) => !(name in CHOICE || (name === 'engine' && chosen === 'gibbs')),
-    ),
-  );
+  const { method: _, ...rest }: Readonly<Record<string, unknown>> = { ...given };
   const declared: Declaration = {
     ...METHODS[method],
     ...TASK,
@@ -134,34 +112,18 @@ export function checkFit(given: FitOptions): CheckedFit {
   refuseOthers(method, declared, rest);
   if (method !== 'ascent' && rest.features === AUTO)
     throw optionError`${option('features')} ${AUTO} does not go with ${option('method')} ${method}: ${NO_AUTO[method]}`;
-  return { method, options: checkOptions(declared, rest) } as CheckedFit;
+  return { method, options: checkOptions(declared, rest as object) } as CheckedFit;
 }
 
 function methodOf(given: FitOptions): Method {
   if (typeof given !== 'object' || given === null) return 'ascent'; // which the door refuses
-  const { method, objective, engine } = checkOptions({ ...CHOICE, engine: FIT.engine }, {
-    method: given.method,
-    objective: given.objective,
-    engine: given.engine,
-  } as object);
-  const meant = [
-    ...(objective === 'ranking' ? (['ranking'] as const) : []),
-    ...(engine === 'gibbs' ? (['gibbs'] as const) : []),
-    ...(method === undefined ? [] : [method]),
-  ];
-  const distinct = [...new Set(meant)];
-  if (distinct.length > 1 || (objective === 'evidence' && distinct[0] === 'ranking')) {
-    const said = (['method', 'objective', 'engine'] as const).filter((name) => given[name] !== undefined);
-    const [first, second] = said;
-    throw optionError`${option(first)} ${show(given[first])} does not go with ${option(second)} ${show(given[second])}: give ${option('method')} alone`;
-  }
-  return distinct[0] ?? 'ascent';
+  return checkOptions(METHOD, { method: given.method }).method ?? METHOD.method.default;
 }
 
 /** What another method takes is refused with the reason; the door refuses what none does. */
 function refuseOthers(method: Method, declared: Declaration, given: object): void {
-  const own = new Set(leaves(declared).map(({ path }) => path.join('.')));
-  for (const { path } of leaves({ ...FIT, ...RESUME, ...FROM })) {
+  const own = new Set(listOptions(declared).map(({ path }) => path.join('.')));
+  for (const { path } of listOptions({ ...FIT, ...RESUME, ...FROM })) {
     const name = path.join('.');
     if (own.has(name) || valueAt(given, path) === undefined) continue;
     const why = REFUSED[method][name];

@@ -42,7 +42,7 @@ export function resumedOptions(
 
 /** The given options that differ from the saved ones; an option that is left out never does. */
 function conflictsOf(given: FitOptions, saved: FitOptions, method: Method): Conflict[] {
-  const before: Record<string, unknown> = { ...saved, objective: method === 'ranking' ? method : 'evidence' };
+  const before: Record<string, unknown> = { ...saved };
   const conflicts: Conflict[] = [];
   const compare = (path: string, was: unknown, now: unknown) => {
     if (!isSame(was, now)) conflicts.push({ path, saved: was, given: now });
@@ -50,7 +50,7 @@ function conflictsOf(given: FitOptions, saved: FitOptions, method: Method): Conf
   for (const [name, value] of Object.entries(given)) {
     // A choice that was made stays.
     if ((name === 'features' || name === 'counts') && value === AUTO && method === 'ascent') continue;
-    if (value === undefined || (OWN.includes(name) && value !== 'gibbs')) continue;
+    if (value === undefined || (OWN.includes(name))) continue;
     if (name === 'users' || name === 'items') {
       const side = before[name] as Record<string, unknown> | undefined;
       for (const [hyper, now] of Object.entries(value as object)) {

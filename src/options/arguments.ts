@@ -2,7 +2,7 @@
 
 import { short } from './check-options.js';
 import type { AnyOption, Declaration } from './declare.js';
-import { type Leaf, leaves, spokenFlag, valueAt } from './option-list.js';
+import { type ListedOption, listOptions, shortFlag, valueAt } from './option-list.js';
 
 export interface ArgumentsOptions {
   /** Options that are said though they have their default. */
@@ -13,7 +13,7 @@ export interface ArgumentsOptions {
 
 /** The flags, in the order of the declaration; what is as by default is left out. */
 export function toArguments(declared: Declaration, options: object, how: ArgumentsOptions = {}): string[] {
-  return leaves(declared).flatMap((leaf) => {
+  return listOptions(declared).flatMap((leaf) => {
     const name = leaf.path.join('.');
     const value = valueAt(options, leaf.path);
     if (value === undefined) return [];
@@ -23,10 +23,10 @@ export function toArguments(declared: Declaration, options: object, how: Argumen
   });
 }
 
-function argumentsOf({ option, flag, off }: Leaf, value: unknown): string[] {
+function argumentsOf({ option, flag, off }: ListedOption, value: unknown): string[] {
   if (value === false && option.kind === 'flag') return off === undefined ? [] : [off];
   if (flag === undefined) return [];
-  const name = spokenFlag(flag);
+  const name = shortFlag(flag);
   if (option.kind === 'list' && option.repeated && Array.isArray(value)) {
     return value.flatMap((entry) => [name, spelled(option.of, entry)]);
   }

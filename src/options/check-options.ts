@@ -1,4 +1,4 @@
-// The check at the door: every option of every function has a type and a range, and what has not is refused by name.
+// Checks the options of a function: type and range of each. Unknown names are refused, with the nearest known one.
 
 import { InputError } from '../errors.js';
 import type {
@@ -13,8 +13,8 @@ import type {
 import { type OptionError, option, optionError, show } from './error.js';
 
 /**
- * The options as they were given, less what is undefined; throws an InputError that names the option, its value and
- * what is allowed. Keys that are not declared are refused, with the nearest that is.
+ * The options as given, without those that are undefined. Throws an InputError that names the option, its value and
+ * what is allowed. Unknown names are refused, with the nearest known one.
  */
 export function checkOptions<const D extends Declaration>(
   declared: D,
@@ -23,7 +23,7 @@ export function checkOptions<const D extends Declaration>(
   return checkFields(declared, given ?? {}, '') as OptionsOf<D>;
 }
 
-/** Checked, and with the defaults filled in. */
+/** Checks the options and fills in the defaults. */
 export function withDefaults<const D extends Declaration>(
   declared: D,
   given: OptionsOf<D> | undefined,
@@ -31,14 +31,14 @@ export function withDefaults<const D extends Declaration>(
   return fillDefaults(declared, checkOptions(declared, given) as Record<string, unknown>) as SettingsOf<D>;
 }
 
-/** Of an object that holds other things too, the part that a declaration knows: for calls from within. */
+/** The fields of an object that a declaration knows: for passing options on to another function. */
 export function partFor<const D extends Declaration>(declared: D, given: object): OptionsOf<D> {
   return Object.fromEntries(
     Object.entries(given).filter(([name]) => Object.hasOwn(declared, name)),
   ) as OptionsOf<D>;
 }
 
-/** Checked, with the defaults, and refused where something that is required is missing. */
+/** As `withDefaults`; a required option that is missing is refused. */
 export function withAllDefaults<const D extends Declaration>(declared: D, given: object): SettingsOf<D> {
   const settings = withDefaults(declared, given as OptionsOf<D>);
   const missing = missingOption(declared, settings, '');
@@ -107,7 +107,7 @@ function checkValue(known: AnyOption, value: unknown, path: string): unknown {
   return value;
 }
 
-/** What was expected instead, or undefined where the value is right. */
+/** What was expected instead; undefined if the value is right. */
 export function problemOf(known: AnyOption, value: unknown): string | undefined {
   return isRight(known, value) ? undefined : describe(known);
 }
@@ -147,7 +147,7 @@ function isWord({ words }: NumberOption, value: unknown): value is string {
   return words !== undefined && typeof value === 'string' && words.includes(value);
 }
 
-/** A longer text than this is no column, separator or path. */
+/** No column, separator or path is longer. */
 export const LONGEST_TEXT = 65_536;
 export const LONGEST_LIST = 100_000;
 
@@ -198,8 +198,8 @@ function describe(known: AnyOption): string {
       return 'two words, one for the users and one for the items, as in customers,products';
     case 'list': {
       const of = describe(known.of);
-      if (known.orAll) return `true, false or a list, each of it ${of}`;
-      return known.orOne ? `${of}, or a list of at least one` : `a list, each of it ${of}`;
+      if (known.orAll) return `true, false or a list of values, each ${of}`;
+      return known.orOne ? `${of}, or a list of at least one` : `a list of values, each ${of}`;
     }
     case 'section':
       return `an object of ${Object.keys(known.fields).join(', ')}`;
@@ -228,7 +228,7 @@ export function short(value: number): string {
       : plain;
 }
 
-/** Reads what was typed behind a flag; the message shows it was typed. */
+/** Reads the text after a flag. */
 export function parseValue(
   known: AnyOption,
   typed: string,
@@ -236,9 +236,9 @@ export function parseValue(
   const value = readText(known, typed);
   const expected = problemOf(known, value);
   if (expected === undefined) return { value };
-  // A list on a command line has commas, not brackets, and all and none where a program says true and false.
+  // On a command line a list has commas, and `all` and `none` stand for true and false.
   if (known.kind !== 'list') return { expected };
-  const words = known.orAll ? 'all, none, or some of' : 'a list with commas between, each';
+  const words = known.orAll ? 'all, none, or some of' : 'a list separated by commas, each';
   return {
     expected: `${words} ${known.orAll ? (known.of as { values: readonly string[] }).values.join(',') : describe(known.of)}`,
   };
@@ -259,7 +259,7 @@ function readText(known: AnyOption, typed: string): unknown {
     case 'list': {
       if (known.orAll && (typed === 'all' || typed === 'none')) return typed === 'all';
       if (known.repeated) return [readText(known.of, typed)];
-      // Texts are taken as they are: an id may begin with a space.
+      // Texts are not trimmed: an id may begin with a space.
       const parts = typed.split(',').map((part) => (known.of.kind === 'text' ? part : part.trim()));
       return parts.filter((part) => part !== '').map((part) => readText(known.of, part));
     }
@@ -274,7 +274,7 @@ export function unknownOption(path: string, name: string, known: readonly string
   return optionError`${show(path)}: there is no such option; ${advice}`;
 }
 
-/** The known name that takes the fewest letters to change, if that is few enough to be meant. */
+/** The known name with the smallest edit distance, if it is close enough to be meant. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let fewest = Math.max(1, Math.ceil(name.length * 0.4));

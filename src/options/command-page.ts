@@ -3,8 +3,8 @@
 import { describeRange } from './check-options.js';
 import { COMMANDS, type CommandName } from './commands.js';
 import type { AnyOption, Declaration } from './declare.js';
-import { argumentOf, helpText, type Leaf, leaves, offText } from './option-list.js';
-import { DATA_GROUP, TASK } from './shared.js';
+import { argumentOf, helpText, type ListedOption, listOptions, offText } from './option-list.js';
+import { COMMON, COMMON_GROUP, DATA_GROUP, TASK } from './shared.js';
 
 export interface CommandText {
   /** As in `graphex fit [options] <data>`. */
@@ -13,21 +13,29 @@ export interface CommandText {
   readonly examples: readonly string[];
 }
 
-/** The page of a command: every option with its values, default and name in the library. */
+/** The heading of the options that `--help` shows. */
+const COMMON_HEADING = 'Most used';
+
+/** The page of a command: every option with its values, default and name in the library; common options first. */
 export function commandPage(name: CommandName, { usage, description, examples }: CommandText): string {
   const parts: Readonly<Record<string, Declaration>> = COMMANDS[name];
   const seen = new Set<string>();
-  const groups = new Map<string, string[]>();
+  const groups = new Map<string, string[]>([[COMMON_HEADING, []]]);
   for (const [part, declared] of Object.entries(parts)) {
-    for (const leaf of leaves(declared)) {
-      const flags = [leaf.flag, leaf.off].filter((flag) => flag !== undefined).join(', ');
+    for (const listed of listOptions(declared)) {
+      const { option, flag, off } = listed;
+      const flags = [flag, off].filter((one) => one !== undefined).join(', ');
       if (flags === '' || seen.has(flags)) continue;
       seen.add(flags);
-      const group = leaf.option.group ?? (part === 'common' ? 'Every command' : 'Options');
-      groups.set(group, [...(groups.get(group) ?? []), row(leaf, part)]);
+      const isCommon =
+        option.common && option.group !== COMMON_GROUP && !Object.hasOwn(COMMON, listed.path[0]);
+      const group = isCommon
+        ? COMMON_HEADING
+        : (option.group ?? (Object.hasOwn(COMMON, listed.path[0]) ? COMMON_GROUP : 'Other options'));
+      groups.set(group, [...(groups.get(group) ?? []), row(listed, part)]);
     }
   }
-  const last = (group: string) => (group === DATA_GROUP ? 1 : group === 'Every command' ? 2 : 0);
+  const last = (group: string) => (group === DATA_GROUP ? 1 : group === COMMON_GROUP ? 2 : 0);
   const ordered = [...groups].sort(([a], [b]) => last(a) - last(b));
   return [
     `# graphex ${name}`,
@@ -55,21 +63,23 @@ export function commandPage(name: CommandName, { usage, description, examples }:
   ].join('\n');
 }
 
-function row(leaf: Leaf, part: string): string {
-  const { path, option, flag, off } = leaf;
+function row(listed: ListedOption, part: string): string {
+  const { path, option, flag, off } = listed;
   const takes = option.kind === 'flag' ? '' : ` <${argumentOf(option)}>`;
   const flags = [flag && `\`${flag}${takes}\``, off && `\`${off}\``].filter(Boolean).join(' ');
   // --json and --quiet mean nothing to a program.
   const shell = part === 'own' || (part === 'common' && !Object.hasOwn(TASK, path[0]));
   const library = shell ? '' : `\`${path.join('.')}\``;
-  return `| ${[flags, valuesOf(option), meaningOf(leaf), library].map(cell).join(' | ')} |`;
+  return `| ${[flags, valuesOf(option), meaningOf(listed), library].map(cell).join(' | ')} |`;
 }
 
-/** Of every flag that stands in the row: one that only says no means the opposite of its option. */
-function meaningOf(leaf: Leaf): string {
-  const no = offText(leaf);
-  if (no === undefined) return helpText(leaf.option);
-  return leaf.flag === undefined ? no : `${helpText(leaf.option)}; \`${leaf.off}\`: ${no}`;
+/** The meaning of every flag in the row: a flag that only turns its option off has the opposite meaning. */
+function meaningOf(listed: ListedOption): string {
+  const no = offText(listed);
+  if (no === undefined) return helpText(listed.option, { details: true });
+  return listed.flag === undefined
+    ? no
+    : `${helpText(listed.option, { details: true })}; \`${listed.off}\`: ${no}`;
 }
 
 function valuesOf(option: AnyOption): string {

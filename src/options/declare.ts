@@ -1,5 +1,5 @@
-// The kinds of options: what each one takes, in a program, on a command line and in a file. A declaration is plain data,
-// so that types, checks, flags, receipts, pages and schemas can all be read off it.
+// How an option is declared. A declaration is plain data: types, checks, flags, help, receipts, pages and schemas are all
+// derived from it.
 
 declare const VALUE: unique symbol;
 
@@ -10,25 +10,29 @@ export interface Range {
   /** Exclusive bounds. */
   readonly above?: number;
   readonly below?: number;
-  /** The reason for a bound, where it is not plain. */
+  /** Why the bound exists, if that is not obvious. */
   readonly why?: string;
 }
 
-/** What any option says of itself. */
+/** What every kind of option can declare. */
 export interface About {
-  /** What it means, as the help says it; no full stop. */
+  /** What it means, in a line of the help; no full stop. */
   readonly meaning: string;
-  /** The value that is meant when nobody says one. */
+  /** More to know: shown by --help-all, in the manual and in editors. */
+  readonly details?: string;
+  /** Whether --help shows it; the others are shown by --help-all. */
+  readonly common?: boolean;
+  /** The value if none is given. */
   readonly default?: unknown;
-  /** The default in words, where it is no single value: 'by the size of the data'. */
+  /** The default in words, if it is not a single value: 'by the size of the data'. */
   readonly otherwise?: string;
-  /** The flag, as in '-k, --features'; null: for programs only. Default: from the name. */
+  /** The flag, as in '-k, --features'; null: only programs can set it. Default: from the name. */
   readonly flag?: string | null;
   /** What stands for the value in the help. Default: by the kind. */
   readonly argument?: string;
   /** Heading in the help and in forms. */
   readonly group?: string;
-  /** Whether there is nothing to do without it. */
+  /** Whether it must be given. */
   readonly required?: boolean;
 }
 
@@ -39,9 +43,9 @@ export interface Typed<T> {
 
 export interface NumberOption extends About, Range {
   readonly kind: 'whole' | 'decimal';
-  /** Words that may stand for the number. */
+  /** Words allowed instead of the number. */
   readonly words?: readonly string[];
-  /** On a command line the number may be left out: the value is then true. */
+  /** Whether the flag may stand without a number: the value is then true. */
   readonly bare?: boolean;
 }
 export interface ChoiceOption extends About {
@@ -50,27 +54,27 @@ export interface ChoiceOption extends About {
 }
 export interface FlagOption extends About {
   readonly kind: 'flag';
-  /** The flag that says no. Default: none, or --no-… where the default is true or open. */
+  /** The flag that turns it off. Default: --no-… if the default is true, else none. */
   readonly off?: string | undefined;
-  /** What that flag means. Default: not the other. */
+  /** What that flag means. Default: derived from `meaning`. */
   readonly offMeaning?: string;
 }
 export interface TextOption extends About {
   /** column: a header name or a 1-based number. input, output: a path that is read or written. */
   readonly kind: 'text' | 'column' | 'input' | 'output';
-  /** On a command line the path may be left out: the value is then true. */
+  /** Whether the flag may stand without a path: the value is then true. */
   readonly bare?: boolean;
-  /** How a command line writes it, where that is not the text itself. */
+  /** How a command line writes it, if not as it is. */
   readonly spell?: (value: string) => string;
 }
 export interface ListOption extends About {
   readonly kind: 'list';
   readonly of: NumberOption | ChoiceOption | TextOption;
-  /** Whether one value may stand for a list of one. */
+  /** Whether a single value is allowed instead of a list. */
   readonly orOne?: boolean;
-  /** Whether a command line gives one value at a time, as often as there are any: then values may hold commas. */
+  /** Whether the flag is repeated, once for each value, so that values may hold commas. */
   readonly repeated?: boolean;
-  /** Whether true and false (all and none on a command line) stand for all values and for none. */
+  /** Whether true (`all` on a command line) and false (`none`) are allowed for all values and for none. */
   readonly orAll?: boolean;
 }
 /** A word for each side; on a command line with a comma between. */
@@ -82,11 +86,11 @@ export interface SectionOption extends About {
   readonly kind: 'section';
   readonly fields: Declaration;
 }
-/** What only a program can give: a function, a signal, a large value. */
+/** A value that only a program can give: a function, a signal, a large array. */
 export interface ValueOption extends About {
   readonly kind: 'value';
   readonly type: 'function' | 'object';
-  /** A closer look, and what it looks for. */
+  /** A further check, and what it expects. */
   readonly only?: { readonly words: string; readonly is: (given: unknown) => boolean };
 }
 
@@ -109,8 +113,8 @@ type ValueOf<O> = O extends Typed<infer T> ? T : never;
 /** The options as a program gives them. */
 export type OptionsOf<D> = { readonly [K in keyof D]?: ValueOf<D[K]> | undefined };
 
-/** Names of options with a default, sections whose every option has one among them. */
-type Settled<D> = { [K in keyof D]: HasDefault<D[K]> extends true ? K : never }[keyof D];
+/** Names of options with a default, and of sections in which every option has one. */
+type Defaulted<D> = { [K in keyof D]: HasDefault<D[K]> extends true ? K : never }[keyof D];
 type HasDefault<O> = O extends { readonly default: unknown }
   ? true
   : O extends { readonly kind: 'section'; readonly fields: infer F }
@@ -118,20 +122,20 @@ type HasDefault<O> = O extends { readonly default: unknown }
       ? true
       : false
     : false;
-type SettledValue<O> = O extends { readonly kind: 'section'; readonly fields: infer F }
+type DefaultedValue<O> = O extends { readonly kind: 'section'; readonly fields: infer F }
   ? { readonly [K in keyof F]: ValueOf<F[K]> }
   : ValueOf<O>;
 
-/** The options with their defaults filled in; what has none may be absent. */
-export type SettingsOf<D> = { readonly [K in Settled<D>]: SettledValue<D[K]> } & {
-  readonly [K in Exclude<keyof D, Settled<D>>]?: ValueOf<D[K]> | undefined;
+/** The options with their defaults filled in; an option without a default may be absent. */
+export type SettingsOf<D> = { readonly [K in Defaulted<D>]: DefaultedValue<D[K]> } & {
+  readonly [K in Exclude<keyof D, Defaulted<D>>]?: ValueOf<D[K]> | undefined;
 };
 
 export function whole<const A extends About & Range>(about: A) {
   return { kind: 'whole', ...about } as { readonly kind: 'whole' } & A & Typed<number>;
 }
 
-/** A whole number, or a word that stands for one. */
+/** A whole number, or one of some words. */
 export function wholeOr<const W extends string, const A extends About & Range>(
   words: readonly W[],
   about: A,
@@ -144,10 +148,10 @@ export function decimal<const A extends About & Range>(about: A) {
   return { kind: 'decimal', ...about } as { readonly kind: 'decimal' } & A & Typed<number>;
 }
 
-/** A decimal of which the compiler knows no more than that. */
+/** The type of `decimal`, for declarations that are computed. */
 export type Decimal = { readonly kind: 'decimal' } & About & Range & Typed<number>;
 
-/** A number that may be left out behind its flag. */
+/** A number; the flag may stand without it. */
 export function decimalOrBare<const A extends About & Range>(about: A) {
   return { kind: 'decimal', bare: true, ...about } as { readonly kind: 'decimal'; readonly bare: true } & A &
     Typed<number | true>;
@@ -180,7 +184,7 @@ export function column<const A extends About>(about: A) {
   return { kind: 'column', ...about } as { readonly kind: 'column' } & A & Typed<string | number>;
 }
 
-/** A path that is read, and may be left out behind its flag on a command line: the value is then true. */
+/** A path that is read; the flag may stand without it, and the value is then true. */
 export function inputOrBare<const A extends About>(about: A) {
   return { kind: 'input', argument: 'file', bare: true, ...about } as {
     readonly kind: 'input';
@@ -194,7 +198,7 @@ export function input<const A extends About>(about: A) {
   return { kind: 'input', argument: 'file', ...about } as { readonly kind: 'input' } & A & Typed<string>;
 }
 
-/** A path that is written: it never comes from a file. */
+/** A path that is written; a receipt never holds it. */
 export function output<const A extends About>(about: A) {
   return { kind: 'output', argument: 'file', ...about } as { readonly kind: 'output' } & A & Typed<string>;
 }
@@ -215,7 +219,7 @@ export function repeated<const O extends ListOption['of'], const A extends About
     Listed<O>;
 }
 
-/** A list, or the one value that it would hold. */
+/** A list, or a single value. */
 export function listOrOne<const O extends ListOption['of'], const A extends About>(of: O, about: A) {
   return { kind: 'list', of, orOne: true, ...about } as {
     readonly kind: 'list';
@@ -225,7 +229,7 @@ export function listOrOne<const O extends ListOption['of'], const A extends Abou
     Typed<readonly ValueOf<O>[] | ValueOf<O>>;
 }
 
-/** A list, or true for everything and false for nothing. */
+/** A list, or true for all values and false for none. */
 export function listOrAll<const O extends ChoiceOption, const A extends About>(of: O, about: A) {
   return { kind: 'list', of, orAll: true, ...about } as {
     readonly kind: 'list';

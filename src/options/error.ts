@@ -1,5 +1,5 @@
-// A wrong option, said so that everyone understands it: a program knows it as testUsers, a person at a terminal as
-// --test-users. The message keeps the places where it names options, and whoever shows it says how.
+// Errors that name options. A program knows testUsers, a person at a terminal --test-users: the message keeps the
+// options that it names, and the command line writes them as flags.
 
 import { InputError } from '../errors.js';
 import { shown } from '../text/untrusted.js';
@@ -8,12 +8,12 @@ import { shown } from '../text/untrusted.js';
 export class OptionName {
   constructor(
     readonly path: string,
-    /** What a command line wants behind it, as FILE. */
+    /** The placeholder after its flag, such as FILE. */
     readonly argument?: string | undefined,
   ) {}
 }
 
-/** How an option is called where a message is shown, with its argument where it is typed. */
+/** Writes an option the way its reader knows it. */
 export type WriteOption = (path: string, argument?: string) => string;
 
 /** 'rejects FILE' for a program, '--rejects FILE' at a terminal. */

@@ -1,4 +1,4 @@
-// Names that options choose from. The rooms that give them a meaning import them from here, so a name is written once.
+// The names that options choose from, each written once: the rooms that implement them import them from here.
 
 /** What computes. */
 export const ENGINE_NAMES = ['auto', 'cpu', 'gpu', 'reference'] as const;
@@ -10,27 +10,27 @@ export const PAPER_KINDS = ['sparse', 'dense'] as const;
 /** The two kinds of model of the paper. */
 export type PaperKind = (typeof PAPER_KINDS)[number];
 
-/** auto: for each side the law that its degrees speak for. */
+/** auto: sparse or dense, chosen for each side by its degrees. */
 export const MODEL_KINDS = ['auto', ...PAPER_KINDS] as const;
-/** The kinds of model; `auto` chooses a law for each side. */
+/** The kinds of model; `auto` chooses sparse or dense for each side. */
 export type ModelKind = (typeof MODEL_KINDS)[number];
 
-/** How the counts of a multigraph are fitted: as the evidence says, as a Poisson law, or edges first and counts by their own. */
+/** How the counts of a multigraph are fitted: chosen by prediction; as Poisson counts; or edges first, with a separate model of the counts. */
 export const COUNT_PRIORS = ['auto', 'poisson', 'hurdle'] as const;
 /** The ways of fitting counts. */
 export type CountPriorName = (typeof COUNT_PRIORS)[number];
 
-/** What predictive draws are given. Unconditional: nothing of the test set. Paper: the vertices that the test set contains. */
+/** What predictive draws know of the test set. unconditional: nothing. paper: the users and items in it. */
 export const DRAWS_GIVEN = ['unconditional', 'paper'] as const;
-/** What predictive draws are given of the test set. */
+/** What predictive draws know of the test set. */
 export type DrawsGiven = (typeof DRAWS_GIVEN)[number];
 
-/** What an evaluation ranks. Split: the items of the test part. All items: every item that the user does not have yet. */
+/** What an evaluation ranks. split: the items of the test part. all-items: every item that the user does not have. */
 export const PROTOCOLS = ['split', 'all-items'] as const;
 /** What an evaluation ranks. */
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** How the sizes of the unseen processes enter a draw: drawn with their uncertainty, or as they were estimated. */
+/** How the sizes of the processes enter a draw: drawn from their posterior, or as estimated. */
 export const SIZE_MODES = ['posterior', 'point'] as const;
 export type SizeMode = (typeof SIZE_MODES)[number];
 
@@ -53,12 +53,12 @@ export const PRECISIONS = ['float32', 'float16'] as const;
 /** The precisions in which a ranker can be stored. */
 export type Precision = (typeof PRECISIONS)[number];
 
-/** What a ranker's file keeps of its users: their tables, only the items they have, or nothing. */
+/** What a ranker's file stores of its users: their tables, only the items they have, or nothing. */
 export const USER_STORAGE = ['stored', 'folded', 'none'] as const;
 /** What a ranker's file holds of users. */
 export type UserStorage = (typeof USER_STORAGE)[number];
 
-/** What lists of recommendations are judged by (metrics/list-metrics.ts). */
+/** Metrics of recommended lists (metrics/list-metrics.ts). */
 export const LIST_METRICS = [
   'recall',
   'recallCapped',

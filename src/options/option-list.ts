@@ -1,4 +1,4 @@
-// The options of a declaration one by one, with their flags: for command lines, receipts, forms and lists.
+// The options of a declaration as a flat list, with their flags: for the command line, receipts, forms and pages.
 
 import { short } from './check-options.js';
 import type { AnyOption, Declaration, SectionOption } from './declare.js';
@@ -6,67 +6,69 @@ import type { AnyOption, Declaration, SectionOption } from './declare.js';
 type Plain = Exclude<AnyOption, SectionOption>;
 
 /** One option: users.sigma of a fit has the path ['users', 'sigma']. */
-export interface Leaf {
+export interface ListedOption {
   readonly path: readonly string[];
   readonly option: Plain;
-  /** The flag that gives it, as in '-k, --features'; undefined: for programs only. */
+  /** Its flag, as in '-k, --features'; undefined: only programs can set it. */
   readonly flag: string | undefined;
-  /** The flag that says no. */
+  /** The flag that turns it off. */
   readonly off: string | undefined;
 }
 
-export function leaves(declared: Declaration, within: readonly string[] = []): Leaf[] {
+export function listOptions(declared: Declaration, within: readonly string[] = []): ListedOption[] {
   return Object.entries(declared).flatMap(([name, option]) => {
     const path = [...within, name];
     return option.kind === 'section'
-      ? leaves(option.fields, path)
+      ? listOptions(option.fields, path)
       : [{ path, option, ...flagsOf(name, option) }];
   });
 }
 
-function flagsOf(name: string, option: Plain): Pick<Leaf, 'flag' | 'off'> {
+function flagsOf(name: string, option: Plain): Pick<ListedOption, 'flag' | 'off'> {
   if (option.flag === null) return { flag: undefined, off: undefined };
   const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const flag = option.flag ?? `--${dashed}`;
   if (option.kind !== 'flag') return { flag, off: undefined };
   if (option.default !== true) return { flag, off: option.off };
-  // What is on unless switched off needs only the switch, but where something else than its default may have switched it off.
+  // An option that is on by default needs only the flag that turns it off, unless it declares its own flag.
   return { flag: option.flag, off: option.off ?? `--no-${dashed}` };
 }
 
-/** The short form where there is one: that is what people type. */
-export function spokenFlag(flag: string): string {
+/** The short form of a flag, if there is one: that is what people type. */
+export function shortFlag(flag: string): string {
   return flag.split(', ')[0];
 }
 
 /** How a command names an option in messages: --test-users for testUsers, --no-header where that was `given`. */
 export function flagName(declared: Declaration, path: string, given: object = {}): string | undefined {
-  const found = leaves(declared).find((leaf) => leaf.path.join('.') === path);
+  const found = listOptions(declared).find((leaf) => leaf.path.join('.') === path);
   const no = found?.off !== undefined && valueAt(given, found.path) === false;
   const flag = no ? found.off : (found?.flag ?? found?.off);
-  return flag === undefined ? undefined : spokenFlag(flag);
+  return flag === undefined ? undefined : shortFlag(flag);
 }
 
-/** A default as people read it; empty where there is nothing to say. */
-export function usualWords({ default: usual, otherwise }: AnyOption): string {
+/** A default as people read it; empty if there is none to show. */
+export function defaultWords({ default: usual, otherwise }: AnyOption): string {
   if (otherwise !== undefined) return otherwise;
   if (usual === undefined || typeof usual === 'boolean') return '';
   return typeof usual === 'number' ? short(usual) : String(usual);
 }
 
-/** What the flag that says no means. */
-export function offText({ option, flag, off }: Leaf): string | undefined {
+/** What the flag that turns an option off means. */
+export function offText({ option, flag, off }: ListedOption): string | undefined {
   if (off === undefined || option.kind !== 'flag') return undefined;
-  return option.offMeaning ?? (flag === undefined ? `do not ${option.meaning}` : `not ${spokenFlag(flag)}`);
+  return option.offMeaning ?? (flag === undefined ? `do not ${option.meaning}` : `not ${shortFlag(flag)}`);
 }
 
-/** What the help says of an option: its meaning and its default. */
-export function helpText(option: AnyOption): string {
-  const usual = usualWords(option);
-  return usual === '' ? option.meaning : `${option.meaning} (default: ${usual})`;
+/** A line of the help: meaning and default. With `details`, also what else there is to know. */
+export function helpText(option: AnyOption, { details = false } = {}): string {
+  const { meaning, details: more } = option;
+  const usual = defaultWords(option);
+  const line = usual === '' ? meaning : `${meaning} (default: ${usual})`;
+  return details && more !== undefined ? `${line}. ${more}` : line;
 }
 
-/** What stands for the value behind a flag. */
+/** The placeholder of the value after a flag. */
 export function argumentOf(option: Plain): string {
   if (option.argument !== undefined) return option.argument;
   switch (option.kind) {

@@ -1,4 +1,4 @@
-// Options that several verbs share: the data's reader, what every command takes, the hyperparameters of the two sides.
+// Options that several commands share: how data are read, what every command takes, hyperparameters of the two sides.
 
 import type { Progress } from '../progress.js';
 import {
@@ -18,14 +18,14 @@ import {
   whole,
 } from './declare.js';
 
-/** Two numbers are left free above it, so that a study can count up from its seed. */
+/** Numbers above it stay free, so that a study can count up from its seed. */
 const LARGEST_SEED = Number.MAX_SAFE_INTEGER - 1000;
 
 export const SEED = {
-  seed: whole({ min: 0, max: LARGEST_SEED, default: 1, meaning: 'seed of every random draw' }),
+  seed: whole({ min: 0, max: LARGEST_SEED, default: 1, common: true, meaning: 'seed of every random draw' }),
 };
 
-/** Settings of one baseline that are tried, at most. */
+/** Bounds on the number of settings that are tried for one baseline. */
 export const BASELINE_TRIALS = { min: 1, max: 1000 } as const;
 
 export const THREADS = {
@@ -33,15 +33,17 @@ export const THREADS = {
     min: 1,
     max: 1024,
     otherwise: 'all cores',
-    meaning: 'worker threads; their number never changes a result',
+    common: true,
+    meaning: 'worker threads',
+    details: 'Any number gives the same result.',
   }),
 };
 
-/** What every long function of the library takes; threads are a flag of every command. */
+/** What every long function of the library takes. */
 export const TASK = {
   ...THREADS,
-  onProgress: value<(progress: Progress) => void>('function', 'called now and then; must return quickly'),
-  signal: value<AbortSignal>('object', 'an AbortSignal that ends the work', {
+  onProgress: value<(progress: Progress) => void>('function', 'called with progress; must return quickly'),
+  signal: value<AbortSignal>('object', 'stops the work: the function rejects with the reason of the signal', {
     only: {
       is: (given) => typeof (given as Partial<AbortSignal>).aborted === 'boolean',
       words: 'an AbortSignal',
@@ -49,23 +51,26 @@ export const TASK = {
   }),
 };
 
-/** Of every command. */
-export const COMMON = {
-  json: flag({ meaning: 'print one JSON document on stdout and nothing else' }),
+/** The heading of what every command takes. */
+export const COMMON_GROUP = 'Every command';
+
+/** What every command takes. */
+export const COMMON = inGroup(COMMON_GROUP, {
+  json: flag({ common: true, meaning: 'print one JSON document on stdout, nothing else' }),
   ...SEED,
   ...THREADS,
-  quiet: flag({ meaning: 'no progress and no warnings on stderr' }),
-};
+  quiet: flag({ common: true, meaning: 'print no progress and no warnings' }),
+});
 
-/** Of every command that writes. */
+/** What every command that writes takes. */
 export const FORCE = {
   force: flag({
     default: false,
-    meaning: 'replace files that are there also where graphex has not written them',
+    meaning: 'replace existing files even if graphex did not write them',
   }),
 };
 
-/** The heading of the reader's options. */
+/** The heading of the options that say how data are read. */
 export const DATA_GROUP = 'Data';
 
 /** How a table is read. */
@@ -73,46 +78,56 @@ export const READ = inGroup(DATA_GROUP, {
   users: column({
     otherwise: '1',
     argument: 'col',
-    meaning: 'column of the users: header name or 1-based number',
+    common: true,
+    meaning: 'column of the users: header or number',
   }),
-  items: column({ otherwise: '2', argument: 'col', meaning: 'column of the items' }),
-  count: column({ otherwise: 'none', argument: 'col', meaning: 'column of the counts, which --multi keeps' }),
+  items: column({ otherwise: '2', argument: 'col', common: true, meaning: 'column of the items' }),
+  count: column({
+    otherwise: 'none',
+    argument: 'col',
+    meaning: 'column of the counts',
+    details: 'They matter for a multigraph only.',
+  }),
   weight: column({
     otherwise: 'none',
     argument: 'col',
-    meaning: 'column of weights such as hours, rounded to counts for --multi',
+    meaning: 'column of weights, such as hours, rounded to counts',
+    details: 'They matter for a multigraph only.',
   }),
   where: text({
-    otherwise: 'every row',
+    otherwise: 'all',
     argument: 'condition',
-    meaning: 'keep only such rows, as in "rating >= 7 and time > \'2013-01-01\'"',
+    common: true,
+    meaning: 'rows to keep, as in "rating >= 7"',
+    details: 'Conditions can be joined: "rating >= 7 and time > \'2013-01-01\'".',
   }),
   dropUsers: repeated(text({ meaning: 'a user' }), {
     flag: '--drop-user',
     argument: 'id',
-    meaning: 'leave this user out, a bot for instance; may be given again',
+    meaning: 'user to leave out, for instance a bot; may be repeated',
   }),
   dropItems: repeated(text({ meaning: 'an item' }), {
     flag: '--drop-item',
     argument: 'id',
-    meaning: 'leave this item out; may be given again',
+    meaning: 'item to leave out; may be repeated',
   }),
   minDegree: listOrOne(whole({ min: 1, max: 1e9, meaning: 'a number of edges' }), {
     argument: 'n',
     otherwise: '1',
-    meaning: 'leave out, again and again, who has fewer edges; 5,1 for users,items',
+    meaning: 'fewest edges of a user and of an item, as in 5 or 5,1',
+    details: 'Users and items with fewer edges are left out, repeatedly, until all that remain have enough.',
   }),
   table: text({
     argument: 'name',
     otherwise: 'the only one',
-    meaning: 'DuckDB database: its table or view',
+    meaning: 'table or view of a DuckDB database',
   }),
-  database: input({ argument: 'file', meaning: 'sql: a DuckDB database whose tables it may name' }),
+  database: input({ argument: 'file', meaning: 'DuckDB database that a query (sql:) may use' }),
   sep: text({
     otherwise: 'guessed',
     argument: 'str',
-    meaning: 'separator of the columns, one character or more',
-    // A tab goes by its name, which survives copying.
+    meaning: 'separator of the columns',
+    // A tab is written as \\t, which survives copying.
     spell: (separator: string) => (separator === '\t' ? '\\t' : separator),
   }),
   header: flag({
@@ -124,44 +139,47 @@ export const READ = inGroup(DATA_GROUP, {
   multigraph: flag({
     default: false,
     flag: '--multi',
-    off: '--simple',
-    meaning: 'keep counts, adding those of equal pairs',
-    offMeaning: 'an edge or none: counts are ignored (default)',
+    common: true,
+    meaning: 'keep counts: a multigraph',
+    details: 'The counts of equal pairs add up.',
   }),
-  rejects: output({ meaning: 'set bad rows aside in FILE and go on', otherwise: 'stop at the first' }),
+  rejects: output({
+    meaning: 'file for bad rows; reading goes on',
+    otherwise: 'stop at the first bad row',
+  }),
   commonWords: decimal({
     above: 0,
     max: 1,
     otherwise: '0.5',
     argument: 'share',
-    meaning: 'text: leave out words in more documents than this',
+    meaning: 'text: words in a larger share of the documents are left out',
   }),
   names: pair({
-    otherwise: 'by the header',
+    otherwise: 'from the header',
     meaning: 'what to call the two sides, as in customers,products',
   }),
 });
 
-/** How the parts of a split are read: who has few edges in a part may have many in the whole. */
+/** How the parts of a split are read. Degrees in one part say little, so there is no `minDegree`. */
 export const READ_TABLES = (({ minDegree: _, ...parts }) => parts)(READ);
 
-/** How a table in a Blob is read: no database is in one. */
+/** How a table in a Blob is read: it cannot be a database. */
 export const READ_BLOB = (({ table: _, database: __, ...blob }) => blob)(READ);
 
-/** What each of the five hyperparameters means ($: users or items) and may be; nothing within reach of float64 hangs or overflows there. */
+/** Meaning ($: users or items) and range of the five hyperparameters. Within these ranges nothing hangs or overflows in float64. */
 export const HYPER = {
   sigma: {
     min: -1000,
     below: 1,
-    why: 'from 1 on the number of edges is infinite',
-    meaning: 'tail index of the GGP of the $: below 0 dense, 0 to below 1 sparse',
+    why: 'at 1 and above, the number of edges is infinite',
+    meaning: 'tail index σ of the $: below 0 dense, from 0 sparse',
   },
-  size: { min: 0, max: 1e12, meaning: 'size of the GGP of the $; 0: no unseen $' },
+  size: { min: 0, max: 1e12, meaning: 'size of the process of the $; 0: no unseen $' },
   tau: {
     min: 1e-9,
     max: 1e9,
-    why: 'without a tilt the number of edges is infinite',
-    meaning: 'exponential tilt of the GGP of the $',
+    why: 'at 0 the number of edges is infinite',
+    meaning: 'exponential tilt τ of the $',
   },
   shape: { min: 1e-9, max: 1e9, meaning: 'Gamma shape of the features of the $' },
   rate: { min: 1e-9, max: 1e9, meaning: 'Gamma rate of the features of the $' },
@@ -187,7 +205,7 @@ interface HyperChoice<N extends HyperName> {
 export function sides<const N extends HyperName>({ names, otherwise, group }: HyperChoice<N>): Sides<N> {
   const one = (side: Side) => {
     const fields = names.map((name) => [name, hyper(name, side, otherwise[name], group)]);
-    return section(Object.fromEntries(fields) as Hypers<N>, `hyperparameters of the ${side} that are given`);
+    return section(Object.fromEntries(fields) as Hypers<N>, `hyperparameters of the ${side}`);
   };
   return { users: one('users'), items: one('items') };
 }

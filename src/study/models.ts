@@ -79,7 +79,6 @@ export async function fitModels(
             // What the first fit found out about the counts holds for all.
             ...(counts && { counts: counts.law }),
             ...t,
-            objective: 'evidence',
           }),
         ));
       counts ??= fitted.countChoice ?? null;

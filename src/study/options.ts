@@ -80,7 +80,7 @@ export function studyDefaults(edges: number): Pick<StudySettings, 'ranker' | 'tr
 /** The models that are fitted. */
 export function modelsOf({ model }: Pick<StudySettings, 'model'>): readonly ModelKind[] {
   if (model === 'all') return MODEL_KINDS;
-  return model === 'both' ? PAPER_KINDS : [model];
+  return model === 'paper' ? PAPER_KINDS : [model];
 }
 
 /** The model whose features are shown and that decides between several K: auto, or the first of the paper's. */

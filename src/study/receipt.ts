@@ -6,7 +6,7 @@ import { InputError } from '../errors.js';
 import { checkOptions } from '../options/check-options.js';
 import { STUDY } from '../options/commands/study.js';
 import type { Declaration, OptionsOf } from '../options/declare.js';
-import { leaves, valueAt } from '../options/option-list.js';
+import { listOptions, valueAt } from '../options/option-list.js';
 import { READ } from '../options/shared.js';
 import { documentProblem } from '../text/documents.js';
 import type { StudySettings } from './options.js';
@@ -83,7 +83,7 @@ export function checkReceipt(document: unknown): CheckedReceipt {
   // From the document itself: a parser drops keys such as __proto__, and nothing is to be dropped unseen.
   const { receipt } = document as { receipt: { settings: object; origin: { read: object } } };
   const checked = checkPart(STUDY, receipt.settings, 'receipt.settings');
-  for (const { path: place } of leaves(STUDY)) {
+  for (const { path: place } of listOptions(STUDY)) {
     // Hyperparameters are there where they were given; everything else always is.
     if (place.length === 1 && valueAt(checked, place) === undefined) {
       throw new InputError(

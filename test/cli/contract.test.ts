@@ -4,6 +4,10 @@ import { join } from 'node:path';
 import type { CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram, reportError } from '../../src/cli/main.js';
+import { COMMANDS, type CommandName } from '../../src/options/commands.js';
+import type { Declaration } from '../../src/options/declare.js';
+import { listOptions } from '../../src/options/option-list.js';
+import { COMMON } from '../../src/options/shared.js';
 import { VERSION } from '../../src/version.js';
 import { bin, finished, graphex, scratch, start, writeTable } from './run.js';
 
@@ -13,6 +17,26 @@ const folder = scratch();
 const data = join(folder, 'data.csv');
 writeTable(data, 2000);
 const commands = (await createProgram()).commands.map((command) => command.name());
+
+/** The help on a terminal of 80 columns. */
+async function help(name: string, flag: '--help' | '--help-all'): Promise<string> {
+  let said = '';
+  const write = (text: string) => {
+    said += text;
+  };
+  const program = await createProgram(name, write, flag === '--help' ? 'common' : 'all');
+  for (const command of program.commands) command.configureOutput({ getOutHelpWidth: () => 80 });
+  await program.parseAsync(['node', 'graphex', name, '--help']).catch(() => undefined);
+  return said;
+}
+
+/** The lines between the first heading of options and the examples. */
+function optionLines(text: string): string[] {
+  const lines = text.split('\n');
+  const first = lines.findIndex((line) => /^(Options|Study|Data):/.test(line));
+  const last = lines.findIndex((line) => /^Examples?:/.test(line));
+  return lines.slice(first, last).filter((line) => /^ +\S/.test(line));
+}
 
 /** Parses in this process; what commander prints, and the exit status it asks for. */
 async function parse(...args: string[]): Promise<{ said: string; status: number }> {
@@ -39,6 +63,29 @@ describe('every command', () => {
     expect(said).toMatch(new RegExp(`Examples?:\n {2}graphex .*\\b${name} `));
     expect(await parse(name, '--version')).toEqual({ said: `${VERSION}\n`, status: 0 });
   });
+
+  it.each(commands)(
+    '%s has at most 24 lines of common options, and all of them by --help-all',
+    async (name) => {
+      const short = await help(name, '--help');
+      const all = await help(name, '--help-all');
+      expect(optionLines(short).length).toBeLessThanOrEqual(24);
+      expect(optionLines(short).length).toBeGreaterThan(5);
+      const declared = Object.values<Declaration>(COMMANDS[name as CommandName]).flatMap((part) =>
+        listOptions(part),
+      );
+      for (const { flag, off, option } of declared) {
+        for (const one of [flag, off]) {
+          if (one === undefined) continue;
+          const mentions = new RegExp(`^ +${one}(?![\\w-])`, 'm');
+          expect(all, one).toMatch(mentions);
+          // An option of the library that every command has is common.
+          if (!Object.hasOwn(COMMON, one.replace(/^--/, '')))
+            expect(mentions.test(short), one).toBe(option.common === true);
+        }
+      }
+    },
+  );
 
   it.each(commands)('%s suggests the option that was meant', async (name) => {
     const hasOutput = (await createProgram()).commands
@@ -71,7 +118,18 @@ describe('exit status and streams', () => {
       [['check', data, '--seed', '1.5'], /^error: --seed 1\.5: expected a whole number/],
       [['check', data, '--sede', '1'], /Did you mean --seed/],
       [['check', data, '--replicates', 'ten'], /--replicates ten: expected a whole number/],
-      [['check', data, '--simple', '--multi'], /'--simple' cannot be used with option '--multi'/],
+      [['check', data, '--multi', '--multi'], /--multi is given twice; give it once/],
+      [
+        ['check', data, '--replicates', '3', '--replicates', '4'],
+        /--replicates is given twice; give it once/,
+      ],
+      [['check', data, '--simple'], /unknown option '--simple'/],
+      [['fit', data, '--objective', 'ranking', '-o', 'x'], /unknown option '--objective'/],
+      [
+        ['fit', data, '--engine', 'gibbs', '-o', 'x'],
+        /--engine gibbs: expected one of auto, cpu, gpu, reference/,
+      ],
+      [['recommend', data, '--like', 'x'], /unknown option '--like'\n\(Did you mean --likes\?\)/],
       [['check', join(folder, 'missing.csv')], /missing\.csv: there is no such file/],
       [['split', data], /'-o, --output <dir>' not specified/],
       [

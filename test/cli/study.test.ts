@@ -161,7 +161,7 @@ describe('graphex study', () => {
 
   it.each([
     [[], /DATA is missing/],
-    [['@sotu', '-k', '3,x'], /-k 3,x: expected a list with commas between, each auto, or a whole number/],
+    [['@sotu', '-k', '3,x'], /-k 3,x: expected a list separated by commas, each auto, or a whole number/],
     [['@sotu', '--baselines', 'magic'], /--baselines magic: expected all, none, or some of popularity/],
     [['nowhere.csv'], /nowhere.csv/],
     [['--from', 'nowhere.json'], /nowhere.json/],

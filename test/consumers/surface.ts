@@ -62,5 +62,5 @@ export function typeNamed({ checker }: Surface, node: ts.Node): ts.Symbol | unde
   const symbol = found && target(checker, found);
   const file = symbol?.declarations?.[0]?.getSourceFile().fileName;
   if (!file?.startsWith(`${dist}/`) || symbol!.flags & ts.SymbolFlags.TypeParameter) return undefined;
-  return file === `${dist}/options/kinds.d.ts` ? undefined : symbol;
+  return file === `${dist}/options/declare.d.ts` ? undefined : symbol;
 }

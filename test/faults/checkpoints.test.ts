@@ -31,7 +31,7 @@ const COMMON = ['--threads', '1', '--engine', 'cpu', '--seed', '5', '--tolerance
 const EVIDENCE = ['fit', data, ...COMMON, '--iterations', '1500', '--no-evidence'];
 const RANKING = [
   ...['fit', data, ...COMMON, '--iterations', '150'],
-  ...['--objective', 'ranking', '--no-blend', '--average', '3'],
+  ...['--method', 'ranking', '--no-blend', '--average', '3'],
 ];
 /** After every leg of sweeps. */
 const OFTEN = ['--checkpoint', '1e-6'];
@@ -104,7 +104,7 @@ describe('the state of a long fit', () => {
   it('is not kept where a fit cannot go on, and keeping it changes no bit', async () => {
     const { graph } = await readGraph(data, { threads: 1 });
     const options = { features: 3, iterations: 40, tolerance: 1e-300, engine: 'cpu', threads: 1 } as const;
-    for (const more of [{}, { objective: 'ranking', average: 2 }] as FitOptions[]) {
+    for (const more of [{}, { method: 'ranking', average: 2 }] as FitOptions[]) {
       const states: FitResult[] = [];
       const plain = await fit(graph, { ...options, ...more } as FitOptions);
       const kept = await fit(graph, {
@@ -123,7 +123,7 @@ describe('the state of a long fit', () => {
     }
     const onCheckpoint = () => expect.fail('a state that cannot go on was handed out');
     await fit(graph, { ...options, restarts: 2, checkpointMinutes: 1e-9, onCheckpoint });
-    await expect(fit(graph, { ...options, engine: 'gibbs', onCheckpoint } as FitOptions)).rejects.toThrow(
+    await expect(fit(graph, { ...options, method: 'gibbs', onCheckpoint } as FitOptions)).rejects.toThrow(
       /onCheckpoint does not go with method gibbs/,
     );
   });
@@ -204,12 +204,7 @@ describe('a saved fit goes on as it began', () => {
     ['--start', ['--start', 'cold'], { start: 'cold' }, /start \(warm, not cold\)/],
     ['--learn', ['--learn', 'users.tau'], { learn: ['users.tau'] }, /learn \(none, not users\.tau\)/],
     ['--sizes', ['--sizes', 'paper'], { sizes: 'paper' }, /sizes \(bound, not paper\)/],
-    [
-      '--objective',
-      ['--objective', 'ranking'],
-      { objective: 'ranking' },
-      /objective \(evidence, not ranking\)/,
-    ],
+    ['--method', ['--method', 'ranking'], { method: 'ranking' }, /method \(ascent, not ranking\)/],
   ];
 
   it.each(OTHERS)('another %s is refused by its name', async (flag, args, options, says) => {

@@ -62,7 +62,7 @@ describe('graphex fit', () => {
   const RANKING = [
     ...['fit', table, '-k', '10', '--iterations', '40', '--tolerance', '1e-300'],
     ...[
-      '--objective',
+      '--method',
       'ranking',
       '--no-blend',
       '--average',
@@ -139,8 +139,8 @@ describe('graphex fit', () => {
     const output = scratch.path('nothing/model.safetensors');
     for (const args of [
       [...FIT, '--iterations', '2000', '--restarts', '50'],
-      [...FIT, '--iterations', '2000', '--engine', 'gibbs'],
-      ['fit', '@simulated-small', '--objective', 'ranking', '--tune', '--threads', '1', '--engine', 'cpu'],
+      [...FIT, '--iterations', '2000', '--method', 'gibbs'],
+      ['fit', '@simulated-small', '--method', 'ranking', '--tune', '--threads', '1', '--engine', 'cpu'],
     ]) {
       const begun = (stderr: string) => /fitting|warming|sampling|tuning/.test(stderr);
       expectInterrupted(await interrupted([...args, '-o', output], begun, WATCHED));

@@ -37,10 +37,10 @@ describe('the exact sampler', () => {
     expect(many.scalars.rate.mean / graph.edges).toBeGreaterThan(0.9);
   });
 
-  test('fit with --engine gibbs gives a model of posterior means near coordinate ascent’s', async () => {
+  test('fit with method gibbs gives a model of posterior means near coordinate ascent’s', async () => {
     const { graph } = await simulated;
     const options = { features: 3, users: side, items: side, iterations: 150, threads: 2 };
-    const exact = await fit(graph, { ...options, engine: 'gibbs' });
+    const exact = await fit(graph, { ...options, method: 'gibbs' });
     const approximate = await fit(graph, { ...options, engine: 'cpu', iterations: 400 });
     expect(exact.engine).toMatch(/gibbs \(4 chains of 150 draws/);
     expect(exact.model.bound).toBeUndefined();
@@ -63,7 +63,7 @@ describe('the exact sampler', () => {
       seed: 6,
     });
     const parts = split(graph, { testUsers: 0.3, testItems: 0.4, seed: 2 });
-    const { model } = await fit(parts.train, { features: 3, engine: 'gibbs', iterations: 150, threads: 2 });
+    const { model } = await fit(parts.train, { features: 3, method: 'gibbs', iterations: 150, threads: 2 });
     const { predictive } = await evaluateModel(model, parts, { draws: 40 });
     expect(predictive!.draws.edges!.mean / parts.test.edges).toBeGreaterThan(0.6);
     expect(predictive!.draws.edges!.mean / parts.test.edges).toBeLessThan(1.6);
@@ -72,8 +72,7 @@ describe('the exact sampler', () => {
   test('what has no meaning beside it is refused', async () => {
     const { graph } = await simulated;
     for (const [wrong, says] of [
-      [{ engine: 'gibbs', objective: 'ranking' }, 'objective "ranking" does not go with engine "gibbs"'],
-      [{ engine: 'gibbs', restarts: 3 }, 'restarts does not go with method gibbs'],
+      [{ method: 'gibbs', restarts: 3 }, 'restarts does not go with method gibbs'],
       [{ method: 'gibbs', restarts: 3 }, 'several chains'],
       [{ method: 'gibbs', engine: 'cpu' }, 'engine does not go with method gibbs'],
       [{ method: 'gibbs', resume: {} }, 'resume does not go with method gibbs: it samples anew each time'],
@@ -84,12 +83,12 @@ describe('the exact sampler', () => {
 
   test('too few draws to compare chains are refused', async () => {
     const { graph } = await simulated;
-    await expect(fit(graph, { engine: 'gibbs', features: 2, iterations: 2 })).rejects.toThrow(/2 draws/);
+    await expect(fit(graph, { method: 'gibbs', features: 2, iterations: 2 })).rejects.toThrow(/2 draws/);
   });
 
   test('refuses a large graph before any work', async () => {
     const { graph } = await simulated;
     const large = { ...graph, edges: 1e6 };
-    await expect(fit(large, { engine: 'gibbs' })).rejects.toThrow(/up to 200000 edges; this one has 1000000/);
+    await expect(fit(large, { method: 'gibbs' })).rejects.toThrow(/up to 200000 edges; this one has 1000000/);
   });
 });

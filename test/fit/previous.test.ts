@@ -134,10 +134,10 @@ describe('what a fit cannot begin from', () => {
     await expect(fit(now, { from: model as never, method: 'ranking' })).rejects.toThrow(
       'the former model was fitted by method ascent',
     );
-    await expect(fit(now, { from: model as never, objective: 'ranking' })).rejects.toThrow(
-      'leave objective out, or leave from out',
+    await expect(fit(now, { from: model as never, method: 'ranking' })).rejects.toThrow(
+      'leave method out, or leave from out',
     );
-    await expect(fit(now, { from: model, features: 4, engine: 'gibbs' } as never)).rejects.toThrow('from');
+    await expect(fit(now, { from: model, features: 4, method: 'gibbs' } as never)).rejects.toThrow('from');
     const baseline = await fitBaseline(before, 'popularity', {});
     await expect(fit(now, { from: baseline.model as Ranker })).rejects.toThrow(
       'a baseline (popularity) has nothing',

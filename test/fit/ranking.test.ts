@@ -156,7 +156,7 @@ describe.each(ENGINES)('cross-fit on $name', ({ create }) => {
 });
 
 describe('a ranking fit', () => {
-  const options = { objective: 'ranking', features: K, iterations: 25, engine: 'cpu' } as const;
+  const options = { method: 'ranking', features: K, iterations: 25, engine: 'cpu' } as const;
   const graph = graphOf(grouped());
 
   test('is the same to the last bit on any number of threads', async () => {
@@ -266,7 +266,7 @@ describe('a ranking fit', () => {
       await expect(attempt).rejects.toThrow(InputError);
       await expect(attempt).rejects.toThrow(says);
     }
-    await expect(fit(graph, { objective: 'fame' as never })).rejects.toThrow(/objective "fame"/);
+    await expect(fit(graph, { method: 'fame' as never })).rejects.toThrow(/method "fame"/);
   });
 
   /** The fit, stopped after so many sweeps of all its fits together. */
@@ -337,7 +337,7 @@ describe('a ranking fit', () => {
       [{ seed: 2 }, /seed \(1, not 2\)/],
       [{ items: { shape: 0.3 } }, /items\.shape \(0\.1\d*, not 0\.3\)/],
       [{ average: 1 }, /at number 2 of several, average is 1/],
-      [{ objective: 'evidence', average: undefined }, /objective \(ranking, not evidence\)/],
+      [{ method: 'ascent', average: undefined }, /method \(ranking, not ascent\)/],
     ] as const) {
       const attempt = fit(graph, { ...several, ...other, resume: checkpoint! } as FitOptions);
       await expect(attempt, JSON.stringify(other)).rejects.toThrow(InputError);
@@ -345,7 +345,7 @@ describe('a ranking fit', () => {
     }
     const evidence = await fit(graph, { features: K, iterations: 10, engine: 'cpu' });
     await expect(fit(graph, { ...options, resume: evidence.checkpoint! })).rejects.toThrow(
-      /objective \(evidence, not ranking\)/,
+      /method \(ascent, not ranking\)/,
     );
   });
 });

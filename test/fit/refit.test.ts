@@ -26,6 +26,6 @@ test('a fit can be repeated from what its model says', async () => {
 
 test('a fit for ranking is not repeated on other data', async () => {
   const { graph } = await simulate({ users: law, items: law, features: 2, seed: 3 });
-  const { model } = await fit(graph, { features: 2, objective: 'ranking', iterations: 2 });
+  const { model } = await fit(graph, { features: 2, method: 'ranking', iterations: 2 });
   expect(() => refitOptions(model)).toThrow('fit with method ascent');
 });

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { commandPages } from '../../src/cli/pages.js';
 import { COMMANDS } from '../../src/options/commands.js';
 import { flag } from '../../src/options/declare.js';
-import { leaves, offText } from '../../src/options/option-list.js';
+import { listOptions, offText } from '../../src/options/option-list.js';
 
 const folder = join(import.meta.dirname, '../../docs/commands');
 
@@ -20,16 +20,16 @@ it('a flag that says no is explained by what it switches off, on the page as in 
   const pages = await commandPages();
   const fitPage = pages['fit.md'];
   const offs = Object.values(COMMANDS.fit)
-    .flatMap((declared) => leaves(declared))
+    .flatMap((declared) => listOptions(declared))
     .filter(({ off }) => off);
   expect(offs.map(({ off }) => off)).toEqual(
-    expect.arrayContaining(['--no-blend', '--no-evidence', '--simple']),
+    expect.arrayContaining(['--no-blend', '--no-evidence', '--no-header']),
   );
   for (const leaf of offs) {
     const row = fitPage.split('\n').find((line) => line.includes(`\`${leaf.off}\``));
     expect(row, leaf.off).toContain(offText(leaf));
     if (leaf.flag === undefined) expect(row).not.toContain(`| ${leaf.option.meaning} |`);
   }
-  const [bare] = leaves({ shout: flag({ default: true, meaning: 'say it loud' }) });
+  const [bare] = listOptions({ shout: flag({ default: true, meaning: 'say it loud' }) });
   expect(offText(bare)).toBe('do not say it loud');
 });

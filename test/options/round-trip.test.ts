@@ -8,14 +8,14 @@ import { STUDY } from '../../src/options/commands/study.js';
 import { COMMANDS } from '../../src/options/commands.js';
 import type { Declaration } from '../../src/options/declare.js';
 import { OptionError } from '../../src/options/error.js';
-import { flagName, type Leaf, leaves, putAt, valueAt } from '../../src/options/option-list.js';
+import { flagName, type ListedOption, listOptions, putAt, valueAt } from '../../src/options/option-list.js';
 import { studySettings } from '../../src/study/options.js';
 import { checkReceipt } from '../../src/study/receipt.js';
 import { RESULTS_VERSION } from '../../src/study/results.js';
 
 // From one declaration everything follows, so one trip is for all: option → receipt → command line → option.
 
-type Plain = Leaf['option'];
+type Plain = ListedOption['option'];
 
 /** A value that nobody would have by default. */
 function otherValue(option: Plain): unknown {
@@ -49,7 +49,7 @@ function otherValue(option: Plain): unknown {
 
 const cases = Object.entries(COMMANDS).flatMap(([verb, parts]) =>
   Object.entries(parts as Readonly<Record<string, Declaration>>).flatMap(([part, declared]) =>
-    leaves(declared)
+    listOptions(declared)
       .filter(({ flag, off }) => flag !== undefined || off !== undefined)
       .map((leaf) => ({ verb, part, declared, leaf, name: leaf.path.join('.') })),
   ),
@@ -68,7 +68,8 @@ describe('every option of every command', () => {
     const kept = JSON.parse(JSON.stringify(options));
     const words = toArguments(declared, kept);
     expect(words.length).toBeGreaterThan(0);
-    const command = addFlags(new Command('x').exitOverride(), withoutRequired(declared));
+    const command = new Command('x').exitOverride();
+    addFlags(command, withoutRequired(declared), 'all');
     command.parse(words, { from: 'user' });
     expect(typedOptions(command, declared)).toEqual(options);
   });
@@ -82,17 +83,17 @@ describe('every option of every command', () => {
     }
   });
 
-  it.each(Object.keys(COMMANDS))('%s has the flags of its declaration and no others', async (verb) => {
-    const command = (await createProgram()).commands.find((c) => c.name() === verb)!;
-    const parts = Object.values(COMMANDS[verb as keyof typeof COMMANDS] as Record<string, Declaration>);
-    const declared = parts.flatMap((part) => leaves(part).flatMap(({ flag, off }) => [flag, off]));
+  it.each(Object.keys(COMMANDS))('%s has the flags of its declaration and no others', async (name) => {
+    const command = (await createProgram()).commands.find((c) => c.name() === name)!;
+    const parts = Object.values(COMMANDS[name as keyof typeof COMMANDS] as Record<string, Declaration>);
+    const declared = parts.flatMap((part) => listOptions(part).flatMap(({ flag, off }) => [flag, off]));
     const flags = command.options.map(({ short, long }) => [short, long].filter(Boolean).join(', '));
-    expect(new Set(flags)).toEqual(new Set([...declared.filter(Boolean), '-V, --version']));
+    expect(new Set(flags)).toEqual(new Set([...declared.filter(Boolean), '--help-all', '-V, --version']));
   });
 });
 
 describe('a study', () => {
-  const trips = leaves(STUDY).map((leaf) => ({ leaf, name: leaf.path.join('.') }));
+  const trips = listOptions(STUDY).map((leaf) => ({ leaf, name: leaf.path.join('.') }));
 
   it.each(trips)('keeps $name in its receipt, and the receipt gives it back', ({ leaf }) => {
     const options: Record<string, unknown> = {};
@@ -102,7 +103,8 @@ describe('a study', () => {
     const back = checkReceipt(document(JSON.parse(JSON.stringify(settings)))).settings;
     expect(back).toEqual(settings);
     const words = toArguments(STUDY, back, { always: trips.map(({ name }) => name) });
-    const command = addFlags(new Command('x').exitOverride(), STUDY);
+    const command = new Command('x').exitOverride();
+    addFlags(command, STUDY, 'all');
     command.parse(words, { from: 'user' });
     const typed = typedOptions(command, STUDY);
     expect(valueAt(typed, leaf.path)).toEqual(asked);

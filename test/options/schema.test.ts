@@ -5,7 +5,7 @@ import { checkOptions } from '../../src/options/check-options.js';
 import { COMMANDS } from '../../src/options/commands.js';
 import type { AnyOption, Declaration } from '../../src/options/declare.js';
 import { FOLD_IN, LEVELS } from '../../src/options/library.js';
-import { leaves, putAt } from '../../src/options/option-list.js';
+import { listOptions, putAt } from '../../src/options/option-list.js';
 import { toJsonSchema } from '../../src/options/schema.js';
 import { READ } from '../../src/options/shared.js';
 
@@ -46,7 +46,7 @@ const some = Object.entries(declarations).filter(([, declared]) => Object.keys(d
 
 describe.each(some)('the schema of %s', (_, declared) => {
   const schema = z.fromJSONSchema(JSON.parse(JSON.stringify(toJsonSchema(declared))));
-  const plain = leaves(declared).filter(({ option }) => option.kind !== 'value');
+  const plain = listOptions(declared).filter(({ option }) => option.kind !== 'value');
 
   it('accepts what the door accepts, and refuses what it refuses', () => {
     const given = fc

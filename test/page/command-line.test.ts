@@ -116,7 +116,7 @@ describe.skipIf(!canVisit)('the page and the command line', () => {
     const list = graphex(
       'recommend',
       at('m.safetensors'),
-      ...likes.flatMap((id) => ['--like', id]),
+      ...likes.flatMap((id) => ['--likes', id]),
       '-n',
       '20',
     );

@@ -249,7 +249,7 @@ describe('graphex recommend --batch', () => {
     expect(fresh.stderr).toMatch(/1 row skipped, without a user and an item, as in the first row: line 5/);
     expect(fresh.stderr).toMatch(/1 user skipped, without any item that the model knows: bob/);
     expect(fresh.stderr).toMatch(/2 liked items are unknown to the model and were left out: zzz, yyy/);
-    const one = await graphex('recommend', file, '--like', 'i,0', '--like', 'i,3', '-n', '2', '--json');
+    const one = await graphex('recommend', file, '--likes', 'i,0', '--likes', 'i,3', '-n', '2', '--json');
     expect(JSON.parse(fresh.stdout)[0].items).toEqual(JSON.parse(one.stdout));
   });
 
@@ -292,9 +292,9 @@ describe('titles', () => {
     const [first, second] = JSON.parse(similar.stdout);
     expect([first, second].map(({ title: _, ...entry }) => entry)).toEqual(JSON.parse(byId.stdout));
     expect(first.title).toMatch(/^Film /);
-    const twins = await graphex('recommend', file, '--like', 'Film Twin', '--titles', titles);
+    const twins = await graphex('recommend', file, '--likes', 'Film Twin', '--titles', titles);
     expect(twins.stderr).toMatch(/several items are called Film Twin/);
-    const typo = await graphex('recommend', file, '--like', 'Fim No. 77', '--titles', titles);
+    const typo = await graphex('recommend', file, '--likes', 'Fim No. 77', '--titles', titles);
     expect([typo.status, typo.stderr]).toEqual([
       2,
       expect.stringMatching(/did you mean Film No\. 77 \(1987\)\?/),

@@ -51,7 +51,7 @@ describe('graphex recommend', () => {
       path,
       '--titles',
       titles,
-      '--like',
+      '--likes',
       'tale 4',
       '--confidence',
       '--json',
@@ -61,7 +61,7 @@ describe('graphex recommend', () => {
       path,
       '--titles',
       titles,
-      '--like',
+      '--likes',
       items.ids.at(4),
       '--confidence',
       '--json',
@@ -79,7 +79,7 @@ describe('graphex recommend', () => {
       path,
       '--titles',
       titles,
-      '--like',
+      '--likes',
       'Tale 4',
       '--confidence',
       '--explain',
@@ -87,21 +87,21 @@ describe('graphex recommend', () => {
     expect(text.stdout).toMatch(/because of Tale 4 \(\d+ %/);
     expect(text.stdout).toMatch(/unexplained\s+\(\d+\s+%\)/);
     expect(text.stdout).toMatch(/about \d+ of these \d+\s+items\s+would\s+be\s+recommended\s+again\./);
-    const everything = ['recommend', path, '--like', items.ids.at(4), '-n', '1000', '--confidence'];
+    const everything = ['recommend', path, '--likes', items.ids.at(4), '-n', '1000', '--confidence'];
     expect((await graphex(...everything)).stdout).toMatch(/\n\nThe list holds every item that is left/);
     const rest = join(folder, 'all-but-two.txt');
     await writeFile(rest, Array.from({ length: items.count - 2 }, (_, i) => items.ids.at(i)).join('\n'));
     const two = await graphex(
       'recommend',
       path,
-      '--like',
+      '--likes',
       items.ids.at(4),
       '--exclude',
       rest,
       '--confidence',
     );
     expect(two.stdout).toMatch(/\n\nThe list holds every item that is left/);
-    const twice = await graphex('recommend', path, '--titles', titles, '--like', 'Tale twice');
+    const twice = await graphex('recommend', path, '--titles', titles, '--likes', 'Tale twice');
     expect(twice.status).toBe(2);
     expect(twice.stderr).toMatch(/several items are called Tale twice/);
   });
@@ -197,12 +197,12 @@ describe('graphex recommend', () => {
 
   it('says what is wrong with status 2 and no stack', async () => {
     const cases: [string[], RegExp][] = [
-      [[], /one of --user ID, --likes ID,ID,… .* or --batch FILE/],
-      [['--user', 'user 1', '--likes', 'item 1'], /--user and --likes were both given; say for whom/],
+      [[], /give one of --user ID, --likes ITEM,ITEM,…, --all-users and --batch FILE/],
+      [['--user', 'user 1', '--likes', 'item 1'], /--user and --likes were both given; give one of/],
       [['--user', 'nobody'], /user nobody is not in the model .* name liked items/],
       [['--user', 'user 33'], /did you mean user 3\?/],
       [['--likes', ' item 1'], /item {2}item 1 is not in the model .* did you mean item 1\?/],
-      [['--user', 'user 1', '--like', 'item 1'], /--user and --likes were both given/],
+      [['--user', 'user 1', '--likes', 'item 1'], /--user and --likes were both given/],
       [['--likes', 'x'], /item x is not in the model \(30 items\)/],
       [['--user', 'user 1', '-n', '0'], /-n 0: expected a whole number, at least 1/],
       [['--user', 'user 1', '--exclude', join(folder, 'none')], /there is no such file/],
@@ -219,17 +219,19 @@ describe('graphex recommend', () => {
   });
 });
 
-it('ids are taken as they are: with commas by --like, with spaces at their ends', async () => {
+it('ids are taken as they are: with commas, and with spaces at their ends', async () => {
   const model = fittedModel(false);
   const names = ['a, b', ' lead', 'c'];
   const ids = VertexIds.texts(names.concat(Array.from({ length: 27 }, (_, v) => `item ${v}`)));
   const file = join(folder, 'odd.safetensors');
   const odd = { ...model, items: { ...model.items, ids } };
   await saveModel(file, odd);
-  const likes = await graphex('recommend', file, '--like', 'a, b', '--like', ' lead', '--json');
+  const likes = await graphex('recommend', file, '--likes', 'a, b', '--likes', ' lead', '--json');
   expect(JSON.parse(likes.stdout)).toEqual(await recommend(odd, { likes: ['a, b', ' lead'] }));
   const comma = await graphex('recommend', file, '--likes', ' lead,c', '--json');
   expect(JSON.parse(comma.stdout)).toEqual(await recommend(odd, { likes: [' lead', 'c'] }));
+  const both = await graphex('recommend', file, '--likes', 'a, b', '--likes', ' lead,c', '--json');
+  expect(JSON.parse(both.stdout)).toEqual(await recommend(odd, { likes: ['a, b', ' lead', 'c'] }));
   const batch = join(folder, 'odd.tsv');
   await writeFile(batch, 'ann\t lead\nann\tc\n');
   const many = await graphex('recommend', file, '--batch', batch, '--json');

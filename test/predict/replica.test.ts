@@ -60,6 +60,6 @@ it('with the held-out users replicas have the size of the whole that was split',
 
 it('a model fitted for ranking has no replicas', async () => {
   const { graph } = await simulate({ users: law, items: law, features: 2, seed: 6 });
-  const { model } = await fit(graph, { features: 2, objective: 'ranking', iterations: 2 });
+  const { model } = await fit(graph, { features: 2, method: 'ranking', iterations: 2 });
   expect(() => createReplicator(model as never)).toThrow('fit with method ascent');
 });

@@ -55,7 +55,7 @@ describe('the same as', () => {
       "npx graphex split 'my ratings.csv' --users user_id --items movie --count plays --multi --test-users 0.3 --seed 7 -o parts",
       'npx graphex fit parts -k 10 --model sparse --seed 7 -o model.safetensors',
       'npx graphex evaluate model.safetensors parts --seed 7',
-      "npx graphex recommend model.safetensors --explain --like 'Ocean'\\''s Eleven' --like Up --confidence",
+      "npx graphex recommend model.safetensors --explain --likes 'Ocean'\\''s Eleven' --likes Up --confidence",
     ]);
     expect(sameCommands({ ...done, fit: undefined, split: undefined, likes: [] })).not.toContain('fit');
   });

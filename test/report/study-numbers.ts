@@ -70,7 +70,7 @@ export function numbers(
   });
   return {
     receipt: {
-      settings: studySettings({ model: items.length === 3 ? 'all' : 'both' }, 1000),
+      settings: studySettings({ model: items.length === 3 ? 'all' : 'paper' }, 1000),
       origin: null,
     },
     check: {

@@ -176,7 +176,7 @@ describe('a study in words', () => {
     const undrawn = (options: StudyOptions) =>
       studyVerdicts({
         ...drawn,
-        receipt: { ...drawn.receipt, settings: studySettings({ draws: 0, model: 'both', ...options }, 1000) },
+        receipt: { ...drawn.receipt, settings: studySettings({ draws: 0, model: 'paper', ...options }, 1000) },
         runs: drawn.runs.map((run) => ({
           ...run,
           fits: run.fits.map((fit) => ({ ...fit, predictive: null })),
@@ -217,7 +217,7 @@ describe('a study in words', () => {
     const read = { users: 'who', items: "it's", sep: '\t', header: true, multigraph: true };
     const receipt = {
       ...plain.receipt,
-      settings: studySettings({ model: 'both', seed: 7, baselines: false, users: { sigma: 0.2 } }, 1000),
+      settings: studySettings({ model: 'paper', seed: 7, baselines: false, users: { sigma: 0.2 } }, 1000),
       origin: { ...plain.receipt.origin, source: 'my cols.csv', read, titles: null },
     } as unknown as StudyResults['receipt'];
     const commands = studyVerdicts({ ...plain, receipt }).next.map((s) => s.command);

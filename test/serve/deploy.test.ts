@@ -8,13 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { SERVE } from '../../src/options/commands/serve.js';
 import { COMMANDS } from '../../src/options/commands.js';
-import { leaves } from '../../src/options/option-list.js';
+import { listOptions } from '../../src/options/option-list.js';
 import { LIMITS } from '../../src/serve/limits.js';
 import { type RunningServer, serve } from '../../src/serve/serve.js';
 
 const root = join(import.meta.dirname, '../..');
 const FLAGS = new Set(
-  [...leaves(COMMANDS.serve.options), ...leaves(COMMANDS.serve.common)].flatMap(({ flag, off }) => [
+  [...listOptions(COMMANDS.serve.options), ...listOptions(COMMANDS.serve.common)].flatMap(({ flag, off }) => [
     ...(flag?.split(', ') ?? []),
     ...(off === undefined ? [] : [off]),
   ]),

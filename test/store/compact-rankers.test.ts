@@ -12,7 +12,7 @@ import type { RankerStorage } from '../../src/store/ranker-tensors.js';
 const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 120 };
 const fitTo = async (blend: boolean) => {
   const { graph } = await simulate({ users: SIDE, items: SIDE, features: 6, seed: 4 });
-  const options = { objective: 'ranking', features: 32, average: 2, iterations: 25, engine: 'cpu' } as const;
+  const options = { method: 'ranking', features: 32, average: 2, iterations: 25, engine: 'cpu' } as const;
   return (await fit(graph, { ...options, blend })).model;
 };
 const fitted = fitTo(true);

@@ -184,7 +184,7 @@ describe('the model file', () => {
   it('holds the state of a fit for ranking, with the fits that are done: it goes on to the same numbers', async () => {
     const { graph } = await simulate({ users: SIDE, items: SIDE, features: 3, seed: 3 });
     for (const engine of ['cpu', 'reference'] as const) {
-      const options = { objective: 'ranking', features: 4, iterations: 6, average: 3, engine } as const;
+      const options = { method: 'ranking', features: 4, iterations: 6, average: 3, engine } as const;
       const whole = await fit(graph, options);
       for (const stop of [2, 10]) {
         const controller = new AbortController();

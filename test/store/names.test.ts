@@ -33,7 +33,7 @@ describe('names of the sides', () => {
     const loaded = await loadSplit(scratch.path('parts'));
     expect([loaded.train.names, loaded.foldIn.names, loaded.test.names]).toEqual([names, names, names]);
     const options = { features: 2, iterations: 2, engine: 'reference' } as const;
-    for (const more of [{}, { objective: 'ranking' } as const]) {
+    for (const more of [{}, { method: 'ranking' } as const]) {
       const { model } = await fit(loaded.train, { ...options, ...more });
       await saveModel(scratch.path('model.safetensors'), model);
       expect((await loadModel(scratch.path('model.safetensors'))).names).toEqual(names);

@@ -106,7 +106,7 @@ describe('study', () => {
 
   it('fits counts of a Poisson law as they are, and others by a law of their own, the same for all models', async () => {
     const drawn = await simulate({ users: SIDE, items: SIDE, features: 3, seed: 3, multigraph: true });
-    const options = { ...QUICK, baselines: [], model: 'both' } as const;
+    const options = { ...QUICK, baselines: [], model: 'paper' } as const;
     const plain = await study(drawn.graph, options);
     expect(plain.runs[0].counts!.law).toBe('poisson');
     const asked = await study(drawn.graph, { ...options, counts: 'hurdle' });
@@ -268,7 +268,7 @@ describe('study', () => {
   it.each([
     [{ features: [] }, /features an empty list: expected .* at least one/],
     [{ features: [0] }, /features 0: expected/],
-    [{ model: 'both ' as 'both' }, /model "both ": expected one of/],
+    [{ model: 'paper ' as 'paper' }, /model "paper ": expected one of/],
     [{ repeats: 0 }, /repeats 0: expected/],
     [{ draws: -1 }, /draws -1: expected/],
     [{ testUsers: 1 }, /testUsers 1: expected/],

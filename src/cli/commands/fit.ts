@@ -27,7 +27,7 @@ import { SPLIT_FILE } from '../../options/commands/partition.js';
 import { COMMANDS } from '../../options/commands.js';
 import { option, optionError } from '../../options/error.js';
 import { BASELINES, type BaselineName } from '../../options/names.js';
-import { leaves, valueAt } from '../../options/option-list.js';
+import { listOptions, valueAt } from '../../options/option-list.js';
 import { READ } from '../../options/shared.js';
 import type { TaskOptions } from '../../progress.js';
 import { fitJson, fitText, refuseStorage } from '../../report/terminal/fit.js';
@@ -177,7 +177,7 @@ function isBaseline(method: string | undefined): method is BaselineName {
 function refuseOptions(command: Command, method: BaselineName): void {
   const declared = { ...FIT, ...COMMANDS.fit.own };
   const given = typedOptions(command, declared);
-  for (const { path } of leaves(declared)) {
+  for (const { path } of listOptions(declared)) {
     const name = path.join('.');
     const none =
       method === 'popularity' && (name === 'trials' || NOT_OF_BASELINES[name] === NOT_OF_BASELINES.tune);

@@ -17,7 +17,7 @@ import { addOptions, type CommandContext, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
 import { type Listing, listingJson, makeListings } from '../listings.js';
 import { byModel, modelsInTurn, openModel, requireUser } from '../model-source.js';
-import { idByTitle, readTitles } from '../titles.js';
+import { idByTitle, itemsIn, readTitles } from '../titles.js';
 import { type BatchQueries, knownLikes, readBatch, some, warnOfSkipped } from './recommend-batch.js';
 import { type AskedGroup, checkMany, everyUser, listsToOutput, requireUsers } from './recommend-many.js';
 
@@ -32,7 +32,7 @@ export function register(program: Command): void {
     'graphex recommend model.safetensors --user 4711 -n 10',
     'graphex recommend model.safetensors --likes 112,235,4081 --explain',
     'graphex recommend model.safetensors --all-users -n 20 -o lists.parquet',
-    'graphex recommend model.safetensors --like "Crouching Tiger, Hidden Dragon" --like Heat',
+    'graphex recommend model.safetensors --likes "Crouching Tiger, Hidden Dragon" --likes Heat --titles films.csv',
   ]);
   command.action(async (path: string) => {
     const { own, options } = COMMANDS.recommend;
@@ -42,11 +42,10 @@ export function register(program: Command): void {
 }
 
 async function run(path: string, values: Values, context: CommandContext) {
-  const likes = values.likes || values.like ? [...(values.likes ?? []), ...(values.like ?? [])] : undefined;
   const asked = (
     [
       ['--user', values.user],
-      ['--likes', likes],
+      ['--likes', values.likes],
       ['--batch', values.batch],
       ['--all-users', values.allUsers || undefined],
     ] as const
@@ -54,7 +53,7 @@ async function run(path: string, values: Values, context: CommandContext) {
   if (asked.length !== 1) {
     const given = asked.map(([flag]) => flag).join(' and ');
     throw new InputError(
-      `${given && `${given} were both given; `}say for whom: one of --user ID, --likes ID,ID,… (or --like ID, as often as needed), --all-users or --batch FILE`,
+      `${given && `${given} were both given; `}give one of --user ID, --likes ITEM,ITEM,…, --all-users and --batch FILE`,
     );
   }
   const toMany = values.batch !== undefined || values.allUsers === true;
@@ -79,9 +78,9 @@ async function run(path: string, values: Values, context: CommandContext) {
   return answer();
 
   async function askedFor(): Promise<BatchQueries> {
-    const { user, batch } = values;
+    const { user, batch, likes } = values;
     if (batch !== undefined) return readBatch(batch, opened, titles, context.signal);
-    if (user === undefined && likes) return knownLikes(likes, titles);
+    if (user === undefined && likes) return knownLikes(itemsIn(likes, titles), titles);
     const askers = user === undefined ? [] : [{ name: user, asker: { user } }];
     return { askers, skipped: [], unknownItems: [] };
   }

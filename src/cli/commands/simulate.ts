@@ -3,7 +3,7 @@ import type { BipartiteGraph, SideName } from '../../graph/graph.js';
 import { COMMANDS } from '../../options/commands.js';
 import { option, optionError } from '../../options/error.js';
 import type { ProcessName } from '../../options/names.js';
-import { leaves, valueAt } from '../../options/option-list.js';
+import { listOptions, valueAt } from '../../options/option-list.js';
 import { NAMED_PROCESSES, namedProcess } from '../../process/examples.js';
 import { type Intensity, sampleGraphex } from '../../process/graphex.js';
 import { type SimulateOptions, simulate } from '../../process/poisson-model.js';
@@ -80,7 +80,7 @@ async function drawProcess(
   task: TaskOptions & { readonly seed: number },
 ): Promise<Drawn> {
   const { process } = namedProcess(name);
-  for (const { path } of leaves(COMMANDS.simulate.options)) {
+  for (const { path } of listOptions(COMMANDS.simulate.options)) {
     const given = valueAt(options, path) !== undefined;
     if (given && path[0] !== 'seed' && path[1] !== 'size') {
       throw optionError`${option(path.join('.'))} has no meaning with ${option('process')} ${name}: leave one of them out`;

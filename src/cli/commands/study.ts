@@ -16,7 +16,7 @@ import { STUDY, TITLES } from '../../options/commands/study.js';
 import { COMMANDS } from '../../options/commands.js';
 import type { OptionsOf } from '../../options/declare.js';
 import { option, optionError, show } from '../../options/error.js';
-import { leaves, valueAt } from '../../options/option-list.js';
+import { listOptions, valueAt } from '../../options/option-list.js';
 import { READ } from '../../options/shared.js';
 import { chartDocument } from '../../report/charts/document.js';
 import { STUDY_PICTURES, studyPictures } from '../../report/charts/study.js';
@@ -193,7 +193,7 @@ async function planFromReceipt(
     [READ, reader],
     [TITLES, typedOptions(command, TITLES)],
   ] as const) {
-    for (const leaf of leaves(declared)) {
+    for (const leaf of listOptions(declared)) {
       if (valueAt(typed, leaf.path) === undefined) continue;
       throw optionError`${option(leaf.path.join('.'))} cannot be given with ${option('from')}: ${path} says all options`;
     }

@@ -63,14 +63,9 @@ const INHERITED = [
 export function successorOptions(given: FitOptions & { readonly from: Model }): FitOptions {
   const { from } = given;
   const method = methodOf(from);
-  const { method: asked, objective, engine, features } = { ...given } as Readonly<Record<string, unknown>>;
-  const other = [
-    asked !== undefined && asked !== method && 'method',
-    objective !== undefined && (objective === 'ranking') !== (method === 'ranking') && 'objective',
-    engine === 'gibbs' && 'engine',
-  ].find((name) => name !== false);
-  if (other) {
-    throw optionError`${option('from')}: the former model was fitted by ${option('method')} ${method}, and a fit by another begins elsewhere; leave ${option(other)} out, or leave ${option('from')} out`;
+  const { method: asked, features } = { ...given } as Readonly<Record<string, unknown>>;
+  if (asked !== undefined && asked !== method) {
+    throw optionError`${option('from')}: the former model was fitted by ${option('method')} ${method}, and a fit by another begins elsewhere; leave ${option('method')} out, or leave ${option('from')} out`;
   }
   const former = from.provenance.options;
   if (features !== undefined && features !== former.features) {

@@ -2,27 +2,33 @@
 
 import { flag, output } from '../declare.js';
 import { FORCE, SEED } from '../shared.js';
-import { PART_TABLES } from './evaluate.js';
+import { SPLIT_TABLES } from './evaluate.js';
 import { TIME } from './forecast.js';
 
-/** A split looked over. */
 export const AUDIT = {
   control: flag({
     default: true,
     off: '--no-control',
-    meaning: 'rewire the parts and see what beats popularity there',
-    offMeaning: 'leave the negative control out',
+    meaning: 'run the negative control: methods compared on rewired data',
+    offMeaning: 'skip the negative control, which compares methods on rewired data',
   }),
   ...SEED,
 };
 
 export const AUDIT_COMMAND = {
-  ...PART_TABLES,
+  ...SPLIT_TABLES,
   time: TIME,
   decision: flag({
     default: false,
-    meaning: 'also fit recommenders under three kinds of splits: would another have won? takes minutes',
+    common: true,
+    meaning: 'also try other splits: does the winner change?',
+    details: 'It fits recommenders under three kinds of splits, which takes minutes.',
   }),
-  output: output({ flag: '-o, --output', argument: 'dir', meaning: 'write audit.html into DIR' }),
+  output: output({
+    flag: '-o, --output',
+    argument: 'dir',
+    common: true,
+    meaning: 'folder for audit.html',
+  }),
   ...FORCE,
 };

@@ -8,7 +8,8 @@ export const CHECK = {
     min: 0,
     max: 1000,
     default: 10,
-    meaning: 'sampled points per level; 0: the exact line alone',
+    common: true,
+    meaning: 'sampled points per level; 0: only the exact line',
   }),
   levels: list(decimal({ above: 0, max: 1, meaning: 'a sampling level' }), {
     flag: null,
@@ -22,8 +23,12 @@ export const CHECK_COMMAND = {
   output: output({
     flag: '-o, --output',
     argument: 'dir',
-    meaning: 'write density.svg, degrees.svg and check.html into DIR',
+    common: true,
+    meaning: 'folder for density.svg, degrees.svg and check.html',
   }),
-  model: input({ meaning: 'a model fitted to this data: also show its evidence for sparsity' }),
+  model: input({
+    common: true,
+    meaning: 'a model of these data: also show its evidence for sparsity',
+  }),
   ...FORCE,
 };

@@ -4,120 +4,131 @@ import { column, flag, input, list, listOrOne, oneOf, whole } from '../declare.j
 import { DRAWS_GIVEN, ENGINE_NAMES, LIST_METRICS, PROTOCOLS, SIZE_MODES } from '../names.js';
 import { SEED } from '../shared.js';
 
-/** Fewer replicas than this do not tell a spread. */
+/** Fewer replicas do not show a spread. */
 export const LEAST_REPLICAS = 5;
 
 const MOST_DRAWS = 100_000;
 
-/** How rankings and predictions are judged. */
-export const JUDGING = {
-  n: whole({
-    min: 1,
-    max: 1e6,
-    default: 20,
-    flag: '-n',
-    meaning: 'length of the lists that recall looks at',
-  }),
-  depth: whole({ min: 1, max: 1e9, default: 1000, meaning: 'ranks that nDCG looks at' }),
+/** How rankings and predictions are evaluated. */
+export const EVALUATION = {
+  n: whole({ min: 1, max: 1e6, default: 20, flag: '-n', meaning: 'length of the lists' }),
+  depth: whole({ min: 1, max: 1e9, default: 1000, meaning: 'number of ranks that nDCG covers' }),
   draws: whole({
     min: 0,
     max: MOST_DRAWS,
     default: 100,
-    meaning: 'posterior predictive draws; 0: no predictive check',
+    common: true,
+    meaning: 'posterior predictive draws; 0: none',
   }),
   drawsGiven: oneOf(DRAWS_GIVEN, {
     default: 'unconditional',
-    meaning: 'what predictive draws are given: unconditional, nothing of the test set; paper, its vertices',
+    meaning: 'what the predictive draws know of the test set',
+    details: 'unconditional: nothing. paper: which users and items it contains.',
   }),
   calibrate: whole({
     min: 0,
     max: 10_000,
     default: 0,
-    meaning: `correct the intervals by n replicas of the model, at least ${LEAST_REPLICAS}, each a fit of its own; 0: none`,
+    meaning: 'number of replicas to correct the intervals by; 0: none',
+    details: `Each replica is drawn from the model and fitted again. At least ${LEAST_REPLICAS} are needed.`,
   }),
 };
 
 /** A ranking alone. */
-export const RANK = { n: JUDGING.n, depth: JUDGING.depth };
+export const RANK = { n: EVALUATION.n, depth: EVALUATION.depth };
 
 const SIZES = oneOf(SIZE_MODES, {
   default: 'posterior',
   flag: null,
-  meaning: 'whether the sizes of the unseen processes are drawn with their uncertainty',
+  meaning: 'sizes of the processes: drawn from their posterior, or as estimated',
 });
 
 /** Predictive draws alone. */
 export const DRAW = {
   draws: whole({ min: 1, max: MOST_DRAWS, default: 100, meaning: 'number of draws' }),
-  drawsGiven: JUDGING.drawsGiven,
+  drawsGiven: EVALUATION.drawsGiven,
   sizes: SIZES,
   graphs: flag({ default: false, flag: null, meaning: 'also return the drawn graphs' }),
   ...SEED,
 };
 
 export const EVALUATE = {
-  ...JUDGING,
+  ...EVALUATION,
   ...SEED,
   correct: flag({
-    otherwise: 'for auto models that are not calibrated',
-    meaning: 'move and rescale means and intervals by how far off draws are on known data',
+    otherwise: 'on for auto models that are not calibrated',
+    meaning: 'correct means and intervals by the errors on training data',
     off: '--no-correct',
     offMeaning: 'show means and intervals as drawn',
   }),
   sizes: SIZES,
-  engine: oneOf(ENGINE_NAMES, { default: 'auto', flag: null, meaning: 'of the fold-in and of the rankings' }),
+  engine: oneOf(ENGINE_NAMES, { default: 'auto', flag: null, meaning: 'engine of fold-in and rankings' }),
 };
 
-/** On the command line -n takes several lengths, of which a split of users and items takes one. */
+/** On the command line -n takes several lengths; a (p,q) split takes only one. */
 export const EVALUATE_FLAGS = {
   ...EVALUATE,
-  n: listOrOne(JUDGING.n, { default: [20], flag: '-n', meaning: JUDGING.n.meaning }),
+  n: listOrOne(EVALUATION.n, {
+    default: [20],
+    flag: '-n',
+    common: true,
+    meaning: 'length of the lists, or several: 5,10,20',
+    details: 'Several lengths need metrics of whole lists: see metrics.',
+  }),
 };
 
-/** Anybody's parts, as tables. */
-export const PART_TABLES = {
-  train: input({ meaning: 'the training part: a table of users and items' }),
-  test: input({ meaning: 'the test part' }),
-  validation: input({ meaning: 'the validation part, if there is one' }),
+/** The parts of any split, as tables. */
+export const SPLIT_TABLES = {
+  train: input({ common: true, meaning: 'training part: a table of users and items' }),
+  test: input({ common: true, meaning: 'test part' }),
+  validation: input({ meaning: 'validation part, if there is one' }),
 };
 
 const METRIC = oneOf(LIST_METRICS, { meaning: 'a metric' });
 
-/** Lists judged on anybody's parts. */
+/** Lists evaluated on the parts of any split. */
 export const EVALUATE_TABLES = {
   metrics: list(METRIC, {
     default: LIST_METRICS,
     otherwise: 'all',
-    meaning: `which metrics, of ${LIST_METRICS.join(',')}`,
+    meaning: `metrics to compute, of ${LIST_METRICS.join(',')}`,
   }),
   n: listOrOne(whole({ min: 1, max: 1e6, meaning: 'a length' }), {
     default: [20],
     flag: '-n',
-    meaning: 'lengths of the lists that recall looks at, as in 5,10,20',
+    meaning: 'lengths of the lists, as in 5,10,20',
   }),
   ...SEED,
 };
 
 export const EVALUATE_COMMAND = {
-  ...PART_TABLES,
+  ...SPLIT_TABLES,
   recommendations: input({
-    meaning:
-      'lists made elsewhere: a table of user, item and rank or score, best first where there is neither',
+    common: true,
+    meaning: 'lists made elsewhere: users, items, ranks',
+    details:
+      'A column of scores may stand for the ranks. Without either, rows are taken as ordered, best first.',
   }),
-  rank: column({ otherwise: 'by its name', argument: 'col', meaning: 'column of the ranks in them' }),
-  score: column({ otherwise: 'by its name', argument: 'col', meaning: 'column of the scores in them' }),
+  rank: column({ otherwise: 'found by its name', argument: 'col', meaning: 'column of the ranks in them' }),
+  score: column({ otherwise: 'found by its name', argument: 'col', meaning: 'column of the scores in them' }),
   protocol: oneOf(PROTOCOLS, {
-    otherwise: 'split for a model on a split folder, all-items for tables, lists made elsewhere and metrics',
-    meaning:
-      'what is ranked: split, the items of the test part, with capped recall and predictive checks; all-items, every item that the user does not have yet',
+    otherwise: 'split for a split folder, else all-items',
+    common: true,
+    meaning: 'what is ranked: split or all-items',
+    details:
+      'split: the items of the test part, with capped recall and predictive checks. all-items: every item that the user does not have. Lists made elsewhere and metrics imply all-items.',
   }),
   metrics: list(METRIC, {
     default: LIST_METRICS,
     otherwise: 'all',
-    meaning: `metrics of protocol all-items to print, of ${LIST_METRICS.join(',')}`,
+    common: true,
+    meaning: 'all-items: metrics to print',
+    details: `Any of ${LIST_METRICS.join(',')}.`,
   }),
   against: input({
     argument: 'model',
-    meaning: 'another model of the same training part: the difference on the same users, with its interval',
+    common: true,
+    meaning: 'second model to compare with, on the same users',
+    details: 'Both must be fitted to the same training part. The difference has an interval.',
   }),
 };

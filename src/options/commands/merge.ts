@@ -1,10 +1,10 @@
-// Models by shard.
+// Options of `graphex merge`, and the names of models by shard.
 
 import { output } from '../declare.js';
 import { FORCE } from '../shared.js';
 import { FIT_COMMAND } from './fit.js';
 
-/** The file by which a folder with a model by shard is known. */
+/** The file that marks a folder as a model by shard. */
 export const MODEL_FILE = 'head.safetensors';
 /** The commands that read such a folder. */
 export const MODEL_FOLDER_READERS = ['recommend', 'evaluate', 'merge'] as const;
@@ -13,7 +13,8 @@ export const MERGE_COMMAND = {
   output: output({
     flag: '-o, --output',
     required: true,
-    meaning: 'the model file to write (safetensors)',
+    common: true,
+    meaning: 'model file to write (safetensors)',
   }),
   precision: FIT_COMMAND.precision,
   usersInModel: FIT_COMMAND.usersInModel,

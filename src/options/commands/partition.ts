@@ -1,16 +1,16 @@
-// How data are cut into shards.
+// Options of `graphex partition` and of `partitionGraph`, and the names of partitioned data.
 
 import { output, text, whole } from '../declare.js';
 import { FORCE } from '../shared.js';
 
-/** The file by which a folder of shards is known. */
+/** The file that marks a folder of shards. */
 export const PARTITION_FILE = 'parts.json';
 /** The commands that read such a folder. */
 export const PARTITION_READERS = ['check', 'split', 'fit'] as const;
 
-/** The file by which a split is known. */
+/** The file that marks a split. */
 export const SPLIT_FILE = 'split.json';
-/** What it says of a split whose parts are in shards, and the commands that read it. */
+/** Its `format` if the parts of the split are in shards, and the commands that read it. */
 export const PARTITIONED_SPLIT_FORMAT = 'graphex-split-parts';
 export const PARTITIONED_SPLIT_READERS = ['fit', 'evaluate'] as const;
 
@@ -19,12 +19,16 @@ export const PARTITION = {
     min: 1,
     max: 4096,
     default: 16,
-    meaning: 'parts that the users are dealt to; a fit has the same bits on any number of machines for each',
+    common: true,
+    meaning: 'number of shards',
+    details: 'A fit has the same bits on any number of machines; another number of shards gives other bits.',
   }),
   memory: text({
     argument: 'size',
     otherwise: 'a quarter of the machine',
-    meaning: 'memory for the rows on their way, as in 800M or 2G; ids come on top',
+    common: true,
+    meaning: 'memory for sorting rows, as in 800M or 2G',
+    details: 'Ids need memory of their own.',
   }),
 };
 
@@ -33,6 +37,7 @@ export const PARTITION_COMMAND = {
     flag: '-o, --output',
     argument: 'dir',
     required: true,
+    common: true,
     meaning: 'folder for the shards, the items and parts.json',
   }),
   ...FORCE,

@@ -1,43 +1,57 @@
 // Options of `graphex recommend` and of `recommend`.
 
-import { flag, input, list, output, repeated, text, whole } from '../declare.js';
+import { flag, input, output, repeated, text, whole } from '../declare.js';
 import { FORCE } from '../shared.js';
+import { ITEM_TITLES } from './similar.js';
 
-/** Lists for a user or for many. */
+/** Lists for one user or for many. */
 export const RECOMMEND = {
-  n: whole({ min: 1, max: 1e6, default: 20, flag: '-n, --count', meaning: 'items to list' }),
-  includeSeen: flag({ default: false, meaning: 'list also what the user already has' }),
+  n: whole({
+    min: 1,
+    max: 1e6,
+    default: 20,
+    flag: '-n, --count',
+    common: true,
+    meaning: 'number of items to list',
+  }),
+  includeSeen: flag({ default: false, common: true, meaning: 'also list items that the user has' }),
   explain: flag({
     default: false,
-    meaning: 'say which of the user’s items each score comes from; about 15 times the work of a list',
+    common: true,
+    meaning: 'show which of the user’s items each score comes from',
+    details: 'It takes about 15 times the work of a list.',
   }),
 };
 
 export const RECOMMEND_COMMAND = {
-  user: text({ argument: 'id', meaning: 'a user of the model; items that the user has are left out' }),
-  likes: list(text({ meaning: 'an item' }), {
-    argument: 'ids',
-    meaning:
-      'a new user who likes these items, separated by commas; unknown ones are left out with a warning',
-  }),
-  like: repeated(text({ meaning: 'an item' }), {
-    argument: 'id',
-    meaning: 'the same, one item each time: ids may hold commas',
+  user: text({ argument: 'id', common: true, meaning: 'a user of the model' }),
+  likes: repeated(text({ meaning: 'an item, or several separated by commas' }), {
+    argument: 'items',
+    common: true,
+    meaning: 'a new user who likes these items: ids or titles',
+    details:
+      'Separate items by commas, or repeat the option. An id or title that holds commas itself is recognised. Unknown items are left out with a warning.',
   }),
   batch: input({
-    meaning:
-      'many users, in any table that fit reads or -: a column of ids, or users and items, joined to what the model knows of them',
+    common: true,
+    meaning: 'many users: a table of ids, or of users and items',
+    details:
+      'Any table that can be fitted, or - for standard input. The items of a known user are added to those of the model.',
   }),
-  allUsers: flag({ default: false, meaning: 'lists for every user of the model' }),
+  allUsers: flag({ default: false, common: true, meaning: 'lists for every user of the model' }),
   output: output({
     flag: '-o, --output',
-    meaning: 'lists of many as .csv, .tsv, .jsonl (also .gz) or .parquet; -: CSV on standard output',
+    common: true,
+    meaning: 'file for lists of many: .csv, .jsonl, .parquet',
+    details: 'Also .tsv, and text formats as .gz; - writes CSV to standard output.',
   }),
   ...FORCE,
-  exclude: input({ meaning: 'items not to list, an id per line' }),
-  titles: input({ meaning: 'titles of the items: a table of ids and titles; likes may then be titles' }),
+  exclude: input({ common: true, meaning: 'items not to list: a file with an id per line' }),
+  ...ITEM_TITLES,
   confidence: flag({
     default: false,
-    meaning: 'say how sure each score and the whole list are; about 30 times the work of a list',
+    common: true,
+    meaning: 'show how certain each score and the whole list are',
+    details: 'It takes about 30 times the work of a list.',
   }),
 };

@@ -1,41 +1,59 @@
-// What the server takes.
+// Options of `graphex serve` and of `serve`.
 
 import { decimal, flag, input, list, text, whole } from '../declare.js';
 import { THREADS } from '../shared.js';
+import { ITEM_TITLES } from './similar.js';
 
-/** A server around a model. */
 export const SERVE = {
-  port: whole({ min: 0, max: 65_535, default: 8080, meaning: 'port to listen on; 0: any free one' }),
+  port: whole({
+    min: 0,
+    max: 65_535,
+    default: 8080,
+    common: true,
+    meaning: 'port to listen on; 0: any free one',
+  }),
   host: text({
     default: '127.0.0.1',
     argument: 'address',
-    meaning: 'address to listen on; 0.0.0.0 lets other machines ask',
+    common: true,
+    meaning: 'address to listen on; 0.0.0.0 admits other machines',
   }),
   allowHosts: list(text({ meaning: 'a host name' }), {
     argument: 'names',
-    otherwise: 'this machine’s own where only it can ask, else any',
-    meaning: 'host names that clients may ask by, separated by commas',
+    otherwise: 'any; on a local address only the names of this machine',
+    meaning: 'host names that clients may use, separated by commas',
   }),
   keyFile: input({
-    otherwise: 'everyone who reaches the port may ask',
-    meaning: 'keys that clients must send, one a line: KEY, NAME KEY or NAME KEY admin',
+    otherwise: 'no key is needed',
+    common: true,
+    meaning: 'keys that clients must send, one per line',
+    details: 'Each line is KEY, NAME KEY or NAME KEY admin.',
   }),
-  titles: input({ meaning: 'titles of the items: a table of ids and titles' }),
+  ...ITEM_TITLES,
   models: input({
     argument: 'dir',
-    otherwise: 'none: the served file can be read again',
-    meaning: 'folder of model files that PUT /v1/models/current may load',
+    common: true,
+    meaning: 'folder of models that clients may load',
+    details: 'PUT /v1/models/current loads one; it needs an admin key if there are keys.',
   }),
   rate: decimal({
     above: 0,
     max: 1e6,
     otherwise: 'no limit',
-    meaning: 'requests a second that one key or address may make on average',
+    common: true,
+    meaning: 'requests per second that a key or address may make',
+  }),
+  queue: whole({
+    min: 1,
+    max: 1e6,
+    default: 64,
+    common: true,
+    meaning: 'requests that may wait; more are answered 503',
   }),
   listUsers: flag({
     default: false,
-    meaning: 'let every client see the users of features; otherwise only with an admin key',
+    meaning: 'let every client see the users of features',
+    details: 'Otherwise only clients with an admin key see them.',
   }),
-  queue: whole({ min: 1, max: 1e6, default: 64, meaning: 'requests that may wait; more are answered 503' }),
   ...THREADS,
 };

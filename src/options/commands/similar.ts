@@ -3,16 +3,27 @@
 import { input, text, whole } from '../declare.js';
 
 /** Lists of items alone. */
-export const LIST = { n: whole({ min: 1, max: 1e6, default: 10, flag: '-n', meaning: 'items to list' }) };
+export const LIST = {
+  n: whole({
+    min: 1,
+    max: 1e6,
+    default: 10,
+    flag: '-n',
+    common: true,
+    meaning: 'number of items to list',
+  }),
+};
 
-/** Of whatever shows items or takes them. */
+/** What every command that shows or takes items has. */
 export const ITEM_TITLES = {
   titles: input({
-    meaning: 'titles of the items: a table of ids and titles; items may then be named by title',
+    common: true,
+    meaning: 'titles of the items: a table of ids and titles',
+    details: 'Items may then be named by title.',
   }),
 };
 
 export const SIMILAR_COMMAND = {
-  item: text({ argument: 'id', meaning: 'the item that others are compared with' }),
+  item: text({ argument: 'id', common: true, meaning: 'the item that others are compared with' }),
   ...ITEM_TITLES,
 };

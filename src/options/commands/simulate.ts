@@ -4,11 +4,12 @@ import { type Decimal, decimal, flag, oneOf, output, section, whole } from '../d
 import { PROCESS_NAMES } from '../names.js';
 import { FORCE, HYPER, SEED } from '../shared.js';
 
-const lawOf = (side: 'users' | 'items') => {
+const sidePrior = (side: 'users' | 'items') => {
   const one = (name: keyof typeof HYPER, usual: number): Decimal & { readonly default: number } =>
     decimal({
       ...HYPER[name],
       default: usual,
+      common: name === 'sigma',
       meaning: HYPER[name].meaning.replaceAll('$', side),
       flag: `--${name}-${side}`,
     });
@@ -19,7 +20,8 @@ const lawOf = (side: 'users' | 'items') => {
       above: 0,
       max: HYPER.size.max,
       default: 1200,
-      meaning: `size of the GGP of the ${side}`,
+      common: true,
+      meaning: `size of the process of the ${side}`,
       flag: `--size-${side}`,
     }),
     shape: one('shape', 0.1),
@@ -27,14 +29,22 @@ const lawOf = (side: 'users' | 'items') => {
   };
 };
 
-/** A draw from the model; the defaults are the paper's simulated set. */
+/** A draw from the model; the defaults are those of the paper's simulated set. */
 export const SIMULATE = {
-  users: section(lawOf('users'), 'the law of the users'),
-  items: section(lawOf('items'), 'the law of the items'),
-  features: whole({ min: 1, max: 65_536, default: 30, argument: 'k', meaning: 'number of features' }),
+  users: section(sidePrior('users'), 'the prior of the users'),
+  items: section(sidePrior('items'), 'the prior of the items'),
+  features: whole({
+    min: 1,
+    max: 65_536,
+    default: 30,
+    argument: 'k',
+    common: true,
+    meaning: 'number of features',
+  }),
   multigraph: flag({
     default: false,
     flag: '--multi',
+    common: true,
     meaning: 'keep the number of edges between two vertices',
   }),
   tolerance: decimal({
@@ -42,7 +52,7 @@ export const SIMULATE = {
     below: 1,
     default: 1e-4,
     argument: 'share',
-    meaning: 'share of the vertices that the cut of small weights may miscount',
+    meaning: 'share of the vertices that the cut of small weights may miss',
   }),
   ...SEED,
   truth: flag({ default: false, flag: null, meaning: 'also return the parameters of the vertices' }),
@@ -52,11 +62,14 @@ export const SIMULATE_COMMAND = {
   output: output({
     flag: '-o, --output',
     required: true,
-    meaning: 'edges as .parquet, .csv or .tsv, the latter two also .gz',
+    common: true,
+    meaning: 'table of edges to write: .parquet, .csv or .tsv (also .gz)',
   }),
   process: oneOf(PROCESS_NAMES, {
     otherwise: 'the sparse Poisson matrix model',
-    meaning: 'a general graphex process instead, with sizes of its own unless given',
+    common: true,
+    meaning: 'draw from a general graphex process instead',
+    details: 'It has sizes of its own unless they are given.',
   }),
   ...FORCE,
 };

@@ -5,22 +5,26 @@ import { SPLIT_METHODS } from '../names.js';
 import { FORCE, SEED } from '../shared.js';
 import { TIME } from './forecast.js';
 
-const FRACTION = { above: 0, below: 1, default: 0.2 } as const;
+const FRACTION = { above: 0, below: 1, default: 0.2, common: true } as const;
 
 export const SPLIT = {
   testUsers: decimal({
     ...FRACTION,
     argument: 'p',
-    meaning: 'held-out fraction of the users (with methods edges and time: of the edges)',
+    meaning: 'fraction of the users to hold out',
+    details: 'With the methods edges and time it is the fraction of the edges.',
   }),
   testItems: decimal({
     ...FRACTION,
     argument: 'q',
-    meaning: 'fraction of the items that are test for held-out users',
+    meaning: 'fraction of the items to test on',
   }),
   method: oneOf(SPLIT_METHODS, {
     default: 'pq',
-    meaning: 'pq; edges: the naive uniform hold-out, for comparison; time: the latest edges, by --time',
+    common: true,
+    meaning: 'pq, edges or time',
+    details:
+      'pq samples users and items and is unbiased. edges holds out edges at random, for comparison. time holds out the latest edges.',
   }),
   ...SEED,
 };
@@ -30,7 +34,8 @@ export const SPLIT_COMMAND = {
     flag: '-o, --output',
     argument: 'dir',
     required: true,
-    meaning: 'folder for train, foldin and test (Parquet), coins and split.json',
+    common: true,
+    meaning: 'folder for train, foldin and test (Parquet) and split.json',
   }),
   time: TIME,
   ...FORCE,

@@ -1,49 +1,62 @@
-// Options of `graphex study` and of `study`.
+// Options of `graphex study` and of `study`: its own and those of its steps.
 
 import { flag, inGroup, input, listOrAll, listOrOne, oneOf, output, whole } from '../declare.js';
 import { BASELINES, MODEL_KINDS } from '../names.js';
 import { BASELINE_TRIALS, FORCE, SEED } from '../shared.js';
-import { JUDGING } from './evaluate.js';
+import { EVALUATION } from './evaluate.js';
 import { AUTO, BOUND, FEATURES, METHODS, ONE_FEATURES } from './fit.js';
+import { ITEM_TITLES } from './similar.js';
 import { SPLIT } from './split.js';
 
 const { engine, restarts, counts } = METHODS.ascent;
 const { iterations, tolerance, start, sizes, learn, users, items } = BOUND;
 
-/** The whole study: its own options and those of its parts. */
 export const STUDY = {
   ...inGroup('Study', {
     features: listOrOne(ONE_FEATURES, {
       flag: FEATURES.flag,
       default: [30],
-      meaning: `numbers of features, as in 10,30,60; ${AUTO}: the one that the evidence speaks for`,
+      common: true,
+      meaning: 'number of features, or several, as in 10,30',
+      details: `${AUTO}: chosen by the evidence.`,
     }),
-    model: oneOf([...MODEL_KINDS, 'both', 'all'], {
+    model: oneOf([...MODEL_KINDS, 'paper', 'all'], {
       default: 'all',
       argument: 'kind',
-      meaning: 'which models to fit; both: sparse and dense; all: auto, sparse and dense',
+      common: true,
+      meaning: 'auto, sparse, dense, paper or all',
+      details: 'paper: sparse and dense. all: auto, sparse and dense.',
     }),
-    repeats: whole({ min: 1, max: 1000, default: 1, meaning: 'repeat on n splits: mean and spread' }),
+    repeats: whole({
+      min: 1,
+      max: 1000,
+      default: 1,
+      common: true,
+      meaning: 'number of splits to repeat on',
+    }),
     topicItems: whole({ min: 1, max: 1000, default: 10, meaning: 'items shown of each feature' }),
   }),
   ...inGroup('Split', { testUsers: SPLIT.testUsers, testItems: SPLIT.testItems }),
   ...inGroup('Evaluation', {
-    ...JUDGING,
+    ...EVALUATION,
     baselines: listOrAll(oneOf(BASELINES, { meaning: 'a baseline' }), {
       default: BASELINES,
       otherwise: 'all',
-      meaning: `all, none, or some of ${BASELINES.join(',')}`,
+      common: true,
+      meaning: 'baselines to compare with, or none',
+      details: `Some of ${BASELINES.join(',')}.`,
     }),
     trials: whole({
       ...BASELINE_TRIALS,
       otherwise: '20; 14 from 2 million edges',
-      meaning: 'settings tried for one baseline, at most',
+      meaning: 'most settings to try for one baseline',
     }),
     ranker: flag({
       off: '--no-ranker',
-      offMeaning: 'leave out the fit made for ranking',
-      otherwise: 'up to 2 million edges, above which it takes longest',
-      meaning: 'also fit for ranking',
+      offMeaning: 'do not fit a ranker',
+      otherwise: 'up to 2 million edges',
+      meaning: 'also fit a ranker',
+      details: 'On larger data it takes longer than everything else.',
     }),
   }),
   ...inGroup('Fit', { engine, iterations, tolerance, start, restarts, sizes, counts }),
@@ -56,14 +69,15 @@ export const STUDY_COMMAND = {
     flag: '-o, --output',
     argument: 'dir',
     required: true,
+    common: true,
     meaning: 'folder for report.html, results.json and figures/',
   }),
-  from: input({ meaning: 'repeat the study of a results.json, to the same numbers' }),
-  titles: input({
-    group: 'Study',
-    meaning: 'titles of the items, for the view of the features: a table of ids and titles',
+  from: input({
+    common: true,
+    meaning: 'results.json of a study to repeat',
   }),
-  open: flag({ default: false, meaning: 'open the report when it is written' }),
+  ...inGroup('Study', ITEM_TITLES),
+  open: flag({ default: false, common: true, meaning: 'open the report when it is written' }),
   ...FORCE,
 };
 

@@ -1,7 +1,7 @@
 // Commands that go on from a study: they name its data and its options, so that they can be run as they stand.
 
 import { toArguments } from '../../options/arguments.js';
-import { CHOICE, FIT, METHODS } from '../../options/commands/fit.js';
+import { FIT, METHOD, METHODS } from '../../options/commands/fit.js';
 import { FORECAST } from '../../options/commands/forecast.js';
 import { STUDY, TITLES } from '../../options/commands/study.js';
 import type { BaselineName } from '../../options/names.js';
@@ -45,7 +45,7 @@ export function rankingFitCommand(receipt: StudyReceipt, file: string): string {
   const { seed } = receipt.settings;
   const fitted = [
     ...dataArguments(receipt),
-    ...toArguments({ ...CHOICE, ...METHODS.ranking }, { method: 'ranking', seed }),
+    ...toArguments({ ...METHOD, ...METHODS.ranking }, { method: 'ranking', seed }),
   ];
   return command(['fit', ...fitted, '-o', file]);
 }

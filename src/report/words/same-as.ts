@@ -47,9 +47,9 @@ export function sameCommands(done: Done): string {
     lines.push(command(['evaluate', 'model.safetensors', 'parts', ...options]));
   }
   if (likes.length > 0) {
-    const { like, confidence } = RECOMMEND_COMMAND;
-    const asked = { n, explain: true, like: likes, confidence: true };
-    const options = toArguments({ ...RECOMMEND, like, confidence }, asked);
+    const { likes: liked, confidence } = RECOMMEND_COMMAND;
+    const asked = { n, explain: true, likes, confidence: true };
+    const options = toArguments({ ...RECOMMEND, likes: liked, confidence }, asked);
     lines.push(command(['recommend', 'model.safetensors', ...options]));
   }
   if (done.kept) lines.unshift('# on a thinned table, which only the library makes');
