@@ -2,7 +2,7 @@
 
 import { z } from '@hono/zod-openapi';
 import type { FlagOption, NumberOption } from '../options/declare.js';
-import { usualWords } from '../options/option-list.js';
+import { defaultWords } from '../options/option-list.js';
 import { capital } from '../text/phrases.js';
 
 interface FieldOptions {
@@ -17,7 +17,7 @@ interface FieldOptions {
 export function field(option: FlagOption, more?: FieldOptions): z.ZodOptional<z.ZodBoolean>;
 export function field(option: NumberOption, more?: FieldOptions): z.ZodOptional<z.ZodNumber>;
 export function field(option: FlagOption | NumberOption, more: FieldOptions = {}) {
-  const usual = option.kind === 'flag' ? String(option.default) : usualWords(option);
+  const usual = option.kind === 'flag' ? String(option.default) : defaultWords(option);
   const description = `${capital(option.meaning)}.${usual === '' ? '' : ` Default ${usual}.`}`;
   const about = { description, ...(more.example !== undefined && { example: more.example }) };
   if (option.kind === 'flag') return z.boolean().optional().openapi(about);
