@@ -176,7 +176,10 @@ describe('a study in words', () => {
     const undrawn = (options: StudyOptions) =>
       studyVerdicts({
         ...drawn,
-        receipt: { ...drawn.receipt, settings: studySettings({ draws: 0, model: 'paper', ...options }, 1000) },
+        receipt: {
+          ...drawn.receipt,
+          settings: studySettings({ draws: 0, model: 'paper', ...options }, 1000),
+        },
         runs: drawn.runs.map((run) => ({
           ...run,
           fits: run.fits.map((fit) => ({ ...fit, predictive: null })),
