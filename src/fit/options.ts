@@ -7,8 +7,8 @@ import { checkOptions, partFor, withDefaults } from '../options/check-options.js
 import {
   AUTO,
   FIT,
-  METHODS,
   METHOD,
+  METHODS,
   type Method,
   NO_AUTO,
   REFUSED,
@@ -58,11 +58,7 @@ export interface GibbsFitOptions extends OptionsOf<typeof METHODS.gibbs>, TaskOp
 }
 
 /** What `fit` takes: a method, by default ascent, and the options of that method. */
-export type FitOptions =
-  | AscentOptions
-  | RankingFitOptions
-  | GibbsFitOptions
-  | RankingFromRanker;
+export type FitOptions = AscentOptions | RankingFitOptions | GibbsFitOptions | RankingFromRanker;
 
 /** The options of one of the methods, checked. */
 export type CheckedFit =

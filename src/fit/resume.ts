@@ -50,7 +50,7 @@ function conflictsOf(given: FitOptions, saved: FitOptions, method: Method): Conf
   for (const [name, value] of Object.entries(given)) {
     // A choice that was made stays.
     if ((name === 'features' || name === 'counts') && value === AUTO && method === 'ascent') continue;
-    if (value === undefined || (OWN.includes(name))) continue;
+    if (value === undefined || OWN.includes(name)) continue;
     if (name === 'users' || name === 'items') {
       const side = before[name] as Record<string, unknown> | undefined;
       for (const [hyper, now] of Object.entries(value as object)) {
