@@ -1,4 +1,4 @@
-// A worker of the leaderboard: the search of one baseline, or its fit and its figures, one after the other.
+// What a worker does for a baseline: it tunes it, or fits and evaluates it.
 
 import { fromShared, type Transfer } from '../../graph/transfer.js';
 import { serveTasks } from '../../parallel/worker.js';

@@ -109,8 +109,8 @@ function drawTestGraph(
   const mark = new Uint32Array(other.atoms); // 1 + the last walker that met it
   const otherDegree = new Uint32Array(other.atoms);
   const degree = new Uint32Array(atoms);
-  let otherDust = 0;
-  let dust = 0;
+  let otherBelowCut = 0;
+  let belowCut = 0;
   const kept = keep ? createEdgeBuffer(plan.counts !== undefined) : undefined;
   const tally = plan.multigraph || plan.counts ? new CountTally() : undefined;
   const counting = plan.counts && createCountDrawer(plan.counts, plan, other.atoms, random);
@@ -119,7 +119,7 @@ function drawTestGraph(
 
   const connect = (walker: number, feature: number): number => {
     const vertex = other.tables[feature]!.sample(random);
-    const fresh = vertex === other.atoms; // dust: another every time
+    const fresh = vertex === other.atoms; // below the cut: a new vertex every time
     if (!fresh && mark[vertex] === walker + 1) {
       if (counting) return 0; // a pair has one count
       kept?.add(walker, vertex, 1);
@@ -127,10 +127,10 @@ function drawTestGraph(
       return 0;
     }
     const count = counting ? counting.edge(fresh ? undefined : vertex) : 1;
-    kept?.add(walker, fresh ? other.atoms + otherDust : vertex, count);
+    kept?.add(walker, fresh ? other.atoms + otherBelowCut : vertex, count);
     if (fresh || counting) tally?.add(count);
     if (fresh) {
-      otherDust++;
+      otherBelowCut++;
       return 1;
     }
     mark[vertex] = walker + 1;
@@ -160,18 +160,18 @@ function drawTestGraph(
     degree[walker] = own;
     endWalker();
   }
-  // Dust among the walkers: every edge has a fresh one.
+  // Walkers below the cut: every edge has a new one.
   for (let k = 0; k < K; k++) {
     const n = poisson(random, unseen.missing[k] * other.mass[k]);
     for (let e = 0; e < n; e++) {
       counting?.user(undefined);
-      connect(atoms + dust++, k);
+      connect(atoms + belowCut++, k);
       endWalker();
     }
   }
   const ends = {
-    walking: { degree: withOnes(degree, dust), count: atoms + dust },
-    met: { degree: withOnes(otherDegree, otherDust), count: other.atoms + otherDust },
+    walking: { degree: withOnes(degree, belowCut), count: atoms + belowCut },
+    met: { degree: withOnes(otherDegree, otherBelowCut), count: other.atoms + otherBelowCut },
   };
   const [users, items] = walking === 'users' ? [ends.walking, ends.met] : [ends.met, ends.walking];
   return {
@@ -181,7 +181,7 @@ function drawTestGraph(
 }
 
 interface DrawnVertices {
-  /** Vertices that have an index; entry `atoms` of a table is dust. */
+  /** Vertices that have an index; entry `atoms` of a table stands for all atoms below the cut. */
   readonly atoms: number;
   /** By feature; undefined where the feature has no mass. */
   readonly tables: readonly (AliasTable | undefined)[];
@@ -198,7 +198,7 @@ function drawMet(
   const unseen = drawUnseen(groups, K, random, sizes);
   const known = knownCount(groups);
   const atoms = known + unseen.weights.length;
-  // Feature-major, for the tables; the dust comes last.
+  // Feature-major, for the tables; atoms below the cut come last.
   const width = atoms + 1;
   const activity = new Float64Array(K * width);
   const row = new Float64Array(K);
@@ -294,8 +294,8 @@ function drawUnseenWalkers(groups: readonly VertexGroup[], K: number, random: Ra
     if (!unseen) return [];
     const tilted = tiltedBy(unseen, random, sizes);
     const weights = sampleTiltedWeights(random, tilted);
-    const dust = missingMass(tilted.hyper, unseen.tilt, tilted.cut);
-    for (let k = 0; k < K; k++) missing[k] += dust[k];
+    const belowCut = missingMass(tilted.hyper, unseen.tilt, tilted.cut);
+    for (let k = 0; k < K; k++) missing[k] += belowCut[k];
     const shapes = new Float64Array(K).fill(unseen.law.shape);
     return [{ weights, shapes, law: { rate: unseen.law.rate, otherMass: unseen.tilt } }];
   });

@@ -27,7 +27,7 @@ export interface UnseenPlan {
   readonly law: SidePrior;
   /** Mass per feature that these atoms were not seen to meet. */
   readonly tilt: Float64Array;
-  /** Weight below which atoms are dust. */
+  /** Weight below which atoms are not drawn one by one. */
   readonly cut: number;
   /** Vertices that the size was learned from: it is known to about one part in the root of this. */
   readonly evidence: number;
