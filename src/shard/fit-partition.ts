@@ -57,9 +57,12 @@ export async function fitShards(
   const method =
     resumeFolder === undefined ? checkFit(fit as FitOptions).method : await requireState(resumeFolder);
   if (method !== 'ranking') return fitAscentShards(partition, communicator, options as ShardedFitOptions);
-  if (within) {
-    throw optionError`${option('memory')} does not go with ${option('method')} ranking, which keeps all shards in memory; leave it out, and start more processes if they do not fit`;
-  }
+  if (within) throw memoryWithRanking();
   const ranking = { ...fit, checkpoint, resumeFolder, onCheckpointError } as ShardedRankingOptions;
   return fitRankingShards(partition, communicator, ranking);
+}
+
+/** A ranking fit cannot stream shards. Ranks check this before they compute, so that the error is printed once. */
+export function memoryWithRanking() {
+  return optionError`${option('memory')} does not go with ${option('method')} ranking, which keeps all shards in memory; leave it out, and start more processes if they do not fit`;
 }

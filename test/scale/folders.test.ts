@@ -66,7 +66,7 @@ test('a launcher of several processes starts fits of parts alone', async () => {
 test('counts that are taken for Poisson are said; an empty folder is called no state', async () => {
   const aloud = FIT.filter((flag) => flag !== '--quiet');
   const counted = await graphex('fit', path('counted'), ...aloud, '-o', path('c.st'));
-  expect(counted.stderr).toContain('warning: counts are taken for Poisson');
+  expect(counted.stderr).toContain('warning: counts are fitted as Poisson counts');
   mkdirSync(path('p.st.partial'));
   const plain = await graphex('fit', path('parts2'), ...aloud, '-o', path('p.st'));
   expect(plain.stderr).not.toContain('Poisson');

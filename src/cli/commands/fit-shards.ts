@@ -16,7 +16,7 @@ import { option, optionError } from '../../options/error.js';
 import { BASELINES } from '../../options/names.js';
 import { READ } from '../../options/shared.js';
 import { fitJson, fitText, refuseStorage } from '../../report/terminal/fit.js';
-import { type FitShardsOptions, fitShards } from '../../shard/fit-partition.js';
+import { type FitShardsOptions, fitShards, memoryWithRanking } from '../../shard/fit-partition.js';
 import { methodOfState, removeState, requireState, stateFiles } from '../../shard/fit-state.js';
 import { gatherModel } from '../../shard/gather-model.js';
 import { modelFiles, saveModelShards } from '../../shard/model-folder.js';
@@ -240,6 +240,7 @@ function refuse(
   if (values.byShard && Object.keys(storage).length > 0) {
     throw optionError`${option('precision')} and ${option('usersInModel')} are for a model in one file; leave them out, and give them to graphex merge`;
   }
+  if (forRanking && values.memory !== undefined) throw memoryWithRanking();
   if (size > partition.shards.length) {
     throw new InputError(
       `${source} has ${many(partition.shards.length, 'shard')}, and ${size} ranks were started; partition into more shards, or start fewer ranks`,
