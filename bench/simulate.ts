@@ -23,7 +23,7 @@ const runs = [];
 for (const threads of [1, cpus().length]) {
   const start = performance.now();
   const used = process.cpuUsage();
-  const { graph, dust } = await simulate({ ...law, threads });
+  const { graph, belowCut } = await simulate({ ...law, threads });
   const { user, system } = process.cpuUsage(used);
   runs.push({
     threads,
@@ -32,7 +32,7 @@ for (const threads of [1, cpus().length]) {
     users: graph.users.count,
     items: graph.items.count,
     edges: graph.edges,
-    dust,
+    dust: belowCut,
     fingerprint: fingerprint(graph),
   });
 }

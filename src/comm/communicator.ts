@@ -1,7 +1,7 @@
-// Ranks: processes, or parts of one, that compute together. Each calls the same operations in the same order; an operation
-// ends when all have come to it.
+// Ranks: processes, or parts of one process, that compute together. Each calls the same operations in the same order; an
+// operation ends when all ranks have called it.
 
-/** Arrays that ranks add up: whole numbers give the same bits in any order, floats where each place has one giver. */
+/** Arrays that ranks add up. Whole numbers give the same bits in any order; floats do if one rank sets each position. */
 export type Addable = Float64Array | BigInt64Array;
 
 export interface Communicator {
@@ -10,21 +10,21 @@ export interface Communicator {
   readonly size: number;
   /** The machine, for messages. */
   readonly host: string;
-  /** What connects the ranks, for people; empty where there is one rank. */
+  /** How the ranks are connected, for people; empty if there is one rank. */
   readonly description: string;
   /** Adds up the arrays of all ranks; each then holds the sum. */
   sum(values: Addable): Promise<void>;
-  /** Copies the bytes of rank `from` to those of rank `to`, which has room for as many. The other ranks do not wait. */
+  /** Copies the bytes of rank `from` to rank `to`, into an array of equal length. The other ranks do not wait. */
   transfer(bytes: Uint8Array, from: number, to: number): Promise<void>;
   /** Copies the bytes of rank 0 to all. */
   broadcast(bytes: Uint8Array): Promise<void>;
-  /** Ends every rank, this process too where it is one of them. */
+  /** Ends every rank, including this process. */
   abort(status: number): void;
-  /** After the last operation. */
+  /** Call it after the last operation. */
   close(): Promise<void>;
 }
 
-/** One rank, which has nobody to wait for. */
+/** The only rank. */
 export const ALONE: Communicator = Object.freeze({
   rank: 0,
   size: 1,
@@ -37,7 +37,7 @@ export const ALONE: Communicator = Object.freeze({
   async close() {},
 });
 
-/** Whether any rank says so. */
+/** Whether `says` is true on any rank. */
 export async function anyRank(communicator: Communicator, says: boolean): Promise<boolean> {
   const sum = Float64Array.of(says ? 1 : 0);
   await communicator.sum(sum);

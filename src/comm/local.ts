@@ -1,8 +1,8 @@
-// Several ranks in one process: the same calls as over a network, without one.
+// Several ranks in one process: the same calls as over a network.
 
 import type { Addable, Communicator } from './communicator.js';
 
-/** A place where ranks meet: the last to come does what is to be done with what all have brought. */
+/** A point where ranks meet: the last one to arrive combines the values of all. */
 interface Meeting<T> {
   readonly brought: T[];
   readonly done: Promise<void>;
@@ -12,7 +12,7 @@ interface Meeting<T> {
 
 class RanksAborted extends Error {}
 
-/** `size` communicators that belong together, by rank. */
+/** Creates `size` connected communicators, in order of rank. */
 export function createLocalRanks(size: number): Communicator[] {
   const meetings = new Map<string, Meeting<unknown>>();
   let aborted: RanksAborted | undefined;
@@ -34,7 +34,7 @@ export function createLocalRanks(size: number): Communicator[] {
   }
 
   return Array.from({ length: size }, (_, rank): Communicator => {
-    // Each rank counts its own calls: the n-th of one meets the n-th of the others.
+    // Each rank counts its own calls: the n-th call of one meets the n-th of the others.
     let sums = 0;
     let broadcasts = 0;
     const transfers = new Map<string, number>();
@@ -56,7 +56,7 @@ export function createLocalRanks(size: number): Communicator[] {
           for (const other of rest) other.set(first);
         }),
       abort(status) {
-        aborted = new RanksAborted(`rank ${rank} has ended all with status ${status}`);
+        aborted = new RanksAborted(`rank ${rank} has ended all ranks with status ${status}`);
         for (const meeting of meetings.values()) meeting.fail(aborted);
         meetings.clear();
       },
@@ -79,7 +79,7 @@ function addAll(all: Addable[]): void {
   const [first, ...rest] = all;
   for (let i = 0; i < first.length; i++) {
     let sum = first[i];
-    // Of one type: ranks call the same operations.
+    // All have one type, because ranks call the same operations.
     for (const other of rest) sum = ((sum as number) + (other[i] as number)) as typeof sum;
     for (const values of all) values[i] = sum;
   }

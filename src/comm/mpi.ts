@@ -1,31 +1,31 @@
-// Ranks over MPI, called through koffi: a C interface without a compiler. Open MPI and MPICH (and what shares its binary
-// interface) differ in what their handles are; which one it is, the library itself tells when it is loaded.
+// Ranks over MPI, called through koffi: a C interface without a compiler. Open MPI and MPICH (and libraries with its
+// binary interface) have different handles; the loaded library reveals which one it is.
 
 import { hostname } from 'node:os';
 import { FitError, InputError } from '../errors.js';
 import type { Addable, Communicator } from './communicator.js';
 
-/** What a launcher says in the environment of each process. */
+/** What a launcher writes into the environment of each process. */
 export interface Launched {
   readonly size: number;
   /** The launcher's variable. */
   readonly by: string;
 }
 
-/** Variables by which launchers tell the number of processes. (SLURM_NTASKS is also set where nothing was launched.) */
+/** Variables in which launchers store the number of processes. (SLURM_NTASKS is also set without a launch.) */
 const SIZES = ['OMPI_COMM_WORLD_SIZE', 'PMI_SIZE', 'SLURM_STEP_NUM_TASKS'] as const;
 
-/** Variables by which launchers tell a process which of them it is, in the order of those above. */
+/** Variables in which launchers store the rank of a process, in the order of SIZES. */
 const RANKS = ['OMPI_COMM_WORLD_RANK', 'PMI_RANK', 'SLURM_PROCID'] as const;
 
-/** Which of the processes this is; 0 also where the launcher does not say. */
+/** The rank of this process; 0 if the launcher does not say. */
 export function launchedRank(environment: NodeJS.ProcessEnv = process.env): number {
   const by = SIZES.findIndex((name) => Number(environment[name]) > 1);
   const rank = Number(environment[RANKS[by]] ?? 0);
   return Number.isSafeInteger(rank) && rank > 0 ? rank : 0;
 }
 
-/** How many processes the launcher has started; undefined: there was none, or it has started one. */
+/** How many processes the launcher has started; undefined if there is no launcher or only one process. */
 export function launchedRanks(environment: NodeJS.ProcessEnv = process.env): Launched | undefined {
   for (const by of SIZES) {
     const size = Number(environment[by]);
@@ -34,7 +34,7 @@ export function launchedRanks(environment: NodeJS.ProcessEnv = process.env): Lau
   return undefined;
 }
 
-/** Where the library may be, beside what GRAPHEX_MPI_LIBRARY says; the launcher's own first. */
+/** Possible locations of the library, besides GRAPHEX_MPI_LIBRARY; the launcher's own first. */
 function libraries(environment: NodeJS.ProcessEnv): string[] {
   const named = environment.GRAPHEX_MPI_LIBRARY;
   if (named) return [named];
@@ -46,18 +46,18 @@ function libraries(environment: NodeJS.ProcessEnv): string[] {
 }
 
 /**
- * UCX, over which MPICH and Open MPI may send, watches memory by writing over the code of libc, which other threads run meanwhile:
- * one start in sixty ended with a broken heap. It is told not to, unless its user has said something of that.
+ * UCX, a transport of MPICH and Open MPI, watches memory by overwriting code of libc while other threads run it. One
+ * start in sixty ended with a corrupt heap. This variable turns that off, unless the user has set it.
  */
 const UCX_WATCHES = 'UCX_MEM_EVENTS';
 
-/** MPI_THREAD_SERIALIZED: koffi calls from threads of its own, one at a time. */
+/** MPI_THREAD_SERIALIZED: koffi calls from its own threads, one at a time. */
 const SERIALIZED = 2;
 /** MPICH needs more than koffi's 128 KiB of stack for a call from such a thread. */
 const STACK_BYTES = 2 << 20;
-/** Counts are C ints; a message of more bytes goes in pieces. */
+/** Counts are C ints, so larger messages are sent in pieces. */
 const MOST_BYTES = 1 << 30;
-/** Values that are added up at a time: libraries hold as many besides. */
+/** Values added up at a time; libraries allocate a buffer of the same size. */
 const MOST_ADDED = 1 << 22;
 const TAG = 7;
 /** How long an operation may wait for the other ranks, in seconds. */
@@ -81,7 +81,7 @@ interface Koffi {
 
 /** Joins the ranks that the launcher has started. */
 export async function openMpi(launched: Launched, environment = process.env): Promise<Communicator> {
-  // Read when the library is loaded.
+  // UCX reads the variable when the library is loaded.
   environment[UCX_WATCHES] ??= 'n';
   const koffi = await loadKoffi();
   koffi.config({ ...koffi.config(), async_stack_size: STACK_BYTES });
@@ -94,7 +94,7 @@ export async function openMpi(launched: Launched, environment = process.env): Pr
   check(init(null, null, SERIALIZED, provided), 'MPI_Init_thread');
   if (provided[0] < SERIALIZED) {
     throw new InputError(
-      `${path}: this MPI allows no calls from another thread than the first; use one that was built with threads`,
+      `${path}: this MPI allows calls only from the first thread; use one that was built with threads`,
     );
   }
   const ask = (name: string) => {
@@ -105,8 +105,8 @@ export async function openMpi(launched: Launched, environment = process.env): Pr
   const [rank, size] = [ask('MPI_Comm_rank'), ask('MPI_Comm_size')];
   if (size !== launched.size) {
     throw new InputError(
-      `${launched.by} says that ${launched.size} processes were started, and ${path} knows of ${size}: the launcher belongs to ` +
-        'another MPI than this library. Start graphex with the launcher of that library, or name the launcher’s with GRAPHEX_MPI_LIBRARY',
+      `${launched.by} says that ${launched.size} processes were started, but ${path} knows of ${size}: the launcher belongs to ` +
+        'another MPI. Start graphex with the launcher of this library, or name the launcher’s library with GRAPHEX_MPI_LIBRARY',
     );
   }
   const host = hostname();
@@ -123,7 +123,7 @@ export async function openMpi(launched: Launched, environment = process.env): Pr
     abort: declare('int MPI_Abort(HANDLE comm, int status)'),
     finalize: declare('int MPI_Finalize()'),
   };
-  // Every call after the one before: MPI is told so, and ranks must not meet crosswise.
+  // Calls run one after another: MPI was promised that, and ranks must call in the same order.
   let tail: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const result = tail.then(work);
@@ -132,8 +132,8 @@ export async function openMpi(launched: Launched, environment = process.env): Pr
   };
 
   /**
-   * A call on a thread of its own, with a limit: a network that was cut ends no call. `values` are held until it is over: koffi
-   * holds none of them, and what was collected meanwhile would be written to.
+   * Calls MPI on another thread, with a time limit, because a call never ends if the network is cut. Holds `values` until
+   * the call ends: koffi does not, and MPI would write to memory that was garbage-collected.
    */
   function call(name: string, foreign: AsyncForeign, ...values: unknown[]): Promise<void> {
     const held = new Set([values]);
@@ -195,7 +195,7 @@ export async function openMpi(launched: Launched, environment = process.env): Pr
         ),
       ),
     abort(status) {
-      // On a thread of its own: another call may hold the library's lock for ever.
+      // On another thread: a call may hold the library's lock forever.
       calls.abort.async(handles.world, status, () => process.exit(status));
       setTimeout(() => process.kill(process.pid, 'SIGKILL'), ABORT_MS);
     },
@@ -210,7 +210,7 @@ async function loadKoffi(): Promise<Koffi> {
     return loaded.default ?? (loaded as unknown as Koffi);
   } catch (cause) {
     throw new InputError(
-      'several processes were started, and the package koffi that calls MPI is not installed; npm install koffi',
+      'several processes were started, but the package koffi, which calls MPI, is not installed; npm install koffi',
       { cause },
     );
   }
@@ -219,18 +219,18 @@ async function loadKoffi(): Promise<Koffi> {
 function loadLibrary(koffi: Koffi, paths: readonly string[]): { library: Library; path: string } {
   for (const path of paths) {
     try {
-      // Global: the library loads parts of itself that look for it.
+      // Global, because the library loads components that refer to its symbols.
       return { library: koffi.load(path, { global: true }), path };
     } catch {
-      // The next may be there.
+      // Try the next path.
     }
   }
   throw new InputError(
-    `several processes were started, and no MPI library is found (${paths.join(', ')}); install Open MPI or MPICH, load its module, or name the file with GRAPHEX_MPI_LIBRARY`,
+    `several processes were started, but no MPI library is found (${paths.join(', ')}); install Open MPI or MPICH, load its module, or name the file with GRAPHEX_MPI_LIBRARY`,
   );
 }
 
-/** Handles are pointers to symbols in Open MPI, and fixed numbers in MPICH; MPI_IN_PLACE is a pointer to nothing in both. */
+/** Handles are pointers to symbols in Open MPI, and fixed numbers in MPICH; MPI_IN_PLACE is an invalid pointer in both. */
 function abiOf(library: Library): { types: string; handles: Record<string, unknown> } {
   try {
     const symbol = (name: string) => library.symbol(`ompi_mpi_${name}`);
@@ -260,7 +260,7 @@ function abiOf(library: Library): { types: string; handles: Record<string, unkno
   }
 }
 
-/** 'Open MPI v4.1.4'. */
+/** The library's name and version, such as 'Open MPI v4.1.4'. */
 function libraryName(declare: (text: string) => Foreign): string {
   const text = new Uint8Array(8192);
   const length = [0];

@@ -1,4 +1,4 @@
-/** The chunks of a stream; one that is left early is let go of. Not every browser can iterate over streams itself. */
+/** The chunks of a stream; releases it if the caller stops early. Not every browser can iterate over streams. */
 export async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader();
   try {

@@ -1,4 +1,4 @@
-// Folders that graphex writes, by the file that tells them apart.
+// Folders that graphex writes, recognized by a marker file.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,16 +12,16 @@ import {
 import { list } from '../text/phrases.js';
 
 export interface FolderKind {
-  /** The file that such a folder has. */
+  /** The file that marks such a folder. */
   readonly marker: string;
   readonly name: string;
-  /** Who reads it. */
+  /** What reads it. */
   readonly readers: string;
-  /** What else to give. */
+  /** What to give instead. */
   readonly instead: string;
 }
 
-const MADE_OF = 'give the data that it was made of';
+const MADE_OF = 'give the data from which it was made';
 
 export const FOLDER_KINDS: readonly FolderKind[] = [
   {
@@ -40,11 +40,11 @@ export const FOLDER_KINDS: readonly FolderKind[] = [
     marker: PARTITION_FILE,
     name: 'a folder of shards',
     readers: `only graphex ${list(PARTITION_READERS, 'and')} read`,
-    instead: 'give the data that they were made of',
+    instead: 'give the data from which they were made',
   },
 ];
 
-/** What graphex has written into a folder. */
+/** The kinds of results that a folder holds. */
 export function folderKinds(folder: string): FolderKind[] {
   return FOLDER_KINDS.filter(({ marker }) => existsSync(join(folder, marker)));
 }

@@ -1,4 +1,4 @@
-// Folders of results: all of their files appear, or none, and what somebody else has put there stays.
+// Writes folders of results: either all files appear or none, and files of others stay.
 
 import { lstat, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -8,27 +8,26 @@ import { isOwn, MANIFEST, type Manifest, readManifest, requireOwnFiles, writeMan
 import { randomToken, temporaryPathFor } from './temporary-name.js';
 import { removeOnExit, writeError } from './write-error.js';
 
-/** Where the files of a folder wait that were all written but are not all in their places. */
+/** Holds files that are complete but not all moved to their final names. */
 const COMMITTED = '.graphex-written';
-/** How often two writers of one folder may meet before the later one gives up. */
+/** How many times a writer retries after another writer of the same folder came first. */
 const MOST_TURNS = 100;
 
 export type FolderFiles = Readonly<Record<string, (temporary: string) => Promise<void>>>;
 
-/** How a folder is written: whether one that is there may be replaced. */
 export interface FolderOptions {
-  /** Replace also what graphex has not written. Default false. */
+  /** Also replace files that graphex has not written. Default false. */
   readonly force?: boolean | undefined;
-  /** Files of earlier results that these have not, by their names: removed where graphex wrote them. */
+  /** Names of files of earlier results; they are removed if graphex wrote them. */
   readonly obsolete?: RegExp | readonly string[] | undefined;
-  /** Files that may be written at the same time, before the others. Default none: one after the other. */
+  /** Files that may be written concurrently, before the others. Default none: one after another. */
   readonly together?: readonly string[] | undefined;
 }
 
 /**
- * Writes several files in a folder or below it: all appear, or none. A new folder is written under a temporary name and
- * renamed. In an existing folder one rename decides: from then on the new files count, and this process, or the next that
- * calls `finishFolder`, moves them to their places. An existing file that graphex did not write is refused.
+ * Writes several files in a folder or below it: either all appear or none. A new folder is written under a temporary name
+ * and renamed. In an existing folder one rename decides: from then on the new files count. This process, or the next one
+ * that calls `finishFolder`, moves them to their final names. It throws if graphex did not write an existing file.
  */
 export async function writeFolder(
   folder: string,
@@ -59,7 +58,7 @@ export async function writeFolder(
       }
     };
     const together = new Set(options.together ?? []);
-    // All of them are waited for: what fails is removed, and nothing may be written there any more.
+    // Wait for all: a failure removes the stage, and nothing may write there afterwards.
     const results = await Promise.allSettled(Array.from(together, writeFile));
     for (const one of results) if (one.status === 'rejected') throw one.reason;
     for (const name of names) if (!together.has(name)) await writeFile(name);
@@ -72,7 +71,7 @@ export async function writeFolder(
     }
   } catch (cause) {
     if (stage !== undefined && done) await remove(stage);
-    // Folders on the way that were made here and are empty go away again.
+    // Remove the parent folders that were created here and are empty.
     await removeFolders(dirname(home), made);
     throw writeError(folder, cause);
   } finally {
@@ -80,7 +79,7 @@ export async function writeFolder(
   }
 }
 
-/** The same with files that are texts; returns their paths. */
+/** Writes texts in the same way; returns their paths. */
 export async function writeTexts(
   folder: string,
   texts: Readonly<Record<string, string>>,
@@ -94,7 +93,7 @@ export async function writeTexts(
   return Object.keys(texts).map((name) => join(folder, name));
 }
 
-/** The one rename that decides, tried again where another writer came first. */
+/** The decisive rename; retries if another writer came first. */
 async function commit(
   stage: string,
   home: string,
@@ -117,8 +116,8 @@ async function commit(
 }
 
 /**
- * Finishes what a killed writer has begun, and throws if graphex did not write a file of these names. Returns the manifest
- * of what graphex has written there.
+ * Finishes the work of a killed writer, and throws if graphex did not write an existing file of these names. Returns the
+ * manifest of the folder.
  */
 export async function requireOwnFolder(
   folder: string,
@@ -134,7 +133,7 @@ export async function requireOwnFolder(
       if (!force) await requireOwnFiles(folder, names, before);
       return before;
     } catch (cause) {
-      // Another writer may just be moving its files.
+      // Another writer may be moving its files right now.
       const moving = (await stat(join(folder, COMMITTED)).catch(absent)) !== undefined;
       const changed = JSON.stringify(await readManifest(folder)) !== JSON.stringify(before);
       if ((!moving && !changed) || turn === MOST_TURNS) throw cause;
@@ -144,8 +143,8 @@ export async function requireOwnFolder(
 }
 
 /**
- * Moves to their places the files that a killed `writeFolder` had all written. Readers of a folder call it first. Only plain
- * files of the given names in a plain folder are moved, and only within the folder: a link there is somebody else's doing.
+ * Moves the files that a killed `writeFolder` had completed to their final names. Readers of a folder call it first. It
+ * moves only plain files of the given names within a plain folder: a link was put there by somebody else.
  */
 export async function finishFolder(folder: string, names: readonly string[]): Promise<void> {
   const committed = join(folder, COMMITTED);
@@ -158,7 +157,7 @@ export async function finishFolder(folder: string, names: readonly string[]): Pr
   if (!there.isDirectory()) throw foreign('');
   const known = new Set([...names, MANIFEST]);
   const inside = new Set([...known].flatMap(foldersOf));
-  // All are looked at before the first is moved.
+  // Check all before moving the first.
   const moves: string[] = [];
   const folders = [''];
   for (const below of folders) {
@@ -173,19 +172,16 @@ export async function finishFolder(folder: string, names: readonly string[]): Pr
   await refuseLinkedFolders(folder, names);
   for (const name of moves) {
     await makeFolders(dirname(join(folder, name)));
-    // Where another process is at the same, it may have been faster.
+    // Another process may have moved it already.
     await rename(join(committed, name), join(folder, name)).catch(absent);
   }
   for (const name of folders.reverse()) await rmdir(join(committed, name)).catch(() => undefined);
 }
 
-/** Stages that a writer which was killed has left in its folder. */
+/** Temporary folders that a killed writer has left. */
 const STAGE = /^\.[0-9a-f]{16}\.part$/;
 
-/**
- * Removes those of the files that graphex has written in a folder, and the folder where nothing else is in it. What somebody else
- * has put there stays.
- */
+/** Removes those of the files that graphex has written, and the folder if it is then empty. Files of others stay. */
 export async function removeResult(folder: string, names: readonly string[]): Promise<void> {
   const written = await readManifest(folder);
   if (!written) return;
@@ -202,13 +198,13 @@ export async function removeResult(folder: string, names: readonly string[]): Pr
   if (left.length === 0) await rmdir(folder);
 }
 
-/** The folders between here and a name: of 'figures/a.svg' that is 'figures'. */
+/** The folders above a name: for 'figures/a.svg' it is 'figures'. */
 function foldersOf(name: string): string[] {
   const parent = dirname(name);
   return parent === '.' ? [] : [parent, ...foldersOf(parent)];
 }
 
-/** Writing through a folder that is a link would write into another place than was named. */
+/** Throws if a folder is a link: writing through it would write to another place than the named one. */
 async function refuseLinkedFolders(folder: string, names: readonly string[]): Promise<void> {
   for (const name of new Set(names.flatMap(foldersOf))) {
     const there = await lstat(join(folder, name)).catch(absent);
@@ -235,8 +231,8 @@ function without(manifest: Manifest | undefined, names: readonly string[]): Mani
 }
 
 /**
- * Makes a folder and those on the way to it, and returns the first that was missing. One by one: Node's own recursion
- * never ends where a folder is refused as if its parent were not there, as in /proc.
+ * Creates a folder and its parents, and returns the first that was missing. It creates them one by one: Node's recursion
+ * never ends if the system reports a refused folder as missing, as in /proc.
  */
 async function makeFolders(folder: string): Promise<string | undefined> {
   if (await isFolder(folder)) return undefined;
@@ -245,7 +241,7 @@ async function makeFolders(folder: string): Promise<string | undefined> {
   try {
     await mkdir(folder);
   } catch (cause) {
-    // Another process may have been faster.
+    // Another process may have created it.
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST' && (await isFolder(folder))) return made;
     await removeFolders(parent, made);
     throw cause;
@@ -253,7 +249,7 @@ async function makeFolders(folder: string): Promise<string | undefined> {
   return made ?? folder;
 }
 
-/** Removes the folders from `made` down to `last` that are empty; none where none was made. */
+/** Removes the empty folders from `last` up to `made`; does nothing if `made` is undefined. */
 async function removeFolders(last: string, made: string | undefined): Promise<void> {
   for (let at = last; made !== undefined && at.length >= made.length; at = dirname(at)) {
     await rmdir(at).catch(() => undefined);

@@ -1,4 +1,4 @@
-// Names of files with *, ? and [a-z], and ** for any number of folders: for shells that do not, and for quoted patterns.
+// File patterns with *, ?, [a-z], and ** for any number of folders: for shells without them, and for quoted patterns.
 
 import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { InputError } from '../errors.js';
 import { readError } from './read-error.js';
 
-/** Files that are read as one, at most. */
+/** The most files that are read as one. */
 export const MOST_FILES = 100_000;
-/** Folders and files that are looked at for a pattern, at most. */
+/** The most folders and files that a search visits. */
 const MOST_LOOKED_AT = 10_000_000;
-/** Folders within each other that ** goes down to. */
+/** The deepest level of folders that ** visits. */
 const DEEPEST = 64;
 
 /** Whether a path is a pattern. */
@@ -19,8 +19,8 @@ export function isPattern(path: string): boolean {
 }
 
 /**
- * The files that a pattern names, sorted by name, or the path itself where there is such a file. What begins with a dot
- * is found by patterns that do.
+ * The files that match a pattern, sorted by name, or the path itself if such a file exists. Only patterns that begin with
+ * a dot match names that do.
  */
 export async function filesOf(pattern: string): Promise<string[]> {
   if (!isPattern(pattern) || (await isThere(pattern))) return [pattern];
@@ -58,7 +58,7 @@ async function walk(search: Search, folder: string, parts: readonly string[], de
     await walk(search, folder, rest.length > 0 ? rest : ['*'], depth);
     if (depth >= DEEPEST) return;
     for (const entry of entries) {
-      // Links are not followed: they may lead back.
+      // Do not follow links: they may form a cycle.
       if (entry.isDirectory() && !entry.name.startsWith('.')) {
         await walk(search, join(folder, entry.name), parts, depth + 1);
       }
@@ -83,7 +83,7 @@ function take(search: Search, path: string): void {
   }
 }
 
-/** None where there is no such folder: another may match. */
+/** The entries of a folder; none if it does not exist, because another folder may match. */
 async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder || '.', { withFileTypes: true });
@@ -101,7 +101,7 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** Whether a name matches a pattern; only the last * is ever gone back to. */
+/** Whether a name matches a pattern; backtracks only to the last *. */
 export function matches(name: string, pattern: string): boolean {
   if (name.startsWith('.') && !pattern.startsWith('.')) return false;
   let [n, p] = [0, 0];
@@ -123,7 +123,7 @@ export function matches(name: string, pattern: string): boolean {
   return p === pattern.length;
 }
 
-/** How many characters of the pattern at `p` this character takes; 0: it does not match. */
+/** How many characters of the pattern at `p` match this character; 0 if they do not. */
 function oneMatch(character: string, pattern: string, p: number): number {
   if (pattern[p] === '?') return 1;
   const end = pattern[p] === '[' ? pattern.indexOf(']', p + 2) : -1;

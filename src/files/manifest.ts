@@ -1,5 +1,5 @@
-// What graphex has written in a folder, by name and hash: only that is ever replaced or removed. A file of the same name
-// that somebody else made, or changed since, is theirs.
+// The manifest of a folder: the names and hashes of the files that graphex has written. Only these are ever replaced or
+// removed. A file that somebody else has made or changed stays.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -11,7 +11,7 @@ import type { InputError } from '../errors.js';
 import { option, optionError } from '../options/error.js';
 import { writePieces } from './atomic.js';
 
-/** The file that says it, in the folder itself. */
+/** The name of the manifest, in the folder itself. */
 export const MANIFEST = '.graphex.json';
 const MOST_BYTES = 1 << 20;
 
@@ -24,7 +24,7 @@ const schema = z.object({
 /** SHA-256 of each file by its name in the folder. */
 export type Manifest = Readonly<Record<string, string>>;
 
-/** What graphex says it has written there; undefined where it has not, or where somebody else's file has that name. */
+/** The manifest of a folder; undefined if there is none, or if another file has that name. */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
   const path = join(folder, MANIFEST);
   const found = await lstat(path).catch(() => undefined);
@@ -39,7 +39,7 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
   }
 }
 
-/** Writes the manifest of the files that lie in `stage`, and of those of before that they do not replace. */
+/** Writes the manifest of the files in `stage`, and of earlier files that they do not replace. */
 export async function writeManifest(
   stage: string,
   names: readonly string[],
@@ -66,7 +66,7 @@ export async function requireOwnFiles(
   }
 }
 
-/** Whether the file is there, plain, and as graphex wrote it. */
+/** Whether the file exists, is plain, and has the content that graphex wrote. */
 export async function isOwn(folder: string, name: string, manifest: Manifest | undefined): Promise<boolean> {
   if (!manifest || !Object.hasOwn(manifest, name)) return false;
   const path = join(folder, name);
@@ -74,7 +74,7 @@ export async function isOwn(folder: string, name: string, manifest: Manifest | u
   return (await hashOf(path).catch(() => undefined)) === manifest[name];
 }
 
-/** Something that is there and not recognised: whose it is, and what to do. */
+/** The error for an existing file that graphex did not write: why it stays, and what to do. */
 export function notOwn(path: string, changed = false): InputError {
   const why = changed
     ? 'it was changed since graphex wrote it'

@@ -1,6 +1,6 @@
 import { InputError } from '../errors.js';
 
-/** A system error on reading as an InputError that says what to do; anything else unchanged. */
+/** Turns a system error on reading into an InputError that says what to do; leaves other errors unchanged. */
 export function readError(path: string, cause: unknown, missing = '; check the path'): unknown {
   const { code, message } = cause as NodeJS.ErrnoException;
   if (cause instanceof InputError || typeof code !== 'string') return cause;

@@ -1,8 +1,8 @@
-// SHA-256 of bytes that come in pieces, for browsers: their own digest needs all bytes in one call.
+// SHA-256 of bytes that arrive in pieces, for browsers: their own digest needs all bytes in one call.
 
 export interface Sha256 {
   update(bytes: Uint8Array): void;
-  /** 64 hex digits; the hash takes no more afterwards. */
+  /** 64 hex digits; the hash accepts no more bytes afterwards. */
   digest(): string;
 }
 

@@ -1,4 +1,4 @@
-// What happens when an output cannot be written: the system's error as a sentence, and what is half-written removed on exit.
+// Errors on writing an output: turns the system's error into a sentence, and removes unfinished output on exit.
 
 import { rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -7,7 +7,7 @@ import { option, optionError } from '../options/error.js';
 
 const unfinished = new Set<string>();
 
-/** Removes the file or folder should the process exit before the returned function is called. */
+/** Removes the file or folder if the process exits before the returned function is called. */
 export function removeOnExit(path: string): () => void {
   if (unfinished.size === 0) process.on('exit', removeUnfinished);
   unfinished.add(path);
@@ -21,22 +21,22 @@ function removeUnfinished(): void {
   for (const path of unfinished) rmSync(path, { recursive: true, force: true });
 }
 
-/** The part of a path that is there and no folder. */
+/** The component of a path that exists but is not a folder. */
 function endOfPath(path: string): string {
   for (let at = path; dirname(at) !== at; at = dirname(at)) {
     try {
       if (!statSync(at).isDirectory()) return at;
     } catch {
-      // Nothing is below it, or one may not look: on the way up it will be met.
+      // It does not exist or cannot be read: try its parent.
     }
   }
   return 'a part of the path';
 }
 
-/** How a want of memory is worded. */
+/** Messages of a lack of memory. */
 const OUT_OF_MEMORY = /out of memory|failed to allocate|allocation fail|bad allocation/i;
 
-/** A system error on writing as an InputError that says what to do; anything else unchanged. */
+/** Turns a system error on writing into an InputError that says what to do; leaves other errors unchanged. */
 export function writeError(path: string, cause: unknown): unknown {
   const { code, message } = cause as NodeJS.ErrnoException;
   if (cause instanceof InputError) return cause;

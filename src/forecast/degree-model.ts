@@ -7,7 +7,7 @@
 import { maximize } from '../math/maximize.js';
 import { lgamma } from '../math/special.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
-import { tallyUpTo } from '../sparsity/low-degrees.js';
+import { countUpTo } from '../sparsity/low-degrees.js';
 
 export interface DegreeModel {
   readonly sigma: number;
@@ -31,7 +31,7 @@ const POWER = -1e-9;
 /** The law of the vertices of few edges; undefined where there is no such vertex or every one of them has a single edge. */
 export function fitDegreeModel(counts: DegreeCounts): DegreeModel | undefined {
   const upTo = highestDegree(counts);
-  const { vertices, count, sum } = tallyUpTo(counts, upTo);
+  const { vertices, count, sum } = countUpTo(counts, upTo);
   if (sum <= count) return undefined;
   const logWeight = new Float64Array(upTo + 1);
   const profile = (sigma: number) => {

@@ -1,19 +1,19 @@
 // The tasks of threads that build a graph. Rows are distributed into buckets of consecutive vertices, and each bucket is
-// sorted on its own: no two threads write to one place, and the result depends on the rows alone.
+// sorted on its own. No two threads write to one position, and the result depends only on the rows.
 
 import type { EdgeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import { serveTasks } from '../parallel/worker.js';
 import { addCounts } from './build.js';
 
-/** The vertex of each row on the side that is distributed, the one on the other side, and the count. */
+/** The vertex of each row on the distributed side, its vertex on the other side, and its count. */
 export interface Rows {
   readonly own: Uint32Array;
   readonly other: Uint32Array;
   readonly counts: Uint32Array | undefined;
 }
 
-/** Counts the rows from … to−1 by their bins: vertices that agree but for the last `shift` bits. */
+/** Counts the rows from … to−1 by bin: vertices of a bin differ only in the last `shift` bits. */
 export interface CountBins {
   readonly own: Uint32Array;
   readonly from: number;
@@ -32,7 +32,7 @@ interface Distribution {
   readonly shift: number;
   /** The bucket of each bin. */
   readonly bucketOf: Uint16Array;
-  /** Where the next row of each bucket goes; used up. */
+  /** Where the next row of each bucket goes; modified. */
   readonly cursor: Uint32Array;
   readonly into: Rows;
 }
@@ -55,12 +55,12 @@ export function distributeRows({ rows, from, to, shift, bucketOf, cursor, into }
   }
 }
 
-/** Rows of a side that is finished, which the other side is made of. */
+/** Edges of a finished side, from which the other side is built. */
 export interface DistributeEdges extends Distribution {
   readonly offsets: Uint32Array;
   readonly neighbors: Uint32Array;
   readonly counts: Uint32Array | undefined;
-  /** Vertices first … last−1. */
+  /** The vertices are first … last−1. */
   readonly first: number;
   readonly last: number;
 }
@@ -84,16 +84,16 @@ export interface Bucket {
   readonly rows: Rows;
   readonly from: number;
   readonly to: number;
-  /** Its vertices are first … last−1. */
+  /** The vertices are first … last−1. */
   readonly first: number;
   readonly last: number;
-  /** Vertices of the other side; 0: rows of one vertex are in order already. */
+  /** Number of vertices of the other side; 0: the rows of each vertex are in order already. */
   readonly otherCount: number;
-  /** Gets where the edges of each vertex begin, counted from the first of the bucket. */
+  /** Receives the start of each vertex's edges, relative to the bucket. */
   readonly offsets: Uint32Array;
 }
 
-/** Rows on their way between two passes of a sort; kept by the thread, and used within one call alone. */
+/** Rows between two passes of a sort. Each thread keeps one buffer and uses it within a single call. */
 let spare: Rows = { own: new Uint32Array(0), other: new Uint32Array(0), counts: undefined };
 
 function spareRows(length: number, counted: boolean): Rows {
@@ -105,8 +105,8 @@ function spareRows(length: number, counted: boolean): Rows {
 }
 
 /**
- * Sorts the rows of a bucket by vertex and neighbour and merges equal ones. Returns the number of edges, which
- * then begin at `from` in `other` and `counts`.
+ * Sorts the rows of a bucket by vertex and neighbour and merges equal ones. Returns the number of edges, which then begin
+ * at `from` in `other` and `counts`.
  */
 export function sortBucket({ rows, from, to, first, last, otherCount, offsets }: Bucket): number {
   const size = to - from;
@@ -139,7 +139,7 @@ export function sortBucket({ rows, from, to, first, last, otherCount, offsets }:
 /** Wide enough for two passes over four million vertices, narrow enough for the first cache. */
 const DIGIT_BITS = 11;
 
-/** Where the rows of each vertex begin once they are sorted. */
+/** The start of each vertex's rows once they are sorted. */
 function startsOf(own: Uint32Array, first: number, last: number): Uint32Array {
   const starts = new Uint32Array(last - first + 1);
   for (let i = 0; i < own.length; i++) starts[own[i] - first + 1]++;
@@ -154,7 +154,7 @@ function isSorted({ own, other }: Rows): boolean {
   return true;
 }
 
-/** Stably by some bits of the neighbour. */
+/** Sorts stably by some bits of the neighbour. */
 function byDigit(rows: Rows, into: Rows, size: number, shift: number, width: number): void {
   const { own, other, counts } = rows;
   const { own: owns, other: others, counts: times } = into;
@@ -171,7 +171,7 @@ function byDigit(rows: Rows, into: Rows, size: number, shift: number, width: num
   }
 }
 
-/** Stably by vertex; `place` is where the rows of each begin. The vertices themselves are not written. */
+/** Sorts stably by vertex; `place` is the start of each vertex's rows. Does not write the vertices themselves. */
 function byVertex(rows: Rows, into: Rows, size: number, first: number, place: Uint32Array): void {
   const { own, other, counts } = rows;
   const { other: others, counts: times } = into;
@@ -223,7 +223,7 @@ function mergeSimple(other: Uint32Array, starts: Uint32Array, first: number, off
   return edges;
 }
 
-/** Rows in memory that threads share. */
+/** Rows in shared memory. */
 export function allocateRows(length: number, counted: boolean): Rows {
   return {
     own: allocate(Uint32Array, length),
@@ -232,7 +232,7 @@ export function allocateRows(length: number, counted: boolean): Rows {
   };
 }
 
-/** The edges of one side alone from the vertices of each row. The rows' arrays are overwritten. */
+/** The edges of one side from the vertices of each row. Overwrites the arrays of the rows. */
 export function buildRows(rows: Rows, ownCount: number, otherCount: number): EdgeRows {
   const offsets = allocate(Uint32Array, ownCount + 1);
   const whole = { from: 0, to: rows.own.length, first: 0, last: ownCount };

@@ -1,6 +1,6 @@
-// Pairs → graph by several threads: the rows are distributed into buckets of consecutive users, each of which is sorted by itself;
-// then the edges, which lie in the order of users, are distributed and sorted the same way by item. Memory is 16 bytes a row at most
-// (24 with counts), of which the graph keeps 8 (16).
+// Builds a graph from pairs with several threads. Rows are distributed into buckets of consecutive users, and each bucket
+// is sorted on its own. Then the edges, in the order of users, are distributed and sorted by item in the same way. Memory
+// is at most 16 bytes a row (24 with counts), of which the graph keeps 8 (16).
 
 import type { EdgeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
@@ -22,7 +22,7 @@ import { cut, cutRows } from './pieces.js';
 const BUILDING = taskModule('./build-tasks.js', import.meta.url);
 
 export interface VertexRows {
-  /** Vertices of each row, below the number of ids, in memory that threads share. They are used up. */
+  /** Vertices of each row, below the number of ids, in shared memory. They are overwritten. */
   readonly users: Uint32Array;
   readonly items: Uint32Array;
   readonly counts: Uint32Array | undefined;
@@ -31,7 +31,7 @@ export interface VertexRows {
   readonly multigraph: boolean;
 }
 
-/** The graph that `buildGraph` makes of the same rows, to the last bit, on any number of threads. */
+/** Builds the same graph as `buildGraph`, bit for bit, on any number of threads. */
 export async function buildGraphWithThreads(
   { users, items, counts, userIds, itemIds, multigraph }: VertexRows,
   { threads, signal }: Pick<TaskOptions, 'threads' | 'signal'>,
@@ -42,7 +42,7 @@ export async function buildGraphWithThreads(
     const work: Work = { pool, signal };
     const distributed = allocateRows(users.length, multigraph);
     const byUser = await sortSide(work, rows, distributed, userIds.length, itemIds.length);
-    // What is left of the rows has room for the edges by item.
+    // The unused space of the rows holds the edges by item.
     const spare: Rows = {
       own: users,
       other: items,
@@ -60,7 +60,7 @@ interface Work {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Rows in any order → the edges of one side. */
+/** Sorts rows of any order into the edges of one side. */
 async function sortSide(
   { pool, signal }: Work,
   rows: Rows,
@@ -87,7 +87,7 @@ async function sortSide(
   return sortBuckets({ pool, signal }, plan, into, ownCount, otherCount);
 }
 
-/** The edges of one side → those of the other. */
+/** Builds the edges of one side from those of the other. */
 async function turnSide(
   { pool, signal }: Work,
   side: EdgeRows,
@@ -109,7 +109,7 @@ async function turnSide(
     }),
   );
   await pool.map('distributeEdges', tasks, { signal });
-  // They were distributed in the order of the given side, so the rows of one vertex are in order.
+  // They were distributed in the order of the given side, so the rows of each vertex are in order.
   return sortBuckets({ pool, signal }, plan, into, ownCount, 0);
 }
 
@@ -121,7 +121,7 @@ async function sortBuckets(
   otherCount: number,
 ): Promise<EdgeRows> {
   const offsets = allocate(Uint32Array, ownCount + 1);
-  // The largest first, so that no thread is left alone with it in the end.
+  // Start with the largest, so that no thread works on it alone at the end.
   const order = buckets.map((_, b) => b).sort((a, b) => sizeOf(buckets[b]) - sizeOf(buckets[a]));
   const tasks = order.map((b): Bucket => ({ ...buckets[b], rows, otherCount, offsets }));
   const results = await pool.map<Bucket, number>('sortBucket', tasks, { signal });
@@ -147,9 +147,9 @@ async function sortBuckets(
 
 const sizeOf = ({ from, to }: { from: number; to: number }): number => to - from;
 
-/** Rows that are worth a message to a thread. */
+/** The fewest rows that are worth a message to a thread. */
 const LEAST_PIECE = 1 << 16;
-/** Several to a thread, so that one that is slow holds up little. */
+/** Several pieces per thread, so that a slow thread delays little. */
 const PIECES_PER_THREAD = 4;
 
 function piecesFor(rows: number, threads: number): number {
@@ -158,25 +158,25 @@ function piecesFor(rows: number, threads: number): number {
 
 const MOST_BINS_BITS = 16;
 
-/** Vertices are counted in bins, so that the counts of every piece stay small. */
+/** Counts vertices in bins, so that the counts of each piece stay small. */
 function binsOf(count: number): { shift: number; bins: number } {
   const last = Math.max(0, count - 1);
   const shift = Math.max(0, 32 - Math.clz32(last) - MOST_BINS_BITS);
   return { shift, bins: (last >>> shift) + 1 };
 }
 
-/** Rows of a bucket: enough to be worth a message, few enough for a cache, and no more buckets than a cache has lines for. */
+/** The fewest rows of a bucket: worth a message, small enough for a cache, and no more buckets than cache lines. */
 const LEAST_BUCKET = 1 << 16;
 const MOST_BUCKETS = 1024;
 
 export interface BucketPlan {
   readonly bucketOf: Uint16Array;
   readonly buckets: readonly Pick<Bucket, 'from' | 'to' | 'first' | 'last'>[];
-  /** For each piece, where its rows of each bucket go. */
+  /** For each piece, the position of its rows in each bucket. */
   readonly cursors: readonly Uint32Array[];
 }
 
-/** Bins side by side become a bucket while it is small. `binCounts`: the bins of each piece. */
+/** Joins adjacent bins into a bucket while it is small. `binCounts`: the bins of each piece. */
 function planBuckets(binCounts: readonly Uint32Array[], shift: number, count: number): BucketPlan {
   const bins = binCounts[0].length;
   const sums = new Float64Array(bins);

@@ -1,5 +1,5 @@
-// Pairs → graph: two counting sorts, no comparison sort. Sorting by item and then, stably, by user gives the rows of
-// both orders with ascending neighbours, so that equal pairs lie side by side and merge in one walk.
+// Builds a graph from pairs with two counting sorts. Sorting by item and then, stably, by user gives both orders with
+// ascending neighbours, so that equal pairs are adjacent and merge in one walk.
 
 import { InputError } from '../errors.js';
 import { allocate } from '../math/memory.js';
@@ -14,7 +14,7 @@ export interface EdgeList {
   /** Vertex of each row, 0 … userCount−1. */
   readonly users: ArrayLike<number>;
   readonly items: ArrayLike<number>;
-  /** Count of each row (whole, ≥ 1); absent: 1. */
+  /** Count of each row (whole, ≥ 1). Default 1. */
   readonly counts?: ArrayLike<number> | undefined;
   readonly userCount: number;
   readonly itemCount: number;
@@ -22,11 +22,11 @@ export interface EdgeList {
   readonly itemIds?: VertexIds;
   /** Keep counts (adding those of equal pairs), or merge equal pairs into one edge. */
   readonly multigraph?: boolean;
-  /** What people call the two sides: `sideNames({ users: 'customers', items: 'products' })`. */
+  /** The names of the two sides: `sideNames({ users: 'customers', items: 'products' })`. */
   readonly names?: SideNames | undefined;
 }
 
-/** Builds the graph. Vertices without an edge must have been left out by the caller if they are not wanted. */
+/** Builds the graph. It keeps vertices without an edge; the caller leaves them out if they are not wanted. */
 export function buildGraph(list: EdgeList): BipartiteGraph {
   const { users, items, userCount, itemCount } = list;
   const rows = users.length;
@@ -36,7 +36,6 @@ export function buildGraph(list: EdgeList): BipartiteGraph {
   const multigraph = list.multigraph ?? false;
   const counts = multigraph ? list.counts : undefined;
 
-  // Stable counting sort by item.
   const itemStart = new Uint32Array(itemCount + 1);
   for (let e = 0; e < rows; e++) itemStart[items[e] + 1]++;
   for (let v = 0; v < itemCount; v++) itemStart[v + 1] += itemStart[v];
@@ -50,7 +49,7 @@ export function buildGraph(list: EdgeList): BipartiteGraph {
     if (countByItem) countByItem[at] = counts ? counts[e] : 1;
   }
 
-  // Then by user: within a user, items come out ascending, so equal pairs are adjacent.
+  // Within a user, items come out ascending, so equal pairs are adjacent.
   const userStart = new Uint32Array(userCount + 1);
   for (let e = 0; e < rows; e++) userStart[userByItem[e] + 1]++;
   for (let v = 0; v < userCount; v++) userStart[v + 1] += userStart[v];
@@ -95,7 +94,7 @@ export function buildGraph(list: EdgeList): BipartiteGraph {
   });
 }
 
-/** Out-of-range vertices fall through the counting; rows that were not counted betray them. */
+/** The counting ignores vertices that are out of range, so a missing row reveals them. */
 function requireAll(side: string, counted: number, rows: number, count: number): void {
   if (counted === rows) return;
   throw new InputError(
@@ -107,11 +106,11 @@ function requireAll(side: string, counted: number, rows: number, count: number):
 export function addCounts(a: number, b: number): number {
   if (a + b < 2 ** 32) return a + b;
   throw new InputError(
-    `the counts of one pair add up to ${a + b}; at most ${2 ** 32 - 1} fit, scale the counts down`,
+    `the counts of one pair add up to ${a + b}; at most ${2 ** 32 - 1} fit, so scale the counts down`,
   );
 }
 
-/** The first `length` values; a copy only where some are left out. */
+/** The first `length` values; copies only if some are left out. */
 export function firstOf(values: Uint32Array, length: number): Uint32Array {
   if (length === values.length) return values;
   const result = allocate(Uint32Array, length);

@@ -1,4 +1,4 @@
-// The sum over edges that a fingerprint is made of, for threads: sums of parts add up to that of the whole, in any order.
+// The sum over edges in a fingerprint, for threads: partial sums add up in any order.
 
 import { serveTasks } from '../parallel/worker.js';
 import { type HashSum, type IdHashes, sumEdges } from './fingerprint.js';
@@ -7,7 +7,7 @@ import type { GraphSide } from './graph.js';
 export interface EdgeSum extends Pick<GraphSide, 'offsets' | 'neighbors' | 'counts'> {
   readonly users: IdHashes;
   readonly items: IdHashes;
-  /** Users first … last−1. */
+  /** The users are first … last−1. */
   readonly first: number;
   readonly last: number;
 }

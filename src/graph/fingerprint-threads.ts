@@ -1,4 +1,4 @@
-// The fingerprint of a large graph by several threads.
+// Computes the fingerprint of a large graph with several threads.
 
 import { inSharedMemory, isShared } from '../math/memory.js';
 import { createPool, taskModule, threadCount } from '../parallel/pool.js';
@@ -18,18 +18,18 @@ import { cutRows } from './pieces.js';
 
 const SUMS = taskModule('./fingerprint-tasks.js', import.meta.url);
 
-/** With fewer edges, threads take longer to start than the sum takes. */
+/** With fewer edges, starting threads takes longer than the sum. */
 const LEAST_EDGES = 1 << 24;
 const PIECES_PER_THREAD = 4;
 
-/** What `fingerprint` gives. */
+/** Computes the same as `fingerprint`. */
 export async function fingerprintWithThreads(
   graph: BipartiteGraph,
   { threads, signal }: Pick<TaskOptions, 'threads' | 'signal'>,
   least = LEAST_EDGES,
 ): Promise<string> {
   const size = threadCount(threads);
-  // Arrays that are not shared would be copied for every thread.
+  // Each thread would get a copy of arrays that are not shared.
   const { offsets, neighbors, counts } = graph.users;
   const shared = isShared(offsets) && isShared(neighbors) && (!counts || isShared(counts));
   if (size === 1 || graph.edges < least || !shared) return fingerprint(graph);

@@ -1,11 +1,11 @@
-// A content hash: the same edges, ids and counts give the same fingerprint, whatever the order of rows and vertices and
-// whether ids are held as numbers or as texts. Each edge is hashed from the hashes of its two ids and its count, and the
-// edge hashes are added, so no order enters.
+// A content hash. The same edges, ids and counts give the same fingerprint, whatever the order of rows and vertices, and
+// whether ids are stored as numbers or as texts. Each edge is hashed from the hashes of its two ids and its count. The
+// edge hashes are added, so their order does not matter.
 
 import type { BipartiteGraph, BySide, GraphSide, SideName } from './graph.js';
 import type { VertexIds } from './ids.js';
 
-/** Two independent sums modulo 2³². Sums of parts add up to that of the whole, in any order. */
+/** Two independent sums modulo 2³². Partial sums add up in any order. */
 export interface HashSum {
   readonly low: number;
   readonly high: number;
@@ -23,13 +23,13 @@ export interface IdHashes {
   readonly high: Int32Array;
 }
 
-/** 16 hex digits. Equal content, equal fingerprint; different content differs but for one chance in 2^64. */
+/** 16 hex digits. Equal content gives equal fingerprints; different content collides with probability 2^−64. */
 export function fingerprint(graph: BipartiteGraph): string {
   const hashes = hashesOf(graph);
   return fingerprintOf(graph, hashes, sumEdges(graph.users, hashes.users, hashes.items));
 }
 
-/** The same, where the hashes of the ids are known, and the sum over the edges. */
+/** The fingerprint, given the hashes of the ids and the sum over the edges. */
 export function fingerprintOf(
   graph: BipartiteGraph,
   { users, items }: BySide<IdHashes>,
@@ -42,7 +42,7 @@ export function hashesOf(graph: BipartiteGraph): BySide<IdHashes> {
   return { users: idHashes(graph.users.ids, 'users'), items: idHashes(graph.items.ids, 'items') };
 }
 
-/** The fingerprint of a graph from sums over its vertices and edges, wherever these were added up. */
+/** The fingerprint of a graph from its sums over vertices and edges, wherever they were computed. */
 export function combinedFingerprint(
   { users, items, edges }: { readonly users: HashSum; readonly items: HashSum; readonly edges: HashSum },
   multigraph: boolean,
@@ -54,12 +54,11 @@ export function combinedFingerprint(
   );
 }
 
-/** 16 hex digits of a sum. */
 export function hashText({ low, high }: HashSum): string {
   return hex(low) + hex(high);
 }
 
-/** Over the edges of users, whose hashes go by their rows. */
+/** The sum over the edges of users; their hashes are indexed by row. */
 export function sumEdges(
   { offsets, neighbors, counts }: Pick<GraphSide, 'offsets' | 'neighbors' | 'counts'>,
   users: IdHashes,
@@ -114,7 +113,7 @@ function sum(values: Int32Array): number {
   return total;
 }
 
-/** A 32-bit finalizer: every input bit moves every output bit. */
+/** A 32-bit finalizer: every input bit affects every output bit. */
 function mix(value: number): number {
   let h = value | 0;
   h = Math.imul(h ^ (h >>> 16), 0x7feb352d);

@@ -12,13 +12,13 @@ export interface GraphSide extends EdgeRows {
   readonly offsets: Uint32Array;
   /** For each edge, the vertex of the other side; ascending within a vertex. */
   readonly neighbors: Uint32Array;
-  /** For each edge its count, in the same order; undefined in a simple graph. */
+  /** For each edge, its count, in the same order; undefined in a simple graph. */
   readonly counts: Uint32Array | undefined;
 }
 
 /**
- * A bipartite graph in both orders, over shared buffers, frozen. Users and items are only names: every function that
- * takes a side treats both alike.
+ * A bipartite graph in both orders, over shared buffers, frozen. Users and items are only names: functions that take a
+ * side treat both alike.
  */
 export interface BipartiteGraph {
   readonly users: GraphSide;
@@ -29,7 +29,7 @@ export interface BipartiteGraph {
   readonly total: number;
   /** True if counts are kept. */
   readonly multigraph: boolean;
-  /** What people call the two sides; absent: users and items. No part of the fingerprint. */
+  /** The names of the two sides. Default: users and items. They do not affect the fingerprint. */
   readonly names?: SideNames | undefined;
 }
 
@@ -37,12 +37,12 @@ export interface GraphParts {
   readonly userIds: VertexIds;
   readonly itemIds: VertexIds;
   readonly byUser: EdgeRows;
-  /** The same edges by item; absent: they are computed. */
+  /** The same edges by item. Default: computed. */
   readonly byItem?: EdgeRows;
   readonly names?: SideNames | undefined;
 }
 
-/** Puts a graph together; it is a multigraph if the edges have counts. All other functions make graphs by this one. */
+/** Assembles a graph; it is a multigraph if the edges have counts. All other functions build graphs with this one. */
 export function createGraph({ userIds, itemIds, byUser, byItem, names }: GraphParts): BipartiteGraph {
   const users = createSide(userIds, byUser);
   const items = createSide(itemIds, byItem ?? transposeRows(byUser, itemIds.length));
@@ -89,7 +89,7 @@ export function simpleGraph(graph: BipartiteGraph): BipartiteGraph {
   });
 }
 
-/** The same graph with the roles exchanged; shares all buffers. */
+/** The same graph with users and items exchanged; shares all buffers. */
 export function transpose(graph: BipartiteGraph): BipartiteGraph {
   const { users, items, names } = graph;
   const turned = names && { names: Object.freeze({ users: names.items, items: names.users }) };

@@ -1,10 +1,10 @@
-/** The longest id, in bytes of UTF-8: the same for every format and for pairs in memory. */
+/** The longest id, in bytes of UTF-8; the same for every format and for pairs in memory. */
 export const MAX_ID_BYTES = 1 << 16;
 
 /** The names of one side's vertices, both ways: index → id and id → index. */
 export class VertexIds {
   readonly #values: Float64Array | readonly string[];
-  /** Made on the first look-up where the ids are not in ascending order. */
+  /** Built at the first look-up if the ids are not in ascending order. */
   #index: Map<string, number> | undefined;
   #ascending: boolean | undefined;
 
@@ -46,7 +46,7 @@ export class VertexIds {
     return String(this.#values[index]);
   }
 
-  /** The vertex of that id, or −1. */
+  /** The vertex with this id, or −1. */
   find(id: string | number): number {
     const values = this.#values;
     this.#ascending ??= isAscending(values);
@@ -57,7 +57,7 @@ export class VertexIds {
       }
       return this.#index.get(String(id)) ?? -1;
     }
-    // Graphs keep their vertices sorted by id, so a bisection serves and no index takes memory.
+    // Graphs keep their vertices sorted by id, so a bisection needs no index in memory.
     const wanted = values instanceof Float64Array ? Number(id) : String(id);
     let low = 0;
     let high = values.length;
@@ -69,13 +69,13 @@ export class VertexIds {
     return low < values.length && String(values[low]) === String(id) ? low : -1;
   }
 
-  /** The vertex here of each of the other's ids; −1: none. */
+  /** For each of the other's ids, its vertex here, or −1. */
   findAll(other: VertexIds): Int32Array {
     const found = new Int32Array(other.length);
     const [values, wanted] = [this.#values, other.#values];
     let next = 0;
     for (let i = 0; i < found.length; i++) {
-      // Most follow each other here as there; only the rest is looked for.
+      // Most ids follow each other in both; only the rest need a search.
       found[i] = next < values.length && values[next] === wanted[i] ? next : this.find(other.at(i));
       if (found[i] >= 0) next = found[i] + 1;
     }

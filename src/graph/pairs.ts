@@ -1,4 +1,4 @@
-// Pairs of ids that are already in memory → graph, with the vertices in the order that reading a table gives.
+// Builds a graph from pairs of ids in memory, with the same order of vertices as reading a table.
 
 import { InputError } from '../errors.js';
 import { withDefaults } from '../options/check-options.js';
@@ -9,14 +9,14 @@ import { buildGraph } from './build.js';
 import type { BipartiteGraph } from './graph.js';
 import { MAX_ID_BYTES, VertexIds } from './ids.js';
 
-/** An id: a text, or a whole number that is exact. */
+/** An id: a text, or an exact whole number. */
 export type Id = string | number;
 
-/** How a whole number is written that is always exact as a number; everything else is a text. */
+/** A text that stands for an exact whole number; everything else stays a text. */
 const WHOLE = /^(0|-?[1-9]\d{0,14})$/;
 
 /**
- * Builds a graph from pairs of ids, in any order; repeated pairs become one edge, or with `multigraph` its count.
+ * Builds a graph from pairs of ids, in any order. Repeated pairs become one edge; with `multigraph` their counts add up.
  * A third entry is the count of the pair.
  *
  * @example BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'tea'], ['bob', 'milk']])
@@ -53,14 +53,14 @@ export function graphOfPairs(
   });
 }
 
-/** What is wrong with an id. */
+/** Says what is wrong with an id. */
 function idProblem(id: unknown): string | undefined {
   if (typeof id === 'bigint') return 'write it as a text, as in String(id)';
   if (typeof id === 'number' && Number.isSafeInteger(id)) return undefined;
   if (typeof id !== 'string' || id === '' || !id.isWellFormed())
     return 'an id is a text that is not empty, or a whole number';
   if (id.includes('\0')) return 'an id holds no zero byte';
-  // A character has three bytes at most, so short texts need not be encoded.
+  // A character has at most three bytes, so short texts need no encoding.
   const long = 3 * id.length > MAX_ID_BYTES && new TextEncoder().encode(id).length > MAX_ID_BYTES;
   return long ? `an id has at most ${MAX_ID_BYTES} bytes` : undefined;
 }

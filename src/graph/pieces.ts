@@ -1,8 +1,6 @@
-// Work on a graph, cut for several threads.
-
 import { lowerBound } from '../math/csr.js';
 
-/** Cuts the numbers 0 … length−1 into `pieces` ranges of about equal length. */
+/** Cuts the numbers 0 … length−1 into `pieces` ranges of about equal length, one for each thread. */
 export function cut(length: number, pieces: number): [number, number][] {
   return Array.from({ length: pieces }, (_, p) => [
     Math.floor((p * length) / pieces),
@@ -10,7 +8,7 @@ export function cut(length: number, pieces: number): [number, number][] {
   ]);
 }
 
-/** Vertices first … last−1 with about as many edges each time. */
+/** Cuts the vertices into `pieces` ranges with about equal numbers of edges. */
 export function cutRows(offsets: Uint32Array, pieces: number): [number, number][] {
   const count = offsets.length - 1;
   const result: [number, number][] = [];

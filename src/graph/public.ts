@@ -1,4 +1,4 @@
-// The graph as users of the library meet it: one name for the type and for what makes and asks it.
+// The graph in the public library: one name for the type and its functions.
 
 import { buildGraph } from './build.js';
 import { fingerprint } from './fingerprint.js';

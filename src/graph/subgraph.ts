@@ -3,8 +3,8 @@ import { allocate } from '../math/memory.js';
 import { type BipartiteGraph, createGraph, type GraphSide } from './graph.js';
 
 /**
- * The graph of the edges whose label is the given one; vertices left without an edge are dropped, the others keep their
- * ids and their order. `labels` has one entry per edge, in the order of graph.users.neighbors.
+ * The graph of the edges that have the given label. Vertices left without an edge are dropped; the others keep their ids
+ * and their order. `labels` has one entry per edge, in the order of graph.users.neighbors.
  */
 export function selectEdges(graph: BipartiteGraph, labels: Uint8Array, label: number): BipartiteGraph {
   const { offsets, neighbors, counts } = graph.users;
@@ -49,8 +49,8 @@ export function selectEdges(graph: BipartiteGraph, labels: Uint8Array, label: nu
 }
 
 /**
- * The graph between the vertices whose mask is 1; isolated ones are dropped. The same as selectEdges for such edges, but
- * each order is read straight through, where scattering ten million edges would miss the cache at every one.
+ * The graph between the vertices whose mask is 1; isolated vertices are dropped. Equivalent to selectEdges, but it reads
+ * each order sequentially: scattering ten million edges would miss the cache at each of them.
  */
 export function selectVertices(graph: BipartiteGraph, users: Uint8Array, items: Uint8Array): BipartiteGraph {
   const userDegree = innerDegrees(graph.users, users, items);
@@ -66,7 +66,7 @@ export function selectVertices(graph: BipartiteGraph, users: Uint8Array, items: 
   });
 }
 
-/** The graph without the edges of the items whose mask is 0. Every vertex stays, also one without an edge. */
+/** The graph without the edges of the items whose mask is 0. All vertices stay, even without an edge. */
 export function dropEdgesOfItems(graph: BipartiteGraph, kept: Uint8Array): BipartiteGraph {
   const { users, items, names } = graph;
   const everyone = new Uint8Array(users.count).fill(1);
@@ -84,7 +84,7 @@ export function dropEdgesOfItems(graph: BipartiteGraph, kept: Uint8Array): Bipar
   });
 }
 
-/** How many neighbours in `other` each vertex of `own` has. */
+/** The number of neighbours in `other` of each vertex of `own`. */
 function innerDegrees(side: GraphSide, own: Uint8Array, other: Uint8Array): Uint32Array {
   const { offsets, neighbors, count } = side;
   const degree = new Uint32Array(count);
@@ -98,14 +98,14 @@ function innerDegrees(side: GraphSide, own: Uint8Array, other: Uint8Array): Uint
   return degree;
 }
 
-/** One more than the new number of each vertex of positive degree; 0 for the others. */
+/** The new number of each vertex of positive degree, plus one; 0 for the others. */
 function numbersOf(degree: Uint32Array): Uint32Array {
   const numbers = new Uint32Array(degree.length);
   for (let v = 0, next = 1; v < numbers.length; v++) if (degree[v] > 0) numbers[v] = next++;
   return numbers;
 }
 
-/** The rows of `vertices` with the neighbours that have a number, of which `degree` says how many there are. */
+/** The rows of `vertices`, restricted to neighbours that have a number; `degree` counts those. */
 function takeRows(side: EdgeRows, vertices: Uint32Array, degree: Uint32Array, number: Uint32Array): EdgeRows {
   const offsets = allocate(Uint32Array, vertices.length + 1);
   for (let v = 0; v < vertices.length; v++) offsets[v + 1] = offsets[v] + degree[vertices[v]];

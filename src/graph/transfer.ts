@@ -1,28 +1,27 @@
-// Values that cross threads without being copied: plain objects, with their arrays of numbers in shared memory, and so the ids
-// of graphs, which are no plain objects.
+// Passes values between threads without copying: plain objects, typed arrays in shared memory, and vertex ids.
 
 import { inSharedMemory } from '../math/memory.js';
 import { VertexIds } from './ids.js';
 
-/** What `packed` makes of a value, and `unpacked` takes in any thread. */
+/** The result of `toShared`, which `fromShared` reads in any thread. */
 export interface Transfer<T> {
   readonly content: unknown;
-  /** Never there: what it holds. */
+  /** Never set: it carries the type of the value. */
   readonly of?: T;
 }
 
-/** Ids as numbers, or as texts one after the other. */
-type PackedIds =
+/** Ids as numbers, or as concatenated texts. */
+type EncodedIds =
   | { readonly kind: 'integer'; readonly values: Float64Array }
   | { readonly kind: 'text'; readonly bytes: Uint8Array; readonly ends: Uint32Array };
 
-/** The name under which ids lie in what is packed. */
+/** The key of encoded ids. */
 const IDS = 'vertexIds';
 
 export function toShared<T>(value: T): Transfer<T> {
   return {
     content: eachOnce(value, (part) => {
-      if (part instanceof VertexIds) return { [IDS]: packedIds(part) };
+      if (part instanceof VertexIds) return { [IDS]: encodeIds(part) };
       return ArrayBuffer.isView(part) ? inSharedMemory(part as Float32Array) : undefined;
     }),
   };
@@ -30,12 +29,12 @@ export function toShared<T>(value: T): Transfer<T> {
 
 export function fromShared<T>({ content }: Transfer<T>): T {
   return eachOnce(content, (part) => {
-    if (Object.hasOwn(part, IDS)) return idsOf((part as { readonly [IDS]: PackedIds })[IDS]);
+    if (Object.hasOwn(part, IDS)) return decodeIds((part as { readonly [IDS]: EncodedIds })[IDS]);
     return ArrayBuffer.isView(part) ? part : undefined;
   }) as T;
 }
 
-/** The same value with some of its objects replaced; one that is met in two places is one in both of them. */
+/** Copies a value with some of its objects replaced; an object that appears twice stays one object. */
 function eachOnce(value: unknown, replace: (part: object) => object | undefined): unknown {
   const known = new Map<object, unknown>();
   const visit = (part: unknown): unknown => {
@@ -55,7 +54,7 @@ function eachOnce(value: unknown, replace: (part: object) => object | undefined)
   return visit(value);
 }
 
-function packedIds(ids: VertexIds): PackedIds {
+function encodeIds(ids: VertexIds): EncodedIds {
   const { values } = ids;
   if (values instanceof Float64Array) return { kind: 'integer', values: inSharedMemory(values) };
   const encoder = new TextEncoder();
@@ -71,9 +70,9 @@ function packedIds(ids: VertexIds): PackedIds {
   return { kind: 'text', bytes: inSharedMemory(bytes), ends: inSharedMemory(ends) };
 }
 
-function idsOf(ids: PackedIds): VertexIds {
+function decodeIds(ids: EncodedIds): VertexIds {
   if (ids.kind === 'integer') return VertexIds.integers(ids.values);
-  // A decoder takes no view of shared memory.
+  // A decoder does not accept views of shared memory.
   const bytes = ids.bytes.slice();
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const texts = Array.from(ids.ends, (end, i) =>

@@ -1,13 +1,11 @@
-// Walker's alias method: a draw from a fixed discrete distribution in constant time.
+// Walker's alias method: draws from a fixed discrete distribution in constant time.
 
 import { allocate } from './memory.js';
 import type { Random } from './random.js';
 
-/**
- * An alias table over 0 … n−1. Its two arrays can be shared between threads and wrapped again with `new AliasTable`.
- */
+/** An alias table over 0 … n−1. Threads can share its two arrays and wrap them with `new AliasTable`. */
 export class AliasTable {
-  /** In box i: the position of the border between i and its alias, i + (share of i), so that one uniform decides. */
+  /** The border between i and its alias in box i, stored as i + (fraction of i), so that one uniform decides. */
   readonly borders: Float64Array;
   readonly aliases: Uint32Array;
 
@@ -26,7 +24,7 @@ export class AliasTable {
     if (!(sum > 0 && sum < Number.POSITIVE_INFINITY)) {
       throw new RangeError(`alias table: ${n} weights sum to ${sum}; the sum must be positive and finite`);
     }
-    // One stack from each end: boxes below average grow from the left, those above from the right.
+    // Two stacks in one array: boxes below average grow from the left, those above from the right.
     const stack = new Uint32Array(n);
     let small = 0;
     let large = n;
@@ -45,7 +43,7 @@ export class AliasTable {
         stack[small++] = rich;
       }
     }
-    // What rounding leaves over is a full box.
+    // Boxes that remain because of rounding are full.
     while (large < n) fill(stack[large++]);
     while (small > 0) fill(stack[--small]);
     function fill(i: number) {

@@ -1,10 +1,10 @@
-// Symmetric positive systems of a few hundred unknowns, in float64.
+// Solves symmetric positive definite systems of a few hundred unknowns, in float64.
 
 import { FitError } from '../errors.js';
 
 /**
- * The lower factor of a symmetric positive matrix, size × size and row-major, in its place; above the diagonal nothing is read.
- * Squared pivots below `least` are taken for that; without it, one that is not positive is an error.
+ * Replaces a symmetric positive definite matrix (size × size, row-major) by its lower Cholesky factor. Only the lower
+ * triangle is read. Squared pivots below `least` are raised to it; without `least`, a pivot that is not positive throws.
  */
 export function factorize(matrix: Float64Array, size: number, least?: number): void {
   for (let i = 0; i < size; i++) {
@@ -21,7 +21,7 @@ export function factorize(matrix: Float64Array, size: number, least?: number): v
   }
 }
 
-/** Solves for `width` right-hand sides at once, size × width and row-major, in their place. */
+/** Solves for `width` right-hand sides (size × width, row-major), in place. */
 export function solveFactorized(
   factor: Float64Array,
   size: number,

@@ -1,19 +1,18 @@
-// Samplers of counts: exact algorithms, inversion for small means and transformed rejection (Hörmann's PTRS and
-// BTRS) for large ones.
+// Exact samplers of counts: inversion for small means, transformed rejection (Hörmann's PTRS and BTRS) for large ones.
 
 import { FitError } from '../errors.js';
 import type { Random } from './random.js';
 import { logFactorial, stirlingCorrection } from './special.js';
 
 const HALF_LOG_TWO_PI = 0.9189385332046728;
-/** Means from here on use rejection. PTRS and BTRS are valid from 10 on. */
+/** Larger means use rejection. PTRS and BTRS are valid from 10 on. */
 const LARGE = 10;
 
 /** Poisson, mean 0 … 1e15. */
 export function poisson(random: Random, mean: number): number {
   if (mean >= LARGE) return poissonRejection(random, mean);
   if (!(mean > 0)) return 0;
-  // Inversion from below. u runs over the upper tail so that tiny means keep their relative accuracy.
+  // Inversion from below. u runs over the upper tail, so that tiny means keep their relative accuracy.
   let term = Math.exp(-mean);
   let u = random.uniform();
   const none = -Math.expm1(-mean);
@@ -26,9 +25,9 @@ export function poisson(random: Random, mean: number): number {
 }
 
 function poissonRejection(random: Random, mean: number): number {
-  // No draw would ever be accepted.
+  // Without this check the rejection loop would never end.
   if (!(mean <= Number.MAX_SAFE_INTEGER)) {
-    throw new FitError(`a count of mean ${mean} cannot be drawn: sizes or hyperparameters are too extreme`);
+    throw new FitError(`cannot draw a count of mean ${mean}: sizes or hyperparameters are too extreme`);
   }
   const root = Math.sqrt(mean);
   const b = 0.931 + 2.53 * root;
@@ -46,13 +45,13 @@ function poissonRejection(random: Random, mean: number): number {
   }
 }
 
-/** log of the Poisson probability of k; by Stirling around k, so that nothing cancels at means of 1e9. */
+/** log of the Poisson probability of k, by Stirling's formula around k: no cancellation at means of 1e9. */
 function logPoisson(k: number, mean: number): number {
   if (k === 0) return -mean;
   return deviance(k, mean) - HALF_LOG_TWO_PI - 0.5 * Math.log(k) - stirlingError(k);
 }
 
-/** log k! less Stirling's formula, whole k ≥ 1. */
+/** log k! minus Stirling's formula, whole k ≥ 1. */
 function stirlingError(k: number): number {
   if (k >= 8) return stirlingCorrection(k);
   return logFactorial(k) - (k + 0.5) * Math.log(k) + k - HALF_LOG_TWO_PI;
@@ -72,7 +71,7 @@ function deviance(k: number, m: number): number {
   return k * sum;
 }
 
-/** Poisson given that it is at least 1; mean > 0, however small. */
+/** Poisson given that it is at least 1, for any mean > 0. */
 export function truncatedPoisson(random: Random, mean: number): number {
   if (mean >= LARGE) {
     for (;;) {
@@ -101,7 +100,7 @@ export function binomial(random: Random, n: number, p: number): number {
 function binomialBelowHalf(random: Random, n: number, p: number): number {
   if (n === 1) return random.uniform() < p ? 1 : 0;
   if (n * p >= LARGE) return binomialRejection(random, n, p);
-  // Inversion from below, from the upper tail as in `poisson`.
+  // Inversion from below over the upper tail, as in `poisson`.
   const logNone = n * Math.log1p(-p);
   let u = random.uniform();
   if (u >= -Math.expm1(logNone)) return 0;
@@ -150,8 +149,8 @@ function logBinomial(k: number, n: number, p: number): number {
 }
 
 /**
- * Multinomial: n balls into boxes in proportion to `weights` (≥ 0, a positive sum); counts go into `out`, which has
- * their length. Few balls are thrown one by one; many go box by box, each a binomial of what is left.
+ * Multinomial: n balls into boxes in proportion to `weights` (≥ 0, positive sum). Writes the counts into `out`, of the
+ * same length. A few balls are drawn one by one; many are drawn box by box, each a binomial of the remaining balls.
  */
 export function multinomial(
   random: Random,

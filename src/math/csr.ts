@@ -1,14 +1,14 @@
-// Compressed sparse rows: the lists of all rows one after the other in one array, and where each list begins in another.
+// Compressed sparse rows: one array holds the lists of all rows one after another, a second the start of each list.
 
 import { allocate } from './memory.js';
 
-/** Edges grouped by row: one side of a graph, or a part of one. The arrays are shared, never copied whole. */
+/** Edges grouped by row: one side of a graph, or a piece of one. The arrays are shared, never copied whole. */
 export interface EdgeRows {
   /** Rows + 1 positions: the edges of row r are offsets[r] … offsets[r+1]−1. */
   readonly offsets: Uint32Array;
-  /** For each edge, the row of the other side. Engines take any order within a row, but gather ascending ones by tiles. */
+  /** For each edge, the row of the other side. Any order works; engines gather ascending neighbours in tiles. */
   readonly neighbors: Uint32Array;
-  /** For each edge its count; undefined in a simple graph. */
+  /** For each edge, its count; undefined in a simple graph. */
   readonly counts: Uint32Array | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface RowLists {
   readonly values: Uint32Array;
 }
 
-/** Lists built row by row; each comes out ascending and without repetitions. */
+/** Builds lists row by row; each comes out ascending and without repetitions. */
 export function collectLists(
   rows: number,
   fill: (row: number, add: (value: number) => void) => void,
@@ -61,7 +61,7 @@ export function lengths(lists: RowLists): Uint32Array {
   );
 }
 
-/** The lists with every value replaced by its entry in `rename`; values whose entry is −1 are dropped. */
+/** Replaces every value by its entry in `rename`; drops values whose entry is −1. */
 export function renameLists(lists: RowLists, rename: Int32Array): RowLists {
   return collectLists(lists.offsets.length - 1, (row, add) => {
     for (let e = lists.offsets[row]; e < lists.offsets[row + 1]; e++) {
@@ -71,7 +71,7 @@ export function renameLists(lists: RowLists, rename: Int32Array): RowLists {
   });
 }
 
-/** The lists of the given rows, in their order; row −1 stands for an empty list. `keep` says which values stay. */
+/** The lists of the given rows, in their order; row −1 gives an empty list. `keep` selects the values that stay. */
 export function pickLists(
   lists: RowLists,
   rows: ArrayLike<number>,
@@ -126,7 +126,7 @@ export function pickRows(side: EdgeRows, rows: ArrayLike<number>): EdgeRows {
   return { offsets, neighbors, counts };
 }
 
-/** The first of the positions from … to−1 of ascending values whose value is at least `wanted`; `to` if there is none. */
+/** The first position in from … to−1 of ascending values whose value is at least `wanted`; `to` if there is none. */
 export function lowerBound(
   ascending: ArrayLike<number>,
   wanted: number,
@@ -141,7 +141,7 @@ export function lowerBound(
   return from;
 }
 
-/** The first of the positions from … to−1 of ascending values whose value is above `wanted`; `to` if there is none. */
+/** The first position in from … to−1 of ascending values whose value is above `wanted`; `to` if there is none. */
 export function upperBound(
   ascending: ArrayLike<number>,
   wanted: number,

@@ -1,4 +1,4 @@
-// Have the chains mixed? Split R-hat and effective sample size of one scalar over several chains of equal length.
+// Tests whether chains have mixed: split R-hat and effective sample size of one scalar over chains of equal length.
 
 /** Mean, spread and convergence of a chain. */
 export interface ChainSummary {
@@ -6,7 +6,7 @@ export interface ChainSummary {
   readonly standardDeviation: number;
   /** Close to 1 when all halves of all chains agree; above 1.01 they have not mixed. */
   readonly splitRHat: number;
-  /** Independent draws that would tell as much. */
+  /** Number of independent draws that would carry the same information. */
   readonly effectiveSamples: number;
 }
 
@@ -23,7 +23,7 @@ export function summarizeChains(chains: readonly ArrayLike<number>[]): ChainSumm
   const within = average(variances);
   const between = (n * sumSquares(means, mean)) / (halves.length - 1);
   const pooled = ((n - 1) / n) * within + between / n;
-  // A constant has mixed, and one draw of it tells all.
+  // A constant has mixed, and one draw determines it.
   if (pooled === 0) {
     return { mean, standardDeviation: 0, splitRHat: 1, effectiveSamples: n * halves.length };
   }
@@ -35,7 +35,7 @@ export function summarizeChains(chains: readonly ArrayLike<number>[]): ChainSumm
   };
 }
 
-/** n·m over the autocorrelation time, summed in pairs while the pairs stay positive and do not rise (Geyer). */
+/** n·m over the autocorrelation time, summed in pairs while the pairs are positive and do not rise (Geyer). */
 function effectiveSamples(
   halves: readonly Float64Array[],
   means: readonly number[],

@@ -1,4 +1,4 @@
-// Continuous samplers. Each takes the random stream first and draws from nothing else.
+// Continuous samplers. Each takes the random stream first and has no other source of randomness.
 
 import { FitError } from '../errors.js';
 import type { Random } from './random.js';
@@ -47,7 +47,7 @@ export function exponential(random: Random): number {
   return -Math.log(random.uniform());
 }
 
-/** The smallest normal float64: what a draw too small for float64 becomes, so that no draw is 0. */
+/** The smallest normal float64. Draws too small for float64 become this, so that no draw is 0. */
 const TINY = 2 ** -1022;
 
 /** Gamma(shape, rate 1), shape > 0. Never 0: shapes below 1 are drawn in log space. */
@@ -56,7 +56,7 @@ export function gamma(random: Random, shape: number): number {
   return Math.max(TINY, Math.exp(logGamma(random, shape)));
 }
 
-/** The logarithm of a Gamma(shape, rate 1) draw, exact also where the draw itself would underflow. */
+/** The logarithm of a Gamma(shape, rate 1) draw; exact even if the draw itself would underflow. */
 export function logGamma(random: Random, shape: number): number {
   if (shape >= 1) return Math.log(gammaAboveOne(random, shape));
   // G(shape + 1)·U^(1/shape) is Gamma(shape).
@@ -67,9 +67,8 @@ export function logGamma(random: Random, shape: number): number {
 function gammaAboveOne(random: Random, shape: number): number {
   const d = shape - 1 / 3;
   const c = 1 / Math.sqrt(9 * d);
-  // No draw would ever be accepted.
-  if (!(c > 0))
-    throw new FitError(`a Gamma of shape ${shape} cannot be drawn: hyperparameters are too extreme`);
+  // Without this check the rejection loop would never end.
+  if (!(c > 0)) throw new FitError(`cannot draw a Gamma of shape ${shape}: hyperparameters are too extreme`);
   for (;;) {
     const x = normal(random);
     const root = 1 + c * x;

@@ -1,16 +1,15 @@
-// Coins of vertices by their ids: the same whether a table is thinned while it is read or afterwards, and wherever its rows
-// stand.
+// Random draws of vertices by their ids. They do not depend on when a table is thinned or on the order of its rows.
 
 import { randomStream, textHash } from './random.js';
 import { STREAMS } from './streams.js';
 
 export interface IdDraws {
-  /** Whether a share of the vertices of a side holds this one. */
+  /** Whether the sample of users includes this id. */
   keepsUser(id: string): boolean;
   keepsItem(id: string): boolean;
 }
 
-/** The shares of both sides that are kept, and the seed of the draws. */
+/** The fraction of each side that is kept, and the seed of the draws. */
 export interface IdShares {
   readonly users: number;
   readonly items: number;

@@ -1,12 +1,12 @@
-// The top of a hill, by golden section.
+// One-dimensional maximization by golden section.
 
-/** When to stop: at so narrow an interval, relative to 1 + |x|, or after so many narrowings, whichever comes first. */
+/** When to stop: at an interval of width `tolerance`, relative to 1 + |x|, or after `steps` steps. */
 export interface MaximizeOptions {
   readonly tolerance?: number;
   readonly steps?: number;
 }
 
-/** Where a function with one peak in [low, high] is largest. By default to 1e-7. */
+/** The point of [low, high] at which a function with one peak is largest. Default tolerance 1e-7. */
 export function maximize(
   f: (x: number) => number,
   low: number,

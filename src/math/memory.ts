@@ -1,6 +1,5 @@
-// Where typed arrays come from. Threads can share them where the runtime has shared memory: in Node, and in a page that
-// is isolated from others (COOP and COEP). Elsewhere they are plain, and all work is done in the caller's thread: the
-// numbers are the same. Nothing outside this file needs to know which.
+// Allocates typed arrays. Threads share them if the runtime has shared memory: in Node, and in a cross-origin isolated
+// page (COOP and COEP). Otherwise arrays are plain and all work runs in the caller's thread, with the same numbers.
 
 type TypedArray =
   | Uint8Array
@@ -12,7 +11,7 @@ type TypedArray =
   | BigInt64Array;
 type ArrayType<T> = (new (buffer: ArrayBufferLike) => T) & { readonly BYTES_PER_ELEMENT: number };
 
-/** Whether threads can share memory here. Asked anew each time: a page may be isolated or not, and a test hides it. */
+/** Whether threads can share memory here. Checked on every call, because tests turn it off. */
 export function canShareMemory(): boolean {
   return typeof SharedArrayBuffer !== 'undefined';
 }
@@ -27,12 +26,12 @@ export function allocate<T extends TypedArray>(type: ArrayType<T>, length: numbe
   return new type(allocateBytes(type.BYTES_PER_ELEMENT * length));
 }
 
-/** Whether the values lie where threads can share them. */
+/** Whether the values are in shared memory. */
 export function isShared(values: TypedArray): boolean {
   return canShareMemory() && values.buffer instanceof SharedArrayBuffer;
 }
 
-/** The values in memory that threads can share: themselves where they lie there already, else a copy. */
+/** The values in shared memory: unchanged if they are there already, otherwise a copy. */
 export function inSharedMemory<T extends Exclude<TypedArray, BigInt64Array>>(values: T): T {
   if (!canShareMemory() || isShared(values)) return values;
   const copy = allocate(values.constructor as ArrayType<T>, values.length);
@@ -40,14 +39,14 @@ export function inSharedMemory<T extends Exclude<TypedArray, BigInt64Array>>(val
   return copy;
 }
 
-/** A list of whole numbers below 2³². */
+/** A copy of whole numbers below 2³², in shared memory if there is any. */
 export function allocateFrom(values: ArrayLike<number>): Uint32Array {
   const result = allocate(Uint32Array, values.length);
   result.set(values);
   return result;
 }
 
-/** One number from 0 on that threads count up together. */
+/** A shared counter that starts at 0. */
 export function createCounter(): Int32Array {
   return allocate(Int32Array, 1);
 }

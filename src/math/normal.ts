@@ -1,9 +1,9 @@
-// The normal distribution's tails and intervals, accurate relative to themselves however far out they lie.
+// Tails and intervals of the normal distribution, with full relative accuracy however far out they are.
 
 import { incompleteGamma, log1mexp } from './special.js';
 
 const LOG_ROOT_TWO_PI = 0.9189385332046728;
-/** The logarithm of the upper tail is tabulated here and follows from its slope in between. */
+/** The range in which the log upper tail is tabulated; values between are interpolated with the slopes. */
 const FIRST = -9;
 const LAST = 37;
 const STEPS = 64;
@@ -17,7 +17,7 @@ function makeTable() {
     const x = FIRST + n / STEPS;
     const { lower, upper } = incompleteGamma(0.5, (x * x) / 2);
     value[n] = x >= 0 ? Math.log(upper / 2) : Math.log1p(-upper / 2);
-    // Far out the tail itself underflows before its logarithm does.
+    // Far out the tail underflows before its logarithm does.
     if (x > 0 && upper < 1e-290) value[n] = farTail(x);
     if (x < 0 && lower === 0) value[n] = 0;
     slope[n] = -Math.exp(logDensity(x) - value[n]);
@@ -46,12 +46,12 @@ export function logUpper(x: number): number {
   const t = at - n;
   const [y0, y1] = [table.value[n], table.value[n + 1]];
   const [d0, d1] = [table.slope[n] / STEPS, table.slope[n + 1] / STEPS];
-  // The cubic through both values with both slopes.
+  // Cubic Hermite interpolation.
   const c = 3 * (y1 - y0) - 2 * d0 - d1;
   return y0 + t * (d0 + t * (c + t * (2 * (y0 - y1) + d0 + d1)));
 }
 
-/** What is known of a standard normal that lies in an interval. */
+/** Probability and moments of a standard normal restricted to an interval. */
 export interface TruncatedNormal {
   /** log P(a < Z ≤ b). */
   logProbability: number;
@@ -59,10 +59,10 @@ export interface TruncatedNormal {
   variance: number;
 }
 
-/** An interval this narrow is a point of the density. */
+/** In an interval this narrow the density counts as constant. */
 const NARROW = 0.02;
 
-/** Probability and moments of Z given a < Z ≤ b, written into `out`; a may be −∞ and b +∞. */
+/** Probability and moments of Z given a < Z ≤ b, written into `out`; a may be −∞ and b may be +∞. */
 export function truncateNormal(a: number, b: number, out: TruncatedNormal): TruncatedNormal {
   const width = b - a;
   if (width < NARROW) {

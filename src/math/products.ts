@@ -1,5 +1,5 @@
-// Sums of products of two rows. Four sums that run beside each other take a quarter of the time of one, and every sum of
-// the same numbers here has the same bits, whether it is made of products or of parts that were kept.
+// Sums of products of two rows. Four independent partial sums take a quarter of the time of one. All functions here add in
+// the same order, so equal numbers give equal bits, whether from products or from stored terms.
 
 /** Σ_k row[k]·table[at + k] over `count` numbers, in float64. */
 export function sumOfProducts(
@@ -20,7 +20,7 @@ export function sumOfProducts(
   return a + b + (c + d);
 }
 
-/** Σ_k parts[k], to the bits of `sumOfProducts` where these are the products. */
+/** Σ_k parts[k], with the same bits as `sumOfProducts` of the same products. */
 export function sumOfParts(parts: ArrayLike<number>): number {
   let [a, b, c, d] = [0, 0, 0, 0];
   let k = 0;

@@ -1,7 +1,7 @@
-// The two integrals that unseen vertices need: expectations over θ_k ~ Gamma(shape, rate) of powers of τ + θ·M, as one-dimensional
-// integrals in t. Substituted t = e^x they are smooth, and the trapezoid rule converges geometrically. Two things need
-// care: near σ = 1 the left tail e^((1−σ)x) is long, so x itself is bent, x = y − e^−(y−bend), which makes that tail
-// doubly exponential in y; and large masses move everything to tiny t, so the ends are found from the masses.
+// The two integrals that unseen vertices need: expectations over θ_k ~ Gamma(shape, rate) of powers of τ + θ·M, as
+// one-dimensional integrals in t. With t = e^x they are smooth, and the trapezoid rule converges geometrically. Near
+// σ = 1 the left tail e^((1−σ)x) is long. The substitution x = y − e^−(y−bend) makes it doubly exponential in y. Large
+// masses move the integrand to tiny t, so the masses determine the limits.
 
 import { FitError } from '../errors.js';
 import { expm1Ratio, lgamma } from './special.js';
@@ -16,9 +16,9 @@ export interface UnseenHyper {
 }
 
 const STEP = 0.2;
-/** Terms below this share of the sum end the walk to either side. */
+/** Terms below this fraction of the sum end the summation on either side. */
 const NEGLIGIBLE = 1e-17;
-/** Masses with t·M/b below this are summed by their power sums. */
+/** Masses with t·M/b below this enter by their power sums. */
 const SERIES = 1e-3;
 
 interface Rule {
@@ -28,7 +28,7 @@ interface Rule {
   /** Σ ratio^j, j = 1 … 5. */
   readonly powers: Float64Array;
   readonly step: number;
-  /** Where x bends, left of everything that happens in the integrand. */
+  /** Where the substitution bends x: left of all structure of the integrand. */
   readonly bend: number;
 }
 
@@ -36,7 +36,7 @@ function createRule(hyper: UnseenHyper, otherMass: ArrayLike<number>): Rule {
   const { sigma, tau, shape, rate } = hyper;
   if (!(sigma < 1 && tau > 0 && shape > 0 && rate > 0)) {
     throw new RangeError(
-      `leftover mass needs sigma < 1 and tau, shape, rate > 0, not ${sigma}, ${tau}, ${shape}, ${rate}`,
+      `unseen mass needs sigma < 1 and tau, shape, rate > 0, not ${sigma}, ${tau}, ${shape}, ${rate}`,
     );
   }
   const ratios = new Float64Array(otherMass.length);
@@ -54,7 +54,7 @@ function createRule(hyper: UnseenHyper, otherMass: ArrayLike<number>): Rule {
   }
   // The integrand is a pure power of t below the smallest of these scales.
   const scale = Math.max(hyper.tau, largest, hyper.shape * powers[0]);
-  // A power t^(1−σ) narrows the peak when σ is very negative.
+  // At very negative σ, t^(1−σ) narrows the peak.
   const step = STEP / Math.sqrt(Math.max(1, (1 - hyper.sigma) / 3));
   return { ratios, largest, powers, step, bend: -Math.log(scale) - 3 };
 }
@@ -64,7 +64,7 @@ function logProductOverT({ ratios, largest, powers }: Rule, t: number): number {
   if (t * largest < SERIES) {
     return powers[0] - t * (powers[1] / 2 - t * (powers[2] / 3 - t * (powers[3] / 4 - (t * powers[4]) / 5)));
   }
-  // A logarithm per eight factors; small factors lose nothing that counts beside the large one, which is ≥ 1e-3.
+  // One logarithm for eight factors. Small factors lose nothing that matters next to the large one, which is ≥ 1e-3.
   let sum = 0;
   for (let k = 0; k < ratios.length; ) {
     const end = Math.min(k + 8, ratios.length);
@@ -76,8 +76,8 @@ function logProductOverT({ ratios, largest, powers }: Rule, t: number): number {
 }
 
 /**
- * Whether the walk to the right is over. Where every term underflows there is nothing to compare with: it ends where t
- * does. A term that is no number is one too many.
+ * Whether the summation to the right ends. If every term underflows, it ends when t overflows. A term that is not a
+ * number throws.
  */
 function ends(term: number, total: number, t: number, after = 0): boolean {
   if (Number.isNaN(term)) {
@@ -88,15 +88,15 @@ function ends(term: number, total: number, t: number, after = 0): boolean {
   return t === Number.POSITIVE_INFINITY || (t > after && term < NEGLIGIBLE * total);
 }
 
-/** The leftmost y: there t^(1−σ) has fallen by e^−40 from the bend. */
+/** The leftmost y, where t^(1−σ) is e^−40 of its value at the bend. */
 function leftEnd(hyper: UnseenHyper, rule: Rule): number {
   const depth = 40 / (1 - hyper.sigma);
-  // y − bend − e^−(y−bend) = −depth; −log(depth) overshoots a little, which is harmless.
+  // Solves y − bend − e^−(y−bend) = −depth; −log(depth) goes slightly too far, which is harmless.
   return rule.bend - Math.log(depth + 1);
 }
 
 /**
- * Leftover mass per feature: size · E[θ_l (τ + θ·M)^(σ−1)] for every l, M = otherMass.
+ * Unseen mass per feature: size · E[θ_l (τ + θ·M)^(σ−1)] for every l, M = otherMass.
  * Relative error below 1e-10 for σ from −2 to 0.95 and masses from 1e-6 to 1e9.
  */
 export function unseenMass(hyper: UnseenHyper, otherMass: ArrayLike<number>): Float64Array {
@@ -148,8 +148,8 @@ export function expectedLaplace(hyper: Omit<UnseenHyper, 'size'>, otherMass: Arr
 }
 
 /**
- * ∫_0^∞ e^−v f(v) dv for every component of a smooth bounded f, by a doubly exponential rule (v = exp(s − e^−s)): f may
- * vary on any scale of v from 1e-2 up. `f` writes its components into the array that it is given.
+ * ∫_0^∞ e^−v f(v) dv for every component of a smooth bounded f, by a doubly exponential rule (v = exp(s − e^−s)). f may
+ * vary on any scale of v from 1e-2 up. `f` writes its components into the given array.
  */
 export function integrateAgainstExponential(
   components: number,

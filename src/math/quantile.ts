@@ -1,6 +1,6 @@
 /**
- * The value that a further one of the same law lies below with probability `level`: the order statistic at level·(n+1),
- * between two of them linearly. Beyond the ends (n below 1/level − 1) the extreme values stand in.
+ * The value that a new draw of the same distribution is below with probability `level`: the order statistic at
+ * level·(n+1), with linear interpolation. Beyond the ends (n below 1/level − 1) it is the extreme value.
  */
 export function predictiveQuantile(ascending: ArrayLike<number>, level: number): number {
   const n = ascending.length;
@@ -8,7 +8,7 @@ export function predictiveQuantile(ascending: ArrayLike<number>, level: number):
   return quantile(ascending, Math.min(1, Math.max(0, (level * (n + 1) - 1) / (n - 1))));
 }
 
-/** The quantile of values in ascending order: linear between the order statistics around level·(n−1). */
+/** The quantile of ascending values at level·(n−1), with linear interpolation. */
 export function quantile(ascending: ArrayLike<number>, level: number): number {
   const at = level * (ascending.length - 1);
   const low = Math.floor(at);

@@ -1,8 +1,8 @@
-// Seeded random streams. A stream is named by a seed and a path of numbers; streams of different paths are
-// independent for every practical purpose, so work that is cut into pieces gives each piece the stream of its own
-// path, and the numbers do not depend on which worker does which piece.
+// Seeded random streams. A seed and a path of numbers name a stream; streams of different paths are independent for
+// every practical purpose. Each piece of work takes the stream of its own path, so the numbers do not depend on which
+// worker does which piece.
 //
-// The generator is xoshiro128** (Blackman and Vigna); its state comes from mixing the path, word by word, with the
+// The generator is xoshiro128** (Blackman and Vigna). Its state comes from mixing the path, word by word, with the
 // finalizer of MurmurHash3 in two lanes.
 
 const TWO_POW_MINUS_53 = 2 ** -53;
@@ -27,7 +27,7 @@ export class Random {
     let h1 = 0x9e3779b9;
     let h2 = 0x243f6a88;
     for (const part of path) {
-      // Both halves of a number up to 2^53 count, as does its sign.
+      // Both halves of a number up to 2^53 matter, and so does its sign.
       const low = part >>> 0;
       const high = Math.floor(part / 4294967296) >>> 0;
       h1 = mix((h1 ^ low) + 0x9e3779b9);
@@ -68,7 +68,7 @@ export class Random {
     return Math.floor(this.uniform() * n);
   }
 
-  /** The independent stream of a longer path. Deriving does not advance this stream. */
+  /** The independent stream of a longer path. This stream does not advance. */
   derive(...path: readonly number[]): Random {
     return new Random([...this.path, ...path]);
   }
@@ -79,7 +79,7 @@ export function randomStream(seed: number, ...path: readonly number[]): Random {
   return new Random([seed, ...path]);
 }
 
-/** Two words that stand for a text in the path of a stream: of its characters alone, whether it was written as a number or not. */
+/** Two words for the path of a stream that depend only on the characters of the text. */
 export function textHash(text: string): [number, number] {
   let h1 = 0x9e3779b9;
   let h2 = 0x243f6a88;
@@ -90,7 +90,7 @@ export function textHash(text: string): [number, number] {
   return [mix(h1 ^ text.length), mix(h2 + h1)];
 }
 
-/** Puts the values into random order, in place. */
+/** Shuffles the values in place. */
 export function shuffle<T extends number[] | Uint32Array>(values: T, random: Random): T {
   for (let i = values.length - 1; i > 0; i--) {
     const j = random.below(i + 1);

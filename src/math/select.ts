@@ -1,6 +1,4 @@
-// Selection without sorting.
-
-/** The nth largest of the first `count` values; reorders them. */
+/** The nth largest of the first `count` values, without sorting; reorders them. */
 export function nthLargest(values: Float32Array, count: number, nth: number): number {
   let low = 0;
   let high = count - 1;

@@ -1,5 +1,5 @@
-// Special functions in float64. Errors are below 1e-13, relative where the value is away from a zero and absolute
-// near one (lgamma is relative at its zeros 1 and 2 too).
+// Special functions in float64. Errors are below 1e-13: relative away from zeros of the function, absolute near them
+// (lgamma is relative at its zeros 1 and 2 too).
 
 const HALF_LOG_TWO_PI = 0.9189385332046728;
 const ONE_MINUS_EULER = 0.42278433509846713;
@@ -20,7 +20,7 @@ function logGammaAtTwo(y: number): number {
   return (sum + ONE_MINUS_EULER) * y;
 }
 
-/** What Stirling's formula leaves out of log Γ(x), for x ≥ 8: 1/(12x) − 1/(360x³) + … */
+/** log Γ(x) minus Stirling's formula, for x ≥ 8: 1/(12x) − 1/(360x³) + … */
 export function stirlingCorrection(x: number): number {
   const z = 1 / (x * x);
   return (
@@ -49,7 +49,7 @@ export function lgamma(x: number): number {
   if (x >= 0.5) return logGammaAtTwo(x - 1) - Math.log1p(x - 1);
   if (x > 0) return logGammaAtTwo(x) - Math.log1p(x) - Math.log(x);
   if (x === Math.floor(x)) return Number.POSITIVE_INFINITY;
-  // Reflection; the sine of the distance to the nearest whole number, which is exact.
+  // Reflection, with the sine of the distance to the nearest whole number, which is exact.
   const distance = x - Math.round(x);
   return Math.log(Math.PI / Math.abs(Math.sin(Math.PI * distance))) - lgamma(1 - x);
 }
@@ -113,8 +113,8 @@ export function logFactorial(x: number): number {
 }
 
 /**
- * The regularized incomplete gamma functions P(a, x) = γ(a, x)/Γ(a) and Q = 1 − P, a > 0, x ≥ 0: the series below
- * a + 1, Lentz's continued fraction above, so that the smaller of the two is always computed directly.
+ * The regularized incomplete gamma functions P(a, x) = γ(a, x)/Γ(a) and Q = 1 − P, a > 0, x ≥ 0. The series serves below
+ * a + 1, Lentz's continued fraction above, so the smaller of the two is always computed directly.
  */
 export function incompleteGamma(a: number, x: number): { readonly lower: number; readonly upper: number } {
   if (x <= 0) return { lower: 0, upper: 1 };
@@ -152,10 +152,10 @@ export function gammaFraction(a: number, x: number): number {
   return h;
 }
 
-/** The upper incomplete gamma function Γ(a, x) for −1 < a < 1, 0 and negative a too, x > 0. */
+/** The upper incomplete gamma function Γ(a, x), x > 0, −1 < a < 1. */
 export function upperGamma(a: number, x: number): number {
   if (x >= 1) return gammaFraction(a, x) * Math.exp(a * Math.log(x) - x);
-  // From x to 1 term by term of e^−t, which is smooth in a through 0; then from 1 on.
+  // Integrate e^−t term by term from x to 1, which is smooth in a through 0; then from 1 on.
   const log = Math.log(x);
   let sum = -log * expm1Ratio(a * log);
   let factor = 1;

@@ -1,4 +1,4 @@
-// Student's t distribution: what an estimate from few replicas is judged by.
+// Student's t distribution, for estimates from few replicas.
 
 import { lgamma } from './special.js';
 
@@ -20,7 +20,7 @@ export function studentQuantile(level: number, freedom: number): number {
   return (low + high) / 2;
 }
 
-/** I_x(a, b), by its continued fraction on the side where that converges fast. */
+/** I_x(a, b), by its continued fraction on the side where it converges fast. */
 function regularizedBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
@@ -30,7 +30,7 @@ function regularizedBeta(x: number, a: number, b: number): number {
     : 1 - (front * betaFraction(1 - x, b, a)) / b;
 }
 
-/** 1/(1 + d₁/(1 + d₂/(1 + …))), evaluated forwards by ratios of successive convergents. */
+/** 1/(1 + d₁/(1 + d₂/(1 + …))), evaluated forward by ratios of successive convergents. */
 function betaFraction(x: number, a: number, b: number): number {
   const term = (n: number) => {
     const m = Math.floor(n / 2);

@@ -1,32 +1,32 @@
-// Threads for parts of one work that go on beside each other, so that all together keep about as many busy as one part alone
-// was allowed. A part waits until a thread is free for it and has that one to its end. With its first step it has an even part of
-// those that are left when every part has one; for each later step it also takes those that others have given back by then.
+// Divides a number of threads among jobs that run at the same time, so that together they use about as many as one job
+// may. A job waits for a free thread and keeps it to its end. In its first step it gets an equal share of the threads that
+// remain when every job has one. In later steps it also takes threads that other jobs have returned.
 
 import { cores } from './spawn.js';
 
-/** The threads of one part. */
+/** The threads of one job. */
 export interface ThreadShare {
   /** Waits for a thread of its own. */
   begin(): Promise<void>;
-  /** How many threads the next step may have, instead of those that the last one had. */
+  /** The number of threads for the next step; it replaces the number of the last step. */
   take(): number | undefined;
-  /** Gives back what it has; a part that will not begin after all is no longer counted on. */
+  /** Returns all threads. A job that ends before it begins no longer reserves one. */
   end(): void;
 }
 
-/** The same shares, which tell how many milliseconds passed from when the first was asked for until one of them began. */
-export function tellingOfWait(
+/** Wraps the shares to report the wait, in milliseconds, from the first request until the first job begins. */
+export function withWaitReport(
   shares: readonly ThreadShare[],
-  tell: (ms: number) => void,
+  report: (ms: number) => void,
 ): readonly ThreadShare[] {
   let asked: number | undefined;
-  let told = false;
+  let reported = false;
   return shares.map(({ begin, take, end }) => ({
     async begin() {
       asked ??= performance.now();
       await begin();
-      if (!told) tell(performance.now() - asked);
-      told = true;
+      if (!reported) report(performance.now() - asked);
+      reported = true;
     },
     take,
     end,
@@ -34,8 +34,8 @@ export function tellingOfWait(
 }
 
 /**
- * A share of `threads` for each of so many parts. As many as there are cores, or no number, leave nothing to share out: the cores
- * themselves are the bound, and whatever one part leaves idle another one uses.
+ * A share of `threads` for each of `parts` jobs. If `threads` is undefined or at least the number of cores, nothing is
+ * divided: the cores themselves are the limit, and one job uses what another leaves idle.
  */
 export function shareThreads(threads: number | undefined, parts: number): readonly ThreadShare[] {
   if (threads === undefined || threads >= cores()) {
@@ -43,9 +43,9 @@ export function shareThreads(threads: number | undefined, parts: number): readon
     return Array.from({ length: parts }, () => all);
   }
   let free = Math.max(1, Math.floor(threads));
-  /** Parts that have no thread yet. */
+  /** Jobs that have no thread yet. */
   let toCome = parts;
-  /** Parts that have had no step yet. */
+  /** Jobs that have not taken a step yet. */
   let toStep = parts;
   const queue: (() => void)[] = [];
   const admit = () => {
@@ -62,7 +62,7 @@ export function shareThreads(threads: number | undefined, parts: number): readon
     let admitted = () => {};
     return {
       begin() {
-        // Stopped before it began: it gets no thread, and is not to wait for one.
+        // It ended before it began: it gets no thread and must not wait.
         if (state === 'done') return Promise.resolve();
         state = 'waiting';
         return new Promise((resolve) => {

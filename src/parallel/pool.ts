@@ -1,7 +1,6 @@
-// A pool of workers that run the exported functions of one module. A task is a plain function (input) → output of
-// that module; the module's own variables live as long as the worker, so a first task can set up state for later
-// ones. Results come back in input order, whatever worker made them, so a caller that derives randomness and blocks
-// from the input alone gets the same numbers on any number of threads.
+// A pool of workers that run the exported functions of one module. A task is a plain function (input) → output. The
+// module's variables live as long as the worker, so a first task can set up state for later ones. Results come back in
+// input order. If randomness and blocks depend on the input alone, the numbers are the same on any number of threads.
 
 import { abortReason, FitError, throwIfAborted, unpackError } from '../errors.js';
 import { canShareMemory } from '../math/memory.js';
@@ -21,7 +20,7 @@ export interface WorkerPool {
   readonly size: number;
   /** Runs `task` on every input, in any order; resolves to the outputs in input order. */
   map<Input, Output>(task: string, inputs: readonly Input[], options?: MapOptions<Output>): Promise<Output[]>;
-  /** Runs `task` on one input, on the first worker that this leaves free; a task may say how far it is. */
+  /** Runs `task` on one input, on the first free worker; the task may report progress. */
   run<Input, Output>(
     task: string,
     input: Input,
@@ -46,8 +45,8 @@ interface Pending {
 }
 
 /**
- * All cores unless told otherwise, but no more than there are pieces of work, and 1 where threads cannot share memory; a
- * whole number of at least 1.
+ * The number of threads: by default all cores, but no more than there are pieces of work. It is 1 if threads cannot
+ * share memory.
  */
 export function threadCount(threads: number | undefined, pieces = Number.POSITIVE_INFINITY): number {
   if (!canShareMemory()) return 1;
@@ -55,46 +54,43 @@ export function threadCount(threads: number | undefined, pieces = Number.POSITIV
 }
 
 /**
- * Starts `threads` workers on a module of tasks: as many as `threadCount` gave for the work. A worker that dies, or cannot start, rejects whatever it was doing;
- * nothing hangs. Where threads cannot share memory the tasks run in this thread, one after the other: same numbers.
+ * Starts `threads` workers on a module of tasks. A worker that dies or cannot start rejects its tasks, so nothing hangs.
+ * If threads cannot share memory, the tasks run in this thread one after another, with the same numbers.
  */
 export async function createPool(module: TaskModule, threads: number): Promise<WorkerPool> {
   if (!canShareMemory()) return createPoolHere(module);
   const deaths = createDeaths();
   const size = threadCount(threads);
   checkAddressSpace(size);
-  const workers = Array.from({ length: size }, () => startWorker(module, deaths.tell));
+  const workers = Array.from({ length: size }, () => startWorker(module, deaths.report));
   return poolOf(workers, deaths);
 }
 
-/** A pool without workers: its tasks run in this thread, one after the other, and others have their turn now and then. */
+/** A pool without workers: its tasks run in this thread one after another, and yield to other work from time to time. */
 export async function createPoolHere(module: TaskModule): Promise<WorkerPool> {
   return poolOf([await startHere(module)], createDeaths());
 }
 
-/** Whether this thread may work beside workers: that of a page has to draw and to listen. */
+/** Whether this thread may work along with the workers: the main thread of a page must stay responsive. */
 export function mayWorkHere(): boolean {
   return canShareMemory() && typeof document === 'undefined';
 }
 
-/**
- * Who is to hear of a worker's death. No promise that lives as long as the pool: whatever is raced against one is kept by it,
- * results and all.
- */
+/** Reports the death of a worker. It uses no long-lived promise: such a promise would retain all results raced against it. */
 interface Deaths {
-  tell(error: FitError): void;
-  /** The result, or the death that comes before it. */
+  report(error: FitError): void;
+  /** The result, or a rejection if a worker dies first. */
   or<T>(result: Promise<T>): Promise<T>;
 }
 
 function createDeaths(): Deaths {
-  const hearers = new Set<(error: FitError) => void>();
+  const listeners = new Set<(error: FitError) => void>();
   let dead: FitError | undefined;
   return {
-    tell(error) {
+    report(error) {
       dead ??= error;
-      for (const hear of hearers) hear(dead);
-      hearers.clear();
+      for (const listener of listeners) listener(dead);
+      listeners.clear();
     },
     or(result) {
       if (dead) {
@@ -102,8 +98,8 @@ function createDeaths(): Deaths {
         return Promise.reject(dead);
       }
       return new Promise((resolve, reject) => {
-        hearers.add(reject);
-        result.then(resolve, reject).finally(() => hearers.delete(reject));
+        listeners.add(reject);
+        result.then(resolve, reject).finally(() => listeners.delete(reject));
       });
     },
   };
@@ -124,7 +120,7 @@ function poolOf(workers: readonly PoolWorker[], deaths: Deaths): WorkerPool {
         try {
           outputs[index] = (await worker.call(task, inputs[index])) as Output;
         } catch (error) {
-          next = inputs.length; // the others stop after what they are doing
+          next = inputs.length; // the other workers stop after their current task
           throw error;
         }
         onResult?.(outputs[index], index);
@@ -152,7 +148,7 @@ function poolOf(workers: readonly PoolWorker[], deaths: Deaths): WorkerPool {
       try {
         throwIfAborted(signal);
         const called = worker.call(task, input, onProgress) as Promise<Output>;
-        // Not heard while it waits: many may wait with one signal, and the first that is rejected lets the next come here.
+        // The signal is not observed while waiting: many calls may share it, and each rejected one lets the next proceed.
         return await (signal ? orAborted(signal, called) : called);
       } finally {
         const next = waiting.shift();
@@ -174,14 +170,14 @@ function poolOf(workers: readonly PoolWorker[], deaths: Deaths): WorkerPool {
   };
 }
 
-/** Rejects as soon as the signal fires: a task under way is not waited for (closing the pool ends it). */
+/** Rejects as soon as the signal fires, without waiting for the running task (closing the pool ends it). */
 async function orAborted<T>(signal: AbortSignal, ended: Promise<T>): Promise<T> {
   let stop: () => void;
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(abortReason(signal));
   });
   if (signal.aborted) stop!();
-  // Taken off again: one signal may guard thousands of calls.
+  // Remove the listener: one signal may guard thousands of calls.
   signal.addEventListener('abort', stop!, { once: true });
   try {
     return await Promise.race([ended, aborted]);
@@ -234,14 +230,14 @@ function startWorker(module: TaskModule, onDeath: (error: FitError) => void): Po
   };
 }
 
-/** How long tasks may keep this thread before others get a turn: a page that is to stay alive, a signal that is to fire. */
+/** How long tasks may block this thread before other events get a turn. */
 const TURN_MS = 50;
 
-type Tell = (progress: Progress) => void;
+type Report = (progress: Progress) => void;
 
-/** The same as a worker, in this thread: tasks take turns with whatever else goes on in it. */
+/** Runs tasks in this thread like a worker, and yields to other events. */
 async function startHere(module: TaskModule): Promise<PoolWorker> {
-  const tasks = (await module.here()) as Record<string, (input: unknown, tell: Tell) => unknown>;
+  const tasks = (await module.here()) as Record<string, (input: unknown, report: Report) => unknown>;
   let last: Promise<unknown> = Promise.resolve();
   let turn = performance.now();
   return {
@@ -254,7 +250,7 @@ async function startHere(module: TaskModule): Promise<PoolWorker> {
         if (!tasks[task]) throw new Error(`there is no task ${task}`);
         return tasks[task](input, (progress) => onProgress?.(progress));
       });
-      last = result.catch(() => {}); // a task's failure is its caller's to handle
+      last = result.catch(() => {}); // the caller handles a task's failure
       return result;
     },
     close: async () => {},

@@ -1,4 +1,4 @@
-// How a worker starts, in Node and in a browser: the one place that knows the difference.
+// Starts a worker in Node or in a browser: the only file that knows the difference.
 
 import { FitError, type PackedError } from '../errors.js';
 import type { Progress } from '../progress.js';
@@ -13,7 +13,7 @@ export interface WorkerReply {
   readonly id: number;
   readonly output?: unknown;
   readonly error?: PackedError;
-  /** Not the answer yet, but how far the task is. */
+  /** A progress report, not the answer. */
   readonly progress?: Progress;
 }
 
@@ -29,7 +29,7 @@ export interface WorkerEvents {
 
 /** A module of tasks, and the three ways in which it runs. */
 export interface TaskModule {
-  /** What the module calls itself in `serveTasks`; its file is `NAME.js`. */
+  /** The module's name in `serveTasks`; its file is `NAME.js`. */
   readonly name: string;
   /** In Node: the URL of a file in the same folder. */
   readonly base: string;
@@ -48,7 +48,7 @@ export function taskModule(
   path: string,
   base: string,
   worker: () => Worker = () => {
-    throw new Error(`${path}: sources run in Node alone`);
+    throw new Error(`${path}: the sources run only in Node`);
   },
   here: () => Promise<object> = () =>
     import(/* @vite-ignore */ /* webpackIgnore: true */ new URL(path.replace(/js$/, 'ts'), base).href),
@@ -56,7 +56,7 @@ export function taskModule(
   return { name: path.slice(2, -3), base, worker, here };
 }
 
-/** What a worker for that module is called: no worker of anybody else's is. */
+/** The name of a worker for the module; workers of other libraries have other names. */
 export const workerName = (module: string): string => `graphex:${module}`;
 
 const inNode = typeof process !== 'undefined' && process.versions?.node !== undefined;
@@ -66,14 +66,14 @@ export function cores(): number {
   return (typeof navigator !== 'undefined' && navigator.hardwareConcurrency) || 1;
 }
 
-/** Bytes that the process can still have; undefined where nobody says, as in a page. */
+/** Bytes that the process can still allocate; undefined if unknown, as in a page. */
 export function freeMemory(): number | undefined {
   if (!inNode) return undefined;
   const { availableMemory } = process as { availableMemory?: () => number };
   return availableMemory?.() ?? process.getBuiltinModule('node:os').freemem();
 }
 
-/** Tests import the TypeScript sources, but a worker needs JavaScript: take the built twin in dist/. */
+/** Tests import the TypeScript sources, but a worker needs JavaScript: use the built file in dist/. */
 function built(url: URL): URL {
   return import.meta.url.endsWith('.ts') ? new URL(url.href.replace(/\/src\/(?!.*\/src\/)/, '/dist/')) : url;
 }
@@ -82,10 +82,10 @@ export function spawnWorker(module: TaskModule, events: WorkerEvents): WorkerHan
   return inNode ? spawnInNode(module, events) : spawnInBrowser(module, events);
 }
 
-/** What V8 reserves for a worker, at most: 0.7 GiB in Node 20, 1.1 in Node 26. */
+/** The most that V8 reserves for a worker: 0.7 GiB in Node 20, 1.1 GiB in Node 26. */
 const WORKER_ADDRESS_SPACE = 1280 * 2 ** 20;
 
-/** Where a limit leaves no room for so many workers V8 would end the whole process: says so beforehand. */
+/** Throws if the address-space limit has no room for the workers: V8 would end the whole process. */
 export function checkAddressSpace(workers: number): void {
   if (!inNode || process.platform !== 'linux') return;
   const { readFileSync } = process.getBuiltinModule('node:fs');
@@ -93,7 +93,7 @@ export function checkAddressSpace(workers: number): void {
     try {
       return Number(pattern.exec(readFileSync(file, 'utf8'))?.[1]);
     } catch {
-      return Number.NaN; // no such file in this sandbox: then nothing is known
+      return Number.NaN; // the sandbox has no such file: the limit is unknown
     }
   };
   const limit = find('/proc/self/limits', /^Max address space +(\d+)/m);
@@ -112,7 +112,7 @@ function spawnInNode({ name, base }: TaskModule, events: WorkerEvents): WorkerHa
   const { Worker } = process.getBuiltinModule('node:worker_threads');
   const worker = new Worker(built(new URL(`./${name}.js`, base)), {
     workerData: { name: workerName(name) },
-    // Not the flags of the process: some, such as --input-type, forbid a worker to start.
+    // Do not inherit the flags of the process: some, such as --input-type, prevent a worker from starting.
     execArgv: [],
     env: { ...process.env, NODE_OPTIONS: '' },
   });
@@ -136,7 +136,7 @@ function spawnInBrowser(module: TaskModule, events: WorkerEvents): WorkerHandle 
   const worker = module.worker();
   worker.onmessage = (event) => events.onMessage(event.data);
   worker.onmessageerror = () => events.onDeath('its answer could not be read');
-  // A script that cannot be fetched or run says so here, without a message.
+  // A script that cannot be loaded or run raises this event, without a message.
   worker.onerror = (event) =>
     events.onDeath(event.message || `its script ${module.name}.js could not be loaded`);
   return {

@@ -1,16 +1,16 @@
 // The worker's end of a pool: answers requests one at a time. Every module of tasks ends with a call of `serveTasks`,
-// which does nothing but in a worker that was started for that module.
+// which acts only in a worker that was started for that module.
 
 import { packError } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { type WorkerReply, type WorkerRequest, workerName } from './spawn.js';
 
-type Task = (input: unknown, tell: (progress: Progress) => void) => unknown;
+type Task = (input: unknown, report: (progress: Progress) => void) => unknown;
 
 /** Milliseconds between reports of the same stage. */
-const TELL_MS = 100;
+const REPORT_MS = 100;
 
-/** Answers a pool's requests for the named tasks, where this is a worker that a pool has started for the module `name`. */
+/** Answers a pool's requests for the tasks, if this is a worker that a pool has started for the module `name`. */
 export function serveTasks(name: string, tasks: object): void {
   if (typeof process !== 'undefined' && process.versions?.node) {
     const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
@@ -21,7 +21,7 @@ export function serveTasks(name: string, tasks: object): void {
       (message) => parentPort.postMessage(message),
     );
   } else if (typeof self !== 'undefined' && self.name === workerName(name) && !('document' in self)) {
-    // At once: a worker's messages do not wait for a listener that comes late.
+    // Listen immediately: messages to a worker do not wait for a late listener.
     serve(
       tasks as Record<string, Task>,
       (handler) => {
@@ -47,7 +47,7 @@ function serve(
           id,
           output: await run(
             input,
-            nowAndThen((progress) => reply({ id, progress })),
+            throttled((progress) => reply({ id, progress })),
           ),
         });
       } catch (cause) {
@@ -57,13 +57,13 @@ function serve(
   });
 }
 
-/** Tells of each new stage at once, and of its steps no more often than anybody looks. */
-function nowAndThen(tell: (progress: Progress) => void): (progress: Progress) => void {
-  let told: { readonly stage: string; readonly at: number } | undefined;
+/** Reports each new stage immediately, and the steps of a stage at most every REPORT_MS. */
+function throttled(report: (progress: Progress) => void): (progress: Progress) => void {
+  let last: { readonly stage: string; readonly at: number } | undefined;
   return (progress) => {
     const at = performance.now();
-    if (progress.stage === told?.stage && at - told.at < TELL_MS) return;
-    told = { stage: progress.stage, at };
-    tell(progress);
+    if (progress.stage === last?.stage && at - last.at < REPORT_MS) return;
+    last = { stage: progress.stage, at };
+    report(progress);
   };
 }

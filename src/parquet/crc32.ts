@@ -1,4 +1,4 @@
-// The checksum of Parquet's pages: Node's own where there is one, else by a table.
+// The checksum of Parquet pages: Node's own if it exists, otherwise by a table.
 
 const native = globalThis.process?.getBuiltinModule?.('node:zlib')?.crc32;
 

@@ -1,5 +1,5 @@
-// The encodings of Parquet's pages. Each decoder is given how many values it must find and throws where the bytes hold
-// fewer, so that no count in a damaged file is believed.
+// The encodings of Parquet pages. Each decoder knows how many values it must find and throws if the bytes hold fewer,
+// so it trusts no count in a damaged file.
 
 import type { Physical } from './footer.js';
 import { DamagedError } from './thrift.js';
@@ -7,7 +7,7 @@ import { DamagedError } from './thrift.js';
 /** Decoded values of one page or dictionary. */
 export type Values =
   | { readonly kind: 'numbers'; readonly numbers: Int32Array | Float32Array | Float64Array | Uint8Array }
-  /** `per` words of 32 bits a value, the lowest first. */
+  /** `per` 32-bit words for each value, the lowest first. */
   | { readonly kind: 'words'; readonly words: Int32Array; readonly per: 2 | 3 }
   | {
       readonly kind: 'bytes';
@@ -16,7 +16,7 @@ export type Values =
       readonly stops: Uint32Array;
     };
 
-/** Runs of equal numbers and bit-packed groups of eight, as levels, dictionary indexes and booleans are written. */
+/** Runs of equal numbers and bit-packed groups of eight: the encoding of levels, dictionary indexes and booleans. */
 export function decodeRuns(bytes: Uint8Array, width: number, count: number): Uint32Array {
   if (width > 32) throw new DamagedError(`numbers of ${width} bits`);
   const result = new Uint32Array(count);
@@ -34,12 +34,12 @@ export function decodeRuns(bytes: Uint8Array, width: number, count: number): Uin
       for (let i = size - 1; i >= 0; i--) value = value * 256 + bytes[pos + i];
       pos += size;
       const stop = Math.min(count, done + runs);
-      if (stop === done) throw new DamagedError('a run of no value');
+      if (stop === done) throw new DamagedError('a run is empty');
       result.fill(value, done, stop);
       done = stop;
     } else {
       const stop = Math.min(count, done + 8 * runs);
-      // The last group may be cut at the end of the page.
+      // The end of the page may cut the last group.
       if (stop === done || pos + Math.ceil(((stop - done) * width) / 8) > bytes.length) throw short();
       unpackBits(bytes, pos, width, result, done, stop);
       pos += runs * width;
@@ -70,7 +70,7 @@ function unpackBits(
     }
     return;
   }
-  // Up to 39 bits are held, which shifts would lose and products keep.
+  // Up to 39 bits are held, so multiply instead of shifting: shifts are limited to 32 bits.
   for (let i = from; i < to; i++) {
     for (; bits < width; bits += 8) held += bytes[pos++] * 2 ** bits;
     into[i] = held % 2 ** width;
@@ -79,7 +79,7 @@ function unpackBits(
   }
 }
 
-/** The values as they stand in memory, one after the other. */
+/** Values as they are in memory, one after another. */
 export function decodePlain(bytes: Uint8Array, physical: Physical, width: number, count: number): Values {
   switch (physical) {
     case 'boolean': {
@@ -125,7 +125,7 @@ function fixed(bytes: Uint8Array, width: number, count: number): Values {
   return { kind: 'bytes', data: bytes, starts, stops };
 }
 
-/** Byte k of all values, then byte k + 1: as floating-point numbers compress well. */
+/** Byte k of all values, then byte k + 1: floating-point numbers compress well this way. */
 export function decodeByteStreams(
   bytes: Uint8Array,
   physical: Physical,
@@ -145,7 +145,7 @@ export function decodeDeltas(bytes: Uint8Array, physical: Physical, count: numbe
   if (physical === 'int32') {
     return { kind: 'numbers', numbers: Int32Array.from(values, (value) => Number(BigInt.asIntN(32, value))) };
   }
-  if (physical !== 'int64') throw new DamagedError('differences of what is no whole number');
+  if (physical !== 'int64') throw new DamagedError('differences encode values that are not whole numbers');
   return { kind: 'words', words: new Int32Array(values.buffer), per: 2 };
 }
 
@@ -156,7 +156,7 @@ function deltas(bytes: Uint8Array, start: number, count: number): { values: BigI
   const first = varint64(bytes, total.next);
   const perMini = block.value / minis.value;
   if (total.value !== count || !Number.isInteger(perMini) || perMini % 8 !== 0 || perMini < 8) {
-    throw new DamagedError('a block of differences contradicts itself');
+    throw new DamagedError('a block of differences is inconsistent');
   }
   const values = new BigInt64Array(count);
   let pos = first.next;
@@ -208,14 +208,14 @@ export function decodeDeltaLengths(bytes: Uint8Array, count: number): Values {
   return { kind: 'bytes', data: bytes, starts, stops };
 }
 
-/** Texts that begin like the one before: lengths of what is shared, then the rests. `most`: bytes of all texts together. */
+/** Texts that share a prefix with the previous one: prefix lengths, then suffixes. `most`: bytes of all texts. */
 export function decodeDeltaTexts(bytes: Uint8Array, count: number, most: number): Values {
   const shared = deltas(bytes, 0, count);
   const rests = decodeDeltaLengths(bytes.subarray(shared.next), count) as Values & { kind: 'bytes' };
   let total = 0;
   for (let i = 0; i < count; i++) {
     total += Number(shared.values[i]) + rests.stops[i] - rests.starts[i];
-    if (!(total <= most)) throw new DamagedError(`a page of more than ${most} bytes`);
+    if (!(total <= most)) throw new DamagedError(`a page has more than ${most} bytes`);
   }
   const data = new Uint8Array(total);
   const starts = new Uint32Array(count);
@@ -233,14 +233,14 @@ export function decodeDeltaTexts(bytes: Uint8Array, count: number, most: number)
   return { kind: 'bytes', data, starts, stops };
 }
 
-/** A copy of the first `length` bytes, for a view of wider numbers. Parquet and every machine that runs Node are little-endian. */
+/** A copy of the first `length` bytes, aligned for wider numbers. Parquet and all Node platforms are little-endian. */
 function aligned(bytes: Uint8Array, length: number): ArrayBuffer {
   if (length > bytes.length) throw short();
   return bytes.slice(0, length).buffer as ArrayBuffer;
 }
 
 function short(): DamagedError {
-  return new DamagedError('a page holds fewer values than it says');
+  return new DamagedError('a page holds fewer values than its header states');
 }
 
 function varint(bytes: Uint8Array, start: number): { value: number; next: number } {

@@ -1,4 +1,4 @@
-// The footer of a Parquet file: its columns, what their values stand for, and where their pages lie.
+// The footer of a Parquet file: its columns, the meaning of their values, and the positions of their pages.
 
 import {
   bytesOf,
@@ -11,29 +11,29 @@ import {
   type ThriftStruct,
 } from './thrift.js';
 
-/** What a footer may weigh: a thousand times that of a usual file. */
+/** Largest footer, in bytes: a thousand times the usual size. */
 const MAX_FOOTER = 1 << 26;
 
 const PHYSICAL = ['boolean', 'int32', 'int64', 'int96', 'float', 'double', 'bytes', 'fixed'] as const;
 export type Physical = (typeof PHYSICAL)[number];
 
-/** What the values of a column stand for. */
+/** The meaning of the values of a column. */
 export type Meaning =
   | { readonly kind: 'text' | 'blob' | 'uuid' | 'date' | 'boolean' | 'number' | 'float16' }
   | { readonly kind: 'whole'; readonly signed: boolean }
   | { readonly kind: 'decimal'; readonly scale: number }
   | { readonly kind: 'timestamp'; readonly unit: 'ms' | 'us' | 'ns'; readonly utc: boolean }
-  /** Nothing that could be an id; `what` says what it is. */
+  /** Values that cannot be ids; `what` describes them. */
   | { readonly kind: 'other'; readonly what: string };
 
 export interface ParquetColumn {
   readonly name: string;
   readonly meaning: Meaning;
   readonly physical: Physical;
-  /** Bytes of a value, where the physical type is `fixed`. */
+  /** Bytes of a value, if the physical type is `fixed`. */
   readonly width: number;
   readonly optional: boolean;
-  /** The place among the columns of a row group; −1 for what is nested. */
+  /** The index among the columns of a row group; −1 if the column is nested. */
   readonly leaf: number;
 }
 
@@ -48,10 +48,10 @@ export interface ParquetFile {
   readonly groups: readonly { readonly rows: number; chunk(column: ParquetColumn): ColumnChunk }[];
 }
 
-/** A file of bytes to read from at any place. */
+/** A file that can be read at any position. */
 export interface RandomAccess {
   readonly size: number;
-  /** The bytes there; throws a DamagedError where the file ends before. */
+  /** Reads `length` bytes; throws a DamagedError if the file ends earlier. */
   read(position: number, length: number): Promise<Uint8Array>;
 }
 
@@ -70,26 +70,26 @@ export async function readFooter(file: RandomAccess): Promise<ParquetFile> {
   const groups = structsOf(meta, 4).map((group) => {
     const rows = sizeOf(group, 3, Number.MAX_SAFE_INTEGER, 'the number of rows of a group');
     const chunks = structsOf(group, 1);
-    if (chunks.length !== leaves) throw new DamagedError('a group of rows has other columns than the table');
+    if (chunks.length !== leaves) throw new DamagedError('a row group and the table have different columns');
     return { rows, chunk: (column: ParquetColumn) => chunkOf(chunks[column.leaf], column, rows, file.size) };
   });
   return { columns, groups };
 }
 
 function chunkOf(chunk: ThriftStruct, column: ParquetColumn, rows: number, size: number): ColumnChunk {
-  if (chunk.has(1)) throw new DamagedError('its columns lie in other files');
+  if (chunk.has(1)) throw new DamagedError('its columns are in other files');
   const meta = structOf(chunk, 3);
   const what = `of column ${JSON.stringify(column.name)}`;
   if (PHYSICAL[numberOf(meta, 1) ?? -1] !== column.physical)
     throw new DamagedError(`the type ${what} changes`);
   if (numberOf(meta, 5) !== rows)
-    throw new DamagedError(`the number of values ${what} is not that of the rows`);
+    throw new DamagedError(`the number of values ${what} differs from the number of rows`);
   const first = sizeOf(meta, 9, size, `the place ${what}`);
   const dictionary = numberOf(meta, 11);
-  // Some writers leave a 0 where there is no dictionary.
+  // Some writers store 0 if there is no dictionary.
   const start = dictionary !== undefined && dictionary >= 4 && dictionary < first ? dictionary : first;
   const stop = start + sizeOf(meta, 7, size, `the size ${what}`);
-  if (stop > size) throw new DamagedError(`the pages ${what} go beyond the end of the file`);
+  if (stop > size) throw new DamagedError(`the pages ${what} extend beyond the end of the file`);
   return { start, stop, codec: numberOf(meta, 4) ?? 0 };
 }
 
@@ -98,7 +98,7 @@ function columnsOf(elements: readonly ThriftStruct[]): { columns: ParquetColumn[
   const columns: ParquetColumn[] = [];
   let leaves = 0;
   let at = 1;
-  /** Passes over an element and all below it. */
+  /** Skips an element and all its descendants. */
   const pass = (depth: number): void => {
     const element = elements[at++];
     if (element === undefined || depth > 100) throw new DamagedError('its schema is damaged');

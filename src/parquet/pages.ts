@@ -1,4 +1,4 @@
-// The pages of one column within a group of rows, one at a time: memory is that of a page and its dictionary.
+// Reads the pages of one column in a row group, one at a time: memory holds one page and its dictionary.
 
 import { crc32 } from './crc32.js';
 import {
@@ -14,7 +14,7 @@ import type { ColumnChunk, ParquetColumn, RandomAccess } from './footer.js';
 import { DamagedError, numberOf, sizeOf, structOf, ThriftReader, type ThriftStruct } from './thrift.js';
 import { unpackPage } from './unpack.js';
 
-/** What a page may hold, packed or unpacked: a hundred times the usual, and more than known writers make. */
+/** Largest page in bytes, compressed or not: a hundred times the usual size, and more than known writers make. */
 export const MAX_PAGE_BYTES = 1 << 27;
 const MAX_PAGE_VALUES = 1 << 24;
 const HEADER_BYTES = 1 << 16;
@@ -25,14 +25,14 @@ export interface Page {
   readonly rows: number;
   /** 1 for each row that has a value; undefined if all have. */
   readonly present: Uint32Array | undefined;
-  /** The place of each value in `values`; undefined where they stand in order. */
+  /** The index of each value in `values`; undefined if they are in order. */
   readonly index: Uint32Array | undefined;
   readonly values: Values;
 }
 
 /**
- * Yields the data pages in order; throws a DamagedError where they are not what their headers say. `spend` hears the size
- * of each before it is unpacked, and throws where the file has had enough.
+ * Yields the data pages in order; throws a DamagedError if they do not match their headers. `spend` receives the size of
+ * each page before it is unpacked, and throws if the total is too large.
  */
 export async function* pagesOf(
   file: RandomAccess,
@@ -46,14 +46,14 @@ export async function* pagesOf(
     pos += length;
     const packedSize = sizeOf(header, 3, MAX_PAGE_BYTES, 'the size of a page');
     const size = sizeOf(header, 2, MAX_PAGE_BYTES, 'the unpacked size of a page');
-    if (packedSize > chunk.stop - pos) throw new DamagedError('a page goes beyond its column');
+    if (packedSize > chunk.stop - pos) throw new DamagedError('a page extends beyond its column');
     const type = numberOf(header, 1) ?? -1;
     if (type === DATA || type === DATA_V2 || type === DICTIONARY) {
       spend(size);
       const packed = await file.read(pos, packedSize);
       const sum = numberOf(header, 4);
       if (sum !== undefined && crc32(packed) !== sum >>> 0)
-        throw new DamagedError('a checksum does not hold');
+        throw new DamagedError('the checksum of a page is wrong');
       if (type === DICTIONARY) {
         dictionary = readDictionary(structOf(header, 7), await unpackPage(chunk.codec, packed, size), column);
       } else if (type === DATA) {
@@ -66,7 +66,7 @@ export async function* pagesOf(
   }
 }
 
-/** Statistics make some headers long: tried with few bytes, then with as many as there may be. */
+/** Reads few bytes first, then as many as a header may have: statistics make some headers long. */
 async function readHeader(file: RandomAccess, pos: number, stop: number) {
   for (const most of [HEADER_BYTES, MAX_PAGE_BYTES]) {
     const bytes = await file.read(pos, Math.min(most, stop - pos));
@@ -96,7 +96,7 @@ function readData(
   let levels: Uint8Array | undefined;
   let rest = page;
   if (column.optional) {
-    if (numberOf(header, 3) !== 3) throw new DamagedError('its levels are written in an outdated way');
+    if (numberOf(header, 3) !== 3) throw new DamagedError('its levels have an outdated encoding');
     if (page.length < 4) throw new DamagedError('a page is cut short');
     const length = new DataView(page.buffer, page.byteOffset, 4).getUint32(0, true);
     if (length > page.length - 4) throw new DamagedError('a page is cut short');
@@ -140,9 +140,9 @@ function pageOf(
     if (count === rows) present = undefined;
   }
   const { physical, width } = column;
-  // Dictionary indexes: the width of a number, then runs.
+  // Dictionary indexes: the bit width, then runs.
   if (encoding === 2 || encoding === 8) {
-    if (!dictionary) throw new DamagedError('a page refers to a dictionary that is not there');
+    if (!dictionary) throw new DamagedError('a page refers to a missing dictionary');
     const index = count === 0 ? new Uint32Array(0) : decodeRuns(bytes.subarray(1), bytes[0] ?? 33, count);
     if (count > 0 && largestOf(index) >= lengthOf(dictionary))
       throw new DamagedError('a page refers to a value that is not in its dictionary');
@@ -175,7 +175,7 @@ function decodeValues(
       return decodePlain(bytes, physical, width, count);
     case 3:
       if (physical !== 'boolean') break;
-      // Four bytes of length stand before the runs.
+      // A length of four bytes precedes the runs.
       return { kind: 'numbers', numbers: Uint8Array.from(decodeRuns(bytes.subarray(4), 1, count)) };
     case 5:
       return decodeDeltas(bytes, physical, count);

@@ -1,14 +1,14 @@
-// Values of a column → the text that is the id. Nothing depends on the time zone or the language of the machine: days
-// and time stamps are in UTC, decimals keep all their digits, and different values never become one text.
+// Turns the values of a column into ids. No result depends on the time zone or language of the machine: days and time
+// stamps are in UTC, decimals keep all their digits, and different values give different texts.
 
 import type { Values } from './decode.js';
 import type { Meaning, ParquetColumn } from './footer.js';
 import { DamagedError } from './thrift.js';
 
-/** The value at a place, as text. */
+/** The value at an index, as text. */
 export type Render = (values: Values, at: number) => string;
 
-/** Undefined for columns whose values are no ids, or are better taken as bytes. */
+/** Undefined for columns whose values cannot be ids, or that are better read as bytes. */
 export function renderer({ meaning, physical }: ParquetColumn): Render | undefined {
   switch (meaning.kind) {
     case 'boolean':
@@ -36,7 +36,7 @@ export function renderer({ meaning, physical }: ParquetColumn): Render | undefin
   }
 }
 
-/** A whole number: as number where it is exact, otherwise as bigint. */
+/** A whole number: a number if that is exact, otherwise a bigint. */
 export function wholeAt(values: Values, at: number, signed: boolean): number | bigint {
   if (values.kind === 'numbers') return signed ? values.numbers[at] : values.numbers[at] >>> 0;
   if (values.kind !== 'words' || values.per !== 2) throw wrong();
@@ -57,7 +57,7 @@ function numberAt(values: Values, at: number): number {
   return values.numbers[at];
 }
 
-/** A signed number of any width: 32, 64 or (time stamps of 96 bits) as nanoseconds, or big-endian bytes. */
+/** A signed number of 32 or 64 bits, a 96-bit time stamp in nanoseconds, or big-endian bytes. */
 function bigAt(values: Values, at: number): bigint {
   if (values.kind === 'bytes') {
     const digits = hex(bytesAt(values, at));
@@ -70,7 +70,7 @@ function bigAt(values: Values, at: number): bigint {
   return (BigInt(day) - JULIAN_EPOCH) * DAY * 1_000_000_000n + nanoseconds;
 }
 
-/** The number of the day 1970-01-01 in time stamps of 96 bits. */
+/** The Julian day number of 1970-01-01, for 96-bit time stamps. */
 const JULIAN_EPOCH = 2_440_588n;
 const DAY = 86_400n;
 
@@ -83,7 +83,7 @@ function halfAt(values: Values, at: number): number {
   return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15));
 }
 
-/** The number of double precision with the fewest digits that is this one in single precision. */
+/** The double with the fewest digits that rounds to this single-precision number. */
 function shortestFloat(value: number): number {
   if (!Number.isFinite(value)) return value;
   for (let digits = 1; digits < 9; digits++) {
@@ -93,7 +93,7 @@ function shortestFloat(value: number): number {
   return Number(value.toPrecision(9));
 }
 
-/** With a point, so that 1.0 is not the whole number 1; an exponent from 1e16 on and below 1e-4. */
+/** Always has a decimal point, so that 1.0 differs from the whole number 1; an exponent from 1e16 on and below 1e-4. */
 export function decimalPoint(value: number): string {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
@@ -113,11 +113,11 @@ function decimalText(value: bigint, scale: number): string {
   return `${value < 0n ? '-' : ''}${digits.slice(0, at)}.${digits.slice(at)}`;
 }
 
-/** The day so many days after 1970-01-01, in the calendar of today also for the past. */
+/** The date `days` days after 1970-01-01, in the proleptic Gregorian calendar. */
 function dateText(days: bigint): string {
   const { year, month, day } = civil(days);
   const two = (value: bigint) => String(value).padStart(2, '0');
-  // There is no year 0: before 1 comes 1 BC.
+  // There is no year 0: 1 BC precedes 1.
   const shown = year > 0n ? year : 1n - year;
   return `${String(shown).padStart(4, '0')}-${two(month)}-${two(day)}${year > 0n ? '' : ' (BC)'}`;
 }
@@ -143,7 +143,7 @@ function floorDivide(a: bigint, b: bigint): bigint {
   return a % b < 0n ? quotient - 1n : quotient;
 }
 
-/** Year, month and day, counted in eras of 400 years that begin in March, when leap days come last. */
+/** Year, month and day, counted in eras of 400 years that begin in March, so that leap days come last. */
 function civil(days: bigint): { year: bigint; month: bigint; day: bigint } {
   const shifted = days + 719_468n;
   const era = floorDivide(shifted, 146_097n);
@@ -167,7 +167,7 @@ function hex(bytes: Uint8Array): string {
   return text;
 }
 
-/** Plain characters as they are, all other bytes as \xNN. */
+/** Printable characters as they are, all other bytes as \xNN. */
 function blobText(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) {
@@ -179,5 +179,5 @@ function blobText(bytes: Uint8Array): string {
 }
 
 function wrong(): DamagedError {
-  return new DamagedError('a column holds values of another type than it says');
+  return new DamagedError('the values of a column do not have its type');
 }

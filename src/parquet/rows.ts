@@ -1,4 +1,4 @@
-// Several columns of a Parquet file side by side: their pages end at different rows.
+// Reads several columns of a Parquet file in step, although their pages end at different rows.
 
 import { InputError, throwIfAborted } from '../errors.js';
 import type { Values } from './decode.js';
@@ -9,27 +9,26 @@ import { DamagedError } from './thrift.js';
 const WINDOW = 1 << 20;
 
 /**
- * What a file may unpack to in the columns that are read: no limit for what is not packed, and for a small file made to
- * harm a few seconds. Tables of different pairs come to some dozens of times their size.
+ * How far the columns of a file may unpack: no limit for uncompressed files, and a few seconds for a small malicious
+ * one. Tables of distinct pairs unpack to some dozens of times their size.
  */
 export const UNPACKED = { bytes: 2 ** 29, times: 200 };
-/** The same of rows: a run of equal ones takes no bytes at all. */
+/** The same limit for rows, because a run of equal rows takes no bytes. */
 export const ROWS = { rows: 10 ** 8, times: 500 };
 
 /** The current value of a column. */
 export interface Cell {
   readonly column: ParquetColumn;
-  /** False if the cell is empty. */
   readonly present: boolean;
   readonly values: Values;
-  /** Where it stands in `values`. */
+  /** Index of the value in `values`. */
   readonly at: number;
 }
 
 export interface OpenParquet extends ParquetFile {
   /**
-   * Calls `take` for every row with a cell for each of the columns; the cells are the same objects in every call.
-   * `pause` is awaited now and then.
+   * Calls `take` for every row with one cell per column; all calls receive the same cell objects. Awaits `pause` from time
+   * to time.
    */
   eachRow(
     columns: readonly ParquetColumn[],
@@ -38,7 +37,7 @@ export interface OpenParquet extends ParquetFile {
   ): Promise<void>;
 }
 
-/** Where a Parquet file lies: a path, or in a page a Blob with a name for messages. */
+/** Where a Parquet file is: a path, or in a page a Blob with a name for messages. */
 export type ParquetSource = string | { readonly name: string; readonly blob: Blob };
 
 export const sourceLabel = (source: ParquetSource): string =>
@@ -47,15 +46,15 @@ export const sourceLabel = (source: ParquetSource): string =>
 /** Bytes that can be read in any order. */
 interface Handle {
   readonly size: number;
-  /** Fills `into` from `position` on; returns how many bytes came, 0 at the end. */
+  /** Fills `into` from `position` on; returns the number of bytes read, 0 at the end. */
   read(into: Uint8Array, position: number): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Bytes that a file of that size may unpack to. */
+/** The most bytes that a file of this size may unpack to. */
 export const mostUnpacked = (size: number): number => Math.max(UNPACKED.bytes, UNPACKED.times * size);
 
-/** Opens a file, lets `work` read at any place of it, and closes it. */
+/** Opens a file, lets `work` read any position of it, and closes it. */
 export async function withBytes<T>(
   source: ParquetSource,
   work: (file: RandomAccess) => Promise<T>,
@@ -108,7 +107,7 @@ export async function withParquet<T>(
     const rows = footer.groups.reduce((sum, group) => sum + group.rows, 0);
     if (rows > Math.max(ROWS.rows, ROWS.times * size)) {
       throw new InputError(
-        `${path}: it says to have ${rows} rows in ${size} bytes, more than ${ROWS.times} to a byte, so they repeat; give each pair once`,
+        `${path}: its ${rows} rows in ${size} bytes are more than ${ROWS.times} a byte, so rows repeat; give each pair once`,
       );
     }
     const most = mostUnpacked(size);
@@ -117,7 +116,7 @@ export async function withParquet<T>(
       unpacked += bytes;
       if (unpacked <= most) return;
       throw new InputError(
-        `${path}: its ${size} bytes unpack to more than ${most}, which no table of different pairs does; if it is sound, write it again without compression`,
+        `${path}: its ${size} bytes unpack to more than ${most}, which no table of different pairs does; if the file is correct, write it again without compression`,
       );
     };
     return await work({
@@ -163,13 +162,13 @@ class Cursor implements Cell {
     this.#pages = pagesOf(file, chunk, column, spend);
   }
 
-  /** Rows left in the current page, which is the next one where none are. */
+  /** Rows that remain in the current page; moves to the next page if there are none. */
   async fill(): Promise<number> {
     while (this.#page === undefined || this.#row >= this.#page.rows) {
       const next = await this.#pages.next();
       if (next.done) {
         throw new DamagedError(
-          `column ${JSON.stringify(this.column.name)} has fewer values than the table rows`,
+          `column ${JSON.stringify(this.column.name)} has fewer values than the table has rows`,
         );
       }
       this.#page = next.value;
@@ -191,7 +190,7 @@ class Cursor implements Cell {
   }
 }
 
-/** Reads ahead, so that small pages do not take a call each. */
+/** Reads ahead, so that small pages do not need a call each. */
 function windowOn(handle: Handle): RandomAccess {
   const { size } = handle;
   let held = new Uint8Array(0);
@@ -202,7 +201,7 @@ function windowOn(handle: Handle): RandomAccess {
       if (position < 0 || position + length > size) throw new DamagedError('it ends too early');
       if (position < start || position + length > start + held.length) {
         const wanted = Math.min(size - position, Math.max(length, WINDOW));
-        // A new buffer each time: values of the page before may still point into the old one.
+        // Use a new buffer each time: values of the previous page may still refer to the old one.
         held = new Uint8Array(wanted);
         start = position;
         for (let done = 0; done < wanted; ) {

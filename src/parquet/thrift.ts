@@ -1,5 +1,5 @@
-// Thrift's compact protocol, as far as Parquet uses it: structs of numbered fields, read and written. The reader trusts
-// nothing: it checks every length against the bytes that are left, and bounds nesting and the number of values.
+// Thrift's compact protocol, as far as Parquet uses it: structs of numbered fields, read and written. The reader checks
+// every length against the remaining bytes, and bounds the depth and the number of values.
 
 /** A file that contradicts itself or its format. */
 export class DamagedError extends Error {
@@ -11,7 +11,7 @@ export type ThriftValue = number | boolean | Uint8Array | ThriftValue[] | Thrift
 export type ThriftStruct = Map<number, ThriftValue>;
 
 const MAX_DEPTH = 24;
-/** More values than the footer of any sensible file has; each takes memory. */
+/** More values than any sensible footer has; each takes memory. */
 const MAX_VALUES = 1 << 22;
 
 /** Reads structs from the bytes, beginning at `pos`. */
@@ -38,11 +38,11 @@ export class ThriftReader {
   }
 
   #value(type: number, depth: number, inList: boolean): ThriftValue {
-    if (++this.#values > MAX_VALUES) throw new DamagedError('its description has too many parts');
+    if (++this.#values > MAX_VALUES) throw new DamagedError('its description has too many values');
     switch (type) {
       case 1:
       case 2:
-        // A field has its truth in its type, a list has a byte for each.
+        // A boolean field stores its value in the type; a list uses a byte for each.
         return inList ? this.#byte() === 1 : type === 1;
       case 3:
         return (this.#byte() << 24) >> 24;
@@ -59,7 +59,7 @@ export class ThriftReader {
       case 10: {
         const head = this.#byte();
         const length = head >> 4 === 15 ? this.#varint() : head >> 4;
-        // Every element has a byte at least.
+        // Every element takes at least one byte.
         if (length > this.bytes.length - this.pos) throw new DamagedError('a list is longer than the file');
         const list: ThriftValue[] = [];
         for (let i = 0; i < length; i++) list.push(this.#value(head & 15, depth + 1, true));
@@ -68,7 +68,7 @@ export class ThriftReader {
       case 12:
         return this.struct(depth + 1);
       default:
-        throw new DamagedError(`its description has a value of the unknown kind ${type}`);
+        throw new DamagedError(`its description has a value of unknown type ${type}`);
     }
   }
 
@@ -83,7 +83,7 @@ export class ThriftReader {
     return this.bytes.subarray(this.pos - length, this.pos);
   }
 
-  /** Exact up to 2^53; larger ones are no size that a file can have. */
+  /** Exact up to 2^53; no size in a file is larger. */
   #varint(): number {
     let value = 0;
     let scale = 1;
@@ -93,7 +93,7 @@ export class ThriftReader {
       if (byte < 128) return value;
       scale *= 128;
     }
-    throw new DamagedError('its description has a number without end');
+    throw new DamagedError('its description has a number that does not end');
   }
 
   #zigzag(): number {
@@ -106,7 +106,7 @@ export class ThriftReader {
 export function numberOf(struct: ThriftStruct | undefined, field: number): number | undefined {
   const value = struct?.get(field);
   if (value === undefined || typeof value === 'number') return value;
-  throw new DamagedError(`field ${field} of its description is no number`);
+  throw new DamagedError(`field ${field} of its description is not a number`);
 }
 
 /** The field as a whole number from 0 to `max`. */
@@ -119,22 +119,22 @@ export function sizeOf(struct: ThriftStruct | undefined, field: number, max: num
 export function structOf(struct: ThriftStruct | undefined, field: number): ThriftStruct | undefined {
   const value = struct?.get(field);
   if (value === undefined || value instanceof Map) return value;
-  throw new DamagedError(`field ${field} of its description is no struct`);
+  throw new DamagedError(`field ${field} of its description is not a struct`);
 }
 
 export function structsOf(struct: ThriftStruct, field: number): ThriftStruct[] {
   const value = struct.get(field);
   if (Array.isArray(value) && value.every((entry) => entry instanceof Map)) return value as ThriftStruct[];
-  throw new DamagedError(`field ${field} of its description is no list`);
+  throw new DamagedError(`field ${field} of its description is not a list`);
 }
 
 export function bytesOf(struct: ThriftStruct | undefined, field: number): Uint8Array | undefined {
   const value = struct?.get(field);
   if (value === undefined || value instanceof Uint8Array) return value;
-  throw new DamagedError(`field ${field} of its description is no text`);
+  throw new DamagedError(`field ${field} of its description is not a text`);
 }
 
-/** A value with its kind, which stands in front of it in a struct and once in a list. */
+/** A value with its type, which precedes it in a struct and appears once in a list. */
 export interface Encoded {
   readonly kind: number;
   readonly bytes: Uint8Array;
@@ -155,7 +155,7 @@ export function text(value: string): Encoded {
   return { kind: BINARY, bytes: joined([varint(bytes.length), bytes]) };
 }
 
-/** A list of values of one kind, at least one. */
+/** A list of at least one value, all of one type. */
 export function list(values: readonly Encoded[], kind = values[0]?.kind ?? STRUCT): Encoded {
   const many = values.length >= 15;
   const head = Uint8Array.of(((many ? 15 : values.length) << 4) | kind);
@@ -163,7 +163,7 @@ export function list(values: readonly Encoded[], kind = values[0]?.kind ?? STRUC
   return { kind: LIST, bytes: joined([head, ...length, ...values.map(({ bytes }) => bytes)]) };
 }
 
-/** A struct of fields by ascending number, each at most 15 above the one before. */
+/** A struct of fields in ascending order, each number at most 15 above the previous one. */
 export function struct(...fields: readonly (readonly [number, Encoded])[]): Encoded {
   const parts: Uint8Array[] = [];
   let last = 0;

@@ -1,4 +1,4 @@
-// Compressed pages → pages of exactly the size that their header states, never more.
+// Decompresses pages to exactly the size that their header states, never more.
 
 import { decompress as unpackZstd } from 'fzstd';
 import { chunksOf } from '../files/chunks.js';
@@ -9,12 +9,12 @@ type Unpack = (packed: Uint8Array, size: number) => Uint8Array | Promise<Uint8Ar
 /** Undefined in a page. */
 const zlib = globalThis.process?.getBuiltinModule?.('node:zlib');
 
-/** Node has it from 22.15 on, several times as fast. */
+/** In Node from 22.15 on; several times as fast. */
 const nativeZstd = (
   zlib as undefined | { zstdDecompressSync?: (bytes: Uint8Array, options: object) => Uint8Array }
 )?.zstdDecompressSync;
 
-/** By the number that Parquet gives each. */
+/** Keyed by Parquet's codec numbers. */
 const CODECS: Readonly<Record<number, { readonly name: string; readonly unpack: Unpack | undefined }>> = {
   0: { name: 'uncompressed', unpack: (packed) => packed },
   1: { name: 'Snappy', unpack: unpackSnappy },
@@ -26,7 +26,7 @@ const CODECS: Readonly<Record<number, { readonly name: string; readonly unpack: 
   3: { name: 'LZO', unpack: undefined },
   4: {
     name: 'Brotli',
-    // No browser unpacks it for a page yet.
+    // Browsers cannot decompress it yet.
     unpack:
       zlib && ((packed, size) => zlib.brotliDecompressSync(packed, { maxOutputLength: Math.max(1, size) })),
   },
@@ -46,7 +46,9 @@ export async function unpackPage(codec: number, packed: Uint8Array, size: number
   if (!known?.unpack) {
     const used = Object.values(CODECS).filter((other) => other.unpack);
     const names = [...new Set(used.map((other) => other.name))].join(', ');
-    throw new DamagedError(`its pages are packed with ${known?.name ?? `codec ${codec}`}; read are ${names}`);
+    throw new DamagedError(
+      `its pages are compressed with ${known?.name ?? `codec ${codec}`}; supported are ${names}`,
+    );
   }
   let page: Uint8Array;
   try {
@@ -55,12 +57,12 @@ export async function unpackPage(codec: number, packed: Uint8Array, size: number
     if (cause instanceof DamagedError) throw cause;
     throw new DamagedError(`a page cannot be unpacked (${(cause as Error).message})`);
   }
-  if (page.length !== size) throw new DamagedError('a page has another size than it says');
-  // Node's Buffers share memory when sliced.
+  if (page.length !== size) throw new DamagedError('the size of a page differs from its header');
+  // Slices of a Node Buffer share memory, so return a plain array.
   return new Uint8Array(page.buffer, page.byteOffset, size);
 }
 
-/** In a page: stops as soon as more comes out than was stated. */
+/** In a page: stops as soon as the output exceeds the stated size. */
 export async function gunzipHere(packed: Uint8Array, size: number): Promise<Uint8Array> {
   const unpacked = new Blob([packed as Uint8Array<ArrayBuffer>])
     .stream()
@@ -75,7 +77,7 @@ export async function gunzipHere(packed: Uint8Array, size: number): Promise<Uint
   return page.subarray(0, at);
 }
 
-/** Literals and copies of what came before, behind the length of the whole. */
+/** The total length, then literals and copies of earlier output. */
 function unpackSnappy(packed: Uint8Array, size: number): Uint8Array {
   let pos = 0;
   let stated = 0;
@@ -146,7 +148,7 @@ function unpackLz4(packed: Uint8Array, size: number): Uint8Array {
   return out;
 }
 
-/** Blocks behind their sizes, as Hadoop writes them, or one raw block, as others did under the same number. */
+/** Blocks preceded by their sizes, as Hadoop writes them, or one raw block, which others wrote under the same number. */
 function unpackHadoopLz4(packed: Uint8Array, size: number): Uint8Array {
   try {
     const out = new Uint8Array(size);
@@ -167,7 +169,7 @@ function unpackHadoopLz4(packed: Uint8Array, size: number): Uint8Array {
   }
 }
 
-/** Copies `length` bytes from `offset` before `at`; they may overlap, and then repeat. Returns the new end. */
+/** Copies `length` bytes from `offset` before `at`; an overlap repeats them. Returns the new end. */
 function copyBack(out: Uint8Array, at: number, offset: number, length: number): number {
   if (offset < 1 || offset > at || at + length > out.length) throw damaged();
   if (offset >= length) out.copyWithin(at, at - offset, at - offset + length);

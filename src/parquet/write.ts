@@ -1,32 +1,32 @@
-// Parquet writing: columns of numbers, and columns of ids given by their vertices. Groups of rows with a dictionary each,
-// packed with gzip, which every reader knows (in a page, which cannot pack at once, not packed); every page has its
-// checksum.
+// Writes Parquet: columns of numbers, and columns of ids given by their vertices. Each row group has its own dictionary.
+// Pages are compressed with gzip, which every reader supports; a browser page, which has no synchronous gzip, writes
+// them uncompressed. Every Parquet page has a checksum.
 
 import type { VertexIds } from '../graph/ids.js';
 import { crc32 } from './crc32.js';
 import { boolean, byte, type Encoded, i32, i64, list, struct, text, varint } from './thrift.js';
 
-/** Whole numbers below 2^32, numbers of double precision, or ids by the vertex of each row. */
+/** Whole numbers below 2^32, double-precision numbers, or ids by the vertex of each row. */
 export type OutputColumn =
   | { readonly name: string; readonly numbers: ArrayLike<number> }
   | { readonly name: string; readonly decimals: ArrayLike<number> }
   | { readonly name: string; readonly ids: WrittenIds; readonly vertices: ArrayLike<number> };
 
-/** What is written of ids; they may come in any order, each once. */
+/** The ids to write, in any order, each once. */
 export type WrittenIds = Pick<VertexIds, 'kind' | 'values' | 'length'>;
 
-/** Rows of a table whose columns are the same in every piece. */
+/** Rows of a table; all pieces have the same columns. */
 export interface OutputRows {
   readonly rows: number;
   readonly columns: readonly OutputColumn[];
 }
 
-/** A group ends after so many rows, or before, once a dictionary holds so many bytes: readers keep one in memory. */
+/** A group ends after GROUP_ROWS rows, or once a dictionary holds DICTIONARY_BYTES: readers keep it in memory. */
 const GROUP_ROWS = 1 << 20;
 const DICTIONARY_BYTES = 1 << 24;
 const MAGIC = new TextEncoder().encode('PAR1');
 const zlib = globalThis.process?.getBuiltinModule?.('node:zlib');
-/** Parquet's number for gzip, or for pages as they are. */
+/** Parquet's codec number of gzip, or of uncompressed pages. */
 const CODEC = zlib ? 2 : 0;
 const [PLAIN, RLE, RLE_DICTIONARY] = [0, 3, 8];
 const [INT32, INT64, DOUBLE, BYTE_ARRAY] = [1, 2, 5, 6];
@@ -43,7 +43,7 @@ export async function writeParquet(
   await pipeline(Readable.from(parquetPieces([{ rows, columns }])), createWriteStream(path));
 }
 
-/** The bytes of a Parquet file whose rows come piece by piece, at least one piece. */
+/** The bytes of a Parquet file whose rows arrive in pieces, at least one. */
 export async function* parquetPieces(
   tables: Iterable<OutputRows> | AsyncIterable<OutputRows>,
 ): AsyncGenerator<Uint8Array> {
@@ -103,7 +103,7 @@ function* groupPieces(
   }
 }
 
-/** The row before which the group must end; fills the dictionaries with what its rows need. */
+/** The row at which the group must end; adds the ids of its rows to the dictionaries. */
 function endOfGroup(
   start: number,
   rows: number,
@@ -122,7 +122,7 @@ function endOfGroup(
   return row;
 }
 
-/** The ids of one group of rows, numbered in order of first sight. */
+/** The ids of one row group, numbered in order of first appearance. */
 class Dictionary {
   readonly #place: Int32Array;
   readonly #used: number[] = [];
@@ -130,7 +130,7 @@ class Dictionary {
   #rows = 0;
   bytes = 0;
 
-  /** `most`: rows of a group. */
+  /** `most`: the largest number of rows in a group. */
   constructor(
     readonly ids: WrittenIds,
     most: number,
@@ -159,7 +159,7 @@ class Dictionary {
     return this.#used.length;
   }
 
-  /** The place in the dictionary of each row of the group. */
+  /** The dictionary index of each row of the group. */
   get index(): Uint32Array {
     return this.#index.subarray(0, this.#rows);
   }
@@ -195,7 +195,7 @@ interface WrittenPage {
   readonly unpacked: number;
 }
 
-/** Places in the dictionary, bit by bit: one run of groups of eight. */
+/** Bit-packed dictionary indexes: one run of groups of eight. */
 function indexPage(dictionary: Dictionary, rows: number): WrittenPage {
   const { index, size } = dictionary;
   const width = 32 - Math.clz32(size - 1);
@@ -207,7 +207,7 @@ function indexPage(dictionary: Dictionary, rows: number): WrittenPage {
   let held = 0;
   let bits = 0;
   for (let row = 0; row < 8 * groups; row++) {
-    // A place has at most 21 bits, so that with the 7 that may be held it stays whole.
+    // An index has at most 21 bits; with up to 7 held bits it fits in 32.
     held |= (row < rows ? index[row] : 0) << bits;
     for (bits += width; bits >= 8; bits -= 8) {
       body[at++] = held;
@@ -250,7 +250,7 @@ function typeOf(column: OutputColumn): number {
 
 function schemaElement(column: OutputColumn): Encoded {
   const type = typeOf(column);
-  // Annotated twice: for readers of today (field 10) and of the past (field 6).
+  // Annotate twice: for current readers (field 10) and for old ones (field 6).
   if (type === BYTE_ARRAY) {
     return struct(
       [1, i32(type)],

@@ -1,4 +1,4 @@
-// The rows of a simulation → a graph: vertices without an edge dropped, the rest numbered, both orders.
+// Turns the rows of a simulation into a graph: drops vertices without an edge, numbers the rest, builds both orders.
 
 import { type BipartiteGraph, createGraph, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
@@ -6,13 +6,13 @@ import { allocate } from '../math/memory.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import type { ModelParameters } from './parameters.js';
-import { drawDustAtom, type RowEdges } from './rows.js';
+import { drawAtomBelowCut, type RowEdges } from './rows.js';
 import type { SidePrior } from './unseen.js';
 
-/** An edge of the users' dust. */
-export interface DustUser {
+/** An edge of a user below the cut. */
+export interface UserBelowCut {
   readonly feature: number;
-  /** The item atom, or undefined for an item that is dust too. */
+  /** The item atom, or undefined for an item that is below the cut too. */
   readonly item: number | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface AssembleInput {
   readonly seed: number;
   readonly parameters: ModelParameters;
   readonly rows: readonly RowEdges[];
-  readonly dustUsers: readonly DustUser[];
+  readonly usersBelowCut: readonly UserBelowCut[];
   readonly userWeights: Float64Array;
   readonly itemWeights: Float64Array;
   readonly activity: Float64Array;
@@ -38,63 +38,63 @@ export interface AssembleInput {
 
 export interface Assembled {
   readonly graph: BipartiteGraph;
-  readonly dust: Readonly<Record<SideName, number>>;
+  readonly belowCut: Readonly<Record<SideName, number>>;
   readonly truth: Readonly<Record<SideName, VertexParameters>> | undefined;
 }
 
-/** Atoms come first on both sides, in their (random) order; dust, in order of its edges, after them. */
+/** On both sides atoms come first, in their random order. Vertices below the cut follow, in the order of their edges. */
 export function assembleGraph(input: AssembleInput): Assembled {
-  const { rows, dustUsers, multigraph } = input;
+  const { rows, usersBelowCut, multigraph } = input;
   const atoms = input.itemWeights.length;
 
   const used = new Uint8Array(atoms);
   let atomUsers = 0;
-  let itemDust = 0;
-  let edges = dustUsers.length;
-  for (const { degrees, dust, items } of rows) {
+  let itemsBelowCut = 0;
+  let edges = usersBelowCut.length;
+  for (const { degrees, belowCut, items } of rows) {
     for (let e = 0; e < items.length; e++) used[items[e]] = 1;
     edges += items.length;
     for (let row = 0; row < degrees.length; row++) {
-      if (degrees[row] + dust[row] > 0) atomUsers++;
-      edges += dust[row];
-      itemDust += dust[row];
+      if (degrees[row] + belowCut[row] > 0) atomUsers++;
+      edges += belowCut[row];
+      itemsBelowCut += belowCut[row];
     }
   }
-  for (const { item } of dustUsers) {
-    if (item === undefined) itemDust++;
+  for (const { item } of usersBelowCut) {
+    if (item === undefined) itemsBelowCut++;
     else used[item] = 1;
   }
   const itemOf = new Uint32Array(atoms);
   let atomItems = 0;
   for (let i = 0; i < atoms; i++) if (used[i]) itemOf[i] = atomItems++;
-  const userCount = atomUsers + dustUsers.length;
-  const itemCount = atomItems + itemDust;
+  const userCount = atomUsers + usersBelowCut.length;
+  const itemCount = atomItems + itemsBelowCut;
 
   const offsets = allocate(Uint32Array, userCount + 1);
   const neighbors = allocate(Uint32Array, edges);
   const counts = multigraph ? allocate(Uint32Array, edges) : undefined;
   let user = 0;
   let at = 0;
-  let nextDust = atomItems;
+  let nextBelowCut = atomItems;
   for (const piece of rows) {
     let e = 0;
     for (let row = 0; row < piece.degrees.length; row++) {
       const end = e + piece.degrees[row];
-      if (end === e && piece.dust[row] === 0) continue;
+      if (end === e && piece.belowCut[row] === 0) continue;
       for (; e < end; e++) {
         if (counts) counts[at] = piece.counts![e];
         neighbors[at++] = itemOf[piece.items[e]];
       }
-      for (let d = 0; d < piece.dust[row]; d++) {
+      for (let d = 0; d < piece.belowCut[row]; d++) {
         if (counts) counts[at] = 1;
-        neighbors[at++] = nextDust++;
+        neighbors[at++] = nextBelowCut++;
       }
       offsets[++user] = at;
     }
   }
-  for (const { item } of dustUsers) {
+  for (const { item } of usersBelowCut) {
     if (counts) counts[at] = 1;
-    neighbors[at++] = item === undefined ? nextDust++ : itemOf[item];
+    neighbors[at++] = item === undefined ? nextBelowCut++ : itemOf[item];
     offsets[++user] = at;
   }
 
@@ -104,35 +104,38 @@ export function assembleGraph(input: AssembleInput): Assembled {
       itemIds: VertexIds.range(itemCount),
       byUser: { offsets, neighbors, counts },
     }),
-    dust: { users: dustUsers.length, items: itemDust },
+    belowCut: { users: usersBelowCut.length, items: itemsBelowCut },
     truth: input.truth
       ? { users: userTruth(input, userCount), items: itemTruth(input, used, itemCount) }
       : undefined,
   };
 }
 
-function userTruth({ seed, rows, dustUsers, parameters, userWeights, cut }: AssembleInput, count: number) {
+function userTruth(
+  { seed, rows, usersBelowCut, parameters, userWeights, cut }: AssembleInput,
+  count: number,
+) {
   const table = createTable(parameters.features, count);
   let atom = 0;
-  for (const { degrees, dust, features } of rows) {
+  for (const { degrees, belowCut, features } of rows) {
     for (let row = 0; row < degrees.length; row++, atom++) {
-      if (degrees[row] + dust[row] === 0) continue;
+      if (degrees[row] + belowCut[row] === 0) continue;
       const from = row * parameters.features;
       table.add(userWeights[atom], features!.subarray(from, from + parameters.features));
     }
   }
-  table.addDust(
+  table.addBelowCut(
     seed,
     0,
     parameters.users,
     cut.users,
-    dustUsers.map((edge) => edge.feature),
+    usersBelowCut.map((edge) => edge.feature),
   );
   return table.parameters;
 }
 
 function itemTruth(
-  { seed, rows, dustUsers, parameters, itemWeights, activity, cut }: AssembleInput,
+  { seed, rows, usersBelowCut, parameters, itemWeights, activity, cut }: AssembleInput,
   used: Uint8Array,
   count: number,
 ) {
@@ -144,14 +147,13 @@ function itemTruth(
     for (let k = 0; k < features; k++) row[k] = activity[k * used.length + i] / itemWeights[i];
     table.add(itemWeights[i], row);
   }
-  const dustFeatures: number[] = [];
-  for (const { dustFeature } of rows) for (const feature of dustFeature!) dustFeatures.push(feature);
-  for (const { item, feature } of dustUsers) if (item === undefined) dustFeatures.push(feature);
-  table.addDust(seed, 1, parameters.items, cut.items, dustFeatures);
+  const edgeFeatures: number[] = [];
+  for (const { belowCutFeature } of rows) for (const feature of belowCutFeature!) edgeFeatures.push(feature);
+  for (const { item, feature } of usersBelowCut) if (item === undefined) edgeFeatures.push(feature);
+  table.addBelowCut(seed, 1, parameters.items, cut.items, edgeFeatures);
   return table.parameters;
 }
 
-/** Fills a side's parameters vertex by vertex. */
 function createTable(features: number, count: number) {
   const weights = new Float64Array(count);
   const values = new Float64Array(count * features);
@@ -162,10 +164,16 @@ function createTable(features: number, count: number) {
   }
   return {
     add,
-    addDust(seed: number, side: number, law: SidePrior, cut: number, edgeFeatures: readonly number[]): void {
-      const random = randomStream(seed, STREAMS.dust, side);
+    addBelowCut(
+      seed: number,
+      side: number,
+      prior: SidePrior,
+      cut: number,
+      edgeFeatures: readonly number[],
+    ): void {
+      const random = randomStream(seed, STREAMS.belowCut, side);
       const row = new Float64Array(features);
-      for (const feature of edgeFeatures) add(drawDustAtom(random, law, cut, feature, row), row);
+      for (const feature of edgeFeatures) add(drawAtomBelowCut(random, prior, cut, feature, row), row);
     },
     parameters: Object.freeze({ weights, features: values }),
   };

@@ -1,4 +1,4 @@
-// Named graphex processes, for `graphex simulate --process` and for pictures.
+// Named graphex processes, for simulations by name and for pictures.
 
 import { InputError } from '../errors.js';
 import type { ProcessName } from '../options/names.js';
@@ -12,10 +12,7 @@ export interface NamedProcess {
 /** Uniform points of [0, 1]. */
 const unit: FiniteIntensity = { mass: 1, sample: (random) => random.uniform() };
 
-/**
- * Lengths of the half-line from 0, the most active point. All three laws below lose the edges beyond the depth: a share
- * of 1/(1 + depth) of them at most.
- */
+/** Positions on the half-line; 0 is the most active point. Edges beyond the depth are lost: at most 1/(1 + depth) of them. */
 const halfLine: InfiniteIntensity = { inverseTail: (mass) => mass, depth: 2e4 };
 
 export const NAMED_PROCESSES: Readonly<Record<ProcessName, NamedProcess>> = Object.freeze({
@@ -52,7 +49,6 @@ export const NAMED_PROCESSES: Readonly<Record<ProcessName, NamedProcess>> = Obje
   },
 });
 
-/** The process of that name. */
 export function namedProcess(name: string): NamedProcess {
   const found = Object.hasOwn(NAMED_PROCESSES, name) ? NAMED_PROCESSES[name as ProcessName] : undefined;
   if (!found) {

@@ -9,9 +9,9 @@ import type { Random } from '../math/random.js';
 import { expm1Ratio, incompleteGamma, lgamma, upperGamma } from '../math/special.js';
 
 export interface Ggp {
-  /** Tail index, below 1: below 0 finitely many atoms (dense), from 0 on infinitely many (sparse). */
+  /** Tail index, below 1. Below 0 there are finitely many atoms (dense), from 0 on infinitely many (sparse). */
   readonly sigma: number;
-  /** Exponential tilt, above 0. */
+  /** Rate of the exponential factor, above 0. */
   readonly tau: number;
   readonly size: number;
 }
@@ -21,7 +21,7 @@ export function levyDensity({ sigma, tau, size }: Ggp, w: number): number {
   return size * Math.exp((-1 - sigma) * Math.log(w) - tau * w - lgamma(1 - sigma));
 }
 
-/** ψ(t) = ((τ+t)^σ − τ^σ)/σ: minus the log of the Laplace transform of the total mass, per unit of size. */
+/** ψ(t) = ((τ+t)^σ − τ^σ)/σ: the negative log of the Laplace transform of the total mass, per unit of size. */
 export function laplaceExponent({ sigma, tau }: Omit<Ggp, 'size'>, t: number): number {
   const log = Math.log1p(t / tau);
   return tau ** sigma * log * expm1Ratio(sigma * log);
@@ -45,7 +45,7 @@ export function massBelow(ggp: Ggp, cut: number): number {
 /** Expected number of atoms above the cut; infinite at cut 0 when σ ≥ 0. */
 export function atomsAbove({ sigma, tau, size }: Ggp, cut: number): number {
   if (cut <= 0) return sigma < 0 ? (size * tau ** sigma) / -sigma : Number.POSITIVE_INFINITY;
-  // Γ(−σ, x)/Γ(1−σ); the regularized form where Γ(−σ) itself may overflow.
+  // Γ(−σ, x)/Γ(1−σ); the regularized form is used when Γ(−σ) may overflow.
   const share =
     sigma < -0.5
       ? incompleteGamma(-sigma, tau * cut).upper / -sigma
@@ -57,17 +57,17 @@ export function atomsAbove({ sigma, tau, size }: Ggp, cut: number): number {
 const MOST_ATOMS = 2 ** 28;
 /** Largest width of a cell in log w. */
 const CELL = 0.25;
-/** The smallest normal float64: an atom too small for float64 keeps a weight that has a logarithm. */
+/** The smallest normal float64. An atom too small for float64 gets this weight, so that its logarithm is finite. */
 const TINY = 2 ** -1022;
 
 /**
- * The atoms above the cut, in random order. `logTilt`, if given, is the logarithm of a further factor of the intensity:
- * at most 0 and not increasing in w.
+ * Draws the atoms above the cut, in random order. `logTilt`, if given, is the logarithm of an extra factor of the
+ * intensity: at most 0 and not increasing in w.
  *
- * The axis is cut into cells of equal width in log w. In each, candidates are uniform in log w at the highest intensity
- * of the cell, and each is kept with the ratio of its own intensity to that: where atoms are many it changes little
- * within a cell, so nearly all are kept and the cost is that of the atoms. Above all cells candidates are exponential.
- * At σ < 0 the cut may be 0: the lowest cell then reaches down to 0, and the draw is exact.
+ * Cells of equal width in log w divide the axis. Within a cell, candidates are uniform in log w at the cell's highest
+ * intensity. Each is kept with probability (its own intensity) / (highest intensity). Where atoms are many, the
+ * intensity changes little within a cell, so nearly all candidates are kept. Above the last cell, candidates are
+ * exponential. At σ < 0 the cut may be 0: the lowest cell then extends to 0, and the draw is exact.
  */
 export function sampleAtoms(
   random: Random,
@@ -77,20 +77,20 @@ export function sampleAtoms(
 ): Float64Array {
   const { sigma, tau, size } = ggp;
   const logDamping = logTilt ? (w: number) => logTilt(w) - tau * w : (w: number) => -tau * w;
-  // Logarithms throughout: at very negative σ the factors of an intensity overflow where their product does not.
+  // Work in logarithms: at very negative σ the factors of the intensity overflow although their product does not.
   const logScale = Math.log(size) - lgamma(1 - sigma);
-  // From `end` on w^(−1−σ) is bounded by e^(slope·(w−end)) times its value there; slope is at most half of τ.
+  // Beyond `end`, w^(−1−σ) is at most e^(slope·(w−end)) times its value at `end`; slope is at most τ/2.
   const power = Math.max(0, -1 - sigma);
   const end = Math.max(cut, (4 + 2 * power) / tau);
   const lowest = cut > 0 ? cut : endOfFlat(logDamping, 1 / tau);
-  // No wider than the power law needs to change by a factor of e.
+  // A cell is narrow enough that the power law changes by at most a factor of e.
   const cells = Math.max(0, Math.ceil(Math.log(end / lowest) / Math.min(CELL, 1 / Math.abs(sigma))));
   const width = cells > 0 ? Math.log(end / lowest) / cells : 0;
   const border = (cell: number) => (cell === cells ? end : lowest * Math.exp(cell * width));
 
   const slope = power / end;
   const below = cut > 0 ? 0 : poisson(random, Math.exp(logScale - sigma * Math.log(lowest)) / -sigma);
-  // Within a cell the power law w^−σ (in log w) is at most this factor above its value at the lower end.
+  // Within a cell, w^−σ (in log w) exceeds its value at the lower end by at most this log factor.
   const steepest = Math.max(0, -sigma * width);
   const counts = new Float64Array(cells);
   let candidates = below;
@@ -108,7 +108,7 @@ export function sampleAtoms(
 
   if (!(candidates <= MOST_ATOMS)) {
     throw new FitError(
-      `${candidates.toPrecision(3)} atoms would have to be drawn (sigma ${sigma}, tau ${tau}, size ${size}), more than memory holds: make sigma or size smaller`,
+      `these parameters need ${candidates.toPrecision(3)} atoms (sigma ${sigma}, tau ${tau}, size ${size}), more than memory holds: make sigma or size smaller`,
     );
   }
   const atoms = new Float64Array(candidates);
@@ -135,13 +135,13 @@ export function sampleAtoms(
   return shuffled(random, atoms.subarray(0, kept));
 }
 
-/** True with probability e^log, log ≤ 0; most draws need no exponential, since e^log ≥ 1 + log. */
+/** True with probability e^log, log ≤ 0. Most draws need no exponential, because e^log ≥ 1 + log. */
 function accepted(random: Random, log: number): boolean {
   const u = random.uniform();
   return u < 1 + log || u < Math.exp(log);
 }
 
-/** A weight below which the damping costs less than a tenth. */
+/** A weight below which the damping loses less than a tenth of the candidates. */
 function endOfFlat(logDamping: (w: number) => number, start: number): number {
   let w = start;
   while (logDamping(w) < -0.1) w /= 2;

@@ -1,6 +1,6 @@
-// The graphex process in general: users are the points (x, label) of a Poisson process with intensity
-// η(dx) on labels below the size s, items the points (y, label) of one with intensity ρ(dy) on labels below α; each pair
-// is an edge with probability W(x, y), and points without an edge are dropped.
+// The general graphex process. Users are the points (x, label) of a Poisson process with intensity η(dx) and labels
+// below the size s. Items are the points (y, label) of one with intensity ρ(dy) and labels below α. Each pair is an
+// edge with probability W(x, y); points without an edge are dropped.
 
 import { InputError, throwIfAborted } from '../errors.js';
 import { buildGraph } from '../graph/build.js';
@@ -14,22 +14,22 @@ import { GRAPHEX } from '../options/library.js';
 import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 
-/** A finite measure: its total mass, and a draw from it. */
+/** A finite measure: its total mass, and a function that draws a point from it. */
 export interface FiniteIntensity {
   readonly mass: number;
   readonly sample: (random: Random) => number;
 }
 
 /**
- * An infinite measure, from its most active end: `inverseTail(m)` is the point with mass m between it and that end.
- * Points up to mass `depth` are drawn, size · depth of them in expectation, in that order.
+ * An infinite measure, described from its most active end: `inverseTail(m)` is the point with mass m between it and that
+ * end. Points up to mass `depth` are drawn in that order; their expected number is size · depth.
  */
 export interface InfiniteIntensity {
   readonly inverseTail: (mass: number) => number;
   readonly depth: number;
 }
 
-/** How dense the points of a side are, with finite or infinite total. */
+/** The intensity of the points of a side, with finite or infinite total mass. */
 export type Intensity = FiniteIntensity | InfiniteIntensity;
 
 const INTENSITIES = { users: intensity('users'), items: intensity('items') };
@@ -40,7 +40,7 @@ export interface SampleGraphexOptions
     TaskOptions {
   readonly users: Intensity;
   readonly items: Intensity;
-  /** s and α: labels run from 0 to these. */
+  /** The sizes s and α: labels run from 0 to these. */
   readonly sizes: Readonly<Record<SideName, number>>;
   /** W(x, y), from 0 to 1. */
   readonly probability: (x: number, y: number) => number;
@@ -48,11 +48,10 @@ export interface SampleGraphexOptions
 
 /** The points of one side. */
 export interface PointSet {
-  /** The point x or y. */
   readonly positions: Float64Array;
-  /** Where on the side's axis it lies, 0 … size. */
+  /** The point's label, from 0 to the size of the side. */
   readonly labels: Float64Array;
-  /** Its vertex in the graph, or −1 for a point without an edge. */
+  /** The point's vertex in the graph, or −1 if it has no edge. */
   readonly vertices: Int32Array;
 }
 
@@ -72,7 +71,7 @@ export async function sampleGraphex(options: SampleGraphexOptions): Promise<Grap
   for (const side of SIDES) checkIntensity(side, options[side], options.sizes[side]);
   if (options.decreasing && !('inverseTail' in options.items)) {
     throw new InputError(
-      'decreasing needs an infinite measure of items, whose points come in order of activity',
+      'decreasing needs an infinite measure of items: only its points are ordered by activity',
     );
   }
   const points = {
@@ -119,7 +118,7 @@ function intensity(side: SideName) {
   return value<Intensity>('object', `the intensity of the ${side}`, {
     required: true,
     only: {
-      words: 'an object of mass and sample, or of inverseTail and depth',
+      words: 'an object with mass and sample, or with inverseTail and depth',
       is: (given) => {
         const { mass, sample, inverseTail, depth } = given as Partial<FiniteIntensity & InfiniteIntensity>;
         const finite = typeof mass === 'number' && typeof sample === 'function';
@@ -134,7 +133,7 @@ function checkIntensity(side: SideName, intensity: Intensity, size: number): voi
   const name = 'mass' in intensity ? 'mass' : 'depth';
   if (!(mass >= 0 && mass < Number.POSITIVE_INFINITY)) {
     throw new InputError(
-      `${name} of ${side} is ${mass}; give a finite number, an infinite measure needs an inverse tail`,
+      `${name} of ${side} is ${mass}; give a finite number, or describe an infinite measure by its inverse tail`,
     );
   }
   if (size * mass > MOST_POINTS) {
@@ -159,7 +158,8 @@ function drawPoints(random: Random, intensity: Intensity, size: number): Omit<Po
 
 function checkedProbability(probability: (x: number, y: number) => number, x: number, y: number): number {
   const p = probability(x, y);
-  if (!(p >= 0 && p <= 1)) throw new InputError(`W(${x}, ${y}) is ${p}; an edge probability is from 0 to 1`);
+  if (!(p >= 0 && p <= 1))
+    throw new InputError(`W(${x}, ${y}) is ${p}; an edge probability must be from 0 to 1`);
   return p;
 }
 
@@ -167,11 +167,11 @@ function connectAll(random: Random, p: (j: number) => number, n: number, add: (j
   for (let j = 0; j < n; j++) if (random.uniform() < p(j)) add(j);
 }
 
-/** Leaps over items at the probability of the first of them, then corrects for the probability where it lands. */
+/** Skips items at the probability of the first one, then accepts or rejects by the probability of the item reached. */
 function connectByLeaps(random: Random, p: (j: number) => number, n: number, add: (j: number) => void): void {
   let bound = n > 0 ? p(0) : 0;
   for (let j = 0; bound > 0; j++) {
-    // Geometric: items passed over before the next candidate.
+    // The number of skipped items is geometric.
     if (bound < 1) j += Math.floor(Math.log(random.uniform()) / Math.log1p(-bound));
     if (j >= n) return;
     const actual = p(j);

@@ -1,4 +1,4 @@
-// The parameters of a simulation: what is allowed, and how large the graph will be, before any work.
+// Checks the parameters of a simulation and predicts the size of the graph, before any work.
 
 import { InputError } from '../errors.js';
 import { MAX_EDGES } from '../graph/build.js';
@@ -10,13 +10,12 @@ import { chooseCut, type SidePrior } from './unseen.js';
 export interface ModelParameters {
   readonly users: SidePrior;
   readonly items: SidePrior;
-  /** Number of features, K. */
   readonly features: number;
 }
 
 /** The paper's simulated set, `@simulated`. */
 export const PAPER_SIMULATION: ModelParameters = modelOfSize(1200);
-/** The same law at sizes 120, `@simulated-small`. */
+/** The same model at sizes 120, `@simulated-small`. */
 export const SMALL_SIMULATION: ModelParameters = modelOfSize(120);
 
 function modelOfSize(size: number): ModelParameters {
@@ -24,11 +23,11 @@ function modelOfSize(size: number): ModelParameters {
   return Object.freeze({ users: side, items: side, features: 30 });
 }
 
-/** What a simulation will be like, in expectation. */
+/** Expected properties of a simulated graph. */
 export interface Expectation {
-  /** Edges before equal ones merge, s·α·K at the paper's settings: the amount of work. */
+  /** Edges before equal ones merge, s·α·K at the paper's settings: proportional to the work. */
   readonly latentEdges: number;
-  /** Vertices with an edge, from the expected masses. */
+  /** Vertices with an edge, computed from the expected masses. */
   readonly vertices: Readonly<Record<SideName, number>>;
   /** Atoms above the cut. */
   readonly atoms: Readonly<Record<SideName, number>>;
@@ -40,7 +39,7 @@ export function featureMass(side: SidePrior): number {
   return (meanMass(side) * side.shape) / side.rate;
 }
 
-/** First and second moments of a side's mass per feature, over its own randomness. */
+/** First and second moments of a side's mass per feature. */
 function reachOf(side: SidePrior): { mean: number; square: number; cross: number } {
   const mean = featureMass(side);
   const { shape, rate } = side;
@@ -52,13 +51,13 @@ function reachOf(side: SidePrior): { mean: number; square: number; cross: number
   };
 }
 
-/** A table of alias boxes takes this much for each atom and feature of a side. */
+/** Memory of the alias tables for each atom and feature of a side. */
 const BYTES_PER_ATOM_AND_FEATURE = 20;
 const MOST_BYTES = 8 * 2 ** 30;
 
 /**
- * Says what to expect of parameters, each in its range; throws an InputError that names them and the expected number of
- * edges where together they are too much.
+ * Predicts the size of a simulation. Each parameter is in its range already. Throws an InputError that names the
+ * parameters and the expected number of edges if the graph would be too large.
  */
 export function expectSimulation(parameters: ModelParameters, tolerance: number): Expectation {
   const { users, items, features } = parameters;
@@ -78,7 +77,7 @@ export function expectSimulation(parameters: ModelParameters, tolerance: number)
   for (const side of SIDES) {
     if (atoms[side] * features * BYTES_PER_ATOM_AND_FEATURE > MOST_BYTES) {
       throw new InputError(
-        `${said}, but ${round(atoms[side])} atoms of ${side} would have to be drawn, more than memory holds: make sigma ` +
+        `${said}, but need ${round(atoms[side])} atoms of ${side}, more than memory holds: make sigma ` +
           `(${parameters[side].sigma}) or size (${parameters[side].size}) of ${side} or features (${features}) smaller, ` +
           `or tolerance (${tolerance}) larger`,
       );

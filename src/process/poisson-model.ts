@@ -1,8 +1,8 @@
 // The sparse Poisson matrix model: GGP weights and Gamma features on both sides, Poisson edges by feature.
 //
-// The atoms of both sides above a cut are drawn one by one; what lies below is *dust*, of which only the expected mass
-// per feature counts: an edge that falls on it makes a vertex of degree 1. Items are drawn first, then the
-// edges of every user given the items, in fixed pieces of users, each with a random stream of its own.
+// The atoms of both sides above a cut are drawn one by one. Atoms below the cut enter only by their expected mass per
+// feature: an edge to one of them makes a new vertex of degree 1. Items are drawn first, then the edges of every user
+// given the items. Users are drawn in fixed pieces, each with its own random stream.
 
 import { throwIfAborted } from '../errors.js';
 import type { BipartiteGraph, BySide } from '../graph/graph.js';
@@ -17,7 +17,7 @@ import type { OptionsOf } from '../options/declare.js';
 import { TASK } from '../options/shared.js';
 import { createPool, taskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
-import { assembleGraph, type DustUser, type VertexParameters } from './assemble.js';
+import { assembleGraph, type UserBelowCut, type VertexParameters } from './assemble.js';
 import { sampleAtoms } from './ggp.js';
 import { expectSimulation } from './parameters.js';
 import {
@@ -32,28 +32,28 @@ import {
 } from './rows.js';
 import { missingMass } from './unseen.js';
 
-/** The law, by default that of the paper's simulated set, and how to draw; declared in options/commands.ts. */
+/** The model, by default that of the paper's simulated set, and how to draw; declared in options/commands.ts. */
 export interface SimulateOptions extends OptionsOf<typeof SIMULATE>, TaskOptions {}
 
 /** A graph drawn from the model, and the truth behind it. */
 export interface Simulation {
   readonly graph: BipartiteGraph;
-  /** Atoms that were drawn one by one. */
+  /** Atoms above the cut, drawn one by one. */
   readonly atoms: BySide<number>;
-  /** Weight below which atoms are dust; 0: none are. */
+  /** The cut: atoms of smaller weight are not drawn one by one. 0: all atoms are drawn. */
   readonly cut: BySide<number>;
-  /** Expected mass of the dust, all features together. Its edges are in the graph. */
+  /** Expected mass of the atoms below the cut, summed over features. Their edges are in the graph. */
   readonly missingMass: BySide<number>;
-  /** Vertices of the graph that are dust: of degree 1 by construction. */
-  readonly dust: BySide<number>;
-  /** Parameters of the vertices, where asked for. */
+  /** Vertices of the graph that are below the cut; each has degree 1 by construction. */
+  readonly belowCut: BySide<number>;
+  /** Parameters of the vertices, if requested. */
   readonly truth: BySide<VertexParameters> | undefined;
 }
 
-/** Atoms in a piece of work. Part of the result: another size gives another graph of the same law. */
+/** Atoms in a piece of work. Part of the result: another size gives another graph of the same distribution. */
 const ITEM_PIECE = 4096;
 const USER_PIECE = 256;
-/** Fewer expected edges than this are drawn in the calling thread: starting workers would take longer. */
+/** With fewer expected edges the calling thread draws alone: starting workers would take longer. */
 const WORTH_THREADS = 1e6;
 
 /** Draws a graph from the model. The same seed gives the same graph on any number of threads. */
@@ -81,7 +81,7 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
     const masses = await pool.map(
       'drawFeatures',
       itemPieces.map(
-        (range): FeaturePiece => ({ seed, ...range, law: items, weights: itemWeights, activity }),
+        (range): FeaturePiece => ({ seed, ...range, prior: items, weights: itemWeights, activity }),
       ),
       { signal },
     );
@@ -90,7 +90,7 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
 
     const tables: (TableArrays | undefined)[] = await pool.map(
       'buildTable',
-      Array.from(missing.items, (dust, feature): TablePiece => ({ feature, atoms, activity, dust })),
+      Array.from(missing.items, (belowCut, feature): TablePiece => ({ feature, atoms, activity, belowCut })),
       { signal },
     );
 
@@ -101,7 +101,7 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
         (range): RowPiece => ({
           seed,
           ...range,
-          law: users,
+          prior: users,
           weights: userWeights,
           atoms,
           tables,
@@ -122,7 +122,7 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
       seed,
       parameters: settings,
       rows,
-      dustUsers: drawDustUsers(seed, missing.users, itemMass, tables, atoms),
+      usersBelowCut: drawUsersBelowCut(seed, missing.users, itemMass, tables, atoms),
       userWeights,
       itemWeights,
       activity,
@@ -142,16 +142,16 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
   }
 }
 
-/** The edges of the users' dust: each is a user of its own. */
-function drawDustUsers(
+/** Draws the edges of users below the cut: each edge has a user of its own. */
+function drawUsersBelowCut(
   seed: number,
   missing: Float64Array,
   itemMass: Float64Array,
   tables: readonly (TableArrays | undefined)[],
   atoms: number,
-): DustUser[] {
-  const random = randomStream(seed, STREAMS.dust);
-  const result: DustUser[] = [];
+): UserBelowCut[] {
+  const random = randomStream(seed, STREAMS.belowCut);
+  const result: UserBelowCut[] = [];
   tables.forEach((arrays, feature) => {
     const table = arrays && new AliasTable(arrays.borders, arrays.aliases);
     const edges = table ? poisson(random, missing[feature] * itemMass[feature]) : 0;
@@ -167,7 +167,7 @@ const ROWS = taskModule('./rows.js', import.meta.url);
 
 const TASKS = { drawFeatures, buildTable, drawRows };
 
-/** The same interface as a pool of workers, without any. */
+/** The interface of a worker pool, without workers. */
 function callingThread(): Pick<WorkerPool, 'map' | 'close'> {
   return {
     async map(task, inputs, { signal, onResult } = {}) {

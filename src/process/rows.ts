@@ -1,5 +1,5 @@
-// The pieces of a simulation that run on worker threads. Each is a function of its input alone, with the random stream
-// of its own number, so that the graph does not depend on how many threads there are.
+// The pieces of a simulation that run on worker threads. Each depends on its input alone and has its own random stream,
+// so the graph does not depend on the number of threads.
 
 import { AliasTable } from '../math/alias.js';
 import { multinomial, poisson } from '../math/counts.js';
@@ -13,12 +13,12 @@ import type { SidePrior } from './unseen.js';
 export interface FeaturePiece {
   readonly seed: number;
   readonly piece: number;
-  /** Atoms first … last−1. */
+  /** The atoms are first … last−1. */
   readonly first: number;
   readonly last: number;
-  readonly law: SidePrior;
+  readonly prior: SidePrior;
   readonly weights: Float64Array;
-  /** Features × atoms: weight times feature, one feature after the other. Shared; this piece writes its atoms. */
+  /** Features × atoms: weight times feature, feature-major. Shared memory; this piece writes its own atoms. */
   readonly activity: Float64Array;
 }
 
@@ -28,7 +28,7 @@ export function drawFeatures({
   piece,
   first,
   last,
-  law,
+  prior,
   weights,
   activity,
 }: FeaturePiece): Float64Array {
@@ -36,9 +36,9 @@ export function drawFeatures({
   const atoms = weights.length;
   const mass = new Float64Array(activity.length / atoms);
   for (let i = first; i < last; i++) {
-    const log = Math.log(weights[i] / law.rate);
+    const log = Math.log(weights[i] / prior.rate);
     for (let k = 0; k < mass.length; k++) {
-      const value = Math.exp(log + logGamma(random, law.shape));
+      const value = Math.exp(log + logGamma(random, prior.shape));
       activity[k * atoms + i] = value;
       mass[k] += value;
     }
@@ -50,8 +50,8 @@ export interface TablePiece {
   readonly feature: number;
   readonly atoms: number;
   readonly activity: Float64Array;
-  /** Expected mass of the dust, which gets a last box of its own. */
-  readonly dust: number;
+  /** Expected mass below the cut, which gets the last box. */
+  readonly belowCut: number;
 }
 
 export interface TableArrays {
@@ -59,11 +59,11 @@ export interface TableArrays {
   readonly aliases: Uint32Array;
 }
 
-/** The alias table of one feature over the item atoms and, last, their dust; undefined where there is no mass at all. */
-export function buildTable({ feature, atoms, activity, dust }: TablePiece): TableArrays | undefined {
+/** The alias table of one feature over the item atoms and, last, the mass below the cut; undefined if there is no mass. */
+export function buildTable({ feature, atoms, activity, belowCut }: TablePiece): TableArrays | undefined {
   const weights = new Float64Array(atoms + 1);
   weights.set(activity.subarray(feature * atoms, (feature + 1) * atoms));
-  weights[atoms] = dust;
+  weights[atoms] = belowCut;
   if (!weights.some((w) => w > 0)) return undefined;
   const { borders, aliases } = AliasTable.of(weights);
   return { borders, aliases };
@@ -74,56 +74,56 @@ export interface RowPiece {
   readonly piece: number;
   readonly first: number;
   readonly last: number;
-  readonly law: SidePrior;
+  readonly prior: SidePrior;
   readonly weights: Float64Array;
-  /** Item atoms; the number after them stands for dust. */
+  /** Number of item atoms; this index stands for an item below the cut. */
   readonly atoms: number;
   readonly tables: readonly (TableArrays | undefined)[];
-  /** Mass of the items per feature, dust included. */
+  /** Mass of the items per feature, mass below the cut included. */
   readonly itemMass: Float64Array;
   readonly multigraph: boolean;
-  /** Also return the features of the users, and the feature of every edge to dust. */
+  /** Also return the features of the users, and the feature of every edge to an item below the cut. */
   readonly truth: boolean;
 }
 
-/** Edges of some users, distinct and ascending, edges to dust left out of `items` and counted in `dust`. */
+/** Edges of some users, distinct and ascending. Edges to items below the cut are counted in `belowCut`, not listed. */
 export interface RowEdges {
   /** Number of distinct item atoms of each user. */
   readonly degrees: Uint32Array;
   readonly items: Uint32Array;
   readonly counts: Uint32Array | undefined;
-  /** Number of edges of each user to dust, each to an item of its own. */
-  readonly dust: Uint32Array;
-  /** Users × features, where the truth was asked for. */
+  /** Each user's number of edges to items below the cut; each edge has an item of its own. */
+  readonly belowCut: Uint32Array;
+  /** Users × features, if the truth was requested. */
   readonly features: Float64Array | undefined;
-  /** Feature of each edge to dust, in the order of the users, where the truth was asked for. */
-  readonly dustFeature: Uint16Array | undefined;
+  /** Feature of each edge to an item below the cut, in the order of users, if the truth was requested. */
+  readonly belowCutFeature: Uint16Array | undefined;
 }
 
 /**
- * Draws the edges of some users. Given the items, a user's edges by feature are Poisson with rate w θ_k M_k: their
- * number is drawn for all features at once, then dealt out to the features, then each edge picks its item from the
- * feature's table. So edges come grouped by user, and equal ones meet in a bitmap of the items that fits the cache.
+ * Draws the edges of some users. Given the items, a user's edges by feature are Poisson with rate w θ_k M_k. First the
+ * total number is drawn, then its division among features, then an item for each edge from the feature's table. Edges
+ * are thus grouped by user, and a bitmap of the items that fits the cache finds repeated ones.
  */
 export function drawRows(input: RowPiece): RowEdges {
-  const { seed, piece, first, last, law, weights, atoms, itemMass, multigraph, truth } = input;
+  const { seed, piece, first, last, prior, weights, atoms, itemMass, multigraph, truth } = input;
   const random = randomStream(seed, STREAMS.rows, piece);
   const tables = input.tables.map((t) => t && new AliasTable(t.borders, t.aliases));
   const features = itemMass.length;
   const rows = last - first;
   const degrees = allocate(Uint32Array, rows);
-  const dust = allocate(Uint32Array, rows);
+  const belowCut = allocate(Uint32Array, rows);
   const kept = truth ? allocate(Float64Array, rows * features) : undefined;
-  const dustFeature: number[] = [];
+  const belowCutFeature: number[] = [];
   const out = new RowBuffer(atoms, multigraph);
   const rates = new Float64Array(features);
   const edges = new Uint32Array(features);
 
   for (let row = 0; row < rows; row++) {
     let total = 0;
-    const log = Math.log(weights[first + row] / law.rate);
+    const log = Math.log(weights[first + row] / prior.rate);
     for (let k = 0; k < features; k++) {
-      const activity = Math.exp(log + logGamma(random, law.shape));
+      const activity = Math.exp(log + logGamma(random, prior.shape));
       if (kept) kept[row * features + k] = activity / weights[first + row];
       rates[k] = activity * itemMass[k];
       total += rates[k];
@@ -133,22 +133,22 @@ export function drawRows(input: RowPiece): RowEdges {
     multinomial(random, drawn, rates, edges);
     for (let k = 0; k < features; k++) {
       if (edges[k] === 0) continue;
-      const toDust = out.draw(random, tables[k]!, edges[k]);
-      dust[row] += toDust;
-      if (truth) for (let i = 0; i < toDust; i++) dustFeature.push(k);
+      const toBelowCut = out.draw(random, tables[k]!, edges[k]);
+      belowCut[row] += toBelowCut;
+      if (truth) for (let i = 0; i < toBelowCut; i++) belowCutFeature.push(k);
     }
     degrees[row] = out.finishRow();
   }
   return {
     degrees,
-    dust,
+    belowCut,
     features: kept,
-    dustFeature: truth ? Uint16Array.from(dustFeature) : undefined,
+    belowCutFeature: truth ? Uint16Array.from(belowCutFeature) : undefined,
     ...out.take(),
   };
 }
 
-/** Collects the items of one user after the other: distinct, sorted, with their counts if wanted. */
+/** Collects the items of one user after another: distinct, sorted, and with counts if wanted. */
 class RowBuffer {
   readonly #atoms: number;
   readonly #seen: Uint32Array;
@@ -167,14 +167,14 @@ class RowBuffer {
     }
   }
 
-  /** Draws n edges from a table; returns how many went to dust. */
+  /** Draws n edges from a table; returns how many go to items below the cut. */
   draw(random: Random, table: AliasTable, n: number): number {
     const seen = this.#seen;
     const times = this.#times;
     const atoms = this.#atoms;
-    let dust = 0;
+    let belowCut = 0;
     for (let done = 0; done < n; ) {
-      // Room for a stretch of new items, so that the inner loop need not look.
+      // Reserve space for a stretch of new items, so that the inner loop needs no check.
       const stretch = Math.min(n, done + (1 << 12));
       this.#reserve(1 << 12);
       const items = this.#items;
@@ -182,7 +182,7 @@ class RowBuffer {
       for (; done < stretch; done++) {
         const item = table.sample(random);
         if (item === atoms) {
-          dust++;
+          belowCut++;
           continue;
         }
         if (times) times[item]++;
@@ -195,17 +195,17 @@ class RowBuffer {
       }
       this.#length = length;
     }
-    return dust;
+    return belowCut;
   }
 
-  /** Sorts the row, forgets what was seen, and returns its number of distinct items. */
+  /** Sorts the row, clears the bitmap, and returns the number of distinct items. */
   finishRow(): number {
     const seen = this.#seen;
     const start = this.#rowStart;
     const end = this.#length;
     const items = this.#items;
     if (end - start > seen.length >>> 2) {
-      // A long row: reading the bitmap in order is cheaper than sorting.
+      // For a long row, reading the bitmap in order is cheaper than sorting.
       let at = start;
       for (let word = 0; word < seen.length; word++) {
         for (let bits = seen[word]; bits !== 0; bits &= bits - 1) {
@@ -245,19 +245,19 @@ class RowBuffer {
   }
 }
 
-/** The parameters of one dust atom that an edge of feature k has met: its weight and features, size-biased by the edge. */
-export function drawDustAtom(
+/** Draws weight and features of an atom below the cut, given an edge of feature k to it (size-biased). */
+export function drawAtomBelowCut(
   random: Random,
-  law: SidePrior,
+  prior: SidePrior,
   cut: number,
   k: number,
   features: Float64Array,
 ): number {
   for (let l = 0; l < features.length; l++)
-    features[l] = gamma(random, law.shape + (l === k ? 1 : 0)) / law.rate;
+    features[l] = gamma(random, prior.shape + (l === k ? 1 : 0)) / prior.rate;
   for (;;) {
-    const w = cut * random.uniform() ** (1 / (1 - law.sigma));
-    if (random.uniform() < Math.exp(-law.tau * w)) return w;
+    const w = cut * random.uniform() ** (1 / (1 - prior.sigma));
+    if (random.uniform() < Math.exp(-prior.tau * w)) return w;
   }
 }
 

@@ -1,4 +1,4 @@
-// The sizes s and α of a graph: the paper's estimate by simulation, and the closed form from the bound.
+// The sizes s and α of a graph: the paper's estimate by simulation, and the closed form from the evidence lower bound.
 
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
@@ -13,20 +13,20 @@ import { featureMass } from './parameters.js';
 import { simulate } from './poisson-model.js';
 import type { SidePrior } from './unseen.js';
 
-/** The law of a side without its size; a size that is given is not looked at. */
+/** The prior of a side without its size; a given size is ignored. */
 export type UnsizedPrior = Omit<SidePrior, 'size'>;
 
 /** Options of estimating sizes by simulation. */
 export interface EstimateSizesOptions extends TaskOptions {
-  /** Law of the users; sigma is the estimated tail index. */
+  /** Prior of the users; sigma is the estimated tail index. */
   readonly users: UnsizedPrior;
   readonly items: UnsizedPrior;
   readonly features: number;
-  /** Of the simulations. Default 1. */
+  /** Seed of the simulations. Default 1. */
   readonly seed?: number | undefined;
 }
 
-/** How large a graph is; a graph says it of itself. */
+/** The counts of a graph that determine its sizes. */
 export interface GraphSizes extends Pick<BipartiteGraph, 'edges' | 'total' | 'multigraph'> {
   readonly users: { readonly count: number };
   readonly items: { readonly count: number };
@@ -35,23 +35,23 @@ export interface GraphSizes extends Pick<BipartiteGraph, 'edges' | 'total' | 'mu
 /** The size of each side. */
 export type Sizes = Readonly<Record<SideName, number>>;
 
-/** Expected edges of the first simulation, and the most of a later one. */
+/** Expected edges of the first simulation, and the limit for later ones. */
 const FIRST_EDGES = 3e5;
 const MOST_EDGES = 1e6;
-/** The constant C depends on the sizes a little, so it is measured again at the sizes found. */
+/** The constant C depends weakly on the sizes, so it is measured again at each new estimate. */
 const ROUNDS = 3;
-/** Small graphs vary a lot, and several of them take no longer than one large one. */
+/** Small graphs vary a lot; several of them take no longer than one large one. */
 const MOST_GRAPHS = 8;
 
 /**
- * Sizes at which the model gives as many vertices and edges as the graph has. Graphs of known sizes are simulated; their
- * constants C solve log U − σ log E = C + (1−σ) log s for s where σ > 0, and s is proportional to U where σ ≤ 0. Repeated
- * at the sizes found, or at smaller ones of the same ratio where those would take long.
+ * Estimates the sizes at which the model gives as many vertices and edges as the graph has. It simulates graphs of known
+ * sizes. If σ > 0, their constants C solve log U − σ log E = C + (1−σ) log s for s; if σ ≤ 0, s is proportional to U.
+ * Each round repeats this at the new sizes, or at smaller ones of the same ratio if those would take long.
  */
 export async function estimateSizes(graph: GraphSizes, options: EstimateSizesOptions): Promise<Sizes> {
   const { seed } = withAllDefaults({ ...ESTIMATE_SIZES, ...TASK }, options);
   if (graph.edges === 0)
-    throw new InputError('the sizes of a graph without edges cannot be estimated; give them');
+    throw new InputError('the sizes of a graph without edges cannot be estimated; give the sizes');
   let sizes: Sizes = sizesOfEdges({ users: 1, items: 1 }, FIRST_EDGES, options);
   for (let round = 0; round < ROUNDS; round++) {
     const edges = Math.min(MOST_EDGES, expectedEdges(sizes, options));
@@ -90,7 +90,7 @@ function solveSize(
   const tail = Math.max(0, sigma);
   const statistic = (graph: GraphSizes) => Math.log(graph[side].count) - tail * Math.log(graph.total);
   const filled = simulated.filter((graph) => graph.edges > 0);
-  // Graphs without any edge say only that the size is larger; doubling it goes on.
+  // If all simulated graphs are empty, the size must be larger: double it.
   if (filled.length === 0) return 2 * size;
   const mean = filled.reduce((sum, graph) => sum + statistic(graph), 0) / filled.length;
   return size * Math.exp((statistic(observed) - mean) / (1 - tail));
@@ -103,13 +103,13 @@ function expectedEdges(sizes: Sizes, options: EstimateSizesOptions): number {
   );
 }
 
-/** Sizes in the given ratio that are expected to give so many edges, counting repeated ones. */
+/** Sizes in the given ratio whose expected number of edges is `edges`, repeated ones included. */
 function sizesOfEdges(ratio: Sizes, edges: number, options: EstimateSizesOptions): Sizes {
   const factor = Math.sqrt(edges / expectedEdges(ratio, options));
   return { users: ratio.users * factor, items: ratio.items * factor };
 }
 
 /** The size that maximizes the bound given the other side's mass per feature: rows / E[ψ(θ·M)]. */
-export function sizeFromBound(law: UnsizedPrior, rows: number, otherMass: ArrayLike<number>): number {
-  return rows / expectedLaplace(law, otherMass);
+export function sizeFromBound(prior: UnsizedPrior, rows: number, otherMass: ArrayLike<number>): number {
+  return rows / expectedLaplace(prior, otherMass);
 }

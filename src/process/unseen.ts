@@ -1,8 +1,8 @@
-// Atoms with features: a GGP whose every atom carries θ_k ~ Gamma(shape, rate), and the same process tilted by
-// e^(−w θ·M), which is what is left of it once every atom that met the mass M has been seen: the unseen
-// atoms. θ integrates out, E[e^(−w θ·M)] = Π_k (rate/(rate + wM_k))^shape, so the weights of the tilted process are
-// again a Poisson process on the line, with a smooth decreasing extra factor, and given its weight an atom's features
-// are independent Gamma(shape, rate + wM_k): exact, and no atom is drawn in order to be thrown away.
+// Atoms with features: a GGP whose every atom carries θ_k ~ Gamma(shape, rate). Atoms that no edge has reached (unseen
+// atoms) follow the same process with its intensity multiplied by e^(−w θ·M), M the mass of the other side. θ integrates
+// out: E[e^(−w θ·M)] = Π_k (rate/(rate + wM_k))^shape. The weights are therefore again a Poisson process, with a smooth
+// decreasing extra factor. Given its weight, an atom's features are independent Gamma(shape, rate + wM_k). The draw is
+// exact and rejects no atom.
 
 import { FitError } from '../errors.js';
 import { gamma } from '../math/distributions.js';
@@ -11,14 +11,14 @@ import type { Random } from '../math/random.js';
 import { lgamma } from '../math/special.js';
 import { atomsAbove, sampleAtoms } from './ggp.js';
 
-/** The law of one side: the GGP of its weights, the Gamma of its features, its size. */
+/** The prior of one side: the GGP of its weights, the Gamma of its features, its size. */
 export type SidePrior = UnseenHyper;
 
 export interface TiltedOptions {
   readonly hyper: SidePrior;
-  /** The mass M per feature that the atoms were not seen to meet; zeros: the process itself. */
+  /** Mass M per feature of the other side; zeros give the process itself. */
   readonly otherMass: ArrayLike<number>;
-  /** Weight below which atoms are not drawn; their expected mass is `missing`. 0 is allowed at σ < 0. */
+  /** Atoms of smaller weight are not drawn; `missing` holds their expected mass. 0 is allowed at σ < 0. */
   readonly cut: number;
 }
 
@@ -48,7 +48,7 @@ export function sampleTiltedAtoms(random: Random, options: TiltedOptions): Featu
   const weights = sampleTiltedWeights(random, options);
   if (weights.length * features > MOST_VALUES) {
     throw new FitError(
-      `${weights.length} unseen vertices with ${features} features each (size ${hyper.size}) are more than memory holds: fewer features, or a smaller size`,
+      `${weights.length} unseen vertices with ${features} features each (size ${hyper.size}) are more than memory holds: use fewer features or a smaller size`,
     );
   }
   const values = new Float64Array(weights.length * features);
@@ -61,7 +61,7 @@ export function sampleTiltedAtoms(random: Random, options: TiltedOptions): Featu
   return { weights, features: values, missing: missingMass(hyper, otherMass, cut), cut };
 }
 
-/** log Π_k (rate/(rate + wM_k))^shape, or nothing to do where there is no mass. */
+/** log Π_k (rate/(rate + wM_k))^shape as a function of w; undefined if all masses are 0. */
 function logTilt(
   { shape, rate }: SidePrior,
   otherMass: ArrayLike<number>,
@@ -75,7 +75,7 @@ function logTilt(
   };
 }
 
-/** Expected mass per feature of the (tilted) atoms below the cut. */
+/** Expected mass per feature of the atoms below the cut, given `otherMass`. */
 export function missingMass(hyper: SidePrior, otherMass: ArrayLike<number>, cut: number): Float64Array {
   const features = otherMass.length;
   if (cut <= 0 || hyper.size === 0) return new Float64Array(features);
@@ -92,25 +92,22 @@ export function missingMass(hyper: SidePrior, otherMass: ArrayLike<number>, cut:
 }
 
 export interface CutOptions {
-  /**
-   * E[M_k M_l] of the mass that the atoms will meet, as its diagonal and off-diagonal value when all features are
-   * alike, or the masses themselves when they are known.
-   */
+  /** Second moments E[M_k M_l] of the other side's mass if all features are alike (on and off the diagonal), or the masses. */
   readonly reach:
     | ArrayLike<number>
     | { readonly mean: number; readonly square: number; readonly cross: number };
   readonly features: number;
-  /** Largest expected share of the vertices that may be counted wrongly. */
+  /** Largest expected fraction of the vertices that may be counted wrongly. */
   readonly tolerance: number;
 }
 
-/** Above this many expected atoms the exact draw of the dense case is cut as well (σ just below 0). */
+/** Above this many expected atoms the dense case is cut too (σ just below 0). */
 const MOST_EXACT_ATOMS = 2 ** 22;
 
 /**
- * The cut from a stated error. Below the cut an edge always goes to a fresh vertex, which is wrong only for an atom with
- * two edges or more; their expected number is at most ½ size ∫_0^cut w² g(dw) · E[(θ·M)²], and the cut is where that is
- * `tolerance` times the expected number of vertices, size · E[ψ(θ·M)]. 0, exact, where σ < 0 allows it.
+ * Chooses the cut from a stated error. Below the cut every edge goes to a new vertex, which is wrong only for atoms with
+ * two or more edges. Their expected number is at most ½ size ∫_0^cut w² g(dw) · E[(θ·M)²]. The cut makes this bound
+ * `tolerance` times the expected number of vertices, size · E[ψ(θ·M)]. It is 0 (exact) where σ < 0 allows it.
  */
 export function chooseCut(hyper: SidePrior, { reach, features, tolerance }: CutOptions): number {
   const { sigma, shape, rate } = hyper;
@@ -130,7 +127,7 @@ export function chooseCut(hyper: SidePrior, { reach, features, tolerance }: CutO
   const vertices = expectedLaplace(hyper, mean);
   // With e^(−τw) ≤ 1 the integral is at most cut^(2−σ)/((2−σ)Γ(1−σ)).
   const log = Math.log((2 * tolerance * vertices * (2 - sigma)) / second) + lgamma(1 - sigma);
-  // Beyond 1/τ atoms are few: nothing is gained by cutting there, whatever the other side.
+  // Beyond 1/τ there are few atoms, so a larger cut saves nothing.
   const cut = second > 0 ? Math.exp(log / (2 - sigma)) : 1;
   return Math.min(cut, 0.1 / hyper.tau);
 }

@@ -1,5 +1,5 @@
-// (p,q)-sampling: keep each user with probability p and each item with probability q, independently, take
-// the edges between them, drop isolated vertices.
+// (p,q)-sampling: keep each user with probability p and each item with probability q, independently. Keep the edges
+// between them and drop isolated vertices.
 
 import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
@@ -8,15 +8,15 @@ import { Random } from '../math/random.js';
 import { withAllDefaults } from '../options/check-options.js';
 import { LEVELS } from '../options/library.js';
 
-/** The share of each side that is kept. */
+/** The fraction of each side that is kept. */
 export interface Levels {
-  /** Probability with which each user is kept, 0 … 1. */
+  /** Probability of keeping a user, 0 … 1. */
   readonly users: number;
-  /** Probability with which each item is kept, 0 … 1. */
+  /** Probability of keeping an item, 0 … 1. */
   readonly items: number;
 }
 
-/** Keeps each user and each item by chance, and the edges between those kept. */
+/** Keeps each user and each item at random, and the edges between them. */
 export function pqSample(graph: BipartiteGraph, levels: Levels, random: Random): BipartiteGraph {
   withAllDefaults(LEVELS, levels);
   if (!(random instanceof Random)) {

@@ -1,6 +1,5 @@
-// Splits. `pq`: a random draw per user and per item cuts the graph in four; training users
-// keep all their items. `edges`: the naive uniform hold-out, for comparison: it prefers vertices of high degree. `time`: what
-// came last is the test part.
+// Splits. `pq`: a random draw per user and per item cuts the graph in four; training users keep all their items. `edges`:
+// the naive uniform hold-out, for comparison; it prefers vertices of high degree. `time`: the latest edges are the test part.
 
 import { InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
@@ -23,7 +22,7 @@ import type { Split } from './split-types.js';
 export interface SplitOptions extends OptionsOf<typeof SPLIT & typeof SPLIT_TIMES> {}
 
 /**
- * Splits a graph into train, fold-in and test parts by users and items, which does not favour hits.
+ * Splits a graph into training, fold-in and test parts by users and items, without favouring vertices of high degree.
  * @example
  * import { simulate, split } from 'graphex';
  * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
@@ -100,7 +99,7 @@ export function emptyPart(
   );
 }
 
-/** The parts of a `pq` split: 1 stands for a held-out user and for a test item. */
+/** The parts of a `pq` split: 1 marks a held-out user or a test item. */
 export function splitByAssignment(
   graph: BipartiteGraph,
   users: Uint8Array,
@@ -114,7 +113,7 @@ export function splitByAssignment(
   };
 }
 
-/** The latest edges, at least the fraction: those of one moment stay together. */
+/** Selects the latest edges, at least the given fraction; edges of one moment stay together. */
 function cutByTime(
   graph: BipartiteGraph,
   times: Float64Array,
@@ -149,14 +148,14 @@ function checkTimes(graph: BipartiteGraph, method: SplitMethod, times: Float64Ar
     throw optionError`${option('times')}: the time of edge ${bad} is ${times[bad]}; give finite numbers`;
 }
 
-/** A label that no edge has: held-out edges belong to users that are in training, so nobody is folded in. */
+/** A label that no edge has. Users of held-out edges are in training, so no user is folded in. */
 const NO_EDGE = 2;
 
 function opposite(drawn: Uint8Array): Uint8Array {
   return drawn.map((one) => 1 - one);
 }
 
-/** What a part holds that training never saw, so that the model has no parameters for it. */
+/** The vertices and edges of a part that training never saw; the model has no parameters for them. */
 export interface Unseen {
   readonly users: number;
   readonly items: number;
@@ -165,7 +164,7 @@ export interface Unseen {
 
 /**
  * Vertices of the fold-in and test parts that are not in the training part, and their edges: a model must drop them.
- * With `pq` only items count, since held-out users are folded in.
+ * With `pq` only items count, because held-out users are folded in.
  */
 export function unseenByTraining(split: Split): { readonly foldIn: Unseen; readonly test: Unseen } {
   const seen = {
@@ -187,7 +186,7 @@ export function unseenByTraining(split: Split): { readonly foldIn: Unseen; reado
   return { foldIn: count(split.foldIn), test: count(split.test) };
 }
 
-/** Positions in `whole` of the vertices of a part: their ids are a subsequence, so one walk finds all. */
+/** Positions in `whole` of the vertices of a part. The ids are a subsequence, so one walk finds all. */
 export function positions(whole: VertexIds, part: VertexIds): Uint32Array {
   const result = new Uint32Array(part.length);
   let at = 0;

@@ -1,4 +1,4 @@
-// Thinning: (p,q)-sampling by random draws of ids, so that a table too large for memory can be thinned while it is read.
+// Thinning: (p,q)-sampling by draws that depend on the ids, so that a table too large for memory is thinned while read.
 
 import type { BipartiteGraph, GraphSide } from '../graph/graph.js';
 import { selectVertices } from '../graph/subgraph.js';
@@ -7,12 +7,12 @@ import { withDefaults } from '../options/check-options.js';
 import type { OptionsOf } from '../options/declare.js';
 import { THIN } from '../options/library.js';
 
-/** The shares of both sides that are kept, and the seed of the draws. */
+/** The fraction of each side that is kept, and the seed of the draws. */
 export interface ThinOptions extends OptionsOf<typeof THIN> {}
 
 /**
- * Keeps each user and each item by a draw that depends on seed and id alone, and the edges between those kept: a smaller
- * table of the same kind, which its first rows are not.
+ * Keeps users and items by draws that depend only on seed and id, and the edges between them. The result is a smaller
+ * table of the same kind; the first rows of a table are not.
  */
 export function thin(graph: BipartiteGraph, options: ThinOptions = {}): BipartiteGraph {
   const draws = idDraws(withDefaults(THIN, options));

@@ -1,4 +1,4 @@
-// Is it sparse? Everything `graphex check` says, from the graph alone.
+// Is the graph sparse? Computes a sparsity check from the graph alone.
 
 import { InputError, throwIfAborted } from '../errors.js';
 import {
@@ -18,7 +18,13 @@ import { option, optionError } from '../options/error.js';
 import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
-import { ABREAST, type CurvePoint, expectedDensity, MOST_LEVELS, sampledDensities } from './curves.js';
+import {
+  type CurvePoint,
+  expectedDensity,
+  MOST_LEVELS,
+  REPLICATES_PER_PASS,
+  sampledDensities,
+} from './curves.js';
 import { countDegrees, type DegreeCounts, degreeQuantile } from './degree-counts.js';
 import { type TailIndex, tailIndexOfCounts } from './tail-index.js';
 import { sparsityVerdict, type Verdict } from './verdict.js';
@@ -32,7 +38,7 @@ export interface DegreeSummary {
   readonly median: number;
   readonly mean: number;
   readonly max: number;
-  /** Share of the vertices with a single edge. */
+  /** Fraction of the vertices that have a single edge. */
   readonly single: number;
   /** [degree, number of vertices], ascending. */
   readonly histogram: readonly (readonly [number, number])[];
@@ -48,10 +54,9 @@ export interface SparsityCheck {
   readonly density: number;
   readonly degrees: BySide<DegreeSummary>;
   readonly sigma: BySide<TailIndex>;
-  /** By the side that is *sampled*; each speaks of the other side. */
+  /** By the side that is *sampled*; each curve describes the other side. */
   readonly curves: BySide<readonly CurvePoint[]>;
   readonly verdict: Verdict;
-  /** What the two sides are called. */
   readonly names: SideNames;
 }
 
@@ -84,12 +89,12 @@ export async function checkSparsity(
 
   const random = randomStream(seed, STREAMS.check);
   const sampled = bySide((): (number | undefined)[][] => []);
-  for (let done = 0; done < replicates; done += ABREAST) {
+  for (let done = 0; done < replicates; done += REPLICATES_PER_PASS) {
     for (const side of SIDES) {
       await nextTurn();
       throwIfAborted(signal);
       onProgress?.({ stage: 'sampling', done, total: replicates, unit: 'replicates' });
-      const streams = Array.from({ length: Math.min(ABREAST, replicates - done) }, (_, r) =>
+      const streams = Array.from({ length: Math.min(REPLICATES_PER_PASS, replicates - done) }, (_, r) =>
         random.derive(done + r, SIDES.indexOf(side)),
       );
       sampled[side].push(...sampledDensities(graph[side], graph[otherSide(side)], levels, streams));
@@ -98,7 +103,7 @@ export async function checkSparsity(
   return fromDegrees(counts, sigma, graph, levels, sampled);
 }
 
-/** What the degrees of both sides say by themselves: all of a check but the sampled points, which need the graph. */
+/** The part of a check that needs only the degrees of both sides: everything but the sampled points. */
 export function checkDegreeCounts(
   counts: BySide<DegreeCounts>,
   about: { readonly total: number; readonly names?: SideNames | undefined },
@@ -159,7 +164,7 @@ function bySide<T>(value: (side: SideName) => T): BySide<T> {
   return { users: value('users'), items: value('items') };
 }
 
-/** Lets signals and timers through between two pieces of work. */
+/** Lets signals and timers run between two pieces of work. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }

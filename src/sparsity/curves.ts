@@ -1,6 +1,5 @@
-// Density against sampling level. Sampling the users to level p while all items are kept gives pE edges
-// and pU users in expectation, and Σ_j (1−(1−p)^d_j) items: the density of the sample therefore speaks of the *items*,
-// by how many of them are left.
+// Density against sampling level. Sampling the users to level p, with all items kept, leaves pE edges, pU users and
+// Σ_j (1−(1−p)^d_j) items in expectation. The density of the sample therefore describes the *items*: how many remain.
 
 import type { GraphSide } from '../graph/graph.js';
 import type { Random } from '../math/random.js';
@@ -11,24 +10,24 @@ export interface CurvePoint {
   readonly level: number;
   /** Ratio of the expected counts, exact given the degrees. */
   readonly expected: number;
-  /** One density per replicate; a replicate that left no vertex at this level is left out. */
+  /** One density per replicate; replicates without a vertex at this level are left out. */
   readonly sampled: readonly number[];
 }
 
-/** The exact line when the `own` side is sampled; `other` are the degrees of the side that is not. */
+/** The expected density when the `own` side is sampled; `other` are the degrees of the other side. */
 export function expectedDensity(own: DegreeCounts, other: DegreeCounts, level: number): number {
   return own.sum / (own.count * expectedSurvivors(other, level));
 }
 
-/** Most levels of a curve: a level's index and one more fit in seven bits. */
+/** Largest number of levels of a curve: an index of a level, plus one, fits in seven bits. */
 export const MOST_LEVELS = 127;
-/** Replicates that go through the edges together, a byte each. */
-export const ABREAST = 4;
+/** Replicates that share a pass over the edges, a byte each. */
+export const REPLICATES_PER_PASS = 4;
 
 /**
- * A replicate per stream, up to four, every level of all from one pass: a uniform per sampled vertex; a vertex of the
- * other side survives level p exactly if the smallest uniform of its neighbours is below p. Levels ascend; undefined
- * where nothing was left. What a stream gives does not depend on the others.
+ * Samples one replicate per stream (up to four), all levels of all replicates in one pass. Each sampled vertex draws a
+ * uniform. A vertex of the other side survives level p exactly if the smallest uniform of its neighbours is below p.
+ * Levels ascend; a density is undefined if nothing is left. Each stream's result is independent of the others.
  */
 export function sampledDensities(
   own: GraphSide,
@@ -38,9 +37,9 @@ export function sampledDensities(
 ): (number | undefined)[][] {
   const top = levels.length;
   const entry = levelTable(levels);
-  // Per vertex and replicate, a byte with the first level at which the vertex is in; `top`: in none.
+  // For each vertex and replicate, a byte: the first level that includes the vertex; `top` if none does.
   const first = new Uint32Array(own.count);
-  const tallies = streams.map((random, replicate) => {
+  const totals = streams.map((random, replicate) => {
     const vertices = new Float64Array(top + 1);
     const edges = new Float64Array(top + 1);
     for (let v = 0; v < own.count; v++) {
@@ -51,7 +50,7 @@ export function sampledDensities(
     }
     return { vertices, edges };
   });
-  const others = Array.from({ length: ABREAST }, () => new Float64Array(256));
+  const others = Array.from({ length: REPLICATES_PER_PASS }, () => new Float64Array(256));
   const [others0, others1, others2, others3] = others as [
     Float64Array,
     Float64Array,
@@ -75,7 +74,7 @@ export function sampledDensities(
     others2[(least >>> 16) & 255]++;
     others3[least >>> 24]++;
   }
-  return tallies.map(({ vertices, edges }, replicate) => {
+  return totals.map(({ vertices, edges }, replicate) => {
     let v = 0;
     let e = 0;
     let o = 0;
@@ -90,7 +89,7 @@ export function sampledDensities(
 
 const HIGH_BITS = 0x80808080 | 0;
 
-/** u → the index of the first level that is at least u, by a table of cells with a short walk in each. */
+/** Maps u to the index of the first level that is at least u, by a table of cells with a short walk in each. */
 function levelTable(levels: readonly number[]): (u: number) => number {
   const cells = 1024;
   const start = new Uint16Array(cells);

@@ -2,15 +2,15 @@
 export interface DegreeCounts {
   readonly degree: Float64Array;
   readonly vertices: Float64Array;
-  /** Vertices in all, and the sum of their degrees. */
+  /** Total number of vertices, and the sum of their degrees. */
   readonly count: number;
   readonly sum: number;
 }
 
-/** Below this degree vertices are counted in an array, above in a map: heavy tails have few distinct large degrees. */
+/** An array counts smaller degrees, a map larger ones: heavy tails have few distinct large degrees. */
 const ARRAY_LIMIT = 65536;
 
-/** Groups degrees by value; everything the tail index needs. Vertices of degree 0 are not of the graph: left out. */
+/** Groups degrees by value. Vertices of degree 0 do not belong to the graph and are left out. */
 export function countDegrees(degrees: ArrayLike<number>): DegreeCounts {
   let largest = 0;
   for (let v = 0; v < degrees.length; v++) if (degrees[v] > largest) largest = degrees[v];
@@ -33,7 +33,7 @@ export function countDegrees(degrees: ArrayLike<number>): DegreeCounts {
   };
 }
 
-/** Expected number of vertices that keep an edge when each of their neighbours is kept with probability `level`. */
+/** Expected number of vertices that keep an edge if each neighbour is kept with probability `level`. */
 export function expectedSurvivors(counts: DegreeCounts, level: number): number {
   if (level >= 1) return counts.count;
   const logMiss = Math.log1p(-level);
@@ -44,7 +44,7 @@ export function expectedSurvivors(counts: DegreeCounts, level: number): number {
   return sum;
 }
 
-/** The degree below or at which the given share of the vertices lies. */
+/** The smallest degree at or below which at least `share` of the vertices lie. */
 export function degreeQuantile(counts: DegreeCounts, share: number): number {
   let below = 0;
   for (let n = 0; n < counts.degree.length; n++) {

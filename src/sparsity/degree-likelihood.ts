@@ -1,42 +1,41 @@
-// The degree likelihood. In the rank-one approximation the number of vertices of degree n ≥ 1 is Poisson
-// with mean proportional to Γ(n−σ)/n! · r^n, so given their number the degrees are independent draws of that law: a
+// The degree likelihood. In the rank-one approximation the number of vertices of degree n ≥ 1 is Poisson with mean
+// proportional to Γ(n−σ)/n! · r^n. Given their number, the degrees are independent draws from that distribution: a
 // zero-truncated negative binomial (σ < 0), a log-series (0), a power law with a cut-off (0 < σ < 1).
 //
-// With u = −log(1−r) everything is an expm1: the normalizer is Γ(1−σ)·expm1(−σu)/(−σ) and the mean
-// σ·expm1(u)/expm1(σu), which grows in u, so that for each σ the best u is the one whose mean is the observed mean.
-// What is left is a smooth function of σ alone.
+// With u = −log(1−r) every term is an expm1. The normalizer is Γ(1−σ)·expm1(−σu)/(−σ). The mean σ·expm1(u)/expm1(σu)
+// grows in u, so for each σ the best u matches the observed mean. A smooth function of σ alone remains.
 
 import { maximize } from '../math/maximize.js';
 import { lgamma, logExpm1 } from '../math/special.js';
 import type { DegreeCounts } from './degree-counts.js';
 
-/** A law fitted to all degrees of a side. */
+/** The distribution fitted to all degrees of a side. */
 export interface DegreeFit {
   /** The most likely σ; negative: dense, positive: sparse. */
   readonly estimate: number;
-  /** From the curvature of the likelihood; undefined where the estimate lies at the end of its range. */
+  /** From the curvature of the likelihood; undefined if the estimate is at the end of its range. */
   readonly standardError: number | undefined;
   /** The most likely r, the cut-off of the tail. */
   readonly r: number;
   /**
-   * Signed root of twice the log-likelihood ratio against σ = 0: how many standard errors the data lie on the sparse
-   * (positive) or dense (negative) side of the border. Holds also where the estimate has no standard error.
+   * Signed root of twice the log-likelihood ratio against σ = 0: standard errors on the sparse (positive) or dense
+   * (negative) side of the border. Valid even if the estimate has no standard error.
    */
   readonly score: number;
-  /** The σ̂ at p = ½ that the fitted law implies; far from the observed one, the law does not describe the degrees. */
+  /** The σ̂ at p = ½ that the fit implies. If it is far from the observed one, the fit does not describe the degrees. */
   readonly impliedHalf: number;
 }
 
-/** The range searched: beyond −1000 the law is a Poisson law for every purpose, at 1 it has no mean. */
+/** The searched range. Below −1000 the distribution is practically Poisson; at 1 it has no mean. */
 const SIGMA_RANGE = { low: -1000, high: 0.999 } as const;
 
-/** Maximizes the likelihood. Undefined where it says nothing: no vertices, or all of degree 1. */
+/** Maximizes the likelihood. Undefined if there are no vertices or all have degree 1. */
 export function fitDegrees(counts: DegreeCounts): DegreeFit | undefined {
   const { count, sum } = counts;
   if (count === 0 || sum <= count) return undefined;
   const logLikelihood = (sigma: number) => profile(counts, sigma);
 
-  // Uniform in log(1−σ), which treats −1000 and 0.999 alike: a grid finds the hill, golden section its top.
+  // Uniform in log(1−σ), which treats −1000 and 0.999 alike. A grid locates the peak, golden section refines it.
   const low = Math.log(1 - SIGMA_RANGE.high);
   const high = Math.log(1 - SIGMA_RANGE.low);
   const steps = 40;
@@ -76,13 +75,13 @@ function profile({ degree, vertices, count, sum }: DegreeCounts, sigma: number):
   return value / count + mean * Math.log(-Math.expm1(-u)) - logMass(sigma, u);
 }
 
-/** Log-probability that a vertex has the given degree, under the law at (σ, r). */
+/** Log-probability of a degree under the distribution at (σ, r). */
 export function logProbability({ estimate, r }: Pick<DegreeFit, 'estimate' | 'r'>, degree: number): number {
   const weight = lgamma(degree - estimate) - lgamma(1 - estimate) - lgamma(degree + 1);
   return weight + degree * Math.log(r) - logMass(estimate, -Math.log1p(-r));
 }
 
-/** Probability of a degree below `degree`; walks up from 1 by the ratio of neighbours. */
+/** Probability of a degree below `degree`, summed up from 1 by the ratio of successive terms. */
 export function probabilityBelow(fit: Pick<DegreeFit, 'estimate' | 'r'>, degree: number): number {
   let sum = 0;
   let term = Math.exp(logProbability(fit, 1));
@@ -100,13 +99,13 @@ function logMass(sigma: number, u: number): number {
   return x > 0 ? logExpm1(x) - Math.log(-sigma) : Math.log(-Math.expm1(x) / sigma);
 }
 
-/** log of the mean degree of the law at (σ, u). */
+/** log of the mean degree at (σ, u). */
 function logMean(sigma: number, u: number): number {
   // σ·expm1(u)/expm1(σu) = (expm1(u)/u) / (expm1(σu)/(σu)), and the latter is logMass at −σ.
   return logExpm1(u) - logMass(-sigma, u);
 }
 
-/** The u at which the law has the given mean (> 1). */
+/** The u at which the mean degree is `mean` (> 1). */
 function solveMean(sigma: number, mean: number): number {
   const target = Math.log(mean);
   let low = 1e-12;
@@ -124,7 +123,7 @@ function solveMean(sigma: number, mean: number): number {
   return (low + high) / 2;
 }
 
-/** log2(1/E[1 − 2^−n]) under the law: the normalizer at r/2 over that at r is E[2^−n]. */
+/** log2(1/E[1 − 2^−n]): the normalizer at r/2 over that at r is E[2^−n]. */
 function impliedHalf(sigma: number, u: number): number {
   const r = -Math.expm1(-u);
   const halved = logMass(sigma, -Math.log1p(-r / 2)) - logMass(sigma, u);

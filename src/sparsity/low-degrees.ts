@@ -1,39 +1,38 @@
-// The degree likelihood of the low degrees alone. Sparse or dense is decided among vertices of few edges, but the
-// whole likelihood is fitted to all degrees, and at the top it fails: features make rates uneven, and in a simple graph a vertex
-// cannot have more edges than the other side has vertices. Both push the estimate down, by up to 0.3 at σ = 0.2. Leaving
-// out the top of the degrees and maximizing what remains, given that it remains, removes most of that: docs/sparsity.md
-// has the figures.
+// The degree likelihood of the low degrees alone. Vertices with few edges decide between sparse and dense. The likelihood
+// of all degrees fails at the top: features make rates uneven, and in a simple graph the other side limits the degree.
+// Both push the estimate down, by up to 0.3 at σ = 0.2. Leaving out the top degrees, and conditioning on that, removes
+// most of this bias; docs/sparsity.md has the figures.
 
 import { maximize } from '../math/maximize.js';
 import { lgamma } from '../math/special.js';
 import { type DegreeCounts, degreeQuantile } from './degree-counts.js';
 
-/** A law fitted to the low degrees of a side. */
+/** The distribution fitted to the low degrees of a side. */
 export interface LowDegreeFit {
   readonly estimate: number;
-  /** Undefined where the estimate lies at the end of its range. */
+  /** Undefined if the estimate is at the end of its range. */
   readonly standardError: number | undefined;
-  /** Signed root of twice the log-likelihood ratio against the border, as standard errors above (+) or below (−) it. */
+  /** Signed root of twice the log-likelihood ratio against the border: standard errors above (+) or below (−) it. */
   readonly score: number;
-  /** Degrees up to this one were used, and so many vertices have them. */
+  /** The largest degree used, and the number of vertices up to it. */
   readonly upTo: number;
   readonly vertices: number;
 }
 
-/** The σ that parts sparse from dense estimates: half-way, in standard errors, between those seen at −0.1 and at 0.2. */
+/** The σ that separates sparse from dense estimates: midway, in standard errors, between those at −0.1 and at 0.2. */
 export const BORDER = 0.015;
-/** Share of the vertices whose degrees are used; at least degrees up to FEWEST, at most up to MOST. */
+/** Fraction of the vertices whose degrees are used; the largest degree used is from FEWEST to MOST. */
 const SHARE = 0.95;
 const FEWEST = 10;
 const MOST = 1000;
 const RANGE = { low: -30, high: 0.999 } as const;
-/** Fewer vertices of low degree than this say nothing. */
+/** With fewer vertices of low degree there is no estimate. */
 const LEAST_VERTICES = 30;
 
-/** Maximizes the likelihood of the degrees up to `upTo`; undefined where too few vertices have them or all are 1. */
+/** Maximizes the likelihood of the low degrees; undefined if too few vertices have them or all degrees are 1. */
 export function fitLowDegrees(counts: DegreeCounts): LowDegreeFit | undefined {
   const upTo = Math.min(MOST, Math.max(FEWEST, degreeQuantile(counts, SHARE)));
-  const { vertices, count, sum } = tallyUpTo(counts, upTo);
+  const { vertices, count, sum } = countUpTo(counts, upTo);
   if (count < LEAST_VERTICES || sum <= count) return undefined;
   const mean = sum / count;
   const logWeight = new Float64Array(upTo + 1);
@@ -52,7 +51,7 @@ export function fitLowDegrees(counts: DegreeCounts): LowDegreeFit | undefined {
     return value / count + mean * best.logR - best.logMass;
   };
 
-  // Uniform in log(1−σ), as for the whole likelihood; the hill has one top.
+  // Uniform in log(1−σ), as for all degrees; there is one peak.
   const sigmaOf = (x: number) => 1 - Math.exp(x);
   const top = maximize((x) => logLikelihood(sigmaOf(x)), Math.log(1 - RANGE.high), Math.log(1 - RANGE.low), {
     tolerance: 1e-6,
@@ -72,14 +71,14 @@ export function fitLowDegrees(counts: DegreeCounts): LowDegreeFit | undefined {
   };
 }
 
-/** The log r ≤ 0 at which the truncated law has the given mean (or 0 if it has it nowhere), and its log-normalizer. */
+/** The log r ≤ 0 at which the truncated distribution has the given mean (0 if there is none), and its log-normalizer. */
 function solveLogR(logWeight: Float64Array, mean: number, start: number): { logR: number; logMass: number } {
   let low = -50;
   let high = 0;
   let logR = Math.min(-1e-12, start);
   let m = moments(logWeight, 0);
   if (m.mean <= mean) return { logR: 0, logMass: m.logMass };
-  // Newton's step by the variance, kept between the bounds that the sign of the error has set.
+  // Newton steps, kept within the bracket that the sign of the error gives.
   for (let step = 0; step < 100; step++) {
     m = moments(logWeight, logR);
     const error = mean - m.mean;
@@ -108,8 +107,8 @@ function moments(logWeight: Float64Array, logR: number): { mean: number; varianc
   return { mean, variance: Math.max(1e-300, second / mass - mean * mean), logMass: max + Math.log(mass) };
 }
 
-/** Vertices by degree up to a degree, how many they are, and their edges. */
-export function tallyUpTo(counts: DegreeCounts, upTo: number) {
+/** Vertices by degree up to `upTo`, their number, and the sum of their degrees. */
+export function countUpTo(counts: DegreeCounts, upTo: number) {
   const vertices = new Float64Array(upTo + 1);
   let count = 0;
   let sum = 0;

@@ -1,5 +1,5 @@
-// How far the parts of a split resemble the whole. A part drawn by vertices is a smaller graph of the same kind; one drawn
-// edge by edge prefers vertices with many edges.
+// How well the parts of a split resemble the whole graph. A part drawn by vertices is a smaller graph of the same kind;
+// a part drawn by edges prefers vertices with many edges.
 
 import { type BipartiteGraph, degrees, type SideName } from '../graph/graph.js';
 import { positions } from '../sample/split.js';
@@ -20,8 +20,8 @@ export interface SideBias {
   readonly foldIn: PartDegrees;
   readonly test: PartDegrees;
   /**
-   * Mean degree, in the whole graph, of the vertices held out: those that were drawn, or with `edges` those with a
-   * held-out edge. Divided by the whole graph's mean degree it is 1 if no vertex is preferred.
+   * Mean degree, in the whole graph, of the held-out vertices (with `edges`: of those with a held-out edge). Divided by
+   * the whole graph's mean degree it is 1 if the split prefers no vertex.
    */
   readonly heldOutDegree: number;
 }
@@ -45,7 +45,7 @@ function compareSide(side: SideName, graph: BipartiteGraph, split: Split): SideB
   });
 }
 
-/** By degrees alone: of the whole side, of what is held out within the whole, and within each part. */
+/** Computes the bias from degrees: of the whole side, of the held-out vertices in the whole graph, and in each part. */
 export function sideBias(
   whole: Uint32Array,
   heldOut: Uint32Array,

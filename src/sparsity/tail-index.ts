@@ -4,13 +4,13 @@ import { fitLowDegrees, type LowDegreeFit } from './low-degrees.js';
 
 /** Four estimates of one side's tail index σ. */
 export interface TailIndex {
-  /** log2(N / Σ(1−2^−d)): between 0 and 1, pushed up by small samples. The default. */
+  /** log2(N / Σ(1−2^−d)): between 0 and 1, biased upwards in small samples. The default. */
   readonly half: number;
   /** The same at every level p instead of ½, averaged over p. */
   readonly mean: number;
-  /** By the degree likelihood, which can be negative; undefined where all degrees are 1. */
+  /** From the likelihood of all degrees, which can be negative; undefined if all degrees are 1. */
   readonly likelihood: DegreeFit | undefined;
-  /** By the likelihood of the low degrees alone, on which the verdict rests; undefined where it says nothing. */
+  /** From the likelihood of the low degrees, which decides the verdict; undefined if there are too few. */
   readonly lowDegrees: LowDegreeFit | undefined;
 }
 
@@ -28,15 +28,15 @@ export function tailIndexOfCounts(counts: DegreeCounts): TailIndex {
   };
 }
 
-/** σ̂ at p = ½ alone, which is all that a posterior predictive draw is compared by. */
+/** σ̂ at p = ½ alone, for comparison with posterior predictive draws. */
 export function tailIndexHalf(degrees: ArrayLike<number>): number {
   return tailIndexAt(countDegrees(degrees), 0.5);
 }
 
-/** σ̂ at level p, log(Σ(1−(1−p)^d)/N) / log p: the share of vertices that a thinning to p leaves is p^σ in a power law. */
+/** σ̂ at level p, log(Σ(1−(1−p)^d)/N) / log p: in a power law, thinning to p leaves a fraction p^σ of the vertices. */
 export function tailIndexAt(counts: DegreeCounts, p: number): number {
   if (counts.count === 0) return 0;
-  // Rounding may put a graph of huge degrees an ulp above N.
+  // Rounding may put the sum slightly above N in a graph of huge degrees.
   return Math.max(0, Math.log(expectedSurvivors(counts, p) / counts.count) / Math.log(p));
 }
 

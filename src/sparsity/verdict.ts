@@ -1,37 +1,36 @@
-// Sparse, dense or unclear, and why. The basis is the degree-likelihood estimate with its error over the
-// low degrees, where it is least biased, against the border of low-degrees.ts. The error rates of these rules, measured on
-// simulated graphs by bench/verdict.ts, are in docs/sparsity.md. report/words says it in sentences.
+// Sparse, dense or unclear, and why. The low-degree estimate, where bias is smallest, is compared with the border of
+// low-degrees.ts, in standard errors. docs/sparsity.md has the error rates of these rules, measured by bench/verdict.ts.
 
 import type { SideName } from '../graph/graph.js';
 import type { DegreeCounts } from './degree-counts.js';
 import { type DegreeFit, logProbability, probabilityBelow } from './degree-likelihood.js';
 import { type TailIndex, tailIndexHalfError } from './tail-index.js';
 
-/** What a side was found to be. */
+/** The verdict on one side. */
 export type SideVerdict = 'sparse' | 'dense' | 'unclear';
 
-/** A tail index with its standard error; null where it lies at the end of its range. */
+/** A tail index with its standard error; null if the estimate is at the end of its range. */
 export interface Estimate {
   readonly estimate: number;
   readonly standardError: number | null;
 }
 
-/** The estimate from the low degrees; `upTo` is the largest of them, null where all degrees are low. */
+/** The estimate from the low degrees; `upTo` is the largest of them, null if all degrees are low. */
 export interface LowEstimate extends Estimate {
   readonly upTo: number | null;
 }
 
-/** What a judgement rests on. */
+/** The reason for a verdict. */
 export type VerdictReason =
-  /** Too few vertices to see how their degrees are spread. */
+  /** Too few vertices to estimate the distribution of degrees. */
   | { readonly code: 'few'; readonly vertices: number }
   /** Every vertex has a single edge, which fits any tail index. */
   | { readonly code: 'single' }
-  /** So many vertices have exactly the largest degree: a cap. */
+  /** `vertices` vertices have exactly the largest degree: a cap. */
   | { readonly code: 'capped'; readonly vertices: number; readonly share: number; readonly degree: number }
-  /** None has fewer edges than `least`, where about `missing` vertices should: a filter. */
+  /** No vertex has fewer edges than `least`, although the fit expects about `missing` of them: a filter. */
   | { readonly code: 'filtered'; readonly least: number; readonly missing: number }
-  /** The estimate at one half is far from what the fitted law implies. */
+  /** The estimate at one half is far from the one that the fit implies. */
   | { readonly code: 'disagree'; readonly half: number; readonly implied: number }
   /** Hardly any vertex has few edges: dense if all degrees say so, otherwise unclear. */
   | ({ readonly code: 'no-low-degrees' } & Estimate)
@@ -42,51 +41,51 @@ export type VerdictReason =
   /** Clearly on one side of the border. */
   | ({ readonly code: 'clear' } & LowEstimate);
 
-/** What the degrees say of each side, and what that rests on. */
+/** The verdict on each side, and the reasons. */
 export interface Verdict {
   readonly users: SideVerdict;
   readonly items: SideVerdict;
   readonly reasons: Readonly<Record<SideName, VerdictReason>>;
 }
 
-/** Fewer vertices than this tell nothing about a tail. */
+/** With fewer vertices the tail cannot be estimated. */
 const FEWEST_VERTICES = 50;
-/** Standard errors that the border must be away. */
+/** A clear estimate is at least this many standard errors from the border. */
 const CLEAR = 2;
-/** The likelihood of all degrees, which is biased downwards, contradicts that of the low ones beyond these. */
+/** Estimates from all degrees, which are biased downwards, contradict the low degrees beyond these values. */
 const CONTRADICTION = { sparse: -0.25, dense: 0.1 } as const;
-/** How far σ̂ may lie from the one that the fitted law implies, beyond three standard errors of chance. */
+/** How far σ̂ may be from the implied one, in addition to three standard errors. */
 const DISAGREE = 0.08;
-/** A pile of vertices at the largest degree, this many times what the law expects, is a cap. */
+/** A cap is suspected if this many times the expected number of vertices have the largest degree. */
 const PILE = 5;
-/** A share of the vertices that the law expects below the smallest degree: a filter has removed them. */
+/** A filter is suspected if this fraction of the vertices is missing below the smallest degree. */
 const MISSING = 0.02;
-/** A degree that is this share of the other side's vertices is full, not capped. */
+/** A degree of at least this fraction of the other side's vertices is full, not capped. */
 const FULL = 0.9;
-/** With such a mean share of the other side, degrees spread less than the law lets them, without any filter. */
+/** If the mean degree exceeds this fraction of the other side, degrees vary less than the fit expects, without any filter. */
 const CROWDED = 0.2;
 
 export function sparsityVerdict(
   counts: Readonly<Record<SideName, DegreeCounts>>,
   sigma: Readonly<Record<SideName, TailIndex>>,
 ): Verdict {
-  const users = judgeSide(counts.users, counts.items.count, sigma.users);
-  const items = judgeSide(counts.items, counts.users.count, sigma.items);
+  const users = verdictOf(counts.users, counts.items.count, sigma.users);
+  const items = verdictOf(counts.items, counts.users.count, sigma.items);
   return Object.freeze({
-    users: users.judgement,
-    items: items.judgement,
+    users: users.verdict,
+    items: items.verdict,
     reasons: Object.freeze({ users: users.reason, items: items.reason }),
   });
 }
 
-interface JudgedSide {
-  readonly judgement: SideVerdict;
+interface ReasonedVerdict {
+  readonly verdict: SideVerdict;
   readonly reason: VerdictReason;
 }
 
-/** `others`: vertices of the other side, the largest degree there can be. */
-function judgeSide(counts: DegreeCounts, others: number, sigma: TailIndex): JudgedSide {
-  const unclear = (reason: VerdictReason): JudgedSide => ({ judgement: 'unclear', reason });
+/** `others`: the number of vertices of the other side, which bounds the degrees. */
+function verdictOf(counts: DegreeCounts, others: number, sigma: TailIndex): ReasonedVerdict {
+  const unclear = (reason: VerdictReason): ReasonedVerdict => ({ verdict: 'unclear', reason });
   if (counts.count < FEWEST_VERTICES) return unclear({ code: 'few', vertices: counts.count });
   const fit = sigma.likelihood;
   if (!fit) return unclear({ code: 'single' });
@@ -98,24 +97,24 @@ function judgeSide(counts: DegreeCounts, others: number, sigma: TailIndex): Judg
   }
   const low = sigma.lowDegrees;
   if (!low) {
-    // Hardly any vertex has few edges: what little tail there is cannot be a sparse one.
+    // Hardly any vertex has few edges, so the tail cannot be sparse.
     const reason = { code: 'no-low-degrees', ...estimateOf(fit) } as const;
-    return fit.score < -CLEAR ? { judgement: 'dense', reason } : unclear(reason);
+    return fit.score < -CLEAR ? { verdict: 'dense', reason } : unclear(reason);
   }
   const estimate = { ...estimateOf(low), upTo: low.vertices === counts.count ? null : low.upTo };
   if (Math.abs(low.score) < CLEAR) return unclear({ code: 'near-border', ...estimate });
-  const judgement = low.score > 0 ? 'sparse' : 'dense';
+  const verdict = low.score > 0 ? 'sparse' : 'dense';
   const contradicted =
-    judgement === 'sparse' ? fit.estimate < CONTRADICTION.sparse : fit.estimate > CONTRADICTION.dense;
+    verdict === 'sparse' ? fit.estimate < CONTRADICTION.sparse : fit.estimate > CONTRADICTION.dense;
   if (contradicted) return unclear({ code: 'contradicted', overall: fit.estimate, ...estimate });
-  return { judgement, reason: { code: 'clear', ...estimate } };
+  return { verdict, reason: { code: 'clear', ...estimate } };
 }
 
 function estimateOf({ estimate, standardError }: Pick<DegreeFit, 'estimate' | 'standardError'>): Estimate {
   return { estimate, standardError: standardError ?? null };
 }
 
-/** A cap or a filter that cut the degrees off; undefined if there is none to be seen. */
+/** A cap or a filter on the degrees; undefined if there is no sign of one. */
 export function findCut(counts: DegreeCounts, others: number, fit: DegreeFit): VerdictReason | undefined {
   const top = counts.degree.length - 1;
   const degree = counts.degree[top];

@@ -10,7 +10,7 @@ import { chooseFeatures, type FeatureChoice } from '../fit/choose/features.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 import { AUTO } from '../options/commands/fit.js';
-import { shareThreads, type ThreadShare, tellingOfWait } from '../parallel/budget.js';
+import { shareThreads, type ThreadShare, withWaitReport } from '../parallel/budget.js';
 import { threadCount } from '../parallel/pool.js';
 import { largest } from '../predict/scoring/largest.js';
 import { split as splitGraph, unseenByTraining } from '../sample/split.js';
@@ -199,7 +199,7 @@ async function runBaselines(
   try {
     const how = { baselines, n, depth, seed, maxTrials: trials };
     const report = await times.stage({ stage: 'baselines' }, (t: RankingOptions, waited) =>
-      fitBaselines(parts, task, { ...how, ...t, shares: shares && tellingOfWait(shares, waited) }),
+      fitBaselines(parts, task, { ...how, ...t, shares: shares && withWaitReport(shares, waited) }),
     );
     const rows = rankedBaselines(report);
     for (const row of rows) times.found(row);

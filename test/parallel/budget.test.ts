@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { shareThreads, type ThreadShare, tellingOfWait } from '../../src/parallel/budget.js';
+import { shareThreads, type ThreadShare, withWaitReport } from '../../src/parallel/budget.js';
 import * as spawn from '../../src/parallel/spawn.js';
 
 vi.mock('../../src/parallel/spawn.js', async (original) => ({
@@ -123,7 +123,7 @@ describe('threads shared by parts that go on beside each other', () => {
     const [other, ...shares] = shareThreads(1, 3);
     await other.begin();
     const told: number[] = [];
-    const [first, second] = tellingOfWait(shares, (ms) => told.push(ms));
+    const [first, second] = withWaitReport(shares, (ms) => told.push(ms));
     const waits = [first.begin(), second.begin()];
     now += 300;
     expect(told).toEqual([]);

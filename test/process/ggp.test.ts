@@ -105,7 +105,7 @@ describe('tilted atoms', () => {
     });
   });
 
-  it.each([-1.5, -0.3, 0, 0.3, 0.6])('carry the leftover mass of section 5 at sigma %d', (sigma) => {
+  it.each([-1.5, -0.3, 0, 0.3, 0.6])('carry the unseen mass of section 5 at sigma %d', (sigma) => {
     const hyper = { sigma, tau: 1, shape: 0.3, rate: 0.4, size: 3 };
     const otherMass = Float64Array.of(0.5, 6, 40);
     const cut = sigma < 0 ? 0 : 1e-3;
@@ -151,7 +151,7 @@ describe('tilted atoms', () => {
         expect(integrateLog(f, 1e-150, 0.05, 200_000) / missing[k]).toBeCloseTo(1, 7);
       });
     }
-    // A cut above every atom leaves the whole leftover mass.
+    // A cut above every atom leaves the whole unseen mass.
     const all = missingMass(hyper, [300, 5], 1e4);
     unseenMass(hyper, [300, 5]).forEach((value, k) => {
       expect(all[k] / value).toBeCloseTo(1, 8);

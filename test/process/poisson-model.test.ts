@@ -92,14 +92,14 @@ describe('the sparse Poisson matrix model', () => {
     const at = async (tolerance: number) => {
       const counts: Counts[] = [];
       let cut = 0;
-      let dust = 0;
+      let belowCut = 0;
       for (let seed = 1; seed <= 400; seed++) {
         const run = await simulate({ ...law, seed: seed + Math.round(1e6 * tolerance), tolerance });
         counts.push(countsOf(run.graph));
         cut = run.cut.users;
-        dust += run.dust.users / 400;
+        belowCut += run.belowCut.users / 400;
       }
-      return { counts, cut, dust };
+      return { counts, cut, belowCut };
     };
     const coarse = await at(1e-3);
     const halved = await at(1e-3 * 2 ** -1.5);
@@ -115,9 +115,9 @@ describe('the sparse Poisson matrix model', () => {
         );
       }
     }
-    // Without the dust the coarse cut would lose this many users a graph: far more than the test above lets pass.
-    expect(coarse.dust).toBeGreaterThan(3);
-    expect(tenth.dust).toBeLessThan(coarse.dust / 2);
+    // Without the mass below the cut the coarse cut would lose this many users a graph: far more than the test above lets pass.
+    expect(coarse.belowCut).toBeGreaterThan(3);
+    expect(tenth.belowCut).toBeLessThan(coarse.belowCut / 2);
   });
 
   it('is the same on any number of threads', async () => {
@@ -179,7 +179,7 @@ describe('the sparse Poisson matrix model', () => {
 
   it('returns the true parameters of the vertices that remain', async () => {
     const run: Simulation = await simulate({ ...SMALL_SIMULATION, seed: 6, multigraph: true, truth: true });
-    const { graph, truth, cut, dust } = run;
+    const { graph, truth, cut, belowCut } = run;
     const features = SMALL_SIMULATION.features;
     for (const [side, other] of [
       ['users', 'items'],
@@ -188,7 +188,7 @@ describe('the sparse Poisson matrix model', () => {
       const { weights, features: values } = truth![side];
       expect(weights.length).toBe(graph[side].count);
       expect(values.length).toBe(graph[side].count * features);
-      // Mass per feature of the other side, its dust included; unseen atoms hold next to nothing of it.
+      // Mass per feature of the other side, its mass below the cut included; unseen atoms hold next to nothing of it.
       const mass = new Float64Array(features).fill(run.missingMass[other] / features);
       truth![other].weights.forEach((w, j) => {
         for (let k = 0; k < features; k++) mass[k] += w * truth![other].features[j * features + k];
@@ -208,14 +208,14 @@ describe('the sparse Poisson matrix model', () => {
       }
       expect(busy).toBeGreaterThan(300);
       expect(Math.abs(statistic / busy - 1) / Math.sqrt(2 / busy)).toBeLessThan(4.5);
-      // Dust comes last, is lighter than the cut and has one edge.
+      // Vertices below the cut come last, are lighter than the cut and have one edge.
       const degree = degrees(graph[side]);
-      for (let v = graph[side].count - dust[side]; v < graph[side].count; v++) {
+      for (let v = graph[side].count - belowCut[side]; v < graph[side].count; v++) {
         expect(degree[v]).toBe(1);
         expect(weights[v]).toBeLessThanOrEqual(cut[side]);
       }
-      expect(dust[side]).toBeGreaterThan(0);
-      expect(weights.subarray(0, graph[side].count - dust[side]).every((w) => w > cut[side])).toBe(true);
+      expect(belowCut[side]).toBeGreaterThan(0);
+      expect(weights.subarray(0, graph[side].count - belowCut[side]).every((w) => w > cut[side])).toBe(true);
     }
     expect((await simulate({ ...SPARSE })).truth).toBeUndefined();
   });

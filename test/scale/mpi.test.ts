@@ -231,7 +231,7 @@ test.skipIf(LAUNCHERS.length < 2)(
     const { status, stderr } = await start({ launcher: open, ranks: 2 }, args, library).ended;
     expect(status).toBe(2);
     expect(stderr).toContain(
-      'OMPI_COMM_WORLD_SIZE says that 2 processes were started, and libmpich.so.12 knows of 1',
+      'OMPI_COMM_WORLD_SIZE says that 2 processes were started, but libmpich.so.12 knows of 1',
     );
     expect(existsSync(path('wrong.safetensors'))).toBe(false);
   },

@@ -237,7 +237,7 @@ describe('a partition', () => {
   test('is no table: whoever reads it as one is told so', async () => {
     await partitionGraph(file, path('no table'), { shards: 2 });
     await expect(readGraph(path('no table'))).rejects.toThrow(
-      'this is a folder of shards, which only graphex check, split and fit read; give the data that they were made of',
+      'this is a folder of shards, which only graphex check, split and fit read; give the data from which they were made',
     );
   });
 

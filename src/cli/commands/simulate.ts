@@ -70,8 +70,8 @@ export function register(program: Command): void {
 }
 
 async function drawModel(options: SimulateOptions): Promise<Drawn> {
-  const { graph, atoms, cut, missingMass, dust } = await simulate(options);
-  return { graph, atoms, cut, more: { missingMass, dust } };
+  const { graph, atoms, cut, missingMass, belowCut } = await simulate(options);
+  return { graph, atoms, cut, more: { missingMass, dust: belowCut } };
 }
 
 async function drawProcess(
