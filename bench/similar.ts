@@ -12,7 +12,7 @@ import type { Model } from '../src/fit/model.js';
 import type { BipartiteGraph } from '../src/graph/graph.js';
 import { readGraph } from '../src/ingest/read.js';
 import { randomStream } from '../src/math/random.js';
-import { largest } from '../src/predict/scoring/largest.js';
+import { largest } from '../src/math/select.js';
 import { memberScorers } from '../src/predict/scoring/member-scorer.js';
 import { split } from '../src/sample/split.js';
 import { setsNamed } from './sets.js';

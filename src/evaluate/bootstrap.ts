@@ -1,5 +1,5 @@
-// Is one model better than another on the same users? The users are drawn again, with replacement, many times; both
-// models are judged on each draw, so what makes a user easy or hard for both cancels.
+// Paired bootstrap: is one model better than another on the same users? Users are resampled with replacement many times. Both
+// models are evaluated on every resample, so that differences between users cancel.
 
 import { InputError } from '../errors.js';
 import { quantile } from '../math/quantile.js';
@@ -34,7 +34,7 @@ export interface UserPair {
   readonly b: Float64Array;
 }
 
-/** The interval of mean(a) − mean(b), two metrics of the same users in the same order. */
+/** The interval of mean(a) − mean(b) for two metrics of the same users in the same order. */
 export function pairedBootstrap(
   a: Float64Array,
   b: Float64Array,
@@ -43,7 +43,7 @@ export function pairedBootstrap(
   return pairedBootstraps([{ a, b }], options)[0];
 }
 
-/** The same for several pairs over as many users, who are drawn once for all of them: the same intervals, sooner. */
+/** The same for several pairs over the same users. All pairs share the resamples, which is faster and gives the same intervals. */
 export function pairedBootstraps(
   pairs: readonly UserPair[],
   options: BootstrapOptions = {},
@@ -80,7 +80,7 @@ export function pairedBootstraps(
   });
 }
 
-/** Four sums at once: an addition need not wait for the one before it. */
+/** Computes four sums in parallel, so that an addition need not wait for the one before it. */
 function sumsOver(values: readonly Float64Array[], first: number, drawn: Uint32Array): number[] {
   const [a, b, c, d] = [0, 1, 2, 3].map((i) => values[Math.min(first + i, values.length - 1)]);
   let [sa, sb, sc, sd] = [0, 0, 0, 0];

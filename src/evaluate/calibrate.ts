@@ -1,7 +1,7 @@
-// Predictive intervals are as good as the approximation behind them. Replicas show how good that is on data of this
-// kind: graphs drawn from the model, whose truth is therefore known, are split, fitted, folded in and drawn from as the
-// data were. Where a replica's test graph lies among its own draws, in their standard deviations, is how far off this
-// way of drawing is and how much too narrow or wide; the data's intervals are moved and rescaled by that.
+// Calibrates predictive intervals, which are only as good as the approximation behind them. Replicas are graphs drawn from the
+// model, so their truth is known. Each is split, fitted, folded in and drawn from as the data were. The deviation of a replica's
+// test graph from its own draws, in their standard deviations, shows the bias of the draws and whether their intervals are too
+// narrow or too wide. The data's intervals are shifted and rescaled accordingly.
 
 import type { EngineName } from '../engine/select.js';
 import { InputError, throwIfAborted } from '../errors.js';
@@ -30,26 +30,26 @@ import {
 } from './predictive.js';
 
 export interface CalibrateOptions extends Omit<DrawOptions, 'drawsGiven'> {
-  /** Number of replicas, each as much work as the fit and its draws were; at least 5. */
+  /** Number of replicas, at least 5. Each takes as long as the fit and its draws. */
   readonly replicas: number;
-  /** Of the replicas' fits and fold-ins; a model of the exact sampler is sampled again. Default auto. */
+  /** The engine of the replicas' fits and fold-ins. A model of the exact sampler is sampled again. Default auto. */
   readonly engine?: EngineName | undefined;
 }
 
-/** The number of replicas, or 0 for no calibration, as it was asked for. */
+/** Checks the number of replicas; 0 means no calibration. */
 export function replicaCount(replicas: number): number {
   if (replicas > 0 && replicas < LEAST_REPLICAS) {
-    throw optionError`${option('calibrate')} ${replicas}: fewer than ${LEAST_REPLICAS} replicas do not tell how far off intervals are; give ${LEAST_REPLICAS} or more, or 0 for none`;
+    throw optionError`${option('calibrate')} ${replicas}: fewer than ${LEAST_REPLICAS} replicas do not show the error of the intervals; give ${LEAST_REPLICAS} or more, or 0 for none`;
   }
   return replicas;
 }
 
 export const PAPER_IS_NOT_CALIBRATED =
-  'the paper’s draws leave out vertices by design, and a correction would hide that; leave out one of the two';
+  'the paper’s draws omit vertices by design, and a correction would hide that; leave out one of the two';
 
 /**
- * Why replicas must not correct a model's intervals, if so. Draws of a side without unseen atoms miss vertices that training
- * never saw, on replicas as on the data: a correction would hide what is wrong with the model.
+ * Why replicas must not correct a model's intervals; undefined if they may. A side without unseen atoms misses the vertices that
+ * training never saw, on replicas as on the data. A correction would hide this error of the model.
  */
 export function reasonAgainstCalibration(
   model: Pick<PosteriorModel, 'users' | 'items'>,
@@ -59,12 +59,12 @@ export function reasonAgainstCalibration(
   const closed = SIDES.filter((side) => model[side].hyper.size === 0);
   if (closed.length === 0) return undefined;
   return (
-    `the model expects no unseen ${closed.join(' or ')} and its draws miss them; that is the model's error, which a ` +
-    'correction would hide: calibrate the sparse model'
+    `the model expects no unseen ${closed.join(' or ')}, so its draws miss them; a correction would hide this error of ` +
+    'the model: calibrate the sparse model'
   );
 }
 
-/** The check with its intervals corrected by what happens on replicas of the model. */
+/** Corrects the intervals of a check by the deviations on replicas of the model. */
 export async function calibratePredictive(
   model: PosteriorModel,
   heldOut: HeldOutUsers,
@@ -105,13 +105,13 @@ export async function calibratePredictive(
   return Object.freeze({ ...check, calibration: { replicas, statistics } });
 }
 
-/** Where a test graph lies among its draws, by statistic. */
+/** The position of a test graph among its draws, by statistic. */
 type Place = Readonly<Record<Statistic, ReplicaPlace>>;
 
 export interface ReplicaPlace {
-  /** Observed less the mean of the draws, in their standard deviations. */
+  /** The observed value minus the mean of the draws, in their standard deviations. */
   readonly deviation: number;
-  /** Within their central 90 %. */
+  /** Whether the observed value lies within the central 90 % of the draws. */
   readonly inside: boolean;
 }
 
@@ -140,8 +140,8 @@ async function placeAmongDraws(
 }
 
 /**
- * The deviations of the replicas are a sample of the one that the data have if the model is right: its 90 % prediction
- * interval is that of Student's distribution.
+ * If the model is right, the deviations of the replicas and that of the data have the same distribution. So the 90 % prediction
+ * interval of the data's deviation comes from Student's distribution.
  */
 export function correctedInterval(
   draws: readonly number[],

@@ -1,4 +1,4 @@
-// Any train/test pair, anybody's lists: one leaderboard over the same users, the same candidates and the same exclusions.
+// Evaluates lists from any source on any train/test pair. All rows of the leaderboard have the same users, candidates and exclusions.
 
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
@@ -27,31 +27,29 @@ import {
 import { type SplitTables, type TableTask, tableTask } from './table-task.js';
 
 const GIVEN = {
-  /** A model fitted to the training part. */
   model: value<Model>('object', 'a model fitted to the training part'),
-  /** Lists made elsewhere. */
   recommendations: value<GivenRecommendations>('object', 'lists made elsewhere'),
 };
 
-/** What is judged, and by what; declared in options/commands/evaluate.ts. */
+/** What is evaluated, and by which metrics; declared in options/commands/evaluate.ts. */
 export interface EvaluateTablesOptions
   extends OptionsOf<typeof EVALUATE_TABLES & typeof GIVEN>,
     TaskOptions {}
 
 export const LIST_SOURCES = ['popularity', 'model', 'recommendations'] as const;
-/** Where ranked lists come from: a model, a baseline, or given ones. */
+/** The source of ranked lists: popularity, a model, or a given table. */
 export type ListSource = (typeof LIST_SOURCES)[number];
 
-/** One method and its scores, a row of the leaderboard. */
+/** A row of the leaderboard: one method and its scores. */
 export interface ListScoreRow {
   readonly source: ListSource;
-  /** Users without a list: every one of their metrics is 0. */
+  /** Number of users without a list, whose metrics are all 0. */
   readonly missing: number;
-  /** By the length of the list, in the order asked for. */
+  /** For each length of the list, in the order of `n`. */
   readonly scores: readonly ListScores[];
 }
 
-/** How far two methods are apart, metric by metric. */
+/** The difference of two methods in one metric. */
 export interface ListComparison {
   readonly source: ListSource;
   readonly against: ListSource;
@@ -60,26 +58,26 @@ export interface ListComparison {
   readonly interval: PairedInterval;
 }
 
-/** What `evaluateParts` found: the leaderboard and the comparisons. */
+/** The result of `evaluateTables`: the leaderboard and the comparisons. */
 export interface TablesEvaluation {
   readonly n: readonly number[];
   readonly metrics: readonly ListMetricName[];
-  /** Users who are asked, and candidates. */
+  /** Number of evaluated users, and of candidates. */
   readonly users: number;
   readonly candidates: number;
   readonly left: TableTask['left'];
   readonly leaderboard: readonly ListScoreRow[];
-  /** The last row of the leaderboard against each of the others, user by user. */
+  /** Compares the last row of the leaderboard with each of the others, user by user. */
   readonly comparisons: readonly ListComparison[];
-  /** The same among those users alone who have a list in the last row; empty where all have one. */
+  /** The same over the users who have a list in the last row; empty if all users have one. */
   readonly comparisonsOfListed: readonly ListComparison[];
-  /** What was found in the lists made elsewhere. */
+  /** Notes on the given lists. */
   readonly given: Omit<GivenLists, 'lists' | 'missing'> | undefined;
-  /** False: the model was fitted to something else than this training part. */
+  /** False if the model was not fitted to this training part. */
   readonly fittedToTrain: boolean | undefined;
 }
 
-/** Judges popularity, a model and lists made elsewhere on a train/test pair. Nothing is fitted. */
+/** Evaluates popularity, a model and given lists on a train/test pair. It fits nothing. */
 export async function evaluateTables(
   parts: SplitTables,
   options: EvaluateTablesOptions = {},
@@ -88,9 +86,7 @@ export async function evaluateTables(
   const { metrics, n: asked, seed, model, recommendations } = settings;
   const lengths = [...new Set([asked].flat())];
   if (lengths.length === 0 || metrics.length === 0) {
-    throw new InputError(
-      `${lengths.length === 0 ? 'n' : 'metrics'}: nothing is asked for; give at least one`,
-    );
+    throw new InputError(`${lengths.length === 0 ? 'n' : 'metrics'}: the list is empty; give at least one`);
   }
   const longest = Math.max(...lengths);
   const task = tableTask(parts);
@@ -106,7 +102,7 @@ export async function evaluateTables(
     }),
   );
   const last = leaderboard[leaderboard.length - 1];
-  const compare = (whom: (perUser: Float64Array) => Float64Array): ListComparison[] =>
+  const compare = (select: (perUser: Float64Array) => Float64Array): ListComparison[] =>
     leaderboard.slice(0, -1).flatMap((other) =>
       metrics.filter(isUserMetric).flatMap((metric) =>
         lengths.map((n, at) => ({
@@ -115,8 +111,8 @@ export async function evaluateTables(
           metric,
           n,
           interval: pairedBootstrap(
-            whom(last.scores[at].perUser[metric]!),
-            whom(other.scores[at].perUser[metric]!),
+            select(last.scores[at].perUser[metric]!),
+            select(other.scores[at].perUser[metric]!),
             { seed },
           ),
         })),

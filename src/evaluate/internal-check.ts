@@ -1,8 +1,10 @@
-// How far off draws are shows on data that are known already, without any replica, in two ways. Training users are folded
-// in as the held-out ones are, on their fit items alone, and drawn in groups as large as the held-out one: their edges to
-// the test items are known. And held-out users are folded in without a part of their fit items, which are then drawn as if
-// they were test. Where the known edges lie among such draws is a sample of where the test graph will lie among its own:
-// the first way with the items of the test, the second with its users. docs/predictive.md has what each is worth.
+// Corrects predictive draws by their error on known data, without replicas. There are two ways:
+// - Training users are folded in as held-out users are, on their fit items alone. They are drawn in groups of the size of the
+//   held-out group. Their edges to the test items are known. This way has the items of the test.
+// - Held-out users are folded in without a part of their fit items. These items are then drawn as if they were test items. This
+//   way has the users of the test.
+// The positions of the known edges among these draws are a sample of the position of the test graph among its own draws.
+// docs/predictive.md compares the two ways.
 
 import type { EngineName } from '../engine/select.js';
 import { foldIn } from '../fit/fold-in/fold-in.js';
@@ -40,14 +42,14 @@ import {
 } from './predictive.js';
 
 export interface InternalCheckOptions extends TaskOptions {
-  /** Draws of the check that is corrected; the parts of either way together have about as many, fewer where they are large. */
+  /** Number of draws of the check. The parts of each way have about as many in all, or fewer if the parts are large. */
   readonly draws: number;
   readonly seed: number;
   readonly sizes: SizeMode;
   readonly engine: EngineName;
 }
 
-/** What the first way weighs; the second has the rest. The more, the more a statistic depends on which items are test. */
+/** The weight of the first way; the second way has the rest. It is large if a statistic depends on which items are test. */
 const WEIGHT: Readonly<Record<Statistic, number>> = {
   users: 0.75,
   edges: 0.75,
@@ -59,22 +61,22 @@ const WEIGHT: Readonly<Record<Statistic, number>> = {
 };
 
 const MOST_PARTS = 8;
-/** Draws of a part that tell its spread. */
+/** Enough draws of a part to estimate its spread. */
 const ENOUGH_DRAWS = 24;
 /**
- * Where the parts of a way would have more edges than this in all their draws, there are fewer draws, down to so many of a part: a
- * mean known to a third of a standard deviation adds little to parts that lie one apart, and the spread, which is nearly the same
- * for all parts, is told by all draws together.
+ * If the draws of all parts of a way would have more edges than this, each part has fewer draws, but at least `FEWEST_DRAWS`. An
+ * error of a third of a standard deviation in a part's mean matters little, since parts differ by about one. The spread is nearly
+ * the same for all parts, so all draws estimate it.
  */
 const MOST_EDGES = 1e7;
 const FEWEST_DRAWS = 8;
 
-/** Whether a model's intervals are corrected when nobody says: those of the paper's models are shown as they are. */
+/** Whether intervals are corrected by default. Those of the paper's models are not. */
 export function correctsByItself(model: PosteriorModel, drawsGiven: DrawsGiven): boolean {
   return model.kind === 'auto' && reasonAgainstCalibration(model, drawsGiven) === undefined;
 }
 
-/** The check with its means, intervals and p-values corrected by what happens on known data. */
+/** Corrects the means, intervals and p-values of a check by the error of draws on known data. */
 export async function correctInternally(
   model: PosteriorModel,
   split: Split,
@@ -118,12 +120,12 @@ interface Known {
   readonly graph: BipartiteGraph;
 }
 
-/** By statistic: observed less the mean of the draws, in their standard deviations. */
+/** By statistic: the observed value minus the mean of the draws, in their standard deviations. */
 type Place = Readonly<Record<Statistic, number>>;
 
 /**
- * Training users on the test items. Items that they never met stay in the draws: the known ones are known because these
- * very users met them, and what they owe to that the unseen ones make up for.
+ * Training users on the test items. The draws include unseen items, to avoid a bias: the known items are known only because
+ * these users met them, and the unseen ones balance that.
  */
 async function trainingUsers(
   model: PosteriorModel,
@@ -151,7 +153,7 @@ async function trainingUsers(
     }),
   );
   return plans.map((plan, g) => ({
-    // The same items in all: what is prepared for them is prepared once.
+    // All plans share the items, so that their envelopes are made once.
     plan: { ...plan, items: plans[0].items },
     graph: known(
       isTest,
@@ -160,7 +162,7 @@ async function trainingUsers(
   }));
 }
 
-/** Held-out users on parts of the fit items that their fold-in was not shown. */
+/** Held-out users on parts of the fit items that were left out of their fold-in. */
 async function leftOutItems(
   model: PosteriorModel,
   split: Split,
@@ -192,7 +194,7 @@ async function leftOutItems(
   return result;
 }
 
-/** As many parts as make one as large as what is held out. */
+/** The number of parts with which a part is about as large as the held-out share. */
 function partCount(heldOut: number): number {
   return Math.max(1, Math.min(MOST_PARTS, Math.round((1 - heldOut) / heldOut)));
 }
@@ -201,7 +203,7 @@ function labels(count: number, parts: number, random: Random): Uint8Array {
   return Uint8Array.from({ length: count }, () => Math.floor(random.uniform() * parts));
 }
 
-/** The marks of some ids, in the order of others; 0 where an id has none. */
+/** The marks of `marked`, in the order of `ids`; 0 for ids without a mark. */
 function marksById(ids: VertexIds, marked: VertexIds, marks: Uint8Array): Uint8Array {
   return Uint8Array.from({ length: ids.length }, (_, v) => marks[marked.find(ids.at(v))] ?? 0);
 }
@@ -234,29 +236,29 @@ async function placesOf(known: readonly Known[], task: InternalCheckOptions): Pr
   );
 }
 
-/** How often each of the parts is drawn, which have so many edges together. */
+/** The number of draws of each part; `edges` is the number of edges of all parts. */
 export function drawsOfPart(parts: number, edges: number, draws: number): number {
   const wanted = Math.max(ENOUGH_DRAWS, Math.round(draws / parts));
   return Math.min(wanted, Math.max(FEWEST_DRAWS, Math.floor(MOST_EDGES / Math.max(1, edges))));
 }
 
 /**
- * Where each part's observed value lies among its draws, in standard deviations of these; of all parts' where they are few. Where
- * all draws are equal, a different value counts as one.
+ * The deviation of each part's observed value from the mean of its draws, in their standard deviations. With few draws the
+ * standard deviation is pooled over all parts. If all draws are equal, any other value deviates by one.
  */
 export function deviations(drawn: readonly (readonly number[])[], observed: readonly number[]): number[] {
   const moments = drawn.map(meanAndSpread);
-  const together = Math.sqrt(moments.reduce((sum, { spread }) => sum + spread ** 2, 0) / moments.length);
+  const pooled = Math.sqrt(moments.reduce((sum, { spread }) => sum + spread ** 2, 0) / moments.length);
   return moments.map(({ mean, spread }, part) => {
-    const unit = drawn[part].length < ENOUGH_DRAWS ? together : spread;
+    const unit = drawn[part].length < ENOUGH_DRAWS ? pooled : spread;
     return unit > 0 ? (observed[part] - mean) / unit : Math.sign(observed[part] - mean);
   });
 }
 
 /**
- * Before anything is seen: the deviation of a part is normal around a bias of mean 0 and this variance, in squared standard
- * deviations of the draws, with a spread of SPREAD of them that is worth BELIEF parts. Chosen by prediction on splits of
- * training parts (docs/predictive.md).
+ * The prior of the deviations, in standard deviations of the draws: a part's deviation is normal around a bias. The bias has mean
+ * 0 and variance BIAS. The standard deviation around it is SPREAD, a guess that counts as much as BELIEF parts. The values predict
+ * best on splits of training parts (docs/predictive.md).
  */
 const BIAS = 4;
 const SPREAD = 1.1;
@@ -265,19 +267,19 @@ const BELIEF = 8;
 interface Shift {
   /** Expected deviation of the test graph. */
   readonly mean: number;
-  /** Its spread, by Student's distribution of so many degrees. */
+  /** Scale and degrees of freedom of its Student distribution. */
   readonly scale: number;
   readonly degrees: number;
 }
 
-/** The posterior of one more deviation. */
+/** The posterior predictive of one more deviation. */
 export function posteriorShift(deviations: readonly number[]): Shift {
   const n = deviations.length;
   const average = deviations.reduce((sum, z) => sum + z, 0) / n;
   const within = deviations.reduce((sum, z) => sum + (z - average) ** 2, 0);
   let variance = SPREAD ** 2;
   let weight = n;
-  // Bias and spread each given the other, until they agree.
+  // Alternates between bias and spread until both converge.
   for (let step = 0; step < 50; step++) {
     weight = n + variance / BIAS;
     const shrunk = ((average ** 2 * n) / weight) * (variance / BIAS);

@@ -1,5 +1,4 @@
-// Predictive checks: statistics and degree distributions of the test graph against those of posterior
-// predictive draws.
+// Predictive checks compare statistics and degree distributions of the test graph with those of posterior predictive draws.
 
 import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
@@ -8,26 +7,26 @@ import { predictiveQuantile } from '../math/quantile.js';
 import { type GraphStatistics, graphStatistics } from '../predict/draw/draw-graph.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
 
-/** Compared one by one; those of counts only in multigraphs. */
+/** The statistics that are compared; those of counts only in multigraphs. */
 export const STATISTICS = ['users', 'items', 'edges', 'total', 'tail', 'sigmaUsers', 'sigmaItems'] as const;
 const OF_COUNTS: readonly string[] = ['total', 'tail'];
-/** The names of the statistics that predictive draws are compared by. */
+/** The name of a statistic of predictive checks. */
 export type Statistic = (typeof STATISTICS)[number];
 
-/** Tail indexes are shown with digits; all other statistics are counts. */
+/** Tail indexes are shown with decimals; all other statistics are counts. */
 export const isIndex = (statistic: Statistic) => statistic === 'sigmaUsers' || statistic === 'sigmaItems';
 
-/** How one statistic of the draws lies around the observed one. */
+/** One statistic of the draws, and how the observed value compares. */
 export interface StatisticCheck {
   readonly mean: number;
-  /** The central 90 % of the draws: a further draw would lie within with 90 % (from 19 draws on). */
+  /** The central 90 % of the draws. With 19 draws or more, another draw lies within it with probability 0.9. */
   readonly low: number;
   readonly high: number;
   /** Two-sided posterior predictive p-value: 2·min(1 + draws at or below, 1 + draws at or above)/(draws + 1), at most 1. */
   readonly pValue: number;
 }
 
-/** Vertices with `from` to `to` edges: in the test graph, and over the draws. */
+/** The number of vertices with `from` to `to` edges, in the test graph and in the draws. */
 export interface DegreeBin {
   readonly from: number;
   readonly to: number;
@@ -38,62 +37,62 @@ export interface DegreeBin {
   readonly high: number;
 }
 
-/** What replicas of the model say of one statistic's interval (calibrate.ts). */
+/** The interval of one statistic, corrected by replicas of the model (calibrate.ts). */
 export interface CalibratedStatistic {
   /** Replicas whose test graph lay within the central 90 % of its draws. */
   readonly held: number;
   /** Replicas on which the statistic is defined. */
   readonly replicas: number;
-  /** The 90 % interval, corrected. */
+  /** The corrected 90 % interval. */
   readonly low: number;
   readonly high: number;
-  /** Two-sided p-value of the observed, corrected. */
+  /** The corrected two-sided p-value of the observed value. */
   readonly pValue: number;
 }
 
-/** How often intervals of predictive draws hold the truth on data that the model made. */
+/** How often the intervals of predictive draws contain the truth, on graphs drawn from the model. */
 export interface Calibration {
   readonly replicas: number;
-  /** A statistic that does not vary, or is not defined on the replicas, has none. */
+  /** Without the statistics that do not vary, or that are not defined on the replicas. */
   readonly statistics: Readonly<Partial<Record<Statistic, CalibratedStatistic>>>;
 }
 
-/** What known data say of one statistic's draws (internal-check.ts). */
+/** The correction of one statistic's draws by known data (internal-check.ts). */
 export interface InternalStatistic {
-  /** The draws as they are. */
+  /** The draws before the correction. */
   readonly drawn: StatisticCheck;
-  /** How far the test graph is expected from their mean, in their standard deviations, and how uncertain that is. */
+  /** The expected distance of the test graph from their mean, in their standard deviations, and its uncertainty. */
   readonly shift: number;
   readonly scale: number;
 }
 
-/** How far off draws are on data that the fit knows: what corrects the others. */
+/** The error of draws on data that the fit knows, which corrects the draws of the test graph. */
 export interface InternalCheck {
-  /** Groups of training users, and parts of the fit items. */
+  /** Number of groups of training users, and of parts of the fit items. */
   readonly parts: Readonly<Record<SideName, number>>;
   readonly statistics: Readonly<Partial<Record<Statistic, InternalStatistic>>>;
 }
 
-/** How whole test graphs drawn from a model compare with the real one. */
+/** Compares test graphs drawn from a model with the real one. */
 export interface PredictiveCheck {
   /** Number of draws. */
   readonly count: number;
   readonly observed: Readonly<Partial<Record<Statistic, number>>>;
-  /** Corrected where `internal` is there. */
+  /** Corrected if `internal` is present. */
   readonly draws: Readonly<Partial<Record<Statistic, StatisticCheck>>>;
-  /** Where the draws were corrected by what happens on known data. */
+  /** Present if the draws were corrected by known data. */
   readonly internal?: InternalCheck | undefined;
   readonly degrees: Readonly<Record<SideName, readonly DegreeBin[]>>;
-  /** Where replicas were asked for. */
+  /** Present if replicas were asked for. */
   readonly calibration?: Calibration | undefined;
 }
 
-/** The figure of the test graph; asked only of statistics that were compared. */
+/** The value of the test graph. Throws if the statistic was not compared. */
 export function observedOf({ observed }: Pick<PredictiveCheck, 'observed'>, statistic: Statistic): number {
   return compared(observed[statistic], statistic);
 }
 
-/** How the draws of it lie. */
+/** The draws of a statistic. Throws if it was not compared. */
 export function drawsOf({ draws }: Pick<PredictiveCheck, 'draws'>, statistic: Statistic): StatisticCheck {
   return compared(draws[statistic], statistic);
 }
@@ -110,16 +109,16 @@ function compared<T>(value: T | undefined, statistic: Statistic): T {
   return value;
 }
 
-/** Share that intervals leave out, half of it on either side. */
+/** The probability outside an interval, half of it on each side. */
 export const OUTSIDE = 0.1;
-/** From so many draws on an interval can leave that share out. */
+/** An interval needs at least this many draws to leave that probability outside. */
 export const LEAST_DRAWS = 2 / OUTSIDE - 1;
 const LOW = OUTSIDE / 2;
 const HIGH = 1 - OUTSIDE / 2;
-/** Upper end over lower end of a degree bin; small degrees have a bin each. */
+/** Ratio of the upper to the lower end of a degree bin; small degrees have a bin each. */
 const BIN_RATIO = 1.3;
 
-/** Compares draws with the raw test part: also its items that training never saw, since the draws include unseen ones. */
+/** Compares draws with the raw test part, including items that training never saw, since the draws include unseen ones. */
 export function checkPredictive(
   draws: readonly GraphStatistics[],
   observed: BipartiteGraph | GraphStatistics,
@@ -170,7 +169,7 @@ export function checkStatistic(values: readonly number[], observed: number): Sta
   };
 }
 
-/** Bins up to the largest degree of the test graph or of any draw. */
+/** Bins up to the largest degree of the test graph and of the draws. */
 function degreeBands(draws: readonly DegreeCounts[], observed: DegreeCounts): DegreeBin[] {
   const largest = Math.max(observed.degree.at(-1) ?? 1, ...draws.map((counts) => counts.degree.at(-1) ?? 1));
   const starts = [1];

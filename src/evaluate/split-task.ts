@@ -1,4 +1,4 @@
-// The ranking problem of a split.
+// The ranking task of a split.
 
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, degrees } from '../graph/graph.js';
@@ -7,12 +7,12 @@ import { collectLists, pickLists, type RowLists } from '../math/csr.js';
 import { itemsIn, type RankingTask, rankingTask } from '../metrics/ranking-task.js';
 import type { Split } from '../sample/split-types.js';
 
-/** The ranking problem of a split: what its models see of each row, and what could not be asked. */
+/** The ranking task of a split, with what models know of each row and what cannot be evaluated. */
 export interface SplitRankingTask extends RankingTask {
   /** Per row the known items, by index. */
   readonly history: RowLists;
   readonly left: {
-    /** Test users without any known item: they cannot be told apart, and a sparse model has no place for them. */
+    /** Test users without any known item. No model can tell them apart, so they are not evaluated. */
     readonly usersWithoutHistory: number;
     /** Edges of fold-in and test to items that training never saw. */
     readonly edgesToUnseenItems: number;
@@ -20,7 +20,7 @@ export interface SplitRankingTask extends RankingTask {
 }
 
 /**
- * The ranking problem of a split: rows are the users of `historyOf(split)`, candidates the items of the
+ * The ranking task of a split: rows are the users of `historyOf(split)`, candidates the items of the
  * test part that training saw. `items` names the training items in the scorer's order.
  */
 export function splitRankingTask(
@@ -33,7 +33,7 @@ export function splitRankingTask(
   const history = indexByIds(known, items);
   const test = indexByIds(split.test, items);
   const rows = known.users.count;
-  // Test rows, put into the order of the known users; those whose history is empty cannot be asked.
+  // Test rows in the order of the known users. Users with an empty history are not evaluated.
   let usersWithoutHistory = 0;
   const testRow = new Int32Array(rows).fill(-1);
   for (let u = 0; u < split.test.users.count; u++) {
@@ -60,13 +60,13 @@ export function splitRankingTask(
   });
 }
 
-/** What a task of some of the held-out users has of the whole: all candidates, and the training degree of each item. */
+/** What a task of some of the held-out users needs of all: the candidates, and the training degree of each item. */
 export interface WholeTask {
   readonly candidates: Uint32Array;
   readonly degree: Uint32Array;
 }
 
-/** Degrees in the order of other ids; 0 where one has none. */
+/** Degrees in the order of other ids; 0 for unknown ids. */
 export function degreesById(items: VertexIds, ids: VertexIds, trained: Uint32Array): Uint32Array {
   const degree = new Uint32Array(items.length);
   for (let j = 0; j < trained.length; j++) {
@@ -76,7 +76,7 @@ export function degreesById(items: VertexIds, ids: VertexIds, trained: Uint32Arr
   return degree;
 }
 
-/** The part of a split through which its test users are known: the fold-in part, or training where edges were held out. */
+/** The part with the known items of the test users: fold-in, or training if the split holds out edges. */
 export function historyOf(split: Split): BipartiteGraph {
   return split.method !== 'pq' ? split.train : split.foldIn;
 }

@@ -1,45 +1,45 @@
-// The ranking question of any pair of tables: for each user of the test part, rank every item that the user has not had
-// in training. Who is asked, what counts, and what cannot be asked and why.
+// The ranking task of any train/test pair of tables: for each user of the test part, rank every item that the user does not have
+// in training. It also counts the users and pairs that cannot be evaluated.
 
 import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import type { ListTask } from '../metrics/list-metrics.js';
 
-/** A train/test pair of tables, whoever made it. */
+/** A train/test pair of tables from any source. */
 export interface SplitTables {
   readonly train: BipartiteGraph;
   readonly test: BipartiteGraph;
-  /** Items of a user in it are not ranked either. */
+  /** A user's items in this part are not ranked either. */
   readonly validation?: BipartiteGraph | undefined;
-  /** Known items of users whom training did not see (the fold-in part of a split): not ranked, and what a model goes by. */
+  /** The known items of users whom training did not see (the fold-in part of a split): the model's input, not ranked. */
   readonly foldIn?: BipartiteGraph | undefined;
 }
 
-/** What is to be ranked on the parts of a split: users, known and held-back items. */
+/** The ranking task of a pair of tables: users, candidates, and known and relevant items. */
 export interface TableTask extends ListTask {
-  /** The candidates: every item of training and test, by id. Ties of scores go to the one that comes first here. */
+  /** The ids of the candidates: every item of training and test. Ties of scores go to the first. */
   readonly items: VertexIds;
-  /** The users who are asked, by id. */
+  /** The ids of the evaluated users. */
   readonly users: VertexIds;
   /** Per user, the candidates that are not ranked, ascending. */
   readonly excluded: readonly Uint32Array[];
-  /** Per user, what a model may know: the candidates of the training or fold-in part, ascending. */
+  /** Per user, the candidates in the training or fold-in part, ascending: what a model may know. */
   readonly history: readonly Uint32Array[];
   readonly left: {
-    /** Test pairs that are in training or validation too: not ranked, so not asked for. */
+    /** Test pairs that are also in training or validation: they are not ranked, so they do not count. */
     readonly repeated: number;
-    /** Test users all of whose pairs are such. */
+    /** Test users who have only such pairs. */
     readonly usersOfRepeated: number;
-    /** Users who are asked although training knows nothing of them. */
+    /** Evaluated users without any item in training or fold-in. */
     readonly withoutHistory: number;
-    /** Items of the test part that training never saw, and the test pairs with them; they count as misses. */
+    /** Test items that training never saw, and their test pairs, which count as misses. */
     readonly unseenItems: number;
     readonly unseenPairs: number;
   };
 }
 
-/** Makes the question of two tables. Ids are compared as texts: 7 in one table and "7" in the other are the same. */
+/** Makes the ranking task of a pair of tables. Ids are compared as texts: 7 in one table equals "7" in the other. */
 export function tableTask(parts: SplitTables): TableTask {
   const { train, test } = parts;
   for (const name of ['train', 'test'] as const) {
@@ -50,7 +50,7 @@ export function tableTask(parts: SplitTables): TableTask {
   const items = mergedIds([train.items.ids, test.items.ids]);
   if (items.length === train.items.count + test.items.count) {
     throw new InputError(
-      `none of the ${test.items.count} items of the test part is in training: are they of other data, or are the columns swapped?`,
+      `none of the ${test.items.count} items of the test part is in training; check that both tables are of the same data and that no columns are swapped`,
     );
   }
   const known = new Uint8Array(items.length);
@@ -88,7 +88,7 @@ export function tableTask(parts: SplitTables): TableTask {
   }
   if (users.length === 0) {
     throw new InputError(
-      'every pair of the test part is in training too, so nothing is left to be foreseen; give parts that do not overlap',
+      'every pair of the test part is also in training, so nothing is left to predict; give parts that do not overlap',
     );
   }
   left.unseenItems = known.reduce((sum, k) => sum + 1 - k, 0);
@@ -105,7 +105,7 @@ export function tableTask(parts: SplitTables): TableTask {
   });
 }
 
-/** The ids of several lists, once each, in the order of graphs: whole numbers by value, else texts by code unit. */
+/** The distinct ids of several lists in the order of graphs: whole numbers by value, else texts by code unit. */
 function mergedIds(lists: readonly VertexIds[]): VertexIds {
   if (lists.every(({ kind }) => kind === 'integer')) {
     const values = new Set<number>();
@@ -117,7 +117,7 @@ function mergedIds(lists: readonly VertexIds[]): VertexIds {
   return VertexIds.texts([...texts].sort((a, b) => (a < b ? -1 : 1)));
 }
 
-/** A function that gives the places of a user's items, ascending; undefined where the graph has no such user. */
+/** Returns a function that gives the positions of a user's items, ascending; undefined if the graph has no such user. */
 function itemRows(graph: BipartiteGraph, items: VertexIds): (user: string) => Uint32Array | undefined {
   const place = Int32Array.from({ length: graph.items.count }, (_, j) => items.find(graph.items.ids.at(j)));
   const { ids, offsets, neighbors } = graph.users;
@@ -126,7 +126,7 @@ function itemRows(graph: BipartiteGraph, items: VertexIds): (user: string) => Ui
     if (u < 0) return undefined;
     const places: number[] = [];
     for (let e = offsets[u]; e < offsets[u + 1]; e++) {
-      // Items of a validation or fold-in part may be in neither training nor test.
+      // A validation or fold-in part can have items that are in neither training nor test.
       if (place[neighbors[e]] >= 0) places.push(place[neighbors[e]]);
     }
     return Uint32Array.from(places).sort();

@@ -1,22 +1,22 @@
-// Hints for ids that are not there: what was probably meant.
+// Hints for unknown ids: the id that was probably meant.
 
 import { InputError } from '../errors.js';
 import type { VertexIds } from '../graph/ids.js';
 import { shown } from '../text/untrusted.js';
 
-/** The error for an id that is not there, with what may have been meant and what to do otherwise. */
+/** The error for an unknown id: `what` is wrong, a similar id if there is one, and `advice`. */
 export function unknownId(what: string, id: string | number, ids: VertexIds, advice?: string): InputError {
   const near = nearestId(id, ids);
   if (near === undefined) return new InputError(advice ? `${what}; ${advice}` : what);
   return new InputError(`${what}; did you mean ${shown(near)}?${advice ? ` If not, ${advice}` : ''}`);
 }
 
-/** Longest id that hints are looked for: the search is by characters. */
+/** Longer ids get no hint, since the search compares characters. */
 const LONGEST = 200;
 
 /**
- * The id that differs least: in case, spaces, leading zeros or a trailing ".0" before anything else, then in a letter
- * or two (one for up to five letters, none for up to two). Undefined: none is near.
+ * The most similar id. An id that differs only in case, spaces, leading zeros or a trailing ".0" comes first. Otherwise at most
+ * two letters may differ: one in texts of up to five letters, none in texts of up to two. Undefined if no id is similar.
  */
 export function nearestId(wanted: string | number, ids: VertexIds): string | undefined {
   const text = String(wanted);
@@ -41,13 +41,13 @@ export function nearestId(wanted: string | number, ids: VertexIds): string | und
 
 const isNumber = (text: string) => /^[\d.]+$/.test(text);
 
-/** What is left when spelling does not count: case, spaces at the ends, leading zeros, a trailing ".0". */
+/** The id in lower case, without spaces at the ends, leading zeros and a trailing ".0". */
 function plain(id: string): string {
   const text = id.trim().toLowerCase();
   return isNumber(text) ? text.replace(/^0+(?=\d)/, '').replace(/\.0*$/, '') : text;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours; anything above `most` is most + 1. */
+/** The number of insertions, deletions, replacements and swaps of neighbours; `most` + 1 if it exceeds `most`. */
 function editDistance(a: string, b: string, most: number): number {
   let before = new Uint16Array(b.length + 1);
   let last = Uint16Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -4,11 +4,11 @@
 import { InputError } from '../errors.js';
 import type { Model, SeenItems } from '../fit/model.js';
 import { lowerBound } from '../math/csr.js';
+import { largest } from '../math/select.js';
 import type { LIST } from '../options/commands/similar.js';
 import type { OptionsOf } from '../options/declare.js';
 import { addWeights } from '../topn/query.js';
 import { createRecommender } from './recommender.js';
-import { largest } from './scoring/largest.js';
 import type { MemberScorer } from './scoring/member-scorer.js';
 
 /** An item and how similar it is. */

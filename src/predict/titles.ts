@@ -1,22 +1,21 @@
-// Titles of items, both ways: what an answer shows, and what a request may say instead of an id.
+// Titles of items: answers show them, and requests may use them instead of ids.
 
 import type { VertexIds } from '../graph/ids.js';
 import { nearest } from '../options/check-options.js';
 import { once } from './scoring/once.js';
 
-/** Where an id or a title leads. */
+/** The item of an id or a title, or why there is none. */
 export type Found = { readonly item: number } | 'unknown' | 'ambiguous';
 
 export interface TitleBook {
-  /** Id of an item. */
   id(item: number): string;
-  /** Title of an item; undefined where it has none. */
+  /** The title of an item; undefined if it has none. */
   of(item: number): string | undefined;
-  /** By id; else by title: exactly, without regard to case, or without the year behind it, where that names one item alone. */
+  /** Finds an item by its id, else by its title: exactly, then ignoring case, then without the year at the end. */
   find(text: string | number): Found;
-  /** The title that differs in a letter or two, for a hint; undefined where none does. */
+  /** A title that differs by one or two letters, for a hint; undefined if there is none. */
   near(text: string | number): string | undefined;
-  /** Items whose id or title contains the text, in the given order of items, at most n. */
+  /** At most `n` items whose id or title contains the text, in the given order. */
   search(text: string, order: Iterable<number>, n: number): number[];
 }
 
@@ -25,11 +24,11 @@ const SEVERAL = -2;
 function withoutYear(title: string): string {
   const lower = title.toLowerCase();
   const trimmed = lower.trimEnd();
-  // A pattern that also matched the spaces would take quadratic time on a long run of spaces.
+  // Matching the spaces in the pattern too would take quadratic time on a long run of spaces.
   return /\(\d{4}\)$/.test(trimmed) ? trimmed.slice(0, -6).trimEnd() : lower;
 }
 
-/** `titles` has a text for each item, '' where there is none; an empty list where no titles were given. */
+/** `titles` has a text for each item, '' if it has no title. The list is empty if no titles were given. */
 export function titleBook(ids: VertexIds, titles: readonly string[]): TitleBook {
   const exact = new Map<string, number>();
   const folded = new Map<string, number>();

@@ -137,3 +137,15 @@ function likedItems(
   const items = Uint32Array.from(liked.keys()).sort();
   return { items, counts: model.multigraph ? items.map((item) => liked.get(item)!) : undefined };
 }
+
+/** What a list is based on: enough items of the user, few of them, or none, so that it goes by popularity. */
+export type Basis = 'personal' | 'few' | 'popular';
+
+/** With fewer likes a list has the basis 'few'. docs/appendix/serving.md measures how much these lists change. */
+export const FEW_LIKES = 5;
+
+/** `likes` is the number of the user's items that the model knows. */
+export function basisOf(likes: number): Basis {
+  if (likes === 0) return 'popular';
+  return likes < FEW_LIKES ? 'few' : 'personal';
+}

@@ -9,10 +9,10 @@ import { type SplitRankingTask, splitRankingTask } from '../evaluate/split-task.
 import { chooseFeatures, type FeatureChoice } from '../fit/choose/features.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
+import { largest } from '../math/select.js';
 import { AUTO } from '../options/commands/fit.js';
 import { shareThreads, type ThreadShare, withWaitReport } from '../parallel/budget.js';
 import { threadCount } from '../parallel/pool.js';
-import { largest } from '../predict/scoring/largest.js';
 import { split as splitGraph, unseenByTraining } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';

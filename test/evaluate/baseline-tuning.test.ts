@@ -18,17 +18,17 @@ describe('tune', () => {
   it('goes on past any start until the score falls on both sides of every dial', async () => {
     const peak = (s: Readonly<Record<string, number>>) =>
       -(Math.log2(s.a! / 4096) ** 2) - (s.b! - 7) ** 2 - 0.1 * Math.log2(s.a! / 4096) * (s.b! - 7);
-    const dials = { a: geometric(1, 2), b: alongValues(2, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) };
-    const found = await searchSettings(dials, async (s) => peak(s), { maxTrials: 100 });
+    const axes = { a: geometric(1, 2), b: alongValues(2, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) };
+    const found = await searchSettings(axes, async (s) => peak(s), { maxTrials: 100 });
     expect(found.best.setting).toEqual({ a: 4096, b: 7 });
     expect(found.finished).toBe(true);
     expect(new Set(found.trials.map((t) => JSON.stringify(t.setting))).size).toBe(found.trials.length);
-    const short = await searchSettings(dials, async (s) => peak(s), { maxTrials: 5 });
+    const short = await searchSettings(axes, async (s) => peak(s), { maxTrials: 5 });
     expect(short).toMatchObject({ finished: false, best: { setting: { a: 16, b: 2 } } });
     expect(short.trials.length).toBe(5);
   });
 
-  it('goes on from an earlier search with other dials, without trying anything twice', async () => {
+  it('goes on from an earlier search with other axes, without trying anything twice', async () => {
     let tried = 0;
     const score = async (s: Readonly<Record<string, number>>) => {
       tried++;
@@ -148,7 +148,7 @@ describe('tuneBaseline', () => {
       const byCandidate: Baseline = {
         ...popularity,
         ...(of.tuningCandidates && { tuningCandidates: of.tuningCandidates }),
-        dials: () => [{ lambda: alongValues(1, [1]) }],
+        axes: () => [{ lambda: alongValues(1, [1]) }],
         fit: (data, setting) => {
           seen.push(data.candidates.length);
           return popularity.fit(data, setting);

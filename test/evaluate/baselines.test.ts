@@ -65,7 +65,7 @@ describe('item-kNN', () => {
 it('item-kNN tries whole numbers of neighbours, and takes others as the next below', async () => {
   const users = communityLists(60, 40, 4, 3);
   const data = dataOf(users, 40, 3);
-  const [{ neighbours: dial }] = itemKnn.dials(data);
+  const [{ neighbours: dial }] = itemKnn.axes(data);
   const below: number[] = [];
   for (let value = dial.next(dial.start, -1); value !== undefined; value = dial.next(value, -1))
     below.push(value);

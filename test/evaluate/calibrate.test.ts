@@ -100,7 +100,7 @@ test('replicas of a model are fitted as it was, the same on any number of thread
     /expects no unseen items .* calibrate the sparse model/,
   );
   await expect(evaluateModel(model, parts, { draws: 30, calibrate: 5, drawsGiven: 'paper' })).rejects.toThrow(
-    'leave out vertices by design',
+    'omit vertices by design',
   );
   const none = await evaluateModel(model, parts, { draws: 30, threads: 1, correct: false });
   expect(none.predictive!.calibration).toBeUndefined();

@@ -128,7 +128,10 @@ test('a model that shares nothing with the tables is refused, and tables that sh
   const tables = [join(folder, 'train.csv'), join(folder, 'test.csv')];
   await writeFile(tables[0], 'user,item\nx,p\nx,q\ny,q\n');
   for (const [rows, says] of [
-    ['x,r\ny,1\n', /none of the 2 items of the test part is in training: are they of other data/],
+    [
+      'x,r\ny,1\n',
+      /none of the 2 items of the test part is in training; check that both tables are of the same data/,
+    ],
     ['x,r\ny,1\ny,p\n', /the model knows none of the .+: give a model fitted to the training part/],
   ] as const) {
     await writeFile(tables[1], `user,item\n${rows}`);

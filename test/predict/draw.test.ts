@@ -77,7 +77,7 @@ describe('expected edges', () => {
   });
 });
 
-/** The same law the slow way: atoms of the untilted process kept with e^(−wθ·tilt), and a Poisson for every pair. */
+/** The same distribution the slow way: atoms of the untilted process kept with e^(−wθ·tilt), and a Poisson for every pair. */
 function slowDraw(plan: DrawPlan, random: Random, cut: number) {
   const rows = (['users', 'items'] as const).map((side) => {
     const [{ known, unseen }] = plan[side] as readonly [VertexGroup];
@@ -89,10 +89,10 @@ function slowDraw(plan: DrawPlan, random: Random, cut: number) {
       result.push(row);
     }
     if (unseen) {
-      for (const w of sampleAtoms(random, unseen.law, unseen.law.sigma < 0 ? 0 : cut)) {
+      for (const w of sampleAtoms(random, unseen.prior, unseen.prior.sigma < 0 ? 0 : cut)) {
         const row = Float64Array.from(
           { length: plan.features },
-          () => (w * gamma(random, unseen.law.shape)) / unseen.law.rate,
+          () => (w * gamma(random, unseen.prior.shape)) / unseen.prior.rate,
         );
         const rate = row.reduce((sum, a, k) => sum + a * unseen.tilt[k], 0);
         if (random.uniform() < Math.exp(-rate)) result.push(row);

@@ -83,7 +83,7 @@ describe('a model with a size that no fit finds', () => {
     const path = scratch.path('sized.safetensors');
     await saveModel(path, { ...model, users });
     const { status, stderr, stdout } = await graphex('evaluate', path, parts, '--draws', '2');
-    expect(stderr).toMatch(/error: the model's size of the users is .* more than memory holds/);
+    expect(stderr).toMatch(/error: the model's size of the users is .* more than fit in memory/);
     expect([status, stdout]).toEqual([2, '']);
   });
 });

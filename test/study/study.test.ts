@@ -64,7 +64,7 @@ describe('study', () => {
     await expect(study(graph, { ...refused, model: 'dense' })).rejects.toThrow('would hide its error');
     await expect(study(graph, { ...refused, users: { size: 0 } })).rejects.toThrow('would hide its error');
     await expect(study(graph, { ...refused, drawsGiven: 'paper' })).rejects.toThrow(
-      'leave out vertices by design',
+      'omit vertices by design',
     );
   }, 60_000);
 

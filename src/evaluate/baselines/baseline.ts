@@ -51,7 +51,7 @@ export interface Baseline<Name extends string = string> {
   /** What it does, in a clause. */
   readonly meaning: string;
   /** Where the search for a setting starts and how it steps, in rounds; empty if there is nothing to tune. */
-  dials(data: BaselineData): readonly Readonly<Record<string, SettingAxis>>[];
+  axes(data: BaselineData): readonly Readonly<Record<string, SettingAxis>>[];
   /** Edges to tune on, if the data have more. */
   readonly tuningEdges?: number;
   /**

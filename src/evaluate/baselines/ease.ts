@@ -1,10 +1,13 @@
-// EASE: linear regression of every candidate on the history, with one ridge penalty. In a comparison the items that can
-// appear in a history are the only inputs (the others would get weights that no history ever uses), and a candidate is
-// never its own input, so the closed form W = (XᵀX + λ)⁻¹ XᵀY needs no constraint on the diagonal. For serving every item
-// is both: with P = (XᵀX + λ)⁻¹ the weights without a diagonal are −P_ij/P_jj, and since W = 1 − λP for Y = X, that is
-// W_ij/(1 − W_jj). Either is solved by conjugate gradients on the sparse X, which forms no items × items matrix; in a comparison
-// no weights are kept either, as scores of all who ask are added up from each solution. Where users are few
-// the same scores come from a system as large as they are: XᵀA with A = (XXᵀ + λ)⁻¹ Y.
+// EASE: linear regression of every candidate on the history, with one ridge penalty.
+//
+// In a comparison, the inputs are the items that can appear in a history; no history would use the weights of others. A candidate
+// is never its own input, so the closed form W = (XᵀX + λ)⁻¹ XᵀY needs no constraint on the diagonal. For serving, every item is
+// both an input and a candidate. With P = (XᵀX + λ)⁻¹ the weights with a zero diagonal are −P_ij/P_jj. Since W = 1 − λP for Y = X,
+// they equal W_ij/(1 − W_jj).
+//
+// Conjugate gradients on the sparse X solve both, without forming an items × items matrix. A comparison keeps no weights either: it
+// adds the scores of all users from each solution. With few users, a users × users system gives the same scores: XᵀA with
+// A = (XXᵀ + λ)⁻¹ Y.
 
 import { InputError } from '../../errors.js';
 import { factorize, solveFactorized } from '../../math/cholesky.js';
@@ -19,30 +22,33 @@ interface EaseSetting extends Setting {
 }
 
 /**
- * Edges × systems, weights (inputs × candidates) of a ranker that is served, and scores (users × candidates) of a comparison: beyond
- * the first it takes many minutes of two threads, the others do not fit into memory.
+ * Limits of edges × systems, of the weights of a served ranker (inputs × candidates), and of the scores of a comparison (users ×
+ * candidates). Above the first, a fit takes many minutes on two threads; above the others, the tables do not fit in memory.
  */
 const LIMITS = { edges: 4e10, inputs: 2.5e8, users: 2.5e8 };
 
-/** Users up to whom a dense system of them is solved: 186 took an eighth of the time of conjugate gradients. */
+/** Up to this number of users a dense system is solved. With 186 users it took an eighth of the time of conjugate gradients. */
 const FEW_USERS = 512;
 
 /**
- * Sizes of the residual at which a system is done. Rankings do not wait for the last digits: of lists of 20 on goodbooks, movietweetings
- * and acl-abstracts 1e-4 leaves all as they are, 1e-3 .9993 and more of their entries, 1e-2 .993, recall and nDCG to .0005; a penalty found
- * with 1e-3 was that found with 1e-4 on @sotu, goodbooks and @simulated-small. Beyond MANY_EDGES both are ten times that.
+ * Relative residuals at which a system counts as solved; ten times as large above MANY_EDGES. Rankings do not need more digits. On
+ * goodbooks, movietweetings and acl-abstracts, 1e-4 changes no list of 20. 1e-3 keeps at least 0.9993 of their entries, and 1e-2
+ * keeps 0.993, with recall and nDCG within 0.0005. On @sotu, goodbooks and @simulated-small, 1e-3 finds the same penalty as 1e-4.
  */
 const TOLERANCE = { fit: 1e-4, tuning: 1e-3 };
 
-/** Edges × candidates that a trial may come to, down to so many candidates: on @simulated the penalty rose alike with 256 and with 800. */
+/**
+ * The most edges × candidates of a trial, and the least candidates. On @simulated, the best penalty rose in the same way with 256
+ * and with 800 candidates.
+ */
 const TUNING_WORK = { most: 1.7e9, candidates: 256 };
 
 export const ease: Baseline<'ease'> = {
   name: 'ease',
   title: 'EASE',
   meaning: 'every item from all others by ridge regression',
-  // Large sets want large penalties, which take fewer steps besides.
-  dials: (data) => [{ lambda: geometric(easeSize(data).edges > MANY_EDGES ? 3200 : 200, 2, 1e-3) }],
+  // Large data sets prefer large penalties, which also take fewer steps.
+  axes: (data) => [{ lambda: geometric(easeSize(data).edges > MANY_EDGES ? 3200 : 200, 2, 1e-3) }],
   tuningCandidates({ users, edges }) {
     const affordable = Math.max(TUNING_WORK.candidates, Math.floor(TUNING_WORK.most / edges));
     return Math.min(affordable, Math.ceil(TUNING_PAIRS / users));
@@ -79,7 +85,7 @@ export const ease: Baseline<'ease'> = {
   },
 };
 
-/** Items that are inputs, and their edges. */
+/** The number of items that are inputs, and of their edges. */
 export function easeSize({ users, items, shown }: BaselineData): { edges: number; inputs: number } {
   const degree = lengths(items);
   const inputs = shown.filter((s, item) => s && degree[item] > 0).length;
@@ -97,7 +103,7 @@ async function fitEase(
   const overlap = candidates.find((item) => shown[item] === 1);
   if (overlap !== undefined) {
     throw new InputError(
-      `item ${overlap} is both an input and a candidate: EASE needs them apart, as a pq split has them`,
+      `item ${overlap} is both an input and a candidate: EASE needs separate items for them; split by pq`,
     );
   }
   if (users.offsets.length - 1 <= FEW_USERS) return fitByUsers(data, setting, targetOf(data));
@@ -121,16 +127,17 @@ async function fitEase(
   };
 }
 
-/** What is regressed on what, whatever the penalty. */
+/** Inputs and targets of the regression, without the penalty. */
 interface EaseSystem extends Pick<RidgeProblem, 'inputs' | 'columns' | 'targets'> {
-  /** Per item its column among the inputs, −1: none. */
+  /** Per item its column among the inputs; −1 if it is no input. */
   readonly column: Int32Array;
 }
 
 function systemOf(data: BaselineData): EaseSystem {
   const { users, items, shown, candidates } = data;
   const degree = lengths(items);
-  // By popularity: rows that are gathered often lie together, which took .57 (@simulated) and .9 (acl-abstracts) of the time.
+  // Ordered by popularity, so that rows which are read often lie together. It takes 0.57 (@simulated) and 0.9 (acl-abstracts) of
+  // the time of the original order.
   const ordered = Uint32Array.from(shown.keys())
     .filter((item) => shown[item] && degree[item] > 0)
     .sort((a, b) => degree[b] - degree[a] || a - b);
@@ -144,7 +151,7 @@ function systemOf(data: BaselineData): EaseSystem {
   };
 }
 
-/** Per item its position among the candidates, −1: none. */
+/** Per item its position among the candidates; −1 if it is no candidate. */
 function targetOf({ shown, candidates }: BaselineData): Int32Array {
   const target = new Int32Array(shown.length).fill(-1);
   for (let c = 0; c < candidates.length; c++) target[candidates[c]] = c;
@@ -153,14 +160,14 @@ function targetOf({ shown, candidates }: BaselineData): Int32Array {
 
 const KEPT = new WeakMap<BaselineData, EaseSystem>();
 
-/** The same, made once for all penalties that are tried on the same data. */
+/** The system of the data, made once for all penalties of a search. */
 function kept(data: BaselineData): EaseSystem {
   const known = KEPT.get(data) ?? systemOf(data);
   KEPT.set(data, known);
   return known;
 }
 
-/** The same scores by what a history has in common with the users: no weight between items is formed. */
+/** The same scores from the number of items that a history shares with each user, without weights between items. */
 function fitByUsers(
   { users, items, shown, candidates }: BaselineData,
   setting: EaseSetting,

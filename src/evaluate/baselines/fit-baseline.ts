@@ -1,4 +1,4 @@
-// A baseline as a model: tuned on held-back users, fitted to all of a graph, to be saved and served like any other.
+// Fits a baseline as a model that can be saved and served: tuned on held-back users, then fitted to the whole graph.
 
 import { InputError } from '../../errors.js';
 import type { FitResult } from '../../fit/fit.js';
@@ -22,7 +22,7 @@ import { prefixed, tuneBaseline } from './tuning.js';
 /** How a baseline is fitted; declared in options/library.ts. */
 export interface FitBaselineOptions extends OptionsOf<typeof FIT_BASELINE>, TaskOptions {}
 
-/** A fitted baseline, and what was tried to find its setting. */
+/** A fitted baseline, and the search for its setting. */
 export type BaselineFit = FitResult<Ranker> & {
   readonly setting: Setting;
   readonly tuned: Tuned | undefined;
@@ -47,7 +47,7 @@ export async function fitBaseline(
   const settings = withDefaults({ ...FIT_BASELINE, ...TASK }, options);
   const { seed, trials, threads, signal, onProgress } = settings;
   if (graph.edges === 0) throw new InputError('the graph has no edges: there is nothing to fit');
-  const began = performance.now();
+  const start = performance.now();
   const baseline = baselineOf(name);
   const data = wholeData(graph);
   const reason = baseline.limit(data);
@@ -61,7 +61,7 @@ export async function fitBaseline(
     );
   }
   const tuned =
-    settings.setting || baseline.dials(data).length === 0
+    settings.setting || baseline.axes(data).length === 0
       ? undefined
       : await tuneBaseline(
           baseline,
@@ -86,7 +86,7 @@ export async function fitBaseline(
     signal,
     onProgress: prefixed(options, `${baseline.title}: fitting`),
   });
-  const seconds = (performance.now() - began) / 1000;
+  const seconds = (performance.now() - start) / 1000;
   const { iterations, converged } =
     scores.kind === 'factors' ? scores.members[0] : { iterations: 1, converged: true };
   const side = (which: SideName) =>
@@ -121,7 +121,7 @@ export async function fitBaseline(
   };
 }
 
-/** Every item can be in a history, and every item can be asked for. */
+/** The data of a served baseline: every item can be in a history and be recommended. */
 function wholeData(graph: BipartiteGraph): BaselineData {
   const users = { offsets: graph.users.offsets, values: graph.users.neighbors };
   const count = graph.items.count;

@@ -1,5 +1,5 @@
-// HPF: hierarchical Poisson factorization, fitted by coordinate ascent (fit/hierarchical.ts). A new user's row comes from the
-// items' means as a fold-in of our own models has it.
+// HPF: hierarchical Poisson factorization, fitted by coordinate ascent (fit/hierarchical.ts). A new user is folded in on the items'
+// means.
 
 import { onEngine } from '../../engine/select.js';
 import { hierarchicalFold } from '../../fit/fold-in/member-fold.js';
@@ -13,13 +13,13 @@ import { FEATURES_GAIN } from './ials.js';
 
 interface HpfSetting extends Setting {
   readonly features: number;
-  /** Of the features and of the rates, on both sides. */
+  /** Gamma shape of the features and of the rates, on both sides. */
   readonly shape: number;
 }
 
-/** Forty more differ by −.8 to +.5 % of the mean of recall and nDCG on held-back users of six sets. */
+/** Another 40 iterations change the mean of recall and nDCG by −0.8 to +0.5 % on held-back users of six data sets. */
 const ITERATIONS = 60;
-/** Fewer than a fit has: it then chooses half to a quarter of the features, at up to 5 % less recall, in a fifth of the time. */
+/** With fewer iterations than a fit, tuning takes a fifth of the time. It chooses half to a quarter of the features, with up to 5 % less recall. */
 const TUNING_ITERATIONS = 20;
 const TOLERANCE = 2e-5;
 /** Edges × features below which one thread is as fast as several. */
@@ -31,13 +31,13 @@ export const hpf: Baseline<'hpf'> = {
   name: 'hpf',
   title: 'HPF',
   meaning: 'Poisson factors with a rate of its own for every user and item',
-  dials: ({ users, items }) => [
+  axes: ({ users, items }) => [
     {
       features: {
         ...geometric(32, 2, 4, featureLimit(users.offsets.length + items.offsets.length)),
         gain: FEATURES_GAIN,
       },
-      // The authors' value, which no set that was tried left.
+      // The authors' value, which was best on every data set that was tried.
       shape: alongValues(0.3, [0.3]),
     },
   ],
@@ -45,7 +45,7 @@ export const hpf: Baseline<'hpf'> = {
   limit: () => undefined,
   async fit(data, given, options = {}) {
     const setting = given as HpfSetting;
-    // All sweeps: bounds take a fifth of the time, and ended none sooner on @simulated, online-retail and julia-general.
+    // Runs all sweeps: bounds take a fifth of the time, and stopped no fit early on @simulated, online-retail and julia-general.
     const { items, iterations } = await factors(data, setting, { ...options, tolerance: 0 });
     return {
       setting: { ...given, iterations },
@@ -57,7 +57,7 @@ export const hpf: Baseline<'hpf'> = {
     const setting = given as HpfSetting;
     const { features } = setting;
     const { items, iterations, converged } = await factors(data, setting, options);
-    // Known users as a fold-in makes them, so that it does not matter whether they are stored.
+    // Known users are folded in, so that their lists are the same whether or not they are stored.
     const users = await foldIn(items, data.users, data.shown, setting, options);
     const member = Object.freeze({
       features,
@@ -73,7 +73,7 @@ export const hpf: Baseline<'hpf'> = {
   },
 };
 
-/** As the authors have it: one shape for all, and rates about 1. */
+/** The authors' prior: one shape for all, and rates about 1. */
 function priorOf({ shape }: HpfSetting): RatePrior {
   return { shape, rateShape: shape, rateMean: 1 };
 }
@@ -89,7 +89,7 @@ async function factors(
   const { items, iterations, converged } = await onEngine(
     options.engine ?? 'cpu',
     { edges, features },
-    // Where a sweep takes a millisecond, several threads wait for each other.
+    // If a sweep takes a millisecond, several threads mostly wait for each other.
     edges * features < SMALL ? 1 : options.threads,
     ({ engine }) =>
       fitHierarchical(engine, data, {
@@ -121,7 +121,7 @@ function foldIn(
   });
 }
 
-/** As many as tables of a few hundred megabytes hold. */
+/** The number of features with which the tables take a few hundred megabytes. */
 function featureLimit(vertices: number): number {
   return Math.min(256, Math.max(32, 4e7 / vertices));
 }

@@ -1,5 +1,5 @@
-// iALS: factors that approximate 1 on the edges and 0 elsewhere, with a weight α for "elsewhere", and a regularization
-// that grows with a vertex's degree, λ·(degree + α·size of the other side), so that one λ serves rare and popular.
+// iALS: factors that approximate 1 on the edges and 0 elsewhere, with a weight α for "elsewhere". The regularization grows with a
+// vertex's degree, λ·(degree + α·size of the other side), so that one λ suits rare and popular vertices.
 
 import { leastSquaresMember } from '../../fit/ranking/blend/least-squares.js';
 import { alongValues, geometric } from '../../metrics/setting-search.js';
@@ -14,25 +14,25 @@ interface IalsSetting extends Setting {
 }
 
 /**
- * Sweeps, with momentum: the mean of recall and nDCG on held-back users lies within .2 % of twelve sweeps without it on online-retail,
- * julia-general, movietweetings and goodbooks, and .7 % above on @sotu. Settings are tried with three.
+ * Sweeps with momentum. Compared with 12 sweeps without momentum, the mean of recall and nDCG on held-back users is within 0.2 % on
+ * online-retail, julia-general, movietweetings and goodbooks, and 0.7 % higher on @sotu.
  */
 const ITERATIONS = 8;
 const TUNING_ITERATIONS = 3;
 const MOMENTUM = 0.5;
-/** From the items of the trial that was best: as many in all. */
+/** The final fit continues from the items of the best trial, so that the sweeps add up to ITERATIONS. */
 const FURTHER_ITERATIONS = ITERATIONS - TUNING_ITERATIONS;
 
-/** Twice the features have to be worth their time: less than this is noise of the held-back users. */
+/** Relative gain that justifies twice the features. Less is noise of the held-back users. */
 export const FEATURES_GAIN = 2e-3;
 
 export const ials: Baseline<'ials'> = {
   name: 'ials',
   title: 'iALS',
   meaning: 'factors by least squares over all pairs, seen or not',
-  dials: ({ users, items }) => [
+  axes: ({ users, items }) => [
     { lambda: geometric(0.012, 2, 1e-9), alpha: geometric(0.025, 2, 1e-9), features: alongValues(64, [64]) },
-    // λ and α hardly depend on the number of features. Each doubling costs four times as much, so size sets the end.
+    // λ and α hardly depend on the number of features. Each doubling takes four times as long, so the data's size sets the limit.
     {
       features: {
         ...geometric(64, 2, 16, featureLimit(users.offsets.length + items.offsets.length)),
@@ -40,7 +40,7 @@ export const ials: Baseline<'ials'> = {
       },
     },
   ],
-  // The penalties grow with the degrees, so a setting carries over.
+  // The penalties grow with the degrees, so a setting that is best on some users is also good for all.
   tuningEdges: 1e6,
   limit: () => undefined,
   async fit(data, given, options = {}) {
@@ -88,7 +88,7 @@ async function factors(data: BaselineData, setting: IalsSetting, options: Baseli
   return { items, iterations };
 }
 
-/** 512 features gain up to 2 % over 256 on sets whose fit they do not take beyond minutes (docs/recommending.md). */
+/** 512 features gain up to 2 % over 256 on data sets where a fit still takes only minutes (docs/recommending.md). */
 function featureLimit(vertices: number): number {
   return vertices <= 45_000 ? 512 : Math.min(256, Math.max(64, Math.sqrt(4e9 / vertices)));
 }

@@ -1,5 +1,5 @@
-// What a worker of item-kNN does: for a block of candidates, how many users each has in common with every item that can be shown,
-// and the items most similar to it. Blocks are independent of each other, so results do not depend on the number of workers.
+// A worker of item-kNN takes a block of candidates. For each candidate it counts the users in common with every history item and
+// finds the most similar ones. Blocks are independent, so results do not depend on the number of workers.
 
 import { allocate } from '../../math/memory.js';
 import { nthLargest } from '../../math/select.js';
@@ -7,36 +7,36 @@ import { serveTasks } from '../../parallel/worker.js';
 import type { RowLists } from '../../predict/scoring/scorer.js';
 import { type CountedColumns, copyCounts, createTiles, pairsMet } from '../../solvers/pair-counts.js';
 
-/** How a candidate and the items of histories are compared. */
+/** How candidates and history items are compared. */
 export interface NeighbourSetting {
   readonly neighbours: number;
   readonly shrinkage: number;
   readonly asymmetry: number;
 }
 
-/** Two bytes each where they are small enough. */
+/** Two bytes each if the counts are small enough. */
 export type CommonCounts = Uint16Array | Uint32Array;
 
-/** The data, with what can be shown numbered from 0: its columns. */
+/** The data. Columns are the items that can appear in a history, numbered from 0. */
 export interface Neighbourhood {
-  /** Per user the columns they have, ascending. */
+  /** Per user the columns of the user's items, ascending. */
   readonly rows: RowLists;
   /** Per candidate its users. */
   readonly targets: RowLists;
-  /** Per candidate its own column, −1: none. */
+  /** Per candidate its own column; −1 if it has none. */
   readonly ownColumn: Int32Array;
-  /** Users of each column and of each candidate. */
+  /** Number of users of each column and of each candidate. */
   readonly degree: { readonly columns: Uint32Array; readonly targets: Uint32Array };
-  /** The columns where the kernels find them. */
+  /** The columns in the kernels' memory. */
   readonly counted: CountedColumns;
-  /** Candidates × columns, counted so far as `counted` says, where they are kept for other settings. */
+  /** Counts (candidates × columns) that are kept for other settings; `counted` marks the candidates that are counted. */
   readonly kept: { readonly counts: CommonCounts; readonly counted: Uint8Array } | undefined;
 }
 
 export interface SimilarityJob {
   readonly data: Neighbourhood;
   readonly module: WebAssembly.Module;
-  /** Scratch of the workers for a tile, each of which takes one that is free: 1 where it is taken. None where there is no room for it. */
+  /** Scratch areas for tiles; a worker takes a free one and marks it in `taken`. Empty if memory has no room for them. */
   readonly scratch: readonly number[];
   readonly taken: Int32Array;
   readonly setting: NeighbourSetting;
@@ -45,7 +45,7 @@ export interface SimilarityJob {
   readonly last: number;
 }
 
-/** One candidate after the other: how many columns it keeps, which, ascending, and how similar they are. */
+/** For one candidate after the other: the number of columns that it keeps, the columns in ascending order, and their similarities. */
 export interface SimilarColumns {
   readonly found: Uint32Array;
   readonly columns: Uint32Array;
@@ -101,7 +101,7 @@ export function findSimilar(job: SimilarityJob): SimilarColumns {
   return { found, columns: columns.slice(0, entries), weights: weights.slice(0, entries) };
 }
 
-/** Counts of one candidate, or of several; `wide` as those of tiles are. */
+/** Counts of one or several candidates; `wide` counts have 4 bytes, as in tiles. */
 export function createCounts(wide: boolean, length: number): CommonCounts {
   return wide ? allocate(Uint32Array, length) : allocate(Uint16Array, length);
 }
@@ -110,7 +110,7 @@ function keptCounts({ kept }: Neighbourhood, candidate: number, count: number): 
   return kept!.counts.subarray(candidate * count, (candidate + 1) * count);
 }
 
-/** Counts the candidates of a job: all at once, or one by one where that is sooner done. */
+/** Counts the candidates of a job: in a tile, or one by one if that is faster. */
 function createCounter({ data, module, scratch, taken, first, last }: SimilarityJob) {
   const place = scratch.findIndex((_, at) => Atomics.compareExchange(taken, at, 0, 1) === 0);
   const tiles = place < 0 ? undefined : createTiles(module, data.counted, scratch[place]);

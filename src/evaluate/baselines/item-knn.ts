@@ -1,8 +1,8 @@
-// Item-kNN: an item scores the sum of its similarities to the items of a user's history. The similarity of history item
-// i to candidate j, of training degrees d_i and d_j with c_ij users in common, is
-//   c_ij / (d_i^a · d_j^(1−a) + h):
-// the cosine at a = ½ and h = 0; h shrinks what few users support, a shifts weight between popular and rare items.
-// Each candidate keeps its `neighbours` most similar items, of those that can appear in a history.
+// Item-kNN: the score of an item is the sum of its similarities to the items of a user's history. The similarity of history item
+// i and candidate j, with training degrees d_i and d_j and c_ij common users, is
+//   c_ij / (d_i^a · d_j^(1−a) + h),
+// the cosine at a = ½ and h = 0. h shrinks similarities that few users support; a shifts weight between popular and rare items.
+// Each candidate keeps its `neighbours` most similar items, among those that can appear in a history.
 
 import type { ItemScores } from '../../fit/model.js';
 import { lengths, renameLists, transposeLists } from '../../math/csr.js';
@@ -26,24 +26,25 @@ import {
 
 const TASKS = taskModule('./item-knn-tasks.js', import.meta.url);
 
-/** Pairs to be counted below which workers cost more than they save. */
+/** With fewer pairs to count, workers cost more than they save. */
 const SMALL = 5e8;
-/** Counts that are kept between the trials of a search, of 2 or 4 bytes each. */
+/** The most counts that are kept between the trials of a search, of 2 or 4 bytes each. */
 const KEPT_COUNTS = 1.2e8;
 
 export const itemKnn: Baseline<'knn'> = {
   name: 'knn',
   title: 'item-kNN',
   meaning: 'items that the same users have, by a shrunken cosine',
-  dials: ({ shown, candidates }) => [
+  axes: ({ shown, candidates }) => [
     {
-      // All neighbours of all candidates may be more than memory holds.
+      // All neighbours of all candidates may not fit in memory.
       neighbours: alongValues(100, halvesAndDoubles(100, Math.min(shown.length, 2e7 / candidates.length))),
       shrinkage: alongValues(10, [0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10_000]),
       asymmetry: alongValues(0.5, [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]),
     },
   ],
-  // Neighbours cost the squares of the degrees. On held-back users of @simulated a quarter of the edges preferred another setting than all.
+  // The cost of neighbours grows with the squares of the degrees. On @simulated, a quarter of the edges preferred another setting
+  // than all edges.
   tuningEdges: 8e6,
   limit: () => undefined,
   async fit(data, setting, options = {}) {
@@ -58,7 +59,7 @@ export const itemKnn: Baseline<'knn'> = {
   },
 };
 
-/** So many, its halves down to one, rounded up, and its doubles up to `most`. */
+/** The number, its halves (rounded up) down to 1, and its doubles up to `most`. */
 function halvesAndDoubles(start: number, most: number): number[] {
   const values = [start];
   for (let half = start; half > 1; values.unshift(half)) half = Math.ceil(half / 2);
@@ -66,7 +67,7 @@ function halvesAndDoubles(start: number, most: number): number[] {
   return values;
 }
 
-/** The sum of the weights from the items of a row's history; `targets` are positions among the candidates. */
+/** Scores are sums of weights over the items of a row's history. `targets` are positions among the candidates. */
 export function itemScorer({ offsets, targets, weights }: Similarities, history: RowLists): Scorer {
   return {
     kind: 'rows',
@@ -86,7 +87,7 @@ type Similarities = Pick<ItemScores, 'weights'> & {
   readonly targets: Uint32Array;
 };
 
-/** The data with what can be shown numbered from 0; `keep`: counts stay for other settings, as far as memory allows. */
+/** Numbers the items that can appear in a history from 0. `keep`: counts are kept for other settings if they fit in memory. */
 function neighbourhood({ users, items, shown, candidates }: BaselineData, keep: boolean): Numbered {
   const degree = lengths(items);
   const inputs = Array.from(shown.keys()).filter((item) => shown[item] && degree[item] > 0);
@@ -132,20 +133,20 @@ interface Numbered {
   /** The item of each column. */
   readonly inputs: Uint32Array;
   readonly data: Neighbourhood;
-  /** Memory of the kernels, where the columns lie. */
+  /** The kernels' memory, which holds the columns. */
   readonly heap: Heap;
 }
 
 const KEPT = new WeakMap<BaselineData, Numbered>();
 
-/** The same, numbered and counted once for all settings that are tried on the same data. */
+/** The same, numbered and counted once for all settings of a search. */
 function kept(data: BaselineData): Numbered {
   const known = KEPT.get(data) ?? neighbourhood(data, true);
   KEPT.set(data, known);
   return known;
 }
 
-/** From each item of a history to the candidates that keep it as a neighbour. */
+/** For each history item, the candidates that keep it as a neighbour. */
 async function similarities(
   { candidates, shown }: BaselineData,
   { inputs, data, heap }: Numbered,
@@ -177,7 +178,7 @@ async function similarities(
   }
 }
 
-/** Pairs of a user's items that are not counted yet. */
+/** The number of pairs of a user's items that are not counted yet. */
 function toCount({ rows, targets, kept }: Neighbourhood): number {
   let pairs = 0;
   for (let c = 0; c + 1 < targets.offsets.length; c++) {
@@ -190,7 +191,7 @@ function toCount({ rows, targets, kept }: Neighbourhood): number {
   return pairs;
 }
 
-/** From candidates and their columns to items and their candidates. */
+/** Transposes lists of columns by candidate into lists of candidates by item. */
 function groupBySource(blocks: readonly SimilarColumns[], inputs: Uint32Array, count: number): Similarities {
   const offsets = new Uint32Array(count + 1);
   for (const { columns } of blocks) for (const column of columns) offsets[inputs[column] + 1]++;

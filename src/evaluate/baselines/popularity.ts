@@ -6,7 +6,7 @@ export const popularity: Baseline<'popularity'> = {
   name: 'popularity',
   title: 'popularity',
   meaning: 'the same list for everyone: what most users have',
-  dials: () => [],
+  axes: () => [],
   limit: () => undefined,
   async fit({ items }) {
     const degree = lengths(items);

@@ -1,4 +1,4 @@
-// How a baseline's setting is found: tried on held-back training users, who decide by the mean of recall and nDCG.
+// Finds a baseline's setting: the one with the largest mean of recall and nDCG on held-back training users.
 
 import { type HeldBackTask, someCandidates, someUsers } from '../../metrics/held-back.js';
 import { tuningScore } from '../../metrics/ranking-metrics.js';
@@ -13,12 +13,12 @@ export interface TuningOptions extends RankingOptions {
   readonly maxTrials?: number | undefined;
 }
 
-/** Held-back users × candidates to tune on, at least, where some are enough: EASE then had the same penalty on goodbooks. */
+/** The least held-back users × candidates to tune on. With this number EASE found the same penalty on goodbooks as with all. */
 export const TUNING_PAIRS = 2.4e6;
-/** Edges beyond which regressions have a large set: penalties begin higher, and what is exact enough is less. */
+/** With more edges, regressions start with a larger penalty and solve less exactly. */
 export const MANY_EDGES = 2e6;
 
-/** Finds a setting on held-back users: the mean of recall and nDCG decides. Undefined: nothing to tune. */
+/** Finds the best setting on held-back users; undefined if there is nothing to tune. */
 export async function tuneBaseline(
   baseline: Baseline,
   validation: HeldBackTask,
@@ -40,8 +40,8 @@ export async function tuneBaseline(
   let last: Pick<FittedBaseline, 'setting' | 'start'> | undefined;
   let start: Float32Array | undefined;
   let found: Tuned | undefined;
-  for (const dials of baseline.dials(data)) {
-    found = await searchSettings(dials, score, {
+  for (const axes of baseline.axes(data)) {
+    found = await searchSettings(axes, score, {
       maxTrials,
       from: found,
       onTrial: (done) => report?.({ stage: '', done, unit: 'settings' }),
@@ -53,10 +53,10 @@ export async function tuneBaseline(
   return found && { ...found, start };
 }
 
-/** The best setting, and what its trial left for a longer fit to begin with. */
+/** The best setting, and the `start` of its trial, from which a longer fit can continue. */
 export type TunedBaseline = Tuned & Pick<FittedBaseline, 'start'>;
 
-/** Progress that says which baseline it is of. */
+/** Reports progress under the given stage. */
 export function prefixed({ onProgress }: TaskOptions, stage: string): TaskOptions['onProgress'] {
   return onProgress && ((progress) => onProgress({ ...progress, stage }));
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { basisOf } from '../../predict/scoring/basis.js';
+import { basisOf } from '../../predict/user-query.js';
 import { fixed, grouped, percent, significant } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';

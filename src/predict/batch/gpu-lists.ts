@@ -1,5 +1,5 @@
-// Lists for many on a GPU, where there is one and enough to do: it is opened by the first question that is worth it, the items
-// stay there, and only rows go over and lists come back.
+// Lists for many users on a GPU, if there is one and the work is worth it. The first large enough request opens the GPU. The items
+// stay on it; only rows of users are sent, and lists come back.
 
 import type { EngineName } from '../../engine/select.js';
 import { DeviceError } from '../../errors.js';
@@ -11,8 +11,8 @@ import type { ScorerFactors } from '../scoring/model-scorer.js';
 import type { RowLists } from '../scoring/scorer.js';
 
 export interface GpuLists {
-  /** The GPU for so many askers; undefined where the threads of the CPU are to make the lists. */
-  open(askers: number, name: EngineName): Promise<OpenGpu | undefined>;
+  /** The GPU for lists of this number of users; undefined if CPU threads should make the lists. */
+  open(users: number, name: EngineName): Promise<OpenGpu | undefined>;
   close(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface OpenGpu {
 
 export function createGpuLists({ features, items, itemWeights }: ScorerFactors, count: number): GpuLists {
   const everything = Uint32Array.from({ length: count }, (_, item) => item);
-  /** Undefined: not looked for yet; none: not here, or it has failed. */
+  /** Undefined before the first look; 'none' if there is no GPU or it has failed. */
   let found: Promise<TopN | 'none'> | undefined;
 
   async function look(name: EngineName, work: RankingWork): Promise<TopN | 'none'> {
@@ -36,8 +36,8 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
   }
 
   return {
-    async open(askers, name) {
-      const work = { rows: askers, candidates: count, features };
+    async open(users, name) {
+      const work = { rows: users, candidates: count, features };
       if (name === 'cpu' || name === 'reference' || (name === 'auto' && !gpuRanksFaster(work)))
         return undefined;
       found ??= look(name, work);

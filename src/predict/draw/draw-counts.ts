@@ -1,4 +1,4 @@
-// Counts of drawn edges: how often each pair is there, by a law of its own, and what checks say of them.
+// Draws the counts of edges when counts have their own prior, and tallies counts for the predictive checks.
 
 import { type CountPrior, drawCount } from '../../fit/sides/count-prior.js';
 import { normal } from '../../math/distributions.js';
@@ -7,36 +7,36 @@ import type { VertexGroup } from './draw-plan.js';
 
 /** Draws the counts of the edges of one graph, vertex by vertex. */
 export interface CountDrawer {
-  /** The parts of the users that follow; undefined: one that nothing is known of. */
+  /** Starts a user; the edges that follow are the user's. `known` is undefined for an unseen user. */
   user(known: number | undefined): void;
-  /** The count of an edge of that user; undefined: an item that nothing is known of and that comes once. */
+  /** The count of an edge of that user. `item` is undefined for an unseen item that has this edge only. */
   edge(item: number | undefined): number;
 }
 
-/** The parts of the items are drawn at once, those of the users as they come: `known` of either side come first. */
+/** Draws the effects of all items first, and those of users one by one. Known vertices have the lowest indexes. */
 export function createCountDrawer(
-  law: CountPrior,
+  prior: CountPrior,
   sides: { readonly users: readonly VertexGroup[]; readonly items: readonly VertexGroup[] },
   atoms: number,
   random: Random,
 ): CountDrawer {
-  const partOfUser = parts(sides.users, law.users, random);
-  const partOfItem = parts(sides.items, law.items, random);
-  const items = Float64Array.from({ length: atoms }, (_, item) => partOfItem(item));
+  const userEffect = effects(sides.users, prior.users, random);
+  const itemEffect = effects(sides.items, prior.items, random);
+  const items = Float64Array.from({ length: atoms }, (_, item) => itemEffect(item));
   let own = 0;
   return {
     user(known) {
-      own = partOfUser(known);
+      own = userEffect(known);
     },
     edge(item) {
-      const part = item === undefined ? partOfItem(undefined) : items[item];
-      return drawCount(random, law.mean + own + part, law.spread);
+      const effect = item === undefined ? itemEffect(undefined) : items[item];
+      return drawCount(random, prior.mean + own + effect, prior.spread);
     },
   };
 }
 
-/** Draws a vertex's part: from what is known of it, or from the law of the side. */
-function parts(groups: readonly VertexGroup[], spread: number, random: Random) {
+/** Draws the effect of a vertex: from its posterior if it has one, else from the prior of the side. */
+function effects(groups: readonly VertexGroup[], spread: number, random: Random) {
   const mean: number[] = [];
   const deviation: number[] = [];
   for (const { known } of groups) {
@@ -51,7 +51,7 @@ function parts(groups: readonly VertexGroup[], spread: number, random: Random) {
       : mean[vertex] + deviation[vertex] * normal(random);
 }
 
-/** Share of the pairs that the tail statistic leaves below it. */
+/** The tail statistic is this quantile of the counts. */
 const BODY = 0.99;
 const SMALL = 4096;
 
@@ -69,7 +69,7 @@ export class CountTally {
     else this.#large.push(count);
   }
 
-  /** The smallest number that 99 % of the counts do not exceed; 0 where there are none. */
+  /** The smallest number that 99 % of the counts do not exceed; 0 if there are no counts. */
   tail(): number {
     let left = Math.ceil(BODY * this.#pairs);
     if (left === 0) return 0;

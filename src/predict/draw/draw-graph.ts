@@ -1,6 +1,7 @@
-// One posterior predictive draw of a test graph. The smaller side is drawn first and makes an alias table per feature; then the
-// vertices of the other one by one: how many edges, by which features, to whom. Edges come out grouped by these, so equal ones are
-// found with one mark per vertex met and nothing is sorted; the features of who walks are never drawn.
+// One posterior predictive draw of a test graph. The smaller side is drawn first, with an alias table for each feature. Then the
+// vertices of the other side, the walking side, are drawn one by one: the number of edges, their features, and the vertices met.
+// Edges come out grouped by walker, so one mark per met vertex finds repeated pairs and nothing is sorted. The features of the
+// walkers are never drawn.
 
 import { type BipartiteGraph, degrees, otherSide, type SideName } from '../../graph/graph.js';
 import { AliasTable } from '../../math/alias.js';
@@ -27,7 +28,7 @@ import {
   type VertexSampler,
 } from './draw-vertex.js';
 
-/** What predictive checks compare a test graph by. Vertices without an edge do not count. */
+/** The statistics that predictive checks compare test graphs by. Vertices without an edge do not count. */
 export interface GraphStatistics {
   readonly users: number;
   readonly items: number;
@@ -37,15 +38,15 @@ export interface GraphStatistics {
   readonly total: number;
   /** The smallest number that 99 % of the pairs' counts do not exceed; 1 in a simple graph. */
   readonly tail: number;
-  /** Tail index at one half of each side. */
+  /** Tail index of each side, at one half. */
   readonly sigmaUsers: number;
   readonly sigmaItems: number;
   readonly degrees: { readonly users: DegreeCounts; readonly items: DegreeCounts };
 }
 
 /**
- * Edges of a draw grouped by the vertices of one side, one entry per unit of count, or with counts where these have a law. Known vertices have the indexes of the plan; unseen
- * ones follow.
+ * Edges of a draw, grouped by the vertices of one side. There is an entry for each unit of count, or, if counts have their own
+ * prior, an entry with a count for each pair. Known vertices have the indexes of the plan; unseen ones follow.
  */
 export interface DrawnEdges {
   readonly users: Uint32Array;
@@ -76,9 +77,9 @@ export interface TestGraphDraw {
   readonly edges: DrawnEdges | undefined;
 }
 
-/** A function that draws test graphs of a plan, each from the random stream that it is given. */
+/** Returns a function that draws a test graph of the plan from a random stream. */
 export function createDrawer(plan: DrawPlan): (random: Random, options: OneDrawOptions) => TestGraphDraw {
-  // Counts with a law of their own are drawn user by user.
+  // Counts with their own prior are drawn user by user.
   const byItem = !plan.counts && knownCount(plan.items) > knownCount(plan.users);
   const walking: SideName = byItem ? 'items' : 'users';
   const samplers = {
@@ -106,7 +107,7 @@ function drawTestGraph(
   const known = knownCount(plan[walking]);
   const atoms = known + unseen.count;
 
-  const mark = new Uint32Array(other.atoms); // 1 + the last walker that met it
+  const mark = new Uint32Array(other.atoms); // 1 + the last walker that met the vertex
   const otherDegree = new Uint32Array(other.atoms);
   const degree = new Uint32Array(atoms);
   let otherBelowCut = 0;
@@ -115,7 +116,7 @@ function drawTestGraph(
   const tally = plan.multigraph || plan.counts ? new CountTally() : undefined;
   const counting = plan.counts && createCountDrawer(plan.counts, plan, other.atoms, random);
   const units = tally && !counting ? new Uint32Array(other.atoms) : undefined;
-  const met: number[] = []; // by the present walker, where units are counted
+  const met: number[] = []; // the vertices that the present walker met, if units are counted
 
   const connect = (walker: number, feature: number): number => {
     const vertex = other.tables[feature]!.sample(random);
@@ -160,7 +161,7 @@ function drawTestGraph(
     degree[walker] = own;
     endWalker();
   }
-  // Walkers below the cut: every edge has a new one.
+  // Walkers below the cut have one edge each.
   for (let k = 0; k < K; k++) {
     const n = poisson(random, unseen.missing[k] * other.mass[k]);
     for (let e = 0; e < n; e++) {
@@ -181,9 +182,9 @@ function drawTestGraph(
 }
 
 interface DrawnVertices {
-  /** Vertices that have an index; entry `atoms` of a table stands for all atoms below the cut. */
+  /** Number of vertices with an index. Entry `atoms` of a table stands for all atoms below the cut. */
   readonly atoms: number;
-  /** By feature; undefined where the feature has no mass. */
+  /** One for each feature; undefined if the feature has no mass. */
   readonly tables: readonly (AliasTable | undefined)[];
   readonly mass: Float64Array;
 }
@@ -198,7 +199,7 @@ function drawMet(
   const unseen = drawUnseen(groups, K, random, sizes);
   const known = knownCount(groups);
   const atoms = known + unseen.weights.length;
-  // Feature-major, for the tables; atoms below the cut come last.
+  // Feature-major, since tables are made by feature; the atoms below the cut come last.
   const width = atoms + 1;
   const activity = new Float64Array(K * width);
   const row = new Float64Array(K);
@@ -222,7 +223,7 @@ function knownCount(groups: readonly VertexGroup[]): number {
   return groups.reduce((sum, { known }) => sum + known.count, 0);
 }
 
-/** The known vertices of all groups, one group after another. */
+/** Samples the known vertices of all groups, which are numbered one group after another. */
 function vertexSampler(groups: readonly VertexGroup[], features: number): VertexSampler {
   const samplers = groups.map(({ known }) => createVertexSampler(known, features));
   return (vertex, random, out) => {
@@ -251,7 +252,7 @@ function firstOf(groups: readonly VertexGroup[], group: number): number {
   return first;
 }
 
-/** The unseen atoms of all groups together; none where a side has no unseen vertices. */
+/** The unseen atoms of all groups; empty if the side has none. */
 function drawUnseen(
   groups: readonly VertexGroup[],
   K: number,
@@ -274,19 +275,18 @@ function drawUnseen(
   return { weights: joined('weights'), features: joined('features'), missing };
 }
 
-/** Unseen atoms of a group. */
 function drawAtoms(plan: UnseenPlan, random: Random, sizes: SizeMode): FeatureAtoms {
   return sampleTiltedAtoms(random, tiltedBy(plan, random, sizes));
 }
 
-/** Given the data a size is Gamma(vertices, E[ψ]), whose mean is the estimate from the bound. */
+/** Given the data, the size is Gamma(vertices, E[ψ]). Its mean is the estimate from the bound. */
 function tiltedBy(plan: UnseenPlan, random: Random, sizes: SizeMode): TiltedOptions {
   const factor = sizes === 'posterior' ? gamma(random, plan.evidence) / plan.evidence : 1;
-  const hyper = { ...plan.law, size: plan.law.size * factor };
+  const hyper = { ...plan.prior, size: plan.prior.size * factor };
   return { hyper, otherMass: plan.tilt, cut: plan.cut };
 }
 
-/** The unseen atoms of the side that walks: their weights, and their edges by feature when they are asked for. */
+/** The unseen atoms of the walking side: their weights now, and their edges by feature on request. */
 function drawUnseenWalkers(groups: readonly VertexGroup[], K: number, random: Random, sizes: SizeMode) {
   const draw = createEdgesOfWeight(K);
   const missing = new Float64Array(K);
@@ -296,8 +296,8 @@ function drawUnseenWalkers(groups: readonly VertexGroup[], K: number, random: Ra
     const weights = sampleTiltedWeights(random, tilted);
     const belowCut = missingMass(tilted.hyper, unseen.tilt, tilted.cut);
     for (let k = 0; k < K; k++) missing[k] += belowCut[k];
-    const shapes = new Float64Array(K).fill(unseen.law.shape);
-    return [{ weights, shapes, law: { rate: unseen.law.rate, otherMass: unseen.tilt } }];
+    const shapes = new Float64Array(K).fill(unseen.prior.shape);
+    return [{ weights, shapes, origin: { rate: unseen.prior.rate, otherMass: unseen.tilt } }];
   });
   return {
     count: parts.reduce((sum, { weights }) => sum + weights.length, 0),
@@ -305,8 +305,8 @@ function drawUnseenWalkers(groups: readonly VertexGroup[], K: number, random: Ra
     edges(vertex: number, mass: Float64Array, out: Uint32Array): number {
       let part = 0;
       for (; vertex >= parts[part].weights.length; part++) vertex -= parts[part].weights.length;
-      const { weights, shapes, law } = parts[part];
-      return draw(random, { weight: weights[vertex], shapes, first: 0 }, law, mass, out);
+      const { weights, shapes, origin } = parts[part];
+      return draw(random, { weight: weights[vertex], shapes, first: 0 }, origin, mass, out);
     },
   };
 }
@@ -320,7 +320,7 @@ function copyRow(
   for (let k = 0; k < K; k++) out[k] = weights[row] * features[row * K + k];
 }
 
-/** `counts` undefined: a simple graph. */
+/** `counts` is undefined for a simple graph. */
 function statistics(
   userDegree: Uint32Array,
   itemDegree: Uint32Array,

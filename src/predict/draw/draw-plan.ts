@@ -1,10 +1,11 @@
-// What a posterior predictive draw of the test graph needs, as plain shared arrays that any worker can read.
+// The plan of a posterior predictive draw of the test graph: plain shared arrays that any worker can read.
 //
-// A test graph has four kinds of vertices. Held-out users with an edge to a trained fit item have a posterior of their
-// own, by fold-in; all other held-out users are the unseen atoms of a process of size s·p/(1−p), tilted by the mass of
-// those items. Trained items whose coin says "test" have their posterior from training; all other test items are the
-// unseen atoms of a process of size q·α, tilted by the mass of the training users. Edges to fit items that training
-// never saw are no evidence here: they are in neither the fold-in nor the tilt.
+// A test graph has four kinds of vertices:
+// - Held-out users with an edge to a trained fit item have a posterior, by fold-in.
+// - All other held-out users are the unseen atoms of a process of size s·p/(1−p), tilted by the mass of those items.
+// - Trained items that the split assigns to "test" have their posterior from training.
+// - All other test items are the unseen atoms of a process of size q·α, tilted by the mass of the training users.
+// Edges to fit items that training never saw are not used: they are in neither the fold-in nor the tilt.
 
 import { InputError } from '../../errors.js';
 import { eligibleMass } from '../../fit/fold-in/fold-in.js';
@@ -22,18 +23,18 @@ import { type KnownVertices, roomFor } from './draw-vertex.js';
 
 export type { DrawsGiven };
 
-/** Unseen atoms of one side. */
+/** The unseen atoms of one side. */
 export interface UnseenPlan {
-  readonly law: SidePrior;
-  /** Mass per feature that these atoms were not seen to meet. */
+  readonly prior: SidePrior;
+  /** Mass per feature that these atoms could have met and did not. */
   readonly tilt: Float64Array;
-  /** Weight below which atoms are not drawn one by one. */
+  /** Atoms with a smaller weight are not drawn one by one. */
   readonly cut: number;
-  /** Vertices that the size was learned from: it is known to about one part in the root of this. */
+  /** Number of vertices that the size was learned from. Its relative error is about 1/√evidence. */
   readonly evidence: number;
 }
 
-/** Vertices of a side that had the same to meet. */
+/** Vertices of one side that could have met the same mass of the other side. */
 export interface VertexGroup {
   readonly known: KnownVertices;
   readonly unseen: UnseenPlan | undefined;
@@ -42,7 +43,7 @@ export interface VertexGroup {
 export interface DrawPlan {
   readonly features: number;
   readonly multigraph: boolean;
-  /** The law of counts, where they have one of their own. */
+  /** The prior of counts, if they have their own. */
   readonly counts?: CountPrior | undefined;
   readonly users: readonly VertexGroup[];
   readonly items: readonly VertexGroup[];
@@ -54,10 +55,10 @@ export interface NamedPlan {
   readonly ids: { readonly users: VertexIds; readonly items: VertexIds };
 }
 
-/** Expected share of the vertices that the cut may miscount: far below the spread of any draw. */
+/** Expected share of the vertices that the cut may miscount. It is far below the spread of any draw. */
 const CUT_TOLERANCE = 5e-4;
 
-/** Items of the model by their coin: 1 where the coin says "test". */
+/** For each item of the model, 1 if the split assigns it to "test". */
 export function testItems(model: Pick<Model, 'items'>, split: Split): Uint8Array {
   const { ids, drawn } = split.assignment.items;
   return Uint8Array.from({ length: model.items.count }, (_, j) => {
@@ -71,9 +72,9 @@ export function testItems(model: Pick<Model, 'items'>, split: Split): Uint8Array
   });
 }
 
-/** Items of the model by their coin: 1 where the coin says "fit". */
+/** For each item of the model, 1 if the split assigns it to "fit". */
 export function fitItems(model: Pick<Model, 'items'>, split: Split): Uint8Array {
-  return testItems(model, split).map((coin) => 1 - coin);
+  return testItems(model, split).map((isTest) => 1 - isTest);
 }
 
 export function drawPlan(
@@ -97,10 +98,10 @@ export function drawPlan(
   const plan = blockPlan(model, folded, {
     users,
     items,
-    fitted: isTest.map((coin) => 1 - coin),
+    fitted: isTest.map((test) => 1 - test),
     shares: paper ? undefined : { users: p / (1 - p), items: split.testItems },
   });
-  expectDraw(plan);
+  checkDrawSize(plan);
   return { plan, ids: { users: folded.ids.pick(users), items: model.items.ids.pick(items) } };
 }
 
@@ -109,9 +110,9 @@ export interface Block {
   /** Rows of the folded users, and of the model's items. */
   readonly users: Uint32Array;
   readonly items: Uint32Array;
-  /** Items that the users were folded in on: 1 per item of the model. */
+  /** For each item of the model, 1 if the users were folded in on it. */
   readonly fitted: Uint8Array;
-  /** The block's sizes over those of the training processes; undefined: none of its vertices are unseen. */
+  /** The sizes of the block's processes relative to those of training; undefined if no vertex is unseen. */
   readonly shares: Readonly<Record<SideName, number>> | undefined;
 }
 
@@ -124,7 +125,7 @@ export function blockPlan(model: PosteriorModel, folded: ModelSide, block: Block
   for (const j of items) chosen[j] = 1;
   const reach = shares && {
     users: eligibleMass(model, 'items', { eligible: chosen, unseenShare: shares.items }),
-    // In expectation the block's users have that share of the training users' mass.
+    // The block's users are expected to have this share of the training users' mass.
     items: metByItems.map((mass) => mass * shares.users),
   };
   return {
@@ -150,37 +151,40 @@ export function blockPlan(model: PosteriorModel, folded: ModelSide, block: Block
 const BYTES_PER_ATOM_AND_FEATURE = 20;
 const MOST_BYTES = 8 * 2 ** 30;
 
-/** Throws before any work where a draw would be larger than memory: a size that no fit finds, in a file made by hand. */
-function expectDraw({ features, users, items }: DrawPlan): void {
+/** Throws before any work if a draw would exceed memory. No fit finds such a size, but an edited file can hold it. */
+function checkDrawSize({ features, users, items }: DrawPlan): void {
   for (const [side, groups] of Object.entries({ users, items })) {
     for (const { unseen } of groups) {
       if (!unseen) continue;
-      const atoms = atomsAbove(unseen.law, unseen.cut);
+      const atoms = atomsAbove(unseen.prior, unseen.cut);
       if (atoms * features * BYTES_PER_ATOM_AND_FEATURE <= MOST_BYTES) continue;
       throw new InputError(
-        `the model's size of the ${side} is ${Number(unseen.law.size.toPrecision(3))} after the split: a draw would have ` +
-          `${atoms.toPrecision(3)} unseen ${side}, more than memory holds; fit again, or leave out the predictive check with draws 0`,
+        `the model's size of the ${side} is ${Number(unseen.prior.size.toPrecision(3))} after the split: a draw would have ` +
+          `${atoms.toPrecision(3)} unseen ${side}, more than fit in memory; fit again, or leave out the predictive check with draws 0`,
       );
     }
   }
 }
 
-/** What held-out users could have met by their fold-in edges: the trained fit items. */
+/** The mass that held-out users could have met in the fold-in part: that of the trained fit items. */
 export function metByHeldOut(model: PosteriorModel, isTest: Uint8Array): Float64Array {
-  return eligibleMass(model, 'items', { eligible: isTest.map((coin) => 1 - coin), unseenShare: 0 });
+  return eligibleMass(model, 'items', { eligible: isTest.map((test) => 1 - test), unseenShare: 0 });
 }
 
-/** The unseen atoms of a share of a side's process, tilted by what they did not meet; `reach`: the mass they are to meet. */
+/**
+ * The unseen atoms of a share of a side's process. `tilt` is the mass that they did not meet, `reach` the mass that they can meet
+ * in the draw.
+ */
 export function unseen(
   side: ModelSide,
   share: number,
   tilt: Float64Array,
   reach: Float64Array,
 ): UnseenPlan | undefined {
-  const law: SidePrior = { ...side.hyper, size: side.hyper.size * share };
-  if (law.size === 0) return undefined;
-  const cut = chooseCut(law, { reach, features: reach.length, tolerance: CUT_TOLERANCE });
-  return { law, tilt, cut, evidence: side.count };
+  const prior: SidePrior = { ...side.hyper, size: side.hyper.size * share };
+  if (prior.size === 0) return undefined;
+  const cut = chooseCut(prior, { reach, features: reach.length, tolerance: CUT_TOLERANCE });
+  return { prior, tilt, cut, evidence: side.count };
 }
 
 function checkInput(model: PosteriorModel, folded: ModelSide, split: Split): void {

@@ -1,4 +1,4 @@
-// What a worker does for predictive draws.
+// The tasks of a worker that makes predictive draws.
 
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
@@ -7,7 +7,7 @@ import { createDrawer, type SizeMode, type TestGraphDraw } from './draw-graph.js
 import type { DrawPlan } from './draw-plan.js';
 
 export interface DrawTask {
-  /** The number it was prepared under. */
+  /** The id under which the plan was prepared. */
   readonly plan: number;
   readonly seed: number;
   readonly index: number;
@@ -15,7 +15,7 @@ export interface DrawTask {
   readonly keep: boolean;
 }
 
-/** By the number of the plan: where the tasks run in the caller's thread, several may be under way. */
+/** By plan id, since several plans can be in use if tasks run in the caller's thread. */
 const drawers = new Map<number, ReturnType<typeof createDrawer>>();
 
 export function prepare({ id, plan }: { readonly id: number; readonly plan: DrawPlan }): void {
@@ -26,7 +26,7 @@ export function forget(id: number): void {
   drawers.delete(id);
 }
 
-/** A draw has a stream of its own, so it does not matter which worker makes it. */
+/** Every draw has its own random stream, so that any worker can make it. */
 export function draw({ plan, seed, index, sizes, keep }: DrawTask): TestGraphDraw {
   return drawers.get(plan)!(randomStream(seed, STREAMS.draws, index), { sizes, keep });
 }

@@ -1,12 +1,12 @@
-// Weight and features of a known vertex, drawn together. The fit's q takes them as independent, but given the expected
-// counts of a vertex, e_k, their posterior is
+// Draws the weight and the features of a known vertex jointly. The fit's q treats them as independent, but given the expected
+// counts e_k of a vertex their posterior is
 //   γ^(n−σ−1) e^(−τγ) Π_k θ_k^(a+e_k−1) e^(−(b+γM_k)θ_k),  n = Σ e_k:
-// a large weight goes with small features. Drawn apart, the rate γθ·M of a vertex of few edges spreads far too much.
-// Integrated over θ the density of x = log γ is log-concave,
+// a large weight goes with small features. If they were drawn separately, the rate γθ·M of a vertex with few edges would vary
+// far too much. Integrated over θ, the density of x = log γ is log-concave,
 //   h(x) = (n−σ)x − τe^x − Σ_k (a+e_k) log(b+M_k e^x),
-// and rejection under its tangents at two points beside the mode is exact; given γ the features are independent Gammas.
-// Where only the edges of a vertex are asked for, θ need not be drawn: given γ their number by feature is negative binomial, which
-// is a Poisson number of jumps, each of a logarithmic size.
+// so rejection under its tangents at one point on each side of the mode is exact. Given γ, the features are independent Gammas.
+// If only the edges of a vertex are needed, θ is not drawn: given γ, the number of edges of a feature is negative binomial,
+// which is a Poisson number of jumps of logarithmic sizes.
 
 import type { Posterior } from '../../fit/model.js';
 import type { CountEffects } from '../../fit/sides/count-prior.js';
@@ -15,26 +15,26 @@ import { exponential, gamma } from '../../math/distributions.js';
 import { allocate } from '../../math/memory.js';
 import type { Random } from '../../math/random.js';
 
-/** Known vertices, and what they were fitted with. */
+/** Known vertices, and the parameters that they were fitted with. */
 export interface KnownVertices extends Posterior {
   /** GGP tilt and Gamma rate of the side. */
   readonly tau: number;
   readonly rate: number;
   /** Mass of the other side per feature, M, that the vertices were fitted with. */
   readonly otherMass: Float64Array;
-  /** What their counts have of their own, where the model has a law of counts. */
+  /** Their effects on counts, if the model has a prior of counts. */
   readonly counts?: CountEffects | undefined;
-  /** Where what is prepared of a vertex is kept, for all threads that draw it. Default: each prepares its own. */
+  /** The envelopes of the vertices, shared by all threads. Default: each thread makes its own. */
   readonly prepared?: Prepared | undefined;
 }
 
-/** Of each vertex what its weight is drawn with, and whether that is there. */
+/** For each vertex the envelope that its weight is drawn with, and whether it is made. */
 export interface Prepared {
   readonly envelopes: Float64Array;
   readonly made: Int32Array;
 }
 
-/** Room for what is prepared of so many vertices. */
+/** Room for the envelopes of `count` vertices. */
 export function roomFor(count: number): Prepared {
   return { envelopes: allocate(Float64Array, FIELDS * count), made: allocate(Int32Array, count) };
 }
@@ -42,7 +42,7 @@ export function roomFor(count: number): Prepared {
 /** Draws the activity γθ_k of one vertex into `out`. */
 export type VertexSampler = (vertex: number, random: Random, out: Float64Array) => void;
 
-/** Draws the edges of one vertex by feature, where it meets so much mass of the other side; returns their sum. */
+/** Draws the number of edges of one vertex by feature, given the other side's mass; returns their sum. */
 export type EdgeSampler = (vertex: number, random: Random, mass: Float64Array, out: Uint32Array) => number;
 
 export function createVertexSampler(vertices: KnownVertices, features: number): VertexSampler {
@@ -56,9 +56,9 @@ export function createVertexSampler(vertices: KnownVertices, features: number): 
   };
 }
 
-/** More jumps than this for each feature cost more than the Gammas that they take the place of. */
+/** With more jumps per feature than this, drawing Gammas is cheaper. */
 const MANY_JUMPS = 0.7;
-/** Sizes of jumps are found by counting up; up to this ratio their mean is below 4. */
+/** The size of a jump is found by counting up. Up to this ratio the mean size is below 4. */
 const LARGE_JUMPS = 8;
 
 export function createEdgeSampler(vertices: KnownVertices, features: number): EdgeSampler {
@@ -75,14 +75,14 @@ export function createEdgeSampler(vertices: KnownVertices, features: number): Ed
     );
 }
 
-/** What is known of a vertex whose weight is drawn: its weight, and where its shapes are. */
+/** A vertex with a drawn weight, and the position of its feature shapes. */
 export interface WeightedVertex {
   readonly weight: number;
   readonly shapes: ArrayLike<number>;
   readonly first: number;
 }
 
-/** Draws the edges by feature of a vertex of which the weight is known, and its features are Gammas. */
+/** Draws the edges by feature of a vertex, given its weight and the Gamma shapes of its features. */
 export function createEdgesOfWeight(features: number) {
   const ratios = new Float64Array(features);
   const upTo = new Float64Array(features);
@@ -112,7 +112,7 @@ export function createEdgesOfWeight(features: number) {
       return edges;
     }
     out.fill(0);
-    // There are shape · log(1 + ratio) jumps of a feature on average: taken from the shape · ratio that need no logarithm.
+    // A feature has shape · log(1 + ratio) jumps on average. Thinning shape · ratio jumps avoids the logarithm for most features.
     for (let n = poisson(random, jumps); n > 0; n--) {
       const place = random.uniform() * jumps;
       let k = 0;
@@ -128,7 +128,7 @@ export function createEdgesOfWeight(features: number) {
   };
 }
 
-/** A size n ≥ 1 of probability pⁿ/(n·log), log = −log(1 − p). */
+/** Draws n ≥ 1 with probability pⁿ/(n·log), where log = −log(1 − p). */
 function logarithmic(random: Random, p: number, log: number): number {
   let u = random.uniform();
   let term = p / log;
@@ -139,12 +139,11 @@ function logarithmic(random: Random, p: number, log: number): number {
   }
 }
 
-/** Fall of h from the mode to the points of contact: the envelope has the least area near 1. */
+/** Fall of h from the mode to the points of contact. The envelope has its least area near 1. */
 const FALL = 1;
-/** Per vertex: h at the mode, each point of contact with h and its slope there, the mode. */
+/** Fields of an envelope: h at the mode; for each point of contact x, h and h′; the mode. */
 const FIELDS = 8;
 
-/** Draws the weight of a vertex. */
 function createWeightSampler(
   vertices: KnownVertices,
   features: number,
@@ -175,7 +174,7 @@ function createWeightSampler(
     }
   };
 
-  /** Newton's method on a concave function, at most 2 at a time, until h is within 1e-6 of its maximum. */
+  /** Newton's method on a concave function, in steps of at most 2, until h is within 1e-6 of its maximum. */
   function findMode(): number {
     let x = Math.log(weightShape[vertex] / vertices.weightRate[vertex]);
     for (let step = 0; step < 50; step++) {
@@ -194,7 +193,7 @@ function createWeightSampler(
     for (let step = 0; step < 30; step++) {
       const fall = top - h(mode + direction * distance);
       if (fall > 0.5 * FALL && fall < 2 * FALL) break;
-      // h falls like a power of the distance between 1 and 2.
+      // h falls like a power of the distance, with an exponent between 1 and 2.
       distance *= Math.min(4, Math.max(0.25, (FALL / Math.max(fall, 1e-9)) ** 0.7));
     }
     const x = mode + direction * distance;
@@ -212,7 +211,7 @@ function createWeightSampler(
     contact(mode, top, -1, envelopes.subarray(at + 1, at + 4));
     contact(mode, top, 1, envelopes.subarray(at + 4, at + 7));
     envelopes[at + 7] = mode;
-    // Whoever sees this sees the rest. Two threads that prepare one vertex write the same.
+    // The atomic store publishes the envelope. If two threads make the same one, they write the same numbers.
     Atomics.store(made, vertex, 1);
   }
 
@@ -244,7 +243,7 @@ function createWeightSampler(
         bound = top + rightSlope * (x - high);
       }
       const level = Math.log(random.uniform()) + bound;
-      // h lies above its chords from the mode to the points of contact: most draws are decided without it.
+      // h lies above its chords from the mode to the points of contact, so most draws are accepted without evaluating h.
       if (level <= chord(x, x < mode ? leftAt : rightAt, x < mode ? leftValue : rightValue, at)) return x;
       if (level <= h(x)) return x;
     }
@@ -263,7 +262,7 @@ function createWeightSampler(
   };
 }
 
-/** Gamma(shape, rate 1); a draw below float64 becomes 0, an activity of no consequence. */
+/** Gamma(shape, rate 1). A draw below the range of float64 becomes 0, an activity without effect. */
 function featureGamma(random: Random, shape: number): number {
   if (shape >= 1) return gamma(random, shape);
   return gamma(random, shape + 1) * Math.exp(Math.log(random.uniform()) / shape);

@@ -28,13 +28,13 @@ export const drawOptions = (options: object): DrawOptions => partFor(DRAWING_OPT
 
 /** A test graph drawn from a model, and its statistics. */
 export interface PredictiveDraw extends GraphStatistics {
-  /** Where asked for. Known vertices keep their ids; unseen ones are called "unseen 1", "unseen 2", …. */
+  /** Undefined unless asked for. Known vertices keep their ids; unseen ones are called "unseen 1", "unseen 2", …. */
   readonly graph: BipartiteGraph | undefined;
 }
 
 /**
- * Draws test graphs from a fitted model. `folded`: the posterior of the held-out users from the fold-in part; those
- * without an edge there are drawn as unseen. The same seed gives the same draws on any number of threads.
+ * Draws test graphs from a fitted model. `folded` is the posterior of the held-out users, from the fold-in part. Users without
+ * an edge there are drawn as unseen. The same seed gives the same draws on any number of threads.
  */
 export async function drawPredictive(
   model: PosteriorModel,
@@ -60,7 +60,7 @@ export interface PlanOptions extends TaskOptions {
   readonly keep: boolean;
 }
 
-/** So many draws of each plan, in order, all plans in one pool. */
+/** Makes `draws` draws of each plan, in order. All plans share one pool. */
 export async function drawPlans(
   plans: readonly DrawPlan[],
   draws: number,
@@ -90,7 +90,7 @@ export async function drawPlans(
   }
 }
 
-/** Drops isolated vertices and gives names. */
+/** Drops isolated vertices and names the others. */
 function toGraph(edges: DrawnEdges, { ids }: NamedPlan, multigraph: boolean): BipartiteGraph {
   const side = (vertices: Uint32Array, count: number, known: VertexIds) => {
     const used = new Uint8Array(count);

@@ -22,7 +22,7 @@ import {
   type VertexGroup,
 } from './draw-plan.js';
 
-/** The users that a split holds out of training, as far as they are known. */
+/** The users that a split holds out of training. */
 export interface HeldOutUsers {
   /** Their posterior by fold-in. */
   readonly folded: ModelSide;
@@ -30,8 +30,8 @@ export interface HeldOutUsers {
 }
 
 /**
- * A function that draws replicas by their seed and number: of the graph that the model was fitted to or, with the held-out
- * users, of the whole that was split. Vertices are numbered anew; isolated ones are dropped.
+ * Returns a function that draws the replica of a given seed and number. A replica resembles the graph that the model was fitted
+ * to or, with `heldOut`, the whole graph that was split. Isolated vertices are dropped and the others renumbered.
  */
 export function createReplicator(
   model: PosteriorModel,
@@ -56,7 +56,7 @@ export function createReplicator(
   };
 }
 
-/** All vertices of the model and the unseen of both sides, to be drawn as the graph that the model was fitted to was. */
+/** The plan of a replica: all vertices of the model, the unseen ones of both sides and, if given, the held-out users. */
 export function replicaPlan(model: PosteriorModel, heldOut?: HeldOutUsers): DrawPlan {
   const fitted = (name: SideName): VertexGroup => {
     const own = model[name];
@@ -80,7 +80,7 @@ export function replicaPlan(model: PosteriorModel, heldOut?: HeldOutUsers): Draw
   };
 }
 
-/** Held-out users met the trained fit items or nothing that is known; a replica's may meet every item. */
+/** Held-out users could have met the trained fit items only; those of a replica can meet every item. */
 function heldOutGroup(model: PosteriorModel, { folded, split }: HeldOutUsers): VertexGroup {
   const met = metByHeldOut(model, testItems(model, split));
   const p = split.testUsers;

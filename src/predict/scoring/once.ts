@@ -1,4 +1,4 @@
-/** What is made on the first call, and kept. */
+/** Returns a function that makes a value on its first call and keeps it. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {
