@@ -27,7 +27,7 @@ export interface GrowthEstimator {
 /** Every estimator that needs the degrees alone. The law is the default: docs/forecast.md says why. */
 export const ESTIMATORS = {
   law: {
-    title: 'law of few edges',
+    title: 'low-degree model',
     from: 0,
     until: Number.POSITIVE_INFINITY,
     kind: 'estimate',

@@ -102,7 +102,7 @@ describe('the bracket', () => {
   });
 });
 
-describe('the law of few edges', () => {
+describe('the low-degree model', () => {
   it.each([
     [0.5, 300, 1000],
     [0.2, 40, 5000],

@@ -7,7 +7,7 @@ describe('what the page says of the machine', () => {
     expect(machineWords({ isolated: true, cores: 8 }).badge).toBe('8 threads');
     const alone = machineWords({ isolated: false, cores: 8 });
     expect(alone.badge).toBe('one thread');
-    expect(alone.why).toMatch(/did not send the headers .* same numbers/);
+    expect(alone.why).toMatch(/did not send the headers .* results are the same/);
     const gpu = { available: true, software: false, detail: 'a card' };
     expect(machineWords({ isolated: true, cores: 1, gpu })).toEqual({
       badge: 'GPU and 1 thread',

@@ -94,3 +94,24 @@ test('a line under the title that is longer than its chart goes on in the next',
   expect(small.height).toBe(wide.height + 20);
   for (const words of small.words) expect(7.4 * words.length).toBeLessThan(500 - 12);
 });
+
+test('a bar far longer than the others is clipped, with an arrow, its mean and a note', () => {
+  const far = { mean: 300, low: 250, high: 340, pValue: 0 };
+  const wrong = {
+    observed: figures,
+    draws: { users: draws, items: far, edges: { mean: 101, low: 80, high: 200, pValue: 0.5 } },
+  } as unknown as PredictiveCheck;
+  const two = [fits[0], { model: 'dense', predictive: wrong }] as unknown as CheckedFit[];
+  const { wide, narrow } = predictionPair(two, {});
+  for (const chart of [wide, ...narrow]) {
+    expect(chart.subtitle).toContain('Arrows: clipped at ±100\u00a0%.');
+    expect(chart.description).toContain('items 200.0 % too high');
+    const svg = drawChart(document, chart);
+    expect(svg).toContain('>mean +200<');
+    expect(svg.match(/rotate\(90\)/g)).toHaveLength(1);
+    for (const [, x1, x2] of svg.matchAll(/<line x1="([^"]*)" x2="([^"]*)"/g)) {
+      expect(Math.max(Number(x1), Number(x2))).toBeLessThan(chart.width!);
+    }
+  }
+  expect(predictionPair(fits, {}).wide.subtitle).not.toContain('clipped');
+});

@@ -40,7 +40,7 @@ const say = (...sentences: readonly (string | null | undefined)[]) =>
   written.push(...sentences.filter((sentence) => sentence !== null && sentence !== undefined));
 
 function besidePopularity(): void {
-  heading('Beside popularity');
+  heading('Compared with popularity');
   const beside = (recall: readonly [number, number, number], ndcg: readonly [number, number, number]) => {
     const interval = ([low, difference, high]: typeof recall) => ({ difference, low, high, level: 0.95 });
     const against = {
@@ -295,7 +295,7 @@ function dictionary(): void {
   }
   say(describeError('items', -0.031), describeError('sigmaItems', 0.0521), describeError('items', 0.0001));
   const drawn = { n: 20, depth: 1000, drawn: true, corrected: true };
-  heading('What the words mean');
+  heading('Definitions');
   const meanings = [
     ...studyDefinitions({ names: USERS_AND_ITEMS, ...drawn }).slice(0, 1),
     ...studyDefinitions({ names, ...drawn }),

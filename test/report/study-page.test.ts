@@ -143,7 +143,7 @@ describe('report.html', () => {
     expectWhole(with5);
     // Users and edges of each sparse fit, and nothing else.
     expect(with5.match(/<br>corrected 1 … 12,345/g)!.length).toBe(with5.match(/<br>corrected /g)!.length);
-    expect(with5).toMatch(/row by row: .*4, –, 4/s);
+    expect(with5).toMatch(/for each row of the table: .*4, –, 4/s);
     expect(with5).toContain('Those of the dense model are not corrected');
     expect(with5).toContain('id="what-corrected"');
     expect(page).not.toContain('id="what-corrected"');

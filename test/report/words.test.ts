@@ -97,7 +97,7 @@ describe('a study in words', () => {
     Object.assign(sparse.predictive!.draws.items!, { low: 97, high: 99 });
     expect(studyVerdicts(results).prediction).toMatchObject({
       winner: 'sparse',
-      headline: 'The sparse model comes closest; the auto model’s intervals hold more',
+      headline: 'The sparse model comes closest; the auto model’s intervals contain more figures',
     });
   });
 

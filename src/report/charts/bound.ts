@@ -1,18 +1,18 @@
-// How the bound of a fit climbs: drawn while it does.
+// The bound of a fit by iteration, drawn while the fit runs.
 
 import * as Plot from '@observablehq/plot';
 import { grouped } from '../../text/numbers.js';
 import type { Chart } from './chart.js';
 import { INK } from './ink.js';
 
-/** [iteration, bound] of each evaluation; the first few, which fall far below, are left out once there are more. */
+/** [iteration, bound] of each evaluation; the first few are far lower and are left out once there are more. */
 export function boundChart(bounds: readonly (readonly [number, number])[]): Chart {
   const shown = bounds.length > 6 ? bounds.slice(Math.min(3, bounds.length - 4)) : bounds;
   const [, first] = bounds[0] ?? [0, 0];
   const [iteration, last] = bounds.at(-1) ?? [0, 0];
   return {
-    title: 'The fit climbs',
-    subtitle: 'The bound rises until it stands still.',
+    title: 'Progress of the fit',
+    subtitle: 'The bound rises until the fit converges.',
     description: `The bound rose from ${grouped(first)} to ${grouped(last)} by iteration ${grouped(iteration)}.`,
     height: 240,
     plot: {

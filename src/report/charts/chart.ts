@@ -1,20 +1,20 @@
-// Data → SVG text, by Observable Plot on whatever document it is given: the browser's own, or happy-dom's elsewhere.
-// The SVG stands alone: its own title, description, fonts, and colours that follow a light or dark surrounding.
+// Data → SVG text, drawn by Observable Plot on the given document: the browser's, or one of happy-dom.
+// The SVG is self-contained: title, description, fonts, and colours for light and dark surroundings.
 
 import * as Plot from '@observablehq/plot';
 import { lines } from '../../text/untrusted.js';
 import { escapeXml, INK } from './ink.js';
 
-/** A chart before it is drawn: words around it, and what Plot draws. */
+/** A chart before it is drawn: its texts, and the options for Plot. */
 export interface Chart {
   readonly title: string;
   /** One line under the title: what to look for. */
   readonly subtitle?: string | undefined;
-  /** For those who cannot see the picture. */
+  /** For readers who cannot see the picture. */
   readonly description: string;
   readonly width?: number | undefined;
   readonly height?: number | undefined;
-  /** What Observable Plot is to draw: the options of its `plot`. Its own types do not stand a strict compiler. */
+  /** The options for Observable Plot's `plot`. Plot's own types do not compile in strict mode. */
   readonly plot: object;
 }
 
@@ -25,8 +25,8 @@ const HEAD = 30;
 const LEFT = 12;
 
 /**
- * A chart as SVG text that stands alone; the same data give the same text, byte for byte. In a page give its `document`,
- * elsewhere `await chartDocument()`.
+ * A chart as self-contained SVG text; the same data give the same bytes. In a page, pass its `document`;
+ * elsewhere, `await chartDocument()`.
  */
 export function drawChart(document: Document, chart: Chart): string {
   const { width = 560, height = 360 } = chart;
@@ -49,7 +49,7 @@ export function drawChart(document: Document, chart: Chart): string {
     `<text class="${name}" x="${LEFT}" y="${20 * (at + 1)}" ${look} text-anchor="start">${escapeXml(text)}</text>`;
   svg.querySelector('style')?.remove();
   const inner = svg.innerHTML;
-  // Plot writes its own labels, so the whole is looked at once more.
+  // Plot writes labels itself, so the whole text is checked again.
   return tidy(
     lines(
       `<svg xmlns="http://www.w3.org/2000/svg" class="${CLASS}" role="img" width="${width}" height="${height + head}" ` +
@@ -66,7 +66,7 @@ export function drawChart(document: Document, chart: Chart): string {
   );
 }
 
-/** A text in rows that fit a chart of a width, where a letter takes so many pixels; none of no text. */
+/** A text in rows that fit `width` pixels, with `letter` pixels for each character. An empty text has no rows. */
 function wrapped(text: string, width: number, letter: number): string[] {
   const most = (width - 18) / letter;
   const rows: string[] = [];
@@ -82,9 +82,9 @@ function wrapped(text: string, width: number, letter: number): string[] {
 const ROW = 18;
 
 /**
- * Names in their colours above the whole frame, from the chart's left, in as many rows as they need; `height` is what they
- * take of the top margin. They do not begin at the frame: labels of any length beside it may leave it narrow. Marks are objects here, as
- * Plot's own types do not stand a strict compiler.
+ * Names in their colours above the frame, in as many rows as they need; `height` is their part of the top margin. They start
+ * at the left edge of the chart and not at the frame, which long labels can make narrow. Marks are typed as objects, because
+ * Plot's own types do not compile in strict mode.
  */
 export function legend(
   names: readonly { readonly words: string; readonly ink: string }[],
@@ -111,7 +111,7 @@ export function legend(
   return { marks, height: ROW * (row + 1) };
 }
 
-/** Dark colours replace light ones where the reader prefers dark; attributes stay for viewers that know no CSS. */
+/** Dark colours replace light ones if the reader prefers dark. The attributes stay for viewers without CSS. */
 const STYLE = [
   `.${CLASS}{max-width:100%;height:auto}`,
   `.${CLASS} text{white-space:pre}`,
@@ -123,7 +123,7 @@ const STYLE = [
   '}',
 ].join('');
 
-/** Coordinates to a hundredth of a pixel: smaller files, and snapshots that no last digit disturbs. */
+/** Coordinates to a hundredth of a pixel: smaller files, and snapshots that do not depend on the last digits. */
 function tidy(svg: string): string {
   return svg.replace(
     / (d|transform|x|y|x1|x2|y1|y2|cx|cy|r|width|height)="([^"]*)"/g,
@@ -136,7 +136,7 @@ function tidy(svg: string): string {
   );
 }
 
-/** The ticks of a log axis: more labels than these are a wall of digits. */
+/** The ticks of a log axis: only powers of ten, since more labels would overlap. */
 export function powersOfTen(low: number, high: number): number[] {
   const first = Math.ceil(Math.log10(low) - 1e-9);
   const last = Math.max(first, Math.floor(Math.log10(high) + 1e-9));

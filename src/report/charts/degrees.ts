@@ -1,4 +1,4 @@
-// Degree distributions of both sides: the share of vertices with at least so many edges, log-log, with the fitted law.
+// Degree distributions of both sides: the share of vertices by least number of edges, log-log, with the fitted distribution.
 
 import * as Plot from '@observablehq/plot';
 import { SIDES, type SideName } from '../../graph/graph.js';
@@ -8,7 +8,7 @@ import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { type Chart, powersOfTen } from './chart.js';
 import { INK } from './ink.js';
 
-/** How often each degree occurs on one side, and the law fitted to it. */
+/** How often each degree occurs on one side, and the distribution fitted to it. */
 export interface DegreeCurve {
   /** [degree, vertices], ascending. */
   readonly histogram: readonly (readonly [number, number])[];
@@ -20,10 +20,10 @@ interface Point {
   readonly share: number;
 }
 
-/** Points per curve, at most: more than a screen can tell apart. */
+/** Points per curve, at most: a screen cannot show more. */
 const MOST_POINTS = 160;
 
-/** Both sides' degrees with the laws fitted to them; a curve ends at one vertex. */
+/** Both sides' degrees with the fitted distributions; a curve ends at one vertex. */
 export function degreesChart(
   sides: Readonly<Record<SideName, DegreeCurve>>,
   names: SideNames = USERS_AND_ITEMS,
@@ -38,7 +38,7 @@ export function degreesChart(
   const minShare = Math.min(...curves.map(({ vertices }) => 1 / vertices));
   return {
     title: `How many edges ${names.users.many} and ${names.items.many} have`,
-    subtitle: 'Dots: the data. Dashed: the law fitted to all degrees.',
+    subtitle: 'Dots: the data. Dashed: the distribution fitted to all degrees.',
     description: curves
       .map(({ side, points }) => {
         const last = points.at(-1)!;
@@ -58,7 +58,7 @@ export function degreesChart(
       y: {
         type: 'log',
         domain: [minShare / 1.6, 1.3],
-        label: '↑ share with at least so many',
+        label: '↑ share with at least that many',
         labelArrow: 'none',
         grid: true,
         ticks: powersOfTen(minShare, 1),
@@ -112,7 +112,7 @@ function thin(points: readonly Point[]): Point[] {
   });
 }
 
-/** The law's survival at degrees evenly on the log axis, down to the least share shown. */
+/** The survival function of the fitted distribution at degrees evenly on the log axis, down to the least share shown. */
 function lawSurvival(fit: DegreeFit, maxDegree: number, least: number): Point[] {
   const points: Point[] = [];
   const ratio = Math.max(1.02, maxDegree ** (1 / MOST_POINTS));

@@ -1,4 +1,4 @@
-// A document to draw charts in, where there is none.
+// A document to draw charts in, for environments without one.
 
 /** The page's document, or one made by happy-dom. Make it once, draw many. */
 export async function chartDocument(): Promise<Document> {

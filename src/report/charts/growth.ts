@@ -1,5 +1,5 @@
-// How many vertices of a side will have been seen while the other side grows: the default estimate with its interval, the
-// bracket around it, the model's draws.
+// How many vertices of a side will be seen as the other side grows: the default estimate with its interval, the
+// bracket around it, and the draws from the model.
 
 import * as Plot from '@observablehq/plot';
 import type { GrowthForecast, SideForecast } from '../../forecast/forecast.js';

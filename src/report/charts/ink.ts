@@ -8,7 +8,7 @@ export interface Ink {
   readonly dark: string;
 }
 
-/** The same colour always means the same thing: a side, auto, sparse, dense, the fit for ranking. */
+/** The same colour always means the same thing: a side, auto, sparse, dense, the ranker. */
 export const INK = {
   users: { light: '#2463a6', dark: '#7db5f2' },
   items: { light: '#b8560f', dark: '#f2a365' },

@@ -1,4 +1,4 @@
-// Charts for small screens, on which a wide one would shrink to illegible: the same picture with fewer words around it.
+// Charts for small screens, on which wide charts would be too small to read: the same chart with less text.
 
 import type { CheckedFit } from '../../study/results.js';
 import type { SideNames } from '../../text/sides.js';
@@ -12,7 +12,7 @@ export interface ChartPair {
   readonly narrow: readonly Chart[];
 }
 
-/** A chart that is as legible narrow. */
+/** A chart that is drawn in both widths. */
 export function inBothWidths(chart: Chart): ChartPair {
   return { wide: chart, narrow: [phone(chart)] };
 }

@@ -6,28 +6,53 @@ import type { ModelKind } from '../../options/names.js';
 import { type CheckedFit, predictionError } from '../../study/results.js';
 import { shownStatistics } from '../../study/verdict.js';
 import { statisticLabel } from '../../text/figures.js';
-import { signed } from '../../text/numbers.js';
+import { short, signed } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { shortName } from '../words/methods.js';
 import { describeError } from '../words/prediction.js';
 import { type Chart, legend } from './chart.js';
 import { INK } from './ink.js';
 
-/** Per cent for counts; for tail indexes hundredths, so that both fit one axis. */
+/** Errors of counts in per cent, those of tail indexes in hundredths, so that both fit one axis. */
 function scaled(fit: CheckedFit, statistic: Statistic, value: number): number {
   const observed = observedOf(fit.predictive, statistic);
   return 100 * (isIndex(statistic) ? value - observed : value / observed - 1);
+}
+
+interface Point {
+  readonly statistic: string;
+  readonly model: ModelKind;
+  readonly mean: number;
+  /** The 90 % interval of the draws, and the corrected one. */
+  readonly bar: readonly number[];
+  readonly least: number;
+  readonly most: number;
 }
 
 /** How a chart of predictions is drawn. */
 export interface PredictionChartOptions {
   readonly narrow?: boolean | undefined;
   readonly names?: SideNames | undefined;
-  /** What the models are called; by the names of their kinds otherwise. */
+  /** The names of the models; by default, those of their kinds. */
   readonly title?: ((model: ModelKind) => string) | undefined;
 }
 
-/** Every figure of the test set at zero; where each model's draws lie around it. */
+/** A few bars far longer than the others are clipped, at this or a multiple of it, so that the others stay readable. */
+const CLIP_STEP = 50;
+
+/**
+ * Where the axis ends, and whether longer bars are clipped there: at twice the median `reaches`, rounded up to a
+ * multiple of CLIP_STEP, and only if the longest bar is half as long again.
+ */
+function axisEnd(reaches: readonly number[]): { readonly end: number; readonly clipped: boolean } {
+  const sorted = [...reaches].sort((a, b) => a - b);
+  const longest = Math.max(1, ...sorted);
+  const usual = 2 * (sorted[Math.floor((sorted.length - 1) / 2)] ?? 0);
+  const limit = CLIP_STEP * Math.max(1, Math.ceil(usual / CLIP_STEP));
+  return longest > 1.5 * limit ? { end: limit, clipped: true } : { end: longest, clipped: false };
+}
+
+/** Every figure of the test set at zero, and where each model's draws lie around it. */
 export function predictionChart(
   fits: readonly CheckedFit[],
   { narrow = false, names = USERS_AND_ITEMS, title }: PredictionChartOptions = {},
@@ -36,28 +61,29 @@ export function predictionChart(
   const label = (statistic: Statistic) => statisticLabel(statistic, names);
   const statistics = shownStatistics(fits);
   const corrected = fits.some((fit) => fit.predictive.calibration);
-  const points = fits.flatMap((fit) =>
+  const points: readonly Point[] = fits.flatMap((fit) =>
     statistics.map((statistic) => {
       const { mean, low, high } = drawsOf(fit.predictive, statistic);
       const believed = fit.predictive.calibration?.statistics[statistic] ?? { low: mean, high: mean };
+      const at = (value: number) => scaled(fit, statistic, value);
+      const bar = [low, high, believed.low, believed.high].map(at);
+      const all = [at(mean), ...bar];
       return {
         statistic: label(statistic),
         model: fit.model,
-        mean: scaled(fit, statistic, mean),
-        low: scaled(fit, statistic, low),
-        high: scaled(fit, statistic, high),
-        correctedLow: scaled(fit, statistic, believed.low),
-        correctedHigh: scaled(fit, statistic, believed.high),
+        mean: at(mean),
+        bar,
+        least: Math.min(...all),
+        most: Math.max(...all),
       };
     }),
   );
-  const reach = Math.max(
-    1,
-    ...points.flatMap((p) => [p.low, p.high, p.mean, p.correctedLow, p.correctedHigh].map(Math.abs)),
-  );
+  const { end, clipped } = axisEnd(points.map(({ least, most }) => Math.max(-least, most)));
+  const clip = (value: number) => Math.min(end, Math.max(-end, value));
+  const note = `Arrows: clipped at ±${short(end)}\u00a0%.`;
   const width = narrow ? 400 : 680;
   const marginLeft = 22 + 7.4 * Math.max(...statistics.map((s) => label(s).length));
-  // Above the panels, where no interval can reach the words.
+  // Above the panels, so that no interval covers the names.
   const models = legend(
     fits.map((fit) => ({ words: named(fit), ink: INK[fit.model].light })),
     { width, marginLeft },
@@ -65,8 +91,10 @@ export function predictionChart(
   return {
     title: narrow ? 'Predictions against the test set' : 'How far the predictions are from the test set',
     subtitle: narrow
-      ? undefined
-      : `Dots: mean of the draws. Bars: ${corrected ? '90 % of them, thin: corrected' : '90 % of them'}. Zero: the test set.`,
+      ? clipped
+        ? note
+        : undefined
+      : `Dots: mean of the draws. Bars: ${corrected ? '90 % of them, thin: corrected' : '90 % of them'}. Zero: the test set.${clipped ? ` ${note}` : ''}`,
     description: fits
       .map(
         (fit) =>
@@ -80,7 +108,7 @@ export function predictionChart(
       marginTop: 20 + models.height,
       marginRight: 16,
       x: {
-        domain: [-1.08 * reach, 1.08 * reach],
+        domain: [-1.08 * end, 1.08 * end],
         label: narrow ? '% (σ̂: hundredths) too high →' : 'too low ←  % (σ̂: hundredths)  → too high',
         labelAnchor: narrow ? 'right' : 'center',
         labelArrow: 'none',
@@ -99,21 +127,47 @@ export function predictionChart(
           return [
             Plot.ruleY(own, {
               ...place,
-              x1: 'low',
-              x2: 'high',
+              x1: ({ bar }: Point) => clip(bar[0]),
+              x2: ({ bar }: Point) => clip(bar[1]),
               stroke: INK[model].light,
               strokeWidth: 4,
               strokeOpacity: 0.35,
             }),
             Plot.ruleY(corrected ? own : [], {
               ...place,
-              x1: 'correctedLow',
-              x2: 'correctedHigh',
+              x1: ({ bar }: Point) => clip(bar[2]),
+              x2: ({ bar }: Point) => clip(bar[3]),
               stroke: INK[model].light,
               strokeWidth: 1.6,
               dy: 7,
             }),
-            Plot.dot(own, { ...place, x: 'mean', fill: INK[model].light, r: 4.4 }),
+            Plot.dot(
+              own.filter(({ mean }) => clip(mean) === mean),
+              { ...place, x: 'mean', fill: INK[model].light, r: 4.4 },
+            ),
+            ...([-1, 1] as const).flatMap((way) => [
+              Plot.dot(
+                own.filter(({ least, most }) => (way < 0 ? -least : most) > end),
+                {
+                  ...{ ...place, x: () => 1.04 * way * end, fill: INK[model].light, r: 5 },
+                  ...{ symbol: 'triangle', rotate: 90 * way },
+                } as Plot.DotOptions,
+              ),
+              // A mean beyond the axis is written out.
+              Plot.text(
+                own.filter(({ mean }) => way * mean > end),
+                {
+                  ...{
+                    ...place,
+                    x: () => way * end,
+                    dx: -6 * way,
+                    text: ({ mean }: Point) => `mean ${signed(Math.round(mean))}`,
+                  },
+                  ...{ textAnchor: way < 0 ? 'start' : 'end', fill: INK[model].light, fontWeight: 600 },
+                  ...{ stroke: INK.ground.light, strokeWidth: 4 },
+                } as Plot.TextOptions,
+              ),
+            ]),
           ];
         }),
         ...models.marks,

@@ -25,7 +25,7 @@ interface Point {
   readonly high: number;
 }
 
-/** Standard errors on either side of the mean. */
+/** Half the width of a 95 % interval, in standard errors. */
 const WIDTH = 1.96;
 const ROW_HEIGHT = 22;
 
@@ -129,7 +129,7 @@ function point(row: LeaderboardRow, who: string, metric: string, { mean, standar
     ink: inkOf(row),
     hollow: row.kind === 'ceiling',
     value: mean,
-    low: mean - WIDTH * standardError,
+    low: Math.max(0, mean - WIDTH * standardError),
     high: mean + WIDTH * standardError,
   };
 }

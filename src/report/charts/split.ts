@@ -53,8 +53,8 @@ export function splitChart(split: StudySplit, names: SideNames = USERS_AND_ITEMS
     },
   ];
   return {
-    title: 'How the data were cut',
-    description: `Of the ${users.many}, ${percent(1 - p)} train with all their ${items.many}. The other ${percent(p)} are seen through ${percent(1 - q)} of the ${items.many} (fold-in) and tested on the remaining ${percent(q)}.`,
+    title: 'How the data are split',
+    description: `${percent(1 - p)} of the ${users.many} are for training, with all their ${items.many}. For the other ${percent(p)}, the model sees ${percent(1 - q)} of the ${items.many} (fold-in) and is tested on the remaining ${percent(q)}.`,
     width: left + across + RIGHT,
     height: 270,
     plot: {
@@ -89,7 +89,7 @@ export function splitChart(split: StudySplit, names: SideNames = USERS_AND_ITEMS
           ],
           { x: 0, y: 'y', text: 'text', textAnchor: 'end', dx: -10, fill: INK.muted.light },
         ),
-        // At the outer ends, where neither is cut off nor meets the other.
+        // At the outer ends, so that they are not cut off and do not overlap.
         ...(['start', 'end'] as const).map((end) =>
           Plot.text([`${percent(end === 'start' ? 1 - q : q)} of ${items.many}`], {
             x: end === 'start' ? 0 : 1,

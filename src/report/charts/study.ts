@@ -1,4 +1,4 @@
-// All pictures of a study. Those in the page come in two widths, since a wide one shrinks to illegible on a phone.
+// All pictures of a study. Those of the page have two widths, since wide charts are too small to read on a phone.
 
 import { LEADERBOARD_METRICS } from '../../study/leaderboard.js';
 import { predictingFits, type StudyFit, type StudyResults } from '../../study/results.js';
@@ -36,7 +36,7 @@ export function studyPictures(document: Document, results: StudyResults): StudyP
   return Object.fromEntries(drawn);
 }
 
-/** The same, one chart at a time: a page goes on answering in between. */
+/** The same, one chart at a time, so that a page stays responsive. */
 export async function studyPicturesInTurn(
   results: StudyResults,
   draw: (chart: Chart) => Promise<string>,

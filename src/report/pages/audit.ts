@@ -1,4 +1,4 @@
-// audit.html: what the split doctor found.
+// audit.html: what the audit of a split found.
 
 import type { SplitAudit } from '../../audit/audit.js';
 import type { Decision } from '../../audit/decision.js';
@@ -21,7 +21,7 @@ import { type Content, html, table } from './html.js';
 import { renderPage } from './page.js';
 
 export interface AuditPage {
-  /** What was looked over: a folder, or the two tables. */
+  /** What was audited: a folder, or the two tables. */
   readonly source: string;
   readonly audit: SplitAudit;
   readonly decision?: Decision | undefined;
@@ -57,10 +57,16 @@ export function renderAuditPage(page: AuditPage): string {
         ),
       },
       ...(decision
-        ? [{ id: 'decision', title: 'Would another have won?', body: leaderboards(decision) }]
+        ? [
+            {
+              id: 'decision',
+              title: 'Would another split have another winner?',
+              body: leaderboards(decision),
+            },
+          ]
         : []),
     ],
-    footer: html`Made by graphex ${page.version} with seed ${page.seed}. docs/audit.md says how often these checks are right.`,
+    footer: html`Made by graphex ${page.version} with seed ${page.seed}. docs/audit.md reports the error rates of these checks.`,
   });
 }
 
@@ -106,7 +112,7 @@ function leaderboards(decision: Decision): Content {
             ? `${fixed(behind.difference, 4)} (${fixed(behind.low, 4)} … ${fixed(behind.high, 4)})`
             : 'wins',
         ]),
-        `Judged on ${grouped(users)} users, ${percent(0.2)} held out.`,
+        `Evaluated on ${grouped(users)} users; ${percent(0.2)} are held out.`,
       ),
     ),
   ];

@@ -1,4 +1,4 @@
-// check.html: what `graphex check` found, for a reader who has not heard of sparsity.
+// check.html: what `graphex check` found, for readers who do not know the term sparsity.
 
 import type { ReadCounts, ReadGuess } from '../../ingest/options.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
@@ -63,7 +63,7 @@ export function renderCheckPage(page: CheckPage): string {
     ],
     definitions: checkDefinitions(check.names),
     footer: html`Made by graphex ${page.version} with seed ${page.seed}; data fingerprint <code>${page.fingerprint}</code>.
-The same data and seed give the same page. Dotted words open their meaning.`,
+The same data and seed give the same page. Click a dotted word for its definition.`,
   });
 }
 

@@ -1,4 +1,4 @@
-// What the features are about: a card for each, which opens to all its items and users, and a place to look up an id.
+// What the features are about: a card for each, with its items and users folded, and a search for ids.
 
 import type { Atlas, AtlasEntry, AtlasFeature } from '../../study/atlas.js';
 import { mainModel } from '../../study/options.js';
@@ -45,19 +45,19 @@ export function featuresSection(results: StudyResults): Content {
 
 function introduction({ topics, atlas, receipt, check }: StudyResults, shows: boolean): Html {
   const { users, items } = check.names;
-  const codes = html`The ${items.many} of these data are numbers or codes, which say nothing to a reader. Give them titles with
-<code>--titles FILE</code>, a table with an id and a title in each row, to see what each feature is about.`;
+  const codes = html`The ids of the ${items.many} are numbers or codes. To see what each feature is about, give them titles with
+<code>--titles FILE</code>, a table with an id and a title in each row.`;
   if (!shows) return html`<p>${codes}</p>`;
   const model = topics?.model ?? mainModel(receipt.settings);
   return html`<p>What the ${model} model found: for each ${term('features', 'feature')} the ${items.many} that ${
     topics ? term('topic', 'stand out in it') : 'have most of it'
-  }; features that explain most edges come first.${
+  }; features with most edges come first.${
     topics?.features.some((topic) => topic.users.length > 0)
       ? ` Below them the ${users.many} that have most of it.`
       : ''
   }${atlas ? ` Each opens to its ${items.many} and ${users.many}.` : ''} ${
-    topics ? `Nobody told the model what any ${items.one} means.` : codes
-  }${receipt.origin?.text ? ' Words are cut to their stems.' : ''}</p>`;
+    topics ? `The model does not know what any ${items.one} means.` : codes
+  }${receipt.origin?.text ? ' Words are reduced to their stems.' : ''}</p>`;
 }
 
 function atlasCards(atlas: Atlas, topics: readonly Topic[], names: SideNames): Html[] {

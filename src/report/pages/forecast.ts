@@ -1,4 +1,4 @@
-// forecast.html: how data will grow, for a reader who has to plan for it.
+// forecast.html: how data will grow, for readers who plan for it.
 
 import type { ESTIMATORS } from '../../forecast/estimators.js';
 import type { ForecastEstimator, GrowthForecast } from '../../forecast/forecast.js';
@@ -36,7 +36,7 @@ export function renderForecastPage(page: ForecastPage): string {
     title: `How will ${sourceName(page.source)} grow?`,
     lead: forecastAnswer(found, names),
     sections: [
-      { id: 'answer', title: 'Now and then', body: answer(page) },
+      { id: 'answer', title: 'Now and after the growth', body: answer(page) },
       ...SIDES.map((side) => ({ id: side, title: capital(names[side].many), body: sideBody(page, side) })),
       ...(found.time
         ? [
@@ -51,21 +51,21 @@ export function renderForecastPage(page: ForecastPage): string {
     definitions: [
       {
         id: 'law',
-        name: 'Law of few edges',
+        name: 'Low-degree model',
         meaning:
-          'The law of the model, fitted to the vertices of at most seven edges: what is new will have few edges, and the rest cannot say how many there are. It was the best of all on thinned data (docs/forecast.md).',
+          'The degree distribution of the model, fitted to the vertices with at most seven edges. New vertices will have few edges, so only low degrees tell how many there will be. On thinned data this estimator was the most accurate (docs/forecast.md).',
       },
       {
         id: 'backtest',
         name: 'Back-test',
         meaning:
-          'The data are thinned by coins, the forecast is made from what is left, and held against what is known. Where it fails, the forecast is refused.',
+          'The data are thinned at random, and the forecast from the thinned data is compared with all data. If the back-test fails, there is no forecast.',
       },
       {
         id: 'bracket',
         name: 'Bracket',
         meaning:
-          'Chao2 counts only what must be there, the power law lets the present growth go on for ever: the truth mostly lies between.',
+          'Chao2 is a lower bound. The power law assumes that the present growth never slows down. The truth usually lies between them.',
       },
     ],
     footer: html`Made by graphex ${page.version} with seed ${page.seed}; data fingerprint <code>${page.fingerprint}</code>.
@@ -112,7 +112,7 @@ function sideBody({ found, names, charts }: ForecastPage, side: SideName): Conte
       ? html`<p>There is no curve: even the smallest back-test failed.</p>`
       : figure(
           chart,
-          `The curve ends where the last back-test that held ends: at ${short(curve[curve.length - 1].times)} times the present ${names[otherSide(side)].many}.`,
+          `The curve ends at ${short(curve[curve.length - 1].times)} times the present ${names[otherSide(side)].many}, the largest multiple that passed the back-test.`,
         ),
     backtests.length > 0
       ? table(
@@ -127,7 +127,7 @@ function sideBody({ found, names, charts }: ForecastPage, side: SideName): Conte
               return record ? `${percent(record.error)} off, ${percent(record.coverage)} held` : '–';
             }),
           ]),
-          'Root mean square error, and how often the 90 % interval held the truth.',
+          'Root mean square error, and how often the 90 % interval contained the truth.',
         )
       : undefined,
     facts([{ label: 'Discovery rate', value: percent(found.sides[side].discoveryRate) }]),

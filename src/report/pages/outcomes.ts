@@ -46,10 +46,10 @@ export function predictionSection(
   const { names } = results.check;
   const both = `${names.users.many} and ${names.items.many}`;
   return [
-    html`<p>Each fitted model made up ${grouped(draws)} ${term('draw', 'test graphs')} of its own${
+    html`<p>Each fitted model drew ${grouped(draws)} ${term('draw', 'test graphs')}${
       drawsGiven === 'paper'
         ? `, with the ${both} that the real one contains (the paper’s way of drawing)`
-        : `, without being told which ${both} the real one contains`
+        : `, without knowing which ${both} the real one contains`
     }. If the model is right, the real test graph looks like one of them.</p>`,
     verdictList(verdict),
     picture(
@@ -61,9 +61,9 @@ export function predictionSection(
     fold('All figures', predictionTable(fits, names)),
     picture(
       pictures.predictive,
-      html`How many edges the ${names.users.many}, and the ${names.items.many}, of the test graph have. Dots: the test graph; band: the
-${term('interval', '90 % interval')} of the draws${corrected ? ', not corrected' : ''}. On the left of each panel are the vertices with a single edge: where a
-model misses newcomers, dots lie above the band there. Hollow dots lie outside.`,
+      html`The degrees of the ${names.users.many} and of the ${names.items.many} in the test graph. Dots: the test graph, hollow if outside the band. Band: the
+${term('interval', '90 % interval')} of the draws${corrected ? ', not corrected' : ''}. Vertices with a single edge are on the left of each panel. If a
+model misses new vertices, the dots there lie above the band.`,
     ),
     results.receipt.settings.features.length > 1
       ? fold('The same for every K', predictionTable(predictingFits(results.runs[0].fits), names))
@@ -77,12 +77,12 @@ function verdictList({ text, details }: StudyVerdict): Html {
   return html`<p>${text}</p>${details.length > 0 ? fold('In detail', more) : undefined}`;
 }
 
-/** Whether the intervals were corrected, and what that rests on. */
+/** Whether and how the intervals were corrected. */
 function intervalNote(fits: readonly CheckedFit[], names: SideNames): Content {
   const drawn = fits.filter((fit) => fit.features === fits[0].features && !fit.predictive.internal);
   const own = fits.find((fit) => fit.predictive.internal);
   const internal = own
-    ? `Those of the ${shortName(own)} model are moved and rescaled by how far off such draws are on data that training knows: its own ${names.users.many} on the test ${names.items.many}, and held-out ${names.users.many} on ${names.items.many} left out of their fold-in${
+    ? `Those of the ${shortName(own)} model are shifted and rescaled by the error of such draws on training data: its own ${names.users.many} on the test ${names.items.many}, and held-out ${names.users.many} on ${names.items.many} left out of their fold-in${
         drawn.length > 0
           ? `; those of the ${list(drawn.map(shortName))} model${drawn.length > 1 ? 's' : ''} are as drawn`
           : ''
@@ -94,8 +94,8 @@ function intervalNote(fits: readonly CheckedFit[], names: SideNames): Content {
 function replicaNote(fits: readonly CheckedFit[]): Content {
   const corrected = fits.filter((fit) => fit.predictive.calibration);
   if (corrected.length === 0) {
-    return html`As they are drawn, intervals held the truth on simulated data in 72 to 95 % of the cases; <code>--calibrate 20</code>
-measures this for data like these, and corrects the intervals.`;
+    return html`On simulated data, uncorrected intervals contained the truth in 72 to 95 % of the cases. <code>--calibrate 20</code>
+measures this for data like these and corrects the intervals.`;
   }
   const { replicas } = corrected[0].predictive.calibration!;
   const held = (fit: CheckedFit) =>
@@ -103,9 +103,9 @@ measures this for data like these, and corrects the intervals.`;
   const several = corrected.length > 1;
   const parts = corrected.map((fit) => (several ? `K = ${fit.features}: ` : '') + held(fit).join(', '));
   return html`For the ${shortName(corrected[0])} model, intervals and p-values are also ${term('corrected', 'corrected')} by ${grouped(replicas)} replicas of
-it. So many of the replicas lay within the interval of their own draws, row by row: ${parts.join('; ')}.${
+it. Replicas that lay within the interval of their own draws, for each row of the table: ${parts.join('; ')}.${
     fits.some((fit) => fit.model === 'dense')
-      ? ' Those of the dense model are not corrected: that it misses unseen vertices is an error of the model, not of its intervals.'
+      ? ' Those of the dense model are not corrected: it expects no unseen vertices, which is an error of the model and not of its intervals.'
       : ''
   }`;
 }
@@ -143,7 +143,7 @@ function predictionTable(fits: readonly CheckedFit[], names: SideNames): Html {
         ];
       }),
     ]),
-    html`Of the draws: the mean, below it the ${term('interval', '90 % interval')}, beside it the ${term('pvalue', 'p-value')}. ${intervalNote(fits, names)}`,
+    html`Each cell: the mean of the draws, and below it their ${term('interval', '90 % interval')}. Next column: the ${term('pvalue', 'p-value')}. ${intervalNote(fits, names)}`,
   );
 }
 
@@ -154,25 +154,25 @@ export function rankingSection(results: StudyResults, verdict: StudyVerdict, ran
   const ceiling = leaderboard.rows.find((row) => row.id === 'ceiling-fold-in');
   const { names } = results.check;
   return [
-    html`<p>The ${term('candidates', 'task')}: ${many(candidates, names.items)} are put in order for each of ${grouped(users)}
+    html`<p>The ${term('candidates', 'task')}: ${many(candidates, names.items)} are ranked for each of ${grouped(users)}
 held-out ${names.users.many}; their own should come first. All methods see the same edges of the same ${names.users.many}.
 ${term('baseline', 'Baselines')} are tuned on held-back training ${names.users.many}, and nothing was chosen by the test
 part.</p>`,
     verdictList(verdict),
     picture(
       ranking,
-      html`Further right is better. Bars: 95 % interval of each figure by itself, from its
-${term('error', 'standard error')}. For differences the ${term('paired', 'paired intervals')} below are sharper.`,
+      html`Further right is better. Bars: 95 % interval of each figure, from its
+${term('error', 'standard error')}. To compare two methods, use the ${term('paired', 'paired intervals')} below: they are narrower.`,
     ),
     leaderboardTable(leaderboard, rows, names),
-    fold('Differences to the best, with paired intervals', pairedTable(leaderboard, rows, names)),
+    fold('Differences from the best, with paired intervals', pairedTable(leaderboard, rows, names)),
     fold('More figures: hit rate, MRR, MAP, coverage', moreTable(leaderboard, rows, names)),
     rows.some((row) => row.kind === 'baseline')
       ? fold('How the baselines were tuned', tuningTable(leaderboard, rows, names))
       : undefined,
     leaderboard.skipped.map((skipped) => html`<p>${skippedWords(skipped, leaderboard)}</p>`),
     ceiling ? ceilingTable(leaderboard, rows, ceiling, names) : undefined,
-    html`<p>Left out: ${many(leaderboard.left.usersWithoutHistory, { one: `test ${names.users.one}`, many: `test ${names.users.many}` })} of whom nothing is shown, and
+    html`<p>Left out: ${many(leaderboard.left.usersWithoutHistory, { one: `test ${names.users.one}`, many: `test ${names.users.many}` })} without a fold-in edge, and
 ${many(leaderboard.left.edgesToUnseenItems, 'edge')} to ${names.items.many} that training ${term('dropped', 'never saw')}.</p>`,
   ];
 }
@@ -226,7 +226,7 @@ function pairedTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], 
   };
   return table(
     [
-      { label: 'Difference to the best' },
+      { label: 'Difference from the best' },
       {
         label: html`${term('recall', metricTitle('recall', leaderboard))}<br><small>to ${title(leaderboard.best.recall)}</small>`,
         numeric: true,
@@ -239,7 +239,7 @@ function pairedTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], 
     rows
       .filter((row) => row.kind !== 'ceiling')
       .map((row) => [methodName(row, leaderboard, names), cell(row, 'recall'), cell(row, 'ndcg')]),
-    html`Below each its 95 % ${term('paired', 'paired interval')}. Bold: more than chance, the interval does not reach 0.`,
+    html`Below each difference: its 95 % ${term('paired', 'paired interval')}. Bold: more than chance (the interval does not contain 0).`,
   );
 }
 
@@ -296,7 +296,7 @@ function ceilingTable(
     rows
       .filter((row) => row.kind !== 'ceiling')
       .map((row) => [methodName(row, leaderboard, names), ...LEADERBOARD_METRICS.map((m) => share(row, m))]),
-    `The data are simulated, so the best possible is known: fold-in with the true parameters of the ${names.items.many}.`,
+    `The data are simulated, so the best possible ranking is known: fold-in with the true parameters of the ${names.items.many}.`,
   );
 }
 
@@ -308,7 +308,7 @@ export function repeatsSection(results: StudyResults): Content {
   const checked = predictingFits(runs[0].fits);
   return [
     html`<p>The study was repeated on ${runs.length} splits (seeds ${runs.map((run) => run.split.seed).join(', ')}). The
-sections above show the first; here are ${term('spread', 'mean and spread')} over all.</p>`,
+sections above show the first; this section shows ${term('spread', 'mean and spread')} over all splits.</p>`,
     table(
       [
         { label: 'Ranking' },

@@ -1,5 +1,5 @@
-// One self-contained page: no font, no picture, nothing from elsewhere, and no script but our own; light or dark as the reader prefers; the same
-// on a phone, on a desk and on paper.
+// One self-contained page: it loads nothing and runs no script but its own. It follows the reader's light or dark setting and
+// fits phones, desktops and paper.
 
 import { INK } from '../charts/ink.js';
 import { EXPLORE_HASH, EXPLORE_SCRIPT } from './explore.js';
@@ -25,13 +25,13 @@ export interface Page {
   readonly lead?: Content;
   readonly sections: readonly Section[];
   readonly definitions?: readonly Definition[];
-  /** Version, seed, fingerprint: what it takes to make the page again. */
+  /** Version, seed, fingerprint: what is needed to reproduce the page. */
   readonly footer?: Content;
   /** With the script that sorts tables and looks up ids. */
   readonly explored?: boolean;
 }
 
-/** A word that opens its definition where it stands. */
+/** A word that shows its definition when clicked. */
 export function term(id: string, text: Content): Html {
   return html`<button type="button" class="term" popovertarget="tip-${id}">${text}</button>`;
 }
@@ -42,9 +42,9 @@ export function renderPage(page: Page): string {
   if (definitions.length > 0) {
     sections.push({
       id: 'words',
-      title: 'What the words mean',
+      title: 'Definitions',
       body: fold(
-        'All words',
+        'All definitions',
         html`<dl class="words">${definitions.map(
           (d) => html`<dt id="what-${d.id}">${d.name}</dt><dd>${d.meaning}</dd>
 `,
@@ -82,7 +82,7 @@ ${s.body}
 ${definitions.map(
   (
     d,
-  ) => html`<div popover class="tip" id="tip-${d.id}"><b>${d.name}</b> ${d.meaning} <a href="#what-${d.id}">All words</a></div>
+  ) => html`<div popover class="tip" id="tip-${d.id}"><b>${d.name}</b> ${d.meaning} <a href="#what-${d.id}">All definitions</a></div>
 `,
 )}${page.explored ? new Html(`<script>${EXPLORE_SCRIPT}</script>`) : undefined}
 </body>

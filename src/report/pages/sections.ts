@@ -39,7 +39,7 @@ export function table(
   return note === undefined ? body : html`${body}<p class="note">${note}</p>`;
 }
 
-/** Rules for what is only in this page. */
+/** Style rules that only this page needs. */
 export const STUDY_STYLE = new Html(`<style>
 .narrow{display:none}
 @media(max-width:36rem){.wide{display:none}.narrow{display:block}table{font-size:.9rem}.number{padding-left:.5rem}}
@@ -87,7 +87,7 @@ function whatItIs(
   multigraph: boolean,
 ): Content {
   if (receipt.withTruth) {
-    return 'Drawn from the sparse model itself, with parameters that are known: so the best possible ranking is known too.';
+    return 'The data are simulated from the sparse model. Their parameters are known, so the best possible ranking is known too.';
   }
   const { columns, kind, rows } = origin;
   return [
@@ -113,8 +113,8 @@ export function sparsitySection(
         : undefined
     }</p>`,
     verdictReasons(check),
-    html`<p>Why it matters: a model that takes a ${term('sparse', 'sparse')} side for ${term('dense', 'dense')} believes
-that it has met nearly everything there is, and is surprised by every newcomer.</p>`,
+    html`<p>Why it matters: a model that treats a ${term('sparse', 'sparse')} side as ${term('dense', 'dense')} expects
+hardly any new vertices, so it predicts too few of them.</p>`,
     tailIndexes(check),
     densityIntroduction(check),
     picture(pictures.density, densityCaption(check)),
@@ -127,14 +127,14 @@ export function splitSection(results: StudyResults, picture_: StudyPicture): Con
   const { users, items } = results.check.names;
   const { testUsers, testItems } = split;
   return [
-    html`<p>To find out whether a model predicts, some of the data must be kept from it. Here ${percent(testUsers)} of the
-${users.many} are ${term('split', 'held out')} as a whole. ${percent(1 - testItems)} of the ${items.many} show the model
-who they are (${term('foldin', 'fold-in')}); the other ${percent(testItems)} are the test. The coins are thrown for
-${users.many} and ${items.many}, not for edges, so that the test set looks like the data.</p>`,
+    html`<p>A test of predictions needs data that the models have not seen. Here ${percent(testUsers)} of the
+${users.many} are ${term('split', 'held out')} with all their edges. Their edges to ${percent(1 - testItems)} of the ${items.many} are shown to the model
+(${term('foldin', 'fold-in')}); those to the other ${percent(testItems)} are the test. The random draws choose
+${users.many} and ${items.many}, not edges, so that the test set looks like the data.</p>`,
     picture(
       picture_,
-      `${capital(users.many)} down, ${items.many} across. Training ${users.many} keep all their ${items.many}.${
-        testUsers < 0.2 || testItems < 0.24 ? ' The narrow parts are drawn wider than they are.' : ''
+      `Rows: ${users.many}. Columns: ${items.many}. Training ${users.many} keep all their ${items.many}.${
+        testUsers < 0.2 || testItems < 0.24 ? ' Narrow parts are widened to be visible.' : ''
       }`,
     ),
     table(
@@ -153,9 +153,9 @@ ${users.many} and ${items.many}, not for edges, so that the test set looks like 
           grouped(part.edges),
         ];
       }),
-      html`The coins held out ${many(split.coins.users, users)} and drew ${many(split.coins.items, items)} for the test; only
-those with an edge in a part are counted above. ${term('dropped', many(split.dropped, 'edge'))} of fold-in and test
-${split.dropped === 1 ? 'leads' : 'lead'} to ${items.many} that training never saw.`,
+      html`The random draws hold out ${many(split.coins.users, users)} and choose ${many(split.coins.items, items)} for the test. The table counts
+only those with an edge in the part. ${term('dropped', many(split.dropped, 'edge'))} of fold-in and test
+${split.dropped === 1 ? 'leads' : 'lead'} to ${items.many} not in training.`,
     ),
   ];
 }
@@ -174,11 +174,11 @@ export function fitsSection({ runs, receipt, chosen, check }: StudyResults): Con
   return [
     html`<p>${term('model', 'The model')} was fitted to the training part${
       models.length > 1
-        ? html`: ${models.length > 2 ? html`as an ${term('auto-model', 'auto')} model, which finds for each side whether there is an end to it, ` : undefined}as a
-${term('sparse-model', 'sparse')} model, which expects ${users.many} and ${items.many} that nobody has seen yet without end, and as a
-${term('dense-model', 'dense')} one, which expects none`
+        ? html`: ${models.length > 2 ? html`as an ${term('auto-model', 'auto')} model, which chooses sparse or dense for each side, ` : undefined}as a
+${term('sparse-model', 'sparse')} model, which expects unseen ${users.many} and ${items.many} without an upper limit, and as a
+${term('dense-model', 'dense')} model, which expects none`
         : html` as ${term(`${models[0]}-model`, `${article(models[0])} model`)}`
-    }, with ${several ? 'several numbers of ' : html`${chosen.features} `}${term('features', 'features')}.</p>`,
+    }, with ${several ? 'different numbers of ' : html`${chosen.features} `}${term('features', 'features')}.</p>`,
     table(
       [
         { label: 'Fit' },
@@ -194,12 +194,12 @@ ${term('dense-model', 'dense')} one, which expects none`
         f.features,
         both(f.sigma, (x) => fixed(x, 2)),
         f.size.users === 0 && f.size.items === 0 ? 'none' : both(f.size, short),
-        html`${f.iterations}${f.converged ? '' : html`&nbsp;<span title="stopped before it settled">(unsettled)</span>`}`,
+        html`${f.iterations}${f.converged ? '' : html`&nbsp;<span title="stopped before it converged">(not converged)</span>`}`,
         grouped(f.bound),
         f.sameAs === null ? short(f.seconds, 2) : `as ${f.sameAs}`,
       ]),
       html`Do not compare the bounds of different models; the ${term('evidence', 'evidence')} compares sparse and dense.${
-        several ? ` Higher is better within a kind; the report goes on with K = ${chosen.features}.` : ''
+        several ? ` Within a kind, higher is better; the rest of the report uses K = ${chosen.features}.` : ''
       } Engine: ${fits[0].engine}.`,
     ),
     runs[0].counts ? html`<p>${countWords(runs[0].counts, check.names)}</p>` : undefined,
@@ -208,17 +208,14 @@ ${term('dense-model', 'dense')} one, which expects none`
       : undefined,
     ...ofChosen
       .filter((f) => f.sameAs !== null)
-      .map(
-        (f) =>
-          html`<p>That is the law of the ${f.model} model too, so the two are one fit; it was made once.</p>`,
-      ),
+      .map((f) => html`<p>The ${f.model} model has the same prior, so both are one fit.</p>`),
     settings.start === 'warm'
       ? fold(
-          'How a fit goes',
-          html`<p>Coordinate ascent updates all ${users.many} given the ${items.many}, then all ${items.many} given the ${users.many}. It
-begins with posterior means in place of logarithmic ones, which finds far better optima than a cold start, then goes on
-exactly. It stops when the ${term('bound', 'bound')} changes by less than ${short(settings.tolerance)} of itself per
-iteration, or after ${many(settings.iterations, 'iteration')}.</p>`,
+          'How the models were fitted',
+          html`<p>Coordinate ascent updates all ${users.many} given the ${items.many}, then all ${items.many} given the ${users.many}. The
+first iterations use posterior means instead of geometric means, which finds much better optima; the others are
+exact. The fit stops when the relative change of the ${term('bound', 'bound')} in an iteration is below ${short(settings.tolerance)},
+or after ${many(settings.iterations, 'iteration')}.</p>`,
         )
       : undefined,
   ];

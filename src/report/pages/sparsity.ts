@@ -12,7 +12,7 @@ import { term } from './page.js';
 
 type Checked = SparsityCheck | StudyCheck;
 
-/** A card for each side: the judgement in its own colour, the plain sentence, the tail index once. */
+/** A card for each side: the verdict in its colour, a plain sentence, the tail index. */
 export function verdictCards(check: Checked): Html {
   const words = sparsityWords(check);
   return html`<div class="cards">${SIDES.map((side) => {
@@ -22,26 +22,26 @@ export function verdictCards(check: Checked): Html {
   })}</div>`;
 }
 
-/** The estimate that the verdict rests on. */
+/** The estimate that the verdict uses. */
 function tailIndexOf({ sigma }: Checked, side: 'users' | 'items') {
   return sigma[side].lowDegrees ?? sigma[side].likelihood;
 }
 
-/** What the judgement rests on, with the rules. */
+/** The reasons for the verdict, and its rules. */
 export function verdictReasons(check: Checked): Html {
   const { reasons } = sparsityWords(check);
   const { users, items } = check.names;
   return fold(
-    'Why we say so',
+    'Reasons for this verdict',
     html`<p>${capital(users.many)}: ${reasons.users}. ${capital(items.many)}: ${reasons.items}.</p>
-<p>The verdict rests on the ${term('low', 'likelihood estimate')} of each side’s ${term('sigma', 'tail index')}: above
-${BORDER} ${term('sparse', 'sparse')}, below it ${term('dense', 'dense')}. It is unclear where the estimate is less than
-two standard errors from there, where degrees look cut off, or where the estimates contradict each other. (The border is
-the middle between the estimates seen in simulations at σ = −0.1 and at 0.2.)</p>`,
+<p>The verdict uses the ${term('low', 'likelihood estimate')} of each side’s ${term('sigma', 'tail index')}: above
+${BORDER} the side is ${term('sparse', 'sparse')}, below it ${term('dense', 'dense')}. It is unclear if the estimate is less than
+two standard errors from the border, if the degrees look cut off, or if the estimates contradict each other. (In
+simulations, the border lies midway between the estimates at σ = −0.1 and at σ = 0.2.)</p>`,
   );
 }
 
-/** All estimates of the tail index, out of the way of those who need only one. */
+/** All estimates of the tail index, folded, since most readers need only one. */
 export function tailIndexes(check: Checked): Html {
   const { sigma, names } = check;
   return fold('The tail index, estimated in four ways', [
@@ -64,28 +64,28 @@ export function tailIndexes(check: Checked): Html {
         ];
       }),
     ),
-    html`<p>The verdict goes by the first. They are not meant to agree. σ̂ is simple and never negative, but a small sample
-pushes it up, so that it cannot tell a dense side from a mildly sparse one. A likelihood can be negative, at the price of
-assuming a law for the degrees: over all degrees it leans towards dense, because the law fails at the top; over the low
-degrees, where sparsity shows, it hardly leans. A fit takes σ̂ at one half for a sparse side, with which it predicts better: so the
-tail index that a fit names is another than that of the verdict.</p>`,
+    html`<p>The verdict uses the first estimate. The four need not agree. σ̂ is simple and never negative, but small samples
+bias it upwards, so it cannot separate a dense side from a mildly sparse one. Likelihood estimates can be negative, but they
+assume a distribution of the degrees. Over all degrees they are biased towards dense, because that distribution fails for very
+high degrees; over low degrees the bias is small. For a sparse side, a fit uses σ̂ at one half, which predicts better, so
+the tail index of a fit differs from that of the verdict.</p>`,
   ]);
 }
 
 /** How to read the density curves. */
 export function densityIntroduction({ names: { users, items } }: Checked): Html {
   return html`<p>Drop some of the ${users.many} at random, and look at the ${items.many} that still have an edge. If every
-${items.one} has plenty of ${users.many}, hardly any is lost and the ${term('density', 'density')} stays where it was:
-the ${items.many} are dense. If many hang on one or two ${users.many}, they go, what remains is denser, and the curve
-rises to the left: the ${items.many} are sparse. So <b>dropping ${users.many} tests the ${items.many}</b>, and the other
-way round. (Near the left end every curve rises, since a tiny sample leaves nobody many edges; look whether it has
-levelled off before.)</p>`;
+${items.one} has many ${users.many}, hardly any of the ${items.many} are lost and the ${term('density', 'density')} stays the same:
+the ${items.many} are dense. If many of the ${items.many} have only one or two ${users.many}, they are lost, the rest is denser, and the curve
+rises to the left: the ${items.many} are sparse. So <b>dropping ${users.many} tests the ${items.many}</b>, and vice
+versa. (Near the left end every curve rises, because tiny samples have few edges. Check whether the curve is flat
+before that.)</p>`;
 }
 
-/** A vertex with this share of the edges moves every replicate by whether it is drawn. */
+/** From this share of the edges on, a single vertex visibly changes the density of a replicate. */
 const HEAVY = 0.05;
 
-/** The caption of the density curves, and why line and dots part where they do. */
+/** The caption of the density curves, and why dots may lie off the line. */
 export function densityCaption({ degrees, edges, curves, names }: Checked): Content {
   const replicates = curves.users[0].sampled.length;
   const heavy = SIDES.filter((side) => degrees[side].max >= HEAVY * edges);
@@ -95,24 +95,23 @@ export function densityCaption({ degrees, edges, curves, names }: Checked): Cont
       : undefined
   }${heavy.map(
     (side) =>
-      html` One ${names[side].one} holds ${percent(degrees[side].max / edges)} of all edges, and each replicate either has it or not: where
-${names[side].many} are dropped (the curve of the ${names[otherSide(side)].many}), dots may lie off the line.`,
+      html` One ${names[side].one} has ${percent(degrees[side].max / edges)} of all edges, and a replicate either keeps or drops it. So the dots may lie
+off the line where ${names[side].many} are dropped (the curve of the ${names[otherSide(side)].many}).`,
   )}`;
 }
 
 /** How to read the degrees. */
 export function degreesIntroduction({ names: { users, items } }: Checked): Html {
-  return html`<p>Each dot says what share of the ${users.many}, or of the ${items.many}, has at least so many edges. A
-straight slope that starts with many vertices of a single edge is the mark of sparsity; a shoulder on the left, of
-density.</p>`;
+  return html`<p>Each dot shows the share of the ${users.many}, or of the ${items.many}, with at least that number of edges. A sparse side
+has a straight slope that starts with many vertices of a single edge. A dense side has a flat shoulder on the left.</p>`;
 }
 
 export function degreesCaption(): Html {
-  return html`Dots: the data, down to the last vertex. Dashed: the law behind the
-${term('likelihood', 'likelihood estimate')} of all degrees; where it leaves the dots, read that estimate with care.`;
+  return html`Dots: the data. Dashed line: the distribution fitted by the
+${term('likelihood', 'likelihood estimate')} of all degrees; if it departs from the dots, do not rely on that estimate.`;
 }
 
-/** What a column holds, for those whose header does not say it. */
+/** What a column holds, if it has no name. */
 export function columnMeaning(column: string): Content {
-  return /^\d+$/.test(column) ? `what stands in column ${column}` : html`a value of <code>${column}</code>`;
+  return /^\d+$/.test(column) ? `the value of column ${column}` : html`a value of <code>${column}</code>`;
 }

@@ -28,7 +28,7 @@ export function renderStudyPage(results: StudyResults, pictures: StudyPictures):
     { id: 'short', title: 'In short', body: shortSection(results, verdicts) },
     { id: 'data', title: 'The data', body: dataSection(results) },
     { id: 'sparse', title: 'Is it sparse?', body: sparsitySection(results, pictures) },
-    { id: 'split', title: 'What was kept from the models', body: splitSection(results, pictures.split) },
+    { id: 'split', title: 'The split', body: splitSection(results, pictures.split) },
     { id: 'fits', title: 'The fits', body: fitsSection(results) },
     ...(verdicts.prediction && prediction && predictive
       ? [
@@ -54,7 +54,7 @@ export function renderStudyPage(results: StudyResults, pictures: StudyPictures):
   return renderPage({
     title: `A study of ${source}`,
     lead: html`${many(check.users, names.users)}, ${many(check.items, names.items)}, ${many(check.edges, 'edge')}. Is it sparse?${
-      verdicts.prediction ? ' Does a model that knows about sparsity predict it better?' : ''
+      verdicts.prediction ? ' Does a model with sparsity predict it better?' : ''
     } ${RANKING_QUESTION}`,
     sections,
     explored: true,
@@ -66,7 +66,7 @@ export function renderStudyPage(results: StudyResults, pictures: StudyPictures):
       corrected: receipt.settings.calibrate > 0,
     }),
     footer: html`Made by graphex ${receipt.graphexVersion}, seed ${receipt.settings.seed}, data fingerprint
-<code>${receipt.fingerprint}</code>. Dotted words open their meaning.`,
+<code>${receipt.fingerprint}</code>. Click a dotted word for its definition.`,
   });
 }
 
@@ -77,7 +77,7 @@ function shortSection(results: StudyResults, verdicts: StudyVerdicts): Content {
     html`<div class="card short ${colour}"><p class="kicker">${question}</p>
 <strong>${headline}</strong><p>${text}</p><p class="more"><a href="#${target}">More</a></p></div>`;
   const best = results.runs[0].leaderboard.rows.find((row) => row.id === ranking.method);
-  // A colour stands for sparse, dense or the ranker; other headlines have none.
+  // Only sparse, dense and the ranker have a colour.
   const winner =
     ranking.winner === 'model' ? (best?.model ?? (best?.kind === 'ranker' ? 'ranking' : 'plain')) : 'plain';
   const predicted =

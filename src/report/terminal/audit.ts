@@ -39,7 +39,7 @@ export function auditText(
       .filter(({ verdict, figures }) => verdict !== 'fine' || figures.byTime)
       .map((check) => {
         const advice = checkAdvice(check, names);
-        const known = check.verdict === 'fine' ? ' A split by time has this.' : '';
+        const known = check.verdict === 'fine' ? ' Every split by time has this.' : '';
         return wrap(
           `${checkTitle(check, names)}: ${checkWords(check, names)}${advice ? ` ${advice}` : known}`,
         );
@@ -54,7 +54,7 @@ function describeDecision(decision: Decision): string[] {
     ...decision.leaderboards.flatMap(({ split, users, rows, skipped }) => [
       textTable([
         [
-          `${splitKindTitle(split)}, ${grouped(users)} judged`,
+          `${splitKindTitle(split)}, ${grouped(users)} users`,
           `nDCG@${decision.n}`,
           'behind the winner',
           '95 % interval',

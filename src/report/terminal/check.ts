@@ -34,7 +34,7 @@ export function checkText(
     textTable([
       ['', ...bySide((side) => names[side].many)],
       ['verdict', ...bySide((side) => verdict[side])],
-      // The one that the verdict rests on; the others are on the page and in --json.
+      // The estimate that the verdict uses; the others are on the page and in --json.
       [
         tailIndexLabel(check),
         ...bySide((side) => estimateWords(sigma[side].lowDegrees ?? sigma[side].likelihood, 3)),

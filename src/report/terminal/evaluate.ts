@@ -29,7 +29,7 @@ import { textTable, wrap } from './text-table.js';
 /** The results that are printed. */
 export type Printed = Omit<ShardedEvaluation, 'popularity'>;
 
-/** The document of --json; null where a value does not exist. */
+/** The document of --json; null if a value does not exist. */
 export function evaluationJson(result: Printed, popularity: RankingComparison | undefined): object {
   const { ranking, predictive, dropped } = result;
   const { all, unpopular } = ranking;

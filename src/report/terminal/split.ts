@@ -68,9 +68,9 @@ export function splitText({ method, byTime, names, edges: of, bias, dropped }: S
       byTime
         ? timeSplitWords(byTime, ratio)
         : method === 'pq'
-          ? `Held-out vertices have ${ratio} times the average degree of the whole graph: drawn by coins, so 1 up to chance.`
-          : `Vertices with a held-out edge have ${ratio} times the average degree of the whole graph: holding out edges prefers vertices with many of them.`,
+          ? `Held-out vertices have ${ratio} times the average degree of the whole graph; random draws give 1, up to chance.`
+          : `Vertices with a held-out edge have ${ratio} times the average degree of the whole graph: a split by edges favours vertices with many edges.`,
     ),
-    `${many(dropped, 'edge')} of fold-in and test ${dropped === 1 ? 'leads' : 'lead'} to vertices that training never saw; a model must drop ${dropped === 1 ? 'it' : 'them'}.`,
+    `${many(dropped, 'edge')} of fold-in and test ${dropped === 1 ? 'leads' : 'lead'} to vertices that are not in training; a model must drop ${dropped === 1 ? 'it' : 'them'}.`,
   ].join('\n');
 }

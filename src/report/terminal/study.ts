@@ -25,7 +25,7 @@ export function resultsJson(results: StudyResults): string {
 }
 
 /**
- * The results with what the other commands print beside them, for the first split and the shown K: split, fit,
+ * The results, and the JSON documents of the other commands for the first split and the shown K: split, fit,
  * predictive and recommendation by model and method.
  */
 export function studyDocument(results: StudyResults): object {

@@ -6,7 +6,7 @@ const COLUMNS = 80;
 const GAP = '  ';
 
 /**
- * Rows of cells in columns two spaces apart: the first to the left, the others to the right. Columns beyond `columns`
+ * Rows of cells in columns two spaces apart: the first is left-aligned, the others right-aligned. Columns beyond `columns`
  * characters follow in blocks below, each with the first column again.
  */
 export function textTable(table: readonly (readonly string[])[], columns = COLUMNS): string {
@@ -32,7 +32,7 @@ export function textTable(table: readonly (readonly string[])[], columns = COLUM
     .join('\n\n');
 }
 
-/** Which columns each block shows beside the first. */
+/** Which columns each block shows in addition to the first. */
 function blocks([first = 0, ...others]: readonly number[], columns: number): number[][] {
   const found: number[][] = [[]];
   let used = first;
@@ -52,7 +52,7 @@ export function width(text: string): number {
   return [...text.normalize('NFD').replace(/\p{Mark}/gu, '')].length;
 }
 
-/** A paragraph broken at blanks to fit the width: `first` begins the first line, `rest` the others. */
+/** A paragraph broken at blanks to fit the width: `first` is the prefix of the first line, `rest` of the others. */
 export function wrap(text: string, first = '', rest = first): string {
   const lines: string[] = [];
   let line = '';

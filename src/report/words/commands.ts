@@ -1,4 +1,4 @@
-// Commands that go on from a study: they name its data and its options, so that they can be run as they stand.
+// Commands that continue a study. They contain its data and options, so they can be copied and run.
 
 import { toArguments } from '../../options/arguments.js';
 import { FIT, METHOD, METHODS } from '../../options/commands/fit.js';
@@ -40,7 +40,7 @@ export function fitCommand(receipt: StudyReceipt, kind: ModelKind, features: num
   ]);
 }
 
-/** A fit of all data for ranking, whose other settings are its own. */
+/** A ranker fitted to all data, with default settings. */
 export function rankingFitCommand(receipt: StudyReceipt, file: string): string {
   const { seed } = receipt.settings;
   const fitted = [

@@ -24,7 +24,7 @@ export function findingWords(finding: StudyFinding, names: SideNames): string {
   const [checked] = checkedFits(fit ? [fit] : []);
   const statistics = checked ? shownStatistics([checked]) : [];
   const predicts = checked
-    ? `; its 90 % intervals hold ${heldFigures(checked, statistics)} of ${statistics.length} figures of the test set`
+    ? `; its 90 % intervals contain ${heldFigures(checked, statistics)} of ${statistics.length} figures of the test set`
     : '';
   return `${run === null ? '' : `Split ${run + 1}: `}${who}: ${ranks}${predicts}.`;
 }

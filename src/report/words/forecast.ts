@@ -30,7 +30,7 @@ export function estimatorTitle(name: ForecastEstimator): string {
   return name === 'model' ? 'draws from the model' : ESTIMATORS[name].title;
 }
 
-/** The answer to what was asked, or why there is none. */
+/** The answer, or why there is no forecast. */
 export function forecastAnswer(found: GrowthForecast, names: SideNames): string {
   const { forecast, asked, observed } = found;
   if (!forecast) return refusalWords(found, names);

@@ -66,7 +66,7 @@ export function startOf(phrase: string): string {
   return first === first.toLowerCase() ? capital(phrase) : phrase;
 }
 
-/** 'Not fitted: EASE (5,000,000 edges × 40,000 candidates are above its limit of 40,000,000,000). SLIM stands in for it: …' */
+/** 'Not fitted: EASE (5,000,000 edges × 40,000 candidates are above its limit of 40,000,000,000). SLIM replaces it: …' */
 export function skippedWords(
   { name, reason }: Leaderboard['skipped'][number],
   { rows }: { readonly rows: readonly Pick<LeaderboardRow, 'id'>[] },
@@ -77,8 +77,8 @@ export function skippedWords(
   if (!standIn) return said;
   const { title, meaning } = baselineOf(standIn);
   return rows.some(({ id }) => id === standIn)
-    ? `${said} ${title} stands in for it: ${meaning}.`
-    : `${said} ${title} (${meaning}) can stand in for it.`;
+    ? `${said} ${title} replaces it: ${meaning}.`
+    : `${said} ${title} (${meaning}) can replace it.`;
 }
 
 function skipReason(reason: SkipReason): string {

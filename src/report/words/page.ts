@@ -1,4 +1,4 @@
-// What the page in a browser says of the machine, of time and of memory.
+// What the browser page says about the machine, time and memory.
 
 import type { ModelKind } from '../../options/names.js';
 import { grouped } from '../../text/numbers.js';
@@ -12,7 +12,7 @@ export const MODEL_TITLES: Readonly<Record<ModelKind, string>> = {
 };
 
 export function noMapWords({ items }: SideNames): string {
-  return `This model has no map of the ${items.many}: it is a ranker. A map needs a model that describes the data, such as those that this page fits.`;
+  return `This model has no map of the ${items.many}: it is a ranker. Only models that describe the data have a map; this page can fit one.`;
 }
 
 /** What computes in this tab. */
@@ -32,7 +32,7 @@ export function machineWords({ isolated, cores, gpu }: PageMachine): {
   const threads = isolated ? `${cores} ${cores === 1 ? 'thread' : 'threads'}` : 'one thread';
   const alone = isolated
     ? `This tab may share memory between threads, so it computes on ${cores === 1 ? 'the one core' : `all ${cores} cores`}.`
-    : 'The server did not send the headers that let threads share memory, so one thread computes: slower, with the same numbers.';
+    : 'The server did not send the headers that let threads share memory, so the page uses one thread. It is slower; the results are the same.';
   if (!gpu) return { badge: threads, why: alone };
   if (gpu.available && !gpu.software) {
     return { badge: `GPU and ${threads}`, why: `Large fits run on the GPU (${gpu.detail}). ${alone}` };
@@ -59,14 +59,14 @@ export function byteWords(bytes: number): string {
   return `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
-/** What work will ask for, before it begins. */
+/** The memory and time that work needs, said before it begins. */
 export function needWords(bytes: number, seconds: number, cap: number): string {
   const need = `This will take about ${byteWords(bytes)} of memory and ${aboutTime(seconds)}.`;
   if (bytes <= cap) return need;
   return `${need} That is more than this browser is likely to give a tab (${byteWords(cap)}).`;
 }
 
-/** The same of a table that is yet to be read. */
+/** The estimated size of a table that is not read yet. */
 export function rowsWords(rows: number): string {
   return `about ${grouped(Number(rows.toPrecision(2)))} rows`;
 }

@@ -131,7 +131,7 @@ function headlineOf({ first, fits, statistics, poor, few, close, surest }: Predi
   if (!one) return `${who} model predict best, equally well`;
   // The closest means and the intervals that hold most may belong to different models.
   if (heldFigures(surest, statistics) > heldFigures(first[0], statistics)) {
-    return `${who} model comes ${three ? 'closest' : 'closer'}; the ${shortName(surest)} model’s intervals hold more`;
+    return `${who} model comes ${three ? 'closest' : 'closer'}; the ${shortName(surest)} model’s intervals contain more figures`;
   }
   return `${who} model predicts ${three ? 'best' : 'better'}`;
 }

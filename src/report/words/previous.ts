@@ -12,9 +12,9 @@ import type { SideNames } from '../../text/sides.js';
 export function previousWords(report: PreviousReport, previous: Model, now: Model, names: SideNames): string {
   const sides = SIDES.map((side) => {
     // A ranker may be saved without its users.
-    if (previous[side].count === 0) return `that model holds no ${names[side].many}`;
+    if (previous[side].count === 0) return `the previous model has no ${names[side].many}`;
     const { matched, new: fresh, dropped } = report[side];
-    return `${many(matched, names[side])} matched, ${grouped(fresh)} new, ${grouped(dropped)} gone`;
+    return `${many(matched, names[side])} matched, ${grouped(fresh)} new, ${grouped(dropped)} dropped`;
   });
   const changed = changedHyper(previous, now, names);
   return [
@@ -31,7 +31,7 @@ export function previousWords(report: PreviousReport, previous: Model, now: Mode
 function otherRates({ multigraph }: Model): string {
   const [were, are] = multigraph ? ['edges', 'counts'] : ['counts', 'edges'];
   return (
-    `The previous model has rates of ${were}, this one has rates of ${are}, so the start does not fit the data. ` +
+    `The previous model has rates of ${were}, this one has rates of ${are}, so it is a poor start. ` +
     'Compare it with a fit without --from.'
   );
 }

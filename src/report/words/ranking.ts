@@ -175,7 +175,7 @@ function overSplits({ summary, runs, check }: StudyResults, { ours, baseline, me
   return `Over ${runs.length} splits, ${word} is ${figure(ours)} and ${figure(baseline)} (mean ± standard deviation).`;
 }
 
-/** How the models compare among each other: one sentence if all are alike, else one for each two. */
+/** How the models compare: one sentence if all rank equally well, else one for each pair. */
 function modelsAmongEachOther({ models, modelGaps }: RankingDecision, n: number, names: SideNames): string[] {
   if (modelGaps.length === 0) return [];
   if (modelGaps.every(({ recall, ndcg }) => mayBeChance(recall) && mayBeChance(ndcg))) {

@@ -30,7 +30,7 @@ function rowWords({ rows, kept, merged, rejected, leftOut = {} }: ReadCounts): s
   return [
     `${many(rows, 'row')}: ${grouped(kept)} kept, ${grouped(merged)} merged, ${grouped(rejected)} rejected`,
     ...(where === undefined ? [] : [`${grouped(where)} left out by --where`]),
-    ...(weight > 0 ? [`${grouped(weight)} left out since their weight rounds to 0`] : []),
+    ...(weight > 0 ? [`${grouped(weight)} left out because their weight rounds to 0`] : []),
     ...(dropped ? [`${grouped(dropped.edges)} dropped with their ids`] : []),
     ...(core ? [`${grouped(core.edges)} left out by --min-degree`] : []),
   ].join(', ');
@@ -42,7 +42,7 @@ export function readingCautions({ guess, read }: Pick<ReadResult, 'guess' | 'rea
   const { dropped, core, where } = read.leftOut ?? {};
   if (guess.countUnused) {
     cautions.push(
-      `the counts of column ${shown(guess.columns.count ?? '')} are not used, since a pair is an edge or not; --multi keeps counts`,
+      `the counts of column ${shown(guess.columns.count ?? '')} are not used: by default a pair is an edge or not, without counts; --multi keeps the counts`,
     );
   }
   if (guess.countsAllOne) {
@@ -52,7 +52,7 @@ export function readingCautions({ guess, read }: Pick<ReadResult, 'guess' | 'rea
   }
   if (guess.columns.weight !== undefined) {
     cautions.push(
-      `weights of column ${shown(guess.columns.weight)} are rounded to counts, and the model takes counts for how often a pair met: a weight of 5 speaks five times as much for the pair as a weight of 1, a low one still speaks for it. That suits hours and amounts; ratings are no counts: keep the good ones with --where instead, as in --where "rating >= 4"`,
+      `weights of column ${shown(guess.columns.weight)} are rounded to counts. The model reads a count as the number of times that a pair occurred, so a weight of 5 counts five times as much as a weight of 1, and a low weight still counts in favour of the pair. Hours and amounts are such counts, ratings are not: keep the good ratings with --where instead, as in --where "rating >= 4"`,
     );
   }
   if (dropped && dropped.unknown.length > 0) {
@@ -65,12 +65,12 @@ export function readingCautions({ guess, read }: Pick<ReadResult, 'guess' | 'rea
   if (core && core.edges > 0) {
     const { users, items } = core.least;
     cautions.push(
-      `--min-degree ${users === items ? users : `${users},${items}`} left out ${many(core.users, 'user')} and ${many(core.items, 'item')} with fewer edges, in ${many(core.passes, { one: 'pass', many: 'passes' })}. Low degrees are what tells sparse from dense: the verdict, the tail index, sizes and forecasts speak of this core alone, which looks denser than the data are; check without the filter for those`,
+      `--min-degree ${users === items ? users : `${users},${items}`} left out ${many(core.users, 'user')} and ${many(core.items, 'item')} with fewer edges, in ${many(core.passes, { one: 'pass', many: 'passes' })}. The verdict, the tail index, sizes and forecasts depend on low degrees, so they describe only this filtered core, which looks denser than the data; for these, read the data without the filter`,
     );
   }
   if (where !== undefined && where > 0 && where >= read.rows / 2) {
     cautions.push(
-      `--where left out ${grouped(where)} of ${many(read.rows, 'row')}: the verdict and all figures speak of the rows that are left`,
+      `--where left out ${grouped(where)} of ${many(read.rows, 'row')}: the verdict and all figures describe only the remaining rows`,
     );
   }
   return cautions;
@@ -92,14 +92,12 @@ export function readingSentences({ guess, read }: Pick<ReadResult, 'guess' | 're
   if (guess.text) {
     const { documents, commonWords, commonShare, wordless } = guess.text;
     sentences.push(
-      `Words are cut to their stems; ${many(commonWords, 'word')} in more than ${percent(commonShare)} of the ${grouped(documents)} texts ${were(commonWords)} left out.`,
+      `Words are reduced to their stems; ${many(commonWords, 'word')} in more than ${percent(commonShare)} of the ${grouped(documents)} texts ${were(commonWords)} left out.`,
     );
     if (wordless > 0)
       sentences.push(`${many(wordless, 'text')} without any word ${were(wordless)} left out.`);
     if (read.rejected > 0)
-      sentences.push(
-        `${many(read.rejected, 'text')} could not be read and ${were(read.rejected)} set aside.`,
-      );
+      sentences.push(`${many(read.rejected, 'text')} could not be read and ${were(read.rejected)} left out.`);
     return sentences;
   }
   const { rows, kept, merged, rejected, leftOut } = read;
@@ -131,14 +129,14 @@ function rowNumberWords(graph: BipartiteGraph): string[] {
   const names = graph.names ?? USERS_AND_ITEMS;
   return SIDES.filter((side) => areRowNumbers(graph[side])).map(
     (side) =>
-      `The ${names[side].many} are 1, 2, 3, … with one edge each, like row numbers: if they are, name the columns with --users and --items`,
+      `The ${names[side].many} are 1, 2, 3, … with one edge each, like row numbers: if they are row numbers, name the right columns with --users and --items`,
   );
 }
 
 /** Fewer could be a coincidence. */
 const LEAST_ROW_NUMBERS = 20;
 
-/** Consecutive whole numbers from 0 or 1 on, each met once. */
+/** Consecutive whole numbers from 0 or 1 on, each with one edge. */
 function areRowNumbers({ count, ids, neighbors }: GraphSide): boolean {
   if (count < LEAST_ROW_NUMBERS || neighbors.length !== count) return false;
   const first = Number(ids.at(0));
@@ -147,10 +145,10 @@ function areRowNumbers({ count, ids, neighbors }: GraphSide): boolean {
 
 function headerWords({ header, headerGuessed, unsureRow }: ReadGuess): string {
   if (unsureRow) {
-    return `no header, but the first row (${shown(unsureRow.slice(0, 5).join(', '))}) differs from the others: --header if it is one`;
+    return `no header, but the first row (${shown(unsureRow.slice(0, 5).join(', '))}) differs from the others: use --header if it is one`;
   }
   if (!headerGuessed) return header ? 'with header' : 'no header';
-  return header ? 'first row taken as header, --no-header if not' : 'no header, --header if there is one';
+  return header ? 'first row read as header, else use --no-header' : 'no header found, else use --header';
 }
 
 function separatorName(separator: string): string {

@@ -6,11 +6,11 @@ import { percent } from '../../text/numbers.js';
 import { article, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
-/** Said once beneath explanations in which a part is below 0 or above 100 %. */
+/** Printed once below explanations with a contribution below 0 or above 100 %. */
 export const AGAINST_WORDS =
   'A contribution below 0 % lowers the score, so the others add up to more than 100 % (docs/recommending.md).';
 
-/** Said once beneath explanations that say what a part usually is. */
+/** Printed once below explanations that name usual fractions. */
 export const usualWords = (names: SideNames) =>
   `Percentages are fractions of the score; “usually” is the fraction in the average score of ${article(names.items.one)} for this ${names.users.one} (docs/recommending.md).`;
 
@@ -18,9 +18,9 @@ export const usualWords = (names: SideNames) =>
 export interface ReasonLines {
   /** One line for the user's items, one for the features. */
   readonly lines: readonly string[];
-  /** Whether a part that is said is below 0 or above 100 %. */
+  /** Whether a printed contribution is below 0 or above 100 %. */
   readonly against: boolean;
-  /** Whether it says what a part usually is. */
+  /** Whether it names usual fractions. */
   readonly usual: boolean;
 }
 
