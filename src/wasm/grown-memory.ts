@@ -1,8 +1,8 @@
-// A memory that another thread has grown.
+// Reads a memory that another thread may have grown.
 
 /**
- * The buffer, of at least so many bytes. A thread that gets a shared memory while another grows it may miss that, and go on with
- * the shorter buffer until the next time; growing by nothing has it look again.
+ * The memory's buffer, at least `bytes` long. A thread that receives a shared memory while another thread grows it may keep the
+ * shorter buffer. Growing by 0 pages refreshes it.
  */
 export function grownBuffer(memory: WebAssembly.Memory, bytes: number): ArrayBuffer {
   if (memory.buffer.byteLength < bytes) memory.grow(0);

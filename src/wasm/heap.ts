@@ -1,4 +1,4 @@
-// A first-fit allocator over one WebAssembly memory. Few, large, long-lived blocks: a list is enough.
+// A first-fit allocator over one WebAssembly memory. Blocks are few, large and long-lived, so a list is enough.
 
 import { FitError } from '../errors.js';
 import { canShareMemory } from '../math/memory.js';
@@ -7,7 +7,7 @@ const PAGE = 65536;
 /** The first page holds the module's own constants. */
 const BASE = PAGE;
 const MAX_PAGES = 65536;
-/** A cache line: vectors need 16 bytes, and the scratch of two workers must not share a line that both write. */
+/** A cache line. Vectors need 16 bytes; 64 keep two workers from writing to the same line of scratch. */
 const ALIGN = 64;
 
 export class Heap {
@@ -36,7 +36,7 @@ export class Heap {
       this.#grow(address + size);
       this.#end = address + size;
     }
-    // Memory that was never used is zero as it is: whoever writes first brings its pages, on all threads at once.
+    // New memory is already zero. The first writer maps its pages, so all threads share that work.
     this.#sizes.set(address, size);
     return address;
   }
@@ -77,12 +77,12 @@ export class Heap {
     const need = Math.ceil(end / PAGE);
     if (need <= have) return;
     try {
-      if (need > MAX_PAGES) throw new RangeError('beyond 4 GiB');
+      if (need > MAX_PAGES) throw new RangeError('more than 4 GiB');
       this.memory.grow(need - have);
     } catch {
       throw new FitError(
-        `the tables need ${Math.ceil(end / 2 ** 20)} MiB: WebAssembly memory ends at 4096 MiB, and this much could ` +
-          'not be had; use fewer features (-k) or the gpu engine',
+        `the tables need ${Math.ceil(end / 2 ** 20)} MiB, which WebAssembly could not allocate: ` +
+          'WebAssembly memory ends at 4096 MiB; use fewer features or the gpu engine',
       );
     }
   }

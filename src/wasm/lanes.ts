@@ -1,11 +1,11 @@
-// A task that takes block after block until none is left, on so many workers at once.
+// Runs a task on several workers in parallel; each takes block after block until none is left.
 
 import { throwIfAborted } from '../errors.js';
 import { createPool, type TaskModule, type WorkerPool } from '../parallel/pool.js';
 
 /** Workers that wait for tasks. */
 export interface Lanes {
-  /** Runs a task everywhere; `job.next` counts its blocks, of which there are so many. */
+  /** Runs a task on all workers. `job.next` counts its blocks, `blocks` in all. */
   all<Job extends { readonly next: Int32Array }>(
     name: string,
     task: (job: Job) => void,
@@ -17,7 +17,7 @@ export interface Lanes {
   close(): Promise<void>;
 }
 
-/** So many workers for the tasks of a module, or none where that is 0: tasks then run right here. The pool starts when first needed. */
+/** `threads` workers for the tasks of a module. With 0, tasks run in the caller's thread. The pool starts when first needed. */
 export function inLanes(module: TaskModule, threads: number): Lanes {
   let pool: WorkerPool | undefined;
   return {
@@ -28,7 +28,7 @@ export function inLanes(module: TaskModule, threads: number): Lanes {
         return;
       }
       pool ??= await createPool(module, threads);
-      // A counter beyond the last block tells the workers that none is left.
+      // A counter beyond the last block stops the workers.
       const stop = () => Atomics.store(job.next, 0, blocks);
       signal?.addEventListener('abort', stop, { once: true });
       const ticking = setInterval(() => report?.(), 200);

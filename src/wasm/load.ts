@@ -1,5 +1,5 @@
-// Loads the kernels: the flavour with relaxed SIMD (fused multiply-add) where the runtime has it, else the plain one; and
-// either for memory that threads share or for memory that they do not.
+// Loads the kernels: the build with relaxed SIMD (fused multiply-add) if the runtime supports it, else the plain one; either for
+// memory that threads share or for memory that they do not.
 
 import { canShareMemory } from '../math/memory.js';
 
@@ -8,17 +8,17 @@ export interface KernelModule {
   readonly relaxed: boolean;
 }
 
-/** By whether memory is shared. */
+/** Keyed by whether memory is shared. */
 const loaded = new Map<boolean, Promise<KernelModule>>();
 
-/** The compiled kernels, once per process. */
+/** The compiled kernels, loaded once per process. */
 export function loadKernels(): Promise<KernelModule> {
   const shared = canShareMemory();
   let kernels = loaded.get(shared);
   if (!kernels) {
     kernels = load(shared);
     loaded.set(shared, kernels);
-    kernels.catch(() => loaded.delete(shared)); // a page may be back on the net when it asks again
+    kernels.catch(() => loaded.delete(shared)); // a page may be online again at the next call
   }
   return kernels;
 }
@@ -27,7 +27,7 @@ const inNode = typeof process !== 'undefined' && process.versions?.node !== unde
 
 async function load(shared: boolean): Promise<KernelModule> {
   const relaxed = hasRelaxedSimd();
-  // Literal paths: bundlers find them and emit the files.
+  // The paths are literals, so that bundlers find the files and emit them.
   const url = relaxed
     ? new URL('./kernels-relaxed.wasm', import.meta.url)
     : new URL('./kernels.wasm', import.meta.url);
@@ -58,19 +58,19 @@ const RELAXED_MADD = Uint8Array.of(
 function hasRelaxedSimd(): boolean {
   if (WebAssembly.validate(RELAXED_MADD)) return true;
   if (!inNode) return false;
-  // Node 20 has it behind a flag, later ones have it without and complain of the flag.
+  // Node 20 needs a flag for relaxed SIMD. Later versions need none and warn about it.
   process.getBuiltinModule('node:v8').setFlagsFromString('--experimental-wasm-relaxed-simd');
   return WebAssembly.validate(RELAXED_MADD);
 }
 
 const IMPORT_SECTION = 2;
 const MEMORY = 2;
-/** Bit of a memory's limits that says that threads share it. */
+/** The bit in a memory's limits that marks it as shared. */
 const SHARED = 2;
 
 /**
- * The same module for a memory that is not shared. Kernels use no atomic operation, so one bit tells the two apart: in
- * the limits of the memory, which is all that they import beside `abort`.
+ * The same module for memory that is not shared. Kernels use no atomic operations, so the two differ in one bit: in the limits of
+ * the memory, which they import next to `abort`.
  */
 function withPlainMemory(module: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const bytes = module.slice();

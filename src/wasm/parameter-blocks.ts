@@ -1,5 +1,5 @@
-// Blocks of parameters: what the host writes into WebAssembly memory for a kernel to read, by name. Fields lie in order,
-// each at a multiple of its size, as AssemblyScript lays out a class (kernels/params.ts has the classes).
+// Parameter blocks: the host writes them by field name into WebAssembly memory, and a kernel reads them. Fields lie in order, each
+// at a multiple of its size, as AssemblyScript lays out a class (kernels/params.ts has the classes).
 
 type Kind = 'u32' | 'f64';
 type Fields = Readonly<Record<string, Kind>>;
@@ -8,9 +8,8 @@ export type Values<F extends Fields> = { readonly [name in keyof F]: number };
 export interface Block<F extends Fields> {
   readonly fields: F;
   readonly bytes: number;
-  /** Where each field lies, in bytes. */
+  /** Byte offset of each field. */
   readonly at: { readonly [name in keyof F]: number };
-  /** Writes every field of the block at `address`. */
   write(memory: WebAssembly.Memory, address: number, values: Values<F>): void;
 }
 
@@ -37,7 +36,7 @@ function block<const F extends Fields>(fields: F): Block<F> {
   };
 }
 
-/** What the units of a job's part have in common. */
+/** What the units of a job's part share. */
 export const JOB = block({
   weightShape: 'u32',
   weightRate: 'u32',
@@ -52,7 +51,7 @@ export const JOB = block({
   stride: 'u32',
   geometric: 'u32',
   withTerm: 'u32',
-  far: 'u32',
+  prefetch: 'u32',
   steps: 'u32',
   sigma: 'f64',
   tau: 'f64',

@@ -50,7 +50,7 @@ function show(flavour: string, shapes: Float32Array, weights: Float32Array) {
   const [job, unit] = [allocate(kernels.jobBytes()), allocate(kernels.unitBytes())];
   JOB.write(memory, job, {
     ...{ weightShape: ws, weightRate: wr, featureShape: fs, featureRate: fr, activity, otherMass, laneMask },
-    ...{ other: 0, counts: 0, features: FEATURES, stride: FEATURES, geometric: 1, withTerm: 0, far: 0 },
+    ...{ other: 0, counts: 0, features: FEATURES, stride: FEATURES, geometric: 1, withTerm: 0, prefetch: 0 },
     ...{ sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, relaxation: 0, relaxationFloor: 0.3 },
     ...{ shapeFloor: 1e-3, activityFloor: FLOOR, scale: 1, steps: 0, firstFeature: 0 },
   });

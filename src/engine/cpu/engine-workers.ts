@@ -1,8 +1,7 @@
-// Who works for a cpu engine. Short jobs begin in the caller's thread: a worker takes longer to start than several of them
-// take, so it joins in when it is there. Longer ones are left to workers, and the caller's thread stays free. There are no more
-// workers than a job has units: one with more units than any before it brings further workers, up to the number of threads.
-// Engines beside each other share them: what one asks for while another's job is under way, a worker begins as soon as it finds no
-// unit of that left.
+// The threads that work for a cpu engine. A short job starts in the caller's thread, because starting a worker takes longer than
+// several short jobs; workers join when they are ready. A long job runs on workers alone, so the caller's thread stays free.
+// A job never gets more workers than it has units. A job with more units than any before it starts further workers, up to the
+// number of threads. Sibling engines share workers: a worker that finds no unit left in one engine's job starts on the next job.
 
 import { createCounter } from '../../math/memory.js';
 import {
@@ -20,17 +19,17 @@ import type { IndexArrays } from './windows.js';
 
 const HALF_STEPS = taskModule('./half-steps.js', import.meta.url);
 
-/** Units × features (a row's floats) up to which a job is short: some 30 ms of one thread. */
+/** A job is short up to this many units × floats of a row: about 30 ms of one thread. */
 const SHORT = 2048;
 
 let nextEngine = 0;
 
-/** Workers that know no engine yet. */
+/** Workers that are not set up for an engine yet. */
 export interface Workers {
   readonly threads: number;
-  /** Has so many of them start, as far as they are not there; all that were ever asked for. */
+  /** Starts workers until there are `wanted`. Returns all groups that were ever started. */
   hire(wanted: number): readonly Hired[];
-  /** What is under way is not waited for. */
+  /** Does not wait for running jobs. */
   close(): Promise<void>;
 }
 
@@ -48,7 +47,7 @@ export function createWorkers(threads: number): Workers {
       if (wanted > count) {
         const size = wanted - count;
         const pool = createPool(HALF_STEPS, size);
-        pool.catch(() => {}); // whoever waits for them hears of it
+        pool.catch(() => {}); // callers that await the pool get the error
         all.push({ size, pool });
         count = wanted;
       }
@@ -61,15 +60,15 @@ export function createWorkers(threads: number): Workers {
   };
 }
 
-/** Who works for one engine. */
+/** The threads that work for one engine. */
 export interface EngineWorkers {
-  /** Has the workers for a job of so many pieces start now: they come while the caller prepares it. */
+  /** Starts the workers for a job of `pieces` units now, while the caller prepares the job. */
   expect(pieces: number, stride: number): void;
-  /** Runs the job until no piece of it is left, of which there are so many. One at a time. */
+  /** Runs a job of `pieces` units to its end. One job at a time. */
   run(job: Omit<Job, 'engine' | 'bytes'>, pieces: number): Promise<void>;
   addIndex(index: IndexArrays): Promise<void>;
   dropIndex(id: number): Promise<void>;
-  /** They forget the engine. What is under way is not waited for. */
+  /** Makes the workers forget this engine. Does not wait for running jobs. */
   leave(): Promise<void>;
 }
 
@@ -80,11 +79,11 @@ export function createEngineWorkers(
   workers: Workers,
 ): EngineWorkers {
   const engine = nextEngine++;
-  /** The caller's thread, from its first job on, and workers that are ready. */
+  /** The caller's thread (from its first job on) and the workers that are ready. */
   let here: WorkerPool | undefined;
   const pools: WorkerPool[] = [];
   const indexes = new Map<number, IndexArrays>();
-  /** Of those hired, how many groups and how many workers know this engine or will. */
+  /** How many of the started groups and workers know this engine, or soon will. */
   let groups = 0;
   let hired = 0;
   let hiring: Promise<void> = Promise.resolve();
@@ -95,7 +94,7 @@ export function createEngineWorkers(
     await Promise.all(among.map((pool) => pool.everywhere(task, input)));
   };
 
-  /** Sets up a pool; whatever it is told from then on comes after that. */
+  /** Sets up a pool. Pools run their tasks in order, so every later task finds the setup. */
   async function join(pool: WorkerPool): Promise<void> {
     const scratch = Array.from({ length: pool.size }, () => heap.allocate(scratchBytes(limits)));
     const setup: Setup = { engine, module, memory: heap.memory, places: createCounter(), scratch };
@@ -108,12 +107,12 @@ export function createEngineWorkers(
   async function bring(coming: Promise<WorkerPool>): Promise<void> {
     const pool = await coming;
     await join(pool);
-    // Known and told in one go: what comes next, a job or an index that is dropped, finds it finds the others.
+    // No await in between: the next job, or the next dropped index, reaches this pool like the others.
     pools.push(pool);
     await tellIndexes(pool);
   }
 
-  /** Has so many workers start; those who need them wait for `hiring`. */
+  /** Starts workers until `wanted` serve this engine. A job that needs them awaits `hiring`. */
   function hire(wanted: number): void {
     while (hired < wanted) {
       const { size, pool } = workers.hire(wanted)[groups++];
@@ -132,7 +131,7 @@ export function createEngineWorkers(
     await tellIndexes(pool);
   }
 
-  /** Has those start that a job needs; says whether it is short. */
+  /** Starts the workers that a job needs. Returns whether the job is short. */
   function hireFor(pieces: number, stride: number): boolean {
     const wanted = threadCount(workers.threads, pieces);
     const short = pieces * stride <= SHORT && mayWorkHere();
@@ -160,7 +159,7 @@ export function createEngineWorkers(
     },
     async leave() {
       await hiring.catch(() => {});
-      // A worker that has died needs no telling.
+      // Ignore errors: a worker that has died needs no message.
       void everywhere('stop', engine).catch(() => {});
       await here?.close();
     },

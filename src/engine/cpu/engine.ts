@@ -1,14 +1,13 @@
-// The cpu engine: WebAssembly SIMD kernels run by a pool of workers. Why it is fast:
-// - Factor tables live in WebAssembly memory, which all workers share; nothing is copied between threads.
-// - The edge index stays where the graph has it and passes through small windows, so the number of edges is not bounded
-//   by WebAssembly's 4 GiB, and the kernels read neighbours from cache.
-// - Rows are updated block by block as soon as their edges have been walked, while they are in cache (kernels/rows.ts).
-// - Rows that are made anew take all of their half-steps while they and what they gather are there, and leave only their means
-//   (kernels/anew.ts).
-// - Rows of tables beyond a core's own cache are asked for ahead; tables that no cache holds are gathered from tile by tile
-//   (tiles.ts).
-// - Work is cut into units by the index alone (units.ts) and workers take the next one when they are done, so threads are
-//   never idle for long; partial sums are added in unit order, so any number of threads gives the same bits.
+// The cpu engine: WebAssembly SIMD kernels on a pool of workers. Why it is fast:
+// - All workers share the WebAssembly memory that holds the factor tables. Nothing is copied between threads.
+// - The edge index stays outside that memory and passes through small windows. So WebAssembly's 4 GiB do not bound the number of
+//   edges, and the kernels read neighbours from cache.
+// - A block of rows is updated as soon as its edges have been walked, while it is in cache (kernels/rows.ts).
+// - Rows that are re-initialised every sweep run all their half-steps before the next rows start, so that they stay in cache. Only
+//   their means are stored (kernels/fold-fresh.ts).
+// - Kernels prefetch rows of tables that exceed a core's own cache. Tables that exceed every cache are read tile by tile (tiles.ts).
+// - The index alone decides how work is cut into units (units.ts). Each worker takes the next unit when it is done, so no thread
+//   is idle for long. Partial sums are added in unit order, so any number of threads gives the same bits.
 
 import { FitError, located } from '../../errors.js';
 import { inSharedMemory } from '../../math/memory.js';
@@ -57,18 +56,18 @@ import type { IndexArrays } from './windows.js';
 
 export interface CpuOptions {
   readonly threads?: number | undefined;
-  /** What there will be to do, where that is known: its workers start at once. */
+  /** The expected amount of work, if known: its workers start immediately. */
   readonly work?: { readonly edges: number; readonly features: number } | undefined;
-  /** Most edges and rows of a unit of work; smaller only to test the windows. */
+  /** Most edges and rows of a unit of work. Tests lower it to exercise the windows. */
   readonly limits?: UnitLimits;
-  /** From which size on tables are gathered from by tiles; smaller only to test them. */
+  /** The table size from which edges are walked by tiles. Tests lower it to exercise them. */
   readonly tiles?: TileLimits;
 }
 
-/** A table that has its Gammas. */
+/** Refuses a table that holds only means. */
 function whole(table: Table): CpuTable {
   if ((table as Gathered).kind === 'means')
-    throw new TypeError('a table that is made anew has only its means');
+    throw new TypeError('a table for foldFresh holds only means; use a table of createTable here');
   return table as CpuTable;
 }
 
@@ -77,7 +76,7 @@ export async function createCpuEngine(options: CpuOptions = {}): Promise<Countin
   return engineOn(workers, await loadKernels(), options, () => workers.close());
 }
 
-/** An engine whose tables lie in a memory of its own; workers may do the work of several. */
+/** An engine with a memory of its own, on workers that it may share with siblings. */
 function engineOn(
   workers: Workers,
   kernels: KernelModule,
@@ -88,13 +87,13 @@ function engineOn(
   const { module, relaxed } = kernels;
   const limits = options.limits ?? DEFAULT_LIMITS;
   const heap = new Heap();
-  const crew = createEngineWorkers(module, heap, limits, workers);
+  const engineWorkers = createEngineWorkers(module, heap, limits, workers);
   if (options.work) {
     const { edges, features } = options.work;
-    crew.expect(Math.ceil(edges / limits.edges), strideOf(features));
+    engineWorkers.expect(Math.ceil(edges / limits.edges), strideOf(features));
   }
   const { inOrder, inPassing } = createQueue();
-  const jobs = createJobs(heap, crew, limits, options.tiles ?? DEFAULT_TILES);
+  const jobs = createJobs(heap, engineWorkers, limits, options.tiles ?? DEFAULT_TILES);
   let nextIndex = 0;
 
   async function show(table: CpuTable, activity: Activity): Promise<void> {
@@ -102,7 +101,7 @@ function engineOn(
     table.totals = { ...table.totals, mass };
   }
 
-  /** After the rows of a half-step: what is bad, else the table's mass and leftover. */
+  /** Completes a half-step: throws for the first bad row, else sets the table's mass and unseen mass. */
   function conclude(own: CpuTable, out: Float64Array, M: Float64Array, { size, ...hyper }: SideHyper): void {
     const bad = firstBad(out, own.stride);
     if (bad >= 0) {
@@ -117,7 +116,7 @@ function engineOn(
     };
   }
 
-  /** Half-steps of several tables from one other. What fails says where. */
+  /** Half-steps of several tables from one other table. An error names the table's place. */
   async function updateAll(
     all: readonly OwnEdges[],
     other: CpuTable,
@@ -150,7 +149,7 @@ function engineOn(
     );
   }
 
-  /** Adds to the counts of one table over the edges to several others. */
+  /** Adds the edges to several other tables to the counts of one table. */
   async function countAll(
     own: CpuTable,
     from: readonly OtherEdges[],
@@ -205,7 +204,7 @@ function engineOn(
           neighbors: inSharedMemory(rows.neighbors),
           counts: rows.counts && inSharedMemory(rows.counts),
         };
-        await crew.addIndex(arrays);
+        await engineWorkers.addIndex(arrays);
         const index: CpuIndex = {
           ...{ kind: 'index', ...arrays, cuts: new Map(), grouped: new WeakMap() },
           ...{ rows: rows.offsets.length - 1, edges: rows.neighbors.length },
@@ -231,9 +230,9 @@ function engineOn(
         return inOrder(async () => {
           const own = table as MeansTable;
           jobs.bindMass(own, options.otherMass);
-          const out = await jobs.renew(own, { index, other } as Walked, options);
+          const out = await jobs.foldFresh(own, { index, other } as Walked, options);
           const bad = firstBad(out, own.stride);
-          if (bad >= 0) throw new FitError(`row ${bad}: the mean of the weight is no positive number`);
+          if (bad >= 0) throw new FitError(`row ${bad}: the mean of the weight is not a positive number`);
           own.totals = { ...own.totals, mass: sumMass(out, own), unseenMassAt: options.otherMass };
         });
       },
@@ -346,13 +345,13 @@ function engineOn(
         const owned = handle as Gathered | CpuIndex | CpuCounts;
         if (owned.kind === 'table' || owned.kind === 'means') freeTable(heap, owned);
         else if (owned.kind === 'counts') heap.release(owned.at);
-        else await crew.dropIndex(owned.id);
+        else await engineWorkers.dropIndex(owned.id);
       }),
 
     sibling: async () => engineOn(workers, kernels, options, async () => {}),
 
     async close() {
-      await crew.leave();
+      await engineWorkers.leave();
       await closeAll();
     },
   };

@@ -1,5 +1,5 @@
-// What a worker of the cpu engine does: take the next unit of work, copy its edges into this worker's window of the
-// WebAssembly memory, run the kernel, leave the unit's partial sums in the unit's own place.
+// What a worker of the cpu engine does: it takes the next unit, copies the unit's edges into its own window of the WebAssembly
+// memory, runs the kernel, and stores the unit's partial sums in the unit's own place.
 
 import { serveTasks } from '../../parallel/worker.js';
 import { grownBuffer } from '../../wasm/grown-memory.js';
@@ -16,7 +16,7 @@ import {
   windowBytes,
 } from './windows.js';
 
-/** The kernels' exports, as far as half-steps use them. Each takes the address of a unit's block, after `bindJob`. */
+/** The kernel exports that half-steps use. Those that take a unit's address need `bindJob` first. */
 interface Kernels {
   jobBytes(): number;
   unitBytes(): number;
@@ -28,7 +28,7 @@ interface Kernels {
   showRows(unit: number): void;
   passPiece(unit: number): void;
   passTile(unit: number): void;
-  /** These return the first bad row, or the unit's last. */
+  /** Each of these returns the first bad row, or the unit's `last` if no row is bad. */
   walkRows(unit: number): number;
   finishRow(unit: number): number;
   countRows(unit: number): number;
@@ -36,40 +36,40 @@ interface Kernels {
   clearRows(unit: number): void;
   finishCounts(unit: number): number;
   rowTerms(job: number, unit: number): number;
-  renewRows(job: number, unit: number): number;
-  renewLong(job: number, unit: number): number;
+  foldFreshRows(job: number, unit: number): number;
+  foldFreshLong(job: number, unit: number): number;
 }
 
 export interface Setup {
-  /** The engine's number. */
+  /** The engine's id. */
   readonly engine: number;
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
-  /** One number that workers count up to take their place. */
+  /** A counter. Each worker increments it to get its position in `scratch`. */
   readonly places: Int32Array;
-  /** Address of each place's scratch. */
+  /** Scratch address of each worker. */
   readonly scratch: readonly number[];
 }
 
 /**
- * update: both halves of a half-step, fused. count, finish: one of them. edgeTerm: the edge pass without what follows.
- * show: activities and masses. rowTerms: what rows contribute to the bound. anew: several half-steps of rows that begin anew.
+ * update: both halves of a half-step, fused. count, finish: one half each. edgeTerm: only the edge pass. show: activities and
+ * masses. rowTerms: the rows' contribution to the bound. foldFresh: several half-steps of re-initialised rows.
  */
 export type JobKind = 'update' | 'count' | 'finish' | 'edgeTerm' | 'show' | 'rowTerms' | 'foldFresh';
 
-/** Units of one table and, where edges are walked, one index and one other table. */
+/** Units of one table and, if edges are walked, one index and one other table. */
 export interface JobPart {
   readonly units: Uint32Array;
-  /** Address of what the units have in common (blocks.ts). */
+  /** Address of the job block that the units share (wasm/parameter-blocks.ts). */
   readonly block: number;
-  /** Number of the edge index. */
+  /** Id of the edge index. */
   readonly index: number;
-  /** Rows that are walked by tiles, if there are any. */
+  /** The rows that are walked by tiles, if any. */
   readonly tiled: TiledRows | undefined;
-  /** Address of the pieces' sums, and of the tiled rows'. */
+  /** Addresses of the sums of pieces and of the sums of tiled rows. */
   readonly slots: number;
   readonly tileSums: number;
-  /** Where the units of each group begin, and the last ends, in units; where there are groups. */
+  /** With groups: where the units of each group begin in `units`, and where the last group ends. */
   readonly begins: Uint32Array | undefined;
 }
 
@@ -78,39 +78,39 @@ export interface Job {
   readonly kind: JobKind;
   readonly parts: readonly JobPart[];
   /**
-   * Rows whose units in all parts are one worker's, one part after the other: their counts stay in its cache meanwhile.
-   * Undefined: workers take unit by unit.
+   * Groups of rows. One worker takes all units of a group, part by part, so that the group's counts stay in its cache.
+   * Undefined: workers take single units.
    */
   readonly groups: Groups | undefined;
-  /** Counted up by the workers: the next unit, or group. */
+  /** The next unit or group; workers increment it. */
   readonly next: Int32Array;
   readonly stride: number;
   readonly withTerm: boolean;
   /**
-   * Address of the results. Per unit, or group, stride float64 of mass, then the edge term, then the first bad row; after those
-   * of groups, per unit of each part the edge term and the first bad row.
+   * Address of the results. Each unit (or group) has stride float64 of mass, then the edge term, then the first bad row. After
+   * the groups follow the edge term and the first bad row of each unit, part by part.
    */
   readonly results: number;
-  /** Size of the memory that all addresses are in. */
+  /** Least size of the memory that holds all these addresses. */
   readonly bytes: number;
 }
 
 export interface Groups {
   /** Units of whole rows. */
   readonly units: Uint32Array;
-  /** Whether counts are set to zero first, and whether the half-step is completed from them last. */
+  /** Whether to set counts to zero first, and whether to complete the half-step from them last. */
   readonly clears: boolean;
   readonly finishes: boolean;
 }
 
-/** Values in a unit's result beside the mass: the edge term, the first bad row (−1: none). */
+/** Values of a unit's result after the mass: the edge term and the first bad row (−1: none). */
 export const RESULT_EXTRAS = 2;
 
-/** A worker's part in an engine. By the engine's number: in the caller's thread, several may be at work. */
+/** What a worker keeps for one engine. Keyed by engine id: several engines may run in the caller's thread. */
 interface Place {
   readonly memory: WebAssembly.Memory;
   readonly kernels: Kernels;
-  /** Addresses: the unit's block, the window. */
+  /** Addresses of the unit's block and of the window. */
   readonly unit: number;
   readonly window: number;
   readonly indexes: Map<number, IndexArrays>;
@@ -118,13 +118,13 @@ interface Place {
 
 const engines = new Map<number, Place>();
 
-/** Features are at most 512, so the scratch of a worker is laid out once. */
+/** Features are at most 512, so a worker's scratch has a fixed layout. */
 export const MAX_STRIDE = 512;
-/** Bytes that the kernels themselves need: two blocks of 16 rows, and little else (kernels/rows.ts). */
+/** Bytes that the kernels need: two blocks of 16 rows, one row in float64, and a little more (kernels/rows.ts). */
 const KERNEL_BYTES = 2 * 16 * 4 * MAX_STRIDE + 8 * MAX_STRIDE + 4096;
 const UNIT_BYTES = Math.ceil(UNIT.bytes / 64) * 64;
 
-/** Bytes of scratch that a worker needs: the kernels' own, the unit's block, and the window. */
+/** Bytes of a worker's scratch: the kernels' own, the unit's block and the window. */
 export function scratchBytes(limits: UnitLimits): number {
   return KERNEL_BYTES + UNIT_BYTES + windowBytes(limits);
 }
@@ -133,12 +133,14 @@ export function start({ engine, module, memory, places, scratch }: Setup): void 
   const instance = new WebAssembly.Instance(module, { env: { memory, abort: () => {} } });
   const kernels = instance.exports as unknown as Kernels;
   const need = kernels.scratchBytes(MAX_STRIDE);
-  if (need > KERNEL_BYTES) throw new RangeError(`kernels need ${need} bytes of scratch, not ${KERNEL_BYTES}`);
+  if (need > KERNEL_BYTES)
+    throw new RangeError(`the kernels need ${need} bytes of scratch, but have ${KERNEL_BYTES}`);
   for (const [ours, theirs] of [
     [JOB.bytes, kernels.jobBytes()],
     [UNIT.bytes, kernels.unitBytes()],
   ]) {
-    if (ours !== theirs) throw new RangeError(`blocks of ${theirs} bytes in the kernels, ${ours} here`);
+    if (ours !== theirs)
+      throw new RangeError(`a parameter block has ${theirs} bytes in the kernels, but ${ours} in the host`);
   }
   const address = scratch[Atomics.add(places, 0, 1)];
   kernels.bindScratch(address);
@@ -158,7 +160,7 @@ export function dropIndex({ engine, id }: { engine: number; id: number }): void 
   engines.get(engine)?.indexes.delete(id);
 }
 
-/** Works on the job until no unit is left. */
+/** Takes units of the job until none is left. */
 export function run(job: Job): void {
   const place = engines.get(job.engine)!;
   if (job.groups) runGroups(place, job, job.groups);
@@ -174,7 +176,7 @@ function runUnits(place: Place, job: Job): void {
   const results = new Float64Array(buffer, job.results);
   const words = new Uint32Array(buffer);
   let p = -1;
-  /** Units of the parts before p, and of p too. */
+  /** Number of units in the parts before p, and up to p. */
   let before = 0;
   let until = 0;
   for (;;) {
@@ -230,7 +232,7 @@ function runGroups(place: Place, job: Job, { units, clears, finishes }: Groups):
   }
 }
 
-/** What a kernel returns: the first bad row, or the unit's last. */
+/** Converts what a kernel returns (the first bad row, or `last`) to the first bad row, or −1. */
 function badRow(row: number, last: number): number {
   return row >>> 0 < last ? row >>> 0 : -1;
 }
@@ -239,7 +241,7 @@ const WORD = Object.fromEntries(
   Object.entries(UNIT.at).map(([field, at]) => [field, at / 4]),
 ) as typeof UNIT.at;
 
-/** Field by field: a unit may be over in a few microseconds. */
+/** Writes the fields one by one: a unit may take only a few microseconds. */
 function describe(
   { unit }: Place,
   words: Uint32Array,
@@ -264,7 +266,7 @@ function describe(
   words[at + WORD.mass] = mass;
 }
 
-/** Runs the kernel of one unit; its edge term and the first bad row go to `results`, from `to` on. */
+/** Runs the kernel of one unit. Writes the edge term and the first bad row to `results` at `to`. */
 function runUnit(
   place: Place,
   job: Job,
@@ -282,7 +284,7 @@ function runUnit(
   results[to + 1] = badRow(row, part.units[number * UNIT_FIELDS + 2]);
 }
 
-/** Returns the first bad row, or the unit's last. */
+/** Returns the first bad row, or the unit's `last` if no row is bad. */
 function runKernel(
   place: Place,
   { kind, stride, withTerm }: Job,
@@ -319,7 +321,7 @@ function runKernel(
   if (what === UNIT_FINISH) {
     if (kind === 'edgeTerm') return last;
     describe(place, words, first, last, edges, mass, NO_WINDOW, slots, lastEdge);
-    if (kind === 'foldFresh') return kernels.renewLong(part.block, unit);
+    if (kind === 'foldFresh') return kernels.foldFreshLong(part.block, unit);
     return kind === 'count' ? kernels.countPieces(unit) : kernels.finishRow(unit);
   }
   const index = place.indexes.get(part.index)!;
@@ -331,7 +333,6 @@ function runKernel(
     kernels.passPiece(unit);
   } else if (what === UNIT_TILE && tiled) {
     const window = openTile(words, place.window, index, rows, lastEdge, tiled, slot);
-    // The first tile sets the sums, the others add to them.
     const sums = part.tileSums + 4 * stride * first;
     describe(place, words, first, last, edges, mass, window, sums, slot === 0 ? 0 : 1);
     kernels.passTile(unit);
@@ -341,7 +342,7 @@ function runKernel(
       : openWindow(words, place.window, index, rows, [firstEdge, lastEdge]);
     const sums = part.tileSums + 4 * stride * slot;
     describe(place, words, first, last, edges, kind === 'edgeTerm' ? 0 : mass, window, sums);
-    if (kind === 'foldFresh') return kernels.renewRows(part.block, unit);
+    if (kind === 'foldFresh') return kernels.foldFreshRows(part.block, unit);
     row = kind === 'count' ? kernels.countRows(unit) : kernels.walkRows(unit);
   }
   if (withTerm) results[to] = kernels.takeEdgeTerm();

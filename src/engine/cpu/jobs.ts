@@ -1,4 +1,4 @@
-// How half-steps become jobs of the workers: what their parts share, where sums wait, and which stages come first.
+// Turns half-steps into jobs for the workers: the blocks that units share, the room for intermediate sums, the order of stages.
 
 import { allocateFrom, createCounter } from '../../math/memory.js';
 import type { Heap } from '../../wasm/heap.js';
@@ -19,7 +19,7 @@ import type { EngineWorkers } from './engine-workers.js';
 import { type Groups, type JobKind, type JobPart, MAX_STRIDE, RESULT_EXTRAS } from './half-steps.js';
 import { firstBad, sumTerm } from './results.js';
 import { beginMeans, type CpuCounts, type CpuTable, type Gathered, type MeansTable } from './tables.js';
-import { cutTiles, isFar, type TiledRows, type TileLimits, tilingOf } from './tiles.js';
+import { cutTiles, shouldPrefetch, type TiledRows, type TileLimits, tilingOf } from './tiles.js';
 import {
   beginsOf,
   cutUnits,
@@ -33,7 +33,7 @@ import type { IndexArrays } from './windows.js';
 
 export interface CpuIndex extends EdgeIndex, IndexArrays {
   readonly kind: 'index';
-  /** How rows are cut into units, by the range of rows and the other table's tiles; and where they are counted by groups. */
+  /** How rows are cut into units, keyed by the range of rows and the other table's tiles; `grouped` holds cuts by groups. */
   readonly cuts: Map<string, Cut>;
   readonly grouped: WeakMap<Uint32Array, Map<string, Cut>>;
 }
@@ -43,7 +43,7 @@ export interface Cut extends RowCut {
   readonly begins?: Uint32Array;
 }
 
-/** Edges of a table's rows, and the table that they lead to. */
+/** A table, the edges of its rows, and the table that the edges lead to. */
 export interface Walked {
   readonly own: CpuTable;
   readonly index: CpuIndex;
@@ -51,22 +51,22 @@ export interface Walked {
   readonly rows?: RowRange | undefined;
 }
 
-/** As far as the cut depends on it. */
+/** What the cut depends on. */
 type WalkedRows = Omit<Walked, 'own'> & { readonly own: Pick<Gathered, 'rows'> };
 
-/** What a job may set beside its tables. */
+/** Options of a job. */
 export interface JobOptions {
   readonly hyper?: Omit<SideHyper, 'size'>;
   readonly activity?: Activity;
   readonly relaxation?: number | undefined;
   readonly edgeTerm?: boolean | undefined;
   readonly counts?: CpuCounts;
-  /** Where rows are made anew. */
+  /** Only for foldFresh. */
   readonly steps?: number;
   readonly start?: RowMeans;
 }
 
-/** What a part of a job left: its units' results in unit order, and the edge term of all of its stages. */
+/** What a part of a job returns: its units' results in unit order, and the edge term over all its stages. */
 export interface PartResult {
   readonly out: Float64Array;
   readonly term: EdgeTerm;
@@ -76,7 +76,7 @@ const NO_HYPER: SideHyper = { sigma: 0, tau: 0, shape: 0, rate: 0, size: 0 };
 
 export type Jobs = ReturnType<typeof createJobs>;
 
-export function createJobs(heap: Heap, crew: EngineWorkers, limits: UnitLimits, tileLimits: TileLimits) {
+export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimits, tileLimits: TileLimits) {
   const results = growing(heap);
   const slots = growing(heap);
   const tileSums = growing(heap);
@@ -104,7 +104,7 @@ export function createJobs(heap: Heap, crew: EngineWorkers, limits: UnitLimits, 
       scale: options.counts?.scale ?? 1,
       geometric: options.activity === 'mean' ? 0 : 1,
       withTerm: options.edgeTerm ? 1 : 0,
-      far: other && isFar(other, tileLimits) ? 1 : 0,
+      prefetch: other && shouldPrefetch(other, tileLimits) ? 1 : 0,
       relaxation: options.relaxation ?? 0,
       relaxationFloor: RELAXATION_FLOOR,
       shapeFloor: WEIGHT_SHAPE_FLOOR,
@@ -114,7 +114,7 @@ export function createJobs(heap: Heap, crew: EngineWorkers, limits: UnitLimits, 
     });
   }
 
-  /** Runs one job on all workers; resolves to all of its results. */
+  /** Runs one job on all workers and resolves to all its results. */
   async function runParts(
     kind: JobKind,
     stride: number,
@@ -127,11 +127,11 @@ export function createJobs(heap: Heap, crew: EngineWorkers, limits: UnitLimits, 
     const size = taken * (stride + RESULT_EXTRAS) + (groups ? units * RESULT_EXTRAS : 0);
     const at = results(8 * size);
     const job = { kind, parts, groups, next: createCounter(), stride, withTerm, results: at };
-    await crew.run(job, taken);
+    await workers.run(job, taken);
     return heap.f64(at, size);
   }
 
-  /** Runs a job that walks no edges; resolves to its units' results, in unit order. */
+  /** Runs a job without edges and resolves to its units' results, in unit order. */
   function run(
     kind: JobKind,
     own: CpuTable,
@@ -161,7 +161,7 @@ export function createJobs(heap: Heap, crew: EngineWorkers, limits: UnitLimits, 
     return cut;
   }
 
-  /** Parts whose sums of tiled rows have room at once. */
+  /** Batches of parts: the sums of a batch's tiled rows fit in memory. */
   function batches(walks: readonly Walked[], groups: Uint32Array | undefined): WalkedCut[][] {
     const all: WalkedCut[][] = [];
     let bytes = 0;
@@ -178,7 +178,7 @@ export function createJobs(heap: Heap, crew: EngineWorkers, limits: UnitLimits, 
     return all;
   }
 
-  /** The parts of a batch, with room for what waits between stages; and their stages, run: resolves to the edge terms. */
+  /** Allocates the intermediate sums of a batch and runs the stages before its rows. Resolves to the parts and edge terms. */
   async function begin(
     kind: JobKind,
     batch: readonly WalkedCut[],
@@ -215,7 +215,7 @@ export function createJobs(heap: Heap, crew: EngineWorkers, limits: UnitLimits, 
     return { parts, terms };
   }
 
-  /** A job that walks edges, each table's from its own. */
+  /** Runs a job over the edges of several tables. */
   async function walk(
     kind: 'update' | 'edgeTerm',
     walks: readonly Walked[],
@@ -234,10 +234,10 @@ export function createJobs(heap: Heap, crew: EngineWorkers, limits: UnitLimits, 
   }
 
   /**
-   * Half-steps of rows that are made anew, one after the other while a block of them and what it gathers are in the cache: by tiles
-   * nothing would be left to gain. Resolves to the results of the last.
+   * All half-steps of re-initialised rows. A block of rows runs its half-steps while it and the rows it gathers are in cache, so
+   * tiles would gain nothing. Resolves to the results of the last half-step.
    */
-  async function renew(
+  async function foldFresh(
     own: MeansTable,
     { index, other }: Pick<Walked, 'index' | 'other'>,
     options: FoldFreshOptions,
@@ -250,7 +250,7 @@ export function createJobs(heap: Heap, crew: EngineWorkers, limits: UnitLimits, 
     const walked = { block, index: index.id, tiled: undefined, tileSums: 0, begins: undefined };
     const part = { ...walked, units: cut.rows, slots: slots(8 * stride * cut.pieces) };
     const run = (units: Uint32Array) => runParts('foldFresh', stride, [{ ...part, units }], false);
-    // Rows longer than a window take their steps by pieces.
+    // A row longer than a window runs each half-step in pieces.
     const long = finishesIn(cut.rows);
     beginMeans(heap, own, options.start, rowsOf(long));
     for (let step = 1; step <= options.steps; step++) {
@@ -260,7 +260,7 @@ export function createJobs(heap: Heap, crew: EngineWorkers, limits: UnitLimits, 
     return run(cut.rows);
   }
 
-  /** Counts of one table's rows over the edges of several parts. */
+  /** Adds the edges of several parts to the counts of one table. */
   async function count(
     walks: readonly Walked[],
     options: JobOptions & { readonly counts: CpuCounts },
@@ -285,15 +285,15 @@ export function createJobs(heap: Heap, crew: EngineWorkers, limits: UnitLimits, 
     return counted;
   }
 
-  return { bindMass, run, walk, renew, count };
+  return { bindMass, run, walk, foldFresh, count };
 }
 
 interface Counted {
-  /** Of each part. */
+  /** One per part. */
   readonly terms: EdgeTerm[];
-  /** The first row whose counts fixed point cannot hold; −1: none. */
+  /** The first row with a count too large for fixed point; −1: none. */
   bad: number;
-  /** Results of the groups, which have masses where the half-step was completed. */
+  /** Results of the groups. They hold masses if the half-step was completed. */
   out: Float64Array;
 }
 
@@ -303,7 +303,7 @@ interface WalkedCut extends Walked {
 
 const countOf = (units: Uint32Array): number => units.length / UNIT_FIELDS;
 
-/** Of units of whole rows, those of rows that are longer than a window. */
+/** The units of rows longer than a window. */
 function finishesIn(units: Uint32Array): Uint32Array {
   const found: number[] = [];
   for (let at = 0; at < units.length; at += UNIT_FIELDS) {
@@ -312,11 +312,10 @@ function finishesIn(units: Uint32Array): Uint32Array {
   return allocateFrom(found);
 }
 
-/** The first row of each unit. */
 const rowsOf = (units: Uint32Array): number[] =>
   Array.from({ length: countOf(units) }, (_, u) => units[u * UNIT_FIELDS + 1]);
 
-/** Each part's results, `size` values a unit, from `from` on. */
+/** Each part's results: `size` values per unit, starting at `from`. */
 function split(out: Float64Array, parts: readonly JobPart[], size: number, from: number): Float64Array[] {
   return parts.map(({ units }) => {
     const begin = from;
@@ -325,7 +324,7 @@ function split(out: Float64Array, parts: readonly JobPart[], size: number, from:
   });
 }
 
-/** A block that grows as needed and is reused. */
+/** A block that is reused and grows when needed. */
 function growing(heap: Heap): (bytes: number) => number {
   let at = 0;
   let size = 0;

@@ -1,9 +1,8 @@
-// What the units of a job leave, added in unit order: the same bits on any number of threads.
+// Adds up the results of a job's units in unit order, so that any number of threads gives the same bits.
 
 import type { Table } from '../engine.js';
 import { RESULT_EXTRAS } from './half-steps.js';
 
-/** Mass per feature. */
 export function sumMass(results: Float64Array, table: Table & { readonly stride: number }): Float64Array {
   const mass = new Float64Array(table.features);
   const size = table.stride + RESULT_EXTRAS;
@@ -13,7 +12,7 @@ export function sumMass(results: Float64Array, table: Table & { readonly stride:
   return mass;
 }
 
-/** Edge term, or row terms. */
+/** The edge term, or the row terms. */
 export function sumTerm(results: Float64Array, stride: number): number {
   let sum = 0;
   for (let at = stride; at < results.length; at += stride + RESULT_EXTRAS) sum += results[at];

@@ -1,4 +1,4 @@
-// Tables and counts of the cpu engine: where their arrays lie in WebAssembly memory, and how they get in and out.
+// Tables and counts of the cpu engine: where their arrays lie in WebAssembly memory, and how values are copied in and out.
 
 import { allocate } from '../../math/memory.js';
 import type { Heap } from '../../wasm/heap.js';
@@ -22,7 +22,7 @@ export interface TableAddresses {
   readonly featureShape: number;
   readonly featureRate: number;
   readonly activity: number;
-  /** stride float32: all ones in the lanes of real features. */
+  /** stride float32: all bits set in the lanes of real features, 0 in padding. */
   readonly laneMask: number;
 }
 
@@ -31,13 +31,13 @@ export interface CpuTable extends Table {
   /** Features rounded up to whole vectors of four. */
   readonly stride: number;
   readonly at: TableAddresses;
-  /** K-vectors, replaced whole. */
+  /** Never changed in place: an update replaces the object. */
   totals: TableTotals;
-  /** Rows cut by number alone, for passes that do not walk edges. */
+  /** Units of equal numbers of rows, for passes that walk no edges. */
   readonly evenUnits: Uint32Array;
 }
 
-/** A table of means alone: what is gathered from it, and the mean of each row's weight. */
+/** A table that holds only means: the activities that edge passes read, and the mean of each row's weight. */
 export interface MeansTable extends Table {
   readonly kind: 'means';
   readonly stride: number;
@@ -45,7 +45,7 @@ export interface MeansTable extends Table {
   totals: TableTotals;
 }
 
-/** What edges may lead to. */
+/** Tables that edges may lead to. */
 export type Gathered = CpuTable | MeansTable;
 
 export interface CpuCounts extends ExpectedCounts {
@@ -53,7 +53,7 @@ export interface CpuCounts extends ExpectedCounts {
   readonly stride: number;
   /** rows × stride int64. */
   readonly at: number;
-  /** Rows that are counted and finished together. */
+  /** Groups of rows: one worker counts and finishes a whole group. */
   readonly groups: Uint32Array;
 }
 
@@ -88,7 +88,7 @@ export function allocateMeans(heap: Heap, rows: number, features: number): Means
   return { kind: 'means', rows, features, stride, at, totals: noTotals(features) };
 }
 
-/** What rows that are made anew begin with; `long`: those that take their steps by pieces show it already. */
+/** Sets the first means of re-initialised rows. Kernels start short rows themselves; rows in `long` get their activities here. */
 export function beginMeans(
   heap: Heap,
   { rows, features, stride, at }: MeansTable,
@@ -134,7 +134,7 @@ export function storeTable(
       into.fill(given);
       for (let k = features; k < stride; k++) for (let i = k; i < into.length; i += stride) into[i] = padding;
     } else {
-      // Value by value: views of so short rows take longer to make than to copy.
+      // Value by value: for rows this short, creating a view takes longer than copying.
       for (let i = 0, from = 0, to = 0; i < rows; i++) {
         for (const end = from + features; from < end; ) into[to++] = given[from++];
         for (const end = (i + 1) * stride; to < end; ) into[to++] = padding;
@@ -143,7 +143,7 @@ export function storeTable(
   }
 }
 
-/** Values of a table without the padding of its rows. */
+/** A table's values without padding lanes. */
 function unpadded(heap: Heap, { rows, features, stride }: Gathered, address: number): Float32Array {
   const padded = heap.f32(address, rows * stride);
   const result = allocate(Float32Array, rows * features);

@@ -1,10 +1,10 @@
-// Tables that no cache holds are gathered from tile by tile. Every edge fetches a row of the other table; where that table is
-// larger than the cache, nearly every fetch goes to memory and misses the address translation besides. Neighbours ascend
-// within a row, so its edges to one tile of the other table lie together: all rows walk the edges of the first tile while
-// that tile is in the cache, then those of the second, and so on. A row's sums wait in a place of their own meanwhile.
+// Tables larger than every cache are read tile by tile. Every edge reads a row of the other table. If that table exceeds the
+// cache, nearly every read goes to memory and also misses the address translation. Neighbours ascend within a row, so a row's
+// edges to one tile are contiguous. All rows walk their edges to the first tile while that tile is in cache, then those to the
+// second, and so on. Meanwhile a row's partial sums wait in a slot.
 //
-// Only rows with several edges in a tile gain by it. Shorter ones are walked whole, when rows are finished; rows longer
-// than a window are cut into pieces as ever, at the borders of tiles besides, and each runs with its tile.
+// Only rows with several edges per tile gain. Shorter rows are walked whole when rows are finished. Rows longer than a window are
+// cut into pieces as usual, but also at tile borders, and each piece runs with its tile.
 
 import { allocate, allocateFrom } from '../../math/memory.js';
 import {
@@ -18,23 +18,23 @@ import {
 } from './units.js';
 
 export interface TileLimits {
-  /** A table of at most so many bytes, or of at most so many rows, is near: rows come soon, and are not asked for ahead. */
+  /** Tables of at most `near` bytes or `few` rows are not prefetched: their rows arrive soon enough. */
   readonly near: number;
   readonly few: number;
-  /** A table of at most so many bytes is gathered from as it is. */
+  /** Tables of at most this many bytes are read without tiles. */
   readonly cache: number;
   /** Most bytes of a tile. */
   readonly tile: number;
-  /** Edges that a row must have in a tile on average to be walked by tiles. */
+  /** Edges per tile that a row needs, on average, to be walked by tiles. */
   readonly least: number;
-  /** Most bytes of sums that wait at once, where they are of several shards. */
+  /** Most bytes of waiting sums, if several shards are walked. */
   readonly sums: number;
 }
 
 /**
- * Bytes of processors of today: 16 MiB of a last-level cache are often a thread's share; 8 MiB are 2,048 pages, as many as the
- * second level of address translation has room for on most. Declared, not measured: the cut decides the bits. What is near was
- * found by timing (docs/appendix/performance.md).
+ * Sizes that suit current processors: 16 MiB is often a thread's share of the last-level cache. 8 MiB are 2,048 pages, which
+ * the second level of address translation holds on most processors. They are constants because the cut decides the bits.
+ * Timing gave `near` and `few` (docs/appendix/performance.md).
  */
 export const DEFAULT_TILES: TileLimits = {
   near: 4 * 2 ** 20,
@@ -45,29 +45,29 @@ export const DEFAULT_TILES: TileLimits = {
   sums: 64 * 2 ** 20,
 };
 
-/** Rows have at least so many edges for each 4 bytes of sums that tiles cost them: at most 2 bytes an edge. */
+/** Edges that a row needs for every 4 bytes of waiting sums: tiles cost at most 2 bytes per edge. */
 const EDGES_PER_SUM = 2;
 
 /** Rows that are walked by tiles. Their sums lie in slots, in row order. */
 export interface TiledRows {
   /** Row of each slot. */
   readonly rows: Uint32Array;
-  /** Where the slots' edges begin, tile by tile; and, last, where they end: (tiles + 1) × slots positions. */
+  /** Where the slots' edges begin, tile by tile, and where the last tile's end: (tiles + 1) × slots positions. */
   readonly begins: Uint32Array;
 }
 
-/** How a table is tiled for those who gather from it. */
+/** How a table is tiled. */
 export interface Tiling {
-  /** Rows of the table, and of a tile of it. */
+  /** Rows of the table, and rows of one tile. */
   readonly rows: number;
   readonly inTile: number;
   /** Least edges of a row that is walked by tiles. */
   readonly least: number;
-  /** Least edges of a piece, on average: where a long row has fewer in a tile, its pieces span several. */
+  /** Least edges of a piece, on average. If a long row has fewer in a tile, a piece spans several tiles. */
   readonly leastPiece: number;
 }
 
-/** What is gathered from. `stride`: float32 of a row. */
+/** The table that edges lead to. `stride`: float32 per row. */
 interface Gathered {
   readonly rows: number;
   readonly stride: number;
@@ -75,12 +75,12 @@ interface Gathered {
 
 const bytesOf = ({ rows, stride }: Gathered): number => 4 * stride * rows;
 
-/** Whether rows are asked for ahead: no bit depends on it. */
-export function isFar(table: Gathered, limits: TileLimits): boolean {
+/** Whether kernels prefetch rows of the table. Results do not depend on it. */
+export function shouldPrefetch(table: Gathered, limits: TileLimits): boolean {
   return bytesOf(table) > limits.near && table.rows > limits.few;
 }
 
-/** Undefined: the table is gathered from as it is. */
+/** How the table is tiled; undefined: it is read without tiles. */
 export function tilingOf(table: Gathered, limits: TileLimits): Tiling | undefined {
   const { rows, stride } = table;
   const bytes = bytesOf(table);
@@ -97,7 +97,7 @@ export interface TiledCut extends RowCut {
   readonly tiled: TiledRows;
 }
 
-/** The cut of rows first … last−1, units within `groups`; undefined: none of them is long enough for tiles. */
+/** The cut of rows first … last−1, with units inside `groups`. Undefined: no row is long enough for tiles. */
 export function cutTiles(
   { offsets, neighbors }: { readonly offsets: Uint32Array; readonly neighbors: Uint32Array },
   { first, last }: { readonly first: number; readonly last: number },
@@ -124,7 +124,7 @@ export function cutTiles(
   const rows: number[] = [];
   let pieces = 0;
   let slot = 0;
-  // The unit under way: its first row, its first slot, and the edges of rows that are walked whole.
+  // The current unit: its first row, its first slot, and the edges of its untiled rows.
   let start = first;
   let startSlot = 0;
   let edges = 0;
@@ -173,13 +173,13 @@ export function cutTiles(
   };
 }
 
-/** Where the neighbours below `border` end, in edges e … to−1 of a row. */
+/** The position after the last neighbour below `border`, within edges e … to−1 of a row. */
 function endIn(neighbors: Uint32Array, e: number, to: number, border: number): number {
   while (e < to && neighbors[e] < border) e++;
   return e;
 }
 
-/** Units of a tile: runs of slots whose edges in it fill a window. */
+/** Units of a tile: runs of slots that fill a window with their edges in the tile. */
 function cutStage(units: number[], begins: Uint32Array, at: number, count: number, limits: UnitLimits): void {
   let start = 0;
   let edges = 0;

@@ -1,25 +1,24 @@
-// How the rows of an index are cut into units of work. The cut depends on the degrees (and tiles.ts on neighbours and the other
-// table's size), never on the number of threads, and partial sums are added in unit order: this is why results are
-// bit-identical for any number of threads.
+// Cuts the rows of an index into units of work. The cut depends on the degrees (with tiles also on neighbours and the other
+// table's size), never on the number of threads. Partial sums are added in unit order. Therefore results are bit-identical for
+// any number of threads.
 
 import { allocateFrom } from '../../math/memory.js';
-/** Fields of a unit in the flat list: what, rows first … last−1, edges firstEdge … lastEdge−1, and a slot. */
+/** Fields of a unit in the flat list: kind, rows first … last−1, edges firstEdge … lastEdge−1, slot. */
 export const UNIT_FIELDS = 6;
-/** Whole rows, passed and updated at once. Where rows are tiled, `slot` is the first slot of those among them. */
+/** Whole rows: edge pass and update in one go. With tiled rows, `slot` is the first slot among these rows. */
 export const UNIT_ROWS = 0;
-/** One piece of a row that is longer than a window: its sums go to `slot`. */
+/** One piece of a row that is longer than a window. Its sums go to `slot`. */
 export const UNIT_PIECE = 1;
-/** The update of such a row from its pieces: slots slot … slot + (lastEdge − firstEdge) − 1 (edges hold the number). */
+/** The update of a long row from its pieces: `slot` is the first slot, firstEdge is 0, lastEdge is the number of slots. */
 export const UNIT_FINISH = 2;
-/** Edges of tiled rows in one tile: slots first … last−1, which begin at `slot` of the tiled rows' positions (tiles.ts). */
+/** Edges of tiled rows in one tile: slots first … last−1. Their positions begin at `slot` of `TiledRows.begins` (tiles.ts). */
 export const UNIT_TILE = 3;
 
 export interface RowCut {
-  /** Stages that come before the rows, one after the other: pieces of long rows, and tiles. */
+  /** Stages that run before `rows`, in order: pieces of long rows, and tiles. */
   readonly stages: readonly Uint32Array[];
-  /** Whole rows, and the finish of long ones, in row order. */
+  /** Units of whole rows and updates of long rows, in row order. */
   readonly rows: Uint32Array;
-  /** How many pieces there are. */
   readonly pieces: number;
 }
 
@@ -32,7 +31,7 @@ export interface UnitLimits {
 
 export const DEFAULT_LIMITS: UnitLimits = { edges: 16384, rows: 4096 };
 
-/** `groups`: units of rows that no unit may reach across. */
+/** `groups`: units of rows whose borders no unit may cross. */
 export function cutUnits(
   offsets: Uint32Array,
   first: number,
@@ -70,7 +69,7 @@ export function cutUnits(
   return { stages, rows: allocateFrom(rows), pieces: slots };
 }
 
-/** Whether a group begins at a row; rows are asked for in their order. */
+/** Tells whether a group begins at a row. Rows must be asked for in ascending order. */
 export function bordersOf(groups: Uint32Array | undefined): { at(row: number): boolean } {
   if (!groups) return { at: () => false };
   let next = 1; // the field of the first row
@@ -82,7 +81,7 @@ export function bordersOf(groups: Uint32Array | undefined): { at(row: number): b
   };
 }
 
-/** Where the units of each group begin among units that none reaches across, and where the last ends. */
+/** Where the units of each group begin, and where the last group ends. No unit crosses a group border. */
 export function beginsOf(units: Uint32Array, groups: Uint32Array): Uint32Array {
   const count = groups.length / UNIT_FIELDS;
   const begins = allocateFrom(new Uint32Array(count + 1));
@@ -95,17 +94,17 @@ export function beginsOf(units: Uint32Array, groups: Uint32Array): Uint32Array {
   return begins;
 }
 
-/** Most bytes of counts of a group: they stay in a worker's cache while all parts of the data add to them. */
+/** Most bytes of a group's counts: they stay in a worker's cache while all parts of the data add to them. */
 const GROUP_BYTES = 128 * 1024;
-/** Large groups find more of a part's table in the cache; the last are small, so that threads end together. */
+/** Large groups reuse more of a part's table in cache. The last groups are small, so that all threads end at about the same time. */
 const SHARE = 48;
-/** Windows of a group. */
+/** Least and most windows of a group. */
 const LEAST_WINDOWS = 4;
 const MOST_WINDOWS = 64;
 
 /**
- * Rows whose counts are made together: a share of the `work` that is left each, which is that in all of the data, wherever they
- * are counted, so that sums over groups have the same bits anywhere. `bytes`: of a row's counts.
+ * Groups of rows that one worker counts. Each takes a share of the `work` that is left. `work` covers all of the data, wherever
+ * it is counted, so that sums over groups have the same bits everywhere. `bytes`: size of a row's counts.
  */
 export function cutGroups(work: Float64Array, { edges, rows }: UnitLimits, bytes: number): Uint32Array {
   let left = 0;
@@ -127,7 +126,7 @@ export function cutGroups(work: Float64Array, { edges, rows }: UnitLimits, bytes
   return allocateFrom(groups);
 }
 
-/** The units of whole rows that lie in a range, as far as they do. */
+/** The units of whole rows, clipped to a range of rows. */
 export function unitsWithin(
   units: Uint32Array,
   { first, last }: { readonly first: number; readonly last: number },

@@ -1,5 +1,5 @@
-// A worker's window of the WebAssembly memory: the edges of one unit are copied into it, 4 to 8 bytes an edge, and the
-// kernels read them there.
+// A worker's window of the WebAssembly memory: the edges of one unit are copied into it, 4 to 8 bytes per edge, and the kernels
+// read them there.
 
 import type { TiledRows } from './tiles.js';
 import type { UnitLimits } from './units.js';
@@ -11,30 +11,30 @@ export interface IndexArrays {
   readonly counts: Uint32Array | undefined;
 }
 
-/** Addresses in a window: rows + 1 offsets, the first of which is where its edges begin; neighbours; counts, or 0. */
+/** Addresses in a window: rows + 1 offsets (the first is where its edges begin), neighbours, and counts (0: none). */
 export interface Window {
   readonly offsets: number;
   readonly neighbors: number;
   readonly edgeCounts: number;
-  /** Row of each tiled row of the unit, and one that is none; 0: no row is tiled. */
+  /** The numbers of the unit's tiled rows, then NO_ROW; 0: no row is tiled. */
   readonly tiledRows: number;
 }
 
 export const NO_WINDOW: Window = { offsets: 0, neighbors: 0, edgeCounts: 0, tiledRows: 0 };
 
-/** Kernels read counts four at a time: so many bytes after the last. */
+/** Kernels read counts four at a time, so they may read this many bytes after the last one. */
 const SLACK = 16;
-/** Bytes that a list may take beyond its values: slack, and where it may begin. */
+/** Bytes that a list may need beyond its values: the slack and its alignment. */
 const ROOM = SLACK + 24;
-/** Stands after the last tiled row. */
+/** Ends the list of tiled rows. */
 const NO_ROW = 0xffffffff;
 
-/** Bytes of a window: offsets, neighbours, counts, and rows that are tiled. */
+/** Bytes of a window: offsets, neighbours, counts and tiled rows. */
 export function windowBytes({ edges, rows }: UnitLimits): number {
   return 8 * (rows + 1) + 8 * edges + 4 * ROOM;
 }
 
-/** The window of rows first … last−1, all of whose edges are walked at once; `view`: all of the memory. */
+/** The window of rows first … last−1 with all their edges. `view` covers the whole memory. */
 export function openWindow(
   view: Uint32Array,
   window: number,
@@ -44,7 +44,7 @@ export function openWindow(
 ): Window {
   let free = window;
   const copy = (from: Uint32Array, start: number, end: number): number => {
-    // Between shared buffers V8 copies words of 8 bytes where both sides are aligned alike, else byte by byte.
+    // Between shared buffers V8 copies 8 bytes at a time if both sides have the same alignment, else byte by byte.
     const at = free + ((from.byteOffset + 4 * start) % 8);
     view.set(from.subarray(start, end), at / 4);
     free = after(at, end - start);
@@ -58,7 +58,7 @@ export function openWindow(
 
 const after = (at: number, values: number): number => Math.ceil((at + 4 * values + SLACK) / 16) * 16;
 
-/** The window of tiled rows: the edges of slots first … last−1 in the tile whose positions begin at `tile`. */
+/** The window of tiled rows: the edges of slots first … last−1 in one tile. The tile's positions begin at `tile`. */
 export function openTile(
   view: Uint32Array,
   window: number,
@@ -82,7 +82,7 @@ export function openTile(
   return places;
 }
 
-/** The window of rows first … last−1, where tiled ones, from slot `slot` on, have had their edges walked. */
+/** The window of rows first … last−1 without the edges of tiled rows, which tiles have walked. `slot`: their first slot. */
 export function openRest(
   view: Uint32Array,
   window: number,
@@ -114,7 +114,7 @@ function placesFor(window: number, rows: number, edges: number, counted: boolean
   return { offsets: window, tiledRows, neighbors, edgeCounts: counted ? after(neighbors, edges) : 0 };
 }
 
-/** One by one: most stretches are too short for a call to pay. Returns where the next ones go. */
+/** One by one: most ranges are too short for a bulk copy to pay. Returns the next free position. */
 function copyEdges(
   view: Uint32Array,
   { neighbors, edgeCounts }: Window,

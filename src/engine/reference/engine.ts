@@ -1,5 +1,5 @@
-// The reference engine: float64, one thread, slow on purpose. It is written as the updates
-// are derived, line by line; the other engines are held to it. Operations take effect within the call, so they are in order as they are.
+// The reference engine: float64, one thread, slow on purpose. The code follows the derivation line by line, and tests compare the
+// other engines with it. Every operation completes within the call, so operations need no queue.
 
 import { FitError } from '../../errors.js';
 import type { EdgeRows } from '../../math/csr.js';
@@ -32,7 +32,7 @@ interface ReferenceTable extends Table {
   readonly weightRate: Float64Array;
   readonly featureShape: Float64Array;
   readonly featureRate: Float64Array;
-  /** A_ik: what the edge pass of the other side sees. */
+  /** A_ik, which the edge pass of the other side reads. */
   readonly activity: Float64Array;
   readonly mass: Float64Array;
   unseen: Float64Array;
@@ -196,7 +196,7 @@ function halfStep(
   return options.edgeTerm ? edgeTerm : undefined;
 }
 
-/** The first half alone. */
+/** The first half of a half-step: adds expected counts. */
 function addCounts(
   own: ReferenceTable,
   index: ReferenceIndex,
@@ -220,7 +220,7 @@ function addCounts(
   return options.edgeTerm ? edgeTerm : undefined;
 }
 
-/** The second half alone. */
+/** The second half of a half-step: updates rows from their counts. */
 function finish(own: ReferenceTable, counts: ReferenceCounts, options: FinishOptions): void {
   const K = own.features;
   const { first, last } = options.rows ?? { first: 0, last: own.rows };
@@ -280,7 +280,7 @@ function updateRow(
   }
 }
 
-/** What follows from the rows: activity, mass, unseen. */
+/** Derives activity, mass and unseen mass from the rows. */
 function finishTable(
   own: ReferenceTable,
   M: Float64Array,
@@ -293,7 +293,7 @@ function finishTable(
   own.unseen = hyper.size > 0 ? unseenMass(hyper, M) : new Float64Array(own.features);
 }
 
-/** The count, moved on in the direction it went. */
+/** Extrapolates the count from `before` by the factor `relaxation`. */
 function overRelaxed(count: number, before: number, relaxation: number): number {
   return relaxation === 0 ? count : Math.max(count + relaxation * (count - before), RELAXATION_FLOOR * count);
 }

@@ -1,19 +1,19 @@
-// What rows show the edge pass, and their mass, from the Gammas of their weights and features.
+// Activities (what the edge pass of the other side reads) and masses of rows, from the Gammas of weights and features.
 
 import {
-  addTo, constant, D0, D1, D2, E2, E3, E4, E5, E6, FAR, GREATEST, HALF, LN2_HIGH, LN2_LOW, madd, MINUS_LOG2E, ONE, P0, P1, P2,
+  addTo, constant, D0, D1, D2, E2, E3, E4, E5, E6, RATIO_CAP, GREATEST, HALF, LN2_HIGH, LN2_LOW, madd, MINUS_LOG2E, ONE, P0, P1, P2,
   ROUND,
 } from './simd';
 
 /**
- * Activities exp(E log ·) of two rows, never below the floor in a real lane, and their part of the mass. The rows go
- * through exp ψ side by side, step by step (simd.ts has it for one): so each constant is fetched once for both, and the
- * one's arithmetic fills the other's gaps.
+ * Activities exp(E log ·) of two rows, at least the floor in real lanes, and their contribution to the mass. Both rows run
+ * exp ψ in lockstep (simd.ts has it for one row): each constant is loaded once for both, and one row's arithmetic fills the
+ * other's latency.
  * @param shapes0 address of the first row's feature shapes; likewise its rates and activities, and the second row's
- * @param mean0 the first row's weight, its mean; scale0 is exp(E log ·) of it
- * @param mass stride float64, to which the rows' mass is added
- * @param updated whether the rates are to be set, to rate + mean·M; else they are read
- * @param single the second row is the first one again, and counts for nothing
+ * @param mean0 the mean of the first row's weight; scale0 is exp(E log ·) of the weight
+ * @param mass stride float64 that receive the rows' mass
+ * @param updated true: set the rates to rate + mean·M; false: read them
+ * @param single the second row repeats the first; ignore it
  */
 // @ts-ignore: decorator
 @inline
@@ -86,8 +86,8 @@ export function showPair(
     h1 = madd(h1, q1, f32x4.sub(one, e1));
     h0 = i32x4.add(h0, i32x4.shl(n0, 23));
     h1 = i32x4.add(h1, i32x4.shl(n1, 23));
-    // d(x), and 1/(d·rate), which serves the activity and the mean
-    c = constant(FAR);
+    // d(x), and 1/(d·rate), which both the activity and the mean use
+    c = constant(RATIO_CAP);
     const y0 = f32x4.pmin(x0, c);
     const y1 = f32x4.pmin(x1, c);
     c = constant(D2);
@@ -123,7 +123,7 @@ export function showPair(
   }
 }
 
-/** Activities equal to the means, of one row, and its part of the mass. */
+/** Activities equal to the means, for one row, and its contribution to the mass. */
 // @ts-ignore: decorator
 @inline
 export function showMeans(

@@ -1,21 +1,19 @@
-// The edge pass: λ of each edge from the two vertices' activities, its weight w = 1/(1 − e^−λ) (multigraph: g/λ), and
-// the sums Σ_j w_ij B_jk of each row.
+// The edge pass: λ of each edge from the two vertices' activities, its weight w = 1/(1 − e^−λ) (multigraph: g/λ), and the sums
+// Σ_j w_ij B_jk of each row.
 //
-// Edges go through these three steps in batches: all λ's of a batch, all weights, all sums. So rows of the other table
-// are fetched with nothing to wait for in between, the weights of short rows still fill whole vectors, and the rows are
-// in cache when the third step reads them again.
+// Edges take these three steps in batches: all λ's of a batch, then all weights, then all sums. Reads of the other table's rows
+// then wait for nothing in between, the weights of short rows fill whole vectors, and the third step finds the rows in cache.
 //
-// The edges lie in a window that the host has copied into this memory, so the index itself may be larger than
-// WebAssembly can address.
+// The host copies the edges into a window of this memory, so the index may be larger than WebAssembly can address.
 
 import { UnitBlock } from './params';
 import { addTo, constant, madd, narrow, ONE, oneMinusExpNeg, rowSums } from './simd';
 
-/** Most edges of a batch. A longer row is cut into batches, whose sums are added in float64: so it stays accurate. */
+/** Most edges of a batch. A longer row is cut into batches; their sums are added in float64, which keeps them accurate. */
 const BATCH: u32 = 128;
-/** Bytes of the other table's rows that a batch may take: not much more than the first-level cache, at least 16 rows. */
+/** Most bytes of the other table's rows in a batch: little more than the first-level cache, but at least 16 rows. */
 const BATCH_ROWS: usize = 32768;
-/** Bytes of scratch of a batch: its λ's, then its weights. */
+/** Scratch bytes of a batch: its λ's, which its weights replace. */
 export const BATCH_BYTES: usize = 4 * BATCH + 16;
 
 // Edge term of the bound: Σ λ and the product of (1 − e^−λ), folded into `logProduct` before it underflows.
@@ -34,7 +32,7 @@ export function takeEdgeTerm(): f64 {
   return linear + logProduct + Math.log(product);
 }
 
-/** Edges of a batch where rows have this many bytes. */
+/** Edges of a batch, for rows of `bytes` bytes. */
 // @ts-ignore: decorator
 @inline
 function batchEdges(bytes: usize): u32 {
@@ -50,7 +48,7 @@ function dots(a: usize, b0: usize, b1: usize, b2: usize, b3: usize, bytes: usize
   let s1 = f32x4.splat(0);
   let s2 = f32x4.splat(0);
   let s3 = f32x4.splat(0);
-  // Eight features a turn: more would not fit into registers, since V8 puts all loads of a turn first.
+  // Eight features per iteration: more would exceed the registers, because V8 hoists all loads of an iteration.
   for (const whole = a + (bytes & ~31); a < whole; a += 32, b0 += 32, b1 += 32, b2 += 32, b3 += 32) {
     const x = v128.load(a);
     const y = v128.load(a, 16);
@@ -69,13 +67,13 @@ function dots(a: usize, b0: usize, b1: usize, b2: usize, b3: usize, bytes: usize
   return rowSums(s0, s1, s2, s3);
 }
 
-/** λ's of a row's edges, to `lambdas`. Up to three places after the last are written too: they are filled later. */
+/** Writes the λ's of a row's edges to `lambdas`. Overwrites up to three values after the last; later steps fill those. */
 // @ts-ignore: decorator
 @inline
 function computeLambdas(row: usize, other: usize, neighbors: usize, edges: u32, bytes: usize, lambdas: usize): void {
   const end = (<usize>edges) << 2;
   for (let e: usize = 0; e < end; e += 16) {
-    // The last edge stands in for those that a group of four lacks.
+    // Past the end, the last edge fills the group of four.
     const b0 = other + (<usize>load<u32>(neighbors + e)) * bytes;
     const b1 = other + (<usize>load<u32>(neighbors + min(e + 4, end - 4))) * bytes;
     const b2 = other + (<usize>load<u32>(neighbors + min(e + 8, end - 4))) * bytes;
@@ -84,7 +82,7 @@ function computeLambdas(row: usize, other: usize, neighbors: usize, edges: u32, 
   }
 }
 
-/** Replaces the λ's of a batch by the weights. */
+/** Replaces the λ's of a batch with its weights. */
 // @ts-ignore: decorator
 @inline
 function computeWeights(lambdas: usize, counts: usize, edges: u32, withTerm: bool): void {
@@ -103,7 +101,7 @@ function computeWeights(lambdas: usize, counts: usize, edges: u32, withTerm: boo
   }
 }
 
-/** Σ_j w_j B_jk over a row's edges, to `sums`: 16 features in registers at a time, then what is left four at a time. */
+/** Writes Σ_j w_j B_jk over a row's edges to `sums`: 16 features at a time in registers, then 4 at a time. */
 // @ts-ignore: decorator
 @inline
 function addWeighted(other: usize, neighbors: usize, weights: usize, edges: u32, bytes: usize, sums: usize): void {
@@ -186,7 +184,7 @@ function multiTerm(lambda: v128, g: v128, left: u32): void {
     <f64>f32x4.extract_lane(g, 3) * Math.log(<f64>f32x4.extract_lane(lambda, 3));
 }
 
-// What a pass works on. Bound once for many rows, and read into locals by those who loop over it.
+// The pass in progress. Bound once for many rows; loops copy it into locals.
 let other: usize = 0;
 let neighbors: usize = 0;
 let counts: usize = 0;
@@ -194,18 +192,19 @@ let base: u32 = 0;
 let bytes: usize = 0;
 let lambdas: usize = 0;
 let withTerm: bool = false;
-let far: bool = false;
-/** Keeps loads that are made for the cache alone from being dropped. */
-let touched: u32 = 0;
+let prefetch: bool = false;
+/** Receives the prefetched values, so that the compiler keeps the loads. */
+let prefetched: u32 = 0;
 
 /**
  * @param other_ address of the other table's activities B
- * @param neighbors_ address of the window's neighbours; likewise its counts, 0: a simple graph
- * @param base_ the offset where the window begins
+ * @param neighbors_ address of the window's neighbours
+ * @param counts_ address of the window's edge counts; 0: a simple graph
+ * @param base_ offset of the window's first edge
  * @param bytes_ bytes of a row: stride float32
  * @param lambdas_ BATCH_BYTES of scratch
- * @param withTerm_ whether the edge term is taken
- * @param far_ whether the rows of B are asked for ahead: they are not in a core's own cache
+ * @param withTerm_ whether to compute the edge term
+ * @param prefetch_ whether to prefetch rows of B, because B exceeds a core's own cache
  */
 export function bindPass(
   other_: usize,
@@ -215,7 +214,7 @@ export function bindPass(
   bytes_: usize,
   lambdas_: usize,
   withTerm_: bool,
-  far_: bool,
+  prefetch_: bool,
 ): void {
   other = other_;
   neighbors = neighbors_;
@@ -224,23 +223,23 @@ export function bindPass(
   bytes = bytes_;
   lambdas = lambdas_;
   withTerm = withTerm_;
-  far = far_;
+  prefetch = prefetch_;
 }
 
-/** Whether the pass asks for rows ahead, from now on. */
+/** Switches prefetching on or off from now on. */
 // @ts-ignore: decorator
 @inline
-export function askAhead(far_: bool): void {
-  far = far_;
+export function setPrefetch(prefetch_: bool): void {
+  prefetch = prefetch_;
 }
 
 /**
- * Asks for the rows of a batch. Between loads that wait for nothing the processor sees many more of them ahead than between
- * those of dot products; a cache would answer before that pays. Eight loads a turn, so that little else is among them.
+ * Prefetches the rows of a batch. These loads depend on nothing, so the processor has many more of them in flight than it would
+ * within dot products. If the rows were in cache, this would not pay. Eight loads per iteration leave room for little else.
  */
 // @ts-ignore: decorator
 @inline
-function touchRows(neighbors: usize, edges: u32): void {
+function prefetchRows(neighbors: usize, edges: u32): void {
   const end = neighbors + ((<usize>edges) << 2);
   const whole = end - ((edges & 3) << 2);
   const size = bytes;
@@ -262,11 +261,11 @@ function touchRows(neighbors: usize, edges: u32): void {
       seen |= load<u32>(row) | load<u32>(row + next);
     }
   }
-  touched = seen;
+  prefetched = seen;
 }
 
 /**
- * One batch: Σ_j w_ij B_jk of `count` rows, whose edges are at most a batch in all, to `sums` (stride float32 a row).
+ * One batch: writes Σ_j w_ij B_jk of `count` rows to `sums` (stride float32 per row). The rows have at most one batch of edges.
  * @param rows address of the first row's activities A
  * @param offsets address of the first row's offset
  */
@@ -274,7 +273,7 @@ function passBatch(rows: usize, count: u32, offsets: usize, sums: usize): void {
   const first = load<u32>(offsets);
   const skipped = (<usize>(first - base)) << 2;
   const at = neighbors + skipped;
-  if (far) touchRows(at, load<u32>(offsets + ((<usize>count) << 2)) - first);
+  if (prefetch) prefetchRows(at, load<u32>(offsets + ((<usize>count) << 2)) - first);
   let begin = first;
   for (let r: u32 = 0; r < count; r++) {
     const end = load<u32>(offsets + ((<usize>r) << 2), 4);
@@ -293,7 +292,7 @@ function passBatch(rows: usize, count: u32, offsets: usize, sums: usize): void {
 }
 
 /**
- * Σ_j w_ij B_jk over one row's edges begin … end−1 in float64, batch by batch, to `sums`.
+ * Writes Σ_j w_ij B_jk over one row's edges begin … end−1 to `sums`, in float64, batch by batch.
  * @param row address of the row's activities A
  * @param part stride float32 of scratch
  */
@@ -303,7 +302,7 @@ export function passLong(row: usize, begin: u32, end: u32, part: usize, sums: us
   for (let e = begin; e < end; e += batch) {
     const here = min(batch, end - e);
     const skip = (<usize>(e - base)) << 2;
-    if (far) touchRows(neighbors + skip, here);
+    if (prefetch) prefetchRows(neighbors + skip, here);
     computeLambdas(row, other, neighbors + skip, here, bytes, lambdas);
     computeWeights(lambdas, counts ? counts + skip : 0, here, withTerm);
     addWeighted(other, neighbors + skip, lambdas, here, bytes, part);
@@ -311,7 +310,7 @@ export function passLong(row: usize, begin: u32, end: u32, part: usize, sums: us
   }
 }
 
-/** Float64 sums of a long row's pieces, added in order, to `sums`. Returns where they are. */
+/** Adds up the float64 sums of a long row's pieces, in order. Returns `sums`. */
 export function sumPieces(unit: UnitBlock, stride: u32, sums: usize): usize {
   const bytes: usize = (<usize>stride) << 3;
   for (let k: usize = 0; k < bytes; k += 16) {
@@ -330,7 +329,7 @@ export function demoteSums(sums: usize, bytes: usize, to: usize): void {
 }
 
 /**
- * Σ_j w_ij B_jk of `count` rows, to `sums` (stride float32 a row).
+ * Writes Σ_j w_ij B_jk of `count` rows to `sums` (stride float32 per row).
  * @param rows address of the first row's activities A
  * @param offsets address of the first row's offset
  * @param long stride float64 of scratch
@@ -342,7 +341,6 @@ export function passRows(rows: usize, count: u32, offsets: usize, long: usize, s
     const begin = load<u32>(at);
     const row = rows + (<usize>r) * bytes;
     const to = sums + (<usize>r) * bytes;
-    // As many rows as a batch holds.
     let next = r;
     while (next < count && load<u32>(offsets + ((<usize>next) << 2), 4) - begin <= batch) next++;
     if (next > r) {

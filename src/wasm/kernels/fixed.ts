@@ -2,24 +2,24 @@
 
 import { narrow, promoteHigh } from './simd';
 
-/** 1.5·2⁵², in memory as those of simd.ts are. */
+/** 1.5·2⁵², kept in memory for the reason given in simd.ts. */
 const MAGIC = memory.data<f64>([6755399441055744]);
-/** Below this a float64 that is whole, and an int64, have the same low 52 bits after 1.5·2⁵² is added. */
+/** Below this, adding 1.5·2⁵² to a whole float64 leaves the number's int64 bits in the low 52 bits of the sum. */
 const NEAR: f64 = 2251799813685248; // 2⁵¹
-/** Counts end here: half of what int64 holds, so that a sum that went over is seen. */
+/** Upper limit of counts: half the range of int64, so that an overflowing sum is detected. */
 const LIMIT: f64 = 4611686018427387904; // 2⁶²
 
-/** 1.5·2⁵² over the scale, twice. */
+/** 1.5·2⁵² / scale in both lanes. */
 export function magicOf(scale: f64): v128 {
   return f64x2.div(v128.load64_splat(MAGIC), f64x2.splat(scale));
 }
 
-/** Four times the float32 from which on counts are large. */
+/** The float32 from which counts count as large, in all four lanes. */
 export function nearOf(scale: f64): v128 {
   return f32x4.splat(<f32>(NEAR / scale));
 }
 
-/** Two counts as int64: the low bits of what they are once `magic` is added, which rounds them to whole steps of the scale. */
+/** Two counts as int64. Adding `magic` rounds them to steps of 1/scale, and the low bits of the sum are the int64. */
 // @ts-ignore: decorator
 @inline
 function toFixed(counts: v128, magic: v128): v128 {
@@ -27,15 +27,16 @@ function toFixed(counts: v128, magic: v128): v128 {
 }
 
 /**
- * Adds the products of a row's activities and its sums, times `scale`, to the int64 at `to`. False where one is not a number,
- * negative, or too large.
- * @param bytes of a row in float32
- * @param magic magicOf the scale; likewise `near`
+ * Adds the products of a row's activities and sums, times `scale`, to the int64 at `to`. Returns false if a product is NaN,
+ * negative or too large.
+ * @param bytes size of a row in float32
+ * @param magic magicOf(scale)
+ * @param near nearOf(scale)
  */
 // @ts-ignore: decorator
 @inline
 export function addRow(to: usize, activity: usize, sums: usize, bytes: usize, magic: v128, near: v128, scale: f64): bool {
-  // Bits of floats are in the order of floats, and those of what is not a number or negative come last.
+  // As unsigned integers, float bits sort like the floats; negative numbers and NaN come last.
   let largest = i32x4.splat(0);
   for (let k: usize = 0; k < bytes; k += 16) {
     const count = f32x4.mul(v128.load(activity + k), v128.load(sums + k));
@@ -47,7 +48,7 @@ export function addRow(to: usize, activity: usize, sums: usize, bytes: usize, ma
   return v128.any_true(i32x4.ge_u(largest, near)) ? addLargeRow(to, activity, sums, bytes, scale) : true;
 }
 
-/** The same for a row with large counts, which were added as if they were not: that is taken back first. */
+/** addRow for a row with large counts. First subtracts what addRow added for them, which is wrong. */
 function addLargeRow(to: usize, activity: usize, sums: usize, bytes: usize, scale: f64): bool {
   const magic = magicOf(scale);
   let fits = true;
@@ -61,7 +62,7 @@ function addLargeRow(to: usize, activity: usize, sums: usize, bytes: usize, scal
   return fits;
 }
 
-/** Adds two counts, times `scale`, to two int64 at `to`. False where one is not a number, negative, or too large. */
+/** Adds two counts, times `scale`, to two int64 at `to`. Returns false if one is NaN, negative or too large. */
 // @ts-ignore: decorator
 @inline
 export function addFixed(to: usize, counts: v128, scale: f64): bool {
@@ -80,7 +81,7 @@ function addLarge(to: usize, scaled: f64): bool {
   return sum >= 0 && sum < <i64>LIMIT;
 }
 
-/** Counts from int64 at `from`, as many float32 as `bytes` hold; not a number where a sum was beyond fixed point. */
+/** Converts int64 counts at `from` to `bytes` bytes of float32. A sum beyond fixed point becomes NaN. */
 // @ts-ignore: decorator
 @inline
 export function takeCounts(to: usize, from: usize, bytes: usize, scale: f64): void {

@@ -1,27 +1,27 @@
-// Rows made anew: all begin alike and take a few half-steps from the same other table, means throughout. A row and the rows that it
-// gathers stay in the cache meanwhile. Only the means are kept: what a step needs of the one before is in them, since the mean
-// of a feature is the activity over the mean of the weight.
+// Re-initialised rows: all start with equal features and take a few half-steps from the same other table, with means throughout.
+// A row and the rows it gathers stay in cache meanwhile. Only means are stored: a step needs nothing else from the step before,
+// because a feature's mean is the activity divided by the weight's mean.
 
-import { askAhead, BATCH_BYTES, bindPass, demoteSums, passRows, sumPieces } from './edges';
+import { setPrefetch, BATCH_BYTES, bindPass, demoteSums, passRows, sumPieces } from './edges';
 import { JobBlock, scratch, UnitBlock } from './params';
 import { addTo, madd, narrow, promoteHigh, rowSums } from './simd';
 
-/** Rows that take their steps together: as rows.ts has them, but fewer where they gather more than stays in the cache. */
+/** Most rows of a block, as in rows.ts. A block has fewer rows if they gather more than stays in cache. */
 const BLOCK: u32 = 16;
-/** Bytes that rows may gather together: half of a core's own cache. */
+/** Most bytes that a block may gather: half of a core's own cache. */
 const GATHERED: usize = 524288;
 
-// A worker's scratch: the edge pass's batch; of each row four partial sums of its counts, and of Σ_k E[feature_k] M_k times the
-// weight; its weight; one row's sums in float64; the sums of the block's rows.
-const COUNTED: usize = BATCH_BYTES;
-const TILTED: usize = COUNTED + 16 * <usize>BLOCK;
-const WEIGHTS: usize = TILTED + 16 * <usize>BLOCK;
+// A worker's scratch: the batch of the edge pass; for each row four partial sums of its counts, four partial sums of
+// Σ_k E[feature_k] M_k times the weight, and the weight; one row's sums in float64; the sums of the block's rows.
+const COUNT_SUMS: usize = BATCH_BYTES;
+const RATE_SUMS: usize = COUNT_SUMS + 16 * <usize>BLOCK;
+const WEIGHTS: usize = RATE_SUMS + 16 * <usize>BLOCK;
 const LONG_SUMS: usize = WEIGHTS + 4 * <usize>BLOCK;
 
-/** How many of the rows that are left take their steps together. */
+/** How many of the `left` rows form the next block. */
 // @ts-ignore: decorator
 @inline
-function together(offsets: usize, left: u32, bytes: usize): u32 {
+function blockRows(offsets: usize, left: u32, bytes: usize): u32 {
   const begin = load<u32>(offsets);
   for (let rows = BLOCK; rows > 4; rows >>= 1) {
     const here = min(rows, left);
@@ -30,24 +30,24 @@ function together(offsets: usize, left: u32, bytes: usize): u32 {
   return min<u32>(4, left);
 }
 
-/** Expected counts A_ik Σ_j w_ij B_jk of a row instead of the sums, and what its weight needs of them. */
+/** Replaces a row's sums with its expected counts A_ik Σ_j w_ij B_jk, and stores the partial sums for its weight. */
 // @ts-ignore: decorator
 @inline
 function countRow(shown: usize, sums: usize, mass: usize, bytes: usize, row: usize): void {
   let counted = f32x4.splat(0);
-  let tilted = f32x4.splat(0);
+  let rateSum = f32x4.splat(0);
   for (let k: usize = 0; k < bytes; k += 16) {
     const a = v128.load(shown + k);
     const count = f32x4.mul(a, v128.load(sums + k));
     v128.store(sums + k, count);
     counted = f32x4.add(counted, count);
-    tilted = madd(a, v128.load(mass + k), tilted);
+    rateSum = madd(a, v128.load(mass + k), rateSum);
   }
-  v128.store(row, counted, COUNTED);
-  v128.store(row, tilted, TILTED);
+  v128.store(row, counted, COUNT_SUMS);
+  v128.store(row, rateSum, RATE_SUMS);
 }
 
-/** Means of a row's features times that of its weight, from its counts. */
+/** Sets a row's activities to the means of its features times its weight, from its counts. */
 // @ts-ignore: decorator
 @inline
 function showRow(job: JobBlock, shown: usize, counts: usize, weight: v128, bytes: usize, mass: usize): void {
@@ -68,9 +68,9 @@ function showRow(job: JobBlock, shown: usize, counts: usize, weight: v128, bytes
 }
 
 /**
- * The second half of a half-step of rows first … first+rows−1, whose sums and weights are in the scratch.
- * @param mass stride float64, to which the rows' mass is added; 0: another step follows
- * @returns the first row whose weight is no positive number, or first+rows if all are
+ * The second half of a half-step for rows first … first+rows−1. Their sums and weights are in the scratch.
+ * @param mass stride float64 that receive the rows' mass; 0: another step follows
+ * @returns the first row with a weight that is not a positive number, or first+rows
  */
 function finishRows(job: JobBlock, first: u32, rows: u32, sums: usize, mass: usize): u32 {
   const bytes: usize = (<usize>job.stride) << 2;
@@ -81,8 +81,8 @@ function finishRows(job: JobBlock, first: u32, rows: u32, sums: usize, mass: usi
   for (let r: usize = 0; r < <usize>rows; r += 4) {
     const from = scratch + (r << 4);
     const to = scratch + (r << 2);
-    const counted = sumsOfFour(from + COUNTED);
-    const tilted = f32x4.div(sumsOfFour(from + TILTED), v128.load(to, WEIGHTS));
+    const counted = sumsOfFour(from + COUNT_SUMS);
+    const rateSum = f32x4.div(sumsOfFour(from + RATE_SUMS), v128.load(to, WEIGHTS));
     const least = f64x2.splat(job.shapeFloor);
     const sigma = f64x2.splat(job.sigma);
     const tau = f64x2.splat(job.tau);
@@ -90,7 +90,7 @@ function finishRows(job: JobBlock, first: u32, rows: u32, sums: usize, mass: usi
       f64x2.pmax(f64x2.sub(f64x2.promote_low_f32x4(counted), sigma), least),
       f64x2.pmax(f64x2.sub(promoteHigh(counted), sigma), least),
     );
-    const rate = narrow(f64x2.add(f64x2.promote_low_f32x4(tilted), tau), f64x2.add(promoteHigh(tilted), tau));
+    const rate = narrow(f64x2.add(f64x2.promote_low_f32x4(rateSum), tau), f64x2.add(promoteHigh(rateSum), tau));
     v128.store(to, f32x4.div(shape, rate), WEIGHTS);
   }
   let bad = first + rows;
@@ -110,7 +110,7 @@ function sumsOfFour(at: usize): v128 {
   return rowSums(v128.load(at), v128.load(at, 16), v128.load(at, 32), v128.load(at, 48));
 }
 
-/** A row as it begins, with all features alike: its weight to the scratch's row `r`, and what it shows. */
+/** Initialises a row with equal features: its weight goes to row `r` of the scratch, and its activities are set. */
 // @ts-ignore: decorator
 @inline
 function beginRow(job: JobBlock, row: u32, r: usize, bytes: usize): void {
@@ -122,37 +122,37 @@ function beginRow(job: JobBlock, row: u32, r: usize, bytes: usize): void {
 }
 
 /**
- * All steps of a unit's rows.
- * @returns the first row whose weight is no positive number, or `last` if all are
+ * All half-steps of a unit's rows.
+ * @returns the first row with a weight that is not a positive number, or `last`
  */
-export function renewRows(jobAt: usize, unitAt: usize): u32 {
+export function foldFreshRows(jobAt: usize, unitAt: usize): u32 {
   const job = changetype<JobBlock>(jobAt);
   const unit = changetype<UnitBlock>(unitAt);
   const bytes: usize = (<usize>job.stride) << 2;
   const long = scratch + LONG_SUMS;
   const sums = long + (bytes << 1);
-  const far = job.far != 0;
-  bindPass(job.other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, false, far);
+  const prefetch = job.prefetch != 0;
+  bindPass(job.other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, false, prefetch);
   let bad = unit.last;
   for (let start = unit.first; start < unit.last; ) {
     const offsets: usize = <usize>unit.offsets + ((<usize>(start - unit.first)) << 2);
-    const rows = together(offsets, unit.last - start, bytes);
+    const rows = blockRows(offsets, unit.last - start, bytes);
     const shown = <usize>job.activity + (<usize>start) * bytes;
     for (let r: u32 = 0; r < rows; r++) beginRow(job, start + r, r, bytes);
-    askAhead(far);
+    setPrefetch(prefetch);
     for (let step: u32 = 1; step <= job.steps; step++) {
       passRows(shown, rows, offsets, long, sums);
       const badHere = finishRows(job, start, rows, sums, step == job.steps ? <usize>unit.mass : 0);
       if (bad == unit.last && badHere < start + rows) bad = badHere;
-      askAhead(false);
+      setPrefetch(false);
     }
     start += rows;
   }
   return bad;
 }
 
-/** One step of a row that is longer than a window, from the sums of its pieces. Returns it if its weight is bad, else the next. */
-export function renewLong(jobAt: usize, unitAt: usize): u32 {
+/** One half-step of a row longer than a window, from the sums of its pieces. Returns the row if its weight is bad, else the next. */
+export function foldFreshLong(jobAt: usize, unitAt: usize): u32 {
   const job = changetype<JobBlock>(jobAt);
   const unit = changetype<UnitBlock>(unitAt);
   const bytes: usize = (<usize>job.stride) << 2;

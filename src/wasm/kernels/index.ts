@@ -1,5 +1,4 @@
-// The WebAssembly module: every exported function works on the host's memory, on what the blocks and addresses that the
-// host hands in say.
+// The WebAssembly module. Every exported function works on the host's memory, at the addresses that the host passes.
 export { resetEdgeTerm, takeEdgeTerm } from './edges';
 export { bindScratch, jobBytes, unitBytes } from './params';
 export * from './fold-fresh';

@@ -1,13 +1,13 @@
-// Kernels of small dense systems, by conjugate gradients: one for each row (alternating least squares), or one alone.
+// Conjugate gradients for small dense systems: one system per row (alternating least squares), or a single one.
 
 import { madd, sum4 } from './simd';
 
-/** Rows added up at a time: they stay in the first cache while every tile of the Gram matrix is walked. */
+/** Rows added at a time: they stay in the first-level cache while every tile of the Gram matrix is updated. */
 const GRAM_ROWS: i32 = 32;
 
 /**
- * gram = factor · Σ_rows y yᵀ over the first rows of a table with `stride` float32 a row, a multiple of 8; packed: the same, eight
- * columns after the other, as `apply4` reads it.
+ * gram = factor · Σ_rows y yᵀ over the first `rows` rows of a table with `stride` float32 per row, a multiple of 8. `packed` gets
+ * the same matrix in panels of eight columns, as `apply4` reads it.
  */
 export function alsGram(table: usize, rows: i32, stride: i32, factor: f32, gram: usize, packed: usize): void {
   const bytes = <usize>stride << 2;
@@ -15,7 +15,7 @@ export function alsGram(table: usize, rows: i32, stride: i32, factor: f32, gram:
   for (let first = 0; first < rows; first += GRAM_ROWS) {
     const from = table + <usize>first * bytes;
     const to = table + <usize>min(rows, first + GRAM_ROWS) * bytes;
-    // Tiles of 4 × 8 on and above the diagonal, in registers over the rows.
+    // Tiles of 4 × 8 on and above the diagonal stay in registers while the rows pass.
     for (let k: usize = 0; k < bytes; k += 16) {
       for (let c = k & ~31; c < bytes; c += 32) addTile(from, to, bytes, k, c, gram + (k >> 2) * bytes + c);
     }
@@ -36,7 +36,7 @@ export function alsGram(table: usize, rows: i32, stride: i32, factor: f32, gram:
   }
 }
 
-/** Adds the products of columns k … k+3 and c … c+7 (bytes within a row) of the rows from … to. */
+/** Adds the products of columns k … k+3 and c … c+7 (given as bytes within a row) over the rows from … to. */
 function addTile(from: usize, to: usize, bytes: usize, k: usize, c: usize, tile: usize): void {
   const second = tile + bytes, third = second + bytes, fourth = third + bytes;
   let a0 = v128.load(tile), a1 = v128.load(tile, 16);
@@ -70,9 +70,9 @@ function addTile(from: usize, to: usize, bytes: usize, k: usize, c: usize, tile:
 }
 
 /**
- * Rows first … last−1 of `own`, four at a time: a few steps of conjugate gradients, from where they are, towards the solution of
- * (G + λ_r + Σ_{n of row} y_n y_nᵀ) x = Σ_n y_n, λ_r = lambda · (degree + base). A row is done before that where its residual is
- * below `tolerance` of the right-hand side. Beyond the last row `own` has room for three more. Scratch: 12 rows.
+ * Rows first … last−1 of `own`, four at a time: a few steps of conjugate gradients from their current values towards the solution
+ * of (G + λ_r + Σ_{n of row} y_n y_nᵀ) x = Σ_n y_n, with λ_r = lambda · (degree + base). A row stops early if its residual is
+ * below `tolerance` of the right-hand side. `own` has room for three more rows after the last. Scratch: 12 rows.
  */
 export function alsRows(
   own: usize,
@@ -93,7 +93,7 @@ export function alsRows(
   const r = scratch;
   const p = r + 4 * bytes;
   const q = p + 4 * bytes;
-  const state = q + 4 * bytes; // per row: its penalty, r·r, and the r·r at which it is done
+  const state = q + 4 * bytes; // per row: its penalty, r·r, and the r·r at which it stops
   for (let i = first; i < last; i += 4) {
     const rows = min(4, last - i);
     const x = own + <usize>i * bytes;
@@ -103,7 +103,7 @@ export function alsRows(
       store<f32>(state + (<usize>m << 2), lambda * (degree + base));
       store<f32>(state + (<usize>m << 2), 0, 16);
     }
-    // r = b − A x, where the edge part of it is Σ (1 − y·x) y.
+    // r = b − A x; its edge part is Σ (1 − y·x) y.
     apply4(packed, state, x, q, bytes);
     for (let m = 0; m < rows; m++) {
       const shift = <usize>m * bytes;
@@ -112,7 +112,7 @@ export function alsRows(
       store<f32>(state + (<usize>m << 2), dot(r + shift, r + shift, bytes), 16);
       store<f32>(state + (<usize>m << 2), 1e-12, 32);
       if (tolerance > 0) {
-        // As if it began at 0, where the residual is the right-hand side.
+        // The right-hand side, which is the residual at 0.
         memory.fill(q, 0, bytes);
         addRow(other, offsets, neighbors, i + m, 1, 0, x + shift, q, bytes);
         store<f32>(state + (<usize>m << 2), max<f32>(1e-12, tolerance * tolerance * dot(q, q, bytes)), 32);
@@ -149,7 +149,7 @@ function addRow(
     constant, factor, v, out, bytes);
 }
 
-/** out = (G + l) v for four vectors one after the other, each with its own l: every number of the packed G is read once. */
+/** out = (G + l) v for four consecutive vectors, each with its own l. Every number of the packed G is read once. */
 function apply4(packed: usize, l: usize, v: usize, out: usize, bytes: usize): void {
   const v1 = v + bytes, v2 = v1 + bytes, v3 = v2 + bytes;
   for (let c: usize = 0; c < bytes; c += 32) {
@@ -190,8 +190,8 @@ function apply4(packed: usize, l: usize, v: usize, out: usize, bytes: usize): vo
 }
 
 /**
- * Solves A x = b for a symmetric positive A of `size` rows, a multiple of 4, by conjugate gradients from x = 0: until the residual
- * is below `tolerance` of b, at most so many steps. b becomes the residual; scratch holds two vectors.
+ * Solves A x = b for a symmetric positive definite A of `size` rows, a multiple of 4, by conjugate gradients from x = 0. Stops when
+ * the residual is below `tolerance` of b, or after `steps` steps. b becomes the residual; scratch holds two vectors.
  */
 export function denseSolve(
   a: usize,
@@ -215,7 +215,7 @@ export function denseSolve(
   }
 }
 
-/** A step of conjugate gradients along p, where q = A p; rr is r·r before it, and what it returns after it. */
+/** A step of conjugate gradients along p, with q = A p. `rr` is r·r before the step; returns r·r after it. */
 function descend(x: usize, r: usize, p: usize, q: usize, rr: f32, bytes: usize): f32 {
   const alpha = rr / dot(p, q, bytes);
   axpy(alpha, p, x, bytes);
@@ -228,7 +228,7 @@ function descend(x: usize, r: usize, p: usize, q: usize, rr: f32, bytes: usize):
   return next;
 }
 
-/** out += Σ_n (constant + factor · y_n·v) y_n over the rows y_n that the list names; four at a time. */
+/** out += Σ_n (constant + factor · y_n·v) y_n over the listed rows y_n, four at a time. */
 function addEdges(
   other: usize,
   from: usize,
@@ -276,7 +276,7 @@ function add4(
   }
 }
 
-/** out = G v; G is symmetric, so its rows serve as its columns. */
+/** out = G v. G is symmetric, so its rows serve as its columns. */
 function apply(gram: usize, v: usize, out: usize, bytes: usize): void {
   memory.fill(out, 0, bytes);
   for (let k: usize = 0; k < bytes; k += 16) {

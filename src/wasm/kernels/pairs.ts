@@ -1,14 +1,14 @@
-// Counts of what lists share with 128 targets at once. A member of lists has a mask of 128 bits, one for each target that has it too, and
-// masks are added up in planes: bit t of the first plane is the lowest bit of target t's count, of the second the next, and so on. Eight
-// masks go through a tree of full adders, of which one carry comes out.
+// Counts the members that each list shares with 128 targets in parallel. A member has a mask of 128 bits: bit t is set if target t has
+// the member too. Masks are added in bit planes: the first plane holds the lowest bit of every target's count, the second the next.
+// Eight masks pass through a tree of full adders, which leaves one carry.
 
-/** Members that are added up before their counts might exceed 16 bits. */
+/** Members added before a count might exceed 16 bits. */
 const SEGMENT: usize = 65528;
 const ROUND: usize = 32;
 
 /**
- * Per list from `first` to `last` its counts with 128 targets, of 2 bytes each or of 4 (`wide`), one list after the other in `out`. Target t
- * is bit t ≫ 3 of half-word t & 7 of a mask; `planes` is room for 256 bytes. Lists of more than SEGMENT members need `wide`.
+ * Writes, for each list from `first` to `last`, its counts with 128 targets to `out`. A count has 2 bytes, or 4 if `wide`. Target t is
+ * bit t ≫ 3 of half-word t & 7 of a mask. `planes` is 256 bytes of scratch. Lists of more than SEGMENT members need `wide`.
  */
 export function pairCounts(
   offsets: usize,
@@ -42,14 +42,14 @@ function maskOf(n: usize, masks: usize): v128 {
   return v128.load(masks + (<usize>load<u32>(n) << 4));
 }
 
-/** What three bits carry, of which two differ as `differ` says. */
+/** The carry of three bits; `differ` is a xor b. */
 // @ts-ignore: decorator
 @inline
 function carried(a: v128, b: v128, differ: v128, c: v128): v128 {
   return v128.or(v128.and(a, b), v128.and(differ, c));
 }
 
-/** Adds a carry to the planes from here on, as far as it goes. */
+/** Adds a carry to the planes from `plane` on, until it vanishes. */
 // @ts-ignore: decorator
 @inline
 function ripple(plane: usize, carry: v128): void {
@@ -98,7 +98,7 @@ function addMasks(from: usize, to: usize, masks: usize, planes: usize): void {
   for (; n < to; n += 4) ripple(planes, maskOf(n, masks));
 }
 
-/** The counts of eight targets, those of bit `bit` of the half-words. */
+/** The counts of eight targets: those at bit `bit` of the half-words. */
 // @ts-ignore: decorator
 @inline
 function countsOf(planes: usize, bits: i32, bit: i32): v128 {

@@ -1,10 +1,10 @@
-// What crosses from the host into the kernels of a half-step: two blocks in memory, one per job and one per unit of work.
-// cpu/blocks.ts has the same fields in the same order, and a test holds the two together.
+// Parameters that the host passes to the kernels of a half-step: one block per job and one per unit of work.
+// ../parameter-blocks.ts has the same fields in the same order; a test compares the two.
 
-/** What a job's units have in common. Addresses are those of this memory. */
+/** What the units of a job share. Addresses refer to this memory. */
 @unmanaged
 export class JobBlock {
-  /** The table: rows float32 each, then rows × stride float32 each. */
+  /** The table: two arrays of rows float32, then three of rows × stride float32. */
   weightShape: u32;
   weightRate: u32;
   featureShape: u32;
@@ -12,20 +12,20 @@ export class JobBlock {
   activity: u32;
   /** The other table's activities B. */
   other: u32;
-  /** stride float32: M_k, the other side's mass; and a mask whose lanes are all ones for real features, 0 for padding. */
+  /** stride float32 each: M_k, the other side's mass; and a mask with all bits set in the lanes of real features, 0 in padding. */
   otherMass: u32;
   laneMask: u32;
   /** rows × stride int64: expected counts in fixed point. */
   counts: u32;
   features: u32;
   stride: u32;
-  /** 1: exp(E log ·) is shown; 0: the mean. */
+  /** 1: activities are exp(E log ·); 0: means. */
   geometric: u32;
-  /** 1: the edge term is taken. */
+  /** 1: compute the edge term. */
   withTerm: u32;
-  /** 1: the other table is larger than a core's own cache, so that its rows are asked for ahead. */
-  far: u32;
-  /** Where rows are made anew: half-steps, one after the other. */
+  /** 1: the other table exceeds a core's own cache, so prefetch its rows. */
+  prefetch: u32;
+  /** Only for foldFresh: number of half-steps. */
   steps: u32;
   sigma: f64;
   tau: f64;
@@ -35,9 +35,9 @@ export class JobBlock {
   relaxationFloor: f64;
   shapeFloor: f64;
   activityFloor: f64;
-  /** Fixed-point counts are this many to 1. */
+  /** A fixed-point count is the count times this. */
   scale: f64;
-  /** Where rows are made anew: the mean of each feature that they begin with. (That of the weight is in weightShape.) */
+  /** Only for foldFresh: the first mean of every feature. (weightShape holds the weights' means.) */
   firstFeature: f64;
 }
 
@@ -46,12 +46,12 @@ export class JobBlock {
 export class UnitBlock {
   first: u32;
   last: u32;
-  /** The window's copy of offsets[first … last]; its edges begin at offsets[first]. */
+  /** The window's copy of offsets[first … last]. Its edges begin at offsets[first]. */
   offsets: u32;
   neighbors: u32;
   /** 0: a simple graph. */
   edgeCounts: u32;
-  /** Rows that are walked by tiles, in order: those of the unit's slots, or those among first … last−1; 0: none is. */
+  /** Numbers of the tiled rows, in order: those of the unit's slots, or those among first … last−1. 0: no row is tiled. */
   tiledRows: u32;
   /** Edges of a piece. */
   edges: u32;
@@ -61,7 +61,7 @@ export class UnitBlock {
    */
   slots: u32;
   pieces: u32;
-  /** stride float64, to which the rows' mass is added; 0: no update, only the edge term. */
+  /** stride float64 that receive the rows' mass; 0: compute only the edge term. */
   mass: u32;
 }
 
@@ -73,7 +73,7 @@ export function unitBytes(): u32 {
   return offsetof<UnitBlock>();
 }
 
-/** Scratch of this worker. */
+/** This worker's scratch. */
 export let scratch: usize = 0;
 
 export function bindScratch(at: usize): void {

@@ -1,10 +1,10 @@
-// Kernels of the regressions of items on their nearest ones (regression-tasks.ts): what each column alone would explain of a
-// target, the chosen columns in that order, how many users each two of them share, and the system that follows.
+// Regressions of items on their nearest items (regression-tasks.ts): how much of a target each column explains alone, the chosen
+// columns in that order, the number of users that each two of them share, and the resulting system.
 //
-// The shared users of chosen columns are kept in blocks of four rows, block I with 4 (I + 1) numbers a row: the lower half of the
-// matrix. As columns are in order, the first of them for fewer columns is the beginning of that for more.
+// Numbers of shared users lie in blocks of four rows; block I has 4 (I + 1) numbers per row, the lower half of the matrix. Columns are
+// in order, so the matrix of fewer columns is the beginning of the matrix of more.
 
-/** Per column n²/(degree + λ), −∞ where n is 0. `count` is a multiple of 8; a count has 2 bytes, or 4 where it is `wide`. */
+/** n²/(degree + λ) of each column, −∞ if n is 0. `count` is a multiple of 8. A count has 2 bytes, or 4 if `wide`. */
 export function regressionGains(counts: usize, wide: bool, inverse: usize, count: i32, gains: usize): void {
   const none = f32x4.splat(-f32.MAX_VALUE - f32.MAX_VALUE);
   const zero = f32x4.splat(0);
@@ -19,7 +19,7 @@ export function regressionGains(counts: usize, wide: bool, inverse: usize, count
   }
 }
 
-/** Sorts what is chosen by gain, the largest first, the smaller column where gains are equal. */
+/** Sorts the chosen columns by descending gain; ties go to the smaller column. */
 export function regressionOrder(gains: usize, columns: usize, count: i32): void {
   let gap = 1;
   while (gap < count / 3) gap = 3 * gap + 1;
@@ -43,8 +43,8 @@ export function regressionOrder(gains: usize, columns: usize, count: i32): void 
 }
 
 /**
- * Users that each column shares with one whose users are the bits at `own`, 2 bytes each. Words of bits are a multiple of 4, and
- * four of `own` stay in registers on the way along the columns.
+ * The number of users that each column shares with the bits at `own`, 2 bytes each. `words` is a multiple of 4: four words of `own`
+ * stay in registers while the columns pass.
  */
 export function bitCounts(own: usize, bits: usize, words: i32, columns: i32, out: usize): void {
   const bytes = <usize>words << 3;
@@ -66,7 +66,7 @@ function bothHave(a: i64, b: i64, c: i64, d: i64, at: usize): i32 {
   return <i32>(first + (popcnt(c & load<i64>(at, 16)) + popcnt(d & load<i64>(at, 24))));
 }
 
-/** The counts of the chosen columns within one row. */
+/** One row's counts of the chosen columns. */
 export function rightSide(counts: usize, wide: bool, chosen: usize, size: i32, out: usize): void {
   for (let i: usize = 0; i < <usize>size << 2; i += 4) {
     const column = <usize>load<u32>(chosen + i);
@@ -98,7 +98,7 @@ export function sharedFromCounts(pairs: usize, wide: bool, stride: usize, chosen
   }
 }
 
-/** The same from the columns' users as bits; scratch: the bits of those that are chosen. */
+/** The same from the columns' users as bits. Scratch: the bits of the chosen columns. */
 export function sharedFromBits(bits: usize, words: i32, chosen: usize, size: i32, scratch: usize, out: usize): void {
   const bytes = <usize>words << 3;
   for (let i = 0; i < size; i++) {
@@ -125,8 +125,8 @@ export function sharedFromBits(bits: usize, words: i32, chosen: usize, size: i32
 }
 
 /**
- * The whole matrix, each number times the scales of its row and of its column, with unit diagonal: what conjugate gradients go
- * fastest on. `size` is a multiple of 4; where scales are 0 it is that of fewer columns.
+ * The whole matrix with each number scaled by its row and its column, and a unit diagonal: conjugate gradients converge fastest on
+ * it. `size` is a multiple of 4. A column with scale 0 drops out.
  */
 export function scaledSystem(shared: usize, scale: usize, size: i32, out: usize): void {
   const bytes = <usize>size << 2;
@@ -148,7 +148,7 @@ export function scaledSystem(shared: usize, scale: usize, size: i32, out: usize)
       v128.store(to + 2 * bytes + at, c);
       v128.store(to + 3 * bytes + at, d);
       if (j == i) break;
-      // And the other half.
+      // The transposed half.
       const ab = i32x4.shuffle(a, b, 0, 4, 1, 5), cd = i32x4.shuffle(c, d, 0, 4, 1, 5);
       const AB = i32x4.shuffle(a, b, 2, 6, 3, 7), CD = i32x4.shuffle(c, d, 2, 6, 3, 7);
       const up = out + <usize>j * bytes + (<usize>i << 2);

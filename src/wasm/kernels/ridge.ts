@@ -1,8 +1,8 @@
-// Kernels of ridge regression of many targets on the same sparse inputs: conjugate gradients for 32 right-hand sides at once.
+// Ridge regression of many targets on the same sparse inputs: conjugate gradients for 32 right-hand sides in parallel.
 
 import { addTo, madd } from './simd';
 
-/** Right-hand sides solved together: eight registers of four. */
+/** 32 right-hand sides in float32: eight registers of four. */
 const WIDTH_BYTES: usize = 128;
 
 // @ts-ignore: decorator
@@ -50,7 +50,7 @@ export function linearGram(
   }
 }
 
-/** Per list from `first` to `last`: the sum of the rows, 32 wide, of a table that it names, one after the other in `out`. */
+/** Writes, for each list from `first` to `last`, the sum of the table rows it names (32 wide) to `out`. */
 export function linearSums(
   offsets: usize,
   values: usize,
@@ -80,7 +80,7 @@ export function linearSums(
   }
 }
 
-/** Per column of 32: Σ a·b·s over the rows, s a scale per row (0: none), as 32 float64. */
+/** Per column of 32: Σ a·b·s over the rows, as 32 float64; s is a scale per row (address 0: no scale). */
 export function linearDots(a: usize, b: usize, scale: usize, rows: i32, out: usize): void {
   memory.fill(out, 0, 256);
   for (let r = 0; r < rows; r++) {
@@ -97,7 +97,7 @@ export function linearDots(a: usize, b: usize, scale: usize, rows: i32, out: usi
   }
 }
 
-/** y += α·x, α one of 32 float32 per column. */
+/** y += α·x, with one of 32 float32 α per column. */
 export function linearAxpy(alpha: usize, x: usize, y: usize, rows: i32): void {
   for (let r = 0; r < rows; r++) {
     for (let lane: usize = 0; lane < WIDTH_BYTES; lane += 16) {
@@ -108,7 +108,7 @@ export function linearAxpy(alpha: usize, x: usize, y: usize, rows: i32): void {
   }
 }
 
-/** p = s·r + β·p, s a scale per row, β one of 32 float32 per column. */
+/** p = s·r + β·p, with a scale s per row and one of 32 float32 β per column. */
 export function linearDirection(beta: usize, scale: usize, r: usize, p: usize, rows: i32): void {
   for (let i = 0; i < rows; i++) {
     const s = f32x4.splat(load<f32>(scale + (<usize>i << 2)));

@@ -1,5 +1,4 @@
-// One half-step over a run of rows: the edge pass and, block by block while the rows are in cache, the update that
-// follows it.
+// One half-step over a run of rows: the edge pass and, block by block while the rows are in cache, the update.
 //
 // All tables are rows × stride float32 (stride = features rounded up to 4), 16-byte aligned.
 
@@ -11,12 +10,12 @@ import { expDigammaOver, madd, narrow, promoteHigh, rowSums } from './simd';
 import { bindTiled, passStretches, takeTiled, tiledBefore } from './tiled';
 
 /**
- * Rows updated together. What a row needs once (its weight, exp ψ of it) then fills vectors, and what a feature needs
- * once (its masses) stays in registers; yet a block's rows are still in the first-level cache when they come back.
+ * Rows of a block. Values needed once per row (its weight and exp ψ of it) then fill vectors, and values needed once per feature
+ * (its masses) stay in registers. The block's rows are still in the first-level cache when they are read again.
  */
 const BLOCK: usize = 16;
 
-// A table: where its arrays lie.
+// The table's arrays.
 let weightShape: usize = 0;
 let weightRate: usize = 0;
 let featureShape: usize = 0;
@@ -30,7 +29,7 @@ let rate: f32 = 0;
 let geometric: bool = true;
 let relaxation: f32 = 0;
 let relaxationFloor: f32 = 0;
-/** stride float32: M_k, the other side's mass; and a mask whose lanes are all ones for real features, 0 for padding. */
+/** stride float32 each: M_k, the other side's mass; and a mask with all bits set in the lanes of real features, 0 in padding. */
 let otherMass: usize = 0;
 let laneMask: usize = 0;
 let shapeFloor: f64 = 0;
@@ -39,12 +38,12 @@ let activityFloor: f32 = 0;
 let stride: u32 = 0;
 let other: usize = 0;
 let withTerm: bool = false;
-let far: bool = false;
-/** rows × stride int64, and how many of them are 1. */
+let prefetch: bool = false;
+/** rows × stride int64 of fixed-point counts, and their scale. */
 let fixed: usize = 0;
 let scale: f64 = 0;
 
-/** Takes over what the units of a job's part have in common. */
+/** Reads the job block that the next units share. */
 export function bindJob(at: usize): void {
   const job = changetype<JobBlock>(at);
   weightShape = job.weightShape;
@@ -66,19 +65,19 @@ export function bindJob(at: usize): void {
   stride = job.stride;
   other = job.other;
   withTerm = job.withTerm != 0;
-  far = job.far != 0;
+  prefetch = job.prefetch != 0;
   fixed = job.counts;
   scale = job.scale;
 }
 
-// A worker's scratch: the edge pass's batch; what each row of a block needs once, at these offsets; one row's sums in
-// float64; the sums of the block's rows, BLOCK × stride float32; and as much for activities of rows that lie apart.
-const COUNTED: usize = BATCH_BYTES; // four partial sums of the row's counts
-const TILTED: usize = COUNTED + 16 * BLOCK; // four partial sums of Σ_k E[feature_k] M_k
-const SHAPES: usize = TILTED + 16 * BLOCK; // the weight's shape,
-const RATES: usize = SHAPES + 4 * BLOCK; // its rate,
-const MEANS: usize = RATES + 4 * BLOCK; // its mean,
-const SCALES: usize = MEANS + 4 * BLOCK; // and its factor in the row's activities
+// A worker's scratch: the batch of the edge pass; what each row of a block needs once, at these offsets; one row's sums in float64;
+// the sums of the block's rows, BLOCK × stride float32; and as much for gathered activities of tiled rows.
+const COUNT_SUMS: usize = BATCH_BYTES; // four partial sums of the row's counts
+const RATE_SUMS: usize = COUNT_SUMS + 16 * BLOCK; // four partial sums of Σ_k E[feature_k] M_k
+const SHAPES: usize = RATE_SUMS + 16 * BLOCK; // the weight's shape
+const RATES: usize = SHAPES + 4 * BLOCK; // the weight's rate
+const MEANS: usize = RATES + 4 * BLOCK; // the weight's mean
+const SCALES: usize = MEANS + 4 * BLOCK; // the weight's factor in the row's activities
 const LONG_SUMS: usize = SCALES + 4 * BLOCK;
 
 /** Bytes of scratch for rows of this stride. */
@@ -93,10 +92,10 @@ function blockSums(): usize {
 }
 
 /**
- * The update of rows first … first+rows−1, a block at most, from what the scratch has of them: weights, features,
- * activities, and their part of the mass, added to `mass` (stride float64).
+ * Updates rows first … first+rows−1, at most a block, from the scratch: weights, features and activities. Adds their mass to `mass`
+ * (stride float64).
  * @param counted the scratch holds expected counts A_ik Σ_j w_ij B_jk; else only the sums Σ_j w_ij B_jk
- * @returns the first row whose weight is not finite, or first+rows if all are
+ * @returns the first row with a weight that is not finite, or first+rows
  */
 function finishBlock(first: u32, rows: u32, mass: usize, counted: bool): u32 {
   const bytes: usize = (<usize>stride) << 2;
@@ -122,7 +121,7 @@ function finishBlock(first: u32, rows: u32, mass: usize, counted: bool): u32 {
   return bad;
 }
 
-/** The shapes of one row's features, a + Σ_j w_ij A_ik B_jk, and the sums over features that its weight needs. */
+/** Sets one row's feature shapes a + Σ_j w_ij A_ik B_jk and stores the sums over features that its weight needs. */
 // @ts-ignore: decorator
 @inline
 function updateShapes(at: usize, sums: usize, bytes: usize, row: usize, relaxed: bool, direct: bool): void {
@@ -135,40 +134,40 @@ function updateShapes(at: usize, sums: usize, bytes: usize, row: usize, relaxed:
   let M = otherMass;
   let mask = laneMask;
   let counted = f32x4.splat(0);
-  let tilted = f32x4.splat(0);
+  let rateSum = f32x4.splat(0);
   for (const end = sums + bytes; sums < end; sums += 16, a += 16, fs += 16, fr += 16, M += 16, mask += 16) {
     const count = direct ? v128.load(sums) : f32x4.mul(v128.load(a), v128.load(sums));
     counted = f32x4.add(counted, count);
     const before = v128.load(fs);
-    tilted = madd(f32x4.div(before, v128.load(fr)), v128.load(M), tilted);
+    rateSum = madd(f32x4.div(before, v128.load(fr)), v128.load(M), rateSum);
     let moved = count;
     if (relaxed) {
       moved = madd(farther, f32x4.sub(count, f32x4.sub(before, prior)), count);
       moved = f32x4.pmax(moved, f32x4.mul(least, count));
     }
-    // Padding lanes keep shape 0, and with it mean 0 and activity 0.
+    // Padding lanes keep shape 0, hence mean 0 and activity 0.
     v128.store(fs, v128.and(f32x4.add(prior, moved), v128.load(mask)));
   }
-  v128.store(row, counted, COUNTED);
-  v128.store(row, tilted, TILTED);
+  v128.store(row, counted, COUNT_SUMS);
+  v128.store(row, rateSum, RATE_SUMS);
 }
 
-/** The Gammas of the block's weights, four rows at a time. */
+/** Sets the Gammas of the block's weights, four rows at a time. */
 // @ts-ignore: decorator
 @inline
 function updateWeights(rows: u32): void {
   for (let r: u32 = 0; r < rows; r += 4) {
     const from = scratch + ((<usize>r) << 4);
     const to = scratch + ((<usize>r) << 2);
-    const counted = sumsOfFour(from + COUNTED);
-    const tilted = sumsOfFour(from + TILTED);
+    const counted = sumsOfFour(from + COUNT_SUMS);
+    const rateSum = sumsOfFour(from + RATE_SUMS);
     v128.store(to, narrow(
       f64x2.pmax(f64x2.sub(f64x2.promote_low_f32x4(counted), f64x2.splat(sigma)), f64x2.splat(shapeFloor)),
       f64x2.pmax(f64x2.sub(promoteHigh(counted), f64x2.splat(sigma)), f64x2.splat(shapeFloor)),
     ), SHAPES);
     v128.store(to, narrow(
-      f64x2.add(f64x2.promote_low_f32x4(tilted), f64x2.splat(tau)),
-      f64x2.add(promoteHigh(tilted), f64x2.splat(tau)),
+      f64x2.add(f64x2.promote_low_f32x4(rateSum), f64x2.splat(tau)),
+      f64x2.add(promoteHigh(rateSum), f64x2.splat(tau)),
     ), RATES);
   }
 }
@@ -180,8 +179,8 @@ function sumsOfFour(at: usize): v128 {
 }
 
 /**
- * Activities of a block of rows from their Gammas, exp(E log ·) or the mean, never below the floor in a real lane; and
- * their mass. The block's weights are in the scratch; `updated`: the rates of its features follow from these first.
+ * Activities of a block of rows from their Gammas, exp(E log ·) or the mean, at least the floor in real lanes; and their mass. The
+ * scratch holds the block's weights. `updated`: first set the rates of the features from these weights.
  */
 // @ts-ignore: decorator
 @inline
@@ -228,7 +227,7 @@ function showBlock(first: u32, rows: u32, mass: usize, updated: bool): void {
   }
 }
 
-/** Sets the activity of a unit's rows and adds their mass. */
+/** Sets the activities of a unit's rows and adds their mass. */
 export function showRows(at: usize): void {
   const unit = changetype<UnitBlock>(at);
   for (let start = unit.first; start < unit.last; start += <u32>BLOCK) {
@@ -242,32 +241,32 @@ export function showRows(at: usize): void {
   }
 }
 
-/** The update of one long row from the sums of its pieces. Returns the row if its weight is not finite, else the next. */
+/** Updates one long row from the sums of its pieces. Returns the row if its weight is not finite, else the next row. */
 export function finishRow(at: usize): u32 {
   const unit = changetype<UnitBlock>(at);
   demoteSums(sumPieces(unit, stride, scratch + LONG_SUMS), (<usize>stride) << 2, blockSums());
   return finishBlock(unit.first, 1, unit.mass, false);
 }
 
-/** Only the sums of one piece of a long row, to its slot (stride float64). */
+/** Writes the sums of one piece of a long row to its slot (stride float64). */
 export function passPiece(at: usize): void {
   const unit = changetype<UnitBlock>(at);
   const bytes: usize = (<usize>stride) << 2;
-  bindPass(other, unit.neighbors, unit.edgeCounts, 0, bytes, scratch, withTerm, far);
+  bindPass(other, unit.neighbors, unit.edgeCounts, 0, bytes, scratch, withTerm, prefetch);
   passLong(activity + (<usize>unit.first) * bytes, 0, unit.edges, blockSums(), unit.slots);
 }
 
-/** The edges of tiled rows in one tile. */
+/** Walks the edges of tiled rows in one tile. */
 export function passTile(at: usize): void {
   const unit = changetype<UnitBlock>(at);
   const bytes: usize = (<usize>stride) << 2;
-  bindPass(other, unit.neighbors, unit.edgeCounts, 0, bytes, scratch, withTerm, far);
+  bindPass(other, unit.neighbors, unit.edgeCounts, 0, bytes, scratch, withTerm, prefetch);
   passStretches(unit, activity, bytes, <u32>BLOCK, blockSums() + BLOCK * bytes, scratch + LONG_SUMS, blockSums());
 }
 
 /**
- * Half-step of a unit's rows: a block is updated as soon as its edges have been walked, while it is in cache.
- * @returns the first row whose weight is not finite, or `last` if all are
+ * Half-step of a unit's rows. A block is updated as soon as its edges have been walked, while it is in cache.
+ * @returns the first row with a weight that is not finite, or `last`
  */
 export function walkRows(at: usize): u32 {
   const unit = changetype<UnitBlock>(at);
@@ -276,7 +275,7 @@ export function walkRows(at: usize): u32 {
   const first = unit.first;
   const last = unit.last;
   const mass: usize = unit.mass;
-  bindPass(other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, withTerm, far);
+  bindPass(other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, withTerm, prefetch);
   bindTiled(unit, bytes);
   let bad = last;
   for (let start = first; start < last; start += <u32>BLOCK) {
@@ -292,8 +291,8 @@ export function walkRows(at: usize): u32 {
 }
 
 /**
- * The first half alone: expected counts of a unit's rows, added to the fixed-point counts.
- * @returns the first row with a count that fixed point cannot hold, or `last` if there is none
+ * The first half of a half-step: adds the expected counts of a unit's rows to the fixed-point counts.
+ * @returns the first row with a count too large for fixed point, or `last`
  */
 export function countRows(at: usize): u32 {
   const unit = changetype<UnitBlock>(at);
@@ -301,7 +300,7 @@ export function countRows(at: usize): u32 {
   const sums = blockSums();
   const first = unit.first;
   const last = unit.last;
-  bindPass(other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, withTerm, far);
+  bindPass(other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, withTerm, prefetch);
   bindTiled(unit, bytes);
   const magic = magicOf(scale);
   const near = nearOf(scale);
@@ -322,7 +321,7 @@ export function countRows(at: usize): u32 {
   return last;
 }
 
-/** The same for one long row, from the sums of its pieces. */
+/** countRows for one long row, from the sums of its pieces. */
 export function countPieces(at: usize): u32 {
   const unit = changetype<UnitBlock>(at);
   const bytes: usize = (<usize>stride) << 2;
@@ -336,7 +335,6 @@ export function countPieces(at: usize): u32 {
   return fits ? unit.last : unit.first;
 }
 
-/** Sets the counts of a unit's rows to zero. */
 export function clearRows(at: usize): void {
   const unit = changetype<UnitBlock>(at);
   const bytes: usize = (<usize>stride) << 3;
@@ -345,8 +343,8 @@ export function clearRows(at: usize): void {
 }
 
 /**
- * The second half alone: the update of a unit's rows from whole counts.
- * @returns the first row whose weight is not finite, or whose counts were beyond fixed point; `last` if there is none
+ * The second half of a half-step: updates a unit's rows from their counts.
+ * @returns the first row with a weight that is not finite or a count too large for fixed point, or `last`
  */
 export function finishCounts(at: usize): u32 {
   const unit = changetype<UnitBlock>(at);

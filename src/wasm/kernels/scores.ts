@@ -1,12 +1,12 @@
-// Ranking kernels: blocked scores, then ranks by counting. No sort of all candidates.
+// Ranking kernels: scores in blocks, then ranks by counting. They never sort all candidates.
 //
-// Items are packed in panels of 8, feature by feature: panel[k][8]; users in tiles of 4: tile[k][4]. The scores of a
-// block of users are written row by row; every later step reads one row. A score is the same sum in the same order
-// wherever it is computed, so that a relevant item's score can be compared with its own row for equality.
+// Items are packed in panels of 8, feature by feature: panel[k][8]; users in tiles of 4: tile[k][4]. The scores of a block of users
+// are written row by row, and every later step reads one row. A score is always the same sum in the same order, so that a relevant
+// item's score can be compared with its row for equality.
 
 import { madd } from './simd';
 
-/** Scores of `tiles`×4 users against `panels`×8 items; row r of the block starts at out + r·stride bytes. */
+/** Scores of `tiles`×4 users and `panels`×8 items. Row r of the block starts at out + r·stride bytes. */
 export function rankScores(
   users: usize,
   tiles: i32,
@@ -58,9 +58,10 @@ export function rankScores(
 }
 
 /**
- * Keeps the scores of a row that can be among its best `depth`: all of at least t, where t leaves at least `depth` of
- * them. t is guessed from an even sample of the row and dropped if it was too high, so the result is exact. Writes the kept scores and their positions in ascending order of position, padded to a multiple of 4 with
- * −∞; returns how many. Scores of −∞ (left out by the caller) are never kept. `count` is a multiple of 8.
+ * Keeps the scores of a row that can be among its best `depth`: all scores of at least a threshold t that leaves `depth` or more.
+ * An even sample of the row gives t; if t is too high it is dropped, so the result is exact. Writes the kept scores and
+ * their positions, in ascending order of position, padded to a multiple of 4 with −∞. Returns how many it kept. Never keeps
+ * a score of −∞ (an item that the caller excludes). `count` is a multiple of 8.
  */
 export function rankKeep(
   scores: usize,
@@ -113,8 +114,8 @@ function compact(scores: usize, count: i32, threshold: f32, keptScores: usize, k
 }
 
 /**
- * Ranks of the relevant positions (ascending) of a row among the kept scores: 1 + scores above + equal scores at
- * smaller positions; 0 where it was not kept, or where the rank is beyond the depth.
+ * Ranks of a row's relevant positions (ascending) among the kept scores: 1 + higher scores + equal scores at smaller positions.
+ * The rank is 0 if the score was not kept or the rank exceeds the depth.
  */
 export function rankCount(
   relevant: usize,
@@ -131,15 +132,15 @@ export function rankCount(
     while (at < kept && load<i32>(keptPositions + (<usize>at << 2)) < position) at++;
     let rank = 0;
     if (at < kept && load<i32>(keptPositions + (<usize>at << 2)) == position) {
-      rank = 1 + countAhead(keptScores, kept, at);
+      rank = 1 + countHigher(keptScores, kept, at);
       if (rank > depth) rank = 0;
     }
     store<i32>(ranks + (<usize>r << 2), rank);
   }
 }
 
-/** Scores above that at index `own`, plus equal ones before it. */
-function countAhead(scores: usize, count: i32, own: i32): i32 {
+/** The number of scores above the one at index `own`, plus equal ones before it. */
+function countHigher(scores: usize, count: i32, own: i32): i32 {
   const value = load<f32>(scores + (<usize>own << 2));
   const t = f32x4.splat(value);
   const ownGroup = scores + (<usize>(own >> 2) << 4);
@@ -147,19 +148,19 @@ function countAhead(scores: usize, count: i32, own: i32): i32 {
   let sum = i32x4.splat(0);
   for (let at = scores; at < ownGroup; at += 16) sum = i32x4.sub(sum, f32x4.ge(v128.load(at), t));
   for (let at = ownGroup + 16; at < end; at += 16) sum = i32x4.sub(sum, f32x4.gt(v128.load(at), t));
-  let ahead =
+  let higher =
     i32x4.extract_lane(sum, 0) + i32x4.extract_lane(sum, 1) + i32x4.extract_lane(sum, 2) + i32x4.extract_lane(sum, 3);
   const ownAt = scores + (<usize>own << 2);
   for (let at = ownGroup; at < ownGroup + 16; at += 4) {
     const x = load<f32>(at);
-    if (x > value || (x == value && at < ownAt)) ahead++;
+    if (x > value || (x == value && at < ownAt)) higher++;
   }
-  return ahead;
+  return higher;
 }
 
 /**
- * The best `top` of the kept scores, ties to the smaller position, moved to the front in ascending order of position;
- * returns how many (fewer where fewer were kept).
+ * Moves the best `top` of the kept scores to the front, in ascending order of position; ties go to the smaller position. Returns how
+ * many there are, fewer than `top` if fewer were kept.
  */
 export function rankTop(keptScores: usize, keptPositions: usize, kept: i32, top: i32, sample: usize): i32 {
   if (kept <= top) return kept;
@@ -182,7 +183,7 @@ export function rankTop(keptScores: usize, keptPositions: usize, kept: i32, top:
   return taken;
 }
 
-/** The nth largest (1: the largest) of `count` floats; reorders them. Quickselect with the middle of three as pivot. */
+/** The nth largest (1: the largest) of `count` floats. Reorders them: quickselect with the median of three as pivot. */
 function nthLargest(values: usize, count: i32, nth: i32): f32 {
   let low = 0;
   let high = count - 1;

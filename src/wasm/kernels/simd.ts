@@ -1,4 +1,4 @@
-// Four-lane float32 arithmetic. RELAXED is a build constant: 1 builds the flavour with fused multiply-add.
+// Four-lane float32 arithmetic. RELAXED is a build constant: 1 builds the kernels with fused multiply-add.
 
 /** a·b + c. */
 // @ts-ignore: decorator
@@ -48,17 +48,17 @@ export function addTo(to: usize, values: v128): void {
   v128.store(to, f64x2.add(v128.load(to, 16), promoteHigh(values)), 16);
 }
 
-/** Two vectors of float64 as one of float32. */
+/** Two vectors of float64 as one vector of float32. */
 // @ts-ignore: decorator
 @inline
 export function narrow(low: v128, high: v128): v128 {
   return i64x2.shuffle(f32x4.demote_f64x2_zero(low), f32x4.demote_f64x2_zero(high), 0, 2);
 }
 
-// Constants of the functions below lie in memory and are broadcast from there, one instruction each. Written as
-// f32x4.splat(number) each would take three at every use, loops included: V8 builds vector constants where they are used.
+// Constants lie in memory and are broadcast from there, one instruction each. f32x4.splat(number) would take three instructions at
+// every use, in loops too: V8 builds vector constants where they are used.
 
-/** Four times the constant at this address. */
+/** The constant at this address, in all four lanes. */
 // @ts-ignore: decorator
 @inline
 export function constant(at: usize): v128 {
@@ -71,11 +71,11 @@ export const MINUS_LOG2E = memory.data<f32>([-1.44269504]);
 // ln 2 in two pieces: the first has few bits, so n·LN2_HIGH is exact.
 export const LN2_HIGH = memory.data<f32>([0.693359375]);
 export const LN2_LOW = memory.data<f32>([-2.12194440e-4]);
-// 1.5·2^23: a small number added to it is rounded to a whole one, which then stands in the sum's lowest bits. One
-// addition does what nearest and a conversion to integers would do in a dozen instructions.
+// 1.5·2^23: adding it rounds a small number to a whole one, which is then in the sum's lowest bits. This addition replaces a dozen
+// instructions for rounding and conversion to integers.
 export const ROUND = memory.data<f32>([12582912]);
 export const GREATEST = memory.data<f32>([87]); // e^−87 is about the smallest normal number
-const VANISHING = memory.data<f32>([30]); // e^−30 is nothing beside 1
+const VANISHING = memory.data<f32>([30]); // e^−30 is negligible next to 1
 // e^−r = 1 − r + r²(E2 + E3 r + E4 r² + E5 r³ + E6 r⁴) for |r| ≤ ln2/2: a minimax fit, relative error 3e-9.
 export const E2 = memory.data<f32>([0.49999993]);
 export const E3 = memory.data<f32>([-0.1666652]);
@@ -83,7 +83,7 @@ export const E4 = memory.data<f32>([4.1668391e-2]);
 export const E5 = memory.data<f32>([-8.3687453e-3]);
 export const E6 = memory.data<f32>([1.381454e-3]);
 
-/** −n in its lowest bits, for the whole n nearest to x log2(e): e^−x = 2^−n e^−r. */
+/** −n in the lowest bits, where n is the integer nearest to x log2(e): e^−x = 2^−n e^−r. */
 // @ts-ignore: decorator
 @inline
 function round(x: v128): v128 {
@@ -98,7 +98,7 @@ function reduce(x: v128, rounded: v128): v128 {
   return madd(n, constant(LN2_LOW), madd(n, constant(LN2_HIGH), x));
 }
 
-/** (e^−r − 1 + r)/r², in pairs of terms: a shorter chain of operations than Horner's. */
+/** (e^−r − 1 + r)/r², in pairs of terms, which is a shorter dependency chain than Horner's. */
 // @ts-ignore: decorator
 @inline
 function quadraticPart(r: v128, r2: v128): v128 {
@@ -106,11 +106,11 @@ function quadraticPart(r: v128, r2: v128): v128 {
   return madd(high, r2, madd(r, constant(E3), constant(E2)));
 }
 
-/** e^−x for x ≥ 0, |relative error| about 1e-7; beyond 87 it is e^−87. */
+/** e^−x for x ≥ 0, relative error about 1e-7; e^−87 beyond 87. */
 // @ts-ignore: decorator
 @inline
 function expNeg(x: v128): v128 {
-  // pmin is one instruction where min, which orders NaN and −0, takes several.
+  // pmin is one instruction; min takes several, because it orders NaN and −0.
   x = f32x4.pmin(x, constant(GREATEST));
   const rounded = round(x);
   const r = reduce(x, rounded);
@@ -119,7 +119,7 @@ function expNeg(x: v128): v128 {
   return i32x4.add(p, i32x4.shl(rounded, 23)); // times 2^−n, by subtracting n from the exponent
 }
 
-/** 1 − e^−x for x ≥ 0, accurate also for tiny x, where it is x: no cancellation. */
+/** 1 − e^−x for x ≥ 0, accurate for tiny x too, where it is x: nothing cancels. */
 // @ts-ignore: decorator
 @inline
 export function oneMinusExpNeg(x: v128): v128 {
@@ -131,23 +131,23 @@ export function oneMinusExpNeg(x: v128): v128 {
   return madd(scale, nmadd(quadraticPart(r, r2), r2, r), f32x4.sub(constant(ONE), scale));
 }
 
-// exp(ψ(x)) = e^(−1/x) · exp(ψ(x+1)), where the second factor is smooth from 0 on: x + ½ + p(x)/d(x) with the quadratic
-// p and the cubic d below, a minimax fit with relative error 2e-8 over all x ≥ 0. Every coefficient is positive, so
-// nothing cancels. Whoever divides by something else as well puts it under the same fraction.
+// exp(ψ(x)) = e^(−1/x) · exp(ψ(x+1)). The second factor is smooth from 0 on: x + ½ + p(x)/d(x) with the quadratic p and the cubic d
+// below, a minimax fit with relative error 2e-8 over all x ≥ 0. Every coefficient is positive, so nothing cancels. A caller that
+// divides by another number too uses the same fraction.
 export const P0 = memory.data<f32>([9.4573799e-2]);
 export const P1 = memory.data<f32>([0.11521068]);
 export const P2 = memory.data<f32>([4.1678559e-2]);
 export const D0 = memory.data<f32>([1.53879886]);
 export const D1 = memory.data<f32>([3.78838479]);
 export const D2 = memory.data<f32>([3.26876373]);
-// From here on p/d is nothing beside x; it is held, so that no power overflows.
-export const FAR = memory.data<f32>([1e4]);
+// From here on p/d is negligible next to x. Its argument is capped, so that no power overflows.
+export const RATIO_CAP = memory.data<f32>([1e4]);
 
-/** exp(ψ(x))/y for x > 0. showPair (activity.ts) has the same for two rows at once: a test holds the one to the other. */
+/** exp(ψ(x))/y for x > 0. showPair (activity.ts) does the same for two rows in lockstep; a test compares the two. */
 // @ts-ignore: decorator
 @inline
 export function expDigammaOver(x: v128, y: v128): v128 {
-  const near = f32x4.pmin(x, constant(FAR));
+  const near = f32x4.pmin(x, constant(RATIO_CAP));
   const d = madd(madd(f32x4.add(near, constant(D2)), near, constant(D1)), near, constant(D0));
   const p = madd(madd(constant(P2), near, constant(P1)), near, constant(P0));
   const smooth = madd(f32x4.add(x, constant(HALF)), d, p);

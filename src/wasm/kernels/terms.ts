@@ -1,4 +1,4 @@
-// What the rows of a table contribute to the bound, in float64 from the float32 state, two lanes at a time.
+// The contribution of a table's rows to the bound, in float64 from the float32 state, two lanes at a time.
 
 import { JobBlock, UnitBlock } from './params';
 
@@ -10,7 +10,7 @@ function madd2(a: v128, b: v128, c: v128): v128 {
   return f64x2.add(f64x2.mul(a, b), c);
 }
 
-/** Twice the constant at this address; simd.ts says why it lies in memory. */
+/** The constant at this address in both lanes; simd.ts says why constants lie in memory. */
 // @ts-ignore: decorator
 @inline
 function pair(at: usize): v128 {
@@ -28,14 +28,14 @@ const TEN = memory.data<f64>([10]);
 const TWELVE = memory.data<f64>([12]);
 const LN2 = memory.data<f64>([0.69314718055994530942]);
 const HALF_LOG_2PI = memory.data<f64>([0.91893853320467274178]);
-// log((1 + f)/(1 − f)) = Σ 2 f^n / n over odd n. With |f| ≤ 0.172 what is left out is below 1e-12: the state has seven digits.
+// log((1 + f)/(1 − f)) = Σ 2 f^n / n over odd n. With |f| ≤ 0.172 the error is below 1e-12; the state has seven digits.
 const LOG_3 = memory.data<f64>([2.0 / 3]);
 const LOG_5 = memory.data<f64>([2.0 / 5]);
 const LOG_7 = memory.data<f64>([2.0 / 7]);
 const LOG_9 = memory.data<f64>([2.0 / 9]);
 const LOG_11 = memory.data<f64>([2.0 / 11]);
 const LOG_13 = memory.data<f64>([2.0 / 13]);
-// Stirling's series, in powers of 1/y. At y = 8 what is left out of either is below 1e-11.
+// Stirling's series, in powers of 1/y. At y = 8 the error of either series is below 1e-11.
 const LGAMMA_1 = memory.data<f64>([1.0 / 12]);
 const LGAMMA_3 = memory.data<f64>([-1.0 / 360]);
 const LGAMMA_5 = memory.data<f64>([1.0 / 1260]);
@@ -49,7 +49,7 @@ const DIGAMMA_8 = memory.data<f64>([1.0 / 240]);
 // @ts-ignore: decorator
 @inline
 function log2lanes(x: v128): v128 {
-  // Adding this moves √½ to the exponent's edge, so that the mantissa lands in [√½, √2).
+  // Adding this moves √½ to the edge of the exponent, so that the mantissa lands in [√½, √2).
   const bits = i64x2.add(x, i64x2.splat(0x3ff0000000000000 - 0x3fe6a09e667f3bcd));
   const n = i64x2.sub(i64x2.shr_u(bits, 52), i64x2.splat(1023));
   const mantissa = i64x2.add(v128.and(bits, i64x2.splat(0x000fffffffffffff)), i64x2.splat(0x3fe6a09e667f3bcd));
@@ -68,10 +68,10 @@ function log2lanes(x: v128): v128 {
 
 let lgammaOut: v128 = f64x2.splat(0);
 let digammaOut: v128 = f64x2.splat(0);
-/** Π of what lgammaOut still lacks: log Γ(x) = lgammaOut − log(shiftOut). */
+/** The product that lgammaOut still lacks: log Γ(x) = lgammaOut − log(shiftOut). */
 let shiftOut: v128 = f64x2.splat(1);
 
-/** log Γ(x) and ψ(x), x > 0, by Stirling's series above 8; smaller arguments are raised by 8 first. */
+/** log Γ(x) and ψ(x), x > 0, by Stirling's series above 8. Smaller arguments are raised by 8 first. */
 // @ts-ignore: decorator
 @inline
 function lgammaDigamma(x: v128): void {
@@ -115,7 +115,7 @@ function sum2(v: v128): f64 {
   return f64x2.extract_lane(v, 0) + f64x2.extract_lane(v, 1);
 }
 
-/** True if a lane is outside [1e-120, 1e120]: time to take the logarithm of a running product. */
+/** Whether a lane is outside [1e-120, 1e120], so that the logarithm of a running product is due. */
 // @ts-ignore: decorator
 @inline
 function outOfRange(v: v128): bool {
@@ -123,8 +123,8 @@ function outOfRange(v: v128): bool {
 }
 
 /**
- * Σ over rows first … last−1 of E log prior + entropy of weight and features, without the constants of the priors:
- * the caller adds rows·features·(a log b − log Γ(a)).
+ * Σ over rows first … last−1 of E log prior + entropy of weight and features, without the priors' constants. The caller adds
+ * rows·features·(a log b − log Γ(a)).
  */
 export function rowTerms(jobAt: usize, unitAt: usize): f64 {
   const job = changetype<JobBlock>(jobAt);
@@ -152,7 +152,7 @@ export function rowTerms(jobAt: usize, unitAt: usize): f64 {
     total +=
       f64x2.extract_lane(lgammaOut, 0) - f64x2.extract_lane(logs, 1) + s -
       (sigma + s) * f64x2.extract_lane(digammaOut, 0) + sigma * f64x2.extract_lane(logs, 0) - (tau * s) / r;
-    // Features: lgamma(s) + s + (a−s)ψ − a log r − b s/r; logarithms of products wait until they must be taken.
+    // Features: lgamma(s) + s + (a−s)ψ − a log r − b s/r. Products collect factors until a logarithm is due.
     const at = (<usize>i) * ((<usize>stride) << 2);
     let sum = f64x2.splat(0);
     let shifts = f64x2.splat(1);

@@ -1,10 +1,10 @@
-// Rows that are walked by tiles of the other table (cpu/tiles.ts): their edges in one tile, and their sums when all tiles are
-// done. Sums wait in slots, stride float32 each, in row order.
+// Rows that are walked by tiles of the other table (engine/cpu/tiles.ts): the edge pass over one tile, and the sums after all tiles.
+// Sums wait in slots, stride float32 each, in row order.
 
 import { passRows } from './edges';
 import { UnitBlock } from './params';
 
-/** A loop: memory.copy is a call out of the module. */
+/** A loop, because memory.copy calls out of the module. */
 // @ts-ignore: decorator
 @inline
 function copyRow(to: usize, from: usize, bytes: usize): void {
@@ -12,10 +12,10 @@ function copyRow(to: usize, from: usize, bytes: usize): void {
 }
 
 /**
- * Σ_j w_ij B_jk over the edges that the unit's slots have in one tile: set, or added to those of the tiles before.
+ * Σ_j w_ij B_jk over the edges of the unit's slots in one tile. The first tile sets the sums, the others add to them.
  * @param activity address of the table's activities A, rows of `bytes` bytes
- * @param block rows that are walked together
- * @param rows block rows of scratch, where their activities are brought together; likewise `sums`
+ * @param block rows walked per edge pass
+ * @param rows scratch of `block` rows for gathered activities; likewise `sums`
  * @param long one row of float64
  */
 export function passStretches(
@@ -48,12 +48,12 @@ export function passStretches(
   }
 }
 
-// The tiled row that comes next, in a list that ends with a row that is none; 0: there are none. And its sums.
+// The next tiled row, in a list that ends with 0xffffffff (0: no row is tiled), and its sums.
 let next: usize = 0;
 let nextSums: usize = 0;
 let rowBytes: usize = 0;
 
-/** Begins with the first tiled row of a unit. */
+/** Starts with the unit's first tiled row. */
 export function bindTiled(unit: UnitBlock, bytes: usize): void {
   next = unit.tiledRows;
   nextSums = unit.slots;
@@ -67,7 +67,7 @@ export function tiledBefore(end: u32): bool {
   return next != 0 && load<u32>(next) < end;
 }
 
-/** The sums of tiled rows among rows start … start+rows−1, to their places in `sums`. */
+/** Copies the sums of the tiled rows among rows start … start+rows−1 to their places in `sums`. */
 // @ts-ignore: decorator
 @inline
 export function takeTiled(start: u32, rows: u32, sums: usize): void {
