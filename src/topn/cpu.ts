@@ -1,5 +1,5 @@
-// Full rankings on the CPU. Scores are products of two tables, which a pool of workers ranks, or rows that a function
-// writes, which this thread ranks. Either way only a few rows of scores exist at a time.
+// Full rankings on the CPU. Scores are products of two tables, which a pool of workers ranks, or rows that a function writes, which this
+// thread ranks. Either way only a few rows of scores exist at a time.
 
 import { throwIfAborted } from '../errors.js';
 import { createCounter, inSharedMemory } from '../math/memory.js';
@@ -114,7 +114,7 @@ async function runFactors(
       unit: 'users',
     });
   const pool = await createPool(RANKING, lanes);
-  // Workers stop at the next block once the counter says that none is left.
+  // A counter beyond the last block stops the workers.
   const stop = () => Atomics.store(next, 0, rows.length);
   signal?.addEventListener('abort', stop, { once: true });
   const ticking = setInterval(report, 200);
@@ -129,7 +129,7 @@ async function runFactors(
   report();
 }
 
-/** As `rankByFactors`, with scores that a function writes, row by row, in this thread. */
+/** `rankByFactors` for scores that a function writes, row by row, in this thread. */
 export async function rankByRows(
   scores: RowScores,
   candidates: Uint32Array,

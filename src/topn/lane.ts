@@ -1,5 +1,5 @@
-// One row of scores → ranks of its relevant candidates and its best few, by the kernels of kernels/scores.ts. A *lane* is
-// the scratch memory of one thread; several lanes and one packed item table share a WebAssembly memory.
+// One row of scores → the ranks of its relevant candidates and its best few, by the kernels of kernels/scores.ts. A *lane* is the scratch
+// memory of one thread. Several lanes and one packed item table share a WebAssembly memory.
 
 import type { RankAnswer, RankQuery } from './query.js';
 
@@ -37,14 +37,14 @@ export interface RankKernels {
 
 const USERS_PER_TILE = 4;
 const ITEMS_PER_PANEL = 8;
-/** Rows scored together: enough to reuse each panel, few enough for their scores to stay in the cache. */
+/** Rows per block: enough to reuse each panel, few enough for their scores to stay in cache. */
 export const ROWS_PER_BLOCK = 16;
 const SAMPLE = 2048;
 
 const align = (bytes: number) => Math.ceil(bytes / 64) * 64;
 const paddedCandidates = (candidates: number) => Math.ceil(candidates / ITEMS_PER_PANEL) * ITEMS_PER_PANEL;
 
-/** Bytes from one row of scores to the next: never near a multiple of 4096, where rows would share cache sets. */
+/** Bytes from one row of scores to the next. Never near a multiple of 4096, where rows would share cache sets. */
 function rowStride(candidates: number): number {
   return Math.ceil((4 * paddedCandidates(candidates)) / 4096) * 4096 + 320;
 }
@@ -64,7 +64,7 @@ export function laneBytes(candidates: number, features: number): number {
   );
 }
 
-/** A lane's addresses and typed views of its parts. */
+/** A lane's addresses and typed views. */
 export class RankLane {
   readonly #kernels: RankKernels;
   readonly #query: RankQuery;
@@ -101,13 +101,13 @@ export class RankLane {
     this.#sample = this.#ranks + list;
   }
 
-  /** The scores of row `index` of the block, to be written by a scorer that is not a product of factors. */
+  /** The scores of row `index` of the block. A scorer that is not a product of factors writes them. */
   row(index: number): Float32Array {
     const first = (this.scores + index * this.#stride) >>> 2;
     return this.#floats.subarray(first, first + this.#query.candidates);
   }
 
-  /** Copies rows of a users table into tiles of four and scores them against the packed items. */
+  /** Copies rows of a users table into tiles of four and scores them with the packed items. */
   scoreFactors(table: Float32Array, rows: ArrayLike<number>, features: number, items: number): void {
     const floats = this.#floats;
     const tiles = Math.ceil(rows.length / USERS_PER_TILE);
@@ -120,7 +120,7 @@ export class RankLane {
     this.#kernels.rankScores(this.users, tiles, items, panels, features, this.scores, this.#stride);
   }
 
-  /** Ranks the scores of row `index` of the block, which is row `row` of the query. */
+  /** Ranks the scores of row `index` of the block, which are those of row `row` of the query. */
   rank(index: number, row: number, answer: RankAnswer): void {
     const { views, depth, top } = this.#query;
     this.#exclude(index, row);
@@ -153,7 +153,7 @@ export class RankLane {
     const best = this.#best(kept, n);
     const positions = this.#words.subarray(this.#keptPositions >>> 2, (this.#keptPositions >>> 2) + best);
     const scores = this.#floats.subarray(this.#keptScores >>> 2, (this.#keptScores >>> 2) + best);
-    // Ascending positions in, a stable sort by score: ties stay in order.
+    // Positions ascend and the sort is stable, so ties stay in order.
     const order = Array.from({ length: best }, (_, i) => i).sort((a, b) => scores[b] - scores[a]);
     return {
       positions: Uint32Array.from(order, (i) => positions[i]),
@@ -192,7 +192,7 @@ export class RankLane {
   }
 }
 
-/** Writes the candidates' rows of an item table as panels of eight, feature by feature; missing ones are zero. */
+/** Packs the candidates' rows of an item table as panels of eight, feature by feature, padded with zeros. */
 export function packItems(
   items: Float32Array,
   candidates: Uint32Array,

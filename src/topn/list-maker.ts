@@ -1,5 +1,5 @@
-// Lists of the best items, for many questions to one table of items: the items are packed once, a lane of this thread and
-// a pool of workers wait for the next question.
+// Lists of the best items, for many queries to one table of items. The items are packed once. A lane of this thread and a pool of workers
+// wait for the next query.
 
 import { throwIfAborted } from '../errors.js';
 import { createCounter, inSharedMemory } from '../math/memory.js';
@@ -13,26 +13,26 @@ import { emptyLists, type TopLists } from './lists.js';
 import type { ItemWeightScores, RankQuery } from './query.js';
 import { type FactorJob, type FactorRows, rankNextBlock } from './topn-tasks.js';
 
-/** One question: lists for so many rows. */
+/** One query: lists for `rows` rows. */
 export interface ListQuery {
   readonly rows: number;
-  /** Longest list. */
+  /** Most items of a list. */
   readonly n: number;
-  /** Per row, items that are not to be listed. */
+  /** Per row, items to leave out. */
   readonly excluded: RankQuery['excluded'];
 }
 
-/** Items that wait for questions. */
+/** Makes lists from a packed table of items. */
 export interface ListMaker {
   /** The best items by products with the rows of `users` (rows × features), best first, ties to the smaller item. */
   byFactors(
     users: Float32Array,
     query: ListQuery,
     options?: TaskOptions,
-    /** Added to the products. */
+    /** Weights to add to the products. */
     itemWeights?: ItemWeightScores,
   ): Promise<TopLists>;
-  /** The same by scores that a function writes, row by row, in this thread. */
+  /** The best items by scores that a function writes, row by row, in this thread. */
   byRows(
     write: (row: number, out: Float32Array) => void,
     query: ListQuery,
@@ -41,16 +41,16 @@ export interface ListMaker {
   close(): Promise<void>;
 }
 
-/** Below this many multiplications workers cost more than they save. */
+/** Below this many multiplications, workers cost more than they save. */
 const SMALL = 2e8;
-/** Milliseconds after which this thread looks at what else there is to do. */
+/** Milliseconds after which this thread yields to other work. */
 const TURN_MS = 50;
 
-/** `items` is count × features; a maker of lists by rows alone has no features. */
+/** `items` is count × features. For lists by rows alone, `features` is 0. */
 export function createListMaker(items: Float32Array, count: number, features: number): ListMaker {
   let closed = false;
   let pool: { readonly workers: WorkerPool; readonly lanes: readonly number[] } | undefined;
-  /** Questions for the workers wait for one another: they share the lanes. */
+  /** Queries to the workers run one after the other, because they share the lanes. */
   let turn: Promise<unknown> = Promise.resolve();
   const setUp = once(async () => {
     const { module } = await loadKernels();
@@ -61,7 +61,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
       const everything = Uint32Array.from({ length: count }, (_, item) => item);
       packItems(items, everything, features, heap.memory, packed);
     }
-    // For this thread; workers make their own.
+    // For this thread; workers create their own.
     const instance = new WebAssembly.Instance(module, { env: { memory: heap.memory, abort: () => {} } });
     const kernels = instance.exports as unknown as RankKernels;
     return { module, heap, kernels, packed, lane };
@@ -91,7 +91,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
         total: rows.length,
         unit: 'users',
       });
-    // Workers stop at the next block once the counter says that none is left.
+    // A counter beyond the last block stops the workers.
     const skip = () => Atomics.store(next, 0, rows.length);
     throwIfAborted(signal);
     signal?.addEventListener('abort', skip, { once: true });
@@ -103,7 +103,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
         places: createCounter(),
       });
     } catch (error) {
-      // What a dead worker has left is not to be used again.
+      // Do not reuse the memory after a worker has died.
       await stop();
       throw error;
     } finally {
@@ -114,16 +114,16 @@ export function createListMaker(items: Float32Array, count: number, features: nu
     report();
   }
 
-  /** In this thread. What a lane holds is of no use after a block, so several questions may take turns. */
+  /** Ranks in this thread. A lane holds nothing between blocks, so several queries may alternate. */
   async function here(job: FactorRows, lane: RankLane, { signal, onProgress }: TaskOptions) {
-    let began = performance.now();
+    let turnStart = performance.now();
     while (rankNextBlock(job, lane)) {
-      if (performance.now() - began < TURN_MS) continue;
+      if (performance.now() - turnStart < TURN_MS) continue;
       await new Promise((resolve) => setTimeout(resolve));
       throwIfAborted(signal);
       const done = Math.min(job.rows.length, ROWS_PER_BLOCK * job.next[0]);
       onProgress?.({ stage: 'ranking', done, total: job.rows.length, unit: 'users' });
-      began = performance.now();
+      turnStart = performance.now();
     }
   }
 

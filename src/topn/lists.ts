@@ -5,10 +5,10 @@ import { allocate } from '../math/memory.js';
 export interface TopLists {
   /** Most candidates of a list. */
   readonly listed: number;
-  /** Per row that was asked for, candidate positions, best first: rows × listed. */
+  /** Per requested row, candidate positions, best first: rows × listed. */
   readonly positions: Uint32Array;
   readonly scores: Float32Array;
-  /** Per row that was asked for, how many there are. */
+  /** Per requested row, the length of its list. */
   readonly counts: Uint32Array;
 }
 
@@ -21,9 +21,9 @@ export function emptyLists(rows: number, listed: number): TopLists {
   };
 }
 
-/** Writes list `row`: the best of `scores` (−∞: left out), best first, ties to the smaller position. */
+/** Writes list `row`: the best of `scores` (−∞: excluded), best first, ties to the smaller position. */
 export function listBest(scores: ArrayLike<number>, row: number, { listed, ...lists }: TopLists): void {
-  // A heap of the best so far, the worst of them at its root.
+  // A heap of the best so far, with the worst of them at its root.
   const heap: number[] = [];
   const worse = (a: number, b: number) => scores[a] < scores[b] || (scores[a] === scores[b] && a > b);
   const sink = (from: number) => {

@@ -5,10 +5,10 @@ import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
 import type { TopLists } from './lists.js';
 
-/** What ranks: reference (float64), cpu or gpu. All give the same answers, up to ties in float32. */
+/** A ranking backend: reference (float64), cpu or gpu. All give the same answers, up to ties in float32. */
 export interface TopN {
   readonly name: 'reference' | 'cpu' | 'gpu';
-  /** Ranks of the relevant candidates, and what was shown, for every row of the query that has a relevant one. `candidates` ascend. */
+  /** Ranks the relevant candidates of every row that has one, and marks the candidates shown. `candidates` ascend. */
   rank(
     tables: FactorTables,
     candidates: Uint32Array,
@@ -34,11 +34,11 @@ export interface FactorTables {
   /** Items × features. */
   readonly items: Float32Array;
   readonly features: number;
-  /** Added to the products. */
+  /** Weights to add to the products. */
   readonly itemWeights?: ItemWeightScores | undefined;
 }
 
-/** Sparse weights from the items of a row to the scored items; their sum is added to the score. */
+/** Sparse weights from a row's items to the scored items. Their sum is added to the score. */
 export interface ItemWeightScores extends SparseWeights {
   /** Per row, its items. */
   readonly history: RowLists;
@@ -51,7 +51,7 @@ export interface SparseWeights {
   readonly weights: Float32Array;
 }
 
-/** The same weights with positions of candidates as targets; weights to other items are left out. */
+/** The same weights with candidate positions as targets. Weights to other items are dropped. */
 export function towardsCandidates<T extends SparseWeights>(
   itemWeights: T,
   candidates: Uint32Array,
@@ -90,7 +90,7 @@ export function addItemWeights(
   for (let h = offsets[row]; h < offsets[row + 1]; h++) addWeights(itemWeights, values[h], out);
 }
 
-/** Sparse weights, or without offsets and targets a full matrix: items × items. */
+/** Sparse weights or, without offsets and targets, a full matrix: items × items. */
 export interface AnyWeights {
   readonly offsets: Uint32Array | undefined;
   readonly targets: Uint32Array | undefined;
@@ -111,12 +111,12 @@ export function addWeights(
   for (let item = 0; item < count; item++) out[item] += weights[from * count + item];
 }
 
-/** Writes the scores of a row for each candidate, in their order. */
+/** Writes a row's score for each candidate, in order. */
 export type RowScores = (row: number, candidates: Uint32Array, out: Float32Array) => void;
 
-/** One way to look at every row: all candidates, or all but some. Each view leaves out all that the view before it did. */
+/** One view of every row: all candidates, or all but some. Each view excludes at least what the view before it does. */
 export interface RankView {
-  /** Candidate positions left out in this view, ascending. */
+  /** Candidate positions that this view excludes, ascending. */
   readonly without: Uint32Array;
   /** Per row, the relevant candidate positions; none of them in `without` or excluded. */
   readonly relevant: RowLists;
@@ -127,7 +127,7 @@ export interface RankQuery {
   /** Number of candidates; a position is 0 … candidates−1. */
   readonly candidates: number;
   readonly views: readonly RankView[];
-  /** Per row, candidate positions that are not to be ranked. */
+  /** Per row, candidate positions not to rank. */
   readonly excluded: RowLists | undefined;
   /** Ranks beyond this are reported as 0. */
   readonly depth: number;
@@ -138,7 +138,7 @@ export interface RankQuery {
 export interface RankAnswer {
   /** Per view, parallel to relevant.values. */
   readonly ranks: readonly Uint32Array[];
-  /** Per view: 1 for each candidate that was among the best `top` of some row that has relevant candidates. */
+  /** Per view: 1 for each candidate among the best `top` of some row that has relevant candidates. */
   readonly shown: readonly Uint8Array[];
 }
 

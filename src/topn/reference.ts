@@ -1,4 +1,4 @@
-// Rankings by definition: score every candidate in float64, sort, look. The other backends are tested against it.
+// Rankings by definition: score every candidate in float64, sort, and look up the ranks. Tests compare the other backends with it.
 
 import { throwIfAborted } from '../errors.js';
 import { emptyLists, listBest } from './lists.js';
@@ -28,7 +28,7 @@ function scoresOf(
   return scores;
 }
 
-/** With weights to the candidates alone. */
+/** The tables with weights to the candidates only. */
 function towards(tables: FactorTables, candidates: Uint32Array): FactorTables {
   const { itemWeights, items, features } = tables;
   return itemWeights

@@ -1,4 +1,4 @@
-// Which backend ranks: the one that was asked for, or the best for this machine and this amount of work.
+// Chooses the backend: the requested one, or the best for this machine and this amount of work.
 
 import {
   type BackendChoice,
@@ -11,7 +11,7 @@ import { createCpuTopN } from './cpu.js';
 import type { TopN } from './query.js';
 import { createReferenceTopN } from './reference.js';
 
-/** The size of a ranking, by which `auto` chooses. */
+/** The size of a ranking. `auto` chooses by it. */
 export interface RankingWork {
   readonly rows: number;
   readonly candidates: number;
@@ -19,8 +19,8 @@ export interface RankingWork {
 }
 
 /**
- * Rows × candidates × features of a ranking above which a GPU is faster: at this size its first ranking takes 0.19 s,
- * opening included; sixteen cores take 0.30 s and two cores 0.90 s.
+ * Rows × candidates × features above which a GPU is faster. At this size its first ranking takes 0.19 s, including opening the device;
+ * sixteen cores take 0.30 s and two cores 0.90 s.
  */
 const GPU_PAYS_FROM = 5e9;
 
@@ -43,7 +43,7 @@ export function selectTopN(
   return selectBackend(name, gpuRanksFaster(work), backends(threads));
 }
 
-/** Runs `task` on the backend for this ranking; if a GPU chosen by `auto` fails, once more on the CPU. */
+/** Runs `task` on the backend for this ranking. If a GPU chosen by `auto` fails, runs it again on the CPU. */
 export function onTopN<T>(
   name: EngineName,
   work: RankingWork,

@@ -1,34 +1,34 @@
-// What a worker of a ranking by factors does: score and rank blocks of rows until none is left. Each row's answers go to
-// that row's own place, so it does not matter which worker takes which block.
+// What a worker of a ranking by factors does: it scores and ranks blocks of rows until none is left. Each row has its own place for the
+// answers, so it does not matter which worker takes which block.
 
 import { serveTasks } from '../parallel/worker.js';
 import { type RankKernels, RankLane, ROWS_PER_BLOCK } from './lane.js';
 import type { TopLists } from './lists.js';
 import { addItemWeights, type ItemWeightScores, type RankAnswer, type RankQuery } from './query.js';
 
-/** Rows to be ranked, whoever does it. */
+/** Rows to rank, in a worker or in the caller's thread. */
 export interface FactorRows {
-  /** A number that is counted up to take the next block. */
+  /** The next block; workers increment it. */
   readonly next: Int32Array;
   /** Address of the packed items. */
   readonly items: number;
   /** Users × features. */
   readonly users: Float32Array;
   readonly features: number;
-  /** What is added to the products, towards the positions of the candidates. */
+  /** Weights to add to the products, with candidate positions as targets. */
   readonly itemWeights: ItemWeightScores | undefined;
-  /** Rows of users and of the query that are to be ranked. */
+  /** The rows (of `users` and of the query) to rank. */
   readonly rows: Uint32Array;
   readonly query: RankQuery;
   readonly answer: RankAnswer;
-  /** Where lists of the best `listed` candidates go, if they are asked for: rows × listed. */
+  /** Receives lists of the best `listed` candidates, if requested: rows × listed. */
   readonly lists: TopLists | undefined;
 }
 
 export interface FactorJob extends FactorRows {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
-  /** A number that workers count up to take their lane. */
+  /** A counter. Each worker increments it to get its lane. */
   readonly places: Int32Array;
   /** Address of each lane. */
   readonly lanes: readonly number[];
@@ -42,7 +42,7 @@ export function rankFactorRows(job: FactorJob): void {
   while (rankNextBlock(job, lane));
 }
 
-/** False when no block is left. */
+/** Ranks the next block. Returns false if none is left. */
 export function rankNextBlock(job: FactorRows, lane: RankLane): boolean {
   const { rows, next } = job;
   const first = ROWS_PER_BLOCK * Atomics.add(next, 0, 1);

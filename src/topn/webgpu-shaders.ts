@@ -1,8 +1,8 @@
-// Full rankings in a few kernels over a block of rows whose scores lie in one buffer: scores, what is left out, ranks of
-// the relevant candidates, and the best few, marked or listed. A workgroup ranks one row; scores are made by tiles.
+// Full rankings in a few kernels over a block of rows, with all scores in one buffer: scores, exclusions, ranks of the relevant candidates,
+// and the best few, marked or listed. A workgroup ranks one row. Scores are computed by tiles.
 
 export interface RankShape {
-  /** Vectors of four features of a row. */
+  /** Vectors of four features per row. */
   readonly quads: number;
   readonly candidates: number;
   readonly depth: number;
@@ -12,7 +12,7 @@ export interface RankShape {
 /** Rows and candidates of a tile of scores. */
 export const TILE = { rows: 64, candidates: 128 } as const;
 const WORKGROUP = 256;
-/** Vectors of four features of a step of a tile; relevant candidates counted in one walk over the scores. */
+/** Vectors of four features per step of a tile; relevant candidates counted per pass over the scores. */
 const STEP = 4;
 const AT_ONCE = 8;
 
@@ -23,14 +23,14 @@ const QUADS = ${quads}u;
 const CANDIDATES = ${candidates}u;
 const DEPTH = ${depth}u;
 const TOP = ${top}u;
-// The lowest score stands for no score: WGSL knows no infinity.
+// The lowest float stands for no score, because WGSL has no infinity.
 const NOTHING = -0x1.fffffep+127f;
 `;
 
 const INVOCATION = `@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
         @builtin(local_invocation_index) local: u32`;
 
-/** The row of this workgroup: within the block, and in the query. */
+/** The row of this workgroup: its number within the block and within the query. */
 const ROW = `
   let at = group.y * groups.x + group.x;
   if (block.first + at >= block.last) { return; }
@@ -41,13 +41,13 @@ const lines = (count: number, line: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => line(i)).join('\n');
 
 /**
- * Scores by tiles: a workgroup of 16 × 16 holds a step of both tables, and each invocation makes the products of 4 rows with 8
- * candidates, each in a variable of its own. The next step is fetched while this one is worked on. Tiles of the same
- * candidates follow one another, as the rows of a block are fewer.
+ * Scores by tiles. A workgroup of 16 × 16 holds a step of both tables. Each invocation computes the products of 4 rows with 8
+ * candidates, each in its own variable, and loads the next step while it works on this one. Tiles of the same candidates run in
+ * succession, because a block has fewer rows than candidates.
  */
 export function scoreShader(shape: RankShape): string {
   const [ofRows, ofCandidates] = [TILE.rows / 16, TILE.candidates / 16];
-  /** What an invocation fetches of a step: neighbours read side by side. */
+  /** What an invocation loads of a step. Adjacent invocations read adjacent values. */
   const fetches = (name: string, tile: number, line: (to: string, quad: string, row: string) => string) =>
     lines((tile * STEP) / WORKGROUP, (p) => {
       const element = `(local + ${p * WORKGROUP}u)`;
@@ -129,7 +129,7 @@ fn main(${INVOCATION}) {
 `;
 }
 
-/** Adds the weights from all that a row has, one item after the other: two of them may have the same target. */
+/** Adds the weights from all of a row's items, one item after the other, because two may have the same target. */
 export function itemWeightShader(shape: RankShape): string {
   return `${head(shape)}
 @group(0) @binding(1) var<storage, read> rows: array<u32>;
@@ -161,7 +161,7 @@ fn main(${INVOCATION}) {
 `;
 }
 
-/** No score for candidates that are not ranked: a list per row, or one list for all rows. */
+/** Removes the scores of excluded candidates: one list per row, or one list for all rows. */
 export function leaveOutShader(shape: RankShape, perRow: boolean): string {
   return `${head(shape)}
 @group(0) @binding(1) var<storage, read> rows: array<u32>;
@@ -179,7 +179,7 @@ fn main(${INVOCATION}) {
 `;
 }
 
-/** Rank of each relevant candidate: one more than those with a higher score, or the same one and a smaller position. */
+/** Rank of each relevant candidate: 1 + the candidates with a higher score, or with the same score and a smaller position. */
 export function rankShader(shape: RankShape): string {
   const each = (line: (j: number) => string) => Array.from({ length: AT_ONCE }, (_, j) => line(j)).join('\n');
   return `${head(shape)}
@@ -218,8 +218,8 @@ fn main(${INVOCATION}) {
 }
 
 /**
- * Finds the best TOP candidates of a row, bit by bit: the score of the last of them, then, among those of that score, the
- * position. Each of them is then `c`, with the score `score`.
+ * Finds the best TOP candidates of a row by bisection over bits: first the score of the last of them, then, among candidates of
+ * that score, its position. Runs `each` for every one of them, as `c` with the score `score`.
  */
 const eachOfTheBest = (each: string) => `
   let least = keyOf(NOTHING) + 1u;
@@ -247,9 +247,9 @@ const COUNT_KEYS = `
 var<workgroup> counted: atomic<u32>;
 var<workgroup> total: u32;
 
-// Whole numbers in the order of the scores.
+// Integers in the order of the scores.
 fn keyOf(score: f32) -> u32 {
-  let bits = select(bitcast<u32>(score), 0u, score == 0.0); // there are two zeros
+  let bits = select(bitcast<u32>(score), 0u, score == 0.0); // −0 counts as 0
   return select(bits ^ 0x80000000u, ~bits, (bits >> 31u) == 1u);
 }
 
@@ -284,7 +284,7 @@ fn main(${INVOCATION}) {
 `;
 }
 
-/** Lists the best TOP candidates of every row, in any order: TOP pairs of a position, one more than it is, and a score. */
+/** Lists the best TOP candidates of every row, in any order: TOP pairs of position + 1 and score. */
 export function listShader(shape: RankShape): string {
   return `${head(shape)}
 @group(0) @binding(1) var<storage, read> rows: array<u32>;
@@ -295,7 +295,7 @@ ${COUNT_KEYS}
 @compute @workgroup_size(${WORKGROUP})
 fn main(${INVOCATION}) {
   ${ROW}
-  // Not every GPU begins with zero, as it should; the barriers of counting come before the first use.
+  // Some GPUs fail to zero this, as they should. The barriers of counting come before the first use.
   if (local == 0u) { atomicStore(&listed, 0u); }
   ${eachOfTheBest('lists[(block.first + at) * TOP + atomicAdd(&listed, 1u)] = vec2u(c + 1u, bitcast<u32>(score));')}
 }

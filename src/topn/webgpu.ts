@@ -1,5 +1,5 @@
-// Full rankings on the GPU: the same answers as cpu.ts, up to scores that tie in float32. Only a block of rows has its
-// scores in memory at a time; only ranks, lists and what was shown come back to the host.
+// Full rankings on the GPU: the same answers as cpu.ts, up to scores that tie in float32. Only a block of rows has its scores in memory
+// at a time. Only ranks, lists and the marks of shown candidates are copied back.
 
 import { createQueue } from '../engine/queue.js';
 import { type Commands, createCommands } from '../engine/webgpu/commands.js';
@@ -33,13 +33,13 @@ import {
 export interface WebgpuTopNOptions {
   /** Most bytes of scores in memory at a time. Default 256 MiB. */
   readonly scoreBytes?: number | undefined;
-  /** Called with the GPU time of every kernel run; kernels then do not overlap. Needs time stamps on the device. */
+  /** Called with the GPU time of every kernel run. Kernels then do not overlap. Needs timestamp queries. */
   readonly onKernelTime?: ((kernel: string, milliseconds: number) => void) | undefined;
 }
 
 const SCORE_BYTES = 2 ** 28;
 
-/** Opens the GPU, which stays open until `close`. The candidates of the last lists stay there for the next. */
+/** Opens the GPU until `close`. The candidates of the last lists stay on it for the next query. */
 export async function createWebgpuTopN({
   scoreBytes = SCORE_BYTES,
   onKernelTime,
@@ -53,7 +53,7 @@ export async function createWebgpuTopN({
     rank: (tables, candidates, query, task = {}) =>
       inOrder(() => rankOnGpu(gpu, commands, tables, candidates, query, scoreBytes, task)),
     async top(tables, candidates, rows, n, excluded, task = {}) {
-      // The next operation is recorded while this answer is still on its way.
+      // The next operation is recorded before this answer arrives.
       const { answer } = await inOrder(() =>
         topOnGpu(gpu, commands, kept, tables, candidates, rows, n, excluded, scoreBytes, task),
       );
@@ -112,13 +112,13 @@ async function rankOnGpu(
   }
 }
 
-/** What stays on the GPU from one query for lists to the next: the candidates, and buffers for the rest. */
+/** What stays on the GPU between queries for lists: the candidates, and reusable buffers. */
 interface KeptForLists {
   items?: Float32Array | undefined;
   candidates?: Uint32Array | undefined;
   weights?: Float32Array | undefined;
   buffers?: CandidateBuffers | undefined;
-  /** Buffers by use. */
+  /** Keyed by use. */
   readonly room: Map<string, GPUBuffer>;
 }
 
@@ -130,8 +130,8 @@ interface CandidateBuffers {
 }
 
 /**
- * Lists of the best, made block by block. All commands are recorded when this resolves, and the next query may reuse the
- * same buffers: the GPU keeps the order.
+ * Makes lists of the best candidates, block by block. Resolves when all commands are recorded. The next query may reuse the same
+ * buffers, because the GPU keeps the order.
  */
 async function topOnGpu(
   gpu: GpuDevice,
@@ -168,7 +168,7 @@ async function topOnGpu(
   return { answer };
 }
 
-/** Sorts the list of a row as the GPU wrote it: best first, ties to the smaller position. */
+/** Sorts a row's list as the GPU wrote it: best first, ties to the smaller position. */
 function sortList(pairs: ArrayBuffer, row: number, { listed, positions, scores, counts }: TopLists): void {
   const found = new Uint32Array(pairs, 8 * row * listed, 2 * listed);
   const values = new Float32Array(pairs, 8 * row * listed, 2 * listed);
@@ -202,7 +202,7 @@ function ownRoom(gpu: GpuDevice, owned: GPUBuffer[]): Room {
   };
 }
 
-/** Buffers that the next query reuses; they grow when they must. */
+/** Buffers that the next query reuses. They grow when needed. */
 function keptRoom(gpu: GpuDevice, commands: Commands, { room }: KeptForLists): Room {
   return async (use, what, bytes) => {
     const before = room.get(use);
@@ -241,7 +241,7 @@ interface PreparedView {
   readonly shown: GPUBuffer;
 }
 
-/** Uploads what a ranking needs; `rankBlock` ranks a block of rows with it. */
+/** Uploads what a ranking needs. `rankBlock` then ranks a block of rows. */
 async function prepare(
   gpu: GpuDevice,
   commands: Commands,
@@ -255,7 +255,7 @@ async function prepare(
 ) {
   const shape: RankShape = { quads: Math.ceil(features / 4), candidates: candidates.length, depth, top };
   const most = Math.floor(Math.min(mostBytes, gpu.maxBinding) / (4 * candidates.length));
-  // Whole tiles of rows, but at least one row: if that does not fit, the allocation fails with the limit.
+  // Whole tiles of rows, but at least one row. If that does not fit, the allocation fails and names the limit.
   const blockRows = Math.min(rows.length, Math.max(1, most - (most > TILE.rows ? most % TILE.rows : 0)));
   const make = async (use: string, what: string, values: Uint32Array | Float32Array) => {
     const buffer = await room(use, what, values.byteLength);
@@ -339,7 +339,7 @@ async function prepare(
   return { blockRows, views: prepared, rankBlock };
 }
 
-/** Some rows of a table, each padded with zeros to whole vectors of four. */
+/** Selected rows of a table, each padded with zeros to whole vectors of four. */
 function padded(table: Float32Array, picked: Uint32Array, features: number): Float32Array {
   const stride = 4 * Math.ceil(features / 4);
   const asItIs = stride === features && picked.length * features === table.length;

@@ -116,5 +116,5 @@ test('tables and indexes that do not go together are told', async () => {
   const index = await engine.createIndex(graph.users);
   await expect(
     engine.update(users, index, items, { hyper: hyper.users, activity: 'geometric' }),
-  ).rejects.toThrow('a split table and a whole one do not go with an index that is whole');
+  ).rejects.toThrow('a split table and a whole table cannot use an index that is whole');
 });

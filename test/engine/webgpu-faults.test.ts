@@ -185,7 +185,7 @@ describe.skipIf(!gpu.available)('a GPU that fails', () => {
     faults = { limits: { maxStorageBufferBindingSize: 2 ** 17 } };
     const few = { ...endless, iterations: 5 };
     await expect(fit(graph, { ...few, engine: 'gpu' })).rejects.toThrow(
-      /a table of \d+ rows × 128 features takes 1 MiB, and this GPU \(Test Card\) binds at most 1 MiB at once/,
+      /a table of \d+ rows × 128 features takes 1 MiB, but this GPU \(Test Card\) binds at most 1 MiB per buffer/,
     );
     const result = await fit(graph, few);
     expect(result.engineReason).toMatchObject({ code: 'gpu-failed', iteration: 0 });

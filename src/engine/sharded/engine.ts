@@ -1,9 +1,9 @@
-// An engine over the shards of the data, some of which may be on other ranks. It wraps a local engine. One side of the
-// data lies in shards, each a table and indexes of its own; the other is whole on every rank.
+// An engine over the shards of the data, some of which may be on other ranks. It wraps a local engine. One side of the data is split
+// into shards, each with its own table and indexes; the other side is whole on every rank.
 // - The split side's half-step is local: each shard's rows from the whole table.
-// - The whole side's is counted shard by shard in fixed point, the ranks add the counts up, and each finishes all rows.
-// - K-vectors and scalars are added in the order of the shards, each given by one rank.
-// So the bits depend on how the data were cut into shards, and not on how many ranks or threads have them.
+// - The whole side's half-step counts shard by shard in fixed point. The ranks add up the counts, and each finishes all rows.
+// - K-vectors and scalars are added in shard order, each from the one rank that has the shard.
+// So the bits depend on how the data are cut into shards, not on the number of ranks or threads.
 
 import type { Communicator } from '../../comm/communicator.js';
 import type { CountingEngine, EdgeIndex, Engine, Table, TableValues } from '../engine.js';
@@ -24,11 +24,11 @@ import {
   valuesWithin,
 } from './tables.js';
 
-/** Tables and indexes of the shards that were made one by one, since all of them do not fit in memory at once. */
+/** Tables and indexes of the shards, created one by one because the data of all shards do not fit in memory. */
 export interface ReadyShards {
   readonly tables: readonly Table[];
   readonly indexes: Readonly<Record<'own' | 'other', readonly EdgeIndex[]>>;
-  /** The sum of counts of each row of the whole side, in all of the data. */
+  /** The sum of counts of each row of the whole side, over all of the data. */
   readonly strengths: Float64Array;
 }
 
@@ -38,8 +38,8 @@ export interface ShardedEngine extends Engine {
 }
 
 /**
- * `layoutOf` says how the rows of a split side are cut, of which this rank has so many. Where parts are `ready`, the values and
- * edges that are given for a split side stand for nothing.
+ * `layoutOf` cuts the rows of a split side that this rank has into shards. If shards are `ready`, the engine ignores the values and
+ * edges given for a split side.
  */
 export function createShardedEngine(
   local: CountingEngine,
@@ -49,7 +49,7 @@ export function createShardedEngine(
 ): ShardedEngine {
   const { size } = communicator;
   const exchange = createExchange(communicator);
-  const { together, sumShards } = exchange;
+  const { onAllRanks, sumShards } = exchange;
   const steps = createHalfSteps(local, communicator, exchange);
   const { onParts, sumOfParts, massOfParts, totalsOf } = steps;
   const { inOrder, inPassing, idle } = createQueue();
@@ -66,13 +66,13 @@ export function createShardedEngine(
     createTable: (features, values, activity, split = false) =>
       inOrder(async (): Promise<ShardedTable> => {
         if (!split) {
-          const table = await together(() => local.createTable(features, values, activity));
+          const table = await onAllRanks(() => local.createTable(features, values, activity));
           return { kind: 'whole', rows: table.rows, features, local: table };
         }
         const layout = layoutOf(values.weightShape.length);
         const rows = Float64Array.of(layout.bounds[layout.bounds.length - 1]);
         await communicator.sum(rows);
-        const parts = await together(
+        const parts = await onAllRanks(
           async () =>
             ready?.tables ??
             Promise.all(
@@ -94,7 +94,7 @@ export function createShardedEngine(
         const table = handle as ShardedTable;
         if (table.kind === 'whole') return local.write(table.local, values, activity);
         const { layout, features } = table;
-        await together(() =>
+        await onAllRanks(() =>
           onParts(table, (part, p) => {
             const own =
               typeof values.weightShape === 'number'
@@ -125,7 +125,7 @@ export function createShardedEngine(
       inOrder(async (): Promise<ShardedIndex> => {
         const shape = { rows: rows.offsets.length - 1, edges: rows.neighbors.length };
         if (split === undefined) {
-          return { kind: 'whole index', ...shape, local: await together(() => local.createIndex(rows)) };
+          return { kind: 'whole index', ...shape, local: await onAllRanks(() => local.createIndex(rows)) };
         }
         const sums = ready?.strengths ?? (split.side === 'other' ? strengths(rows) : new Float64Array(0));
         if (!ready) await communicator.sum(sums);
@@ -133,7 +133,7 @@ export function createShardedEngine(
         const index = { kind: 'split index', by: split.side, ...shape, strengths: sums, largest } as const;
         if (ready) return { ...index, parts: ready.indexes[split.side] };
         const { bounds } = layoutOf(split.rows);
-        const parts = await together(() => {
+        const parts = await onAllRanks(() => {
           const edges =
             split.side === 'own'
               ? bounds.slice(1).map((_, p) => edgesWithin(rows, partOf(bounds, p)))
@@ -148,7 +148,7 @@ export function createShardedEngine(
       return inOrder(async () => {
         const pairing = pair(own as ShardedTable, index as ShardedIndex, other as ShardedTable);
         if (pairing.kind === 'local') {
-          return together(() => local.update(pairing.own, pairing.index, pairing.other, options));
+          return onAllRanks(() => local.update(pairing.own, pairing.index, pairing.other, options));
         }
         return pairing.kind === 'split'
           ? steps.updateSplit(pairing.own, pairing.index, pairing.other, options)
@@ -217,7 +217,7 @@ export function createShardedEngine(
       inOrder(async () => {
         const table = handle as ShardedTable;
         if (table.kind === 'whole') return local.scale(table.local, factor, activity);
-        await together(() => onParts(table, (part) => local.scale(part, factor, activity)));
+        await onAllRanks(() => onParts(table, (part) => local.scale(part, factor, activity)));
         table.totals = { ...table.totals, mass: await massOfParts(table) };
       }),
 
@@ -225,7 +225,7 @@ export function createShardedEngine(
       inOrder(async () => {
         const table = handle as ShardedTable;
         if (table.kind === 'whole') return local.setActivity(table.local, activity);
-        await together(() => onParts(table, (part) => local.setActivity(part, activity)));
+        await onAllRanks(() => onParts(table, (part) => local.setActivity(part, activity)));
       }),
 
     free: (handle) =>

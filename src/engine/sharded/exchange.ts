@@ -1,13 +1,13 @@
-// What ranks add up between the steps of a sharded engine, and how one that fails takes the others along.
+// Sums over ranks between the steps of a sharded engine. If one rank fails, all fail.
 
 import type { Communicator } from '../../comm/communicator.js';
 import { FitError } from '../../errors.js';
 import type { ShardLayout } from './tables.js';
 
 export interface Exchange {
-  /** Runs what one rank may fail at; then all fail, so that none waits for another for ever. */
-  together<T>(work: () => Promise<T>): Promise<T>;
-  /** Vectors of this rank's shards → the sum over the shards of all ranks, in their order. */
+  /** Runs `work` on every rank. If it fails on one, it fails on all, so that no rank waits for another for ever. */
+  onAllRanks<T>(work: () => Promise<T>): Promise<T>;
+  /** Sums the vectors of all ranks' shards, in shard order. */
   sumShards(
     layout: ShardLayout,
     width: number,
@@ -18,7 +18,7 @@ export interface Exchange {
 export function createExchange(communicator: Communicator): Exchange {
   const { rank, size } = communicator;
 
-  async function settled<T>(work: () => Promise<T>): Promise<{ value: T } | { error: unknown }> {
+  async function outcomeOf<T>(work: () => Promise<T>): Promise<{ value: T } | { error: unknown }> {
     try {
       return { value: await work() };
     } catch (error) {
@@ -26,7 +26,7 @@ export function createExchange(communicator: Communicator): Exchange {
     }
   }
 
-  /** `failures` has a place for each rank, after it was added up. */
+  /** `failures`: the sum over ranks, with one entry per rank. */
   function unwrap<T>(outcome: { value: T } | { error: unknown }, failures: Float64Array): T {
     if ('error' in outcome) throw outcome.error;
     const failed = failures.findIndex((said) => said !== 0);
@@ -35,9 +35,9 @@ export function createExchange(communicator: Communicator): Exchange {
   }
 
   return {
-    async together(work) {
+    async onAllRanks(work) {
       if (size === 1) return work();
-      const outcome = await settled(work);
+      const outcome = await outcomeOf(work);
       const failures = new Float64Array(size);
       if ('error' in outcome) failures[rank] = 1;
       await communicator.sum(failures);
@@ -45,8 +45,8 @@ export function createExchange(communicator: Communicator): Exchange {
     },
 
     async sumShards(layout, width, ofShards) {
-      const outcome = await settled(ofShards);
-      // Each place has one giver, so the sum over ranks is exact; what failed travels along.
+      const outcome = await outcomeOf(ofShards);
+      // Each entry comes from one rank, so the sum over ranks is exact. The same sum carries the failures.
       const places = layout.shards * width;
       const all = new Float64Array(places + size);
       if ('error' in outcome) all[places + rank] = 1;

@@ -1,4 +1,4 @@
-// The two halves of a half-step over shards: which tables and indexes go together, what is local and what is exchanged.
+// The two halves of a half-step over shards: which tables and indexes match, what is local and what is exchanged.
 
 import type { Communicator } from '../../comm/communicator.js';
 import { located } from '../../errors.js';
@@ -28,17 +28,17 @@ import {
   type WholeTable,
 } from './tables.js';
 
-/** Counts that are copied at a time. */
+/** Counts copied at a time. */
 const PIECE = 1 << 20;
 
 export type HalfSteps = ReturnType<typeof createHalfSteps>;
 
 export function createHalfSteps(local: CountingEngine, communicator: Communicator, { sumShards }: Exchange) {
   const { size } = communicator;
-  /** Counts of whole tables, kept from one half-step to the next, and the largest sum that their scale follows from. */
+  /** Counts of whole tables, kept between half-steps, and the largest sum, which sets their scale. */
   const scratch = new Map<WholeTable, { readonly largest: number; readonly counts: ExpectedCounts }>();
 
-  /** Work on each part of a split table; what fails says in which shard. */
+  /** Runs `work` on each part of a split table. An error names the shard. */
   function onParts<T>(
     { layout, parts }: SplitTable,
     work: (part: Table, p: number) => Promise<T>,
@@ -69,7 +69,7 @@ export function createHalfSteps(local: CountingEngine, communicator: Communicato
     return mass.map((m, k) => m + unseenMass[k]);
   }
 
-  /** After the rows of a split table have changed. */
+  /** Updates the totals after the rows of a split table have changed. */
   function conclude(
     own: SplitTable,
     mass: Float64Array,
@@ -133,7 +133,7 @@ export function createHalfSteps(local: CountingEngine, communicator: Communicato
     return counts;
   }
 
-  /** Half-steps of several local tables from one other. */
+  /** Half-steps of several local tables from one other table. */
   async function updateAll(
     all: readonly OwnEdges[],
     other: Table,
@@ -150,7 +150,7 @@ export function createHalfSteps(local: CountingEngine, communicator: Communicato
     );
   }
 
-  /** The counts of a local table over the edges to several others. */
+  /** The counts of a local table over the edges to several other tables. */
   async function countAll(
     own: Table,
     from: readonly OtherEdges[],
@@ -165,7 +165,7 @@ export function createHalfSteps(local: CountingEngine, communicator: Communicato
     return terms;
   }
 
-  /** The counts of a whole table's rows over the shards of all ranks, into counts that are zero or cleared. */
+  /** Counts a whole table's rows over the shards of all ranks. `into` must be zero, or cleared by the options. */
   async function countWhole(
     own: WholeTable,
     index: SplitIndex,
@@ -174,7 +174,7 @@ export function createHalfSteps(local: CountingEngine, communicator: Communicato
     options: BatchCountOptions,
   ): Promise<EdgeTerm | undefined> {
     const [term] = await sumShards(other.layout, 1, async () => {
-      // What fails names a row of the whole table, whichever shard it was counted over.
+      // An error names a row of the whole table, whichever shard was being counted.
       const from = other.parts.map((part, p) => ({ index: index.parts[p], other: part }));
       return (await countAll(own.local, from, into, options)).map((one) => [one ?? 0]);
     });
@@ -204,7 +204,7 @@ export function createHalfSteps(local: CountingEngine, communicator: Communicato
     }
   }
 
-  /** Lets go of what is kept for a whole table. */
+  /** Frees what is kept for a whole table. */
   function forget(table: WholeTable): void {
     const kept = scratch.get(table);
     if (kept) void local.free(kept.counts);
@@ -222,7 +222,7 @@ export function createHalfSteps(local: CountingEngine, communicator: Communicato
   };
 }
 
-/** What a half-step is of, or why it cannot be. */
+/** The tables and index of a half-step, checked to match. */
 type Pairing =
   | { readonly kind: 'local'; readonly own: Table; readonly index: EdgeIndex; readonly other: Table }
   | {
@@ -254,5 +254,5 @@ export function pair(own: ShardedTable, index: ShardedIndex, other: ShardedTable
     return { kind: 'whole', own, index, other };
   }
   const by = index.kind === 'split index' ? `split by its ${index.by} side` : 'whole';
-  throw new Error(`a ${own.kind} table and a ${other.kind} one do not go with an index that is ${by}`);
+  throw new Error(`a ${own.kind} table and a ${other.kind} table cannot use an index that is ${by}`);
 }

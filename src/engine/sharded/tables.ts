@@ -1,16 +1,16 @@
-// Tables, indexes and counts whose rows lie in shards, and what their parts are of those of a local engine.
+// Tables, indexes and counts with rows in shards. Each shard's part is a table, index or counts of a local engine.
 
 import { type EdgeRows, lowerBound } from '../../math/csr.js';
 import { allocate } from '../../math/memory.js';
 import type { EdgeIndex, RowRange, Table, TableTotals, TableValues } from '../engine.js';
 
-/** How the data are cut, which no number of ranks changes, and which of the shards are here. */
+/** How the data are cut into shards (the same for any number of ranks), and which shards this rank has. */
 export interface ShardLayout {
-  /** Shards of all of the data. */
+  /** Number of shards of all of the data. */
   readonly shards: number;
-  /** The first of this rank's, which follow one another. */
+  /** The first shard of this rank. Its shards are consecutive. */
   readonly first: number;
-  /** Where each of them begins among the rows of this rank, and where the last ends. */
+  /** Where each of them begins among this rank's rows, and where the last ends. */
   readonly bounds: readonly number[];
 }
 
@@ -24,9 +24,9 @@ export interface SplitTable extends Table {
   /** Rows of all ranks. */
   readonly rows: number;
   readonly layout: ShardLayout;
-  /** A table of each shard that is here. */
+  /** One table per shard of this rank. */
   readonly parts: readonly Table[];
-  /** Of all ranks, replaced whole. */
+  /** Of all ranks. An update replaces the object. */
   totals: TableTotals;
 }
 
@@ -42,7 +42,7 @@ export interface SplitIndex extends EdgeIndex {
   /** Which side is split. */
   readonly by: 'own' | 'other';
   readonly parts: readonly EdgeIndex[];
-  /** The sum of counts of each row over all ranks, where the other side is split; and the largest. */
+  /** If the other side is split: the sum of counts of each row over all ranks, and the largest such sum. */
   readonly strengths: Float64Array;
   readonly largest: number;
 }
@@ -54,7 +54,7 @@ export function partOf(bounds: readonly number[], p: number): RowRange {
   return { first: bounds[p], last: bounds[p + 1] };
 }
 
-/** The rows of a part that lie in a range of the whole, counted within the part; undefined: none. */
+/** The rows of a part that lie in a range of the whole table, numbered within the part; undefined: none. */
 export function rowsWithin({ first, last }: RowRange, rows: RowRange | undefined): RowRange | undefined {
   const from = Math.max(first, rows?.first ?? first);
   const to = Math.min(last, rows?.last ?? last);
@@ -70,7 +70,7 @@ export function valuesWithin(values: TableValues, features: number, { first, las
   };
 }
 
-/** The values of all parts, one after the other. */
+/** The values of all parts, concatenated. */
 export function joinedValues(parts: readonly TableValues[]): TableValues {
   const joined = (field: keyof TableValues) => {
     const length = parts.reduce((sum, part) => sum + part[field].length, 0);
@@ -91,7 +91,7 @@ export function joinedValues(parts: readonly TableValues[]): TableValues {
   };
 }
 
-/** The edges of some rows. */
+/** The edges of a range of rows. */
 export function edgesWithin({ offsets, neighbors, counts }: EdgeRows, { first, last }: RowRange): EdgeRows {
   const own = allocate(Uint32Array, last - first + 1);
   for (let i = first; i <= last; i++) own[i - first] = offsets[i] - offsets[first];
@@ -99,7 +99,7 @@ export function edgesWithin({ offsets, neighbors, counts }: EdgeRows, { first, l
   return { offsets: own, neighbors: neighbors.subarray(from, to), counts: counts?.subarray(from, to) };
 }
 
-/** The same rows with the edges to the neighbours of each part alone, numbered within it. Neighbours ascend within a row. */
+/** For each part, the same rows with only the edges to that part, numbered within it. Neighbours ascend within a row. */
 export function edgesByNeighbor(rows: EdgeRows, bounds: readonly number[]): EdgeRows[] {
   const count = rows.offsets.length - 1;
   const parts = bounds.length - 1;

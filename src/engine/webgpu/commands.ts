@@ -1,11 +1,11 @@
-// Kernels, and the queue that they wait in. A half-step only records work; it is handed to the GPU in batches, and
-// nothing is read back unless someone asks.
+// Kernels and their queue. A half-step only records work. The GPU gets it in batches, and nothing is read back unless a caller
+// asks.
 
 import { DeviceError } from '../../errors.js';
 import type { GpuDevice } from './device.js';
 import { PARAMS_BYTES, type Params, writeParams } from './wgsl/params.js';
 
-/** WebGPU's usage flags; the global objects that hold them do not exist in Node. */
+/** WebGPU's usage flags. Node lacks the global objects that hold them. */
 export const USAGE = {
   mapRead: 0x1,
   copySource: 0x4,
@@ -19,11 +19,11 @@ const COMPUTE_STAGE = 0x4;
 
 /** Parameter blocks of a batch. */
 const SLOTS = 64;
-/** Batches handed over and not yet done. */
+/** Most submitted batches that are not done yet. */
 const MOST_IN_FLIGHT = 4;
 const TIMED = 512;
 
-/** What a kernel binds, in order: block of parameters, read-only or writable buffers. */
+/** What a kernel binds, in order: a parameter block, read-only or writable buffers. */
 export type Access = 'params' | 'read' | 'write';
 
 export interface Kernel {
@@ -42,23 +42,23 @@ export interface Part {
 }
 
 export interface Commands {
-  /** The kernel of that code, compiled once. Bindings are numbered as in `access`; undefined leaves a number out. */
+  /** The kernel of this code, compiled once. `access` numbers the bindings; undefined skips a number. */
   kernel(label: string, code: string, access: readonly (Access | undefined)[]): Promise<Kernel>;
-  /** Keeps room for `n` parameter blocks in the batch. */
+  /** Reserves room for `n` parameter blocks in the batch. */
   reserve(n: number): void;
-  /** A block of parameters that lasts until the batch is done. */
+  /** Adds a parameter block that lasts until the batch is done. Returns its offset. */
   params(values: Params): number;
-  /** Records one run; `parts` follow the kernel's bindings, without the parameters. */
+  /** Records one run. `parts` follow the kernel's bindings, without the parameters. */
   run(kernel: Kernel, params: number, parts: readonly Part[], workgroups: number): void;
-  /** Counts work, so that a batch is handed over when it is worth it. Waits when too much is under way. */
+  /** Counts work and submits the batch when it is large enough. Waits while too many batches are in flight. */
   pace(edges: number): Promise<void>;
   flush(): void;
-  /** Records that a buffer becomes zero. */
+  /** Records that a buffer is set to zero. */
   clear(buffer: GPUBuffer): void;
-  /** What `take` makes of the bytes, which are there for it alone; without it a copy of them. */
+  /** Returns what `take` makes of the bytes, which it must not keep. Without `take`, returns a copy of them. */
   read(buffer: GPUBuffer, offset: number, bytes: number): Promise<ArrayBuffer>;
   read<T>(buffer: GPUBuffer, offset: number, bytes: number, take: (bytes: ArrayBuffer) => T): Promise<T>;
-  /** Forgets what mentions buffers that are about to go. */
+  /** Drops cached references to buffers that are about to be destroyed. */
   forget(): void;
 }
 
@@ -189,7 +189,7 @@ export function createCommands(
       to.setPipeline(kernel.pipeline);
       to.setBindGroup(0, bindGroup(kernel, parts), kernel.access[0] === 'params' ? [params] : []);
       const most = device.limits.maxComputeWorkgroupsPerDimension;
-      // Two dimensions, the second as short as can be: the kernels drop what lies beyond the end.
+      // Two dimensions, the second as small as possible. The kernels ignore invocations beyond the end.
       const y = Math.ceil(workgroups / most);
       to.dispatchWorkgroups(Math.ceil(workgroups / y), y);
     },
@@ -199,7 +199,7 @@ export function createCommands(
       if (++updatesWaiting < BATCH_UPDATES && edgesWaiting < BATCH_EDGES) return;
       flush();
       const done = device.queue.onSubmittedWorkDone();
-      done.catch(() => {}); // whoever waits for it hears of it
+      done.catch(() => {}); // the caller that awaits it gets the error
       underWay.push(done);
       if (underWay.length > MOST_IN_FLIGHT)
         await underWay.shift()!.catch((error) => Promise.reject(gpu.explain(error)));

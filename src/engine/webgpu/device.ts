@@ -1,5 +1,5 @@
-// Where the GPU comes from: the browser's navigator.gpu, the optional package `webgpu` in Node, or, on a machine without
-// node_modules, Dawn's binding itself at the path named by the environment variable DAWN_NODE.
+// Finds the GPU: the browser's navigator.gpu; in Node the optional package `webgpu`; or, on a machine without node_modules, Dawn's
+// binding at the path in the environment variable DAWN_NODE.
 
 import { DeviceError } from '../../errors.js';
 
@@ -9,14 +9,14 @@ interface Binding {
 
 export interface Availability {
   readonly available: boolean;
-  /** Why not, or what was found: one sentence without a full stop. */
+  /** Why no GPU is available, or which one was found: one sentence without a full stop. */
   readonly reason: string;
-  /** True for an adapter that computes on the CPU: right, but slower than the cpu engine. */
+  /** True for an adapter that computes on the CPU: correct, but slower than the cpu engine. */
   readonly software: boolean;
   readonly description: string;
 }
 
-/** A device and what the engine must know about it. */
+/** A device and its properties that the engine uses. */
 export interface GpuDevice {
   readonly device: GPUDevice;
   readonly description: string;
@@ -24,17 +24,17 @@ export interface GpuDevice {
   /** Least number of lanes of a subgroup; 0: no subgroups. */
   readonly subgroupSize: number;
   readonly timestamps: boolean;
-  /** Largest buffer that a shader can be given whole, in bytes. */
+  /** Most bytes of a buffer that a shader can bind. */
   readonly maxBinding: number;
-  /** Throws what went wrong on the device since, if anything did. */
+  /** Throws the first error of the device, if there was one. */
   check(): void;
-  /** Turns a rejected wait into the error that caused it. */
+  /** Turns a rejected promise into the device error that caused it. */
   explain(error: unknown): DeviceError;
-  /** Gives the device back; from then on nothing counts as a failure. */
+  /** Releases the device. Later losses are not errors. */
   close(): void;
 }
 
-/** No kernel reads workgroup memory that it has not written, and clearing it costs time, most of all to compile. */
+/** No kernel reads workgroup memory before writing it. Clearing that memory costs time, above all to compile. */
 const FLAGS = ['enable-dawn-features=disable_workgroup_init'];
 const KEPT = Symbol.for('graphex.webgpu');
 const LIMITS = [
@@ -46,9 +46,9 @@ const LIMITS = [
   'maxComputeWorkgroupStorageSize',
 ] as const;
 
-/** Whether a GPU can be had, without making an engine; never throws. */
+/** Whether a GPU is available, without creating an engine. Never throws. */
 export async function webgpuAvailability(): Promise<Availability> {
-  // Looking for adapters makes Dawn and the Vulkan loader write to stderr; where there is no device, nobody need ask.
+  // Looking for adapters makes Dawn and the Vulkan loader write to stderr. Without a device there is no need to look.
   if (await noDeviceFile()) {
     return {
       available: false,
@@ -68,7 +68,7 @@ export async function webgpuAvailability(): Promise<Availability> {
   }
 }
 
-/** True on Linux where neither a graphics device nor a driver named by the environment is there. */
+/** True on Linux if there is neither a graphics device nor a driver named by the environment. */
 async function noDeviceFile(): Promise<boolean> {
   if (typeof process === 'undefined' || process.platform !== 'linux') return false;
   if (process.env.VK_ICD_FILENAMES || process.env.VK_DRIVER_FILES || process.env.DAWN_NODE) return false;
@@ -78,7 +78,7 @@ async function noDeviceFile(): Promise<boolean> {
   );
 }
 
-/** Opens the device with all the adapter offers. `flags` are Dawn's, in Node only, instead of ours. */
+/** Opens the device with all features of the adapter. `flags` replace our flags for Dawn, in Node only. */
 export async function openDevice(flags: readonly string[] = FLAGS): Promise<GpuDevice> {
   const adapter = await findAdapter(flags);
   const requiredLimits: Record<string, number> = {};
@@ -119,7 +119,7 @@ export async function openDevice(flags: readonly string[] = FLAGS): Promise<GpuD
   };
 }
 
-/** Runs `make` and turns a failed allocation into a sentence that names what did not fit. */
+/** Runs `make`. If the allocation fails, throws an error that names what did not fit. */
 export async function allocate<T>(gpu: GpuDevice, what: string, bytes: number, make: () => T): Promise<T> {
   gpu.check();
   gpu.device.pushErrorScope('out-of-memory');
@@ -168,7 +168,7 @@ async function findGpu(flags: readonly string[]): Promise<GPU> {
   const browser = (globalThis.navigator as Navigator | undefined)?.gpu;
   if (browser) return browser;
   if (typeof process === 'undefined') throw new DeviceError('this browser has no WebGPU; use the cpu engine');
-  // The instance must never be collected, or its adapters crash the process: one per set of flags, for ever.
+  // If the instance were collected, its adapters would crash the process. So keep one per set of flags for ever.
   const store = globalThis as unknown as Record<symbol, Map<string, GPU> | undefined>;
   const kept = (store[KEPT] ??= new Map());
   const key = flags.join(' ');
@@ -191,7 +191,7 @@ async function loadBinding(): Promise<Binding> {
     }
     return binding.exports;
   }
-  const name = 'webgpu'; // not a literal: the package is optional and a bundle for browsers must not look for it
+  const name = 'webgpu'; // not a literal: the package is optional, and bundlers for browsers must not look for it
   try {
     return (await import(/* @vite-ignore */ name)) as Binding;
   } catch {
@@ -210,8 +210,8 @@ function isSoftware(info: GPUAdapterInfo): boolean {
 }
 
 /**
- * The kernels need neighbouring invocations to be neighbouring lanes of a subgroup. Every known driver does that for
- * one-dimensional workgroups, but nothing promises it: ask once, and go without subgroups where it does not hold.
+ * The kernels need adjacent invocations to be adjacent lanes of a subgroup. Every known driver does that for one-dimensional
+ * workgroups, but no standard promises it. So test it once, and do without subgroups if it does not hold.
  */
 async function linearSubgroups(device: GPUDevice, info: GPUAdapterInfo): Promise<number> {
   const least = info.subgroupMinSize ?? 0;

@@ -1,29 +1,29 @@
-// Rows have any number of edges, from none to a large share of the whole. The edge pass works on *tasks*: at most
-// `block` neighbouring edges of one row. Each task has a slot for its partial sum, slots lie in the order of rows and
-// of edges within a row, and are added in that order: results do not depend on how the GPU schedules tasks.
+// Rows have any number of edges, from none to a large share of all. So the edge pass works on *tasks*: at most `block` consecutive
+// edges of one row. Each task has a slot for its partial sum. Slots are ordered by row, then by edge, and are added in that order:
+// results do not depend on how the GPU schedules tasks.
 
 import { type EdgeRows, lowerBound } from '../../math/csr.js';
 
 export interface CutOptions {
   /** Most edges of a task. */
   readonly block: number;
-  /** Tasks of at most this many edges are listed apart: several share a subgroup. */
+  /** Tasks of at most this many edges are listed separately, because several share a subgroup. */
   readonly short: number;
-  /** Most edges of one binding of the edge index; no task crosses. */
+  /** Most edges of one binding of the edge index. No task crosses its border. */
   readonly chunkEdges: number;
   /**
-   * Number of ranges into which the rows of the other table are cut, so that tasks which run at the same time gather
-   * from a part of it that stays in the cache. Long rows are cut at the borders of these ranges.
+   * Number of tiles: ranges of the other table's rows. Tasks that run at the same time read from one tile, which stays in cache.
+   * Long rows are cut at the borders of tiles.
    */
   readonly tiles: number;
   readonly otherRows: number;
 }
 
-/** Tasks that one dispatch runs: the same binding of the edge index, and the same kernel. */
+/** Tasks that one dispatch runs, with one binding of the edge index and one kernel. */
 export interface TaskGroup {
   readonly chunk: number;
   readonly short: boolean;
-  /** row, slot, first edge within the chunk, number of edges; for each task. */
+  /** For each task: row, slot, first edge within the chunk, number of edges. */
   readonly records: Uint32Array<ArrayBuffer>;
 }
 
@@ -36,7 +36,7 @@ export interface TaskPlan {
   readonly mostSlots: number;
 }
 
-/** A row must have this many edges in a tile on average to be cut at the borders of tiles. */
+/** A row is cut at tile borders if it has at least this many edges per tile, on average. */
 const LEAST_TILE_EDGES = 64;
 
 export function cutRows(edges: EdgeRows, options: CutOptions): TaskPlan {
@@ -52,7 +52,7 @@ export function cutRows(edges: EdgeRows, options: CutOptions): TaskPlan {
   const tile: number[] = [];
   let mostSlots = 0;
 
-  /** Tasks of one stretch of a row that lies in one tile. */
+  /** Cuts the edges of a row that lie in one tile into tasks. */
   const cutStretch = (i: number, from: number, to: number, inTile: number) => {
     let at = from;
     while (at < to) {
@@ -88,7 +88,7 @@ export function cutRows(edges: EdgeRows, options: CutOptions): TaskPlan {
   const slots = row.length;
   firstSlot[rows] = slots;
 
-  // Order: chunk, kernel, tile, then longest first, so that the last tasks to start are short ones.
+  // Order: chunk, kernel, tile, then longest first, so that the last tasks to start are short.
   const chunks = Math.max(1, Math.ceil(neighbors.length / chunkEdges));
   const keys = new Float64Array(slots);
   for (let s = 0; s < slots; s++) {
@@ -115,7 +115,7 @@ export function cutRows(edges: EdgeRows, options: CutOptions): TaskPlan {
   return { groups, firstSlot, slots, mostSlots };
 }
 
-/** Positions of the keys in ascending order, equal keys in their own order: a counting sort. */
+/** Positions of the keys in ascending order, by a stable counting sort. */
 function sortByKey(keys: Float64Array, bound: number): Uint32Array {
   const next = new Uint32Array(bound + 1);
   for (const key of keys) next[key + 1]++;

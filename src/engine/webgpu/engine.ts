@@ -1,5 +1,5 @@
-// The gpu engine: WGSL kernels through WebGPU. Tables, edge index, sums and masses stay on the GPU; a half-step is a
-// handful of kernels recorded in a queue, and only `read`, `totals` and the terms of the bound bring numbers back.
+// The gpu engine: WGSL kernels through WebGPU. Tables, edge index, sums and masses stay on the GPU. A half-step records a few kernels
+// in a queue. Only `read`, `totals` and the terms of the bound copy numbers back.
 
 import { FitError } from '../../errors.js';
 import { lgamma } from '../../math/special.js';
@@ -43,11 +43,11 @@ import {
 } from './wgsl/weights.js';
 
 export interface WebgpuOptions {
-  /** How kernels use the GPU; results change only in their last digits. Default: by device and features. */
+  /** How kernels use the GPU; affects only the last digits of results. Default: chosen by device and number of features. */
   readonly tuning?: Partial<Tuning>;
-  /** Called with the GPU time of every kernel run; kernels then do not overlap. Needs time stamps on the device. */
+  /** Called with the GPU time of every kernel run. Kernels then do not overlap. Needs timestamp queries. */
   readonly onKernelTime?: (kernel: string, milliseconds: number) => void;
-  /** Dawn's switches, in Node only, such as 'enable-dawn-features=disable_robustness'. */
+  /** Flags for Dawn, in Node only; for example 'enable-dawn-features=disable_robustness'. */
   readonly flags?: readonly string[];
 }
 
@@ -58,7 +58,7 @@ export async function createWebgpuEngine(options: WebgpuOptions = {}): Promise<C
   return engineOn(gpu, options, () => gpu.close());
 }
 
-/** An engine with commands and room of its own; a device may do the work of several. */
+/** An engine with its own commands and scratch, on a device that it may share with siblings. */
 function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => void): CountingEngine {
   const { device } = gpu;
   const { tuning = {} } = options;
@@ -67,7 +67,7 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
   const { scratch, terms } = passes;
 
   const { inOrder, inPassing, idle } = createQueue(() => gpu.check());
-  /** For what is read back: recorded in order, but what follows does not wait for it to arrive. */
+  /** For results that are read back: `work` is recorded in order, but later operations do not wait for the answer. */
   async function askInOrder<T>(work: () => Promise<{ readonly answer: Promise<T> }>): Promise<T> {
     return (await inOrder(work)).answer;
   }
@@ -81,10 +81,10 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
   };
   const readEdgeTerm = () => sums(terms.buffer, terms.count, 'edge term of the bound');
 
-  /** Paces the queue after an edge pass, and asks for its edge term where it is wanted. */
+  /** Paces the queue after an edge pass and requests the edge term if `wanted`. */
   async function termAfter(index: GpuIndex, wanted: boolean | undefined) {
     const answer = wanted ? readEdgeTerm() : Promise.resolve(undefined);
-    answer.catch(() => {}); // whoever waits for it hears of it
+    answer.catch(() => {}); // the caller that awaits it gets the error
     await commands.pace(index.edges);
     return { answer };
   }
@@ -98,7 +98,7 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
     return { mass, unseenMass: vector(1), unseenMassAt: vector(2) };
   }
 
-  /** Replaces vectors of the totals, from the `first` on. */
+  /** Replaces vectors of the totals, starting with number `first`. */
   function setTotals({ totals, quads }: GpuTable, first: number, vectors: readonly Float64Array[]) {
     const values = new Float32Array(4 * quads * vectors.length);
     for (const [i, vector] of vectors.entries()) values.set(vector, 4 * quads * i);

@@ -1,4 +1,4 @@
-// The edge index on the GPU: neighbours in as many bindings as the device demands, and the tasks cut from it.
+// The edge index on the GPU: neighbours in as many bindings as the device requires, and the tasks cut from it.
 
 import type { EdgeRows } from '../../math/csr.js';
 import type { EdgeIndex } from '../engine.js';
@@ -8,7 +8,7 @@ import { chooseLayout, type Layout, type Tuning } from './layout.js';
 import { storageBuffer, upload } from './tables.js';
 import { type RowLayout, rowLayout } from './wgsl/rows.js';
 
-/** Tasks of an index for tables of one number of features, on the GPU. */
+/** The tasks of an index on the GPU, for tables of one number of features. */
 export interface Plan {
   readonly layout: Layout;
   readonly rowLayout: RowLayout;
@@ -57,7 +57,7 @@ export async function createGpuIndex(
   return { rows, edges, source, multigraph, chunks, chunkEdges, plans: new Map() };
 }
 
-/** The tasks for tables of `features` features that gather from a table of `otherRows` rows; made once. */
+/** The tasks for tables of `features` features that read a table of `otherRows` rows. Created once. */
 export function planOf(
   gpu: GpuDevice,
   index: GpuIndex,

@@ -1,24 +1,23 @@
-// How a row of features is spread over the lanes of the GPU. A row of K features is `quads` = ⌈K/4⌉ vectors of four.
-// In the edge pass `lanes` lanes share an edge, each holding `perLane` quads, so that a gather of K = 32 features is
-// eight loads of 16 bytes, side by side. A *team* of lanes works on one task: `team / lanes` edges at a time, times
-// `steps` that are in flight together to hide the latency of memory.
+// How the lanes of the GPU share a row of features. A row of K features is `quads` = ⌈K/4⌉ vectors of four. In the edge pass, `lanes`
+// lanes share an edge and each holds `perLane` quads, so that reading K = 32 features takes eight adjacent loads of 16 bytes. A *team*
+// of lanes works on one task: on `team / lanes` edges in parallel, with `steps` such groups in flight to hide memory latency.
 
 export interface Tuning {
   /** Lanes that share an edge; a power of two. */
   readonly lanes: number;
   /** Edges in flight per lane; a power of two, at most `lanes`. */
   readonly steps: number;
-  /** Lanes of a team on a long task; a power of two. */
+  /** Lanes of a team for a long task; a power of two. */
   readonly team: number;
   /** Invocations of a workgroup of the edge pass. */
   readonly workgroup: number;
   /** Most edges of a task. */
   readonly block: number;
-  /** Bytes of the other table that tasks running together gather from; 0: all of it. */
+  /** Bytes of the other table that concurrent tasks read from; 0: all of it. */
   readonly tile: number;
-  /** Use subgroups where the device has them. */
+  /** Whether to use subgroups if the device has them. */
   readonly subgroups: boolean;
-  /** Most edges of one binding of the edge index; for tests of the seams. */
+  /** Most edges of one binding of the edge index. Tests lower it. */
   readonly chunkEdges: number;
 }
 
@@ -33,18 +32,18 @@ export interface Layout {
   readonly workgroup: number;
   readonly block: number;
   readonly tile: number;
-  /** Tasks of at most this many edges get a team of `lanes` lanes instead. */
+  /** Tasks of at most this many edges get a team of only `lanes` lanes. */
   readonly short: number;
 }
 
-/** Registers: a lane keeps perLane quads of its row, of its sum, and of each edge in flight. */
+/** Limits on registers: a lane keeps perLane quads of its row, of its sum, and of each edge in flight. */
 const MOST_PER_LANE = 8;
 const MOST_IN_FLIGHT = 8;
 const PLAIN_WORKGROUP = 64;
 
 export function chooseLayout(features: number, subgroupSize: number, tuning: Partial<Tuning>): Layout {
   const quads = Math.ceil(features / 4);
-  // Defaults as measured on an H200 (docs/appendix/performance.md).
+  // Defaults measured on an H200 (docs/appendix/performance.md).
   const block = tuning.block ?? 2048;
   const tile = tuning.tile ?? 16 * 2 ** 20;
   const base = { features, quads, block, tile };
@@ -56,11 +55,11 @@ export function chooseLayout(features: number, subgroupSize: number, tuning: Par
     while (steps > 1 && steps * perLane > MOST_IN_FLIGHT) steps /= 2;
     const team = Math.max(lanes, Math.min(tuning.team ?? widest, widest));
     const workgroup = Math.max(tuning.workgroup ?? 32, team);
-    // A short team takes lanes·… edges one by one; beyond three of its rounds the wide team is no slower.
+    // A short team takes its edges one after the other. Beyond three of its rounds, the wide team is as fast.
     const short = team > lanes ? 3 * steps : 0;
     return { ...base, subgroups: true, lanes, perLane, steps, team, workgroup, short };
   }
-  // Without subgroups a workgroup is one team, and sums go through its memory.
+  // Without subgroups a workgroup is one team, and sums go through workgroup memory.
   lanes = Math.min(powerOfTwo(quads), PLAIN_WORKGROUP);
   return {
     ...base,

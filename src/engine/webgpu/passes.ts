@@ -1,5 +1,5 @@
-// The passes of a half-step, recorded into the queue: edges, rows, masses. Scratch buffers are shared by all of them,
-// which is safe because the engine records one operation at a time and the GPU runs them in that order.
+// The passes of a half-step, recorded into the queue: edges, rows, masses. All passes share the scratch buffers. That is safe, because
+// the engine records one operation at a time and the GPU keeps their order.
 
 import { FitError } from '../../errors.js';
 import type { Activity, UniformValues } from '../engine.js';
@@ -36,7 +36,7 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
   const noTotals = storageBuffer(gpu, 'no totals', 12 * MAX_FEATURES);
   const edgeKernels = new Map<string, Promise<Kernel>>();
 
-  /** Masses of the rows in `partials` groups → totals; and the leftover where the parameters say so. */
+  /** Adds the masses of `partials` groups of rows to the totals, and computes the unseen mass if the parameters say so. */
   async function finish(table: GpuTable, other: GPUBuffer, partials: number, params: Params): Promise<void> {
     const { quads } = table;
     const mass = await commands.kernel('mass', massShader(quads), ['params', 'read', 'write']);
@@ -61,7 +61,7 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
     commands.run(last, commands.params({ ...params, partials: sums }), parts, 1);
   }
 
-  /** Shows the activity of all rows; leaves partial masses, whose number it returns. */
+  /** Sets the activity of all rows. Returns the number of partial masses. */
   async function refresh(table: GpuTable, params: Params): Promise<number> {
     const rows = rowLayout(table.features, 1);
     const access = ['params', 'read', 'read', 'read', 'write', 'write'] as const;
@@ -100,7 +100,7 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
     return kernel;
   }
 
-  /** Partial sums of every task into scratch; the edge term, where asked, into `terms`. */
+  /** Writes the partial sums of every task to scratch, and the edge term to `terms` if requested. */
   async function edgePass(
     own: GpuTable,
     index: GpuIndex,
@@ -140,13 +140,13 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
     }
   }
 
-  /** After the edge pass: the rows of the range, their mass, and the leftover. */
+  /** After the edge pass: updates the range's rows, their mass and the unseen mass. */
   async function rowPass(own: GpuTable, other: GpuTable, plan: Plan, params: Params): Promise<void> {
     const sums = scratch.get('partial sums', plan.slots * own.quads * 16);
     await updateRows(own, other.totals, plan.rowLayout, params, 'partials', [plan.firstSlot, sums]);
   }
 
-  /** The same from whole counts; the other side's mass is among the parameters. */
+  /** rowPass from counts. The parameters hold the other side's mass. */
   async function countedRowPass(own: GpuTable, counts: GpuCounts, params: Params): Promise<void> {
     const rows = rowLayout(own.features, 1);
     await updateRows(own, noTotals, rows, { ...params, scale: counts.scale }, 'counts', [counts.values]);
@@ -188,7 +188,7 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
     commands.run(kernel, at, buffers.map(whole), Math.ceil((params.last - params.first) / rows.rows));
   }
 
-  /** One Gamma for all weights and one for all features. */
+  /** Sets all weights to one Gamma and all features to another. */
   async function fill(table: GpuTable, values: UniformValues): Promise<void> {
     const rows = rowLayout(table.features, 1);
     const kernel = await commands.kernel('fill', fillShader(rows), ['params', 'write', 'write', 'write']);
@@ -199,7 +199,7 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
     commands.run(kernel, at, buffers.map(whole), Math.ceil(table.rows / rows.rows));
   }
 
-  /** Activities, mass and no leftover, from the values as they are. */
+  /** Derives activities and mass from the current values; the unseen mass becomes 0. */
   async function show(table: GpuTable, activity: Activity): Promise<void> {
     const params = { first: 0, last: table.rows, activity };
     await finish(table, noTotals, await refresh(table, params), params);
@@ -210,7 +210,7 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
 
 export const whole = (buffer: GPUBuffer): Part => ({ buffer });
 
-/** Buffers that kernels hand to each other within a half-step, grown to the largest that was asked for. */
+/** Scratch buffers that pass data between kernels of a half-step. Each grows to the largest size requested. */
 function createScratch(gpu: GpuDevice, beforeGrowth: () => void) {
   const buffers = new Map<string, GPUBuffer>();
   return {
@@ -223,10 +223,11 @@ function createScratch(gpu: GpuDevice, beforeGrowth: () => void) {
       buffers.set(what, made);
       return made;
     },
-    /** One that has been grown before. */
+    /** A buffer that `grow` has created. */
     get(what: string, bytes: number): GPUBuffer {
       const buffer = buffers.get(what);
-      if (!buffer || buffer.size < bytes) throw new FitError(`scratch "${what}" was not made`);
+      if (!buffer || buffer.size < bytes)
+        throw new FitError(`the scratch buffer "${what}" was never allocated`);
       return buffer;
     },
   };

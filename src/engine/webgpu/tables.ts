@@ -1,4 +1,4 @@
-// Tables on the GPU: rows × quads of four features, padded with zeros, moved in pieces of a bounded size.
+// Tables on the GPU: rows × quads of four features, padded with zeros, copied in pieces of bounded size.
 
 import { DeviceError, InputError } from '../../errors.js';
 import { allocate as inShared } from '../../math/memory.js';
@@ -13,15 +13,15 @@ export interface GpuTable extends Table {
   readonly weights: GPUBuffer;
   readonly shapes: GPUBuffer;
   readonly rates: GPUBuffer;
-  /** What the edge pass of the other side sees. */
+  /** What the edge pass of the other side reads. */
   readonly activity: GPUBuffer;
-  /** Mass, leftover, and the mass at which the leftover was computed: quads each. */
+  /** Mass, unseen mass, and the mass at which the unseen mass was computed: quads each. */
   readonly totals: GPUBuffer;
-  /** Made anew each time: it is read as its means. */
-  readonly anew: boolean;
+  /** A table for foldFresh: `read` returns its means. */
+  readonly meansOnly: boolean;
 }
 
-/** rows × quads × 4 counts of two words, the lower first. */
+/** rows × quads × 4 counts of two words each, low word first. */
 export interface GpuCounts extends ExpectedCounts {
   readonly quads: number;
   readonly values: GPUBuffer;
@@ -30,12 +30,12 @@ export interface GpuCounts extends ExpectedCounts {
 const PIECE_BYTES = 2 ** 24;
 const PIECES_UNDER_WAY = 8;
 
-/** A storage buffer of at least `bytes`; says which limit is in the way. */
+/** A storage buffer of at least `bytes`. If it is too large, throws an error that names the limit. */
 export function storageBuffer(gpu: GpuDevice, what: string, bytes: number): GPUBuffer {
   if (bytes > gpu.maxBinding) {
     throw new DeviceError(
-      `${what} takes ${megabytes(bytes)}, and this GPU (${gpu.description}) binds at most ${megabytes(gpu.maxBinding)} ` +
-        'at once (maxStorageBufferBindingSize); use the cpu engine or fewer features',
+      `${what} takes ${megabytes(bytes)}, but this GPU (${gpu.description}) binds at most ${megabytes(gpu.maxBinding)} ` +
+        'per buffer (maxStorageBufferBindingSize); use the cpu engine or fewer features',
     );
   }
   const size = Math.max(16, 4 * Math.ceil(bytes / 4));
@@ -61,7 +61,7 @@ export async function allocateGpuTable(
   gpu: GpuDevice,
   rows: number,
   features: number,
-  anew = false,
+  meansOnly = false,
 ): Promise<GpuTable> {
   if (!Number.isInteger(features) || features < 1 || features > MAX_FEATURES) {
     throw new InputError(`${features} features: the GPU engine takes 1 to ${MAX_FEATURES}`);
@@ -72,7 +72,7 @@ export async function allocateGpuTable(
     rows,
     features,
     quads,
-    anew,
+    meansOnly,
     weights: storageBuffer(gpu, `the weights of ${rows} rows`, 8 * rows),
     shapes: storageBuffer(gpu, `a table of ${rows} rows × ${features} features`, bytes),
     rates: storageBuffer(gpu, `a table of ${rows} rows × ${features} features`, bytes),
@@ -81,14 +81,14 @@ export async function allocateGpuTable(
   }));
 }
 
-/** Uploads the values; what was recorded before must have been handed over. */
+/** Uploads the values. Flush earlier commands first. */
 export async function writeGpuTable(gpu: GpuDevice, table: GpuTable, values: TableValues): Promise<void> {
   await writeGpuWeights(gpu, table, values);
   await writePadded(gpu, table, table.shapes, values.featureShape, 0);
   await writePadded(gpu, table, table.rates, values.featureRate, 1);
 }
 
-/** The same for the weights alone. */
+/** Uploads only the weights. */
 export async function writeGpuWeights(
   gpu: GpuDevice,
   table: GpuTable,
@@ -129,7 +129,7 @@ export async function readGpuCounts(
   return result;
 }
 
-/** What was recorded before must have been handed over. */
+/** Uploads the counts. Flush earlier commands first. */
 export async function writeGpuCounts(
   gpu: GpuDevice,
   { features, quads, values }: GpuCounts,
@@ -156,7 +156,7 @@ export function readGpuMeans(commands: Commands, table: GpuTable): Promise<Float
 
 export async function readGpuTable(commands: Commands, table: GpuTable): Promise<TableValues> {
   const { rows, features } = table;
-  if (table.anew) return gammasOf(await readGpuMeans(commands, table), rows);
+  if (table.meansOnly) return gammasOf(await readGpuMeans(commands, table), rows);
   const weights = new Float32Array(await commands.read(table.weights, 0, 8 * rows));
   const weightShape = new Float32Array(rows);
   const weightRate = new Float32Array(rows);
@@ -176,7 +176,7 @@ export function destroyTable({ weights, shapes, rates, activity, totals }: GpuTa
   for (const buffer of [weights, shapes, rates, activity, totals]) buffer.destroy();
 }
 
-/** Writes an array piece by piece, and waits now and then: a write keeps a copy until the GPU has taken it. */
+/** Writes an array piece by piece and waits now and then, because each write keeps a copy until the GPU has taken it. */
 export async function upload(
   gpu: GpuDevice,
   buffer: GPUBuffer,
@@ -193,7 +193,7 @@ export async function upload(
 
 const copies = new WeakMap<GpuDevice, ArrayBuffer>();
 
-/** Views of shared memory are not accepted everywhere; a write takes its own copy, so that one place serves all. */
+/** Not every GPU binding accepts views of shared memory. A write makes its own copy, so one staging array serves all writes. */
 function copied(gpu: GpuDevice, part: Float32Array | Uint32Array): Float32Array | Uint32Array {
   let copy = copies.get(gpu);
   if (!copy || copy.byteLength < part.byteLength) {

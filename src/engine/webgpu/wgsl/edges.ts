@@ -1,5 +1,5 @@
-// The edge pass: for each task, Σ_j w_ij B_jk over its edges, with λ = Σ_k A_ik B_jk and w = 1/(1−e^−λ), or count/λ in a
-// multigraph; and, where asked for, the edge term of the bound over the same λ.
+// The edge pass: for each task, Σ_j w_ij B_jk over its edges, with λ = Σ_k A_ik B_jk and w = 1/(1−e^−λ), or count/λ in a multigraph;
+// and, if requested, the edge term of the bound from the same λ.
 
 import type { Layout } from '../layout.js';
 
@@ -30,7 +30,7 @@ const QUADS = ${layout.quads}u;
 const LANES = ${layout.lanes}u;
 const NONE = 0xffffffffu;
 
-// 1 − e^−λ, whose leading digits cancel for small λ.
+// 1 − e^−λ. Its leading digits cancel for small λ.
 fn oneMinusExp(lambda: f32) -> f32 {
   let series = lambda * (1.0 - lambda * (0.5 - lambda * (0.16666667 - lambda * (0.041666667
     - lambda * (0.0083333333 - lambda * 0.0013888889)))));
@@ -39,7 +39,7 @@ fn oneMinusExp(lambda: f32) -> f32 {
 `;
 }
 
-/** WGSL that leaves `w` (and adds to `term`) for λ and, in a multigraph, `count`. */
+/** WGSL that sets `w` (and adds to `term`) from λ and, in a multigraph, `count`. */
 function weigh({ multigraph, withTerm }: EdgeKernel, termIf: string): string {
   if (multigraph) {
     return `w = count / lambda;
@@ -62,7 +62,7 @@ function subgroupShader(kernel: EdgeKernel): string {
   const guard = (v: number) => (lanes * (v + 1) > quads ? `lane < ${quads - lanes * v}u` : 'true');
   const quad = (v: number) => `${lanes * v}u + lane`;
 
-  // λ of step u ends in the lane u of its edge: at each level, a lane keeps the half of the steps that it will own.
+  // λ of step u ends in lane u of its edge: at each level, a lane keeps the half of the steps that it will own.
   const reduce: string[] = [];
   for (let half = steps / 2; half >= 1; half /= 2) {
     reduce.push(`let upper${half} = (lane & ${half}u) != 0u;`);
@@ -96,7 +96,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     if (task.x < range.first || task.x >= range.last) { task.w = 0u; }
   }
   let live = task.w > 0u;
-  // All teams of a subgroup go round together, so that every lane is there for every exchange.
+  // All teams of a subgroup iterate equally often, so that every lane takes part in every shuffle.
   let most = subgroupMax(task.w);
   let edges = task.z;
   ${lines(
@@ -106,7 +106,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
   )}
   ${withTerm ? 'var term = 0.0;' : ''}
   for (var done = 0u; done < most; done += ${steps * parallel}u) {
-    // This lane's own edge: it reads the neighbour, and later makes the weight.
+    // This lane's own edge: the lane reads its neighbour and later computes its weight.
     let mine = done + (lane % ${steps}u) * ${parallel}u + place;
     let valid = mine < task.w;
     var id = NONE;
@@ -153,7 +153,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
 `;
 }
 
-/** One workgroup per task; sums over lanes go through the workgroup's memory. */
+/** One workgroup per task; sums over lanes go through workgroup memory. */
 function plainShader(kernel: EdgeKernel): string {
   const { layout, multigraph, withTerm } = kernel;
   const { lanes, perLane, workgroup } = layout;

@@ -1,7 +1,7 @@
-// Expected counts in fixed point, as int64 in two words of 32 bits, the lower first: WGSL has no longer ones. params.scale
-// of them are 1. Scaling by a power of two and cutting a float32 in two are exact.
+// Expected counts in fixed point: int64 as two words of 32 bits, low word first, because WGSL has no 64-bit integers. A count is
+// stored times params.scale. Scaling by a power of two and splitting a float32 into two words are exact.
 
-/** Half of what int64 holds: a sum beyond it is not told from one that went over. */
+/** High word of half the range of int64. A larger sum counts as overflow. */
 const LIMIT_HIGH = '0x40000000u';
 const TWO_32 = '4294967296.0';
 /** 2⁶². */
@@ -18,11 +18,11 @@ fn toFixed(count: f32) -> vec2u {
 fn sumFixed(a: vec2u, b: vec2u) -> vec2u {
   let low = a.x + b.x;
   let high = a.y + b.y + select(0u, 1u, low < a.x);
-  // Once too large, always too large.
+  // Overflow is permanent.
   return vec2u(low, select(high, ${LIMIT_HIGH}, high >= ${LIMIT_HIGH}));
 }
 
-// Not finite where the sum was too large: the masses then tell.
+// Not finite after an overflow, which the masses then reveal.
 fn fromFixed(count: vec2u) -> f32 {
   let value = (f32(count.y) * ${TWO_32} + f32(count.x)) / params.scale;
   return select(value, value * 3e38 * 3e38, count.y >= ${LIMIT_HIGH});

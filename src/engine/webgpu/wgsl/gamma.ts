@@ -1,7 +1,7 @@
-// Special functions in float32, in WGSL. All take positive arguments. Errors are below 3e-6 relative, or absolute
-// where a function crosses zero; exp ψ(x) ≈ e^−1/x loses another 3e-7/x for small x, as float32 must. Nothing here relies on the order in which a compiler adds.
+// Special functions in float32, in WGSL, for positive arguments. Errors are below 3e-6: relative, or absolute where a function crosses
+// zero. exp ψ(x) ≈ e^−1/x loses another 3e-7/x for small x, as float32 must. Nothing relies on the compiler's order of additions.
 
-/** Small arguments are shifted up by five before an asymptotic series: below this value. */
+/** Arguments below this are raised by five before an asymptotic series. */
 const SHIFT_BELOW = '4.5';
 
 export const GAMMA_WGSL = `
@@ -20,7 +20,7 @@ fn shiftProduct(x: f32) -> f32 {
   return x * (x + 1.0) * (x + 2.0) * (x + 3.0) * (x + 4.0);
 }
 
-// e^−s for s ≥ 0. The built-in may lose 2s units in the last place: split off whole powers of two first.
+// e^−s for s ≥ 0. The built-in may be off by 2s units in the last place, so split off whole powers of two first.
 fn expMinus(s: f32) -> f32 {
   let bounded = min(s, 120.0);
   let n = round(bounded * 1.44269504);
@@ -28,7 +28,7 @@ fn expMinus(s: f32) -> f32 {
   return ldexp(exp(r), -i32(n));
 }
 
-// exp(ψ(x)) = y + 1/(24y) − 37/(5760y³) + …, y = x − ½, after ψ(x) = ψ(x+5) − Σ 1/(x+i) where x is small.
+// exp(ψ(x)) = y + 1/(24y) − 37/(5760y³) + …, y = x − ½, after ψ(x) = ψ(x+5) − Σ 1/(x+i) for small x.
 fn expDigamma(x: f32) -> f32 {
   let small = x < ${SHIFT_BELOW};
   let y = select(x - 0.5, x + 4.5, small);
@@ -49,7 +49,7 @@ fn digamma(x: f32) -> f32 {
   return select(series, series - shiftSum(near), small);
 }
 
-// Entropy of Gamma(x, 1): x + log Γ(x) + (1 − x) ψ(x). Its parts cancel for large x, so there its own series.
+// Entropy of Gamma(x, 1): x + log Γ(x) + (1 − x) ψ(x). Its terms cancel for large x, which gets a series of its own.
 fn gammaEntropy(x: f32) -> f32 {
   let r = 1.0 / max(x, ${SHIFT_BELOW});
   let large = 1.4189385 + 0.5 * log(x) - r * (0.33333333 + r * (0.083333333 + r * (0.011111111 - r * (0.0083333333
@@ -63,7 +63,7 @@ fn gammaEntropy(x: f32) -> f32 {
   return select(large, near + logGamma + (1.0 - near) * digamma(near), x < ${SHIFT_BELOW});
 }
 
-// By component; a loop, since a compiler that inlines four copies of these takes seconds.
+// By component, in a loop: a compiler that inlines four copies takes seconds.
 fn expDigammas(x: vec4f) -> vec4f {
   var y = vec4f(0.0);
   for (var c = 0u; c < 4u; c++) { y[c] = expDigamma(x[c]); }

@@ -1,5 +1,4 @@
-// What changes from one half-step to the next: one uniform block, shared by all kernels but the edge pass (which reads
-// its first two words).
+// What changes between half-steps: one uniform block that all kernels share, except the edge pass, which reads its first two words.
 
 import type { Activity, SideHyper } from '../../engine.js';
 
@@ -31,18 +30,18 @@ export interface Params {
   readonly last: number;
   readonly hyper?: SideHyper;
   readonly activity?: Activity;
-  /** Mass of the other side, where it is not the other table's own. */
+  /** Mass of the other side, if it differs from the other table's own. */
   readonly mass?: ArrayLike<number> | undefined;
-  /** Partial sums that the next kernel adds, and how many of them one invocation takes. */
+  /** Number of partial sums that the next kernel adds, and how many of them one invocation takes. */
   readonly partials?: number;
   readonly chunk?: number;
   /** Over-relaxation of the features. */
   readonly relaxation?: number | undefined;
-  /** Fixed-point counts are this many to 1. */
+  /** A fixed-point count is the count times this. */
   readonly scale?: number;
   /** log Γ(1−σ). */
   readonly logNorm?: number;
-  /** What each feature adds to the row terms whatever its state. */
+  /** What each feature adds to the row terms, whatever its state. */
   readonly constant?: number;
 }
 

@@ -1,7 +1,6 @@
-// What is done once per row. `updateShader` is the half-step after the edge pass: it adds the partial sums
-// of a row's tasks in their order, updates weight and features, shows the new activity, and adds up the mass of the
-// rows of its workgroup; or it starts from whole counts, which `countShader` adds up. `refreshShader` does the last two
-// alone. `termsShader` sums what rows give to the bound.
+// Kernels per row. `updateShader` is the half-step after the edge pass: it adds the partial sums of a row's tasks in order, updates weight
+// and features, sets the new activity, and adds up the mass of its workgroup's rows. It can also start from counts, which `countShader`
+// adds up. `refreshShader` only sets activities and adds up masses. `termsShader` sums the rows' contribution to the bound.
 
 import { ACTIVITY_FLOOR, RELAXATION_FLOOR, WEIGHT_SHAPE_FLOOR } from '../../engine.js';
 import { powerOfTwo } from '../layout.js';
@@ -15,7 +14,7 @@ export interface RowLayout {
   readonly quads: number;
   readonly lanes: number;
   readonly perLane: number;
-  /** Lanes that share the adding of one quad's partial sums. */
+  /** Lanes that share the sum of one quad's partial sums. */
   readonly split: number;
   readonly rows: number;
 }
@@ -68,7 +67,7 @@ const PLACE = `
   let row = params.first + at * ROWS + local / (LANES * SPLIT);
   let live = row < params.last;`;
 
-/** Adds a quad of every row of the workgroup, in the order of rows, into the partial masses. */
+/** Adds a quad of every row of the workgroup, in row order, to the partial masses. */
 const ADD_MASS = `
     quads[local] = mean;
     workgroupBarrier();
@@ -79,7 +78,7 @@ const ADD_MASS = `
     }
     workgroupBarrier();`;
 
-/** WGSL that leaves in `total` the sum of a row's partial sums of one quad, and the quad's lanes in step. */
+/** WGSL that sets `total` to the sum of a row's partial sums of one quad, in all lanes of the quad. */
 const ADD_SLOTS = `
     var total = vec4f(0.0);
     if (quad < QUADS) {
@@ -108,7 +107,7 @@ const SLOTS_OF_ROW = `
   var end = 0u;
   if (live) { begin = firstSlot[row]; end = firstSlot[row + 1u]; }`;
 
-/** The first half of a half-step: a row's expected counts, added to those in fixed point (two words of 32 bits a count). */
+/** The first half of a half-step: adds a row's expected counts to the fixed-point counts (two words of 32 bits each). */
 export function countShader(layout: RowLayout): string {
   return `${head(layout)}
 ${FIXED_WGSL}
@@ -135,7 +134,7 @@ fn main(${INVOCATION}) {
 `;
 }
 
-/** Where an update has the expected counts of its rows from: the partial sums of the edge pass, or counts in fixed point. */
+/** Where an update reads the expected counts: from the partial sums of the edge pass, or from fixed-point counts. */
 export type CountSource = 'partials' | 'counts';
 
 export function updateShader(layout: RowLayout, source: CountSource): string {
@@ -281,7 +280,7 @@ fn main(${INVOCATION}) {
 `;
 }
 
-/** One Gamma for all weights and one for all features; params.shape … have the four numbers. */
+/** Sets all weights to one Gamma and all features to another. params.shape … hold the four numbers. */
 export function fillShader(layout: RowLayout): string {
   return `${head(layout)}
 @group(0) @binding(1) var<storage, read_write> weights: array<vec2f>;

@@ -1,5 +1,4 @@
-// Small sums at the end of a half-step: partial masses in two levels, the leftover mass of unseen vertices, and the edge
-// term. All in a fixed order.
+// Small sums at the end of a half-step, all in a fixed order: partial masses in two levels, the unseen mass, and the edge term.
 
 import { powerOfTwo } from '../layout.js';
 import { GAMMA_WGSL } from './gamma.js';
@@ -28,8 +27,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 }
 
 /**
- * Second level, and the leftover mass: one workgroup. The integral in t = e^x, with x = y − e^(bend−y) so that the left
- * tail dies fast, over points y a fixed step apart; the ends follow from the masses.
+ * Second level, and the unseen mass, in one workgroup. The integral runs over t = e^x with x = y − e^(bend−y), which makes the left tail
+ * vanish fast. Its points y are a fixed step apart; the masses determine its ends.
  */
 export function finishShader(features: number): string {
   const quads = Math.ceil(features / 4);
@@ -91,13 +90,13 @@ fn main(@builtin(local_invocation_index) local: u32) {
     }
     bend = -log(max(max(params.tau, largest), params.shape * sum)) - 3.0;
     left = bend - log(40.0 / power + 1.0);
-    // e^(−τt) t^(1−σ) has fallen by more than float32 can tell.
+    // Beyond this, e^(−τt) t^(1−σ) is negligible in float32.
     let right = log((40.0 + 4.0 * power) / params.tau);
     points = u32(ceil(max(right - left, 1.0) / step)) + 1u;
   }
   workgroupBarrier();
   let count = workgroupUniformLoad(&points);
-  var leftover = vec4f(0.0);
+  var unseenMass = vec4f(0.0);
   for (var base = 0u; base < count; base += ${WORKGROUP}u) {
     var term = 0.0;
     var t = 0.0;
@@ -114,28 +113,28 @@ fn main(@builtin(local_invocation_index) local: u32) {
     times[local] = t;
     workgroupBarrier();
     if (quad < QUADS) {
-      for (var i = way; i < ${WORKGROUP}u; i += WAYS) { leftover += terms[i] / (1.0 + times[i] * ratios[quad]); }
+      for (var i = way; i < ${WORKGROUP}u; i += WAYS) { unseenMass += terms[i] / (1.0 + times[i] * ratios[quad]); }
     }
     workgroupBarrier();
   }
-  parts[local] = leftover;
+  parts[local] = unseenMass;
   workgroupBarrier();
   if (way == 0u && quad < QUADS) {
-    for (var i = 1u; i < WAYS; i++) { leftover += parts[local + i * LANES]; }
+    for (var i = 1u; i < WAYS; i++) { unseenMass += parts[local + i * LANES]; }
     let cell = vec4u(4u * quad) + vec4u(0u, 1u, 2u, 3u);
     let factor = params.size * step * params.shape / params.rate;
-    totals[QUADS + quad] = select(vec4f(0.0), factor * leftover, cell < vec4u(${features}u));
+    totals[QUADS + quad] = select(vec4f(0.0), factor * unseenMass, cell < vec4u(${features}u));
   }
 }
 `;
 }
 
-/** Edge terms that a workgroup of the last sum takes at least, and the most workgroups of it. */
+/** Least edge terms per workgroup of the last sum, and the most workgroups. */
 const TERM_SHARE = 1024;
 export const MOST_TERM_SUMS = 512;
 export const termSums = (terms: number): number => Math.min(MOST_TERM_SUMS, Math.ceil(terms / TERM_SHARE));
 
-/** Each workgroup adds its share of the edge terms of all tasks, by a tree. */
+/** Each workgroup adds up its share of the tasks' edge terms, as a tree. */
 export const termSumShader = `
 @group(0) @binding(0) var<storage, read> terms: array<f32>;
 @group(0) @binding(1) var<storage, read_write> sums: array<f32>;

@@ -1,4 +1,4 @@
-// Kernels over the weights of rows alone: their sum of means, and a common factor on them.
+// Kernels over the weights of rows: the sum of their means, and scaling by a common factor.
 
 import { paramsWgsl } from './params.js';
 
@@ -29,7 +29,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
 
 export const SCALE_WORKGROUP = WORKGROUP;
 
-/** Multiplies every weight, and the mass, by params.constant; dispatched over the rows, at least one per quad. */
+/** Multiplies every weight and the mass by params.constant. Dispatched over the rows, with at least one invocation per quad. */
 export const scaleShader = (quads: number): string => `${paramsWgsl(quads)}
 @group(0) @binding(1) var<storage, read_write> weights: array<vec2f>;
 @group(0) @binding(2) var<storage, read_write> totals: array<vec4f>;
