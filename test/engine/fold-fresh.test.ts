@@ -167,8 +167,8 @@ test('a weight that is no number stops it, with the row', async () => {
 
 test('a table of means alone cannot be written to or updated', async () => {
   const { engine, users, items, byUser, start, hyper } = await small();
-  await expect(engine.write(users, start.users, 'mean')).rejects.toThrow('only its means');
+  await expect(engine.write(users, start.users, 'mean')).rejects.toThrow('holds only means');
   const update = engine.update(users, byUser, items, { hyper: hyper.users, activity: 'mean' });
-  await expect(update).rejects.toThrow('only its means');
+  await expect(update).rejects.toThrow('holds only means');
   await engine.close();
 });
