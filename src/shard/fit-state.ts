@@ -12,7 +12,7 @@ import { finishFolder, removeResult, writeFolder } from '../files/folder.js';
 import type { FitOrigin, LoopState } from '../fit/ascent/loop.js';
 import { type BySide, SIDES } from '../graph/graph.js';
 import { option, optionError } from '../options/error.js';
-import { getTotals, loopState, putTotals, savedTable, stateSchema } from '../store/checkpoint-tensors.js';
+import { getTotals, parseLoopState, putTotals, savedTable } from '../store/checkpoint-tensors.js';
 import { putTable } from '../store/posterior-tensors.js';
 import { readTensors, writeTensorsTo } from '../store/safetensors.js';
 import { checkContents, NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
@@ -220,7 +220,7 @@ async function loadShared<T>(
   const path = join(folder, name);
   const { tensors, metadata } = await readState(path, format);
   return checkState(path, () => {
-    const state = loopState(stateSchema.parse(JSON.parse(metadata.state)));
+    const state = parseLoopState(JSON.parse(metadata.state));
     const options = optionsSchema.parse(JSON.parse(metadata.options ?? 'null'));
     if (metadata.fingerprint !== partition.fingerprint) {
       throw new InputError(`${folder}: it is the state of other data; resume with the data of its start`);

@@ -19,8 +19,8 @@ import { FINITE, NOT_NEGATIVE, type Put, putInto, type TensorReader } from './te
 import type { Tensor } from './tensors.js';
 import { hyperSchema } from './vertex-tensors.js';
 
-/** Where a fit stands, as JSON. */
-export const stateSchema = z.object({
+/** Where a fit stands, as JSON. Strict: a flag that this version does not know would change what the fit does next. */
+const stateSchema = z.strictObject({
   iteration: z.number().int().min(0),
   warmSweeps: z.number().int().min(0).optional(),
   fromModel: z.boolean().optional(),
@@ -116,7 +116,7 @@ function getAscentState(
   };
   return {
     method: 'ascent',
-    state: loopState(stateSchema.parse(saved)),
+    state: parseLoopState(saved),
     tables: { users: table('users'), items: table('items') },
     totals: {
       users: getTotals(read, 'checkpoint.users.', features),
@@ -125,8 +125,13 @@ function getAscentState(
   };
 }
 
+/** The saved state of a fit; an error names the field as `checkpoint.FIELD`. */
+export function parseLoopState(saved: unknown): LoopState {
+  return loopState(z.object({ checkpoint: stateSchema }).parse({ checkpoint: saved }).checkpoint);
+}
+
 /** The state with all fields that the loop expects, whether or not the file has them. */
-export function loopState({ warmSweeps, likelihood, ...rest }: z.infer<typeof stateSchema>): LoopState {
+function loopState({ warmSweeps, likelihood, ...rest }: z.infer<typeof stateSchema>): LoopState {
   return { ...rest, warmSweeps, likelihood };
 }
 

@@ -170,6 +170,20 @@ describe('a model file whose checksum is right is refused in words', () => {
       /leftover_at holds Inf/,
     ],
     ['negative mass', 'stopped', put('checkpoint.items.mass', 0, -1), /mass holds -1/],
+    ...['former', 'carried', 'sampled'].map((flag): (typeof cases)[number] => [
+      `the flag ${flag} of an older version`,
+      'stopped',
+      inJson('checkpoint', (state: Record<string, unknown>) => {
+        state[flag] = true;
+      }),
+      new RegExp(`checkpoint has unknown fields: ${flag}\\); fit again`),
+    ]),
+    [
+      'an unknown flag of a member',
+      'several',
+      fits(([one, two]) => [one, { ...two, former: true }]),
+      /fits\.1 has unknown fields: former/,
+    ],
     ['no fit under way', 'several', fits(() => []), /fits/],
     ['fits without end', 'several', fits((all) => Array.from({ length: 1001 }, () => all[0])), /1,000/],
     ['a fit of no member', 'several', fits(([one, two]) => [one, { ...two, member: 9 }]), /member 9 of/],
