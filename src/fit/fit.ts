@@ -1,4 +1,4 @@
-// Graph → model: which of the three ways.
+// Graph → model: chooses one of the three methods.
 
 import type { EngineReason } from '../engine/select.js';
 import { fingerprint } from '../graph/fingerprint.js';
@@ -26,20 +26,20 @@ import type { BlendReport } from './ranking/blend/blend.js';
 import { fitRanking } from './ranking/fit-ranking.js';
 import { resumedOptions } from './resume.js';
 
-/** What a fit gives; the type of its model follows from the options. */
+/** The result of a fit; the options determine the type of its model. */
 export interface FitResult<M extends Model = Model> {
   readonly model: M;
   readonly stopped: StopReason;
-  /** To go on later: pass it as `resume`. A fit for ranking has one only where it was aborted, on its error. */
+  /** To continue the fit later, pass it as `resume`. A ranking fit has one only if it was aborted, on its error. */
   readonly checkpoint?: Checkpoint | undefined;
-  /** Chains and diagnostics, where the method was `gibbs`. */
+  /** Chains and diagnostics of the method `gibbs`. */
   readonly posterior?: GibbsPosterior | undefined;
-  /** What was taken over from a former model, where the fit began `from` one. */
+  /** How the vertices match those of the previous model, if the fit started `from` one. */
   readonly from?: PreviousReport | undefined;
-  /** The settings of what a fit for ranking adds to its scores, and on whom they were found. */
+  /** The settings of a ranker's blend, and how they were found. */
   readonly blend?: BlendReport | undefined;
   readonly engine: string;
-  /** How the number of features was chosen, where it was `auto`. */
+  /** How the number of features was chosen, if it was `auto`. */
   readonly chosenFeatures?: FeatureChoice | undefined;
   /** How the counts of a multigraph were fitted, and why. */
   readonly countChoice?: CountChoice | undefined;
@@ -50,10 +50,9 @@ export interface FitResult<M extends Model = Model> {
 }
 
 /**
- * Fits the sparse or dense Poisson matrix model: by coordinate ascent; cross-fitted, where the method is `ranking`; or by
- * the exact sampler, where it is `gibbs`. Each method has options of its own. Aborted, it rejects
- * with the signal's reason, or an AbortError where none was given; `unfinishedFit(error)` is what it had, with the checkpoint
- * to go on from.
+ * Fits the sparse or dense Poisson matrix model. The method is coordinate ascent (default), `ranking` (cross-fitted), or `gibbs`
+ * (the exact sampler); each has its own options. If the signal aborts the fit, `fit` rejects with the signal's reason or an
+ * AbortError. `unfinishedFit(error)` then gives the model so far, and the checkpoint to resume from.
  * @example
  * import { BipartiteGraph, fit } from 'graphex';
  * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
@@ -76,7 +75,7 @@ export async function fit(graph: BipartiteGraph, given: FitOptions = {}): Promis
   return graph.multigraph ? fitMultigraph(graph, checked.options) : fitBound(graph, checked.options);
 }
 
-/** `data`: what the fit is one of, where `graph` is a part of that. */
+/** Fits `graph`. `data` is the multigraph that it was derived from, if it was. */
 async function fitBound(
   graph: BipartiteGraph,
   { features, ...options }: AscentOptions,
@@ -88,7 +87,7 @@ async function fitBound(
   return { ...result, chosenFeatures };
 }
 
-/** Counts of a Poisson law are fitted as they are; others leave the edges to the simple model and get a law of their own. */
+/** Fits Poisson counts directly. For other counts the simple model fits the edges, and a separate prior fits the counts. */
 async function fitMultigraph(
   graph: BipartiteGraph,
   given: AscentOptions,
@@ -103,12 +102,12 @@ async function fitMultigraph(
   return { ...result, model: withCountPrior(result.model, graph), countChoice };
 }
 
-/** What is given, with what a saved state or a former model says of the rest. */
+/** The given options, completed by those of the checkpoint or of the previous model. */
 export function resolveOptions(graph: BipartiteGraph, given: FitOptions): FitOptions {
   if (has(given, 'resume')) {
     if (!has(given, 'from'))
       return resumedOptions(() => fingerprint(graph), given as FitOptions & { resume: Checkpoint });
-    throw optionError`${option('from')} cannot be given with ${option('resume')}: a saved fit goes on from where it stood; leave ${option('from')} out`;
+    throw optionError`${option('from')} cannot be given with ${option('resume')}: a saved fit continues from its own state; leave ${option('from')} out`;
   }
   return has(given, 'from') ? successorOptions(given as FitOptions & { from: Model }) : given;
 }
@@ -116,6 +115,6 @@ export function resolveOptions(graph: BipartiteGraph, given: FitOptions): FitOpt
 function has(given: FitOptions, name: string): boolean {
   if (typeof given !== 'object' || given === null) return false;
   const { method, ...rest } = given as Readonly<Record<string, unknown>>;
-  // The sampler has nothing to go on from; what it does not take is said at its door.
+  // The sampler can neither resume nor start from a model; checkFit refuses both options for it.
   return rest[name] !== undefined && method !== 'gibbs';
 }

@@ -1,8 +1,8 @@
-// Hierarchical Poisson factorization (Gopalan, Hofman and Blei) by coordinate ascent. Every row of features has a rate of its
-// own in place of a weight,
-//   ξ_i ~ Gamma(a′, a′/b′),  θ_ik ~ Gamma(a, ξ_i),  the same for items,  counts ~ Poisson(θ_i · β_j),
-// so a half-step on an engine is its `count`, and the rows are completed here: an engine knows rows with weights only. These are
-// all 1, as narrow as float32 holds. Edges count 1 each, which is Poisson data as the authors have it: nothing is truncated.
+// Hierarchical Poisson factorization (Gopalan, Hofman and Blei) by coordinate ascent. Every row has its own rate ξ_i instead of
+// a weight:
+//   ξ_i ~ Gamma(a′, a′/b′),  θ_ik ~ Gamma(a, ξ_i),  the same for items,  counts ~ Poisson(θ_i · β_j).
+// The engine's `count` does the edge pass of a half-step, and this file updates the rows. Engines require weights, so all weights
+// are 1 with the smallest spread. Every edge is a Poisson count of 1, as in the authors' model: nothing is truncated.
 
 import type {
   Activity,
@@ -29,21 +29,21 @@ interface Lists {
   readonly values: Uint32Array;
 }
 
-/** Shape and rate of every weight: mean 1, and a spread that nobody sees. */
+/** Shape and rate of every weight: mean 1 and a negligible spread. */
 const WEIGHT = 2 ** 22;
 /** Sweeps between two evaluations of the bound. */
-const LEG = 10;
+const BLOCK_SWEEPS = 10;
 
 export interface HierarchicalOptions extends TaskOptions {
   readonly features: number;
   readonly prior: Readonly<Record<SideName, RatePrior>>;
   readonly iterations: number;
-  /** It ends when the bound rises by less than this, relatively, per sweep. 0: after all sweeps, and no bound is computed. */
+  /** The fit stops when the bound rises by less than this fraction per sweep. 0: all sweeps run, and no bound is computed. */
   readonly tolerance: number;
   readonly seed: number;
 }
 
-/** The Gammas of one side: of its features, rows × K, and of the rates of its rows. */
+/** The Gamma distributions of one side: of its features, rows × K, and of the rates of its rows. */
 export interface HierarchicalSide {
   readonly shape: Float32Array;
   readonly rate: Float32Array;
@@ -58,7 +58,7 @@ export interface HierarchicalFit extends Readonly<Record<SideName, HierarchicalS
   readonly converged: boolean;
 }
 
-/** Fits both sides to edges that are given in both orders. */
+/** Fits both sides. `edges` holds the edges in both orders. */
 export async function fitHierarchical(
   engine: CountingEngine,
   edges: Readonly<Record<SideName, Lists>>,
@@ -72,14 +72,14 @@ export async function fitHierarchical(
   }
   const { users, items } = sides;
   const bounds: (readonly [number, number])[] = [];
-  // The weights are 1 but for their spread, which the edge pass sees twice.
+  // Corrects the edge term for the spread of the weights of both sides.
   const spread = 2 * total * (Math.log(WEIGHT) - digamma(WEIGHT));
   const bound = (edgeTerm: number) => {
     let sum = edgeTerm + spread + rowTerms(users, features) + rowTerms(items, features);
     for (let k = 0; k < features; k++) sum -= users.mass[k] * items.mass[k];
     return sum;
   };
-  const isSettled = () => {
+  const hasConverged = () => {
     const [[from, before], [to, last]] = [bounds.at(-2) ?? [0, -Infinity], bounds.at(-1) ?? [1, 0]];
     return bounds.length > 1 && (last - before) / (Math.abs(last) * (to - from)) < tolerance;
   };
@@ -88,15 +88,15 @@ export async function fitHierarchical(
     let converged = false;
     while (done < iterations && !converged) {
       throwIfAborted(signal);
-      const asked = tolerance > 0 && done > 0 && done % LEG === 0;
-      // The rows of the state before this sweep, whose edges its first pass walks.
-      const rows = asked ? bound(0) : 0;
-      const edgeTerm = await halfStep(engine, users, items, 'geometric', asked);
-      if (asked) bounds.push([done, rows + edgeTerm]);
+      const evaluates = tolerance > 0 && done > 0 && done % BLOCK_SWEEPS === 0;
+      // The row terms before this sweep; its first edge pass adds the edge term of the same state.
+      const rows = evaluates ? bound(0) : 0;
+      const edgeTerm = await halfStep(engine, users, items, 'geometric', evaluates);
+      if (evaluates) bounds.push([done, rows + edgeTerm]);
       if (!Number.isFinite(edgeTerm)) throw new FitError(`sweep ${done + 1}: the bound became ${edgeTerm}`);
       await halfStep(engine, items, users, 'geometric');
       done++;
-      converged = asked && isSettled();
+      converged = evaluates && hasConverged();
       onProgress?.({ stage: 'fitting', done, total: iterations, unit: 'sweeps' });
     }
     if (tolerance > 0) {
@@ -108,7 +108,7 @@ export async function fitHierarchical(
   }
 }
 
-/** Rows for new users given the means of the items, items × features; only items marked in `shown` could have been met, by default all. */
+/** Folds in new users, given the means of the items (items × features). `shown` marks the items they could have met; default all. */
 export async function foldInHierarchical(
   engine: CountingEngine,
   means: Float32Array,
@@ -128,7 +128,7 @@ export async function foldInHierarchical(
 ): Promise<Float32Array> {
   const rows = history.offsets.length - 1;
   const mass = meanMass(means, features, shown);
-  // Every feature begins alike: the items tell them apart.
+  // All features start equal; the items then make them differ.
   const ones = () => new Float32Array(rows * features).fill(1);
   const users = await createSide(engine, history, prior, { shape: ones(), rate: ones() });
   const fixed = { shape: means, rate: new Float32Array(means.length).fill(1) };
@@ -148,7 +148,7 @@ export async function foldInHierarchical(
   }
 }
 
-/** The features of one new user, as the above makes them, in float64 on this thread. */
+/** The same for one new user, in float64 on this thread. */
 export function foldHierarchicalVertex(
   means: Float32Array,
   items: ArrayLike<number>,
@@ -180,7 +180,7 @@ export function foldHierarchicalVertex(
   return { shape, rate };
 }
 
-/** Mass of each feature over the items that are marked, or over all. */
+/** Mass of each feature over the items marked in `shown`, or over all items. */
 function meanMass(means: Float32Array, features: number, shown: ArrayLike<number> | undefined): Float64Array {
   const mass = new Float64Array(features);
   for (let j = 0; j < means.length / features; j++) {
@@ -223,7 +223,7 @@ async function createSide(
     shape,
     rate,
     rateShape: prior.rateShape + features * prior.shape,
-    // At first the rate is what the prior expects.
+    // The rate starts at its prior mean.
     rateRate: new Float64Array(rows).fill((prior.rateShape + features * prior.shape) / prior.rateMean),
     mass: new Float64Array(features),
   };
@@ -235,7 +235,7 @@ function freeSide(engine: CountingEngine, side: Side | undefined): void {
   if (side) for (const handle of [side.counts, side.index, side.table]) void engine.free(handle);
 }
 
-/** One half-step: the features of every row given its rate, then its rate. Resolves to the edge term before it. */
+/** One half-step: updates the features of every row given its rate, then its rate. Resolves to the edge term before the step. */
 async function halfStep(
   engine: CountingEngine,
   own: Side,
@@ -248,7 +248,7 @@ async function halfStep(
   const K = own.table.features;
   const { shape: a, rateShape, rateMean } = own.prior;
   const fixed = await engine.readCounts(own.counts);
-  // 64 bits as two halves: numbers are exact far beyond what a row counts, and BigInts are slow.
+  // Reads 64-bit sums as two 32-bit halves: faster than BigInt, and exact for all sums that a row can reach.
   const halves = new Int32Array(fixed.buffer, fixed.byteOffset, 2 * fixed.length);
   const { shape, rate, rateRate } = own;
   const unit = 1 / own.counts.scale;
@@ -297,12 +297,12 @@ function rowTerms({ shape, rate, rateShape, rateRate, prior }: Side, K: number):
   return total;
 }
 
-/** Of a Gamma. */
+/** Entropy of a Gamma distribution. */
 function entropy(shape: number, rate: number): number {
   return shape - Math.log(rate) + lgamma(shape) + (1 - shape) * digamma(shape);
 }
 
-/** Each vertex begins with its degree, spread over the features with noise that tells them apart. */
+/** Each vertex starts with its degree, spread over the features; noise makes the features differ. */
 function startOf(
   name: SideName,
   edges: Readonly<Record<SideName, Lists>>,

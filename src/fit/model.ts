@@ -58,14 +58,14 @@ export function modelSide(
   });
 }
 
-/** How a model was fitted, as its file holds it. It has no time, host or thread count: the same fit gives the same bytes. */
+/** How a model was fitted, as stored in its file. It has no time, host or thread count: the same fit gives the same bytes. */
 export interface FitRecord {
   /** Version of graphex. */
   readonly version: string;
   readonly seed: number;
   /** Fingerprint of the data. */
   readonly fingerprint: string;
-  /** The options that were given, with the defaults, as `fit` takes them. */
+  /** The given options and the defaults, in the form that `fit` takes. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly iterations: number;
   readonly converged: boolean;
@@ -91,7 +91,7 @@ export interface PosteriorModel {
   readonly type: 'posterior';
   readonly kind: ModelKind;
   readonly features: number;
-  /** Whether rates are those of counts; with a prior of counts they are those of edges. */
+  /** True if the rates are those of counts. With a prior of counts they are those of edges. */
   readonly multigraph: boolean;
   /** The prior of counts given an edge, if counts are not Poisson; the edges are then those of a simple graph. */
   readonly counts?: CountPrior | undefined;
@@ -106,15 +106,15 @@ export interface PosteriorModel {
   readonly seen?: SeenItems | undefined;
 }
 
-/** A model made for ranking: scores, and how a user gets them. It has no bound, and no graphs are drawn from it. */
+/** A model made for ranking: its scores, and how a user gets them. It has no bound, and cannot draw graphs. */
 export interface Ranker {
   readonly type: 'ranker';
-  /** The method that fitted it: `ranking`, or a baseline's name. */
+  /** `ranking`, or the name of a baseline. */
   readonly method: string;
   readonly multigraph: boolean;
   /** What people call the two sides; absent: users and items. */
   readonly names?: SideNames | undefined;
-  /** The users that it knows by id; none if the file was saved without users. */
+  /** The known users; none if the file was saved without users. */
   readonly users: Vertices;
   readonly items: Vertices;
   readonly scores: RankerScores;
@@ -126,8 +126,8 @@ export interface Ranker {
 export type RankerScores = FactorScores | ItemScores | PopularityScores;
 
 /**
- * A score is the sum over the members of the product of two rows, times the member's share, plus the weights from each item of
- * the user to the scored item, if there are any.
+ * A score is the sum over the members of the dot product of two rows, times the member's share. If there are item weights, those
+ * from each item of the user to the scored item are added.
  */
 export interface FactorScores {
   readonly kind: 'factors';
@@ -136,14 +136,14 @@ export interface FactorScores {
   readonly itemWeights?: SparseWeights | undefined;
 }
 
-/** One fit of a ranker: the tables that its scores are products of, and how a new user gets a row. */
+/** One member of a ranker: the tables whose products are its scores, and how a new user gets a row. */
 export interface RankerMember {
   readonly features: number;
   /** Mean activities: items × features, row-major. */
   readonly items: Float32Array;
   /** The same for the known users; undefined if they are folded in from the items they have. */
   readonly users: Float32Array | undefined;
-  /** Sum of the known users' rows: with that of the items it tells how much each feature explains. */
+  /** Sum of the known users' rows. Times that of the items it tells how many edges each feature explains. */
   readonly userMass: Float64Array;
   readonly fold: FoldRule;
   /** Factor of its products. Absent: 1. */
@@ -164,7 +164,7 @@ export type FoldRule =
   | { readonly kind: 'least-squares'; readonly lambda: number; readonly alpha: number }
   | ({ readonly kind: 'hierarchical' /** Half-steps from the prior. */; readonly steps: number } & RatePrior);
 
-/** A row of features ~ Gamma(shape, ξ) each, with a rate of its own: ξ ~ Gamma(rateShape, rateShape/rateMean). */
+/** Features ~ Gamma(shape, ξ), where each row has its own rate ξ ~ Gamma(rateShape, rateShape/rateMean). */
 export interface RatePrior {
   readonly shape: number;
   readonly rateShape: number;
@@ -181,12 +181,12 @@ export interface ItemScores {
   readonly weights: Float32Array;
 }
 
-/** The same for everyone: an item's degree. */
+/** The score of an item is its degree, the same for all users. */
 export interface PopularityScores {
   readonly kind: 'popularity';
 }
 
-/** What a fit gives, and what a model file holds. */
+/** A model, as a fit returns it and a model file holds it. */
 export type Model = PosteriorModel | Ranker;
 
 /** Refuses a value that is not a model, such as the whole result of a fit: for callers without types. */
@@ -196,7 +196,7 @@ export function needModel(value: unknown): asserts value is Model {
   const given =
     value === null ? 'null' : typeof value === 'object' ? 'an object of another kind' : typeof value;
   throw new InputError(
-    `this is no model but ${given}: give the model of a fit, (await fit(graph)).model, or what loadModel gives`,
+    `expected a model, not ${given}; give the model of a fit, (await fit(graph)).model, or the result of loadModel`,
   );
 }
 
@@ -204,12 +204,12 @@ export function needModel(value: unknown): asserts value is Model {
 export function needPosterior(model: Model, what: string): asserts model is PosteriorModel {
   if (model.type === 'posterior') return;
   throw new InputError(
-    `${what} need a posterior, and this model is a ranker (${model.method}), which was made to rank and has none: ` +
+    `${what} need a posterior, and this model is a ranker (${model.method}), which has none; ` +
       'fit with method ascent',
   );
 }
 
-/** The edges that the model was fitted to, by user: recommendations leave them out, and explanations refer to them. */
+/** The edges of the fitted data, by user: recommendations leave them out, and explanations refer to them. */
 export interface SeenItems {
   readonly offsets: Uint32Array;
   readonly neighbors: Uint32Array;
@@ -254,13 +254,13 @@ export function featureCount(model: Model): number | undefined {
   return model.scores.kind === 'factors' ? model.scores.members[0].features : undefined;
 }
 
-/** Number of fits whose scores are added; the blend is not counted. */
+/** Number of members whose scores are added, without the blend. */
 export function fitCount(model: Model): number {
   if (model.type !== 'ranker' || model.scores.kind !== 'factors') return 1;
   return model.scores.members.filter(({ share }) => share === undefined).length;
 }
 
-/** The hyperparameters behind a model's fits; undefined for baselines, which have none. */
+/** The hyperparameters of a model; undefined for baselines, which have none. */
 export function modelHyper(model: Model): Readonly<Record<SideName, SideHyper>> | undefined {
   if (model.type === 'posterior') return { users: model.users.hyper, items: model.items.hyper };
   const fold = model.scores.kind === 'factors' ? model.scores.members[0].fold : undefined;

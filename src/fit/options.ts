@@ -1,4 +1,4 @@
-// Everything a fit can be told, normalised once at the door. The options themselves are declared in options/commands/fit.ts.
+// The options of a fit: checked and completed once, before it starts. options/commands/fit.ts declares them.
 
 import type { SideHyper } from '../engine/engine.js';
 import { InputError } from '../errors.js';
@@ -25,28 +25,28 @@ import type { Checkpoint } from './ascent/loop.js';
 import type { Model, PosteriorModel, Ranker } from './model.js';
 import type { UnfinishedFit } from './unfinished.js';
 
-/** Hyperparameters that the bound can be maximized over. */
+/** Hyperparameters that can be learned by maximizing the bound. */
 export const LEARNABLE = HYPER_NAMES;
 export type Learnable = HyperName;
 
-/** Options of a fit that can be stopped and gone on with. */
+/** Options of a fit that can be stopped and resumed. */
 export interface Resumable extends TaskOptions, OptionsOf<typeof RESUME> {}
 
-/** Coordinate ascent of the evidence bound: for checks and draws. */
+/** Coordinate ascent of the evidence lower bound, for predictive checks and draws. */
 export interface AscentOptions extends OptionsOf<typeof METHODS.ascent>, Resumable {
   readonly method?: 'ascent' | undefined;
-  /** Begin where this model ended. */
+  /** Start from this model. */
   readonly from?: PosteriorModel | undefined;
 }
 
-/** The cross-fitted objective, for recommending; it has no bound. */
+/** Cross-fitting, for recommending; it has no bound. */
 export interface RankingFitOptions extends OptionsOf<typeof METHODS.ranking>, Resumable {
   readonly method: 'ranking';
-  /** Begin where this ranker ended. */
+  /** Start from this ranker. */
   readonly from?: Ranker | undefined;
 }
 
-/** Ranking, as the ranker says that it begins from. */
+/** Ranking, implied by the ranker that the fit starts from. */
 export interface RankingFromRanker extends Omit<RankingFitOptions, 'method'> {
   readonly method?: 'ranking' | undefined;
   readonly from: Ranker;
@@ -57,46 +57,46 @@ export interface GibbsFitOptions extends OptionsOf<typeof METHODS.gibbs>, TaskOp
   readonly method: 'gibbs';
 }
 
-/** What `fit` takes: a method, by default ascent, and the options of that method. */
+/** The options of `fit`: a method, by default ascent, and the options of that method. */
 export type FitOptions = AscentOptions | RankingFitOptions | GibbsFitOptions | RankingFromRanker;
 
-/** The options of one of the methods, checked. */
+/** A method and its checked options. */
 export type CheckedFit =
   | { readonly method: 'ascent'; readonly options: AscentOptions }
   | { readonly method: 'ranking'; readonly options: Omit<RankingFitOptions, 'method'> }
   | { readonly method: 'gibbs'; readonly options: Omit<GibbsFitOptions, 'method'> };
 
-/** Between two states that are handed out to be kept. */
+/** Default minutes between two checkpoints. */
 export const CHECKPOINT_MINUTES = 5;
 
-/** Of fits that can go on. */
+/** Options of fits that can resume. */
 export const RESUME = {
   resume: value<Checkpoint>(
     'object',
-    'continue a fit that was stopped, with its options and its data: others may be left out, or must be the same',
+    'continue a stopped fit with its options and its data; options that are given must be the same',
   ),
   onCheckpoint: value<(fit: UnfinishedFit) => void | Promise<void>>(
     'function',
-    'called every few minutes with the state of the fit, as if it had been stopped there, and waited for; not of several restarts, which cannot go on',
+    'called and awaited every few minutes with the state of the fit, as if it had been stopped there; not called with several restarts, which cannot resume',
   ),
   checkpointMinutes: decimal({
     above: 0,
     max: 1e6,
     default: CHECKPOINT_MINUTES,
     flag: null,
-    meaning: 'minutes between two such calls',
+    meaning: 'minutes between two calls of onCheckpoint',
   }),
 };
 
-/** Of fits that can begin from a model. */
+/** Options of fits that can start from a model. */
 export const FROM = {
   from: value<Model>(
     'object',
-    'begin where a former model ended: vertices are matched by id, new ones folded in, others dropped; what is not said stays as it was for the model',
+    'start from a previous model: vertices are matched by id, new ones are folded in, missing ones are dropped; options that are left out are those of the model',
   ),
 };
 
-/** Which method is meant, and its options, each of the right type and range; throws an InputError that names the option. */
+/** The method and its options, checked for type and range; an InputError names the option. */
 export function checkFit(given: FitOptions): CheckedFit {
   const method = methodOf(given);
   const { method: _, ...rest }: Readonly<Record<string, unknown>> = { ...given };
@@ -112,11 +112,11 @@ export function checkFit(given: FitOptions): CheckedFit {
 }
 
 function methodOf(given: FitOptions): Method {
-  if (typeof given !== 'object' || given === null) return 'ascent'; // which the door refuses
+  if (typeof given !== 'object' || given === null) return 'ascent'; // checkOptions refuses `given` later
   return checkOptions(METHOD, { method: given.method }).method ?? METHOD.method.default;
 }
 
-/** What another method takes is refused with the reason; the door refuses what none does. */
+/** Refuses options of other methods, with the reason. checkOptions refuses options that no method has. */
 function refuseOthers(method: Method, declared: Declaration, given: object): void {
   const own = new Set(listOptions(declared).map(({ path }) => path.join('.')));
   for (const { path } of listOptions({ ...FIT, ...RESUME, ...FROM })) {
@@ -126,12 +126,12 @@ function refuseOthers(method: Method, declared: Declaration, given: object): voi
     if (why !== undefined)
       throw optionError`${option(name)} does not go with ${option('method')} ${method}: ${why}`;
     const takers = takersOf(name);
-    const advice = takers === '' ? 'it samples anew each time' : `it belongs to ${takers}`;
+    const advice = takers === '' ? 'it samples from the start each time' : `it belongs to ${takers}`;
     throw optionError`${option(name)} does not go with ${option('method')} ${method}: ${advice}; leave it out`;
   }
 }
 
-/** The options of a fit as its model and its checkpoint record them: those given, with the defaults, as `fit` takes them. */
+/** The options that a model and its checkpoint record: the given ones and the defaults, in the form that `fit` takes. */
 export function recordedOptions(method: Method, options: object): Readonly<Record<string, unknown>> {
   return { method, ...withDefaults(METHODS[method], partFor(METHODS[method], options)) };
 }
@@ -139,7 +139,7 @@ export function recordedOptions(method: Method, options: object): Readonly<Recor
 export interface FitSettings {
   readonly features: number;
   readonly model: ModelKind;
-  /** How counts are fitted; decided where it was `auto`. */
+  /** How counts are fitted; an `auto` is already decided. */
   readonly counts: CountPriorName;
   readonly given: Readonly<Record<SideName, Partial<SideHyper>>>;
   readonly iterations: number;
@@ -147,24 +147,24 @@ export interface FitSettings {
   readonly engine: EngineName;
   readonly start: 'warm' | 'cold';
   readonly restarts: number;
-  /** Undefined: as it pays (levels.ts). */
+  /** Undefined: `startsOnSample` decides. */
   readonly levels?: number | undefined;
   readonly learn: Readonly<Record<SideName, readonly Learnable[]>>;
   readonly sizes: 'bound' | 'paper';
   readonly seed: number;
 }
 
-/** Options whose number of features is known. */
-export type Counted<O extends { readonly features?: unknown }> = Omit<O, 'features'> & {
+/** Options with a number of features instead of `auto`. */
+export type WithFeatureCount<O extends { readonly features?: unknown }> = Omit<O, 'features'> & {
   readonly features?: number | undefined;
 };
 
 /** The settings of coordinate ascent. */
-export function fitSettings(options: Counted<OptionsOf<typeof METHODS.ascent>>): FitSettings {
+export function fitSettings(options: WithFeatureCount<OptionsOf<typeof METHODS.ascent>>): FitSettings {
   const { users, items, learn, ...plain } = withDefaults(METHODS.ascent, partFor(METHODS.ascent, options));
   const settings: FitSettings = {
     ...plain,
-    // The type of the options says that it is no word.
+    // The type of the options excludes `auto`.
     features: plain.features as number,
     given: { users: given(users), items: given(items) },
     learn: learnLists(learn),
@@ -186,7 +186,7 @@ export function learnLists(names: readonly string[]): Record<SideName, Learnable
   return lists;
 }
 
-/** The hyperparameters that were given, less what is undefined. */
+/** The given hyperparameters without those that are undefined. */
 export function given(
   hyper: { readonly [K in HyperName]?: number | undefined } | undefined,
 ): Partial<SideHyper> {
@@ -194,7 +194,7 @@ export function given(
 }
 
 export function checkGraph(graph: BipartiteGraph): void {
-  if (graph.edges === 0) throw new InputError('the graph has no edges: there is nothing to fit');
+  if (graph.edges === 0) throw new InputError('the graph has no edges, so there is nothing to fit');
   for (const side of SIDES) {
     const degree = degrees(graph[side]);
     const isolated = degree.indexOf(0);

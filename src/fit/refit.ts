@@ -1,4 +1,4 @@
-// The options that a model was fitted with, to fit again in the same way.
+// The options of a model's fit, to repeat it on other data.
 
 import { type Model, needPosterior } from './model.js';
 import type { AscentOptions, GibbsFitOptions } from './options.js';

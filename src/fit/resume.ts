@@ -1,5 +1,4 @@
-// A resumed fit runs with the options that its checkpoint holds, resolved again. Options that are given and differ are refused, all
-// of them by name.
+// A resumed fit runs with the options of its checkpoint, resolved again. Given options that differ are refused by name.
 
 import { SIDES } from '../graph/graph.js';
 import { AUTO, type Method } from '../options/commands/fit.js';
@@ -34,7 +33,7 @@ export function resumedOptions(
   const conflicts = conflictsOf(given, saved, resume.method);
   if (conflicts.length > 0) throw conflictError(conflicts);
   if (origin.fingerprint !== ofData()) {
-    throw optionError`${option('resume')}: the saved fit is one of other data; go on with the data that it began with`;
+    throw optionError`${option('resume')}: the saved fit is of other data; resume it with the data it started with`;
   }
   const own = Object.entries(given).filter(([name, value]) => OWN.includes(name) && value !== undefined);
   return { ...saved, ...Object.fromEntries(own) } as FitOptions;
@@ -48,7 +47,7 @@ function conflictsOf(given: FitOptions, saved: FitOptions, method: Method): Conf
     if (!isSame(was, now)) conflicts.push({ path, saved: was, given: now });
   };
   for (const [name, value] of Object.entries(given)) {
-    // A choice that was made stays.
+    // The saved choice stands.
     if ((name === 'features' || name === 'counts') && value === AUTO && method === 'ascent') continue;
     if (value === undefined || OWN.includes(name)) continue;
     if (name === 'users' || name === 'items') {
@@ -65,20 +64,21 @@ function conflictsOf(given: FitOptions, saved: FitOptions, method: Method): Conf
 function conflictError(conflicts: readonly Conflict[]): OptionError {
   const list = conflicts.flatMap(({ path, saved, given }, n) => [
     n === 0 ? '' : ', ',
-    // The flag of what is on or off is that of either.
+    // A switch has one flag for both values, so the sentence names the option instead.
     ...(typeof given === 'boolean'
       ? [`${saved === true ? 'with' : 'without'} the ${path}`]
-      : ['with another ', option(path), ` (${plain(saved)}, not ${plain(given)})`]),
+      : ['with ', option(path), ` ${plain(saved)} (not ${plain(given)})`]),
   ]);
   return new OptionError([
     option('resume'),
-    ': the saved fit was begun ',
+    ': the saved fit was started ',
     ...list,
-    '; leave out what differs, or begin anew',
+    '; leave out what differs, or start again without ',
+    option('resume'),
   ]);
 }
 
-/** Names of what is learned, each with its side, in one order. */
+/** The names of learned hyperparameters, each with its side, sorted. */
 function inOrder(names: unknown): unknown {
   if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) return names;
   const lists = learnLists(names);

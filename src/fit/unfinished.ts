@@ -47,7 +47,7 @@ function attachFit(error: object, fit: UnfinishedFit): void {
   }
 }
 
-/** The same error without a checkpoint: for a fit that was only a trial. */
+/** The same error without a checkpoint, for a fit that was only a trial. */
 export function withoutFit(error: unknown): unknown {
   if (error instanceof LostFitError) return error.cause;
   if (typeof error === 'object' && error !== null)
@@ -63,12 +63,12 @@ export function unfinishedFit(error: unknown): UnfinishedFit | undefined {
   return { checkpoint, model, engine, engineReason };
 }
 
-/** The states of all fits for ranking that were under way. */
+/** The states of all members of a ranker that were under way. */
 export function statesUnderWay(checkpoint: RankingState & Pick<RankingCheckpoint, 'others'>): RankingState[] {
   return [checkpoint, ...(checkpoint.others ?? [])];
 }
 
-/** Their numbers among all fits, from 0: the smallest that no finished fit has. */
+/** Their numbers, counted from 0: the smallest numbers that no finished member has. */
 export function numbersUnderWay(checkpoint: Omit<RankingCheckpoint, 'origin'>): number[] {
   const done = new Set(checkpoint.done.map((member) => member.seed - checkpoint.seed));
   const numbers: number[] = [];

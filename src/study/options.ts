@@ -3,7 +3,7 @@
 
 import type { SideHyper } from '../engine/engine.js';
 import { PAPER_IS_NOT_CALIBRATED, replicaCount } from '../evaluate/calibrate.js';
-import { type Counted, fitSettings } from '../fit/options.js';
+import { fitSettings, type WithFeatureCount } from '../fit/options.js';
 import type { SideName } from '../graph/graph.js';
 import type { Titles } from '../ingest/title-table.js';
 import { withDefaults } from '../options/check-options.js';
@@ -143,7 +143,7 @@ export function fitOptionsOf(
   settings: StudySettings,
   kind: ModelKind,
   features?: number,
-): Counted<OptionsOf<typeof METHODS.ascent>> {
+): WithFeatureCount<OptionsOf<typeof METHODS.ascent>> {
   const { iterations, tolerance, engine, start, restarts, sizes, counts, seed } = settings;
   const dense = kind === 'dense';
   const own = (side: SideName) => {

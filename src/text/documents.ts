@@ -56,7 +56,10 @@ function should({ code, expected = '', origin, minimum, maximum, values, keys, m
     case 'too_big':
       return size(maximum, 'most');
     case 'unrecognized_keys':
-      return `has unknown fields: ${list((keys ?? []).map((key) => shown(key)), 'and')}`;
+      return `has unknown fields: ${list(
+        (keys ?? []).map((key) => shown(key)),
+        'and',
+      )}`;
     // What a check of our own says.
     case 'custom':
       return `is wrong: ${message}`;

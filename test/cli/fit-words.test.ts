@@ -59,7 +59,7 @@ it('a saved fit for ranking that was begun with the blend goes on with it, and s
   const { status, stderr } = await graphex(...go, '--no-blend');
   expect([status, stderr]).toEqual([
     2,
-    'error: --resume: the saved fit was begun with the blend; leave out what differs, or begin anew\n',
+    'error: --resume: the saved fit was started with the blend; leave out what differs, or start again without --resume\n',
   ]);
   expect((await graphex(...go, '--blend', '--precision', 'float16')).status).toBe(0);
 });

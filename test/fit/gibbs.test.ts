@@ -75,7 +75,10 @@ describe('the exact sampler', () => {
       [{ method: 'gibbs', restarts: 3 }, 'restarts does not go with method gibbs'],
       [{ method: 'gibbs', restarts: 3 }, 'several chains'],
       [{ method: 'gibbs', engine: 'cpu' }, 'engine does not go with method gibbs'],
-      [{ method: 'gibbs', resume: {} }, 'resume does not go with method gibbs: it samples anew each time'],
+      [
+        { method: 'gibbs', resume: {} },
+        'resume does not go with method gibbs: it samples from the start each time',
+      ],
     ] as const) {
       await expect(fit(graph, wrong as never)).rejects.toThrow(says);
     }

@@ -57,9 +57,9 @@ test('these fits take different numbers of sweeps', () => {
 });
 
 describe('several at once have the bits of one after the other', () => {
-  test.each([2, 3, 4, 7])('%i at once on any number of threads', async (atOnce) => {
+  test.each([2, 3, 4, 7])('%i concurrently on any number of threads', async (concurrent) => {
     for (const threads of [1, 2, 3]) {
-      const { model } = await fitRanking(graph, { ...options, threads }, atOnce);
+      const { model } = await fitRanking(graph, { ...options, threads }, concurrent);
       expect(scores(model), `${threads} threads`).toEqual(wanted);
     }
   });
@@ -70,7 +70,7 @@ describe('several at once have the bits of one after the other', () => {
     expect(scores((await fitRanking(graph, some, 2)).model)).toEqual(scores(alone.model));
   });
 
-  test('with weights between items beside them, and from a former model', async () => {
+  test('with a blend, and from a previous model', async () => {
     const former = oneByOne.model;
     for (const more of [{ blend: true }, { from: former }] as Options[]) {
       const alone = await fitRanking(graph, { ...options, ...more }, 1);
@@ -86,7 +86,7 @@ describe('several at once have the bits of one after the other', () => {
 });
 
 /** Stopped when so many sweeps of all fits were reported. */
-async function stoppedAt(sweeps: number, atOnce: number, more: Options = {}): Promise<UnfinishedFit> {
+async function stoppedAt(sweeps: number, concurrent: number, more: Options = {}): Promise<UnfinishedFit> {
   const controller = new AbortController();
   if (sweeps === 0) controller.abort();
   let seen = 0;
@@ -98,7 +98,7 @@ async function stoppedAt(sweeps: number, atOnce: number, more: Options = {}): Pr
       signal: controller.signal,
       onProgress: () => ++seen === sweeps && controller.abort(),
     },
-    atOnce,
+    concurrent,
   ).catch((thrown: unknown) => thrown);
   return unfinishedFit(error)!;
 }
@@ -127,21 +127,21 @@ describe('stopped', () => {
   test('once or twice, with any number at once and threads, it goes on to the same bits', async () => {
     const place = fc.record({
       at: fc.integer({ min: 0, max: 35 }),
-      atOnce: fc.integer({ min: 1, max: 4 }),
+      concurrent: fc.integer({ min: 1, max: 4 }),
       threads: fc.integer({ min: 1, max: 3 }),
     });
     await fc.assert(
       fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 2 }), place, async (stops, last) => {
         let resume: RankingCheckpoint | undefined;
-        for (const { at, atOnce, threads } of stops) {
-          const left = await stoppedAt(at, atOnce, { threads, ...(resume && { resume }) });
+        for (const { at, concurrent, threads } of stops) {
+          const left = await stoppedAt(at, concurrent, { threads, ...(resume && { resume }) });
           const now = await kept(left);
           // Nothing that was done or under way is lost.
           if (resume) expect(swept(now)).toBeGreaterThanOrEqual(swept(resume));
           resume = now;
         }
-        const { threads, atOnce } = last;
-        const { model } = await fitRanking(graph, { ...options, threads, resume: resume! }, atOnce);
+        const { threads, concurrent } = last;
+        const { model } = await fitRanking(graph, { ...options, threads, resume: resume! }, concurrent);
         expect(scores(model)).toEqual(wanted);
       }),
       { numRuns: 8 },
@@ -212,7 +212,7 @@ test('an error of one ends the others, and nothing goes on', async () => {
     },
     previousItems: () => undefined,
     isDue: () => false,
-    onStanding: async () => {},
+    onSnapshot: async () => {},
   };
   await expect(fitMembers(engine, 3, task)).rejects.toThrow(/sweep 4, items of fold 1, row 3: the weight/);
   expect([opened, closed]).toEqual([2, 2]);

@@ -31,7 +31,7 @@ const graph = BipartiteGraph.fromPairs(
 describe('what the sides show to each other', () => {
   const former = { ...start, fromModel: true };
 
-  test('from a former model: means, then one side is exact, then both', () => {
+  test('from a previous model: means, then one side is exact, then both', () => {
     expect(activities(former, graph)).toEqual({ users: 'mean', items: 'mean' });
     expect(activities({ ...former, iteration: 3 }, graph)).toEqual({ users: 'geometric', items: 'mean' });
     expect(activities({ ...former, iteration: 8, warmSweeps: 8 }, graph)).toEqual({
@@ -52,7 +52,7 @@ describe('what the sides show to each other', () => {
   });
 });
 
-describe('a fit from a former model', () => {
+describe('a fit from a previous model', () => {
   /** The state after each leg, as if every bound were the same. */
   const atSweep = (iteration: number): LoopState => ({
     ...start,

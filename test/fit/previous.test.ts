@@ -1,4 +1,4 @@
-// A fit that begins where a former model ended.
+// A fit that starts from a previous model.
 
 import { describe, expect, it } from 'vitest';
 import { fitBaseline } from '../../src/evaluate/baselines/fit-baseline.js';
@@ -16,7 +16,7 @@ const { graph: now } = await simulate({ users: law, items: law, features: 4, see
 const before = pqSample(now, { users: 0.97, items: 0.97 }, randomStream(3));
 const options = { features: 4, engine: 'cpu', seed: 1, iterations: 400 } as const;
 
-describe('a fit from a former model', () => {
+describe('a fit from a previous model', () => {
   it('matches vertices by id, and counts those that are new and those that are gone', async () => {
     const { model } = await fit(before, options);
     const { from } = await fit(now, { from: model, engine: 'cpu' });
@@ -129,10 +129,10 @@ describe('what a fit cannot begin from', () => {
   it('is refused, with what to do', async () => {
     const { model } = await fit(before, { ...options, iterations: 5 });
     await expect(fit(now, { from: model, features: 7 })).rejects.toThrow(
-      'from: the former model has 4 features, not 7; leave features out',
+      'from: the previous model has 4 features, not 7; leave features out',
     );
     await expect(fit(now, { from: model as never, method: 'ranking' })).rejects.toThrow(
-      'the former model was fitted by method ascent',
+      'the previous model was fitted by method ascent',
     );
     await expect(fit(now, { from: model as never, method: 'ranking' })).rejects.toThrow(
       'leave method out, or leave from out',

@@ -131,7 +131,7 @@ const VALUES: Readonly<Record<string, readonly [call: (wrong: never) => unknown,
   'a fit instead of its model': [
     (fitted) => library.recommend(fitted, { user: 'ann' }),
     { model },
-    /^this is no model but an object of another kind: give the model of a fit/,
+    /^expected a model, not an object of another kind; give the model of a fit/,
   ],
   'a model and a path the wrong way round': [
     (path) => library.saveModel(path, '/nowhere/m.safetensors' as never),
@@ -141,12 +141,12 @@ const VALUES: Readonly<Record<string, readonly [call: (wrong: never) => unknown,
   'a path instead of a model': [
     (path) => library.saveModel('/nowhere/m.safetensors', path),
     'm.safetensors',
-    /^this is no model but string: /,
+    /^expected a model, not string; /,
   ],
   'nothing to make bytes of': [
     (nothing) => library.modelToBytes(nothing),
     null,
-    /^this is no model but null: /,
+    /^expected a model, not null; /,
   ],
 };
 

@@ -120,7 +120,7 @@ describe.each([{ multigraph: false }, { multigraph: true }])('a fit over shards:
       expect(more.state).toEqual(whole.state);
     }
     await expect(fitAscentShards(parts, ALONE, { resumeFolder: folder, features: 4 })).rejects.toThrow(
-      'resume: the saved fit was begun with another features (3, not 4)',
+      'resume: the saved fit was started with features 3 (not 4)',
     );
   });
 });

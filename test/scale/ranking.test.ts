@@ -110,7 +110,7 @@ describe('the ranking objective over shards', () => {
       expect(more.stateHash).toBe(whole.stateHash);
     }
     await expect(fitRankingShards(parts, ALONE, { resumeFolder: folder, features: 5 })).rejects.toThrow(
-      'resume: the saved fit was begun with another features (4, not 5)',
+      'resume: the saved fit was started with features 4 (not 5)',
     );
   });
 });

@@ -11,11 +11,11 @@ import { modelSide, type PosteriorModel, seenItems } from '../model.js';
 import {
   type AscentOptions,
   CHECKPOINT_MINUTES,
-  type Counted,
   checkGraph,
   type FitSettings,
   fitSettings,
   recordedOptions,
+  type WithFeatureCount,
 } from '../options.js';
 import { abortedFit, LostFitError } from '../unfinished.js';
 import { type BothHyper, type BothTables, logCountFactorials } from './bound.js';
@@ -32,7 +32,7 @@ import {
 } from './loop.js';
 import { activities } from './phases.js';
 import { matchVertices, type PreviousState, previousHyper, previousTables } from './previous.js';
-import { beginsOnSample, fitSample } from './sample-start.js';
+import { fitSample, startsOnSample } from './sample-start.js';
 import { startValues } from './start.js';
 
 /** A fit by coordinate ascent, which has the state to go on from. */
@@ -52,7 +52,7 @@ interface Outcome {
 /** Maximizes the evidence bound. `data` are the whole data, if `graph` holds only their edges without counts. */
 export async function ascend(
   graph: BipartiteGraph,
-  options: Counted<AscentOptions> = {},
+  options: WithFeatureCount<AscentOptions> = {},
   data: BipartiteGraph = graph,
 ): Promise<AscentResult> {
   const settings = fitSettings(options);
@@ -139,7 +139,7 @@ function copyRegularly(
 function checkpointRegularly(
   engine: Engine,
   origin: FitOrigin,
-  { onCheckpoint, checkpointMinutes = CHECKPOINT_MINUTES }: Counted<AscentOptions>,
+  { onCheckpoint, checkpointMinutes = CHECKPOINT_MINUTES }: WithFeatureCount<AscentOptions>,
   finish: (outcome: Outcome) => AscentResult,
 ): AfterBlock | undefined {
   if (!onCheckpoint) return undefined;
@@ -166,7 +166,7 @@ async function oneRun(
   engine: Engine,
   graph: BipartiteGraph,
   settings: FitSettings,
-  options: Counted<AscentOptions>,
+  options: WithFeatureCount<AscentOptions>,
   previousRows: Readonly<Record<SideName, Int32Array>> | undefined,
   run: number,
   afterBlock: AfterBlock | undefined,
@@ -179,7 +179,7 @@ async function oneRun(
   const matchedTaus = tausToMatch(facts, settings, first);
   const learn = learnedHyper(settings, first);
   const sample =
-    !resume && beginsOnSample(engine, graph, settings, options)
+    !resume && startsOnSample(engine, graph, settings, options)
       ? await fitSample(engine, graph, settings, options, seed)
       : undefined;
   const sampled = sample === 'aborted';

@@ -1,5 +1,5 @@
-// A fit that begins where a former model ended, for data that have grown since: vertices are matched by their ids, new ones
-// begin as in any fit and are folded in by the first half-steps, and those that are gone are dropped.
+// A fit that starts from a previous model, for data that have grown since. Vertices are matched by id. New vertices start as in
+// any fit, and the first half-steps fold them in. Vertices that are no longer in the data are dropped.
 
 import type { TableValues } from '../../engine/engine.js';
 import { type BipartiteGraph, type GraphSide, SIDES, type SideName } from '../../graph/graph.js';
@@ -19,17 +19,17 @@ import type { BothHyper } from './bound.js';
 import type { MatchedTaus } from './hyper.js';
 import { emptyTable, rowTotal, startRow, vertexStart, type WritableTable, wideTable } from './start.js';
 
-/** What a fit can begin from: a model, or the state of a fit to a part of the data. */
+/** What a fit can start from: a model, or the state of a fit to a sample of the data. */
 export interface PreviousState {
   readonly features: number;
-  readonly users: FormerSide;
-  readonly items: FormerSide;
+  readonly users: PreviousSide;
+  readonly items: PreviousSide;
 }
 
-type FormerVertices = Pick<Vertices, 'ids' | 'count'>;
-type FormerSide = FormerVertices & TableValues & Pick<PosteriorModel['users'], 'hyper' | 'unseenMass'>;
+type PreviousVertices = Pick<Vertices, 'ids' | 'count'>;
+type PreviousSide = PreviousVertices & TableValues & Pick<PosteriorModel['users'], 'hyper' | 'unseenMass'>;
 
-/** How the vertices of one side of the data stand to those of the former model. */
+/** How the vertices of one side match those of the previous model. */
 export interface MatchCounts {
   /** In both. */
   readonly matched: number;
@@ -39,13 +39,13 @@ export interface MatchCounts {
   readonly dropped: number;
 }
 
-/** What a fit took over from a former model. */
+/** How the vertices of both sides match those of the previous model. */
 export type PreviousReport = Readonly<Record<SideName, MatchCounts>>;
 
-/** A ranker whose scores are products of factors: the only kind that a fit can begin from. */
+/** A ranker whose scores are products of factors: the only kind of ranker that a fit can start from. */
 type FactorRanker = Ranker & { readonly scores: FactorScores };
 
-/** What stays as it was unless said otherwise; where and how long it is computed is the present fit's own. */
+/** Options inherited from the previous fit unless given. Those about time and engine are not inherited. */
 const INHERITED = [
   'features',
   'model',
@@ -59,34 +59,34 @@ const INHERITED = [
   'blend',
 ];
 
-/** The options of a fit that begins from a model: those of the model's own fit where nothing else is said. */
+/** The options of a fit that starts from a model: the given ones, completed by those of the model's fit. */
 export function successorOptions(given: FitOptions & { readonly from: Model }): FitOptions {
   const { from } = given;
   const method = methodOf(from);
   const { method: asked, features } = { ...given } as Readonly<Record<string, unknown>>;
   if (asked !== undefined && asked !== method) {
-    throw optionError`${option('from')}: the former model was fitted by ${option('method')} ${method}, and a fit by another begins elsewhere; leave ${option('method')} out, or leave ${option('from')} out`;
+    throw optionError`${option('from')}: the previous model was fitted by ${option('method')} ${method}, and another method cannot start from it; leave ${option('method')} out, or leave ${option('from')} out`;
   }
-  const former = from.provenance.options;
-  if (features !== undefined && features !== former.features) {
-    throw optionError`${option('from')}: the former model has ${show(former.features)} features, not ${show(features)}; leave ${option('features')} out, or begin anew without ${option('from')}`;
+  const previous = from.provenance.options;
+  if (features !== undefined && features !== previous.features) {
+    throw optionError`${option('from')}: the previous model has ${show(previous.features)} features, not ${show(features)}; leave ${option('features')} out, or start without ${option('from')}`;
   }
   const { average } = given as { readonly average?: unknown };
-  if (typeof average === 'number' && average > (former.average as number)) {
-    throw optionError`${option('from')}: the former model adds the scores of ${show(former.average)} fits, not ${show(average)}; leave ${option('average')} out, or begin anew without ${option('from')}`;
+  if (typeof average === 'number' && average > (previous.average as number)) {
+    throw optionError`${option('from')}: the previous model adds the scores of ${show(previous.average)} fits, not ${show(average)}; leave ${option('average')} out, or start without ${option('from')}`;
   }
-  const kept = INHERITED.filter((name) => name in METHODS[method] && former[name] !== undefined);
+  const kept = INHERITED.filter((name) => name in METHODS[method] && previous[name] !== undefined);
   const said = Object.entries(given).filter(([, value]) => value !== undefined);
   const both = {
-    ...Object.fromEntries(kept.map((name) => [name, former[name]])),
+    ...Object.fromEntries(kept.map((name) => [name, previous[name]])),
     ...Object.fromEntries(said),
   };
-  const sides = SIDES.map((side) => [side, { ...formerHyper(from, side), ...given[side] }]);
+  const sides = SIDES.map((side) => [side, { ...inheritedHyper(from, side), ...given[side] }]);
   return { ...both, ...Object.fromEntries(sides), method } as FitOptions;
 }
 
-/** The hyperparameters that a successor keeps: all of a ranker, which learns none; those that were given of a posterior. */
-function formerHyper(from: Model, side: SideName): object {
+/** The inherited hyperparameters: all of a ranker, which learns none; of a posterior those that were given. */
+function inheritedHyper(from: Model, side: SideName): object {
   if (from.type === 'posterior') return (from.provenance.options[side] as object | undefined) ?? {};
   const { size: _, ...hyper } = modelHyper(from)![side];
   return hyper;
@@ -95,15 +95,15 @@ function formerHyper(from: Model, side: SideName): object {
 function methodOf(from: Model): Method {
   if (from?.type === 'posterior') return 'ascent';
   if (from?.type !== 'ranker')
-    throw optionError`${option('from')}: expected a model, as fit or loadModel gives it`;
+    throw optionError`${option('from')}: expected a model, as fit or loadModel returns it`;
   if (from.method === 'ranking') return 'ranking';
-  throw optionError`${option('from')}: a baseline (${from.method}) has nothing to begin from: it is computed anew in one go; leave ${option('from')} out`;
+  throw optionError`${option('from')}: a baseline (${from.method}) has nothing to start from, because it is computed in one pass; leave ${option('from')} out`;
 }
 
-/** How the data's vertices stand to the model's; refuses a model that knows none of them. */
+/** Matches the vertices of the data with those of the model; refuses a model that knows no item of the data. */
 export function matchVertices(
   graph: BipartiteGraph,
-  from: Readonly<Record<SideName, FormerVertices>>,
+  from: Readonly<Record<SideName, PreviousVertices>>,
 ): { readonly rows: Readonly<Record<SideName, Int32Array>>; readonly report: PreviousReport } {
   const rows = {
     users: from.users.ids.findAll(graph.users.ids),
@@ -120,29 +120,29 @@ export function matchVertices(
     });
   };
   const report = Object.freeze({ users: counts('users'), items: counts('items') });
-  // A ranker may have been saved without its users; items carry all that is taken over.
+  // Only items must match: a ranker may have been saved without its users.
   if (report.items.matched === 0) {
     throw optionError`${option('from')}: the model knows none of the ${graph.items.count} items of these data; is it a model of other data, or are the columns swapped?`;
   }
   return { rows, report };
 }
 
-/** Tables to begin with: rows of the former posterior, and for new vertices those of any start, on its scale. */
+/** Starting tables: rows of the previous posterior; new vertices start as in any fit, on the same scale. */
 export function previousTables(
   graph: BipartiteGraph,
   from: PreviousState,
   rows: Readonly<Record<SideName, Int32Array>>,
   hyper: BothHyper,
   seed: number,
-  /** The share of new vertices that begin with noise. */
+  /** The fraction of new vertices that start with noise. */
   noisy: number,
 ): Record<SideName, TableValues> {
   const { features } = from;
   const start = (side: SideName) => {
-    const former = from[side];
+    const previous = from[side];
     const matched = rows[side];
-    const weight = (i: number) => former.weightShape[matched[i]] / former.weightRate[matched[i]];
-    const values = emptyLike(former, graph[side].count, features);
+    const weight = (i: number) => previous.weightShape[matched[i]] / previous.weightRate[matched[i]];
+    const values = emptyLike(previous, graph[side].count, features);
     const begin = startRow(
       vertexStart(graph[side]),
       side,
@@ -158,10 +158,10 @@ export function previousTables(
         begin(values, i++);
         continue;
       }
-      // Most follow each other here as there.
+      // Copies runs of rows that are consecutive in both, as most are.
       let end = i + 1;
       while (end < matched.length && matched[end] === row + end - i) end++;
-      copyRows(values, i, former, row, end - i, features);
+      copyRows(values, i, previous, row, end - i, features);
       i = end;
     }
     return values;
@@ -169,7 +169,7 @@ export function previousTables(
   return { users: start('users'), items: start('items') };
 }
 
-/** Zeros to be filled, as wide as the numbers that come in: a table of an engine in float32 is not widened for it. */
+/** A table of zeros of the same number type: float32 tables are not widened. */
 function emptyLike({ weightShape }: TableValues, rows: number, features: number): WritableTable {
   if (weightShape instanceof Float64Array) return wideTable(rows, features);
   return emptyTable(rows, features, (length) => new Float32Array(length));
@@ -191,7 +191,7 @@ function copyRows(
   copy('featureRate', features);
 }
 
-/** The items that one fit of a ranker begins with: those whose means are the former member's. */
+/** The starting items of one member of a ranker, with the means of the previous member. */
 export function previousItems(
   graph: BipartiteGraph,
   member: RankerMember,
@@ -214,7 +214,7 @@ export function previousItems(
       begin(values, i);
       continue;
     }
-    // Only the means count in this objective: any shapes and rates that have them.
+    // A ranking fit uses only the means, so any shapes and rates with these means will do.
     values.weightShape[i] = weight;
     values.weightRate[i] = 1;
     for (let to = i * features, from = rows[i] * features, end = to + features; to < end; to++, from++) {
@@ -225,10 +225,10 @@ export function previousItems(
   return values;
 }
 
-/** A mean that rounding has made 0 could never grow again. */
+/** A mean that was rounded to 0 could never grow again. */
 const LEAST_MEAN = 1e-6;
 
-/** Mean weight of a new vertex by its strength, on the scale of those that the model knew. */
+/** Mean weight of a new vertex as a function of its strength, on the scale of the matched vertices. */
 function onScale(
   side: GraphSide,
   rows: Int32Array,
@@ -244,7 +244,7 @@ function onScale(
   return (strength) => (total > 0 ? (mass / total) * strength : strength);
 }
 
-/** First hyperparameters on the scale of the former tables: what the fit moves begins where it ended. */
+/** Starting hyperparameters: those that the fit learns or matches are taken from the previous model. */
 export function previousHyper(
   first: BothHyper,
   from: PreviousState,
@@ -252,16 +252,16 @@ export function previousHyper(
   matchedTaus: MatchedTaus,
 ): BothHyper {
   const side = (name: SideName) => {
-    const former = from[name].hyper;
+    const previous = from[name].hyper;
     const moving: readonly Learnable[] =
       matchedTaus[name] === undefined ? learn[name] : [...learn[name], 'tau'];
-    const taken = moving.filter((what) => what !== 'size' || former.size > 0);
-    return { ...first[name], ...Object.fromEntries(taken.map((what) => [what, former[what]])) };
+    const taken = moving.filter((what) => what !== 'size' || previous.size > 0);
+    return { ...first[name], ...Object.fromEntries(taken.map((what) => [what, previous[what]])) };
   };
   return { users: side('users'), items: side('items') };
 }
 
-/** The fits of a ranker that a fit for ranking begins from. */
+/** The members of a ranker that a ranking fit starts from. */
 export function previousMembers(from: Model): readonly RankerMember[] {
   return (from as FactorRanker).scores.members.filter(({ fold }) => fold.kind === 'poisson');
 }

@@ -1,5 +1,5 @@
-// A fit in two levels. A sample of the users is a graph of the same law with a smaller size, and tells features of items apart
-// nearly as well: several starts are tried there for a fraction of a sweep each, and the best goes on with all of the data.
+// A fit that starts on a sample of the users. The sample is a graph of the same model with a smaller size, and shows the features
+// of the items nearly as well. Several starts are tried there at a fraction of the cost, and the best continues with all data.
 
 import type { Engine } from '../../engine/engine.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
@@ -7,31 +7,31 @@ import { selectVertices } from '../../graph/subgraph.js';
 import { randomStream, textHash } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import { option, optionError } from '../../options/error.js';
-import type { AscentOptions, Counted, FitSettings } from '../options.js';
+import type { AscentOptions, FitSettings, WithFeatureCount } from '../options.js';
 import { logCountFactorials } from './bound.js';
 import { dataFacts } from './data-facts.js';
 import { firstHyper, learnedHyper, tausToMatch } from './hyper.js';
 import { RELAXATION, runLoop } from './loop.js';
 import type { PreviousState } from './previous.js';
-import { SHORTEST, startValues } from './start.js';
+import { SHORTEST_FIT, startValues } from './start.js';
 
-/** The share of the users in the sample, and of many edges: such a part of them tells the features as well. */
+/** The fraction of the users in the sample; SMALL_SHARE from MANY_EDGES edges on, where a smaller sample is enough. */
 const SHARE = 1 / 8;
 const SMALL_SHARE = 1 / 16;
 const MANY_EDGES = 4_000_000;
-/** The warm phase on a sample ends at this change: going on there does not raise the bound of the whole fit. */
+/** The warm phase on a sample ends at this change: more sweeps there do not raise the bound of the whole fit. */
 const WARM_TOLERANCE = 3e-4;
-/** Starts that are tried on it. */
+/** Number of starts tried on the sample. */
 const STARTS = 2;
-/** Exact sweeps after which they are compared: the order of the bounds is then about that of the whole fits. */
-const JUDGED_SWEEPS = 10;
-/** Fits of fewer edges take a second, and a sample of them raises the bound of some and lowers that of others. */
+/** Sweeps after the warm phase, before starts are compared: their bounds then have about the order of the whole fits. */
+const COMPARED_SWEEPS = 10;
+/** Fits with fewer edges take about a second, and a sample changes their bounds in either direction. */
 const FEWEST_EDGES = 300_000;
-/** Far from the seeds of restarts, which count up. */
+/** Distance between the seeds of the starts: far from the seeds of restarts, which are consecutive. */
 const SEED_STEP = 1_000_003;
 
-/** Whether a fit begins on a sample: as was asked, or where it pays. */
-export function beginsOnSample(
+/** Whether a fit starts on a sample: if `levels` asks for it or, by default, if it saves time. */
+export function startsOnSample(
   engine: Pick<Engine, 'name'>,
   graph: BipartiteGraph,
   { levels, start, iterations }: FitSettings,
@@ -41,16 +41,16 @@ export function beginsOnSample(
     if (start === 'cold')
       throw optionError`${option('levels')} ${String(levels)} does not go with ${option('start')} cold: a sample is fitted warm; leave out one of the two`;
     if (from)
-      throw optionError`${option('levels')} ${String(levels)} does not go with ${option('from')}: the former model is where the fit begins; leave out one of the two`;
+      throw optionError`${option('levels')} ${String(levels)} does not go with ${option('from')}: the fit starts from the previous model; leave out one of the two`;
     return true;
   }
   if (levels !== undefined || start === 'cold' || from) return false;
-  // A GPU sweeps over all of the data in less time than the sample takes to be drawn and carried over: at 100 million edges a fit
-  // took 1.8 times as long with it. Nor does it pay before a fit of a few sweeps.
-  return engine.name !== 'gpu' && iterations >= SHORTEST && graph.edges >= FEWEST_EDGES;
+  // A GPU sweeps over all data in less time than drawing and transferring a sample takes: at 100 million edges a
+  // fit with a sample took 1.8 times as long. A sample does not pay for a short fit either.
+  return engine.name !== 'gpu' && iterations >= SHORTEST_FIT && graph.edges >= FEWEST_EDGES;
 }
 
-/** A random share of the users, drawn by seed and id, with all of their items. */
+/** A random fraction `share` of the users with all their items. Seed and id decide whether a user is drawn. */
 export function sampleUsers(graph: BipartiteGraph, share: number, seed: number): BipartiteGraph {
   const random = randomStream(seed, STREAMS.levels);
   const { ids, count } = graph.users;
@@ -60,12 +60,12 @@ export function sampleUsers(graph: BipartiteGraph, share: number, seed: number):
   return selectVertices(graph, users, new Uint8Array(graph.items.count).fill(1));
 }
 
-/** The best of several starts on a sample, on the scale of all data; undefined where the sample has nothing to say. */
+/** The best of several starts on a sample, on the scale of all data; undefined if the sample has no edges. */
 export async function fitSample(
   engine: Engine,
   graph: BipartiteGraph,
   settings: FitSettings,
-  options: Counted<AscentOptions>,
+  options: WithFeatureCount<AscentOptions>,
   seed: number,
 ): Promise<PreviousState | 'aborted' | undefined> {
   const sample = sampleUsers(graph, graph.edges < MANY_EDGES ? SHARE : SMALL_SHARE, seed);
@@ -74,7 +74,7 @@ export async function fitSample(
   const { size } = settings.given.users;
   const coarse: FitSettings = {
     ...settings,
-    // Sizes that were given are those of all data.
+    // A given size is that of all data.
     given: {
       ...settings.given,
       users: { ...settings.given.users, ...(size !== undefined && { size: size * kept }) },
@@ -105,7 +105,7 @@ export async function fitSample(
         relaxation: RELAXATION,
         hyper,
       },
-      { ...coarse, exactSweeps: JUDGED_SWEEPS, warmTolerance: WARM_TOLERANCE },
+      { ...coarse, exactSweeps: COMPARED_SWEEPS, warmTolerance: WARM_TOLERANCE },
       moving,
       { signal, onProgress: onProgress && ((progress) => onProgress({ ...progress, stage })) },
     );
@@ -118,7 +118,7 @@ export async function fitSample(
         hyper: { ...state.hyper[name], size: state.hyper[name].size * scale },
         unseenMass: (await engine.totals(tables[name])).unseenMass.map((mass) => mass * scale),
       });
-      // All data have as many more users as were left out; items are the same ones.
+      // All data have 1/kept as many users as the sample, and the same items.
       best = {
         features: settings.features,
         users: await side('users', 1 / kept),

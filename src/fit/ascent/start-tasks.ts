@@ -1,4 +1,4 @@
-// What a worker does for the start of a fit: the features of some rows, each from its own stream.
+// Worker task for the start of a fit: draws the features of some rows, each from its own random stream.
 
 import type { SideName } from '../../graph/graph.js';
 import { SIDES } from '../../graph/graph.js';
@@ -15,7 +15,7 @@ export interface StartTask {
   readonly noisy: number;
   readonly first: number;
   readonly last: number;
-  /** Two words for the id of each row. */
+  /** Two 32-bit hash words for the id of each row. */
   readonly names: Uint32Array;
   readonly strengths: Float64Array;
   /** Shared with the caller. */

@@ -1,4 +1,4 @@
-// The start of a large table on several threads, to the bits of one: every row has a stream of its own.
+// Starts a large table on several threads, with the same bits as on one: every row has its own random stream.
 
 import type { TableValues } from '../../engine/engine.js';
 import { allocate } from '../../math/memory.js';
@@ -9,13 +9,13 @@ import type { StartTask } from './start-tasks.js';
 
 const STARTING = taskModule('./start-tasks.js', import.meta.url);
 
-/** Tables of fewer values are begun sooner than workers start; so many values are worth a worker. */
+/** A table with fewer than LARGE values takes less time than starting workers. Each worker gets at least PER_WORKER values. */
 const LARGE = 2 ** 22;
 const PER_WORKER = 2 ** 21;
-/** Pieces for each worker: they do not all run at the same speed. */
+/** Pieces per worker, because workers differ in speed. */
 const PIECES = 4;
 
-/** What `startOf` makes. */
+/** The result of `startOf`, computed on several threads. */
 export async function startWithThreads(
   threads: number | undefined,
   ...asked: Parameters<typeof startOf>

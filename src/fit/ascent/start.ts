@@ -1,6 +1,6 @@
-// Where a fit begins. Every start gives each vertex its degree, spread over the features: the scale makes the expected number
-// of edges right from the first sweep. Noise breaks the symmetry between features. The noise of a vertex depends on the seed
-// and its id alone, so a part of the data starts as it would within the whole.
+// Starting values of a fit. Each vertex gets its degree, spread over the features, so the expected number of edges is right from
+// the first sweep. Noise breaks the symmetry between features. The noise of a vertex depends only on the seed and its id, so it
+// is the same in a shard and in all data.
 
 import type { SideHyper, TableValues } from '../../engine/engine.js';
 import type { BipartiteGraph, GraphSide, SideName } from '../../graph/graph.js';
@@ -13,23 +13,23 @@ import type { FitSettings } from '../options.js';
 import type { BothHyper } from './bound.js';
 
 /**
- * Ascent begins with noise in a few vertices only; the others take their features from those around them. Noise in all of
- * them is noise that the warm phase does not get rid of: bounds end up to 4 % lower (docs/appendix/performance.md).
+ * Ascent starts with noise in a few vertices; the others take their features from their neighbours. The warm phase does not
+ * remove noise that is in all vertices, and the bound ends lower (docs/appendix/performance.md).
  */
 const NOISY_SHARE = 0.05;
-/** … but in enough to tell the features apart: in all, where there are few. */
+/** The least number of noisy vertices that makes the features differ; small data have noise in all vertices. */
 const NOISY_LEAST = 200;
 const NOISY_PER_FEATURE = 4;
 
-/** Fewer sweeps than this do not carry features from a few vertices to all, nor do exact ones alone. */
-export const SHORTEST = 80;
+/** A fit of fewer sweeps starts with noise in all vertices: features would not spread from a few vertices to all in time. */
+export const SHORTEST_FIT = 80;
 
-/** What decides how much noise there is. */
+/** The settings that determine the amount of noise. */
 export type StartSettings = Pick<FitSettings, 'features' | 'start' | 'iterations'>;
 
-/** The share of a side's vertices that begin with noise. */
+/** The fraction of a side's vertices that start with noise. */
 export function noisyShare(vertices: number, { features, start, iterations }: StartSettings): number {
-  if (start === 'cold' || iterations < SHORTEST) return 1;
+  if (start === 'cold' || iterations < SHORTEST_FIT) return 1;
   const least = Math.max(NOISY_LEAST, NOISY_PER_FEATURE * features);
   return Math.min(1, Math.max(NOISY_SHARE, least / vertices));
 }
@@ -48,7 +48,7 @@ export function startValues(
   return { users: start('users'), items: start('items') };
 }
 
-/** Vertices of a side, all or some of them, with the sum of counts that each has in all of the data. */
+/** Some or all vertices of a side, each with its strength: the sum of its counts in all data. */
 export interface StartingVertices {
   readonly ids: VertexIds;
   readonly strength: (vertex: number) => number;
@@ -58,7 +58,7 @@ export function vertexStart(side: GraphSide): StartingVertices {
   return { ids: side.ids, strength: (vertex) => rowTotal(side, vertex) };
 }
 
-/** The starting table of such vertices; `total` is the sum of all counts, `noisy` the share of them that have noise. */
+/** The starting table of `vertices`. `total` is the sum of all counts, `noisy` the fraction of vertices with noise. */
 export function startOf(
   side: SideName,
   vertices: StartingVertices,
@@ -82,7 +82,7 @@ export function meanWeights(
   hyper: BothHyper,
   features: number,
 ): (strength: number) => number {
-  // Masses in the ratio of the sizes (1 where there are none), with Σ_k M^U_k M^I_k = total count.
+  // The masses have the ratio of the sizes (1 if there are none), and Σ_k M^U_k M^I_k = total count.
   const ratio = hyper.users.size > 0 && hyper.items.size > 0 ? hyper.users.size / hyper.items.size : 1;
   const both = Math.sqrt(total / features);
   const mass = side === 'users' ? both * Math.sqrt(ratio) : both / Math.sqrt(ratio);
@@ -90,10 +90,10 @@ export function meanWeights(
 }
 
 type TableOf<Numbers> = Readonly<Record<keyof TableValues, Numbers>>;
-/** A table whose rows can be written one by one. */
+/** A table whose rows can be written. */
 export type WritableTable = TableOf<Float64Array> | TableOf<Float32Array>;
 
-/** A table of zeros, to be filled. */
+/** A table of zeros. */
 export function emptyTable<Numbers>(
   rows: number,
   features: number,
@@ -107,14 +107,14 @@ export function emptyTable<Numbers>(
   };
 }
 
-/** Of float64. */
+/** A float64 table of zeros. */
 export const wideTable = (rows: number, features: number): TableOf<Float64Array> =>
   emptyTable(rows, features, (length) => new Float64Array(length));
 
-/** The stream of the draw that gives a vertex noise or none. */
+/** The random stream that decides whether a vertex has noise. */
 const NOISE_DRAW = 1;
 
-/** Writes the start of a vertex into its row; the mean of its weight depends on its strength, those of its features are about 1. */
+/** Returns a function that writes a vertex's starting row: its mean weight follows from its strength, its features average about 1. */
 export function startRow(
   { ids, strength: strengthOf }: StartingVertices,
   name: SideName,
@@ -133,7 +133,7 @@ export function startRow(
   };
 }
 
-/** Writes the weight of a vertex with that strength. */
+/** Writes the weight of a vertex. */
 export function writeWeight(
   { weightShape, weightRate }: Pick<WritableTable, 'weightShape' | 'weightRate'>,
   i: number,
@@ -145,7 +145,7 @@ export function writeWeight(
   weightRate[i] = weightShape[i] / meanWeight(Math.max(strength, 0.5));
 }
 
-/** Writes the features of a vertex with that strength. */
+/** Writes the features of a vertex. */
 export function writeFeatures(
   { featureShape, featureRate }: Pick<WritableTable, 'featureShape' | 'featureRate'>,
   i: number,
@@ -154,7 +154,7 @@ export function writeFeatures(
     readonly shape: number;
     readonly features: number;
     readonly noisy: number;
-    /** The vertex's own stream. */
+    /** The random stream of the vertex. */
     readonly random: Random;
   },
 ): void {
@@ -167,7 +167,7 @@ export function writeFeatures(
   }
 }
 
-/** Sum of a vertex's counts: its degree, in a simple graph. */
+/** Sum of a vertex's counts; in a simple graph its degree. */
 export function rowTotal(side: GraphSide, i: number): number {
   const first = side.offsets[i];
   const last = side.offsets[i + 1];

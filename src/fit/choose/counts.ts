@@ -1,6 +1,6 @@
-// Are counts Poisson? Held-out users decide. A wrong Poisson model bends its rates to uneven counts and explains them, so neither
-// its bound nor its training data show the error. But it expects too many pairs of held-out users, since it spreads a few large
-// counts over many pairs. A short fit to a coarse sample shows that.
+// Are counts Poisson? Held-out users decide. A wrong Poisson model adapts its rates to uneven counts, so neither its bound nor
+// its training data show the error. But it expects too many pairs of held-out users, because it spreads a few large counts over
+// many pairs. A short fit to a coarse sample shows that.
 
 import { InputError } from '../../errors.js';
 import type { BipartiteGraph, SideName } from '../../graph/graph.js';
@@ -14,7 +14,7 @@ import type { Split } from '../../sample/split-types.js';
 import { ascend } from '../ascent/ascent.js';
 import { foldIn } from '../fold-in/fold-in.js';
 import { meanTable, type PosteriorModel, seenItems } from '../model.js';
-import type { AscentOptions, Counted } from '../options.js';
+import type { AscentOptions, WithFeatureCount } from '../options.js';
 import { fitCounts } from '../sides/count-prior.js';
 import { withoutFit } from '../unfinished.js';
 
@@ -26,20 +26,20 @@ const TOO_MANY = 0.07;
 /** Sweeps of the fit, and features it has at most. */
 const SWEEPS = 40;
 const MOST_FEATURES = 30;
-/** Share of the users and of the items that is held out. */
+/** Fraction of the users and of the items that is held out. */
 const HELD_BACK = 0.2;
 
 /** How the counts of a multigraph are fitted, and why. */
 export interface CountChoice {
-  /** poisson: rates are those of counts; hurdle: edges by the simple model, counts by a prior of their own. */
+  /** poisson: the rates are those of counts; hurdle: the simple model fits the edges, and a separate prior fits the counts. */
   readonly law: 'poisson' | 'hurdle';
-  /** What was compared; null if the choice was given, or if there are too few data. */
+  /** The comparison; null if the choice was given, or if there are too few data. */
   readonly evidence: {
     /** Pairs of held-out users and test items. */
     readonly edges: number;
     /** Pairs that the Poisson model expects, over those observed. */
     readonly pairs: number;
-    /** Its limit: a larger ratio speaks against Poisson counts. */
+    /** A larger ratio means that counts are not Poisson. */
     readonly limit: number;
   } | null;
 }
@@ -52,12 +52,12 @@ export async function chooseCounts(graph: BipartiteGraph, options: AscentOptions
   if (!parts || parts.test.edges < FEWEST_TEST_EDGES || parts.foldIn.edges === 0) return nothing;
   const { onProgress, signal, threads, engine } = options;
   const features = typeof options.features === 'number' ? options.features : MOST_FEATURES;
-  const short: Counted<AscentOptions> = {
+  const short: WithFeatureCount<AscentOptions> = {
     ...{ signal, threads, engine, seed, model: options.model, iterations: SWEEPS, levels: 1 },
     features: Math.min(MOST_FEATURES, features),
     onProgress: onProgress && ((progress) => onProgress({ ...progress, stage: 'looking at the counts' })),
   };
-  // An interrupted trial leaves no checkpoint of the fit that was asked for.
+  // An interrupted trial must not leave its own checkpoint as that of the requested fit.
   const { model } = await ascend(parts.train, short).catch((error) => Promise.reject(withoutFit(error)));
   const { edges, expected } = await expectedPairs(model, parts, { signal, threads, engine });
   if (edges < FEWEST_TEST_EDGES) return nothing;
@@ -71,11 +71,11 @@ export async function chooseCounts(graph: BipartiteGraph, options: AscentOptions
 
 /** A model of the edges, with a prior of their counts. */
 export function withCountPrior(model: PosteriorModel, graph: BipartiteGraph): PosteriorModel {
-  const { prior: law, effects } = fitCounts(graph);
+  const { prior, effects } = fitCounts(graph);
   const side = (name: SideName) => Object.freeze({ ...model[name], counts: effects[name] });
   return Object.freeze({
     ...model,
-    counts: law,
+    counts: prior,
     users: side('users'),
     items: side('items'),
     seen: seenItems(graph.users),

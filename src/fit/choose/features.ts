@@ -1,27 +1,27 @@
-// The number of features, chosen by the bound, which bounds the evidence: features that the data do not need cost more than they
-// explain. A (p,q)-sample is a graph of the same model with smaller sizes, so a coarse one finds about the right number cheaply.
-// The whole data can tell more features apart and decide. The compared fits are short: after SWEEPS sweeps their bounds are in
-// the order of converged ones, to within one candidate.
+// Chooses the number of features with the highest evidence lower bound: needless features lower it. A (p,q)-sample is a graph of
+// the same model with smaller sizes, so a coarse sample finds about the right number cheaply. A search on all data, which can
+// tell more features apart, decides. The compared fits are short: after SWEEPS sweeps the order of their bounds is that of
+// converged fits, to within one candidate.
 
 import { type BipartiteGraph, SIDES, type SideName } from '../../graph/graph.js';
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import { pqSample } from '../../sample/pq.js';
 import { ascend } from '../ascent/ascent.js';
-import type { AscentOptions, Counted } from '../options.js';
+import type { AscentOptions, WithFeatureCount } from '../options.js';
 import { withoutFit } from '../unfinished.js';
 
 /** Candidate numbers of features; coarse samples compare every second one. */
 const CANDIDATES = [1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 60, 80, 120, 160, 240, 320, 512] as const;
 const FIRST = CANDIDATES.indexOf(5);
-/** Each side of the coarse sample keeps this share of its vertices, so the sample has about a quarter of the edges. */
+/** The coarse sample keeps this fraction of each side, so it has about a quarter of the edges. */
 const KEPT = 0.5;
-/** Data of fewer edges than this are not sampled. */
+/** Data with fewer edges are not sampled. */
 const FEWEST_EDGES = 4000;
-/** Sweeps of the fits that are compared. */
+/** Sweeps of the compared fits. */
 const SWEEPS = 30;
 
-/** One number of features that was tried; bounds are per edge. */
+/** One tried number of features; bounds are per edge. */
 export interface FeatureTrial {
   readonly features: number;
   /** Bound on the coarse sample; null if it was not computed. */
@@ -30,7 +30,7 @@ export interface FeatureTrial {
   readonly whole: number | null;
 }
 
-/** The chosen number of features, and what was compared. */
+/** The chosen number of features, and the comparison. */
 export interface FeatureChoice {
   readonly chosen: number;
   /** Edges of the coarse sample; null if the data are small and there was none. */
@@ -39,7 +39,7 @@ export interface FeatureChoice {
   readonly trials: readonly FeatureTrial[];
 }
 
-/** Chooses by the bound, on a coarse sample and then on the whole. */
+/** Chooses by the bound, on a coarse sample and then on all data. */
 export async function chooseFeatures(
   graph: BipartiteGraph,
   options: Omit<AscentOptions, 'features'>,
@@ -49,7 +49,7 @@ export async function chooseFeatures(
   const whole = new Map<number, number>();
   const on = (part: BipartiteGraph, kept: number) => (candidate: number) =>
     boundPerEdge(part, CANDIDATES[candidate], options, kept);
-  // The whole data can tell more features apart than a sample, so the search starts one candidate higher.
+  // All data can tell more features apart than a sample, so the search starts one candidate higher.
   const near = sample ? 1 + (await climb(FIRST, 2, coarse, on(sample, KEPT))) : FIRST;
   const best = await climb(Math.min(near, CANDIDATES.length - 1), 1, whole, on(graph, 1));
   const trials = CANDIDATES.flatMap((features, candidate) =>
@@ -66,7 +66,7 @@ function coarseSample(graph: BipartiteGraph, seed: number): BipartiteGraph | und
   return sample.edges > 0 ? sample : undefined;
 }
 
-/** Climbs from a candidate upwards while the value rises; if it does not rise, downwards. */
+/** Moves from a candidate upwards while the value rises; if it does not rise, downwards. */
 async function climb(
   from: number,
   step: number,
@@ -87,7 +87,7 @@ async function climb(
   return best;
 }
 
-/** The bound of a short fit. Given sizes are those of the whole data; a sample gets its share of them. */
+/** The bound of a short fit. Given sizes are those of all data; a sample gets its fraction of them. */
 async function boundPerEdge(
   graph: BipartiteGraph,
   features: number,
@@ -99,7 +99,7 @@ async function boundPerEdge(
     const size = options[name]?.size;
     return { ...options[name], ...(size !== undefined && { size: size * kept }) };
   };
-  const short: Counted<AscentOptions> = {
+  const short: WithFeatureCount<AscentOptions> = {
     ...options,
     ...Object.fromEntries(SIDES.map((name) => [name, side(name)])),
     features,
@@ -111,7 +111,7 @@ async function boundPerEdge(
       onProgress &&
       ((progress) => onProgress({ ...progress, stage: `choosing the number of features: ${features}` })),
   };
-  // An interrupted trial leaves no checkpoint of the fit that was asked for.
+  // An interrupted trial must not leave its own checkpoint as that of the requested fit.
   const { model } = await ascend(graph, short).catch((error) => Promise.reject(withoutFit(error)));
   return model.bound! / graph.edges;
 }

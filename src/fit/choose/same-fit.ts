@@ -1,21 +1,21 @@
-// Whether two sets of options give the same fit, known before either runs. A fit is decided by its first hyperparameters, by what
-// moves them, and by settings other than the name of the model.
+// Tells, before either runs, whether two sets of options give the same fit. Its first hyperparameters, the rules that change
+// them, and the settings other than the name of the model determine a fit.
 
 import { type BipartiteGraph, SIDES } from '../../graph/graph.js';
 import { dataFacts } from '../ascent/data-facts.js';
 import { firstHyper, learnedHyper, tausToMatch } from '../ascent/hyper.js';
-import { type AscentOptions, type Counted, fitSettings } from '../options.js';
+import { type AscentOptions, fitSettings, type WithFeatureCount } from '../options.js';
 
-/** True if fits with either options go through the same states. */
+/** True if both options lead to the same sequence of states. */
 export async function isSameFit(
   graph: BipartiteGraph,
-  first: Counted<AscentOptions>,
-  second: Counted<AscentOptions>,
+  first: WithFeatureCount<AscentOptions>,
+  second: WithFeatureCount<AscentOptions>,
   signal?: AbortSignal | undefined,
 ): Promise<boolean> {
   const [a, b] = [first, second].map(fitSettings);
   if (!alike({ ...a, model: null }, { ...b, model: null })) return false;
-  // Sizes by simulation follow from the rest, so they need not be simulated for a comparison.
+  // Simulated sizes follow from the rest, so the comparison can skip the simulation.
   const begin = { sizes: 'bound' } as const;
   const facts = dataFacts(graph);
   const hyper = await Promise.all([a, b].map((s) => firstHyper(facts, { ...s, ...begin }, signal)));

@@ -1,5 +1,5 @@
-// Fold-in of new vertices into a fitted model (model.md section 7): the other side stays as it was fitted, and only the new rows
-// are updated. Rows are independent given the other side, so an engine folds many in parallel, and one takes milliseconds.
+// Fold-in of new vertices into a fitted model (model.md section 7): the other side stays fixed, and only the new rows are
+// updated. Given the other side the rows are independent, so an engine folds in many in parallel. One row takes milliseconds.
 
 import type { Activity, Engine, SideHyper, TableValues } from '../../engine/engine.js';
 import { ACTIVITY_FLOOR, gammasOf, WEIGHT_SHAPE_FLOOR } from '../../engine/engine.js';
@@ -19,15 +19,15 @@ import { shown } from '../../text/untrusted.js';
 import { type ModelSide, modelSide, needPosterior, type Posterior, type PosteriorModel } from '../model.js';
 import { foldCounts } from '../sides/count-prior.js';
 
-/** How a graph's vertices are folded in; declared in options/library.ts. */
+/** Options of `foldIn`; declared in options/library.ts. */
 export interface FoldInOptions extends OptionsOf<typeof FOLD_IN>, TaskOptions {}
 
-/** Half-steps with means in the edge pass before the geometric ones, as in a fit's warm start (section 6). */
+/** Half-steps with posterior means before those with geometric means, as in the warm phase of a fit (section 6). */
 const WARM_STEPS = 10;
 
 /**
- * Half-steps from the prior in a fit for ranking and in its fold-in. Items are then learned from users as a fold-in will
- * see new ones; more steps sharpen the users' features, and on held-back users rank worse (docs/recommending.md).
+ * Half-steps from the prior in a ranking fit and in its fold-in. Both use the same number, so items are learned from users like
+ * those of a fold-in. More steps sharpen the users' features but rank worse on held-back users (docs/appendix/ranking-fit.md).
  */
 export const RANKING_STEPS = 3;
 
@@ -40,7 +40,7 @@ export type FixedSide =
   | (Posterior & { readonly unseenMass: Float64Array })
   | { readonly count: number; readonly means: Float32Array };
 
-/** What new vertices are folded into. */
+/** The part of a model that a fold-in needs. */
 export interface FoldBase {
   readonly features: number;
   readonly multigraph: boolean;
@@ -49,15 +49,15 @@ export interface FoldBase {
   readonly fixed: FixedSide;
 }
 
-/** What new vertices of a side of a posterior are folded into. */
+/** The part of a posterior model that a fold-in of new vertices of `side` needs. */
 export function foldBase(model: PosteriorModel, side: SideName): FoldBase {
   const { features, multigraph } = model;
   return { features, multigraph, prior: model[side].hyper, fixed: model[otherSide(side)] };
 }
 
 /**
- * Folds the vertices of one side of `graph` into the model. The graph's other side is matched by id; an edge to a vertex
- * the model never saw is an InputError: drop those first. Vertices without an edge get the weight that "no edge" implies.
+ * Folds the vertices of one side of `graph` into the model. Vertices of the other side are matched by id. An edge to a vertex
+ * that the model does not know is an InputError: drop these edges first. Vertices without edges get a posterior given no edge.
  */
 export async function foldIn(
   model: PosteriorModel,
@@ -90,7 +90,7 @@ export function foldGraph(
   );
 }
 
-/** The rows of a graph's side with their neighbours numbered as `ids` does; refuses a neighbour that is not in it. */
+/** The rows of one side with their neighbours numbered as in `ids`; refuses a neighbour that is not in `ids`. */
 export function matchRows(graph: BipartiteGraph, side: SideName, ids: VertexIds): GraphSide {
   const rows = graph[side];
   const other = graph[otherSide(side)];
@@ -108,7 +108,7 @@ export function matchRows(graph: BipartiteGraph, side: SideName, ids: VertexIds)
   return { ...rows, neighbors };
 }
 
-/** The fold-in itself, on an engine: `rows` are edges to vertices of the fixed side. */
+/** Folds in `rows`, which hold edges to vertices of the fixed side. */
 async function foldRows(
   engine: Engine,
   { features: K, multigraph, prior, fixed }: FoldBase,
@@ -129,7 +129,7 @@ async function foldRows(
     if (t === exactFrom) await engine.setActivity(other, 'geometric');
     await engine.update(own, index, other, {
       hyper,
-      // The last warm step already shows the exact activity, which the first exact pass needs.
+      // The last warm step already writes geometric activities, which the first geometric pass needs.
       activity: t < exactFrom - 1 ? 'mean' : 'geometric',
       otherMass,
     });
@@ -150,7 +150,7 @@ export function asTable(fixed: FixedSide): TableValues {
   return 'means' in fixed ? gammasOf(fixed.means, fixed.count) : fixed;
 }
 
-/** Every new row starts with equal features: the fixed side tells them apart. */
+/** Every new row starts with equal features; the fixed side then makes them differ. */
 function priorRows(
   rows: Pick<GraphSide, 'count' | 'offsets'>,
   hyper: SideHyper,
@@ -163,7 +163,7 @@ function priorRows(
   return { weightShape: firstShapes(rows, hyper), weightRate, featureShape: ones, featureRate: ones };
 }
 
-/** Shapes of weights as the degrees say. */
+/** Starting shapes of the weights: degree − σ. */
 export function firstShapes(
   { count, offsets }: Pick<GraphSide, 'count' | 'offsets'>,
   { sigma }: SideHyper,
@@ -173,7 +173,7 @@ export function firstShapes(
   );
 }
 
-/** M_k of section 7: the mass of the vertices that the new ones could have met, plus a share of the unseen mass. */
+/** M_k of section 7: the mass of the vertices that the new ones could have met, plus `unseenShare` of the unseen mass. */
 export function eligibleMass(
   model: PosteriorModel,
   side: SideName,
@@ -213,7 +213,7 @@ export interface FoldedVertex {
   readonly featureRate: Float64Array;
 }
 
-/** How one vertex is folded in; declared in options/library.ts. */
+/** Options of `foldInOne`; declared in options/library.ts. */
 export interface FoldOneOptions extends OptionsOf<typeof FOLD_ONE> {}
 
 /** Folds in one vertex in float64 on this thread: `neighbors` are vertices of the other side of the model. */
@@ -242,7 +242,7 @@ export function foldInOne(
   return foldVertex(base, neighbors, settings);
 }
 
-/** The same for a posterior or a ranker, without checks of `neighbors`. */
+/** The same for a posterior or a ranker; it does not check `neighbors`. */
 export function foldVertex(
   { features: K, multigraph, prior: hyper, fixed }: FoldBase,
   neighbors: ArrayLike<number>,
@@ -291,7 +291,7 @@ export function foldVertex(
   return { weightShape, weightRate, featureShape, featureRate };
 }
 
-/** Σ_e w_e B_ek of one vertex: the inner loops of the edge pass. */
+/** Σ_e w_e B_ek of one vertex: its edge pass. */
 function passVertex(
   A: Float64Array,
   B: Float64Array,

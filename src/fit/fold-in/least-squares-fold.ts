@@ -18,7 +18,7 @@ export interface LeastSquaresSystem {
   solver(own: ArrayLike<number>): (b: ArrayLike<number>) => Float64Array;
 }
 
-/** Relative size of the residual at which gradients stop; float32 cannot show a smaller one. */
+/** Relative residual at which conjugate gradients stop; float32 rows cannot show a smaller one. */
 const TOLERANCE = 1e-9;
 
 /** The systems of a member; the sum over all items is computed on first use. */

@@ -1,5 +1,5 @@
-// New users of a ranker's member, with the items fixed at their means. Every kind of member has one object: `foldMany` gives
-// the rows of many users on an engine or in workers, `foldOne` gives one user's row on this thread.
+// Fold-in of new users into a member of a ranker, with the items fixed at their means. `foldMany` computes the rows of many users
+// on an engine or in workers. `foldOne` computes one user's row on this thread.
 
 import type { Engine } from '../../engine/engine.js';
 import { type EngineName, onEngine } from '../../engine/select.js';
@@ -30,7 +30,7 @@ export interface UserHistory {
 /** The items of many users: row u holds neighbors[offsets[u] … offsets[u+1]−1]. */
 export type HistoryRows = Pick<GraphSide, 'offsets' | 'neighbors'> & Partial<Pick<GraphSide, 'counts'>>;
 
-/** How many users are folded in. */
+/** Options of `foldMany`. */
 export interface FoldManyOptions extends TaskOptions {
   /** 1 for each item that the users could have met. Default: all items. */
   readonly eligible?: Uint8Array | undefined;
@@ -38,7 +38,7 @@ export interface FoldManyOptions extends TaskOptions {
   readonly engine?: EngineName | undefined;
 }
 
-/** How new users of one member get their rows. */
+/** The fold-in of one member. */
 export interface MemberFold<One = Float64Array | FoldedVertex> {
   /** Mean activities of many users: rows × features. */
   foldMany(rows: HistoryRows, options?: FoldManyOptions): Promise<Float32Array>;
@@ -46,7 +46,7 @@ export interface MemberFold<One = Float64Array | FoldedVertex> {
   foldOne(history: UserHistory): One;
 }
 
-/** What a fold-in reads of a member. */
+/** The part of a member that its fold-in needs. */
 type FoldedMember<Kind extends FoldRule['kind']> = Pick<RankerMember, 'features' | 'items'> & {
   readonly fold: Extract<FoldRule, { readonly kind: Kind }>;
 };
@@ -61,7 +61,7 @@ export function memberFold(
   return leastSquaresFold({ ...member, fold });
 }
 
-/** The fold-in of a cross-fitted member: a few half-steps from the prior with posterior means, as its fit did. */
+/** The fold-in of a cross-fitted member: a few half-steps from the prior with posterior means, as in its fit. */
 export function poissonFold(
   { features, items, fold }: FoldedMember<'poisson'>,
   multigraph: boolean,
@@ -82,7 +82,7 @@ export function poissonFold(
   };
 }
 
-/** A row without a weight has one of exactly 1. */
+/** The Gamma distribution of a weight that is exactly 1, for rows without a weight. */
 const WEIGHT_ONE = { weightShape: Number.MAX_SAFE_INTEGER, weightRate: Number.MAX_SAFE_INTEGER };
 
 /** The fold-in of a hierarchical Poisson factorization; counts are ignored. */
@@ -111,7 +111,7 @@ export function hierarchicalFold({
   };
 }
 
-/** The fold-in of factors by least squares; counts are ignored. */
+/** The fold-in of least-squares factors; counts are ignored. */
 function leastSquaresFold(member: FoldedMember<'least-squares'>): MemberFold<Float64Array> {
   const { features, items, fold } = member;
   const system = leastSquaresSystem(member);
@@ -127,7 +127,7 @@ function leastSquaresFold(member: FoldedMember<'least-squares'>): MemberFold<Flo
   };
 }
 
-/** Mean activities of new users after `steps` half-steps with means, which is all that a ranker keeps of a user. */
+/** Mean activities of new users after `steps` half-steps with posterior means. A ranker stores nothing else of a user. */
 export async function foldMeans(
   engine: Engine,
   { features: K, multigraph, prior, fixed }: FoldBase,

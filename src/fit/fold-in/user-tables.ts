@@ -1,21 +1,21 @@
-// The users of a model apart from the rest of it: what each has in the model's tables, in a form that is the same for all
-// kinds of models. So users can lie elsewhere than the items, shard by shard.
+// The users of a model, separate from the rest: their tables in one form for all kinds of models. So users can be stored in
+// shards, apart from the items.
 
 import { VertexIds } from '../../graph/ids.js';
 import type { Model, ModelSide, PosteriorModel, Ranker, SeenItems, Vertices } from '../model.js';
 
-/** Tables of users, rows × a width each: shapes and rates of a posterior, the means of each member of a ranker. */
+/** Tables of users, each rows × its width: shapes and rates of a posterior, or means of each member of a ranker. */
 export type UserTables = readonly Float32Array[];
 
 const POSTERIOR_FIELDS = ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const;
 
-/** Values that a user has in each of the tables. */
+/** Number of values per user in each table. */
 export function userWidths(model: Model): number[] {
   if (model.type === 'posterior') return [1, 1, model.features, model.features];
   return model.scores.kind === 'factors' ? model.scores.members.map(({ features }) => features) : [];
 }
 
-/** The tables of a model's users; none of a ranker whose users are folded in. */
+/** The tables of a model's users; empty for a ranker whose users are folded in. */
 export function userTables(model: Model): UserTables {
   if (model.type === 'posterior') return POSTERIOR_FIELDS.map((field) => model.users[field]);
   if (model.scores.kind !== 'factors') return [];
@@ -28,7 +28,7 @@ export const NOBODY: Vertices = Object.freeze({
   degree: new Uint32Array(0),
 });
 
-/** The same model with other users: their vertices, their tables, and the items that they have. */
+/** The same model with other users, given by their vertices, tables and items. */
 export function withUsers(
   model: Model,
   vertices: Vertices,
@@ -66,7 +66,7 @@ export function withUsers(
   }) satisfies Ranker;
 }
 
-/** The same model without any user. */
+/** The same model without users. */
 export function withoutUsers(model: Model): Model {
   const tables = model.type === 'posterior' ? userWidths(model).map(() => new Float32Array(0)) : [];
   return withUsers(model, NOBODY, tables, undefined);

@@ -1,4 +1,4 @@
-// The state of the exact sampler, and the sums and rates that are read off it.
+// The state of the exact sampler, and the sums and rates computed from it.
 
 import type { FeatureAtoms } from '../../process/unseen.js';
 

@@ -17,13 +17,13 @@ import {
 
 export interface ChainTask {
   readonly problem: GibbsProblem;
-  /** Gammas that the chain's first state is drawn from. */
+  /** Gamma distributions of the chain's first state. */
   readonly start: Readonly<Record<SideName, TableValues>>;
   readonly seed: number;
   readonly chain: number;
   readonly warmup: number;
   readonly draws: number;
-  /** Pairs [user, item, user, item, …] whose rates are followed. */
+  /** Pairs [user, item, user, item, …] whose rates are recorded. */
   readonly pairs: Uint32Array;
 }
 
@@ -31,7 +31,7 @@ export interface ChainTask {
 export interface Moments {
   readonly weights: Float64Array;
   readonly weightSquares: Float64Array;
-  /** rows × features: weight × feature, which is what rates are made of. */
+  /** rows × features: weight × feature. */
   readonly activities: Float64Array;
   /** rows × features: latent counts. */
   readonly counts: Float64Array;
@@ -41,7 +41,7 @@ export interface Moments {
 export interface ChainResult {
   readonly scalars: Record<GibbsScalar, Float64Array>;
   readonly moments: Record<SideName, Moments>;
-  /** Σ and Σ² of the followed pairs' rates. */
+  /** Sums and sums of squares of the rates of `pairs`. */
   readonly pairSums: Float64Array;
   readonly pairSquares: Float64Array;
 }
@@ -72,7 +72,7 @@ export function runChain(task: ChainTask): ChainResult {
   return { scalars, moments, pairSums, pairSquares };
 }
 
-/** A state drawn from the Gammas of the start. */
+/** A state drawn from the Gamma distributions of `start`. */
 export function firstState(
   task: Pick<ChainTask, 'problem' | 'start'>,
   random: ReturnType<typeof randomStream>,

@@ -1,5 +1,5 @@
-// A fit by the exact sampler: coordinate ascent finds hyperparameters and a start, then chains sample the posterior, and
-// the model holds Gammas of its means.
+// A fit by the exact sampler. Coordinate ascent finds the hyperparameters and a start, then chains sample the posterior. The
+// model holds Gamma distributions with the posterior means.
 
 import { throwIfAborted } from '../../errors.js';
 import type { BipartiteGraph, SideName } from '../../graph/graph.js';
@@ -9,7 +9,7 @@ import { modelSide, type PosteriorModel } from '../model.js';
 import { type GibbsFitOptions, recordedOptions } from '../options.js';
 import { checkSmall, type GibbsPosterior, gibbsPosterior, posteriorTables } from './gibbs.js';
 
-/** Above this the chains disagree: the posterior has not been explored. */
+/** With a larger split R-hat the chains disagree, and the fit has not converged. */
 const LARGEST_R_HAT = 1.1;
 
 export async function fitGibbs(
@@ -17,9 +17,9 @@ export async function fitGibbs(
   options: Omit<GibbsFitOptions, 'method'>,
 ): Promise<FitResult<PosteriorModel>> {
   checkSmall(graph);
-  const began = performance.now();
+  const startedAt = performance.now();
   const start = await ascend(graph, { ...options, engine: 'cpu' }).catch((error) => {
-    throwIfAborted(options.signal); // without the start's checkpoint: the sampler cannot be resumed
+    throwIfAborted(options.signal); // a new error, without the checkpoint of the ascent: the sampler cannot resume
     throw error;
   });
   const { hyper } = start.checkpoint.state;
@@ -38,7 +38,7 @@ export async function fitGibbs(
   const tables = posteriorTables(posterior, hyper, features);
   const side = (name: SideName) =>
     modelSide(graph[name], tables[name], hyper[name], posterior[name].unseen, start.model[name].tauMatched);
-  const seconds = (performance.now() - began) / 1000;
+  const seconds = (performance.now() - startedAt) / 1000;
   const engine = `gibbs (${posterior.chains} chains of ${posterior.draws} draws, largest split R-hat ${largestRHat(posterior).toFixed(3)})`;
   return {
     stopped: largestRHat(posterior) < LARGEST_R_HAT ? 'converged' : 'iterations',

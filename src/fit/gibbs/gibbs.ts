@@ -1,5 +1,5 @@
-// The exact posterior of a small graph by Gibbs sampling, in several chains, with diagnostics; and as a model: Gammas
-// with the posterior's means.
+// The exact posterior of a small graph by Gibbs sampling in several chains, with diagnostics. `posteriorTables` turns it into
+// the Gamma distributions of a model.
 
 import type { TableValues } from '../../engine/engine.js';
 import { InputError } from '../../errors.js';
@@ -11,10 +11,10 @@ import type { BothHyper } from '../ascent/bound.js';
 import type { ChainResult, ChainTask } from './chain-tasks.js';
 import { GIBBS_SCALARS, type GibbsScalar } from './sampler.js';
 
-/** Above this many edges a sweep takes too long for an exact posterior to be worth it. */
+/** With more edges than this the sampler takes too long. */
 const GIBBS_MOST_EDGES = 200_000;
 
-/** Halves of chains are compared, each of at least two draws. */
+/** Split R-hat compares halves of chains, and each half needs two draws. */
 const LEAST_DRAWS = 4;
 
 const CHAINS = taskModule('./chain-tasks.js', import.meta.url);
@@ -23,21 +23,21 @@ export interface GibbsOptions extends TaskOptions {
   readonly features: number;
   /** Fixed; a size of 0 means no unseen atoms. */
   readonly hyper: BothHyper;
-  /** Gammas that each chain draws its first state from, for instance of a fit: chains then number features alike. */
+  /** Gamma distributions of each chain's first state. If they come from a fit, all chains number the features alike. */
   readonly start: Readonly<Record<SideName, TableValues>>;
   /** Default 4. */
   readonly chains?: number;
-  /** Sweeps of each chain that are thrown away. Default 500. */
+  /** Discarded sweeps at the start of each chain. Default 500. */
   readonly warmup?: number;
-  /** Sweeps of each chain that are kept. Default 500. */
+  /** Recorded sweeps of each chain. Default 500. */
   readonly draws?: number;
   /** Default 1. */
   readonly seed?: number;
-  /** Pairs [user, item, …] whose rates are followed. */
+  /** Pairs [user, item, …] whose rates are recorded. */
   readonly pairs?: Uint32Array;
 }
 
-/** What the sampler found of one side: means, and variances of the weights. */
+/** The sampled posterior of one side: means, and variances of the weights. */
 export interface PosteriorSide {
   readonly weightMean: Float64Array;
   readonly weightVariance: Float64Array;
@@ -48,7 +48,7 @@ export interface PosteriorSide {
   readonly unseen: Float64Array;
 }
 
-/** What the exact sampler drew: chains of the scalars and means of the tables. */
+/** The result of the exact sampler: the chains of the scalars, and the means of the tables. */
 export interface GibbsPosterior {
   readonly chains: number;
   readonly draws: number;
@@ -88,16 +88,16 @@ export async function gibbsPosterior(graph: BipartiteGraph, options: GibbsOption
   }
 }
 
-/** Refuses a graph that the sampler is too slow for. */
+/** Refuses a graph that is too large for the sampler. */
 export function checkSmall(graph: BipartiteGraph): void {
   if (graph.edges <= GIBBS_MOST_EDGES) return;
   throw new InputError(
-    `the exact sampler is for small graphs, up to ${GIBBS_MOST_EDGES} edges; this one has ${graph.edges}: sample it ` +
-      'with `graphex split`, or use the cpu engine',
+    `the exact sampler is for graphs of at most ${GIBBS_MOST_EDGES} edges, and this one has ${graph.edges}; ` +
+      'fit a sample of the graph, or use the method ascent',
   );
 }
 
-/** Ids do not travel to workers, and the sampler needs none. */
+/** The graph without ids, which cannot be sent to workers and which the sampler does not need. */
 function withoutIds(graph: BipartiteGraph): BipartiteGraph {
   const bare = (side: BipartiteGraph['users']) =>
     ({ ...side, ids: undefined }) as unknown as BipartiteGraph['users'];
@@ -153,8 +153,8 @@ function meanAndVariance(sums: Float64Array, squares: Float64Array, n: number): 
 }
 
 /**
- * The posterior as Gammas of the model's own form: shapes from the mean latent counts (Σ_k e_ik − σ and a + e_ik), rates such
- * that E[weight], and E[weight]·E[feature] as the mean of their product, are the posterior's.
+ * The posterior as the Gamma distributions of a model. Shapes are Σ_k e_ik − σ and a + e_ik at the mean latent counts. Rates
+ * match the posterior means of the weights and of weight × feature.
  */
 export function posteriorTables(
   posterior: GibbsPosterior,

@@ -1,5 +1,5 @@
-// One sweep of the exact sampler: every complete conditional of the model, in turn. Where coordinate ascent has
-// expectations, this has draws; it is the judge of what the approximation loses.
+// One sweep of the exact sampler draws from every complete conditional of the model in turn. Coordinate ascent has expectations
+// instead of draws; comparing both shows the error of that approximation.
 
 import type { SideHyper } from '../../engine/engine.js';
 import { FitError } from '../../errors.js';
@@ -17,25 +17,25 @@ export interface GibbsProblem {
   readonly features: number;
   readonly hyper: Readonly<Record<SideName, SideHyper>>;
   /**
-   * Weights below which atoms, seen or unseen, are taken not to
-   * exist. Default: chosen from a small error, with the expected mass of the atoms below.
+   * The smallest weights: no atom, seen or unseen, lies below. By default the cut follows from CUT_TOLERANCE, and atoms below
+   * it contribute their expected mass.
    */
   readonly cuts?: Readonly<Record<SideName, number>> | undefined;
 }
 
-/** Largest expected share of the unseen vertices that the cut may misplace. */
+/** Largest expected fraction of the unseen vertices that the cut may misplace. */
 const CUT_TOLERANCE = 1e-4;
-/** Draws of a weight above the cut; of sensible hyperparameters nearly every one is. */
+/** The most draws of a weight until one lies above the cut; with sensible hyperparameters nearly every draw does. */
 const MOST_TRIES = 100_000;
 
-/** Sums of latent counts: rows × features for both sides, filled anew by each sweep. */
+/** Sums of latent counts: rows × features for both sides. Each sweep overwrites them. */
 export interface SplitCounts {
   readonly users: Float64Array;
   readonly items: Float64Array;
 }
 
 export interface GibbsSampler {
-  /** Draws every block of the state anew, in turn. */
+  /** Redraws every block of the state in turn. */
   sweep(state: GibbsState, random: Random): void;
   /** The latent counts of the last sweep. */
   readonly counts: SplitCounts;
@@ -47,7 +47,7 @@ export function createGibbsSampler(problem: GibbsProblem): GibbsSampler {
     users: new Float64Array(graph.users.count * K),
     items: new Float64Array(graph.items.count * K),
   };
-  // A world without atoms below a cut has another law, which the moves do not know.
+  // The scale and weight moves are valid only for the model without cuts.
   const whole = SIDES.every((side) => (problem.cuts?.[side] ?? 0) === 0);
   const sweep = (state: GibbsState, random: Random) => {
     if (whole && !graph.multigraph) {
@@ -72,7 +72,7 @@ export function createGibbsSampler(problem: GibbsProblem): GibbsSampler {
   return { sweep, counts };
 }
 
-/** Latent counts of every edge: truncated Poisson in all (simple), given in all (multi), multinomial over features. */
+/** Latent counts of every edge: their total is truncated Poisson (simple graph) or given (multigraph); features share it multinomially. */
 function drawCounts(problem: GibbsProblem, state: GibbsState, counts: SplitCounts, random: Random): void {
   const { graph, features: K } = problem;
   const { users, items } = state;
@@ -107,7 +107,7 @@ function drawCounts(problem: GibbsProblem, state: GibbsState, counts: SplitCount
   }
 }
 
-/** A feature in proportion to the shares: most edges have one latent count. */
+/** Draws a feature with probability proportional to its share: the common case of an edge with one latent count. */
 function pick(shares: Float64Array, total: number, random: Random): number {
   let left = random.uniform() * total;
   let last = 0;
@@ -141,7 +141,7 @@ function drawRows(
     for (let tries = 0; weight < cut || tries === 0; tries++) {
       if (tries === MOST_TRIES) {
         throw new FitError(
-          `row ${i} has no weight above ${cut} in ${tries} draws: hyperparameters are too extreme`,
+          `row ${i}: none of ${tries} drawn weights exceeds the cut ${cut}; give less extreme hyperparameters`,
         );
       }
       weight = gamma(random, total - hyper.sigma) / rate;
@@ -154,7 +154,7 @@ function drawRows(
   }
 }
 
-/** The unseen atoms: the GGP with features, tilted by having met no edge. Below the cut their expected mass stands in. */
+/** Draws the unseen atoms from the GGP with features, tilted by "no edge". Atoms below the cut contribute their expected mass. */
 function drawUnseen(
   side: GibbsSide,
   hyper: SideHyper,
@@ -168,7 +168,7 @@ function drawUnseen(
   const K = mass.length;
   const cut = givenCut ?? chooseCut(hyper, { reach: mass, features: K, tolerance: CUT_TOLERANCE });
   const atoms = sampleTiltedAtoms(random, { hyper, otherMass: mass, cut });
-  // A given cut means a world without the atoms below it.
+  // With a given cut there are no atoms below it.
   if (givenCut === undefined) side.unseen.set(atoms.missing);
   side.unseenAtoms = atoms;
   for (let i = 0; i < atoms.weights.length; i++) {
@@ -176,7 +176,7 @@ function drawUnseen(
   }
 }
 
-/** Scalars of a state that do not depend on how features are numbered: what chains are compared by. */
+/** Scalars by which chains are compared: they do not depend on the numbering of the features. */
 export const GIBBS_SCALARS = [
   'logLikelihood',
   'rate',
@@ -185,7 +185,7 @@ export const GIBBS_SCALARS = [
   'unseenUserRate',
   'unseenItemRate',
 ] as const;
-/** The names of the scalars that the sampler follows. */
+/** The name of a recorded scalar. */
 export type GibbsScalar = (typeof GIBBS_SCALARS)[number];
 
 export function gibbsScalars(problem: GibbsProblem, state: GibbsState): Record<GibbsScalar, number> {

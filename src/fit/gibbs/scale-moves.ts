@@ -1,12 +1,11 @@
-// Moves along the flat directions of the posterior. Multiplying all weights of one side by c and dividing those of the other
-// changes no rate between seen vertices, nor does the same with one feature of both sides: only the priors and the unseen
-// atoms see it, and a sampler that draws one row at a time creeps. A random step c, accepted by Metropolis and Hastings'
-// rule, jumps.
+// Metropolis-Hastings moves along the flat directions of the posterior. Multiplying all weights of one side by c and those of
+// the other by 1/c changes no rate between seen vertices. The same holds for one feature of both sides. Only the priors and the
+// unseen atoms depend on c, so a sampler that draws one row at a time moves slowly in these directions.
 //
-// The unseen atoms of one side, `own`, are integrated out: with S, O the masses of the seen vertices of own and other, and R
-// that of the other side's unseen atoms, the density of weights and features is, next to what does not change,
-//   Π w^(−1−σ) e^(−τw) Π θ^(a−1) e^(−bθ) (both sides) · exp(−S·(O + R)) · exp(−size · E[ψ(O + R)]),
-// so whoever moves must draw own's unseen atoms anew before anything looks at them.
+// The unseen atoms of one side, `own`, are integrated out. Let S and O be the masses of the seen vertices of own and other, and
+// R the mass of the other side's unseen atoms. Up to a constant, the density of weights and features is
+//   Π w^(−1−σ) e^(−τw) Π θ^(a−1) e^(−bθ) (both sides) · exp(−S·(O + R)) · exp(−size · E[ψ(O + R)]).
+// After a move the caller must redraw own's unseen atoms before it uses them.
 
 import type { SideHyper } from '../../engine/engine.js';
 import { type BipartiteGraph, otherSide, type SideName } from '../../graph/graph.js';
@@ -16,9 +15,9 @@ import type { Random } from '../../math/random.js';
 import { logExpm1 } from '../../math/special.js';
 import { type GibbsSide, type GibbsState, pairRate, seenMass } from './chain-state.js';
 
-/** Steps of log c, one picked at random each time: how sharp the posterior is along a direction differs by graph. */
+/** Standard deviations of the step in log c. Each move draws one of them, because the best one differs between graphs. */
 const STEPS = [0.03, 0.15, 0.6] as const;
-/** Tries of the common scale in a sweep; each feature's has one. */
+/** Moves of the common scale per sweep; each feature's scale has one. */
 const TRIES = 3;
 
 /** Moves the common scale, then each feature's. The unseen atoms of `own` are invalid afterwards. */
@@ -33,12 +32,12 @@ export function moveScales(
   const prior = { own: hyper[own], other: hyper[otherSide(own)] };
   const mass = { own: seenMass(sides.own, K), other: seenMass(sides.other, K) };
   const unseen = sides.other.unseen;
-  /** −size · E[ψ(O + R)], the share of own's unseen atoms, at another O. */
+  /** −size · E[ψ(O + R)], the term of own's unseen atoms, at another O. */
   const unseenTerm = (other: Float64Array) =>
     prior.own.size === 0 ? 0 : -prior.own.size * expectedLaplace(prior.own, add(other, unseen));
   let term = unseenTerm(mass.other);
 
-  /** One try: S_k → c S_k and O_k → O_k/c for the given features. `change` is the priors' part of the log ratio. */
+  /** One move: S_k → c S_k and O_k → O_k/c for the given features. `change` is the priors' part of the log ratio. */
   const attempt = (from: number, to: number, change: (c: number) => number, apply: (c: number) => void) => {
     const c = Math.exp(STEPS[random.below(STEPS.length)] * normal(random));
     const moved = mass.other.map((m, k) => (k >= from && k < to ? m / c : m));
@@ -52,7 +51,7 @@ export function moveScales(
     term = termThere;
   };
 
-  // Of w → cw: the density's c^(−1−σ) e^(−τ(c−1)w) and the volume's c, for each vertex.
+  // Log ratio of w → cw: for each vertex c^(−1−σ) e^(−τ(c−1)w) from the density and c from the volume.
   const weightChange = (side: GibbsSide, { sigma, tau }: SideHyper, c: number) =>
     -sigma * side.weights.length * Math.log(c) - tau * (c - 1) * sum(side.weights);
   for (let t = 0; t < TRIES; t++) {
@@ -66,7 +65,7 @@ export function moveScales(
       },
     );
   }
-  // Of θ → cθ: c^(a−1) e^(−b(c−1)θ) and c.
+  // Log ratio of θ → cθ: c^(a−1) e^(−b(c−1)θ) from the density and c from the volume.
   const featureChange = (side: GibbsSide, { shape, rate }: SideHyper, k: number, c: number) =>
     shape * side.weights.length * Math.log(c) - rate * (c - 1) * sum(side.features, k, K);
   for (let k = 0; k < K; k++) {
@@ -83,9 +82,8 @@ export function moveScales(
 }
 
 /**
- * Moves each weight of a side of a simple graph with the latent counts integrated out: an edge only says "at least one", so
- * where rates are large a weight is free to move far, while counts drawn for it hold it where it was. The counts are invalid
- * afterwards.
+ * Moves each weight of a side of a simple graph, with the latent counts integrated out. An edge only says "at least one", so a
+ * weight with large rates can move far; given drawn counts it could not. The counts are invalid afterwards.
  */
 export function moveWeights(
   graph: BipartiteGraph,
@@ -117,7 +115,7 @@ function add(a: Float64Array, b: Float64Array): Float64Array {
   return a.map((x, k) => x + b[k]);
 }
 
-/** Σ of every `step`-th value from `first` on. */
+/** Sum of every `step`-th value, starting with `first`. */
 function sum(values: Float64Array, first = 0, step = 1): number {
   let total = 0;
   for (let at = first; at < values.length; at += step) total += values[at];

@@ -1,6 +1,6 @@
-// Graph → model for recommending: cross-fitted sweeps from one or several seeds, and what is added to their scores (beside.ts).
+// Graph → ranker: cross-fitted sweeps from one or several seeds, and the blend that is added to their scores (blend/).
 //
-// Memory beside the graph: members.ts. There are no more user tables than an evidence fit has, since the folds take turns with one.
+// members.ts estimates the memory. All folds share one user table, so a ranking fit has as many user tables as an ascent.
 
 import type { Engine } from '../../engine/engine.js';
 import { type EngineReason, onEngine } from '../../engine/select.js';
@@ -20,15 +20,15 @@ import { type Ranker, type RankerMember, seenItems } from '../model.js';
 import { CHECKPOINT_MINUTES, checkGraph, type RankingFitOptions, recordedOptions } from '../options.js';
 import { abortedFit, numbersUnderWay, statesUnderWay } from '../unfinished.js';
 import { type Blend, fitBlend, mayBlend, previousBlend, withBlend } from './blend/blend.js';
-import { concurrentMembers, fitMembers, type MembersStanding } from './members.js';
+import { concurrentMembers, fitMembers, type MembersSnapshot } from './members.js';
 import { type RankingSettings, rankingSettings } from './settings.js';
 
-/** Fits the model for ranking. It does not ascend the bound and has none: it stops when the likelihood settles. */
+/** Fits a ranker. It has no bound: the fit stops when the likelihood converges. */
 export async function fitRanking(
   graph: BipartiteGraph,
   options: Omit<RankingFitOptions, 'method'> = {},
-  /** Members fitted at once, whatever memory says: only to test. */
-  atOnce?: number,
+  /** Number of members fitted concurrently, whatever memory is free: for tests only. */
+  concurrent?: number,
 ): Promise<FitResult<Ranker>> {
   checkGraph(graph);
   const resume = options.resume as RankingCheckpoint | undefined;
@@ -39,12 +39,12 @@ export async function fitRanking(
     blend: asked.blend && mayBlend(graph),
     ...(fromModel && { fromModel: true as const }),
   };
-  // Fits that are done outlive an engine that fails.
+  // Kept outside the engine's scope: finished members survive an engine that fails.
   const done = new Map(resume?.done.map((member) => [member.seed - settings.seed, member]));
   const saved = resume ? checkSaved(resume, graph, settings, done) : new Map<number, RankingState>();
-  const former = options.from && matchVertices(graph, options.from);
-  const blend = former ? previousBlend(graph, options.from as Ranker, former.rows.items) : resume?.blend;
-  const began = performance.now();
+  const previous = options.from && matchVertices(graph, options.from);
+  const blend = previous ? previousBlend(graph, options.from as Ranker, previous.rows.items) : resume?.blend;
+  const startedAt = performance.now();
   const work = { edges: graph.edges * settings.folds, features: settings.features };
   const { features, blend: blends } = settings;
   const origin: FitOrigin = {
@@ -54,54 +54,54 @@ export async function fitRanking(
   const isDue = options.onCheckpoint
     ? everyMinutes(options.checkpointMinutes ?? CHECKPOINT_MINUTES)
     : () => false;
-  const ofFormer = (run: number) => {
-    const member = former && previousMembers(options.from!).at(run);
+  const startItems = (run: number) => {
+    const member = previous && previousMembers(options.from!).at(run);
     const { hyper, seed } = settings;
-    return former && member && previousItems(graph, member, former.rows.items, hyper, seed + run);
+    return previous && member && previousItems(graph, member, previous.rows.items, hyper, seed + run);
   };
   return onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
     const result = (all: readonly RankerMember[], blended?: Blend) => ({
-      ...toResult(graph, origin, settings.seed, all, blended, { engine, reason, began }),
-      ...(former && { from: former.report }),
+      ...toResult(graph, origin, settings.seed, all, blended, { engine, reason, startedAt }),
+      ...(previous && { from: previous.report }),
       ...(blended && { blend: blended.found }),
     });
-    const unfinished = (standing: MembersStanding) => {
-      const [first, ...others] = standing.underWay;
+    const unfinished = (snapshot: MembersSnapshot) => {
+      const [first, ...others] = snapshot.underWay;
       const { seed } = settings;
-      const head = { method: 'ranking', origin, ...first, seed, done: standing.done } as const;
+      const head = { method: 'ranking', origin, ...first, seed, done: snapshot.done } as const;
       const more = { ...(others.length > 0 && { others }), ...(blend && { blend }) };
       const checkpoint: RankingCheckpoint = { ...head, ...more };
-      return { ...result(standing.members), checkpoint };
+      return { ...result(snapshot.members), checkpoint };
     };
-    // First, so that what a stop leaves is the state of members as ever; it is made again when the fit goes on.
+    // The blend comes first, so that a stopped fit leaves members alone. A resumed fit computes the blend again.
     const blended = settings.blend
       ? await unlessAborted(options, () =>
-          fitBlend(graph, { ...besideTask(settings, options), former: blend }),
+          fitBlend(graph, { ...blendTask(settings, options), previous: blend }),
         )
       : undefined;
-    const standing = await fitMembers(engine, atOnce ?? concurrentMembers(engine, graph, settings), {
-      ...{ graph, settings, done, saved, previousItems: ofFormer, isDue },
+    const snapshot = await fitMembers(engine, concurrent ?? concurrentMembers(engine, graph, settings), {
+      ...{ graph, settings, done, saved, previousItems: startItems, isDue },
       ...{ signal: options.signal, onProgress: options.onProgress },
-      onStanding: async (now) => options.onCheckpoint?.(unfinished(now)),
+      onSnapshot: async (now) => options.onCheckpoint?.(unfinished(now)),
     });
-    if (standing.underWay.length > 0) throw abortedFit(options.signal!, unfinished(standing));
-    // A stop while it was made, and members that had nothing left to do.
+    if (snapshot.underWay.length > 0) throw abortedFit(options.signal!, unfinished(snapshot));
+    // The signal stopped the blend, but all members were already finished.
     if (settings.blend && !blended) throwIfAborted(options.signal);
-    return result(standing.members, blended);
+    return result(snapshot.members, blended);
   });
 }
 
-interface Circumstances {
+interface RunFacts {
   readonly engine: Engine;
   readonly reason: EngineReason;
-  readonly began: number;
+  readonly startedAt: number;
 }
 
-function besideTask({ seed }: RankingSettings, { threads, signal, onProgress }: TaskOptions) {
+function blendTask({ seed }: RankingSettings, { threads, signal, onProgress }: TaskOptions) {
   return { seed, threads, signal, onProgress };
 }
 
-/** What is made, or undefined where a stop came before it was. */
+/** The result of `make`; undefined if the signal stopped it. */
 async function unlessAborted<T>({ signal }: TaskOptions, make: () => Promise<T>): Promise<T | undefined> {
   try {
     return await make();
@@ -111,14 +111,13 @@ async function unlessAborted<T>({ signal }: TaskOptions, make: () => Promise<T>)
   }
 }
 
-/** All fits as one result. */
 function toResult(
   graph: BipartiteGraph,
   origin: FitOrigin,
   seed: number,
   members: readonly RankerMember[],
   blended: Blend | undefined,
-  { engine, reason, began }: Circumstances,
+  { engine, reason, startedAt }: RunFacts,
 ): FitResult<Ranker> {
   const converged = members.every((member) => member.converged);
   const side = (name: SideName) =>
@@ -148,11 +147,11 @@ function toResult(
     engine: engine.description,
     engineReason: reason,
     threads: engine.threads,
-    seconds: (performance.now() - began) / 1000,
+    seconds: (performance.now() - startedAt) / 1000,
   };
 }
 
-/** The saved fit goes on where it stood: only with what decides its numbers as it was. Resolves to what is under way, by number. */
+/** Refuses options that would change the numbers of a saved fit. Returns the states of its unfinished members, by number. */
 function checkSaved(
   saved: RankingCheckpoint,
   graph: BipartiteGraph,
@@ -177,13 +176,13 @@ function checkSaved(
   }
   const begun = done.size + underWay.size;
   if ([...done.keys()].some((number) => !Number.isInteger(number) || number < 0 || number >= begun)) {
-    throw optionError`${option('resume')}: the saved fits do not follow one another; begin anew`;
+    throw optionError`${option('resume')}: the numbers of the saved fits have gaps; start again without ${option('resume')}`;
   }
   if (settings.fromModel && average > begun) {
-    throw optionError`${option('resume')}: several fits that began from a former model need that model again; begin anew from it`;
+    throw optionError`${option('resume')}: the saved fit started from a previous model and has ${begun} of ${average} fits; start again from that model, or set ${option('average')} to ${begun}`;
   }
   if (average < begun) {
-    throw optionError`${option('resume')}: the saved fit is at number ${begun} of several, ${option('average')} is ${average}; leave it was, or raise it`;
+    throw optionError`${option('resume')}: the saved fit already has ${begun} fits, but ${option('average')} is ${average}; leave ${option('average')} out, or raise it`;
   }
   return underWay;
 }

@@ -1,5 +1,5 @@
-// Items cut into folds for the cross-fitted objective. Items are put into an order in which every fold is a
-// run of rows, so that one item table serves all folds and a fold's update is a range of its rows.
+// Items cut into folds for cross-fitting. The items are reordered so that each fold is a range of consecutive rows.
+// One item table then serves all folds, and updating a fold means updating a range of rows.
 
 import { InputError } from '../../errors.js';
 import { type BipartiteGraph, type GraphSide, otherSide, type SideName } from '../../graph/graph.js';
@@ -18,7 +18,7 @@ export interface Folds {
 export function cutFolds(count: number, folds: number, random: Random): Folds {
   if (!Number.isInteger(folds) || folds < 2 || folds > count) {
     throw new InputError(
-      `folds: ${folds} is not a whole number from 2 to the ${count} vertices that are cut`,
+      `folds: ${folds} is not a whole number from 2 to ${count}, the number of vertices to cut into folds`,
     );
   }
   const order = shuffle(
@@ -26,7 +26,7 @@ export function cutFolds(count: number, folds: number, random: Random): Folds {
     random,
   );
   const bounds = Uint32Array.from({ length: folds + 1 }, (_, f) => Math.floor((f * count) / folds));
-  // Within a fold the old order: neighbouring rows then touch neighbouring memory where the data had such an order.
+  // A fold keeps the order of the data: if neighbouring rows are related there, their memory stays close.
   for (let f = 0; f < folds; f++) order.subarray(bounds[f], bounds[f + 1]).sort();
   return { order, bounds };
 }
@@ -37,8 +37,8 @@ export function reorderRows(side: GraphSide, { order }: Folds): GraphSide {
 }
 
 /**
- * The rows of `side` without their edges into fold `without` of the other side, whose vertices are named by their places
- * in the order of the folds. `without` undefined: all edges.
+ * The rows of `side` without their edges into fold `without` of the other side; all edges if `without` is undefined.
+ * Neighbours are numbered by their places in the order of the folds.
  */
 export function rowsWithout(
   graph: Pick<BipartiteGraph, SideName>,
@@ -52,7 +52,7 @@ export function rowsWithout(
   const [first, last] = without === undefined ? [0, 0] : [bounds[without], bounds[without + 1]];
   const { neighbors, counts } = rows;
   const offsets = allocate(Uint32Array, rows.count + 1);
-  // Every edge is written, and those that stay move the place on: which ones do is not to be foreseen, so a branch would cost more.
+  // Without a branch, which would be mispredicted: every edge is written, and only a kept edge advances `at`.
   const found = new Uint32Array(neighbors.length + 1);
   const foundCounts = counts && new Uint32Array(neighbors.length + 1);
   let at = 0;
@@ -61,7 +61,7 @@ export function rowsWithout(
       const p = place[neighbors[e]];
       found[at] = p;
       if (foundCounts) foundCounts[at] = counts[e];
-      // 1 where p lies before the fold or behind it: one of the differences is negative.
+      // 1 if p lies before or after the fold, because then one difference is negative.
       at += ((p - first) | (last - 1 - p)) >>> 31;
     }
     offsets[v + 1] = at;

@@ -1,4 +1,4 @@
-// One of the fits for ranking whose scores are added: sweeps until its likelihood converges, and its state between two sweeps.
+// One member of a ranker: its sweeps until the likelihood converges, and its state between two sweeps.
 
 import type { Engine } from '../../engine/engine.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
@@ -13,7 +13,7 @@ import { cutFolds } from './folds.js';
 import type { RankingSettings } from './settings.js';
 import { type CrossFit, type CrossFitState, startCrossFit } from './sweep.js';
 
-/** At first features are alike and the likelihood hardly changes, so a fit cannot converge before this many sweeps. */
+/** Features start alike, and the likelihood hardly changes until they differ. So no fit converges before this many sweeps. */
 const LEAST_SWEEPS = 15;
 /** Features of a previous model already differ. */
 const PREVIOUS_SWEEPS = 2;
@@ -26,24 +26,24 @@ export interface MemberState extends RankingState {
   readonly stopped: LoopResult['stopped'];
 }
 
-/** Where a fit begins. */
+/** Where a member starts; if both are undefined, from random items. */
 export interface MemberStart {
-  /** Where it was stopped. */
+  /** The state in which it was stopped. */
   readonly saved?: RankingState | undefined;
-  /** Items of a former model. */
+  /** Items of a previous model. */
   readonly items?: RankingState['items'] | undefined;
 }
 
 export interface MemberHooks {
   isStopped(): boolean;
-  /** Whether another fit has failed, so that the result is not needed. */
+  /** True if another member has failed, so that nobody needs the result. */
   isAbandoned(): boolean;
   onSweep(state: LoopState, change: number): void;
-  /** After each sweep but the last, and waited for. */
+  /** Called and awaited after each sweep but the last. */
   afterSweep(snapshot: () => Promise<MemberState>): Promise<void>;
 }
 
-/** Fits number `run`, from 0. Undefined: it was abandoned. */
+/** Fits member `run`, counted from 0; undefined if it was abandoned. */
 export async function fitMember(
   engine: Engine,
   graph: BipartiteGraph,
@@ -64,8 +64,7 @@ export async function fitMember(
     const now = { state, items: await cross.readItems(), foldMass: cross.foldMass() };
     free?.();
     const nothing = new Float64Array(features);
-    // Known users from all of their items: a user state that no item was updated from. It takes a few half-steps, which a stop
-    // waits for, so that it leaves a whole model.
+    // Folds in the known users from all their items. A stop waits for these half-steps, so that it leaves a complete model.
     const fixed = modelSide(graph.items, now.items, hyper.items, nothing);
     const base = { features, multigraph: graph.multigraph, prior: hyper.users, fixed };
     const users = await foldMeans(engine, base, graph.users, RANKING_STEPS);
@@ -99,12 +98,12 @@ export async function fitMember(
   }
 }
 
-/** What a cross-fit asks and tells on its way. */
+/** Callbacks of `runSweeps`. */
 export interface SweepHooks {
   isStopped(): Promise<boolean>;
-  /** After each sweep, with what it changed. */
+  /** After each sweep, with the relative change of the likelihood. */
   onState(state: LoopState, change: number): void;
-  /** After each but the last, and waited for. */
+  /** Called and awaited after each sweep but the last. */
   afterSweep(): Promise<void>;
 }
 
@@ -130,7 +129,7 @@ export async function runSweeps(
   return 'iterations';
 }
 
-/** How far number `run` is. */
+/** Progress of member `run`. */
 export function sweepProgress(
   { average, iterations }: RankingSettings,
   run: number,
@@ -146,7 +145,7 @@ export function sweepProgress(
   };
 }
 
-/** Before the first sweep. */
+/** The state before the first sweep. */
 export function firstSweepState({
   hyper,
   fromModel,

@@ -1,6 +1,5 @@
-// The fits for ranking whose scores are added, some of them at once: each on an engine of its own beside the others, on the same
-// threads or GPU. What one does in the caller's thread, and the ends of its passes, the others' passes fill. A fit depends on its
-// seed alone, so its bits are the same whatever goes on beside it.
+// The members of a ranker, fitted concurrently. Each has a sibling engine on the same threads or GPU, so one member's passes
+// fill the time in which another works in the caller's thread. A member depends on its seed alone: its bits are always the same.
 
 import type { Engine, TableValues } from '../../engine/engine.js';
 import { meanBytes, tableBytes, valueBytes } from '../../engine/memory.js';
@@ -12,15 +11,15 @@ import type { RankerMember } from '../model.js';
 import { fitMember, type MemberState, sweepProgress } from './member.js';
 import type { RankingSettings } from './settings.js';
 
-/** On many threads four at once take less time than two or three, on a GPU more: docs/appendix/performance.md has the measurements. */
-const MOST_AT_ONCE = { threads: 4, gpu: 2 };
-/** Threads of which one fit more is worth the memory. */
+/** Four concurrent members are fastest on many threads, two on a GPU (docs/appendix/performance.md). */
+const MOST_CONCURRENT = { threads: 4, gpu: 2 };
+/** Each further concurrent member pays if there are this many threads for it. */
 const THREADS_EACH = 4;
-/** The share of free memory that fits beside the first may take; of a GPU, and in a page, nobody knows how much is free. */
+/** The share of free memory for members beyond the first. On a GPU and in a browser free memory is unknown: UNKNOWN_ROOM. */
 const SHARE = 0.5;
 const UNKNOWN_ROOM = 2 ** 30;
 
-/** How many fits at once are of use here, and have room. */
+/** How many concurrent members fit in memory and still help. */
 export function concurrentMembers(
   engine: Engine,
   graph: BipartiteGraph,
@@ -34,15 +33,15 @@ export function concurrentMembers(
 }
 
 function useful({ name, threads }: Engine): number {
-  if (name === 'gpu') return MOST_AT_ONCE.gpu;
-  // The caller's thread would be a second one.
+  if (name === 'gpu') return MOST_CONCURRENT.gpu;
+  // The caller's thread would act as a second one.
   if (threads === 1) return 1;
-  return Math.min(MOST_AT_ONCE.threads, Math.max(2, Math.ceil(threads / THREADS_EACH)));
+  return Math.min(MOST_CONCURRENT.threads, Math.max(2, Math.ceil(threads / THREADS_EACH)));
 }
 
 /**
- * Bytes that a fit takes beside the graph: the users' edges without each fold and the items', the tables, and what the items begin
- * with in double precision or, in the end, what is read and kept.
+ * Bytes of a member in addition to the graph: the users' edges without each fold, the items' edges, and the tables.
+ * The last term is the larger of the items' starting values (float64) and the means that are read at the end.
  */
 function memberBytes(
   { users, items, edges, multigraph }: BipartiteGraph,
@@ -56,8 +55,8 @@ function memberBytes(
   return indexes + tables + outside;
 }
 
-/** What there is of all fits: those done and those under way, in the order of their seeds; and where the latter stand. */
-export interface MembersStanding {
+/** All members, finished or under way, in the order of their seeds; and the states of those under way. */
+export interface MembersSnapshot {
   readonly members: readonly RankerMember[];
   readonly done: readonly RankerMember[];
   readonly underWay: readonly RankingState[];
@@ -66,27 +65,27 @@ export interface MembersStanding {
 export interface MembersTask extends Pick<TaskOptions, 'signal' | 'onProgress'> {
   readonly graph: BipartiteGraph;
   readonly settings: RankingSettings;
-  /** Those that are done, by their numbers. More are put here as they end: they outlive an engine that fails. */
+  /** Finished members by number. `fitMembers` adds to them, so that they survive an engine that fails. */
   readonly done: Map<number, RankerMember>;
-  /** Where those stand that are under way, by their numbers. */
+  /** Saved states of members under way, by number. */
   readonly saved: ReadonlyMap<number, RankingState>;
-  /** What the items of the others begin with, where that is a former model. */
+  /** Starting items of a member without a saved state; undefined if there is no previous model. */
   previousItems(run: number): TableValues | undefined;
-  /** Whether it is time to hand over what there is of all, and to whom; waited for. */
+  /** True if a snapshot of all members is due; `onSnapshot` receives it and is awaited. */
   isDue(): boolean;
-  onStanding(standing: MembersStanding): Promise<void>;
+  onSnapshot(snapshot: MembersSnapshot): Promise<void>;
 }
 
-/** Fits what is not done, so many at once. What is under way in the end was stopped by the signal. */
+/** Fits the unfinished members, `concurrent` of them in parallel. Members still under way at the end were stopped by the signal. */
 export async function fitMembers(
   engine: Engine,
-  atOnce: number,
+  concurrent: number,
   task: MembersTask,
-): Promise<MembersStanding> {
+): Promise<MembersSnapshot> {
   const { graph, settings, done, signal } = task;
   const runs = Array.from({ length: settings.average }, (_, run) => run).filter((run) => !done.has(run));
   const stopped = new Map<number, MemberState>();
-  const report = progressOf(task, atOnce > 1 && runs.length > 1);
+  const report = progressOf(task, concurrent > 1 && runs.length > 1);
   const snapshots = createSnapshots(task);
   let failed = false;
   const isStopped = () => failed || (signal?.aborted ?? false);
@@ -98,7 +97,7 @@ export async function fitMembers(
       isStopped,
       isAbandoned: () => failed,
       onSweep: (state, change) => report(run, state, change),
-      afterSweep: (snapshot) => snapshots.comeBy(run, snapshot),
+      afterSweep: (snapshot) => snapshots.offer(run, snapshot),
     });
     if (fitted?.stopped === 'aborted') stopped.set(run, fitted);
     else if (fitted) {
@@ -120,40 +119,40 @@ export async function fitMembers(
       throw error;
     }
   };
-  const beside: Engine[] = [];
-  const openBeside = async () => {
+  const siblings: Engine[] = [];
+  const openSibling = async () => {
     if (!engine.sibling) return engine;
     try {
       const another = await engine.sibling();
-      beside.push(another);
+      siblings.push(another);
       return another;
     } catch {
-      // No room for another, as where addresses are few: the first goes on alone.
+      // No memory or address space for another engine: the first continues alone.
       return undefined;
     }
   };
   try {
-    const lanes = Math.max(1, Math.min(atOnce, runs.length));
-    // All are waited for, so that nothing goes on unseen.
+    const lanes = Math.max(1, Math.min(concurrent, runs.length));
+    // Waits for all lanes, even if one fails, so that none continues in the background.
     const ended = await Promise.allSettled(
-      Array.from({ length: lanes }, (_, at) => lane(at === 0 ? async () => engine : openBeside)),
+      Array.from({ length: lanes }, (_, at) => lane(at === 0 ? async () => engine : openSibling)),
     );
     for (const { reason } of ended.filter((one) => one.status === 'rejected')) throw reason;
   } finally {
-    for (const another of beside) await another.close();
+    for (const another of siblings) await another.close();
   }
-  // Nothing begins once it is stopped, but what was saved stays under way, and one is at least: it is to go on from there.
+  // After a stop no member starts, except to give the checkpoint a state: each saved member, and at least one member.
   for (const run of runs) {
     if (done.has(run) || stopped.has(run)) continue;
     if (task.saved.has(run) || stopped.size === 0) await one(engine, run);
   }
-  return standingOf(done, stopped);
+  return snapshotOf(done, stopped);
 }
 
-function standingOf(
+function snapshotOf(
   done: ReadonlyMap<number, RankerMember>,
   underWay: ReadonlyMap<number, MemberState>,
-): MembersStanding {
+): MembersSnapshot {
   const inOrder = <T>(map: ReadonlyMap<number, T>) => [...map].sort(([a], [b]) => a - b);
   const going = inOrder(underWay).filter(([run]) => !done.has(run));
   const all = new Map([...going.map(([run, { member }]) => [run, member] as const), ...done]);
@@ -164,25 +163,25 @@ function standingOf(
   };
 }
 
-/** Copies of all that is under way, now and then: each makes its own when it is between two sweeps, and goes on. */
-function createSnapshots({ done, saved, isDue, onStanding }: MembersTask) {
+/** Collects snapshots: when one is due, each member under way copies its state after its current sweep, and continues. */
+function createSnapshots({ done, saved, isDue, onSnapshot }: MembersTask) {
   const underWay = new Set<number>();
   let taken = new Map<number, MemberState>();
-  /** Whose copies are waited for; undefined: nobody's. */
+  /** Members whose copies are still missing; undefined if no snapshot is being taken. */
   let wanted: Set<number> | undefined;
-  let handing = false;
+  let delivering = false;
 
-  async function handOver(): Promise<void> {
+  async function deliver(): Promise<void> {
     if (wanted?.size !== 0 || taken.size === 0) return;
-    const standing = standingOf(done, taken);
+    const snapshot = snapshotOf(done, taken);
     wanted = undefined;
     taken = new Map();
-    if (standing.underWay.length === 0) return;
-    handing = true;
+    if (snapshot.underWay.length === 0) return;
+    delivering = true;
     try {
-      await onStanding(standing);
+      await onSnapshot(snapshot);
     } finally {
-      handing = false;
+      delivering = false;
     }
   }
 
@@ -190,25 +189,25 @@ function createSnapshots({ done, saved, isDue, onStanding }: MembersTask) {
     begin(run: number): void {
       underWay.add(run);
     },
-    async comeBy(run: number, snapshot: () => Promise<MemberState>): Promise<void> {
-      // What was saved and has not gone on yet would be missing.
+    async offer(run: number, snapshot: () => Promise<MemberState>): Promise<void> {
+      // A snapshot before all saved members have resumed would lose some of them.
       const complete = [...saved.keys()].every((one) => underWay.has(one) || done.has(one));
-      if (!wanted && !handing && complete && isDue()) wanted = new Set(underWay);
+      if (!wanted && !delivering && complete && isDue()) wanted = new Set(underWay);
       if (!wanted?.has(run)) return;
       const state = await snapshot();
       taken.set(run, state);
       wanted?.delete(run);
-      await handOver();
+      await deliver();
     },
     async end(run: number): Promise<void> {
       underWay.delete(run);
       wanted?.delete(run);
-      await handOver();
+      await deliver();
     },
   };
 }
 
-/** One report for all: of the fit that is under way, or of so many at once. */
+/** Reports progress: of the one member under way, or of all members together. */
 function progressOf({ settings, done, onProgress }: MembersTask, several: boolean) {
   const { average, iterations } = settings;
   const sweeps = new Map<number, { readonly iteration: number; readonly change: number }>();

@@ -1,4 +1,4 @@
-// The settings of a fit for ranking: what was said, and defaults that depend on the data.
+// The settings of a ranking fit: the given options, and defaults that depend on the data.
 
 import type { SideHyper } from '../../engine/engine.js';
 import { SIDES, type SideName } from '../../graph/graph.js';
@@ -16,13 +16,13 @@ export interface RankingSettings extends Omit<SettingsOf<Declared>, SideName | '
   readonly objective: 'ranking';
   readonly features: number;
   readonly hyper: BothHyper;
-  /** Where it began from a former model. */
+  /** True if the fit started from a previous model. */
   readonly fromModel?: true;
 }
 
 /**
- * K grows with the square root of the edges, and shapes shrink with K: a user then begins with about one edge's worth of
- * prior spread over all features. Both were found on held-back users of several sets; docs/recommending.md has the grid.
+ * K grows with the square root of the number of edges. Shapes are 1/K, so the prior of a user weighs about as much as one edge.
+ * Both rules were found on held-back users of several data sets (docs/appendix/ranking-fit.md).
  */
 export function rankingFeatures(edges: number): number {
   return Math.min(FEATURES.max, Math.max(4, 4 * Math.round(Math.sqrt(edges) / 2)));

@@ -1,7 +1,7 @@
-// The cross-fitted sweep (docs/recommending.md). For each fold of the items in turn: what the users are without the fold's items,
-// made anew from the prior in a few half-steps, as a fold-in makes a new user; then the fold's items from those users.
-// What an item learns of its users was thus said by other items, and by no more of a user's history than a fold-in has.
-// Posterior means throughout. Since users are made anew, one user table serves all folds.
+// The cross-fitted sweep (docs/recommending.md). For each fold of the items in turn, it folds in all users without that fold's
+// items: from the prior, in RANKING_STEPS half-steps. Then it updates the fold's items from those users. So an item never
+// learns from users who were estimated from that item. Edge passes use posterior means. All folds share one user table,
+// because it is re-initialised for each fold.
 
 import type { EdgeIndex, Engine, Table, TableValues } from '../../engine/engine.js';
 import { FitError, located } from '../../errors.js';
@@ -15,34 +15,34 @@ import { type Folds, reorderRows, rowsWithout } from './folds.js';
 /** The state of a cross-fit on an engine. */
 export interface CrossFit {
   /**
-   * One sweep over all folds: F × RANKING_STEPS passes over the edges outside a fold, one over all edges. Resolves to the
-   * log-likelihood of every item's edges at the means before its update, given users who were made without it.
+   * One sweep over all F folds: F × RANKING_STEPS passes over the edges outside a fold, and one over all edges. Resolves to
+   * the log-likelihood of the edges at the items' means before their update, given users folded in without these items.
    */
   sweep(): Promise<number>;
-  /** The users made without a fold's items: one table, which the next call makes anew. */
+  /** The users folded in without a fold's items. The next call overwrites the table. */
   usersWithout(fold: number): Promise<Table>;
   /** The item table in the order of the graph. */
   readItems(): Promise<TableValues>;
-  /** Mass of each fold's items, folds × features: with the item table all that the next sweep depends on. */
+  /** Mass of each fold's items, folds × features. The next sweep depends on it and on the item table only. */
   foldMass(): Float64Array;
   free(): void;
 }
 
-/** Where a cross-fit that was stopped goes on, to the same numbers; or other items than those of any start. */
+/** The state of a stopped cross-fit, from which it continues to the same numbers; or items to start with. */
 export interface CrossFitState {
   readonly sweeps: number;
   /** In the order of the graph. */
   readonly items: TableValues;
-  /** Absent: that of the items. */
+  /** By default computed from `items`. */
   readonly foldMass?: Float64Array | undefined;
 }
 
-/** What a cross-fit is of: a graph, or what a rank has of one. */
+/** The data of a cross-fit: a graph, or the shards of it that one rank holds. */
 export interface CrossFitData extends Pick<BipartiteGraph, SideName> {
-  /** Of all of the data. */
+  /** Number of edges of all data. */
   readonly edges: number;
   readonly total: number;
-  /** Where the users lie in shards, some here and some on other ranks: all users, and the sum of counts of each item. */
+  /** If users lie in shards, some on other ranks: the number of all users, and the sum of counts of each item over all. */
   readonly everywhere?: { readonly users: number; readonly itemTotal: Float64Array } | undefined;
 }
 
@@ -63,7 +63,7 @@ export async function startCrossFit(
   const vertices = everywhere
     ? { ids: itemSide.ids, strength: (place: number) => everywhere.itemTotal[folds.order[place]] }
     : vertexStart(itemSide);
-  // A GPU's host has nothing else to do.
+  // With a GPU engine all host threads are free.
   const hosts = engine.name === 'gpu' ? undefined : engine.threads;
   const start = from
     ? inFoldOrder(from.items, folds, features)
@@ -79,7 +79,7 @@ export async function startCrossFit(
   }
   const users = await engine.foldFresh.createTable(graph.users.count, features, inShards);
   const userCount = everywhere?.users ?? graph.users.count;
-  /** Where a fold-in begins: mean 1 in every feature, and in every weight the mean of an average user. */
+  /** Mean starting weight of a user: that of a user of average degree, with all features at mean 1. */
   const startWeight = (otherMass: Float64Array): number => {
     const exposure = hyper.users.tau + otherMass.reduce((a, b) => a + b, 0);
     return graph.edges / userCount / exposure;
@@ -185,7 +185,7 @@ function inFoldOrder(values: TableValues, { order }: Folds, features: number): T
 
 type Values = TableValues[keyof TableValues];
 
-/** A table of the same kind of numbers with its rows elsewhere. */
+/** A copy of a table, of the same number type, with its rows reordered. */
 function moveRows(
   table: TableValues,
   features: number,

@@ -1,7 +1,7 @@
 // Counts that are not Poisson: the count of a pair, given that the pair has an edge. The logarithm of a count is normal around
 // μ + a_i + b_j, with normal effects a_i of the user and b_j of the item, and the count is rounded up:
 // P(count ≤ n) = Φ((log n − μ − a_i − b_j) / s). Mean-field ascent is closed: a latent logarithm given its count is a truncated
-// normal, and everything else is normal. docs/model.md has the formulas; docs/predictive.md compares alternatives.
+// normal, and everything else is normal. docs/model.md has the formulas; docs/appendix/predictive.md compares alternatives.
 
 import { type BipartiteGraph, type BySide, type GraphSide, SIDES, type SideName } from '../../graph/graph.js';
 import { normal } from '../../math/distributions.js';
@@ -26,7 +26,7 @@ export interface CountEffects {
   readonly variance: Float32Array;
 }
 
-/** A fitted prior of counts, with the effects of all vertices. */
+/** A fitted prior of counts with the effects of all vertices. */
 export interface FittedCounts {
   readonly prior: CountPrior;
   readonly effects: BySide<CountEffects>;
@@ -42,7 +42,7 @@ const MOST_SWEEPS = 200;
 /** Relative change of the bound, per sweep, at which the fit ends. */
 const TOLERANCE = 1e-6;
 
-/** Maximizes the bound over the prior and the effects of all vertices; only `sides` have effects, by default both. */
+/** Maximizes the bound over the prior and the effects of all vertices of `sides`. */
 export function fitCounts(graph: BipartiteGraph, sides: readonly SideName[] = SIDES): FittedCounts {
   const { offsets, neighbors, counts } = graph.users;
   if (!counts) throw new Error('a prior of counts needs counts');
@@ -165,13 +165,13 @@ export function foldCounts(
   return result;
 }
 
-/** The count of a pair whose logarithm has this mean. */
+/** Draws the count of a pair whose logarithm has this mean. */
 export function drawCount(random: Random, mean: number, spread: number): number {
   const value = Math.ceil(Math.exp(mean + spread * normal(random)));
   return Math.min(LARGEST_COUNT, Math.max(1, value));
 }
 
-/** Effects at 0, to be filled. */
+/** Effects, all 0. */
 export function emptyEffects(count: number): CountEffects {
   return { mean: allocate(Float32Array, count), variance: allocate(Float32Array, count) };
 }

@@ -1,5 +1,5 @@
-// The prior of each side: sparse or dense, chosen for each side by its low degrees. A dense side (σ < 0, Gamma weights) is a
-// fixed population, some of which is unseen; a sparse side (σ ≥ 0) has no end. docs/sides.md compares the rules that were tried.
+// The prior of each side: sparse or dense, chosen by the low degrees of the side. A dense side (σ < 0, Gamma weights) is a finite
+// population, partly unseen. A sparse side (σ ≥ 0) is infinite. docs/appendix/sides.md compares other rules.
 
 import type { SideHyper } from '../../engine/engine.js';
 import { otherSide, type SideName } from '../../graph/graph.js';
@@ -80,16 +80,16 @@ export function matchTau(prior: SideHyper, half: number, mass: Float64Array): nu
 
 /** One side of a fitted model: its prior, and its seen and unseen vertices. */
 export interface SideReport {
-  /** dense: a fixed population; sparse: a population without end. */
+  /** dense: a finite population; sparse: an infinite one. */
   readonly kind: 'sparse' | 'dense';
   readonly sigma: number;
   readonly tau: number;
   readonly size: number;
   /** Whether the fit matched τ to the degrees. */
   readonly tauMatched: boolean;
-  /** Of σ, if it was estimated from the degrees, and of the size, if the fit has found it; else null. */
+  /** Of σ if it was estimated from the degrees, and of the size if it was fitted; else null. */
   readonly standardError: { readonly sigma: number | null; readonly size: number | null };
-  /** The 90 % interval of a size that the fit has found; null if there is none, or if it was given. */
+  /** The 90 % interval of a fitted size; null if the side has none, or if it was given. */
   readonly sizeInterval: SizeInterval | null;
   /** Unseen vertices of a dense side, with a 90 % interval; null for a sparse side. */
   readonly unseen: { readonly mean: number; readonly low: number; readonly high: number } | null;
@@ -150,13 +150,13 @@ function unseenOdds(prior: SideHyper, mass: Float64Array): number {
 
 /** Odds below this count as none. */
 const LEAST_ODDS = 1e-9;
-/** Draws behind an interval, and points at which the error of σ is evaluated, in standard errors. */
+/** Draws for an interval; and values of σ at which the odds are evaluated, in standard errors. */
 const DRAWS = 2000;
 const POINTS = [-2, -1, 0, 1, 2] as const;
 
 /**
- * Seen vertices are a share π of a population whose number is Poisson, so given π the number of unseen ones is negative
- * binomial. σ has a standard error, and a matched τ follows σ.
+ * The seen vertices are a fraction π of a population with a Poisson number. Given π, the number of unseen vertices is negative
+ * binomial. π is uncertain because σ has a standard error, and a matched τ follows σ.
  */
 function unseenVertices(model: PosteriorModel, facts: SizeFacts, side: SideName): SideReport['unseen'] {
   const { hyper, tauMatched } = model[side];
@@ -173,7 +173,7 @@ function unseenVertices(model: PosteriorModel, facts: SizeFacts, side: SideName)
   };
   const odds = unseenOdds(hyper, mass);
   const lowest = Math.min(hyper.sigma, SMALLEST_SIGMA);
-  // Relative to the odds at σ itself: the masses have moved a little since τ was last matched.
+  // Relative to the odds at σ itself, because the masses have changed a little since τ was last matched.
   const middle = Math.log(LEAST_ODDS + atSigma(hyper.sigma)) - Math.log(LEAST_ODDS + odds);
   const logs = POINTS.map(
     (z) =>

@@ -16,14 +16,14 @@ export interface SizeInterval {
   readonly high: number;
 }
 
-/** What is known of a size that the fit has found. */
+/** The uncertainty of a fitted size. */
 export interface SizePosterior {
   readonly interval: SizeInterval;
   /** The size times the standard error of its logarithm. */
   readonly standardError: number;
 }
 
-/** 90 % of a normal distribution lie within this many standard deviations. */
+/** 90 % of a normal distribution lies within this many standard deviations. */
 const REACH = 1.6449;
 /** Step of the finite differences, in log c. */
 const STEP = 0.2;
@@ -54,7 +54,7 @@ export function sizeFacts(model: PosteriorModel): SizeFacts {
   return { users: sideFacts(model, 'users'), items: sideFacts(model, 'items') };
 }
 
-/** How well each size is known that the fit has found; undefined if the side has no size, or if the size was given. */
+/** The uncertainty of each fitted size; undefined if the side has no size, or if the size was given. */
 export function sizePosteriors(
   model: PosteriorModel,
   facts: SizeFacts = sizeFacts(model),
@@ -78,7 +78,7 @@ export function sizePosteriors(
   return posteriors;
 }
 
-/** What the degrees of a side say if the mass of the other side is multiplied by e^shift. */
+/** The likelihood of a side's degrees if the mass of the other side is multiplied by e^shift. */
 interface ScaleProfile {
   readonly logLikelihood: (shift: number) => number;
   /** The best size there, up to a constant. */

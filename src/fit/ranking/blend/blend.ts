@@ -1,6 +1,6 @@
-// What a fit for ranking adds to its own scores: weights between items, and factors by least squares. Each is a good ranker that
-// errs elsewhere than the cross-fitted factors do, and the sum is better than any of them (docs/recommending.md). Shares were
-// found on held-back users of four sets; the settings of both parts are searched on those of the data at hand.
+// The blend: item-to-item weights and least-squares factors that a ranker adds to its scores. Their errors differ from those of
+// the cross-fitted factors, so the sum ranks better than each (docs/appendix/recommending.md). Held-back users of four data
+// sets gave the shares. Held-back users of the data at hand give the settings.
 
 import type { BipartiteGraph } from '../../../graph/graph.js';
 import { allocate } from '../../../math/memory.js';
@@ -11,47 +11,47 @@ import { type EdgeLists, holdUsersBack } from './held-back.js';
 import { DEFAULT_WEIGHTS, itemWeights, searchWeights, type WeightSetting } from './item-weights.js';
 import { defaultPenalties, leastSquaresMember, type Penalties, searchPenalties } from './least-squares.js';
 
-/** Shares of each part, for each of the fit's own members. */
+/** Shares of both components, relative to one cross-fitted member. */
 const SHARES = { weights: 1.6, leastSquares: 0.6 };
-/** With momentum six sweeps rank as well as eight without. */
+/** Six sweeps with momentum rank as well as eight without. */
 export const LEAST_SQUARES = { features: 128, iterations: 6, momentum: 0.5 };
-/** From factors that were swept before. */
-const FURTHER = { iterations: 2, momentum: 0 };
-/** Settings are found anew when the data have as many times the edges, or as many times fewer, as those that they were found on. */
-const OTHER_DATA = 1.5;
+/** Settings if the least squares continue from a previous model. */
+const CONTINUED = { iterations: 2, momentum: 0 };
+/** Settings are searched again if the number of edges has grown or shrunk by more than this factor. */
+const SEARCH_AGAIN_RATIO = 1.5;
 
-/** What is added, made once for any number of members. */
+/** Both components of the blend, computed once for any number of members. */
 export interface Blend {
   readonly weights: SparseWeights;
   readonly member: RankerMember;
   readonly found: BlendReport;
 }
 
-/** The settings of what a fit for ranking adds to its scores, and how they were found. */
+/** The settings of the blend, and how they were found. */
 export interface BlendReport {
-  /** Users who were held back to find them; 0: there were too few, and the settings are middling ones. */
+  /** Number of users held back to find the settings; 0 if there were too few, and the settings are defaults. */
   readonly heldBack: number;
-  /** Of the weights between items: inputs of each item, and how much they are held down. */
+  /** Settings of the item-to-item weights. */
   readonly weights: WeightSetting;
-  /** Of the factors by least squares. */
+  /** Penalties of the least-squares factors. */
   readonly leastSquares: Penalties;
-  /** Edges of the data that they were found on. */
+  /** Number of edges of the data on which they were found. */
   readonly edges: number;
-  /** True where they are those of a former model, on whose data they were found. */
+  /** True if they were taken from a previous model, and found on its data. */
   readonly kept?: boolean | undefined;
 }
 
-/** What the parts of a former model leave to do. */
+/** The blend of a previous model, as a start. */
 export interface PreviousBlend {
   readonly found: BlendReport;
-  /** The items' table of its least squares, for the items of the present data; 0 where it did not know them. */
+  /** Its least-squares factors of the present items; zeros for items that it did not know. */
   readonly start?: Float32Array | undefined;
 }
 
-/** WebAssembly has 4 GiB: for the edges in both orders and, while least squares are solved, two tables of each side. */
+/** WebAssembly can address 4 GiB, which must hold the edges in both orders and two least-squares tables of each side. */
 const MOST_BYTES = 3.5 * 2 ** 30;
 
-/** Whether the parts can be made; where they cannot, a fit does without. */
+/** Whether the blend fits in memory; if not, a ranking fit has none. */
 export function mayBlend({
   users,
   items,
@@ -69,17 +69,17 @@ export async function fitBlend(
     users: { offsets: users.offsets, values: users.neighbors },
     items: { offsets: items.offsets, values: items.neighbors },
   };
-  const { former, ...task } = options;
-  const found = former?.found ?? (await findSettings(edges, task));
+  const { previous, ...task } = options;
+  const found = previous?.found ?? (await findSettings(edges, task));
   const weights = await itemWeights(edges, found.weights, task);
-  const sweeps = former?.start ? { ...LEAST_SQUARES, ...FURTHER, start: former.start } : LEAST_SQUARES;
+  const sweeps = previous?.start ? { ...LEAST_SQUARES, ...CONTINUED, start: previous.start } : LEAST_SQUARES;
   const member = await leastSquaresMember(edges, { ...task, ...sweeps, ...found.leastSquares });
   return { weights, member, found };
 }
 
 interface BlendTask extends TaskOptions {
   readonly seed: number;
-  readonly former?: PreviousBlend | undefined;
+  readonly previous?: PreviousBlend | undefined;
 }
 
 async function findSettings(
@@ -96,8 +96,8 @@ async function findSettings(
 }
 
 /**
- * The settings of a former model and where its least squares ended; undefined where it has none, where nobody was held back for them,
- * or where the data are no longer of that size. Rows: of each present item in the model, −1 where it is new.
+ * The blend of the model `from`. Undefined if it has none, if its settings are defaults, or if the data have changed too much in
+ * size. `rows` holds the row in the model of each present item, −1 if it is new.
  */
 export function previousBlend(
   { users, items, edges }: Pick<BipartiteGraph, 'users' | 'items' | 'edges'>,
@@ -106,7 +106,7 @@ export function previousBlend(
 ): PreviousBlend | undefined {
   const found = from.provenance.blend;
   if (!found || found.heldBack === 0 || from.scores.kind !== 'factors') return undefined;
-  if (edges > OTHER_DATA * found.edges || found.edges > OTHER_DATA * edges) return undefined;
+  if (edges > SEARCH_AGAIN_RATIO * found.edges || found.edges > SEARCH_AGAIN_RATIO * edges) return undefined;
   const { features } = LEAST_SQUARES;
   const member = from.scores.members.find(
     (one) => one.fold.kind === 'least-squares' && one.features === features,
@@ -116,7 +116,7 @@ export function previousBlend(
     if (rows[i] >= 0)
       start.set(member.items.subarray(rows[i] * features, (rows[i] + 1) * features), i * features);
   }
-  // α goes with the root of users × items; a model may have been saved without its users.
+  // α is scaled by 1/√(users × items). A model saved without its users has no user count: α then stays as it is.
   const pairs = from.users.count * from.items.count;
   const { lambda, alpha } = found.leastSquares;
   const scale = pairs > 0 ? Math.sqrt(pairs / (users.count * items.count)) : 1;
@@ -125,8 +125,8 @@ export function previousBlend(
 }
 
 /**
- * Members and what stands beside them as one. The parts predict whether an edge is there; where members predict counts, they are
- * scaled to the mean count of an edge.
+ * The scores of the members with the blend. The blend predicts whether there is an edge; the factor total / edges puts it on the
+ * scale of counts.
  */
 export function withBlend(
   members: readonly RankerMember[],

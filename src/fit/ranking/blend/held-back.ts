@@ -1,5 +1,4 @@
-// Users held back from a fit for ranking to find the settings of the blend: they are shown through some of their items and
-// evaluated on the others.
+// Users held back from a ranking fit to find the settings of the blend. Some of their items are shown, the others are predicted.
 
 import type { RowLists } from '../../../math/csr.js';
 import { type RankingData, shownItems, someUsers, tryHoldBack } from '../../../metrics/held-back.js';
@@ -16,20 +15,20 @@ export interface EdgeLists {
 }
 
 export interface HeldBackUsers {
-  /** The other users, or as many as a trial needs, and the items that the held-back users are evaluated on. */
+  /** The other users, up to EDGES edges, and the items on which the held-back users are evaluated. */
   readonly data: RankingData;
-  /** Number of held-back users, and what is shown of each. */
+  /** Number of held-back users; `history` holds the shown items of each. */
   readonly users: number;
   readonly history: RowLists;
-  /** The mean of recall@20 and nDCG, where items are the candidates. */
+  /** The mean of recall@20 and nDCG; the table of items has a row for each candidate. */
   score(tables: FactorTables, options: TaskOptions): Promise<number>;
 }
 
 /** A fifth of the users is held back, at most `most`; with fewer than `least`, chance would choose the settings. */
 const HELD_BACK = { most: 1000, least: 20 } as const;
-/** Edges of the others, at most. */
+/** The most edges of the other users in a trial. */
 const EDGES = 1e6;
-/** Lengths of the lists that are evaluated. */
+/** Lengths of the evaluated lists. */
 const LISTS = { n: 20, depth: 100 } as const;
 
 /** Undefined if there are too few users to hold any back. */

@@ -1,6 +1,6 @@
-// Weights between items that a ranker adds to its scores: every item regressed on those nearest to it, once on many and once on
-// few. The many see what is alike at large, the few what belongs together, and the sum ranks better than either
-// (docs/recommending.md). How many, and how much they are held down, is found on held-back users of the data at hand.
+// Item-to-item weights that a ranker adds to its scores. Every item is regressed on its nearest items, once on many and once on
+// few; the sum ranks better than either (docs/appendix/recommending.md). Held-back users decide the number of neighbours and
+// the penalties.
 
 import { throwIfAborted } from '../../../errors.js';
 import {
@@ -19,23 +19,23 @@ import {
 import type { FactorTables, SparseWeights } from '../../../topn/query.js';
 import type { EdgeLists, HeldBackUsers } from './held-back.js';
 
-/** How the weights between items of a ranker are made. */
+/** Settings of the item-to-item weights. */
 export interface WeightSetting extends Setting {
-  /** Inputs of each item, and the penalty of their squared weights. */
+  /** Number of inputs of each item; `lambda` is the penalty of their squared weights. */
   readonly neighbours: number;
   readonly lambda: number;
-  /** What each input's number of users adds to that, times this: what leaving out inputs at random comes to. */
+  /** Additional penalty per user of the input: equivalent to dropout of inputs. */
   readonly dropout: number;
 }
 
-/** The few nearest, and how much of the dropout they have. */
+/** The regression on few items: their number, and the factor of the dropout. */
 const NEAREST = { neighbours: 10, dropout: 0.5 };
 
-/** Where the search begins, and what is taken where there is nobody to search on. */
+/** Where the search starts; also the setting if there are too few users to hold any back. */
 export const DEFAULT_WEIGHTS: WeightSetting = { neighbours: 100, lambda: 12, dropout: 0.5 };
-/** Settings tried at most, and what a step has to gain: less is chance where a thousand users judge. */
+/** The most settings to try, and the least gain of a step: with 1,000 held-back users a smaller gain is chance. */
 const SEARCH = { maxTrials: 14, gain: 2e-3 };
-/** Of the least squares for each of the weights while the weights are searched. */
+/** Share of the least-squares scores while the weights are searched. */
 const SHARE = 0.25;
 
 export async function itemWeights(
@@ -58,7 +58,7 @@ export interface FoundWeights {
   readonly trials: readonly SettingTrial[];
 }
 
-/** The setting whose weights, with the least squares beside them, rank the hidden items of held-back users best. */
+/** The setting whose weights, added to the least-squares scores, rank the hidden items of held-back users best. */
 export async function searchWeights(
   trial: HeldBackUsers,
   tables: FactorTables,

@@ -1,5 +1,5 @@
-// Factors by least squares over all pairs, seen or not (iALS), as a member of a ranker; and the penalties that suit the data,
-// found on held-back users: the best of a few, since no rule by the size of the data served all sets.
+// Least-squares factors over all pairs, seen or not (iALS), as a member of a ranker. Held-back users choose its penalties from a
+// small grid: no rule by the size of the data suited all data sets.
 
 import { throwIfAborted } from '../../../errors.js';
 import { someUsers } from '../../../metrics/held-back.js';
@@ -15,11 +15,11 @@ import type { FactorTables } from '../../../topn/query.js';
 import { columnSums, type RankerMember } from '../../model.js';
 import type { EdgeLists, HeldBackUsers } from './held-back.js';
 
-/** How much factors by least squares are held down. */
+/** Penalties of least-squares factors. */
 export interface Penalties {
-  /** Of a row: times its degree + α·size of the other side. */
+  /** Penalty of a row's squared norm, times (its degree + α·number of rows of the other side). */
   readonly lambda: number;
-  /** Weight of the squared score of every pair, seen or not. */
+  /** Weight of the squared scores of all pairs, seen or not. */
   readonly alpha: number;
 }
 
@@ -28,14 +28,14 @@ interface LeastSquaresFit extends Penalties, TaskOptions {
   readonly iterations: number;
   readonly seed: number;
   readonly momentum?: number | undefined;
-  /** The items' table to begin with; by default small random numbers. */
+  /** Starting table of the items; by default small random numbers. */
   readonly start?: Float32Array | undefined;
 }
 
-/** Known users as a fold-in makes them, so that it does not matter whether they are stored. */
+/** The member of a ranker. Its known users are folded in, so that stored users and folded-in users have the same rows. */
 export async function leastSquaresMember(edges: EdgeLists, options: LeastSquaresFit): Promise<RankerMember> {
   const { features, lambda, alpha, seed, iterations } = options;
-  // Users follow from the items in the first half-step: random ones would be drawn for nothing.
+  // The first half-step computes the users from the items, so random starting users would be wasted.
   const startUsers = new Float32Array(features * countsOf(edges).users);
   const { items, users: near } = await alternatingLeastSquares(edges, { ...options, startUsers });
   const everything = new Uint8Array(edges.items.offsets.length - 1).fill(1);
@@ -52,24 +52,24 @@ export async function leastSquaresMember(edges: EdgeLists, options: LeastSquares
   });
 }
 
-/** λ, and α times the root of users × items: between them lie those that a longer search found on four sets. */
+/** The grid of λ and of α·√(users × items). It encloses the optima that a longer search found on four data sets. */
 const LAMBDAS = [0.012, 0.024];
 const ALPHAS = [60, 120, 240];
-/** Where there are too few users to hold any back. */
-const MIDDLE = { lambda: 0.016, alpha: 120 };
+/** Used if there are too few users to hold any back. */
+const DEFAULTS = { lambda: 0.016, alpha: 120 };
 
 /**
- * All are tried for a few sweeps on some of the edges. Of the best, those this near to it and at most so many are then swept for as
- * long as it takes to tell them apart, on all of the trial's.
+ * All settings are tried for TRIED.sweeps sweeps on TRIED.edges edges. The best LEADERS.most of them, within a fraction
+ * LEADERS.near of the best score, are then compared after LEADERS.sweeps sweeps on all edges of the trial.
  */
 const TRIED = { features: 64, sweeps: 2, edges: 2e5 } as const;
 const LEADERS = { most: 2, near: 0.02, sweeps: 4 } as const;
 
 export function defaultPenalties(edges: EdgeLists): Penalties {
-  return { lambda: MIDDLE.lambda, alpha: MIDDLE.alpha / rootOfPairs(edges) };
+  return { lambda: DEFAULTS.lambda, alpha: DEFAULTS.alpha / rootOfPairs(edges) };
 }
 
-/** Penalties that were found, and the rows of held-back users and candidates that they gave. */
+/** The chosen penalties, and the factors of held-back users and candidates that they gave. */
 export interface FoundPenalties {
   readonly penalties: Penalties;
   readonly tables: FactorTables;
@@ -110,7 +110,7 @@ export async function searchPenalties(
       .filter((l) => l.score >= (1 - LEADERS.near) * first[0].score);
     const last: Attempt[] = [];
     for (const { penalties, fitted } of leaders) {
-      // On the same edges they go on; on more they begin again.
+      // On the same edges a leader continues; on more edges it starts again.
       const [sweeps, from] =
         some === data ? [LEADERS.sweeps - TRIED.sweeps, fitted] : [LEADERS.sweeps, start];
       last.push(await attempt(penalties, data, sweeps, from));
