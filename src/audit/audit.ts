@@ -1,4 +1,4 @@
-// Is this split fair? Every check of the doctor on anybody's parts.
+// The audit: is this split fair? Runs every check on the parts of any split.
 
 import { InputError, throwIfAborted } from '../errors.js';
 import type { SplitTables } from '../evaluate/table-task.js';
@@ -31,11 +31,14 @@ import { type CommonParts, commonParts, PARTS, type PartName } from './numbering
 const GIVEN = {
   /** The time of each edge of a part, milliseconds since 1970, in the order of its graph's users.neighbors. */
   times: value<PartTimes>('object', 'the times of the edges of each part'),
-  /** The coins of a split that keeps them, as `split` gives. */
-  coins: value<Readonly<Record<SideName, Assignment>>>('object', 'the coins of a split that keeps them'),
+  /** The random assignment of a split that keeps it, as `split` gives. */
+  coins: value<Readonly<Record<SideName, Assignment>>>(
+    'object',
+    'the random assignment of a split that keeps it',
+  ),
 };
 
-/** What is looked at; declared in options/commands/audit.ts. */
+/** What is checked; declared in options/commands/audit.ts. */
 export interface AuditOptions extends OptionsOf<typeof AUDIT & typeof GIVEN>, TaskOptions {}
 
 /** How large a part of a split is. */
@@ -48,14 +51,14 @@ export interface PartSize {
 /** What an audit found: the size of each part, every check, and the verdict. */
 export interface SplitAudit {
   readonly checks: readonly AuditCheck[];
-  /** The worst of all. */
+  /** The worst verdict of all checks. */
   readonly verdict: AuditVerdict;
   readonly parts: Readonly<Partial<Record<PartName, PartSize>>>;
   /** Whether test users were held out as a whole. */
   readonly separateUsers: boolean;
 }
 
-/** Looks a split over; `auditSplit(split(graph))` or any `{ train, test }`. */
+/** Audits a split; `auditSplit(split(graph))` or any `{ train, test }`. */
 export async function auditSplit(parts: SplitTables, options: AuditOptions = {}): Promise<SplitAudit> {
   const settings = withDefaults({ ...AUDIT, ...GIVEN, ...TASK }, options);
   const { times = {}, signal, onProgress, seed, control } = settings;
@@ -120,7 +123,7 @@ function worst(checks: readonly AuditCheck[]): AuditVerdict {
   return VERDICTS[Math.max(...checks.map(({ verdict }) => VERDICTS.indexOf(verdict)))];
 }
 
-/** The coins of the vertices that are in some part. */
+/** The assignments of the vertices that are in some part. */
 function coinsOf(common: CommonParts, side: SideName, { ids, drawn }: Assignment): Uint8Array {
   const coins = new Uint8Array(common.count[side]);
   for (let v = 0; v < ids.length; v++) {

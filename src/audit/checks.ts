@@ -1,5 +1,5 @@
-// The checks of the split doctor: each a figure, what a fair split or chance would give, and a verdict. Sentences are made
-// of them in report/words/audit.ts; how often they are right is in docs/audit.md.
+// The checks of an audit: each has a figure, the figure of a fair split, and a verdict. report/words/audit.ts puts them into
+// sentences; docs/audit.md has their error rates.
 
 import { otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { upperBound } from '../math/csr.js';
@@ -43,9 +43,9 @@ export interface AuditCheck {
   readonly figures: Readonly<Record<string, number>>;
 }
 
-/** From where on a check is no longer fine; what is not here is fine only where nothing at all was found. */
+/** Limits above which a check is not fine. A check without a limit is fine only if it finds nothing. */
 export const LIMITS = {
-  /** Lost pairs: beyond what the coins would lose, and in all. */
+  /** Lost pairs: beyond those that a random split loses, and in all. */
   lost: { beyond: 0.1, share: 0.25 },
   /** Training pairs later than a test pair. */
   timeAcross: 0.001,
@@ -90,13 +90,13 @@ export function checkOverlap({ pairs, whole }: CommonParts): AuditCheck {
   };
 }
 
-/** So many redrawn coins; the interval is all but the two outermost on either side. */
+/** Random redraws; the interval leaves out the two outermost on either side. */
 const REDRAWS = 1999;
 
 /**
- * Mean degree in the whole of the vertices held out, over that of all. `drawn`: the coins, where they are known; otherwise
- * those that only the held-out parts have, or where there are none, those with a test pair. What comes after a date comes
- * more from those who do much, which is no fault of a split: with `byTime` the figure is given and not held against it.
+ * Mean degree of the held-out vertices in all data, divided by that of all vertices. Held out are the vertices of `drawn`, the
+ * random assignment, if it is known; else those only in held-out parts; if there are none, those with a test pair. Active
+ * vertices have more pairs after any date, which is no fault of a split: with `byTime` the verdict is always fine.
  */
 export function checkDegreeBias(
   parts: CommonParts,
@@ -173,7 +173,7 @@ export function usersAreSeparate({ member, count }: CommonParts): boolean {
   return trained <= 0.01 * tested;
 }
 
-/** Test pairs whose user and item training knows, with the pair absent: there a model is told that they are zeros. */
+/** Test pairs whose user and item are in training without the pair: a model learns that they are zeros. */
 export function checkFalseZeros({ pairs, member }: CommonParts, byTime: boolean): AuditCheck {
   const { test } = pairs;
   const inTrain = pairSet(pairs.train);
@@ -183,7 +183,7 @@ export function checkFalseZeros({ pairs, member }: CommonParts, byTime: boolean)
     if (known && !inTrain(test.users[e], test.items[e])) zeros++;
   }
   const value = zeros / test.users.length;
-  // What had not happened yet was truly absent: a split by time teaches no untruth.
+  // In a split by time, later pairs were truly absent at the time of training.
   const wrong = byTime ? 'fine' : value < 0.05 ? 'look' : 'broken';
   return {
     name: 'falseZeros',
@@ -194,7 +194,7 @@ export function checkFalseZeros({ pairs, member }: CommonParts, byTime: boolean)
   };
 }
 
-/** Test pairs that no model can be asked about: unknown items, users of whom nothing is known. */
+/** Test pairs that no model can predict: items not in training, users without a history. */
 export function checkLost(parts: CommonParts): AuditCheck {
   const { pairs, member, degree, count } = parts;
   const { test } = pairs;
@@ -212,7 +212,7 @@ export function checkLost(parts: CommonParts): AuditCheck {
   for (let e = 0; e < test.users.length; e++) {
     const [user, item] = [test.users[e], test.items[e]];
     if (!known(user) || !member.train.items[item]) lost++;
-    // Every other neighbour of the item was held out too; where pairs were drawn, the same of the user.
+    // Every other neighbour of the item was held out too; if pairs were drawn, the same holds for the user.
     const item1 = heldShare ** (degree.items[item] - 1);
     const user1 = separate ? 0 : heldShare ** (degree.users[user] - 1);
     chance += 1 - (1 - item1) * (1 - user1);
@@ -311,7 +311,7 @@ export function checkFiltering({ degree, count }: CommonParts): readonly AuditCh
   });
 }
 
-/** The same many test pairs for nearly every user: candidates that were sampled, not what users chose. */
+/** Nearly every user has the same number of test pairs: these are sampled candidates, not choices of users. */
 export function checkSampledCandidates({ pairs }: CommonParts): AuditCheck {
   const lengths = [...counted(pairs.test.users).values()];
   const often = new Map<number, number>();

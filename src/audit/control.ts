@@ -1,6 +1,6 @@
 // The negative control: every pair of every part keeps its user and its label, and the items are exchanged between pairs until
-// nothing but degrees is left. Who likes what is then chance, so that no way of telling users apart can beat popularity
-// but by what the parts give away. Item-kNN is asked, for which an item is its own nearest neighbour, with nothing left out.
+// only the degrees are left. Which user has which item is then chance, so a method can beat popularity only if training
+// leaks the test part. The method is item-kNN, in which every item is also its own nearest neighbour.
 
 import { itemKnn } from '../evaluate/baselines/item-knn.js';
 import { popularity } from '../evaluate/baselines/popularity.js';
@@ -16,7 +16,7 @@ import type { CommonParts, Pairs } from './numbering.js';
 
 const TRAIN = 1;
 const TEST = 2;
-/** Test users who are asked, at most, and pairs beyond which the control is left out. */
+/** The largest number of test users that are evaluated, and of pairs with which the control runs. */
 const MOST_USERS = 1000;
 export const MOST_CONTROL_PAIRS = 1e6;
 const LIST = 20;
@@ -109,7 +109,7 @@ function rewired(
     const [a, b] = [random.below(n), random.below(n)];
     const [ua, ub, ia, ib] = [users[a], users[b], items[a], items[b]];
     const [ra, rb] = [has.get(ua)!, has.get(ub)!];
-    // A pair must not come twice.
+    // No pair may occur twice.
     if (ua === ub || ia === ib || ra.has(ib) || rb.has(ia)) continue;
     ra.delete(ia);
     ra.add(ib);
@@ -119,7 +119,7 @@ function rewired(
   }
   return { users, items, labels };
 }
-/** Exchanges per pair: after about ten nothing is left of who had what. */
+/** Exchanges per pair: after about ten, only the degrees are left. */
 const EXCHANGES = 10;
 
 function collectByUser(

@@ -1,5 +1,5 @@
-// Does the way of splitting decide who wins? The same data are split by users and items, by pairs and, where times are known, by
-// time; the same recommenders are fitted to each training part and judged in the same way, with paired intervals.
+// Does the kind of split decide which method wins? The same data are split by users and items, by pairs and, if times are known,
+// by time. The same recommenders are fitted to each training part and evaluated in the same way, with paired intervals.
 
 import { throwIfAborted } from '../errors.js';
 import { fitBaseline } from '../evaluate/baselines/fit-baseline.js';
@@ -21,7 +21,7 @@ import { split } from '../sample/split.js';
 export const SPLIT_KINDS = ['pq', 'edges', 'time'] as const;
 /** The kinds of split that are compared. */
 export type SplitKind = (typeof SPLIT_KINDS)[number];
-/** The baselines, and the fit made for ranking. */
+/** The baselines, and the ranker. */
 export type ComparedMethod = BaselineName | 'ranking';
 export const COMPARED_METHODS: readonly ComparedMethod[] = [...BASELINES, 'ranking'];
 
@@ -73,7 +73,7 @@ export interface Decision {
 const LIST = 20;
 const HELD_OUT = 0.2;
 
-/** Fits and judges every method under every way of splitting. Takes as long as fifteen fits. */
+/** Fits and evaluates every method on every kind of split. Takes as long as fifteen fits. */
 export async function decideAcrossSplits(
   graph: BipartiteGraph,
   options: DecisionOptions = {},
@@ -103,7 +103,7 @@ export async function decideAcrossSplits(
         const { perUser, mean, standardError } = scoreLists(lists, task, LIST, ['ndcg']);
         scored.push({ name, perUser: perUser.ndcg!, mean: mean.ndcg!, standardError: standardError.ndcg! });
       } catch (error) {
-        // Too much data for one of them must not cost the others.
+        // If the data are too large for one method, the others still run.
         if ((error as Error).name !== 'InputError') throw error;
         skipped.push({ name, message: (error as Error).message });
       }

@@ -1,6 +1,6 @@
-// Would it have worked? The growing side is thinned by coins to 1/times of itself, the forecast is made from what is left, and
-// compared with what is known: several times, with other coins. What is found says how far to trust the forecast at the same
-// multiple, widens its intervals by whatever error chance does not explain, and refuses it where it fails.
+// The back-test of a forecast. It thins the growing side at random to 1/times of its size, forecasts from the rest, and compares
+// the forecast with the data, in several trials. The errors show how far to trust the forecast at the same multiple. Errors
+// beyond chance widen its intervals; if the back-test fails, there is no forecast.
 
 import { throwIfAborted } from '../errors.js';
 import { meanAndSpread } from '../math/moments.js';
@@ -17,7 +17,7 @@ export interface TrackRecord {
   readonly spread: number;
   /** Root mean square of foreseen/true − 1. */
   readonly error: number;
-  /** Share of the trials whose 90 % interval held the truth. */
+  /** Share of the trials whose 90 % interval contained the truth. */
   readonly coverage: number;
   readonly trials: number;
 }
@@ -27,7 +27,7 @@ export const REFUSALS = ['few', 'missed', 'wide'] as const;
 /** Why no forecast was made. */
 export type Refusal = (typeof REFUSALS)[number];
 
-/** How well forecasts made from a part of the data met the whole. */
+/** How well forecasts from a part of the data agree with all data. */
 export interface Backtest {
   readonly times: number;
   readonly trials: number;
@@ -43,7 +43,7 @@ const FEWEST_SAMPLES = 10;
 /** Coverage of 90 % intervals below which a back-test has failed, unless the error is too small to matter. */
 const LEAST_COVERAGE = 0.6;
 const SMALL_ERROR = 0.05;
-/** Error beyond which a forecast says nothing. */
+/** A larger error makes a forecast useless. */
 const LARGEST_ERROR = 0.5;
 
 /** Tries the forecast at each of the given multiples, `trials` times. */
@@ -129,7 +129,7 @@ function summarize(times: number, trials: readonly Trial[], asked: number, sampl
   };
 }
 
-/** An estimator that gave a value in most of the trials is judged by those. */
+/** An estimator with a value in most of the trials is evaluated on those. */
 function record(hits: readonly (Hit | undefined)[], asked: number): TrackRecord | undefined {
   const given = hits.filter((hit) => hit !== undefined && Number.isFinite(hit.ratio)) as Hit[];
   if (given.length < Math.max(2, asked / 2)) return undefined;

@@ -1,6 +1,6 @@
-// Was growth exchangeable? A forecast takes those who come later to be like those who came before. With the time of each edge
-// this can be looked at: the table as it stood when there were 1/times of the growing side, and, apart from that, those who
-// came first with all that they ever did. The forecast from either is held against what came of it.
+// Was growth exchangeable? A forecast assumes that later vertices resemble earlier ones. The times of the edges allow two tests:
+// a forecast from all edges up to the time when 1/times of the growing side had arrived, and a forecast from the first
+// vertices with all their edges. Both are compared with the data.
 
 import type { BipartiteGraph, SideName } from '../graph/graph.js';
 import { otherSide } from '../graph/graph.js';
@@ -9,12 +9,12 @@ import type { Random } from '../math/random.js';
 import { DEFAULT_ESTIMATOR } from './estimators.js';
 import { countInterval, type Foreseen, project } from './project.js';
 
-/** `arrival`: the first vertices with all their edges. `calendar`: all that had happened by then. */
+/** `arrival`: the first vertices with all their edges. `calendar`: all edges up to that time. */
 export const TIME_CUTS = ['arrival', 'calendar'] as const;
 /** The ways of cutting data in time. */
 export type TimeCut = (typeof TIME_CUTS)[number];
 
-/** How forecasts from the earlier data met the later. */
+/** How forecasts from the earlier data agree with the later data. */
 export interface TimeTest {
   readonly cut: TimeCut;
   /** The side that grew. */
@@ -31,7 +31,7 @@ export interface TimeTest {
   readonly held: boolean;
 }
 
-/** Both cuts at 1/times of a side. `widening`: relative error beyond chance that back-tests by coins have shown. */
+/** Both cuts at 1/times of a side. `widening`: relative error beyond chance in the random back-tests. */
 export function testByTime(
   graph: BipartiteGraph,
   times: Float64Array,

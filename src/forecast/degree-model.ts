@@ -1,8 +1,8 @@
-// How vertices of few edges go on. In the model's law the number of vertices with n edges is proportional to
-// Γ(n−σ)/n! · r^n, r = m/(1+m), where m is the mass that the other side has shown them so far, in units of τ. When the
+// The distribution of low degrees. In the model, the number of vertices with n edges is proportional to
+// Γ(n−σ)/n! · r^n, r = m/(1+m), where m is the observed mass of the other side, in units of τ. When the
 // other side grows by the factor 1 + t, m becomes (1+t)m, and the vertices seen grow from ((1+m)^σ − 1)/σ to
-// ((1+(1+t)m)^σ − 1)/σ. Whatever is new will have few edges, so the law is fitted to the vertices of few edges alone: at the
-// top it fails (sparsity/low-degrees.ts), and what fails there must not steer what happens here.
+// ((1+(1+t)m)^σ − 1)/σ. New vertices will have few edges, so the distribution is fitted to low degrees
+// only: it fails for high degrees (sparsity/low-degrees.ts), which would bias the fit.
 
 import { maximize } from '../math/maximize.js';
 import { lgamma } from '../math/special.js';
@@ -19,16 +19,16 @@ export interface DegreeModel {
   readonly upTo: number;
 }
 
-/** Degrees looked at: up to this one, further where fewer than `ENOUGH` vertices have them, never beyond `MOST`. */
+/** Degrees up to this one are used; more if fewer than `ENOUGH` vertices have them, but never beyond `MOST`. */
 const FEWEST = 7;
 const MOST = 100;
 const ENOUGH = 100;
-/** Below −30 the law is a Poisson law for every purpose; at 1 every edge brings a new vertex. */
+/** Below −30 the distribution is practically Poisson; at 1 every edge brings a new vertex. */
 const RANGE = { low: -30, high: 0.98 } as const;
 /** log r of a pure power law, kept off 0 so that m stays finite. */
 const POWER = -1e-9;
 
-/** The law of the vertices of few edges; undefined where there is no such vertex or every one of them has a single edge. */
+/** The distribution of low degrees; undefined if no vertex has a low degree, or if all of these have a single edge. */
 export function fitDegreeModel(counts: DegreeCounts): DegreeModel | undefined {
   const upTo = highestDegree(counts);
   const { vertices, count, sum } = countUpTo(counts, upTo);
@@ -55,18 +55,18 @@ export function fitDegreeModel(counts: DegreeCounts): DegreeModel | undefined {
   return { sigma, mass: 1 / Math.expm1(-logR), scale: count / Math.exp(logMass), upTo };
 }
 
-/** Vertices that the law adds when the other side grows from 1 to 1 + t times what it is. */
+/** New vertices that the model expects when the other side grows from 1 to 1 + t times what it is. */
 export function newVertices({ sigma, mass, scale }: DegreeModel, t: number): number {
   const growth = Math.log1p((t * mass) / (1 + mass));
   return scale * (Math.abs(sigma) < 1e-9 ? growth : Math.expm1(sigma * growth) / sigma);
 }
 
-/** Vertices that the law will add for ever; Infinity where the side is sparse. */
+/** New vertices that the model expects in the limit; Infinity if the side is sparse. */
 export function unseenForEver({ sigma, scale }: DegreeModel): number {
   return sigma < 0 ? -scale / sigma : Number.POSITIVE_INFINITY;
 }
 
-/** The t at which so many vertices have been added; Infinity where it never happens. */
+/** The t at which the given number of vertices is added; Infinity if that never happens. */
 export function growthUntil({ sigma, mass, scale }: DegreeModel, added: number): number {
   const share = (sigma * added) / scale;
   if (share <= -1) return Number.POSITIVE_INFINITY;
@@ -86,7 +86,7 @@ function highestDegree(counts: DegreeCounts): number {
   return upTo;
 }
 
-/** The log r at which the law up to the last degree has the given mean, or that of a power law, and its log-normalizer. */
+/** The log r at which the distribution up to the last degree has the given mean, or that of a power law, and its log-normalizer. */
 function solveLogR(logWeight: Float64Array, mean: number): { logR: number; logMass: number } {
   let low = -50;
   let high = POWER;

@@ -1,11 +1,11 @@
-// How many vertices of a side will have been seen when the other side has grown by the factor 1 + t, from the degrees seen
-// so far. docs/forecast.md has the formulas, their sources and how far off each of them was on thinned data.
+// How many vertices of a side will be seen when the other side has grown by the factor 1 + t, estimated from the degrees.
+// docs/forecast.md has the formulas, their sources and their errors on thinned data.
 
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
 import { tailIndexAt } from '../sparsity/tail-index.js';
 import { fitDegreeModel, newVertices } from './degree-model.js';
 
-/** What an estimator may look at. */
+/** The data of an estimator. */
 export interface SeenVertices {
   readonly counts: DegreeCounts;
   /** Vertices of the side that grows, as far as they are known: the number of samples. */
@@ -14,7 +14,7 @@ export interface SeenVertices {
 
 export interface GrowthEstimator {
   readonly title: string;
-  /** Largest t it is made for. */
+  /** The largest t at which it is valid. */
   readonly until: number;
   /** Smallest t it is made for; at and below it, it has no value. */
   readonly from: number;
@@ -24,7 +24,7 @@ export interface GrowthEstimator {
   readonly curve: (seen: SeenVertices) => (t: number) => number;
 }
 
-/** Every estimator that needs the degrees alone. The law is the default: docs/forecast.md says why. */
+/** Every estimator that needs the degrees alone. The low-degree model, `law`, is the default: docs/forecast.md has the reasons. */
 export const ESTIMATORS = {
   law: {
     title: 'low-degree model',
@@ -34,7 +34,7 @@ export const ESTIMATORS = {
     curve: ({ counts }) => {
       const law = fitDegreeModel(counts);
       const single = counts.degree[0] === 1 ? counts.vertices[0] : 0;
-      // Where nobody has come twice, nothing speaks against every edge being new; where nobody has come once, nobody will.
+      // If no vertex has two edges, every new edge may bring a new vertex. If no vertex has one edge, no new vertices are expected.
       return (t) => counts.count + (law ? newVertices(law, t) : t * single);
     },
   },
@@ -46,7 +46,7 @@ export const ESTIMATORS = {
     curve: ({ counts }) => {
       const at = (t: number) => counts.count - weighted(counts, t, () => 1);
       const sigma = tailIndexAt(counts, 0.5);
-      // The series ends at t = 1; where coins or a left-out group put t just above, a power law goes the last step.
+      // The series ends at t = 1. If random thinning or a left-out group puts t just above, a power law extends it.
       return (t) => (t <= 1 ? at(t) : at(1) * ((1 + t) / 2) ** sigma);
     },
   },
@@ -81,7 +81,7 @@ export const ESTIMATORS = {
       const [once, twice] = [withDegree(counts, 1), withDegree(counts, 2)];
       const share = samples > 1 ? (samples - 1) / samples : 1;
       const unseen = share * (twice > 0 ? once ** 2 / (2 * twice) : (once * (once - 1)) / 2);
-      // All of the unseen are taken to be alike, so that each further sample meets the same share of what is left.
+      // All unseen vertices are assumed to be alike, so each further sample finds the same share of the rest.
       const miss = unseen > 0 ? Math.log1p(-once / (samples * unseen + once)) : 0;
       return (t) => counts.count - unseen * Math.expm1(t * samples * miss);
     },
@@ -103,7 +103,7 @@ export type EstimatorName = keyof typeof ESTIMATORS;
 export const ESTIMATOR_NAMES = Object.keys(ESTIMATORS) as readonly EstimatorName[];
 export const DEFAULT_ESTIMATOR = 'law' satisfies EstimatorName;
 
-/** Whether an estimator is made for this t. */
+/** Whether an estimator is valid at this t. */
 export function servesAt(name: EstimatorName, t: number): boolean {
   const { from, until } = ESTIMATORS[name];
   return t > from && t <= until;
@@ -134,14 +134,14 @@ function smoothed(counts: DegreeCounts, tail: (t: number) => (i: number) => numb
   return (t) => counts.count - weighted(counts, t, tail(t));
 }
 
-/** Number of coins of the binomial: ½ log(n t²/(t−1)), n the edges seen, in the base that belongs to the coin. */
+/** Number of trials of the binomial: ½ log(n t²/(t−1)), n the number of edges, in the base that belongs to its probability. */
 function steps(counts: DegreeCounts, t: number, base: number): number {
   return Math.max(0, Math.floor((0.5 * Math.log((counts.sum * t * t) / (t - 1))) / Math.log(base)));
 }
 
 function binomialTail(q: number, k: number): (i: number) => number {
   const tail = new Float64Array(k + 2);
-  // Summed from the small end, so that no tail comes out of a difference.
+  // Summed from the small end, to avoid cancellation in the tail.
   for (let i = k; i >= 0; i--) tail[i] = tail[i + 1] + choose(k, i) * q ** i * (1 - q) ** (k - i);
   return (i) => (i <= k ? tail[i] : 0);
 }

@@ -51,11 +51,11 @@ export interface SideForecast {
   readonly backtests: readonly Backtest[];
   /** Of the next edges that the other side's newcomers bring, the share that goes to vertices never seen before. */
   readonly discoveryRate: number;
-  /** For a side that will end: all there are, and the edges at which 95 % of them have been seen. */
+  /** For a side with an upper limit: its size, and the number of edges at which 95 % of it is seen. */
   readonly saturation: { readonly all: number; readonly edges: number } | undefined;
 }
 
-/** What is to come as the data grow, with intervals and a backtest. */
+/** The forecast of growth, with intervals and a back-test. */
 export interface GrowthForecast {
   readonly observed: {
     readonly users: number;
@@ -65,7 +65,7 @@ export interface GrowthForecast {
   };
   /** The multiples that were asked for. */
   readonly asked: BySide<number>;
-  /** At those; undefined where it is refused. */
+  /** At those; undefined if there is no forecast. */
   readonly forecast:
     | {
         readonly users: Foreseen;
@@ -91,13 +91,13 @@ export interface GrowthForecast {
         readonly coverage: number | undefined;
       }
     | undefined;
-  /** Why the model was not drawn from: it was not asked for, or the data are too large to fit it unasked. */
+  /** Why there are no draws from the model: they were not requested, or the data are too large to fit it by default. */
   readonly modelLeftOut: 'unasked' | 'large' | undefined;
   /** With the times of the edges: whether growth was exchangeable. */
   readonly time: { readonly tests: readonly TimeTest[]; readonly exchangeable: boolean } | undefined;
 }
 
-/** Beyond so many edges a model is fitted only where the draws were asked for. */
+/** Above this number of edges, a model is fitted only if draws are requested. */
 const MOST_EDGES_UNASKED = 5e5;
 const SEEN_SHARE = 0.95;
 
@@ -268,7 +268,7 @@ function saturation(
   { count: seen, degree }: DegreeCounts,
   edges: number,
 ): SideForecast['saturation'] {
-  // Without a vertex of few edges nothing more is to be found; where every vertex has one, there is no end.
+  // If no vertex has few edges, no new vertices are expected. If every vertex has a single edge, there is no upper limit.
   if (!law) return degree[0] > 1 ? { all: seen, edges } : undefined;
   const all = seen + unseenForEver(law);
   if (!Number.isFinite(all)) return undefined;
@@ -276,7 +276,7 @@ function saturation(
   return { all, edges: missing <= 0 ? edges : edges * (1 + growthUntil(law, missing)) };
 }
 
-/** Both dials: a side is what the other's growth makes of it, times its own multiple. */
+/** If both sides grow: the size that the other side's growth gives, times the side's own multiple. */
 function combined(
   graph: BipartiteGraph,
   asked: BySide<number>,
@@ -290,7 +290,7 @@ function combined(
         return asked[otherSide(counted)] > 1 ? foreseen.error / foreseen.value : 0;
       }),
     );
-    // Never below nothing, and symmetric in the logarithm.
+    // Never below 0, and symmetric in the logarithm.
     return {
       mean: value,
       low: value * Math.exp(-REACH * relative),

@@ -1,4 +1,4 @@
-// The model's own forecast: fresh vertices of the growing side are drawn from the fitted law and joined to the known
+// The model's own forecast: new vertices of the growing side are drawn from the fitted prior and joined to the known
 // vertices of the other side and to its unseen atoms. A single draw to the largest multiple gives the whole curve: each fresh
 // vertex arrives at a uniform time, and an unseen atom is seen when the first of its new neighbours arrives.
 
@@ -68,7 +68,7 @@ export async function drawGrowth(
   }
 }
 
-/** Fresh vertices of the growing side, which met nothing yet, against all of the other side. */
+/** New vertices of the growing side, without edges, against all of the other side. */
 function growthPlan(model: PosteriorModel, growing: SideName, t: number): DrawPlan {
   const counted = otherSide(growing);
   const K = model.features;

@@ -31,7 +31,7 @@ export interface GrowingSide {
 export interface Projection {
   /** How many times what is seen of the growing side there will be. */
   readonly times: number;
-  /** Vertices of the other side; undefined where an estimator is not made for this growth. */
+  /** Vertices of the other side; undefined if an estimator is not valid for this growth. */
   readonly vertices: Readonly<Record<EstimatorName, Uncertain | undefined>>;
   readonly edges: Uncertain;
   /** Edges over pairs, by the default estimator. */
@@ -45,7 +45,7 @@ export interface SeenSide {
 }
 
 const GROUPS = 20;
-/** 90 % of the errors lie within so many standard deviations, as those of a normal law do: measured, docs/forecast.md. */
+/** Half the width of a 90 % interval in standard deviations, as for a normal distribution; measured in docs/forecast.md. */
 export const REACH = 1.645;
 
 /** Degrees of the counted side, as far as the kept vertices of the growing one give them. */
@@ -119,7 +119,7 @@ function estimate(counts: DegreeCounts, samples: number, times: readonly number[
   return times.map((f) => {
     const t = f - 1;
     const vertices = Object.fromEntries(
-      // A group that is left out moves t a little: what serves the whole serves its parts.
+      // Leaving out a group changes t a little: an estimator that is valid for all groups is used for each.
       curves
         .filter(([name]) => servesAt(name, t) || nearlyServes(name, t))
         .map(([name, at]) => [name, at(t)]),
@@ -132,7 +132,7 @@ function estimate(counts: DegreeCounts, samples: number, times: readonly number[
   });
 }
 
-/** Good–Toulmin is made for t ≤ 1; coins or a left-out group may put t just above. */
+/** Good–Toulmin is valid for t ≤ 1; random thinning or a left-out group may put t just above. */
 function nearlyServes(name: EstimatorName, t: number): boolean {
   return servesAt(name, Math.min(t, ESTIMATORS[name].until)) && t < ESTIMATORS[name].until * SLACK;
 }
@@ -158,7 +158,7 @@ function jackknifeVariance(values: readonly number[]): number {
   return ((n - 1) / n) * values.reduce((sum, x) => sum + (x - mean) ** 2, 0);
 }
 
-/** The 90 % interval of a count: whole numbers, never below what is there already. */
+/** The 90 % interval of a count: whole numbers, never below the number seen. */
 export function countInterval({ value, error }: Uncertain, least: number): Foreseen {
   return {
     mean: value,

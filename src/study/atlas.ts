@@ -1,5 +1,5 @@
-// What a report is explored by: of each feature the items and users that have most of it, and of each vertex the feature
-// that explains most of its edges. Lists are bounded, whatever the size of the data; how many there are is said.
+// What a reader can look up in a report: the items and users with the largest share of each feature, and for each vertex the
+// feature that explains most of its edges. Lists have a maximum length; the full counts are kept.
 
 import type { PosteriorModel } from '../fit/model.js';
 import type { BySide, SideName } from '../graph/graph.js';

@@ -1,5 +1,5 @@
-// Ceilings, where the true parameters are known: ranking by them, which no method can expect to reach,
-// and fold-in with the true items, which is what a perfect fit of the items would give: the fair one.
+// Ceilings, if the true parameters are known: ranking by all of them, which no method can expect to reach, and fold-in
+// with the true items, which is the fair ceiling: a perfect fit of the items reaches it.
 
 import { evaluateRanking, type RankingOptions } from '../evaluate/evaluate-ranking.js';
 import type { SplitRankingTask } from '../evaluate/split-task.js';
@@ -70,7 +70,7 @@ const POINT_SHAPE = 1e6;
 /** Rates stay within float32. */
 const LEAST_VALUE = 1e-28;
 
-/** The truth as a model that is sure of itself. */
+/** The truth as a model without uncertainty. */
 function trueModel(graph: BipartiteGraph, truth: StudyTruth): PosteriorModel {
   const K = truth.features;
   const userMass = new Float64Array(K);
@@ -83,7 +83,7 @@ function trueModel(graph: BipartiteGraph, truth: StudyTruth): PosteriorModel {
     features: K,
     multigraph: graph.multigraph,
     users: pointSide(graph.users, truth.users, new Float64Array(K)),
-    // What the items that met no user weigh, in expectation.
+    // The expected mass of the items without a user.
     items: pointSide(graph.items, truth.items, unseenMass(truth.items.law, userMass)),
     bound: undefined,
     provenance: {

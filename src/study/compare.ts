@@ -1,4 +1,4 @@
-// A receipt is worth what a repetition shows: the differences between two studies' numbers, times and machines aside.
+// The differences between the numbers of two studies, except times and machines: a check that a study can be repeated.
 
 import type { StudyResults } from './results.js';
 

@@ -1,5 +1,5 @@
-// The recommendation leaderboard of a study: every method judged on the same users and candidates, side by side, and each
-// compared with the best on the same users.
+// The recommendation leaderboard of a study: every method is evaluated on the same users and candidates and compared
+// with the best one.
 
 import type { BaselineName } from '../evaluate/baselines/all-baselines.js';
 import type { Setting, SkipReason } from '../evaluate/baselines/baseline.js';
@@ -39,14 +39,14 @@ export interface LeaderboardRow {
   /** `model`: fitted to explain; `ranker`: ours, fitted to rank. */
   readonly kind: 'model' | 'ranker' | 'baseline' | 'ceiling';
   readonly model: ModelKind | null;
-  /** Models that came to the very same fit, and so to the same lists. */
+  /** Models with the same fit, and so the same lists. */
   readonly also: readonly ModelKind[];
   readonly features: number | null;
   /** What tuning chose, for a baseline. */
   readonly setting: Setting | null;
   /** Settings tried on held-back training users. */
   readonly trials: number;
-  /** False where the number of trials ended the search. */
+  /** False if the limit of trials ended the search. */
   readonly tuned: boolean;
   readonly all: LeaderboardScores;
   readonly unpopular: LeaderboardScores | null;
@@ -70,11 +70,11 @@ export interface Leaderboard {
   readonly rows: readonly LeaderboardRow[];
   /** The best row of each metric that is no ceiling. */
   readonly best: Readonly<Partial<Record<LeaderboardMetric, string>>>;
-  /** Every row against the best of the metric, and the models of the same K among each other. */
+  /** Every row against the best of the metric, and the models of the same K with each other. */
   readonly comparisons: readonly Comparison[];
   /** Baselines that were not fitted, and why. */
   readonly skipped: readonly { readonly name: BaselineName | 'all'; readonly reason: SkipReason }[];
-  /** Test users whom nothing is known of, and edges to items that training never saw: asked of nobody. */
+  /** Test users without a history, and edges to items not in training: no method is evaluated on them. */
   readonly left: { readonly usersWithoutHistory: number; readonly edgesToUnseenItems: number };
 }
 
@@ -146,12 +146,12 @@ export function buildLeaderboard(
   };
 }
 
-/** What a row answers to: its own id, and those of models that came to the same fit. */
+/** The ids of a row: its own, and those of models with the same fit. */
 export function rowIds({ id, also, features }: LeaderboardRow): string[] {
   return [id, ...also.map((kind) => fitId(kind, features!))];
 }
 
-/** A figure of a row, or undefined where nobody had an unpopular test item. */
+/** A figure of a row, or undefined if no user has an unpopular test item. */
 export function leaderboardFigure(row: LeaderboardRow, metric: LeaderboardMetric): Figure | undefined {
   const name = metric.startsWith('recall') ? 'recall' : 'ndcg';
   return (metric.endsWith('Unpopular') ? row.unpopular : row.all)?.[name];

@@ -1,5 +1,5 @@
-// The models of a study: each fitted to the training part and judged on the test part. Two that come to the same fit are
-// fitted once.
+// The models of a study: each is fitted to the training part and evaluated on the test part. Models with the same
+// fit are fitted once.
 
 import { reasonAgainstCalibration } from '../evaluate/calibrate.js';
 import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
@@ -32,7 +32,7 @@ export interface CountedSettings extends StudySettings {
   readonly features: readonly number[];
 }
 
-/** What only the first run is asked for. */
+/** Results that only the first run computes. */
 export interface FirstRunFindings {
   readonly evidence: StudyEvidence[];
   /** By K. */
@@ -41,7 +41,7 @@ export interface FirstRunFindings {
   readonly atlas: Map<number, Atlas>;
 }
 
-/** One of the models, fitted and judged. */
+/** One of the models, fitted and evaluated. */
 interface Judged {
   readonly kind: ModelKind;
   readonly features: number;
@@ -56,7 +56,7 @@ export interface FittedModels {
   readonly counts: CountChoice | null;
 }
 
-/** Fits and judges every model with every K; `first` asks for what only the first run finds. */
+/** Fits and evaluates every model with every K; `first` adds what only the first run computes. */
 export async function fitModels(
   parts: Split,
   settings: CountedSettings,
@@ -76,7 +76,7 @@ export async function fitModels(
         (await times.stage({ stage: 'fit', ...about }, (t) =>
           fit(parts.train, {
             ...fitOptionsOf(settings, kind, features),
-            // What the first fit found out about the counts holds for all.
+            // The first fit decides how counts are modelled, for all fits.
             ...(counts && { counts: counts.law }),
             ...t,
           }),
@@ -143,7 +143,7 @@ function addMethod(
   else methods.push(modelMethod(fitId(kind, features), 'model', kind, features, evaluation));
 }
 
-/** Recommendations and, where draws were asked for, predictive checks. */
+/** Recommendations and, if draws were requested, predictive checks. */
 async function evaluate(
   model: Model,
   parts: Split,

@@ -1,4 +1,4 @@
-// A worker of a study that fits for ranking, and then judges what it has fitted.
+// A worker of a study that fits the ranker and then evaluates it.
 
 import type { Ranker } from '../fit/model.js';
 import { fromShared, type Transfer } from '../graph/transfer.js';
@@ -34,7 +34,7 @@ export async function judgeApart(
   { settings, threads }: JudgeJob,
   onProgress: TaskOptions['onProgress'],
 ): Promise<RankingResult> {
-  if (!fitted) throw new Error('nothing was fitted to be judged');
+  if (!fitted) throw new Error('no ranker was fitted that could be evaluated');
   return judgeRanker(fitted.model, fitted.parts, settings, { threads, onProgress });
 }
 

@@ -1,4 +1,4 @@
-// The fit for ranking of a study, in this thread or in a worker of its own.
+// The ranker of a study, fitted in this thread or in its own worker.
 
 import { evaluateModel } from '../evaluate/evaluate.js';
 import { type FitResult, fit } from '../fit/fit.js';
@@ -15,15 +15,15 @@ import type { FitJob, JudgeJob } from './ranker-tasks.js';
 import type { StudyRanker } from './results.js';
 import type { StageTimes } from './stage-times.js';
 
-/** Fits whose scores are added up: what `fit --method ranking` does without options is what a study shows. */
+/** Fits whose scores are added up: the default of `fit --method ranking`, so that a study shows the same ranker. */
 const AVERAGE = 1;
 
 const RANKING = taskModule('./ranker-tasks.js', import.meta.url);
 
-/** The settings of a study that its fit for ranking goes by. */
+/** The settings of a study that its ranker uses. */
 export type RankerSettings = Pick<StudySettings, 'seed' | 'engine' | 'n' | 'depth' | 'drawsGiven'>;
 
-/** Fits for ranking and judges that; `apart`: in a worker, so that nothing else waits for it. */
+/** Fits and evaluates the ranker; `apart`: in a worker, so that nothing else waits for it. */
 export async function fitRanker(
   parts: Split,
   { seed, engine, n, depth, drawsGiven }: RankerSettings,
@@ -70,7 +70,7 @@ function here(parts: Split, settings: RankerSettings): Steps {
 
 function inWorker(parts: Split, settings: RankerSettings): Steps {
   const pool = createPool(RANKING, 1);
-  // Heard of by whoever waits for the first step.
+  // The caller that awaits the first step gets the error.
   pool.catch(() => {});
   return {
     async fit({ threads, signal, onProgress }) {

@@ -1,5 +1,5 @@
-// A receipt that comes back in a results.json: nothing of it is used before all of it is what a study writes. What it may
-// hold follows from the declarations of the options; paths that would be written never come from it.
+// Reads the receipt in a results.json. All of it is validated, by the declarations of the options, before any of it is used.
+// Output paths never come from it.
 
 import { z } from 'zod';
 import { InputError } from '../errors.js';
@@ -18,7 +18,7 @@ export interface ReceiptSource {
   readonly sourceFrom: string | null;
 }
 
-/** What it takes to repeat a study. */
+/** What is needed to repeat a study. */
 export interface CheckedReceipt {
   readonly results: StudyResults;
   readonly settings: StudySettings;
@@ -27,7 +27,7 @@ export interface CheckedReceipt {
   readonly data: readonly ReceiptSource[];
   /** Options of the reader, less the paths that it would write. */
   readonly read: OptionsOf<typeof READ>;
-  /** Whether bad rows were set aside. */
+  /** Whether bad rows were left out. */
   readonly setAside: boolean;
   readonly titles: ReceiptSource | null;
 }
@@ -80,7 +80,7 @@ export function checkReceipt(document: unknown): CheckedReceipt {
     );
   }
   const { fingerprint, origin } = parsed.data.receipt;
-  // From the document itself: a parser drops keys such as __proto__, and nothing is to be dropped unseen.
+  // From the document itself: a parser drops keys such as __proto__, and none may be dropped silently.
   const { receipt } = document as { receipt: { settings: object; origin: { read: object } } };
   const checked = checkPart(STUDY, receipt.settings, 'receipt.settings');
   for (const { path: place } of listOptions(STUDY)) {

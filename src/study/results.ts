@@ -1,4 +1,4 @@
-// What a study hands back: a plain value that JSON holds without loss. Absent things are null, never undefined or NaN.
+// The results of a study: a plain value that JSON holds without loss. Absent values are null, never undefined or NaN.
 
 import type { EngineReason } from '../engine/select.js';
 import {
@@ -37,14 +37,14 @@ export interface StudyResults {
   /** What the report shows in detail: the K whose first model (auto, where it was fitted) has the highest bound in the first run. */
   readonly chosen: {
     readonly features: number;
-    /** How `auto` chose a number of features, on the training part of the first run; null where nobody asked. */
+    /** How `auto` chose a number of features, on the training part of the first run; null if not requested. */
     readonly byEvidence: FeatureChoice | null;
   };
   /** For each K of the sparse fits of the first run. */
   readonly evidence: readonly StudyEvidence[];
   /** Features of the first run's model with the chosen K; null where items have no names. */
   readonly topics: { readonly model: ModelKind; readonly features: readonly Topic[] } | null;
-  /** What the report is explored by: the same model's features with their items and users. Not in results.json. */
+  /** For the search of the report: the same model's features with their items and users. Not in results.json. */
   readonly atlas?: Atlas | undefined;
   /** A user of the data, for commands that ask for one: the one with most edges. */
   readonly example: { readonly user: string };
@@ -69,7 +69,7 @@ export type StudyFinding =
       readonly fit: StudyFit | null;
     };
 
-/** What it takes to repeat the study, and where and how long it ran. */
+/** What is needed to repeat the study, and where and how long it ran. */
 export interface StudyReceipt {
   readonly fingerprint: string;
   /** graphex. */
@@ -112,7 +112,7 @@ export interface StudyOrigin extends ReadGuess {
   readonly threads: number | null;
 }
 
-/** How long a stage took, and in which run; stages that were worked on at once overlap. */
+/** How long a stage took, and in which run; parallel stages overlap. */
 export interface StageTime extends Stage {
   readonly run: number | null;
   readonly seconds: number;
@@ -149,9 +149,9 @@ export interface StudySplit {
   readonly train: PartSize;
   readonly foldin: PartSize;
   readonly test: PartSize;
-  /** Vertices drawn by their coins, with or without an edge in a part. */
+  /** Vertices that the random draws chose, with or without an edge in a part. */
   readonly coins: BySide<number>;
-  /** Edges of fold-in and test to items that training never saw. */
+  /** Edges of fold-in and test to items not in training. */
   readonly dropped: number;
 }
 
@@ -160,10 +160,10 @@ export interface StudyRun {
   readonly repeat: number;
   readonly split: StudySplit;
   readonly fits: readonly StudyFit[];
-  /** How the counts of a multigraph were fitted, and why; null where there are none. */
+  /** How the counts of a multigraph were fitted, and why; null if there are none. */
   readonly counts: CountChoice | null;
   readonly leaderboard: Leaderboard;
-  /** The fit made for ranking; null where none was asked for. */
+  /** The ranker; null if none was requested. */
   readonly ranker: StudyRanker | null;
 }
 
@@ -186,16 +186,16 @@ export interface StudyFit {
   readonly rate: BySide<number>;
   /** Both sides, with the unseen vertices of a dense one. */
   readonly sides: SidesReport;
-  /** Another model of the same run that came to the very same fit; it was made once. */
+  /** Another model of the same run with the same fit. */
   readonly sameAs: ModelKind | null;
-  /** Null where no draws were asked for. */
+  /** Null if no draws were requested. */
   readonly predictive: StudyPredictive | null;
 }
 
 /** A fit that was checked by draws. */
 export type CheckedFit = StudyFit & {
   readonly predictive: StudyPredictive;
-  /** Other models that came to the very same fit, where it stands for them too. */
+  /** Other models with the same fit. */
   readonly also?: readonly ModelKind[] | undefined;
 };
 
@@ -205,7 +205,7 @@ export function checkedFits(fits: readonly StudyFit[]): CheckedFit[] {
 }
 
 /**
- * The fits to compare by their predictions, each once: one that has two names is judged as the first of them is. Corrections
+ * The fits to compare by their predictions, each once: a fit with two names is evaluated under the first. Corrections
  * by replicas, which a study makes for one of its models, count for a fit whichever of its names they were made under.
  */
 export function predictingFits(fits: readonly StudyFit[]): CheckedFit[] {
@@ -236,7 +236,7 @@ export interface StudyPredictive extends PredictiveCheck {
   readonly drawsGiven: DrawsGiven;
 }
 
-/** Bounds on the evidence with the sizes learned on both; the difference speaks for or against sparsity. */
+/** Bounds on the evidence with the sizes learned on both; a positive difference is evidence for sparsity. */
 export interface StudyEvidence {
   readonly features: number;
   readonly sparse: number;
