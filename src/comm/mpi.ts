@@ -8,7 +8,6 @@ import type { Addable, Communicator } from './communicator.js';
 /** What a launcher writes into the environment of each process. */
 export interface Launched {
   readonly size: number;
-  /** The launcher's variable. */
   readonly by: string;
 }
 
@@ -79,7 +78,6 @@ interface Koffi {
   load(path: string, options: { global: boolean }): Library;
 }
 
-/** Joins the ranks that the launcher has started. */
 export async function openMpi(launched: Launched, environment = process.env): Promise<Communicator> {
   // UCX reads the variable when the library is loaded.
   environment[UCX_WATCHES] ??= 'n';

@@ -32,7 +32,6 @@ export async function remove(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch(() => undefined);
 }
 
-/** Writes the pieces one after the other. */
 export async function writePieces(path: string, pieces: Iterable<string | Uint8Array>): Promise<void> {
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0 } = constants;
   const file = await open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o666);

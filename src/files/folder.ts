@@ -15,13 +15,14 @@ const MOST_TURNS = 100;
 
 export type FolderFiles = Readonly<Record<string, (temporary: string) => Promise<void>>>;
 
+/** How to write a folder, and whether to replace an existing one. */
 export interface FolderOptions {
   /** Also replace files that graphex has not written. Default false. */
   readonly force?: boolean | undefined;
   /** Names of files of earlier results; they are removed if graphex wrote them. */
   readonly obsolete?: RegExp | readonly string[] | undefined;
   /** Files that may be written concurrently, before the others. Default none: one after another. */
-  readonly together?: readonly string[] | undefined;
+  readonly concurrent?: readonly string[] | undefined;
 }
 
 /**
@@ -57,11 +58,11 @@ export async function writeFolder(
         throw writeError(join(folder, name), cause);
       }
     };
-    const together = new Set(options.together ?? []);
+    const concurrent = new Set(options.concurrent ?? []);
     // Wait for all: a failure removes the stage, and nothing may write there afterwards.
-    const results = await Promise.allSettled(Array.from(together, writeFile));
+    const results = await Promise.allSettled(Array.from(concurrent, writeFile));
     for (const one of results) if (one.status === 'rejected') throw one.reason;
-    for (const name of names) if (!together.has(name)) await writeFile(name);
+    for (const name of names) if (!concurrent.has(name)) await writeFile(name);
     const obsolete = obsoleteFiles(before, names, options);
     await writeManifest(stage, names, without(before, obsolete));
     await syncFile(join(stage, MANIFEST));

@@ -13,7 +13,6 @@ const MOST_LOOKED_AT = 10_000_000;
 /** The deepest level of folders that ** visits. */
 const DEEPEST = 64;
 
-/** Whether a path is a pattern. */
 export function isPattern(path: string): boolean {
   return /[*?[]/.test(path);
 }

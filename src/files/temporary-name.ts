@@ -11,7 +11,6 @@ const CREATE = constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0
 /** Enough that two writers never choose the same name. */
 const TOKEN_BYTES = 8;
 
-/** A temporary name in the folder of `path`. */
 export function temporaryPathFor(path: string): string {
   return `${path}.${randomToken()}.part`;
 }

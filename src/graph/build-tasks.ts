@@ -30,7 +30,6 @@ export function countBins({ own, from, to, shift, bins }: CountBins): Uint32Arra
 
 interface Distribution {
   readonly shift: number;
-  /** The bucket of each bin. */
   readonly bucketOf: Uint16Array;
   /** Where the next row of each bucket goes; modified. */
   readonly cursor: Uint32Array;
@@ -223,7 +222,6 @@ function mergeSimple(other: Uint32Array, starts: Uint32Array, first: number, off
   return edges;
 }
 
-/** Rows in shared memory. */
 export function allocateRows(length: number, counted: boolean): Rows {
   return {
     own: allocate(Uint32Array, length),

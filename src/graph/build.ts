@@ -102,7 +102,6 @@ function requireAll(side: string, counted: number, rows: number, count: number):
   );
 }
 
-/** The sum of two counts of one pair. */
 export function addCounts(a: number, b: number): number {
   if (a + b < 2 ** 32) return a + b;
   throw new InputError(

@@ -17,7 +17,6 @@ export function addHashes(a: HashSum, b: HashSum): HashSum {
   return { low: (a.low + b.low) | 0, high: (a.high + b.high) | 0 };
 }
 
-/** Two hashes of every id of a side. */
 export interface IdHashes {
   readonly low: Int32Array;
   readonly high: Int32Array;

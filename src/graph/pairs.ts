@@ -53,7 +53,6 @@ export function graphOfPairs(
   });
 }
 
-/** Says what is wrong with an id. */
 function idProblem(id: unknown): string | undefined {
   if (typeof id === 'bigint') return 'write it as a text, as in String(id)';
   if (typeof id === 'number' && Number.isSafeInteger(id)) return undefined;

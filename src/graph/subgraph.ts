@@ -128,7 +128,6 @@ function takeRows(side: EdgeRows, vertices: Uint32Array, degree: Uint32Array, nu
   return { offsets, neighbors, counts };
 }
 
-/** The vertices of degree above 0, ascending. */
 function withEdges(degree: Uint32Array): Uint32Array {
   let kept = 0;
   for (let v = 0; v < degree.length; v++) if (degree[v] > 0) kept++;

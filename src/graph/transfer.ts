@@ -15,7 +15,6 @@ type EncodedIds =
   | { readonly kind: 'integer'; readonly values: Float64Array }
   | { readonly kind: 'text'; readonly bytes: Uint8Array; readonly ends: Uint32Array };
 
-/** The key of encoded ids. */
 const IDS = 'vertexIds';
 
 export function toShared<T>(value: T): Transfer<T> {

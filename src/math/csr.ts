@@ -53,7 +53,6 @@ export function collectLists(
   return { offsets, values: result };
 }
 
-/** Number of entries of each list. */
 export function lengths(lists: RowLists): Uint32Array {
   return Uint32Array.from(
     { length: lists.offsets.length - 1 },

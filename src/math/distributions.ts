@@ -20,7 +20,6 @@ const heights = new Float64Array(LAYERS + 1);
   for (let i = 0; i <= LAYERS; i++) heights[i] = density(edges[i]);
 }
 
-/** Standard normal. */
 export function normal(random: Random): number {
   for (;;) {
     const bits = random.uint32();

@@ -4,7 +4,6 @@ import { randomStream, textHash } from './random.js';
 import { STREAMS } from './streams.js';
 
 export interface IdDraws {
-  /** Whether the sample of users includes this id. */
   keepsUser(id: string): boolean;
   keepsItem(id: string): boolean;
 }

@@ -26,7 +26,6 @@ export function allocate<T extends TypedArray>(type: ArrayType<T>, length: numbe
   return new type(allocateBytes(type.BYTES_PER_ELEMENT * length));
 }
 
-/** Whether the values are in shared memory. */
 export function isShared(values: TypedArray): boolean {
   return canShareMemory() && values.buffer instanceof SharedArrayBuffer;
 }

@@ -25,7 +25,6 @@ function makeTable() {
   return { value, slope };
 }
 
-/** log of the density at x. */
 export function logDensity(x: number): number {
   return -0.5 * x * x - LOG_ROOT_TWO_PI;
 }

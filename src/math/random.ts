@@ -90,7 +90,6 @@ export function textHash(text: string): [number, number] {
   return [mix(h1 ^ text.length), mix(h2 + h1)];
 }
 
-/** Shuffles the values in place. */
 export function shuffle<T extends number[] | Uint32Array>(values: T, random: Random): T {
   for (let i = values.length - 1; i > 0; i--) {
     const j = random.below(i + 1);

@@ -107,7 +107,6 @@ export function expm1Ratio(x: number): number {
   return x === 0 ? 1 : Math.expm1(x) / x;
 }
 
-/** log(x!) for whole x ≥ 0. */
 export function logFactorial(x: number): number {
   return x < 2 ? 0 : lgamma(x + 1);
 }

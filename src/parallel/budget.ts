@@ -19,13 +19,13 @@ export function withWaitReport(
   shares: readonly ThreadShare[],
   report: (ms: number) => void,
 ): readonly ThreadShare[] {
-  let asked: number | undefined;
+  let requested: number | undefined;
   let reported = false;
   return shares.map(({ begin, take, end }) => ({
     async begin() {
-      asked ??= performance.now();
+      requested ??= performance.now();
       await begin();
-      if (!reported) report(performance.now() - asked);
+      if (!reported) report(performance.now() - requested);
       reported = true;
     },
     take,
@@ -34,30 +34,30 @@ export function withWaitReport(
 }
 
 /**
- * A share of `threads` for each of `parts` jobs. If `threads` is undefined or at least the number of cores, nothing is
+ * A share of `threads` for each of `jobs` jobs. If `threads` is undefined or at least the number of cores, nothing is
  * divided: the cores themselves are the limit, and one job uses what another leaves idle.
  */
-export function shareThreads(threads: number | undefined, parts: number): readonly ThreadShare[] {
+export function shareThreads(threads: number | undefined, jobs: number): readonly ThreadShare[] {
   if (threads === undefined || threads >= cores()) {
     const all: ThreadShare = { begin: async () => {}, take: () => threads, end: () => {} };
-    return Array.from({ length: parts }, () => all);
+    return Array.from({ length: jobs }, () => all);
   }
   let free = Math.max(1, Math.floor(threads));
   /** Jobs that have no thread yet. */
-  let toCome = parts;
+  let unstarted = jobs;
   /** Jobs that have not taken a step yet. */
-  let toStep = parts;
+  let unstepped = jobs;
   const queue: (() => void)[] = [];
   const admit = () => {
     while (free > 0 && queue.length > 0) {
       free--;
-      toCome--;
+      unstarted--;
       queue.shift()?.();
     }
   };
   const createShare = (): ThreadShare => {
-    let state: 'to come' | 'waiting' | 'working' | 'done' = 'to come';
-    let further = 0;
+    let state: 'new' | 'waiting' | 'working' | 'done' = 'new';
+    let extra = 0;
     let stepped = false;
     let admitted = () => {};
     return {
@@ -76,27 +76,27 @@ export function shareThreads(threads: number | undefined, parts: number): readon
       },
       take() {
         if (state !== 'working') return 1;
-        free += further;
-        const spare = Math.max(0, free - toCome);
-        further = stepped ? spare : Math.ceil(spare / toStep);
-        if (!stepped) toStep--;
+        free += extra;
+        const spare = Math.max(0, free - unstarted);
+        extra = stepped ? spare : Math.ceil(spare / unstepped);
+        if (!stepped) unstepped--;
         stepped = true;
-        free -= further;
+        free -= extra;
         admit();
-        return 1 + further;
+        return 1 + extra;
       },
       end() {
         if (state === 'done') return;
-        if (state === 'working') free += 1 + further;
-        else toCome--;
-        if (!stepped) toStep--;
+        if (state === 'working') free += 1 + extra;
+        else unstarted--;
+        if (!stepped) unstepped--;
         if (state === 'waiting') queue.splice(queue.indexOf(admitted), 1);
         state = 'done';
-        further = 0;
+        extra = 0;
         admitted();
         admit();
       },
     };
   };
-  return Array.from({ length: parts }, createShare);
+  return Array.from({ length: jobs }, createShare);
 }

@@ -27,7 +27,6 @@ export interface WorkerPool {
     signal?: AbortSignal,
     onProgress?: TaskOptions['onProgress'],
   ): Promise<Output>;
-  /** Runs `task` once on every worker with the same input. */
   everywhere<Input, Output>(task: string, input: Input): Promise<Output[]>;
   close(): Promise<void>;
 }

@@ -1,4 +1,3 @@
-/** Whether the bytes are the beginning of a Parquet file. */
 export function isParquet(first: Uint8Array): boolean {
   return [...'PAR1'].every((letter, i) => first[i] === letter.charCodeAt(0));
 }

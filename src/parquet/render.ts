@@ -5,7 +5,6 @@ import type { Values } from './decode.js';
 import type { Meaning, ParquetColumn } from './footer.js';
 import { DamagedError } from './thrift.js';
 
-/** The value at an index, as text. */
 export type Render = (values: Values, at: number) => string;
 
 /** Undefined for columns whose values cannot be ids, or that are better read as bytes. */

@@ -21,7 +21,6 @@ export interface Cell {
   readonly column: ParquetColumn;
   readonly present: boolean;
   readonly values: Values;
-  /** Index of the value in `values`. */
   readonly at: number;
 }
 
@@ -43,7 +42,6 @@ export type ParquetSource = string | { readonly name: string; readonly blob: Blo
 export const sourceLabel = (source: ParquetSource): string =>
   typeof source === 'string' ? source : source.name;
 
-/** Bytes that can be read in any order. */
 interface Handle {
   readonly size: number;
   /** Fills `into` from `position` on; returns the number of bytes read, 0 at the end. */

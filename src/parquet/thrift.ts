@@ -109,7 +109,6 @@ export function numberOf(struct: ThriftStruct | undefined, field: number): numbe
   throw new DamagedError(`field ${field} of its description is not a number`);
 }
 
-/** The field as a whole number from 0 to `max`. */
 export function sizeOf(struct: ThriftStruct | undefined, field: number, max: number, what: string): number {
   const value = numberOf(struct, field);
   if (value !== undefined && value >= 0 && value <= max) return value;

@@ -9,7 +9,6 @@ export interface NamedProcess {
   readonly process: Pick<SampleGraphexOptions, 'users' | 'items' | 'sizes' | 'probability' | 'decreasing'>;
 }
 
-/** Uniform points of [0, 1]. */
 const unit: FiniteIntensity = { mass: 1, sample: (random) => random.uniform() };
 
 /** Positions on the half-line; 0 is the most active point. Edges beyond the depth are lost: at most 1/(1 + depth) of them. */

@@ -48,6 +48,7 @@ export interface SampleGraphexOptions
 
 /** The points of one side. */
 export interface PointSet {
+  /** The points x or y. */
   readonly positions: Float64Array;
   /** The point's label, from 0 to the size of the side. */
   readonly labels: Float64Array;

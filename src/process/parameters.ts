@@ -10,6 +10,7 @@ import { chooseCut, type SidePrior } from './unseen.js';
 export interface ModelParameters {
   readonly users: SidePrior;
   readonly items: SidePrior;
+  /** Number of features, K. */
   readonly features: number;
 }
 

@@ -24,7 +24,6 @@ export interface TiltedOptions {
 
 export interface FeatureAtoms {
   readonly weights: Float64Array;
-  /** Atoms × features, row-major. */
   readonly features: Float64Array;
   /** Expected mass per feature, Σ w θ_k, of the atoms below the cut. */
   readonly missing: Float64Array;

@@ -198,7 +198,7 @@ async function writeShards(
   let whole: PartitionDocument | undefined;
   const files: Record<string, FolderFiles[string]> = {};
   for (let s = 0; s < shards; s++) files[shardFile(s)] = (path) => writeShard(path, s);
-  const together = Object.keys(files);
+  const shardFiles = Object.keys(files);
   files[ITEMS_FILE] = async (path) => {
     const sums = await pool.everywhere<number, ItemSums | undefined>('itemSums', job);
     for (const sum of sums) if (sum) totals.addItems(sum);
@@ -211,7 +211,7 @@ async function writeShards(
   try {
     throwIfAborted(signal);
     step();
-    await writeFolder(folder, files, { force, obsolete: SHARD_FILE, together });
+    await writeFolder(folder, files, { force, obsolete: SHARD_FILE, concurrent: shardFiles });
   } finally {
     signal?.removeEventListener('abort', abort);
     await pool.close();

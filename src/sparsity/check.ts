@@ -57,6 +57,7 @@ export interface SparsityCheck {
   /** By the side that is *sampled*; each curve describes the other side. */
   readonly curves: BySide<readonly CurvePoint[]>;
   readonly verdict: Verdict;
+  /** The names of the two sides. */
   readonly names: SideNames;
 }
 
