@@ -50,7 +50,7 @@ function sources() {
   ]);
 }
 
-/** `sides.md` → `laws.html`, `api/README.md` → `api/index.html`, `../README.md` → `project/index.html`. */
+/** `sides.md` → `sides.html`, `api/README.md` → `api/index.html`, `../README.md` → `project/index.html`. */
 function htmlPath(path) {
   return path
     .replace(/^\.\.\//, 'project/')
@@ -67,12 +67,9 @@ function render(path, text, pages) {
   const address = (href) => {
     const [file, anchor] = href.split('#');
     if (file === '') return `#${anchor}`;
-    const target = posix.normalize(posix.join(own, file));
-    const found = [target, posix.join(target, 'README.md')].find(
-      (name) => pages.has(name) || pages.has(besideName(name)),
-    );
-    if (found === undefined) return undefined;
-    const key = pages.has(found) ? found : besideName(found);
+    const target = posix.join('docs', own, file);
+    const key = [target, posix.join(target, 'README.md')].map(manualPath).find((name) => pages.has(name));
+    if (key === undefined) return undefined;
     const to = posix.relative(posix.dirname(htmlPath(path)), htmlPath(key));
     return anchor === undefined ? to : `${to}#${anchor}`;
   };
@@ -124,13 +121,9 @@ function render(path, text, pages) {
   };
 }
 
-/** A page of docs/ names what lies beside docs/ by ../NAME, whatever folder it is in itself. */
-function besideName(name) {
-  return name.startsWith('../')
-    ? `../${posix.basename(name)}`
-    : name.startsWith('docs/')
-      ? name.slice(5)
-      : `../${name}`;
+/** A path from the root of the project as `sources` names it: `docs/data.md` → `data.md`, `README.md` → `../README.md`. */
+function manualPath(path) {
+  return path.startsWith('docs/') ? path.slice('docs/'.length) : `../${path}`;
 }
 
 function plain(token) {

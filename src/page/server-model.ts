@@ -65,8 +65,8 @@ export async function servedModel(): Promise<ModelSummary | 'locked' | undefined
     ...{ source: 'this server', type: 'posterior', kind, users, items, served: true },
     names: sideNames(names),
     features: features || undefined,
-    ...{ bound: undefined, bounds: [], iterations: 0, converged: true, seconds: 0, engine: '' },
-    ...{ why: undefined, threads: undefined, sides: [], split: undefined },
+    ...{ bound: undefined, bounds: [], iterations: 0, converged: true, seconds: undefined },
+    ...{ engine: undefined, why: undefined, threads: undefined, sides: [], split: undefined },
   };
 }
 

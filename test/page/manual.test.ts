@@ -63,11 +63,11 @@ describe.skipIf(!canVisit)(canVisit ? 'search in the manual' : `skipped: ${whyNo
     const heard = complaints(page);
     await page.goto(`${site.address}manual/commands/index.html`);
     await page.keyboard.press('/');
-    await page.keyboard.type('which law');
+    await page.keyboard.type('which option');
     await page.waitForSelector('#found li a');
-    expect(await page.textContent('#found li a')).toContain('Which law?');
+    expect(await page.textContent('#found li a')).toContain('Which option to use');
     await page.click('#found li a');
-    await page.waitForURL(/manual\/laws\.html/);
+    await page.waitForURL(/manual\/sides\.html/);
     await page.fill('#search', 'no such word in it qqq');
     await page.waitForSelector('#found p');
     expect(await page.textContent('#found p')).toBe('Nothing has all of these words.');

@@ -62,7 +62,9 @@ describe.skipIf(!canVisit)('a server with a model', () => {
       .poll(() => page.locator('.list b').allInnerTexts())
       .toEqual(list.map(({ item }) => title(item)));
     expect(await page.locator('.sure').innerText()).toMatch(/^(High|Medium|Low) confidence: /);
-    expect(await page.locator('footer').innerText()).toContain('what you click is sent there');
+    expect(await page.locator('footer').innerText()).toContain(
+      'your clicks are sent there, and nowhere else',
+    );
     const saved = await download(page, () => button(page, 'Save this list as JSON lines').click());
     expect(JSON.parse(saved.toString()).items).toEqual(
       list.map(({ item, score }) => ({ item, score, title: title(item) })),
@@ -89,7 +91,7 @@ describe.skipIf(!canVisit)('a server with a model', () => {
     });
     const page = await (await browser.newContext({ serviceWorkers: 'block' })).newPage();
     await page.goto(locked.url);
-    await page.getByText('This server has a model for those who have a key').waitFor();
+    await page.getByText('This server has a model and asks for a key').waitFor();
     const give = async (text: string) => {
       await page.getByLabel('Key').fill(text);
       await page.keyboard.press('Enter');

@@ -187,10 +187,12 @@ function Fitted({ fitted }: { readonly fitted: ModelSummary }) {
           <dt>Iterations</dt>
           <dd>{grouped(fitted.iterations)}</dd>
         </div>
-        <div>
-          <dt>Time</dt>
-          <dd>{capital(aboutTime(fitted.seconds ?? 0).replace('about ', ''))}</dd>
-        </div>
+        {fitted.seconds !== undefined && (
+          <div>
+            <dt>Time</dt>
+            <dd>{capital(aboutTime(fitted.seconds).replace('about ', ''))}</dd>
+          </div>
+        )}
       </dl>
       {fitted.why && (
         <p class="quiet">
