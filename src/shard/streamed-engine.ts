@@ -119,7 +119,7 @@ export function createStreamedEngine(
     const values = prefetched?.of === one ? await prefetched.values : await readTable(one);
     one.loaded = await local.createTable(one.features, values, one.activity);
     table = one;
-    // A new table would sum its masses anew, in another order than the last update did.
+    // A new table would sum its masses in another order than the last update did.
     void local.setMass(one.loaded, one.totals.mass);
     void local.setUnseenMass(one.loaded, one.totals.unseenMass, one.totals.unseenMassAt);
   }

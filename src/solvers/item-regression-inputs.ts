@@ -1,14 +1,14 @@
-// What the regressions of items read: the columns that may be inputs, the users' lists of them, and the lists of the targets.
+// The data of item regressions: the columns that may be inputs, the users' lists of columns, and the lists of the targets.
 
 import type { RowLists } from '../math/csr.js';
 import { allocate, inSharedMemory } from '../math/memory.js';
 import { needsWide, tileWork } from './pair-counts.js';
 
-/** Bytes that the pair counts may take: beyond them the least popular columns are no inputs. */
+/** The most bytes of pair counts. If they would take more, the least popular columns are no inputs. */
 const PAIR_BYTES = 2 ** 29;
-/** Pairs of a user's columns counted at most, over all users, or what comes to the same: beyond them users are left out, evenly. */
+/** The most pairs of a user's columns to count, over all users, or equivalent work. With more, evenly spaced users are left out. */
 const MAX_PAIRS = 5e9;
-/** So many users fit into a few words of bits, and what two columns share is counted where it is asked for. */
+/** Up to this number, a column's users fit in a few words of bits, and common users are counted on demand. */
 const FEW_USERS = 512;
 
 export interface RegressionData {
@@ -21,18 +21,18 @@ export interface RegressionData {
   readonly targets?: Uint32Array | undefined;
 }
 
-/** Columns and their items, the most popular first: what is asked for often then lies together. */
+/** Columns and their items, the most popular first, so that what is read often lies together. */
 export interface RegressionInputs {
   /** Whether users are few enough for bits instead of counted pairs. */
   readonly few: boolean;
-  /** Per column its item. */
+  /** The item of each column. */
   readonly inputs: Uint32Array;
-  /** Per user the columns they have, and per column its users. */
+  /** Columns by user, and users by column. */
   readonly rows: RowLists;
   readonly columns: RowLists;
 }
 
-/** The most popular items that may be inputs, as many as pair counts have room for, and the users' lists of them. */
+/** The most popular items that may be inputs, as many as their pair counts fit in memory, and the users' lists of them. */
 export function chooseInputs({ users, items, inputs: allowed }: RegressionData): RegressionInputs {
   const itemCount = items.offsets.length - 1;
   const degree = Uint32Array.from({ length: itemCount }, (_, i) => items.offsets[i + 1] - items.offsets[i]);
@@ -86,7 +86,7 @@ export function chooseInputs({ users, items, inputs: allowed }: RegressionData):
   };
 }
 
-/** The lists of some rows, where threads can share them. */
+/** The lists of some rows, in memory that threads share. */
 export function listsOf(lists: RowLists, rows: Uint32Array): RowLists {
   const offsets = allocate(Uint32Array, rows.length + 1);
   for (const [r, row] of rows.entries()) {

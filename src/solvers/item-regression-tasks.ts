@@ -1,5 +1,5 @@
-// What a worker of the item regressions does: rows of pair counts, and one small system for each target. Blocks are independent
-// of each other, so results do not depend on the number of workers.
+// The tasks of a worker of item regressions: it counts rows of pairs, and solves one small system for each target. Blocks are
+// independent, so results do not depend on the number of workers.
 
 import type { RowLists } from '../math/csr.js';
 import { serveTasks } from '../parallel/worker.js';
@@ -8,27 +8,27 @@ import { type CountedColumns, copyCounts, createTiles, pairsMet, TILE } from './
 
 /** Targets solved at a time. */
 export const BLOCK = 16;
-/** Gains looked at to guess how large those of the chosen columns are. */
+/** Number of sampled gains from which the threshold of the chosen columns is estimated. */
 const SAMPLE = 1024;
-/** Numbers counted one by one in the time in which the bits of one column are compared. */
+/** Entries that can be counted one by one in the time of comparing the bits of one column. */
 const COMMON = 3;
 
-/** Rows of `stride` counts, of 4 bytes each where two are too few. */
+/** Rows of `stride` counts, of 2 bytes each, or 4 if `wide`. */
 export interface CountRows {
   readonly at: number;
   readonly stride: number;
   readonly wide: boolean;
 }
 
-/** How many users each two columns share: counted, or the users of each column as bits. Addresses in the memory of the kernels. */
+/** The number of users that two columns share: as counts, or from the users of each column as bits. Addresses in kernel memory. */
 export interface SharedUsers {
   readonly memory: WebAssembly.Memory;
   readonly columns: number;
-  /** Absent where there are bits. */
+  /** Absent if there are bits. */
   readonly pairs?: CountRows | undefined;
-  /** The same of each target with all columns, where there is room for it. */
+  /** The counts of each target with all columns, if they fit in memory. */
   readonly ofTargets?: CountRows | undefined;
-  /** Rows of so many words of 8 bytes, a multiple of 4. */
+  /** Rows of `words` words of 8 bytes, a multiple of 4. */
   readonly bits?: { readonly at: number; readonly words: number } | undefined;
 }
 
@@ -36,17 +36,17 @@ export interface PairJob {
   readonly next: Int32Array;
   readonly module: WebAssembly.Module;
   readonly places: Int32Array;
-  /** Each worker's scratch for a tile; none where there is no room for it. */
+  /** Each worker's scratch for a tile; empty if memory has no room for it. */
   readonly scratch: readonly number[];
-  /** Per user the columns they have, and the columns where the kernels find them. */
+  /** Columns by user, and the columns in kernel memory. */
   readonly rows: RowLists;
   readonly counted: CountedColumns;
-  /** The users of each list, and where its counts go, one row for each. */
+  /** The users of each list, and the rows that receive its counts. */
   readonly lists: RowLists;
   readonly counts: CountRows;
 }
 
-/** Per list how many users it shares with each column. */
+/** Counts the users that each list shares with each column. */
 export function countPairs({ next, rows, lists, counts, counted, ...place }: PairJob): void {
   const { memory, columns } = counted;
   const count = lists.offsets.length - 1;
@@ -56,7 +56,7 @@ export function countPairs({ next, rows, lists, counts, counted, ...place }: Pai
     const first = TILE * Atomics.add(next, 0, 1);
     if (first >= count) return;
     const last = Math.min(count, first + TILE);
-    const tile = tiles?.isSooner(pairsMet(lists, rows, first, last)) ? tiles : undefined;
+    const tile = tiles?.isFaster(pairsMet(lists, rows, first, last)) ? tiles : undefined;
     tile?.count(lists, first, last);
     for (let c = first; c < last; c++) {
       const own = countsAt(memory, counts.wide, counts.at + c * rowBytes(counts), columns.rows);
@@ -78,47 +78,47 @@ function countsAt(memory: WebAssembly.Memory, wide: boolean, at: number, length:
 
 const rowBytes = ({ stride, wide }: CountRows) => (wide ? 4 : 2) * stride;
 
-/** What is the same for all settings with this λ: the chosen columns of each target, in order, and what they share. */
+/** What all settings with this λ have in common: the chosen columns of each target, in order, and their common users. */
 export interface ChosenColumns {
   readonly lambda: number;
-  /** Columns chosen for each target, at most. */
+  /** The most columns of a target. */
   readonly neighbours: number;
-  /** Where that of the first target lies if it is kept; else a worker has that of one target at a time. */
+  /** The address of the first target's data if they are kept; else a worker holds those of one target at a time. */
   readonly at: number | undefined;
-  /** Per target how many columns it got. */
+  /** The number of columns of each target. */
   readonly found: Uint32Array;
 }
 
 export interface RegressionJob {
   readonly next: Int32Array;
   readonly module: WebAssembly.Module;
-  /** One number that workers count up to take their scratch, and where each worker's lies. */
+  /** A counter by which workers take their scratch, and the address of each. */
   readonly places: Int32Array;
   readonly scratch: readonly number[];
   readonly rows: RowLists;
   readonly shared: SharedUsers;
-  /** Per column how many users have it, and the address of 1/(that + λ). */
+  /** The number of users of each column, and the address of 1/(degree + λ). */
   readonly degree: Float64Array;
   readonly inverse: number;
-  /** Per target its users and its own column, −1: none. */
+  /** The users of each target, and its own column, −1 if it has none. */
   readonly targets: RowLists;
   readonly ownColumn: Int32Array;
   readonly chosen: ChosenColumns;
-  /** Whether they are chosen already. */
+  /** Whether the columns are chosen already. */
   readonly known: boolean;
   readonly neighbours: number;
   readonly dropout: number;
-  /** So many of them are inputs of a second regression, whose weights are added; 0: none. */
+  /** Number of best columns for a second regression, whose weights are added; 0 for none. */
   readonly nearest: number;
   readonly nearestDropout: number;
   readonly tolerance: number;
   readonly maxSteps: number;
-  /** Per target its columns, those that gain most first, and their weights: targets × neighbours. */
+  /** The columns of each target, by falling gain, and their weights: targets × neighbours. */
   readonly sources: Uint32Array;
   readonly weights: Float32Array;
 }
 
-/** The exports of kernels/regression.ts, and of kernels/linear.ts what solves. */
+/** The exports of kernels/regression.ts, and the dense solver of kernels/linear.ts. */
 interface RegressionKernels extends RankKernels {
   regressionGains(counts: number, wide: number, inverse: number, count: number, gains: number): void;
   regressionOrder(gains: number, columns: number, count: number): void;
@@ -152,23 +152,23 @@ interface RegressionKernels extends RankKernels {
   ): void;
 }
 
-/** A multiple of 4, as the kernels have rows. */
+/** Rounded up to a multiple of 4, as the kernels require of rows. */
 function paddedSize(size: number): number {
   return 4 * Math.ceil(size / 4);
 }
 
-/** A multiple of 8, as rankings have rows of scores. */
+/** Rounded up to a multiple of 8, as the ranking kernels require of rows of scores. */
 export function paddedColumns(columns: number): number {
   return 8 * Math.ceil(columns / 8);
 }
 
-/** Of one target: which columns, how many users they share with it, and with each other. */
+/** Bytes of one target's data: its columns, and the users that they share with it and with each other. */
 export function chosenBytes(neighbours: number): number {
   const size = paddedSize(neighbours);
   return 4 * (2 * size + (size * (size + 4)) / 2);
 }
 
-/** Where the parts of a worker's scratch lie. */
+/** The layout of a worker's scratch. */
 function scratchParts(neighbours: number, columns: number, words: number) {
   const size = paddedSize(neighbours);
   const list = 4 * (paddedColumns(columns) + 16);
@@ -216,14 +216,14 @@ export function solveTargets(job: RegressionJob): void {
       sources.set(new Uint32Array(job.shared.memory.buffer, at, size));
       weights.set(bench.solve(at, size, job.dropout));
       if (nearest === 0) continue;
-      // The few are the first of the many.
+      // The nearest columns are the first of all chosen ones.
       const few = bench.solve(at, Math.min(nearest, size), job.nearestDropout);
       for (let i = 0; i < few.length; i++) weights[i] += few[i];
     }
   }
 }
 
-/** A worker's scratch, and what it does there. */
+/** A worker's scratch, with the steps that use it. */
 function createBench(job: RegressionJob) {
   const { shared, chosen, rows, targets, degree, ownColumn } = job;
   const { memory, columns, pairs, bits, ofTargets } = shared;
@@ -241,7 +241,7 @@ function createBench(job: RegressionJob) {
   const words = new Uint32Array(memory.buffer, at('own'), 2 * (bits?.words ?? 0));
   const counts = countsAt(memory, wide, at('counts'), columns);
 
-  /** Whether the users of a target have so much that looking at every column is sooner done than at all of it. */
+  /** Whether the users of a target have so many items that comparing every column's bits is faster than counting the items. */
   function isCommon(from: number, to: number): boolean {
     let met = 0;
     for (let e = from; e < to; e++)
@@ -249,7 +249,7 @@ function createBench(job: RegressionJob) {
     return met > COMMON * columns;
   }
 
-  /** Where the users that each column shares with a target are. */
+  /** The address of the counts of users that each column shares with a target. */
   function countsOf(target: number): number {
     const own = ownColumn[target];
     if (pairs && own >= 0) return pairs.at + own * rowBytes(pairs);
@@ -271,7 +271,7 @@ function createBench(job: RegressionJob) {
 
   return {
     chosen: at('chosen'),
-    /** Chooses the columns that alone would explain most of a target, writes what is known of them; says how many. */
+    /** Chooses the columns that each explain most of a target, and writes their data; returns their number. */
     choose(target: number, to: number): number {
       const { neighbours } = chosen;
       const from = countsOf(target);
@@ -290,7 +290,7 @@ function createBench(job: RegressionJob) {
       else if (pairs) kernels.sharedFromCounts(pairs.at, wide ? 1 : 0, rowBytes(pairs), to, size, matrix);
       return size;
     },
-    /** The weights of the first so many that were chosen. */
+    /** The weights of the first `size` chosen columns. */
     solve(from: number, size: number, dropped: number): Float32Array {
       const padded = paddedSize(size);
       const list = new Uint32Array(memory.buffer, from, size);

@@ -1,12 +1,12 @@
-// Ridge regressions of items on the items nearest to them, all in closed form: of the columns that a target has users in common
-// with, those that would alone explain most of it, and one small dense system for each target,
-//   w = (G_SS + λ + δ·diag(G_SS))⁻¹ G_St,  G the pair counts: how many users have both.
-// δ is what dropout of the inputs comes to, δ = p/(1 − p) where each is left out with probability p. A target is never its own
+// Ridge regressions of items on their nearest items, in closed form. The neighbours S of a target t are the columns that each
+// explain most of it alone. Each target has one small dense system,
+//   w = (G_SS + λ + δ·diag(G_SS))⁻¹ G_St,  where G_ij is the number of users who have both i and j.
+// δ is the effect of dropout of the inputs: δ = p/(1 − p) if each input is dropped with probability p. A target is never its own
 // input. With all columns as neighbours and δ = 0 this is EASE.
 //
-// Reading G_SS is most of the work: its rows lie far apart. So several settings share it: columns are chosen by λ alone, those of
-// fewer neighbours are the first of those of more, and δ is only on the diagonal. Of few users G is never made: a column is then a
-// few words of bits.
+// Reading G_SS takes most of the time, since its rows lie far apart. So several settings share it: columns depend on λ alone, fewer
+// neighbours are the first of more, and δ is only on the diagonal. With few users G is never formed: a column is a few words of
+// bits.
 
 import type { RowLists } from '../math/csr.js';
 import { allocate, createCounter } from '../math/memory.js';
@@ -37,39 +37,39 @@ import { scratchRoom, storeColumns, TILE, tileScratchBytes } from './pair-counts
 
 const TASKS = taskModule('./item-regression-tasks.js', import.meta.url);
 
-/** Bytes of what settings share, at most, where several are tried. */
+/** The most bytes of the data that several settings share. */
 const KEPT_BYTES = 2 ** 28;
 /** Below this many additions a pool of workers costs more than it saves. */
 const SMALL = 1e8;
-/** Relative size of the residual at which a target is done, as rankings do not wait for the last digits. */
+/** Relative residual at which a target counts as solved. Rankings do not need more digits. */
 const TOLERANCE = 1e-4;
 const MAX_STEPS = 200;
 
 export type { RegressionData };
 
 export interface RegressionSetting {
-  /** Inputs of each target. */
+  /** Number of inputs of each target. */
   readonly neighbours: number;
   readonly lambda: number;
   readonly dropout: number;
-  /** A second regression on so many of the inputs, the best, with a dropout of its own: its weights are added. */
+  /** A second regression on the best of the inputs, with its own dropout. Its weights are added. */
   readonly nearest?: { readonly neighbours: number; readonly dropout: number } | undefined;
 }
 
-/** From each item to the targets, as positions among them. */
+/** For each item its weights to the targets, given by position. */
 export type ItemWeights = SparseWeights;
 
-/** Pair counts that wait for settings. */
+/** Solves the regressions of some data for any setting. */
 export interface ItemRegression {
   solve(setting: RegressionSetting, options?: TaskOptions): Promise<ItemWeights>;
 }
 
-/** One that keeps its workers, too. */
+/** A regression that keeps its workers until it is closed. */
 export interface OpenRegression extends ItemRegression {
   close(): Promise<void>;
 }
 
-/** Counts pairs once, for any number of settings. */
+/** Counts the pairs of the data once, for any number of settings. */
 export async function createItemRegression(
   data: RegressionData,
   options: TaskOptions = {},
@@ -77,7 +77,7 @@ export async function createItemRegression(
   return createRegression(data, options, false);
 }
 
-/** The same for several settings: what they have in common is kept, and so are the workers until it is closed. */
+/** The same for several settings: it keeps the data that they share, and its workers. */
 export function openItemRegression(data: RegressionData, options: TaskOptions = {}): Promise<OpenRegression> {
   return createRegression(data, options, true);
 }
@@ -104,7 +104,7 @@ async function createRegression(
   const shared = await shareUsers(heap, chosenInputs, apart, options);
   const kept = createStore(heap, targets.length, several);
   const open = inLanes(TASKS, threadCount(options.threads, Math.ceil(targets.length / BLOCK)));
-  // One after the other: they share the memory.
+  // Settings are solved one after the other, since they share memory.
   let last: Promise<unknown> = Promise.resolve();
   const solve = async (setting: RegressionSetting, { threads, signal, onProgress }: TaskOptions) => {
     const { lambda, dropout, nearest } = setting;
@@ -159,8 +159,8 @@ async function createRegression(
 }
 
 /**
- * What two columns share: the users of each as bits where users are few, else all pairs counted. Targets that are no columns are counted
- * with them, too.
+ * The users that columns share: as bits if users are few, else as counts of all pairs. Targets that are no columns are counted with
+ * every column, too.
  */
 async function shareUsers(
   heap: Heap,
@@ -210,7 +210,7 @@ async function shareUsers(
   }
 }
 
-/** Chosen columns by λ, as many as there is room for. */
+/** Keeps the chosen columns of as many λ as fit in memory. */
 function createStore(heap: Heap, targets: number, several: boolean) {
   const kept: ChosenColumns[] = [];
   const bytes = ({ neighbours }: ChosenColumns) => targets * chosenBytes(neighbours);
@@ -230,14 +230,14 @@ function createStore(heap: Heap, targets: number, several: boolean) {
       while (kept.reduce((sum, old) => sum + bytes(old), own) > KEPT_BYTES) drop(kept[0]);
       return { chosen: { ...plain, at: heap.allocate(own) }, known: false };
     },
-    /** Once all targets have theirs; what a stop left half done is not kept. */
+    /** Call it once all targets have their columns, so that a stopped run keeps nothing incomplete. */
     keep(chosen: ChosenColumns): void {
       if (chosen.at !== undefined && !kept.includes(chosen)) kept.push(chosen);
     },
   };
 }
 
-/** From targets and their sources to sources and their targets. */
+/** Transposes weights by target into weights by source. */
 function bySource(
   { chosen, sources, neighbours, weights: ofTargets }: RegressionJob,
   inputs: Uint32Array,

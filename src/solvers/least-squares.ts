@@ -24,30 +24,30 @@ export interface LeastSquaresOptions extends TaskOptions {
   readonly features: number;
   /** Regularization; a row's share is λ·(degree + α·size of the other side). */
   readonly lambda: number;
-  /** Weight of the squared score of every pair, seen or not, beside 1 for the seen ones. */
+  /** Weight of the squared score of every pair, seen or not. Seen pairs have an additional weight of 1. */
   readonly alpha: number;
   readonly iterations: number;
   readonly seed: number;
   /**
-   * The items' table to begin with, items × features or fewer: other features begin with small random numbers, as all do by
-   * default.
+   * The starting table of the items, items × features or with fewer features. Other features start with small random numbers, as
+   * all do by default.
    */
   readonly start?: Float32Array | undefined;
-  /** The users', with as many features. */
+  /** The starting table of the users, with as many features as `start`. */
   readonly startUsers?: Float32Array | undefined;
-  /** After each iteration the items go so much further the way they went in it, as least squares in turn creep. Default 0. */
+  /** After each iteration the items move further by this fraction of their change, since alternation converges slowly. Default 0. */
   readonly momentum?: number | undefined;
-  /** Workers that others use, too; by default some of its own, where the work is worth them. */
+  /** Workers that are shared with other calls. Default: own workers if there is enough work. */
   readonly workers?: SolverLanes | undefined;
 }
 
-/** Workers of the solvers, for several calls one after the other. */
+/** Workers of the solvers, for several consecutive calls. */
 export interface SolverLanes {
   readonly lanes: Lanes;
   readonly count: number;
 }
 
-/** For tables of so many rows; to be closed by whoever opened them. */
+/** Opens workers for tables of `rows` rows; the caller closes them. */
 export function openSolvers(threads: number | undefined, rows: number): SolverLanes {
   const count = lanesFor(threads, rows);
   return { count, lanes: inLanes(SOLVERS, count) };
@@ -64,9 +64,9 @@ export interface LeastSquaresTables {
   readonly features: number;
 }
 
-/** Conjugate-gradient steps a row takes in one half-step, from where it was. */
+/** Conjugate-gradient steps of a row in one half-step, from its present value. */
 const STEPS = 3;
-/** Relative size of the residual at which a new row is done: float32 has little more. */
+/** Relative residual at which a new row counts as solved. float32 has hardly more digits. */
 const FOLD_TOLERANCE = 1e-5;
 
 /** Alternating least squares: Σ_edges (1 − x·y)² + α Σ_pairs (x·y)² + regularization, over both tables. */
@@ -76,7 +76,7 @@ export async function alternatingLeastSquares(
 ): Promise<LeastSquaresTables> {
   const { features, alpha, iterations, signal } = options;
   const rows = { users: edges.users.offsets.length - 1, items: edges.items.offsets.length - 1 };
-  // An edge is two vectors' work, a row half of a matrix'.
+  // An edge takes the work of two vectors, a row that of half a matrix.
   const each = edges.users.values.length + ((rows.users + rows.items) * features) / 2;
   const solver = await createSolver(each * features * iterations, Math.max(rows.users, rows.items), options);
   try {
@@ -119,8 +119,8 @@ export async function alternatingLeastSquares(
 }
 
 /**
- * Rows for new users given the items' table, solved to the end. Only items marked in `shown` count as unseen pairs: of
- * the others nothing is known.
+ * The rows of new users given the items' table, solved to convergence. Only items marked in `shown` count as unseen pairs, since
+ * nothing is known of the others.
  */
 export async function foldInLeastSquares(
   items: Float32Array,
@@ -158,7 +158,7 @@ export async function foldInLeastSquares(
   }
 }
 
-/** Moves a table further the way it went since the last call; the first two only look on, as a start tells no way. */
+/** Moves a table further in the direction of its change since the last call. The first call only records the table. */
 function createMomentum(momentum: number): (table: Float32Array) => void {
   let before: Float32Array | undefined;
   return (table) => {
@@ -175,7 +175,7 @@ interface SolverSide {
   readonly lists: { readonly offsets: number; readonly neighbors: number };
 }
 
-/** `rows`: of the larger table that it solves for. */
+/** `rows` is the number of rows of the larger table. */
 async function createSolver(
   work: number,
   rows: number,
@@ -206,7 +206,7 @@ async function createSolver(
       }
       return result;
     },
-    /** Makes factor · Σ y yᵀ of a table, which `solve` then reads. */
+    /** Computes factor · Σ y yᵀ of a table, which `solve` reads. */
     gram: (table: number, rows: number, factor: number) =>
       kernels.alsGram(table, rows, stride, factor, gram, packed),
     async solve(
@@ -235,7 +235,7 @@ function copyRows(rows: Float32Array, features: number, view: Float32Array, stri
   }
 }
 
-/** The tables that least squares begin with by default, for several of them. */
+/** The default starting tables, for several runs of least squares. */
 export function leastSquaresStart(
   rows: { readonly users: number; readonly items: number },
   features: number,
@@ -249,7 +249,7 @@ export function leastSquaresStart(
   return { users: table(rows.users, 0), items: table(rows.items, 1) };
 }
 
-/** Small normal numbers, so that products start near zero but no two features alike. */
+/** Small normal numbers: products start near zero, and no two features are alike. */
 function randomize(view: Float32Array, features: number, stride: number, seed: number, side: number): void {
   const random = randomStream(seed, STREAMS.leastSquares, side);
   for (let r = 0; r * stride < view.length; r++) {

@@ -1,4 +1,4 @@
-// The kernels of the linear solvers, and the addresses that a worker hands to them.
+// The kernels of the linear solvers, and the addresses that a worker passes to them.
 
 import type { RowLists } from '../math/csr.js';
 import type { Heap } from '../wasm/heap.js';

@@ -17,10 +17,10 @@ export interface LeastSquaresJob extends WorkerPlace {
   readonly block: number;
   readonly stride: number;
   readonly lambda: number;
-  /** Added to the degree in the row's share of the regularization. */
+  /** Added to the degree in the regularization of a row. */
   readonly base: number;
   readonly steps: number;
-  /** Relative size of the residual at which a row is done before all steps. */
+  /** Relative residual at which a row counts as solved before all steps. */
   readonly tolerance: number;
 }
 
@@ -28,11 +28,11 @@ export function leastSquaresScratchBytes(stride: number): number {
   return 12 * 4 * stride + 48;
 }
 
-/** Rows that a worker takes at a time, at most. */
+/** The most rows that a worker takes at a time. */
 export const MOST_ROWS = 128;
 const BLOCKS_PER_LANE = 8;
 
-/** A multiple of 4, as rows are solved four at a time; fewer where there are few, so that no worker waits for another. */
+/** A multiple of 4, since rows are solved four at a time; smaller if rows are few, so that no worker idles. */
 export function rowsPerBlock(rows: number, lanes: number): number {
   return Math.min(MOST_ROWS, 4 * Math.ceil(rows / (4 * BLOCKS_PER_LANE * lanes)));
 }

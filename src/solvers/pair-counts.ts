@@ -1,5 +1,5 @@
-// How many members lists share: each of some columns with each of some targets, 128 targets at a time (kernels/pairs.ts). On @simulated this
-// takes a tenth of the time of counting one by one. Where members have short lists, counting one by one is sooner done.
+// Counts the members that columns share with targets, in tiles of 128 targets (kernels/pairs.ts). On @simulated this takes a tenth
+// of the time of counting one by one. If members have short lists, counting one by one is faster.
 
 import type { RowLists } from '../math/csr.js';
 import type { Heap } from '../wasm/heap.js';
@@ -7,16 +7,16 @@ import { type StoredLists, storeLists } from './linear-kernels.js';
 
 /** Targets of a tile. */
 export const TILE = 128;
-/** Members of columns whose masks are added up in the time in which one more member is counted. */
+/** Members of columns whose masks are added in the time of counting one member directly. */
 const MASKS_PER_COUNT = 1.5;
-/** The same for reading off the counts of a column. */
+/** Columns whose counts are read from a tile in that time. */
 const COLUMNS_PER_COUNT = 0.014;
-/** Members of a list up to which its counts take 2 bytes: as many as the kernel adds up at once. */
+/** Counts of lists with at most this many members take 2 bytes, which is what the kernel sums in one pass. */
 const NARROW = 2 ** 16 - 8;
-/** Scratch of all workers together: the lists, and what is counted, lie beside it in the memory of the kernels. */
+/** The most scratch bytes of all workers. Kernel memory also holds the lists and the counts. */
 const SCRATCH_BYTES = 2 ** 31;
 
-/** Pairs that could be counted one by one in the time in which tiles of all columns with each other are made. */
+/** Pairs that could be counted one by one in the time of the tiles of all columns with each other. */
 export function tileWork(edges: number, columns: number): number {
   return Math.ceil(columns / TILE) * pairsOfTile(edges, columns);
 }
@@ -25,11 +25,11 @@ function pairsOfTile(edges: number, columns: number): number {
   return edges / MASKS_PER_COUNT + columns / COLUMNS_PER_COUNT;
 }
 
-/** Where the columns lie in the memory of the kernels. */
+/** The columns in kernel memory. */
 export interface CountedColumns {
   readonly memory: WebAssembly.Memory;
   readonly columns: StoredLists;
-  /** Members of each list are less than this. */
+  /** Members are numbers below this. */
   readonly members: number;
   /** 4 bytes for a count instead of 2. */
   readonly wide: boolean;
@@ -48,7 +48,7 @@ interface PairKernels {
   ): void;
 }
 
-/** Brings the columns to the kernels. */
+/** Copies the columns into kernel memory. */
 export function storeColumns(heap: Heap, columns: RowLists, members: number): CountedColumns {
   const stored = storeLists(heap, columns);
   let longest = 0;
@@ -58,7 +58,7 @@ export function storeColumns(heap: Heap, columns: RowLists, members: number): Co
   return { memory: heap.memory, columns: stored, members, wide: needsWide(longest) };
 }
 
-/** Whether counts take 4 bytes instead of 2, where so many members are in the longest list. */
+/** Whether counts take 4 bytes instead of 2; `longest` is the number of members of the longest list. */
 export function needsWide(longest: number): boolean {
   return longest > NARROW;
 }
@@ -69,20 +69,20 @@ export function tileScratchBytes({ columns, members, wide }: CountedColumns): nu
 }
 
 /**
- * How many workers the memory has room for, of so many that there is work for, and the bytes of a tile that each may have `beside` its
- * other scratch: 0 where even one would have no room for them, and counts are made one by one.
+ * The number of workers that fit in memory, at most one per block, and the tile bytes of each besides its `otherBytes` of scratch. The
+ * tile is 0 if not even one worker has room for it; pairs are then counted one by one.
  */
 export function scratchRoom(
   blocks: number,
   tile: number,
-  beside = 0,
+  otherBytes = 0,
 ): { readonly workers: number; readonly tile: number } {
-  const own = tile + beside <= SCRATCH_BYTES ? tile : 0;
-  const workers = Math.max(1, Math.floor(SCRATCH_BYTES / (own + beside)));
+  const own = tile + otherBytes <= SCRATCH_BYTES ? tile : 0;
+  const workers = Math.max(1, Math.floor(SCRATCH_BYTES / (own + otherBytes)));
   return { workers: Math.min(blocks, workers), tile: own };
 }
 
-/** Counts of a tile: column by column, TILE each. */
+/** Counts of a tile: TILE counts for each column. */
 export type TileCounts = Uint16Array | Uint32Array;
 
 /** A worker's scratch for tiles. */
@@ -101,12 +101,9 @@ export function createTiles(module: WebAssembly.Module, counted: CountedColumns,
   const ofTile = pairsOfTile(edges, columns.rows);
   return {
     counts,
-    /**
-     * Whether a tile is sooner made than so many targets are counted one by one, in which so many pairs would be met. Either has the same
-     * counts.
-     */
-    isSooner: (pairs: number) => pairs > ofTile,
-    /** Counts targets first … last − 1, TILE at most, with columns from … to − 1 (all by default), which then come first. */
+    /** Whether a tile is faster than counting this number of pairs one by one. Both give the same counts. */
+    isFaster: (pairs: number) => pairs > ofTile,
+    /** Counts targets first … last − 1, at most TILE, with columns from … to − 1 (default: all). Counts start with column `from`. */
     count(targets: RowLists, first: number, last: number, from = 0, to = columns.rows): void {
       masks.fill(0);
       for (let t = first; t < last; t++) {
@@ -121,12 +118,12 @@ export function createTiles(module: WebAssembly.Module, counted: CountedColumns,
   };
 }
 
-/** Counts of target `at` of a tile, one column after the other. */
+/** Copies the counts of target `at` of a tile, one column after the other. */
 export function copyCounts(tile: TileCounts, at: number, to: TileCounts): void {
   for (let c = 0; c < to.length; c++) to[c] = tile[c * TILE + at];
 }
 
-/** Pairs that are met where targets first … last − 1 are counted one by one, by the members' lists of columns. */
+/** The number of pairs to count if targets first … last − 1 are counted one by one; `rows` has the columns of each member. */
 export function pairsMet(targets: RowLists, rows: RowLists, first: number, last: number): number {
   let pairs = 0;
   for (let e = targets.offsets[first]; e < targets.offsets[last]; e++) {

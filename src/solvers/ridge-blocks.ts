@@ -4,14 +4,14 @@
 import { instantiate, type LinearKernels, type StoredLists, type WorkerPlace } from './linear-kernels.js';
 import { type CountedColumns, createTiles, pairsMet, TILE } from './pair-counts.js';
 
-/** Right-hand sides that are solved together. */
+/** Number of right-hand sides in a block. */
 export const WIDTH = 32;
 
-/** What is solved for, and what happens to the solutions. A target is a list of input rows; an asked row is a list of columns. */
+/** The result to compute: weights or scores. A target is a list of input rows; an asked row is a list of columns. */
 export type RidgeAim =
-  /** Per target its weights: columns × targets, row-major. */
+  /** Weights: columns × targets, row-major. */
   | { readonly kind: 'weights'; readonly targets: StoredLists; readonly out: Float32Array }
-  /** Asked rows × targets, row-major: solved for each target, or for each asked row. */
+  /** Scores: asked rows × targets, row-major. One system is solved for each target, or for each asked row. */
   | {
       readonly kind: 'scores-by-target' | 'scores-by-row';
       readonly targets: StoredLists;
@@ -28,14 +28,14 @@ export interface RidgeJob extends WorkerPlace {
   /** The inputs by column and each worker's scratch, if right-hand sides are counted in tiles. */
   readonly counted: (CountedColumns & { readonly scratch: readonly number[] }) | undefined;
   /** Blocks that a worker takes at a time. */
-  readonly atOnce: number;
+  readonly blocksPerTurn: number;
   readonly aim: RidgeAim;
-  /** Relative size of the residual at which a column is done. */
+  /** Relative residual at which a right-hand side counts as solved. */
   readonly tolerance: number;
   readonly maxIterations: number;
 }
 
-/** Lists whose sums are made at a time. */
+/** Number of lists that are summed at a time. */
 const SUMS = 1024;
 
 export function ridgeScratchBytes(columns: number, rows: number, kind: RidgeAim['kind']): number {
@@ -43,7 +43,7 @@ export function ridgeScratchBytes(columns: number, rows: number, kind: RidgeAim[
   return 4 * WIDTH * (4 * columns + sums) + 2 * 8 * WIDTH + 2 * 4 * WIDTH;
 }
 
-/** How many systems an aim takes. */
+/** The number of systems to solve. */
 export function ridgeSystems(aim: RidgeAim): number {
   return (aim.kind === 'scores-by-row' ? aim.asked : aim.targets).rows;
 }
@@ -65,8 +65,8 @@ export function solveRidge(job: RidgeJob): void {
   const rightSides = createRightSides(job, place);
   for (let block = 0, end = 0; ; block++) {
     if (block === end) {
-      block = job.atOnce * Atomics.add(job.next, 0, 1);
-      end = block + job.atOnce;
+      block = job.blocksPerTurn * Atomics.add(job.next, 0, 1);
+      end = block + job.blocksPerTurn;
     }
     const first = WIDTH * block;
     if (first >= systems) return;
@@ -97,18 +97,18 @@ export function solveRidge(job: RidgeJob): void {
   }
 }
 
-/** XᵀY for some targets: how many rows each shares with every column, counted in tiles or one by one. */
+/** XᵀY for some targets: the number of rows that each shares with every column, counted in tiles or one by one. */
 function createRightSides(job: RidgeJob, place: number) {
   const { counted } = job;
   const tiles = counted && createTiles(job.module, counted, counted.scratch[place]);
   const inputs = viewOf(job, job.inputs);
   const targets = viewOf(job, job.aim.targets);
-  const width = WIDTH * job.atOnce;
+  const width = WIDTH * job.blocksPerTurn;
   let [from, to] = [0, 0];
   return (first: number, count: number, out: Float32Array) => {
     if (tiles && (first < from || first >= to)) {
       [from, to] = [first, Math.min(first + width, job.aim.targets.rows)];
-      if (tiles.isSooner(pairsMet(targets, inputs, from, to))) tiles.count(targets, from, to);
+      if (tiles.isFaster(pairsMet(targets, inputs, from, to))) tiles.count(targets, from, to);
       else to = from;
     }
     if (tiles && to > from) {
@@ -142,7 +142,7 @@ function markColumns(
   }
 }
 
-/** Of a block of solutions, columns × WIDTH at `x`, what the aim wants. */
+/** Turns a block of solutions, columns × WIDTH at `x`, into weights or scores. */
 function keepSolution(
   job: RidgeJob,
   kernels: LinearKernels,

@@ -27,7 +27,7 @@ export interface RidgeProblem {
   /** Per target, its rows: the columns of a 0/1 matrix Y. */
   readonly targets: RowLists;
   readonly lambda: number;
-  /** Relative size of the residual at which a target is done. Default 1e-4. */
+  /** Relative residual at which a target counts as solved. Default 1e-4. */
   readonly tolerance?: number | undefined;
 }
 
@@ -38,8 +38,8 @@ export function ridge(problem: RidgeProblem, options: TaskOptions = {}): Promise
 }
 
 /**
- * The predictions of those weights for other rows, whose columns `asked` lists: H·W, asked rows × targets, row-major. No
- * weight is kept: one system is solved for each target or for each asked row, whichever are fewer.
+ * The predictions of those weights for other rows H, whose columns `asked` lists: H·W, asked rows × targets, row-major. It keeps
+ * no weights: it solves one system for each target or for each asked row, whichever are fewer.
  */
 export function ridgeScores(
   problem: RidgeProblem,
@@ -85,10 +85,10 @@ async function solveSystems(
   const system = { module, memory: heap.memory, scratch, inputs: rows, scale: scaleAt, columns, lambda };
   const counted =
     columnLists && tile > 0 ? { ...columnLists, scratch: scratch.map(() => heap.allocate(tile)) } : undefined;
-  // Blocks for a whole tile of counts, unless threads would then wait.
-  const atOnce = systems >= 4 * TILE * lanes ? TILE / WIDTH : 1;
+  // A worker takes as many blocks as fill a tile of counts, unless other workers would then idle.
+  const blocksPerTurn = systems >= 4 * TILE * lanes ? TILE / WIDTH : 1;
   const job: RidgeJob = {
-    ...{ ...system, places: createCounter(), next, counted, atOnce },
+    ...{ ...system, places: createCounter(), next, counted, blocksPerTurn },
     ...{ aim, tolerance, maxIterations: 200 },
   };
   const run = inLanes(SOLVERS, small ? 0 : lanes);
@@ -96,7 +96,7 @@ async function solveSystems(
     await run.all('solveRidge', solveRidge, job, options.signal, systems, () =>
       options.onProgress?.({
         stage: 'solving',
-        done: Math.min(systems, WIDTH * atOnce * Atomics.load(next, 0)),
+        done: Math.min(systems, WIDTH * blocksPerTurn * Atomics.load(next, 0)),
         total: systems,
         unit: aim.kind === 'scores-by-row' ? 'rows' : 'targets',
       }),

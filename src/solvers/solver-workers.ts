@@ -1,4 +1,4 @@
-// The workers that ridge regression and least squares have in common.
+// The workers of ridge regression and least squares.
 
 import { taskModule } from '../parallel/pool.js';
 

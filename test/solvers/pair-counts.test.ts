@@ -90,7 +90,7 @@ describe('tiles of counts', () => {
   it('are chosen where members have long lists, not where these are short', async () => {
     const long = randomLists(400, 300, 0.5, 7);
     const short = randomLists(400, 300, 0.002, 8);
-    for (const [columns, sooner] of [
+    for (const [columns, faster] of [
       [long, true],
       [short, false],
     ] as const) {
@@ -100,7 +100,7 @@ describe('tiles of counts', () => {
       let met = 0;
       for (let t = 1; t <= TILE; t++) for (const m of listOf(columns, t)) met += listOf(rows, m).length;
       expect(pairs).toBe(met);
-      expect(tiles.isSooner(pairs)).toBe(sooner);
+      expect(tiles.isFaster(pairs)).toBe(faster);
     }
   });
 });

@@ -115,7 +115,7 @@ function createCounter({ data, module, scratch, taken, first, last }: Similarity
   const place = scratch.findIndex((_, at) => Atomics.compareExchange(taken, at, 0, 1) === 0);
   const tiles = place < 0 ? undefined : createTiles(module, data.counted, scratch[place]);
   const { rows, targets, ownColumn, kept } = data;
-  const tile = tiles?.isSooner(pairsMet(targets, rows, first, last)) ? tiles : undefined;
+  const tile = tiles?.isFaster(pairsMet(targets, rows, first, last)) ? tiles : undefined;
   tile?.count(targets, first, last);
   return {
     count(candidate: number, counts: CommonCounts): void {
