@@ -63,3 +63,5 @@ if (!existsSync(addresses)) {
 }
 run(join(dirname(require.resolve('typescript/package.json')), 'bin/tsc'), ['-p', 'tsconfig.json']);
 spellOutTaskModules(join(root, 'dist'));
+const { writeOptionFields } = await import('./option-comments.js');
+await writeOptionFields(['index', 'report-node'].map((name) => join(root, 'dist', `${name}.d.ts`)));

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { apiPages, documentation, examples, publicNames } from '../scripts/api-pages.js';
+import { apiPages, apiReport, documentation, examples, publicNames } from '../scripts/api-pages.js';
 
 const root = join(import.meta.dirname, '..');
 const names = publicNames();
@@ -24,8 +24,9 @@ describe('the API', () => {
 
   test('docs/api is what `npm run docs:api` writes', () => {
     const pages = apiPages();
-    expect(readdirSync(join(root, 'docs/api')).sort()).toEqual(Object.keys(pages).sort());
-    for (const [name, text] of Object.entries(pages))
+    const files = { ...pages, 'api-report.txt': apiReport() };
+    expect(readdirSync(join(root, 'docs/api')).sort()).toEqual(Object.keys(files).sort());
+    for (const [name, text] of Object.entries(files))
       expect(readFileSync(join(root, 'docs/api', name), 'utf8') === text, `docs/api/${name}`).toBe(true);
   });
 
@@ -35,7 +36,12 @@ describe('the API', () => {
   });
   test.each(programs)('the example of %s runs', (name, text) => {
     const file = join(folder, `${name}.js`);
-    writeFileSync(file, text.replaceAll("'graphex'", `'${join(root, 'dist/index.js')}'`));
+    writeFileSync(
+      file,
+      text
+        .replaceAll("'graphex'", `'${join(root, 'dist/index.js')}'`)
+        .replaceAll("'graphex/report'", `'${join(root, 'dist/report-node.js')}'`),
+    );
     const output = execFileSync(process.execPath, [file], {
       cwd: folder,
       encoding: 'utf8',

@@ -23,6 +23,8 @@ for (const line of readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').split('\n
 const rooms = Object.keys(ARROWS).filter((name) => !name.endsWith('.ts') && name !== 'cli');
 ARROWS['browser.ts'] = [...EVERYWHERE, ...rooms];
 ARROWS['index.ts'] = [...EVERYWHERE, ...rooms, 'browser.ts'];
+ARROWS['report.ts'] = ARROWS['browser.ts'];
+ARROWS['report-node.ts'] = [...EVERYWHERE, ...rooms, 'report.ts'];
 ARROWS.cli = [...EVERYWHERE, ...rooms];
 
 /** Files outside store/ and cli/ that may use Node: the readers of files, and the loaders of workers and kernels. */

@@ -1,5 +1,5 @@
-// Searches the settings of a ranking fit on held-back training users. These show some of their items and are evaluated on the
-// others, like the test users of a split. Only the given graph is used.
+// Settings of the ranking objective for a given set: a search on held-back training users, who are shown some of their
+// items and judged on the others, as the test users of a split are. Nothing but the given graph is used.
 
 import { InputError, throwIfAborted } from '../errors.js';
 import { fit } from '../fit/fit.js';
@@ -20,7 +20,7 @@ import type { Split } from '../sample/split-types.js';
 import { evaluateModel } from './evaluate.js';
 
 /** Options of every fit of the search: folds, average, iterations. The search finds features and shapes. */
-type TriedFit = Omit<RankingFitOptions, 'method' | 'features' | 'users' | 'items'>;
+export type TriedFit = Omit<RankingFitOptions, 'method' | 'features' | 'users' | 'items'>;
 
 const TRIED = { fit: value<TriedFit>('object', 'options of every fit that is tried') };
 
@@ -29,25 +29,25 @@ export interface TuneOptions extends OptionsOf<typeof TUNE & typeof TRIED>, Task
 
 /** The settings of a ranking fit that a search found best. */
 export interface TunedRanking {
-  /** The options for `fit`. */
+  /** What to give `fit`. */
   readonly options: RankingFitOptions & { readonly features: number };
   /** Mean of recall@20 and nDCG on the held-back users. */
   readonly score: number;
-  /** Each has `features` and `prior`, the sum of the shapes over the features. */
+  /** `features`, and `prior`: the shapes' sum over features. */
   readonly trials: readonly SettingTrial[];
-  /** False if the time budget ended the search. */
+  /** False where the budget ended the search. */
   readonly finished: boolean;
 }
 
-/** Searches features and shapes on held-back users, one axis at a time, within a time budget. */
+/** Searches features and shapes on held-back users, one dial at a time, within a budget of time. */
 export async function tuneRanking(graph: BipartiteGraph, options: TuneOptions = {}): Promise<TunedRanking> {
   const settings = withDefaults({ ...TUNE, ...TRIED, ...TASK }, options);
   const { budgetMinutes, seed, engine, threads, signal, onProgress } = settings;
   checkFit({ ...settings.fit, method: 'ranking' });
   const inner = heldBackSplit(graph, seed, settings.shown);
   const task = { threads, signal };
-  const start = performance.now();
-  const spent = () => (performance.now() - start) / 60_000;
+  const began = performance.now();
+  const spent = () => (performance.now() - began) / 60_000;
   let best = 0;
   const report = (done: number, note: string) =>
     onProgress?.({
@@ -72,7 +72,7 @@ export async function tuneRanking(graph: BipartiteGraph, options: TuneOptions = 
         onProgress: ({ done, total }) =>
           report(tried, `K = ${setting.features}, prior ${setting.prior}: sweep ${done} of ${total}`),
       });
-      // A stopped fit returns an unfinished model, which the search cannot use.
+      // A fit that was stopped returns what it has; a search has no use for it.
       throwIfAborted(signal);
       const { ranking } = await evaluateModel(model, inner, { draws: 0, engine, ...task });
       const score = tuningScore(ranking);
@@ -101,7 +101,7 @@ function settingOptions(setting: Setting): TunedRanking['options'] {
   return { method: 'ranking', features, users: hyper, items: hyper };
 }
 
-/** A split of the training users. With the same seed and assignment, baselines are tuned on the same users. */
+/** A split of the training users: the same users that the baselines are tuned on, for the same seed and coins. */
 function heldBackSplit(graph: BipartiteGraph, seed: number, given: Uint8Array | undefined): Split {
   const shown = given ?? shownItems(graph.items.count, seed);
   if (shown.length !== graph.items.count) {

@@ -108,7 +108,7 @@ export interface ReadResult {
   readonly read: ReadCounts;
   readonly guess: ReadGuess;
   /** Of each edge, in the order of graph.users.neighbors, where a further column was asked for. */
-  readonly values?: Float64Array;
+  readonly values?: Float64Array | undefined;
 }
 
 /** A stream of bytes with a name for messages; the file readers make it, and so can a browser. */

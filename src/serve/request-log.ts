@@ -24,6 +24,7 @@ export interface EventRecord {
   readonly detail: string;
 }
 
+/** A line of the server's log: a request or an event. */
 export type LogRecord = RequestRecord | EventRecord;
 
 export interface RequestLog {

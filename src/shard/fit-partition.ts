@@ -12,7 +12,8 @@ import { openPartition, type PartitionedData } from './partition-folder.js';
 import { fitRankingShards, type ShardedRankingOptions } from './partition-ranking.js';
 import { trainPartition } from './split-partition.js';
 
-type NotForShards = 'resume' | 'onCheckpoint' | 'checkpointMinutes' | 'from';
+/** Options of `fit` that partitioned data do not take. */
+export type NotForShards = 'resume' | 'onCheckpoint' | 'checkpointMinutes' | 'from';
 
 /** What `fitPartition` takes: the options of `fit` for ascent or ranking, and a limit of memory. */
 export type FitPartitionOptions = (

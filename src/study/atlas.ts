@@ -4,8 +4,8 @@
 import type { PosteriorModel } from '../fit/model.js';
 import type { BySide, SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
-import type { Titles } from '../ingest/title-table.js';
 import { modelFeatures } from '../predict/features.js';
+import type { TitleLookup } from './options.js';
 
 /** An item or a user among those of a feature. */
 export interface AtlasEntry {
@@ -55,7 +55,7 @@ export const MOST_VERTICES = 5000;
 /** Longer ids are cut: they are for reading. */
 const MOST_TEXT = 200;
 
-export function atlas(model: PosteriorModel, titles: Titles | undefined): Atlas {
+export function atlas(model: PosteriorModel, titles: TitleLookup | undefined): Atlas {
   const features = modelFeatures(model);
   const name = (side: SideName, v: number) => nameOf(model[side].ids, v, side === 'items' && titles);
   const entries = (side: SideName, k: number): AtlasEntry[] => {
@@ -92,7 +92,7 @@ function mostEdges(degree: Uint32Array, count: number): number[] {
     .slice(0, MOST_VERTICES);
 }
 
-function nameOf(ids: VertexIds, v: number, titles: Titles | undefined | false) {
+function nameOf(ids: VertexIds, v: number, titles: TitleLookup | undefined | false) {
   const id = ids.at(v);
   const cut = (text: string) => (text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT - 1)}…` : text);
   const title = titles ? titles.find(id) : undefined;

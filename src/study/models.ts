@@ -22,6 +22,7 @@ import {
   modelsOf,
   type StudyOptions,
   type StudySettings,
+  titleLookup,
 } from './options.js';
 import { fitId, type StudyEvidence, type StudyFit } from './results.js';
 import type { StageTimes } from './stage-times.js';
@@ -164,7 +165,7 @@ async function findings(
   found: FirstRunFindings,
   { kind, features, fitted }: Judged,
   { train }: Split,
-  { titles }: StudyOptions,
+  options: StudyOptions,
   settings: StudySettings,
   times: StageTimes,
 ): Promise<void> {
@@ -175,6 +176,7 @@ async function findings(
     if (evidence) found.evidence.push({ features, ...evidence });
   }
   if (kind !== mainModel(settings)) return;
+  const titles = titleLookup(options.titles);
   found.atlas.set(features, atlas(fitted.model, titles));
   if (hasNames(fitted.model.items.ids, titles)) {
     found.topics.set(features, topics(fitted.model, { titles, items: settings.topicItems }));

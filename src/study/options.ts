@@ -5,7 +5,6 @@ import type { SideHyper } from '../engine/engine.js';
 import { PAPER_IS_NOT_CALIBRATED, replicaCount } from '../evaluate/calibrate.js';
 import { fitSettings, type WithFeatureCount } from '../fit/options.js';
 import type { SideName } from '../graph/graph.js';
-import type { Titles } from '../ingest/title-table.js';
 import { withDefaults } from '../options/check-options.js';
 import { AUTO, type METHODS } from '../options/commands/fit.js';
 import { STUDY } from '../options/commands/study.js';
@@ -21,7 +20,7 @@ export type { ModelKind };
 /** What a study takes: see options/commands.ts, and what only a program can give. */
 export interface StudyOptions extends OptionsOf<typeof STUDY>, TaskOptions {
   /** Titles of the items, for the view of the features. */
-  readonly titles?: Titles | undefined;
+  readonly titles?: StudyTitles | undefined;
   /** The true parameters of a simulated graph, in the order of its vertices: then ceilings are computed. */
   readonly truth?: StudyTruth | undefined;
   /** Where the data came from and what runs the study, for the receipt. */
@@ -30,13 +29,26 @@ export interface StudyOptions extends OptionsOf<typeof STUDY>, TaskOptions {
   readonly onFinding?: ((finding: StudyFinding) => void) | undefined;
 }
 
+/** Titles of items by id: a Map, or an object that finds them. */
+export type StudyTitles = ReadonlyMap<string, string> | TitleLookup;
+
+/** Finds the title of an item by its id. */
+export interface TitleLookup {
+  find(id: string): string | undefined;
+}
+
+/** The titles of a study as a lookup. */
+export function titleLookup(titles: StudyTitles | undefined): TitleLookup | undefined {
+  return titles && 'get' in titles ? { find: (id: string) => titles.get(id) } : titles;
+}
+
 const PROGRAM_ONLY = {
   onFinding: value<NonNullable<StudyOptions['onFinding']>>(
     'function',
     'called with each result as soon as it is there',
   ),
   origin: value<StudyOrigin>('object', 'where the data came from, for the receipt'),
-  titles: value<Titles>('object', 'titles of the items, for the view of the features'),
+  titles: value<StudyTitles>('object', 'titles of the items, for the view of the features'),
   truth: value<StudyTruth>(
     'object',
     'the true parameters of a simulated graph, in the order of its vertices',

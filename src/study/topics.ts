@@ -2,8 +2,8 @@
 
 import type { PosteriorModel } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
-import type { Titles } from '../ingest/title-table.js';
 import { modelFeatures } from '../predict/features.js';
+import type { TitleLookup } from './options.js';
 
 /** An item of a topic and its weight. */
 export interface TopicItem {
@@ -32,13 +32,13 @@ export interface TopicOptions {
   /** Users shown of each feature. Default 3. */
   readonly users?: number | undefined;
   /** Titles of the items. */
-  readonly titles?: Titles | undefined;
+  readonly titles?: TitleLookup | undefined;
   /** An item needs this many training edges to be shown. Default 3. */
   readonly leastDegree?: number | undefined;
 }
 
 /** True where items have names that say something to a reader. */
-export function hasNames(ids: VertexIds, titles: Titles | undefined): boolean {
+export function hasNames(ids: VertexIds, titles: TitleLookup | undefined): boolean {
   return titles !== undefined || isWords(ids);
 }
 

@@ -1,34 +1,43 @@
-// The public surface as the compiler sees it: what index.d.ts and browser.d.ts of dist/ export, and what that mentions.
+// The public surface as the compiler sees it: what the entries of the package export, and what that mentions.
 
-import { join, sep } from 'node:path';
 import { ts } from '@ts-morph/common';
-import { root } from './installed.js';
+import { declarationProgram, dist } from '../../scripts/declarations.js';
 
-const dist = join(root, 'dist').split(sep).join('/');
+export type EntryName = 'index' | 'browser' | 'report-node' | 'report';
 
 export interface Surface {
   readonly checker: ts.TypeChecker;
   /** Name → what it stands for. */
   readonly exports: ReadonlyMap<string, ts.Symbol>;
+  /** What can be imported by name, from this entry or from its companion. */
+  readonly importable: ReadonlySet<ts.Symbol>;
 }
 
+/** `graphex` and `graphex/report`, in Node and in browsers. */
+const COMPANIONS: Readonly<Record<EntryName, EntryName>> = {
+  index: 'report-node',
+  'report-node': 'index',
+  browser: 'report',
+  report: 'browser',
+};
+
 /** What an entry of the package exports. */
-export function surfaceOf(entry: 'index' | 'browser'): Surface {
-  const program = ts.createProgram([`${dist}/${entry}.d.ts`], {
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.NodeNext,
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    lib: ['lib.es2023.d.ts', 'lib.dom.d.ts'],
-    types: [],
-    noEmit: true,
-  });
+export function surfaceOf(entry: EntryName): Surface {
+  const paths = [entry, COMPANIONS[entry]].map((name) => `${dist}/${name}.d.ts`);
+  const program = declarationProgram(paths);
   const checker = program.getTypeChecker();
-  const file = checker.getSymbolAtLocation(program.getSourceFile(`${dist}/${entry}.d.ts`)!)!;
-  const exports = checker
-    .getExportsOfModule(file)
-    .map((symbol) => [symbol.name, target(checker, symbol)] as const);
-  return { checker, exports: new Map(exports) };
+  const [own, others] = paths.map((path) =>
+    checker
+      .getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(path)!)!)
+      .map((symbol) => [symbol.name, target(checker, symbol)] as const),
+  );
+  const importable = new Set([...own, ...others].map(([, symbol]) => symbol));
+  for (const symbol of [...importable])
+    if (symbol.flags & ts.SymbolFlags.TypeAlias) {
+      const { symbol: meant } = checker.getDeclaredTypeOfSymbol(symbol);
+      if (meant) importable.add(meant);
+    }
+  return { checker, exports: new Map(own), importable };
 }
 
 function target(checker: ts.TypeChecker, symbol: ts.Symbol): ts.Symbol {

@@ -45,7 +45,8 @@ const DOORS: Readonly<Record<string, readonly [call: Call, wrong: object]>> = {
   ],
   thin: [(o) => library.thin(graph, o), { users: 2 }],
   evaluateModel: [(o) => library.evaluateModel(model, cut, o), { drawsGiven: 'mine' }],
-  evaluateParts: [(o) => library.evaluateParts(cut, o), { metrics: 'recall' }],
+  evaluateTables: [(o) => library.evaluateTables(cut, o), { metrics: 'recall' }],
+  readBlob: [(o) => library.readBlob({ name: 'a.csv', blob: new Blob(['u,i\n']) }, o), { sep: 3 }],
   evaluateRanking: [(o) => library.evaluateRanking({} as never, {} as never, o), { n: 0 }],
   drawPredictive: [(o) => library.drawPredictive(model, model.users, cut, o), { sizes: 'guessed' }],
   tuneRanking: [(o) => library.tuneRanking(graph, o), { shown: [1, 1, 0] }],
@@ -158,7 +159,7 @@ it.each(Object.entries(VALUES))('%s is refused in a sentence', async (_, [call, 
 
 /** Functions without options: what they take are values. */
 const PLAIN = [
-  'chartDocument',
+  'fitPartition', // checked as those of fit, once the folder is open
   'checkPredictive',
   'createRecommender',
   'explain',
@@ -167,7 +168,7 @@ const PLAIN = [
   'loadModelFile',
   'modelFileFromBytes',
   'modelFromBytes',
-  'modelLaw',
+  'splitRankingTask',
   'optionsSchema',
   'randomStream',
   'sideNames',

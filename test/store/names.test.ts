@@ -1,21 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import {
   BipartiteGraph,
-  chartDocument,
   checkSparsity,
-  degreesChart,
-  densityChart,
-  drawChart,
   fit,
   loadModel,
   loadSplit,
   readGraph,
-  renderCheckPage,
   saveModel,
   saveSplit,
   sideNames,
   split,
 } from '../../src/index.js';
+import {
+  chartDocument,
+  degreesChart,
+  densityChart,
+  drawChart,
+  renderCheckPage,
+} from '../../src/report-node.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const scratch = scratchFolder();

@@ -35,7 +35,9 @@ import { isPartitionFolder } from '../../shard/partition-folder.js';
 import { trainPartition } from '../../shard/split-partition.js';
 import { isSavedFit, loadModelFile, saveModel } from '../../store/model-file.js';
 import { loadSplit } from '../../store/split-folder.js';
-import { list } from '../../text/phrases.js';
+import { grouped } from '../../text/numbers.js';
+import { list, many } from '../../text/phrases.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { addOptions, type CommandContext, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
 import { checkOutputs } from '../outputs.js';
@@ -88,7 +90,8 @@ async function run(command: Command, given: readonly string[], context: CommandC
   const { force } = values;
   const resume = values.resume === true ? partial : values.resume;
   if (resume !== undefined) await requireStateFile(resume);
-  await checkOutputs({ files: [output, rejects], inputs: [...sources, resume, values.from], force });
+  // Outputs appear whole or not at all, so the new model may replace the one that it starts from.
+  await checkOutputs({ files: [output, rejects], inputs: [...sources, resume], force });
   requireFileFor(partial);
   // The state of an interrupted fit may replace the one that it went on from.
   await checkOutputs({ files: [partial], inputs: [...sources, values.from], force });
@@ -121,6 +124,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
     throw optionError`${option('trials')} is for baselines: leave it out, or choose one with ${option('method')}`;
   }
   const from = values.from === undefined ? undefined : (await loadModelFile(values.from)).model;
+  if (from) warnOfDropped(from, graph, context.warn);
   const said = { ...typedOptions(command, FIT), threads, signal, onProgress } as FitOptions;
   // The former model says which method is meant, which decides how the new one may be stored.
   const asked = from ? successorOptions({ ...said, from } as FitOptions & { from: Model }) : said;
@@ -167,6 +171,21 @@ async function run(command: Command, given: readonly string[], context: CommandC
 /** After a fit to the training part of a split: evaluate. After a fit to data: recommend. */
 function nextCommand(output: string, [source]: readonly string[], read: ReadResult | undefined): string[] {
   return read === undefined ? ['evaluate', output, source] : ['recommend', output, '--user ID'];
+}
+
+/** The share of the previous users that may be gone before people are warned. */
+const USUAL_LOSS = 0.2;
+
+/** Users who are not in the data are dropped: new rows alone would drop nearly everybody. */
+function warnOfDropped(from: Model, graph: BipartiteGraph, warn: (message: string) => void): void {
+  const { count, ids } = from.users;
+  let dropped = 0;
+  for (let u = 0; u < count; u++) if (graph.users.ids.find(ids.at(u)) < 0) dropped++;
+  if (dropped <= USUAL_LOSS * count) return;
+  const { users } = from.names ?? USERS_AND_ITEMS;
+  warn(
+    `${grouped(dropped)} of ${many(count, users)} of the previous model are not in these data; --from takes all data, not only the new rows`,
+  );
 }
 
 function isBaseline(method: string | undefined): method is BaselineName {
