@@ -283,7 +283,7 @@ describe.skipIf(!canVisit)('on the way', () => {
     await page.getByRole('button', { name: /^Keep 30 % of both: about 1\d kB$/ }).click();
     expect(await page.locator('.note.warn').count()).toBe(0);
     await button(page, 'Is it sparse?').click();
-    await page.getByText(/rows were passed over while the table was read/).waitFor();
+    await page.getByText(/rows were left out while the table was read/).waitFor();
     await idle(page);
     const part = thin(await read(), { users: 0.3, items: 0.3, seed: 1 });
     expect(await page.locator('.facts dd').allInnerTexts()).toEqual(
