@@ -92,6 +92,8 @@ describe('the exact sampler', () => {
   test('refuses a large graph before any work', async () => {
     const { graph } = await simulated;
     const large = { ...graph, edges: 1e6 };
-    await expect(fit(large, { method: 'gibbs' })).rejects.toThrow(/up to 200000 edges; this one has 1000000/);
+    await expect(fit(large, { method: 'gibbs' })).rejects.toThrow(
+      /at most 200000 edges, and this one has 1000000/,
+    );
   });
 });
