@@ -97,7 +97,7 @@ test('replicas of a model are fitted as it was, the same on any number of thread
   );
   const closed = { ...model, items: { ...model.items, hyper: { ...model.items.hyper, size: 0 } } };
   await expect(evaluateModel(closed, parts, { draws: 30, calibrate: 5 })).rejects.toThrow(
-    /expects no unseen items .* calibrate the sparse model/,
+    /expects no unseen items, .* calibrate the sparse model/,
   );
   await expect(evaluateModel(model, parts, { draws: 30, calibrate: 5, drawsGiven: 'paper' })).rejects.toThrow(
     'omit vertices by design',
