@@ -1,6 +1,6 @@
 // Writes out the option types of dist/: `interface FitOptions extends OptionsOf<typeof …>` becomes an interface with a
 // field for each option, and each field has the text that --help-all shows, so that an editor shows it too.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { ts } from '@ts-morph/common';
 import { declarationProgram } from './declarations.js';
@@ -63,7 +63,7 @@ async function runtimeOptions(node, checker) {
     const target = symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
     const file = target?.declarations?.[0]?.getSourceFile().fileName.replace(/\.d\.ts$/, '.js');
     const module = file?.includes('/options/') && (await import(pathToFileURL(file).href));
-    let value = module && module[target.name];
+    let value = module?.[target.name];
     for (const step of path.slice(1)) value = value?.[step];
     Object.assign(found, value);
   }

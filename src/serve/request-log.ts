@@ -3,6 +3,7 @@
 import type { Generation } from './generation.js';
 import { Metrics } from './metrics.js';
 
+/** What is recorded of one request: route, status, time, name of the key; never a body. */
 export interface RequestRecord {
   readonly time: string;
   readonly requestId: string;
