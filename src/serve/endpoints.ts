@@ -72,7 +72,7 @@ function endpoint<
   path,
   summary,
   ...more
-}: Declared<Params, Query, Body, Answer>): RouteConfig & Typed<Params, Query, Body> {
+}: Declared<Params, Query, Body, Answer>): Endpoint<Params, Query, Body> {
   const { params, query, body, example, answer, about } = more;
   return createRoute({
     method,
@@ -100,6 +100,9 @@ function endpoint<
 interface Typed<Params, Query, Body> {
   readonly types?: { readonly params: Params; readonly query: Query; readonly body: Body };
 }
+
+/** An interface, so that declarations name it instead of writing out the route's type. */
+export interface Endpoint<Params, Query, Body> extends RouteConfig, Typed<Params, Query, Body> {}
 
 export const ENDPOINTS = {
   recommend: endpoint({

@@ -1,5 +1,5 @@
-// The evidence lower bound L of model.md section 6, put together from what an engine sums. The unseen mass μ (users) and ρ (items)
-// of section 5 enters it twice: in the product of the masses, and in the term of each side's unseen atoms.
+// The evidence lower bound L, put together from what an engine sums. The unseen mass μ (users) and ρ (items)
+// enters it twice: in the product of the masses, and in the term of each side's unseen atoms.
 
 import type { Engine, SideHyper, Table } from '../../engine/engine.js';
 import type { GraphSide, SideName } from '../../graph/graph.js';

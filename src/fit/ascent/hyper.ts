@@ -1,4 +1,4 @@
-// Hyperparameters σ, τ, a, b and size of both sides: their first values, and their maximization by the bound (model.md section 6).
+// Hyperparameters σ, τ, a, b and size of both sides: their first values, and their maximization by the bound.
 
 import type { Activity, Engine, SideHyper, Table, TableTotals } from '../../engine/engine.js';
 import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
@@ -122,7 +122,7 @@ interface RowSums {
 
 /**
  * One round of maximization, one side after the other: each learned hyperparameter in turn, with the unseen atoms at their
- * optimum. The maximum over the size is then closed, s = rows / E[ψ] (section 4b). The bound never falls. The unseen masses are
+ * optimum. The maximum over the size is then closed, s = rows / E[ψ]. The bound never falls. The unseen masses are
  * computed again, since they depend on what was learned.
  */
 export async function maximizeHyper(

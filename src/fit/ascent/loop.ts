@@ -1,4 +1,4 @@
-// The loop of coordinate ascent (model.md section 6): sweeps on an engine, the bound every few sweeps, and a state that can be
+// The loop of coordinate ascent: sweeps on an engine, the bound every few sweeps, and a state that can be
 // stopped, saved and resumed to the same numbers.
 
 import type { EdgeIndex, EdgeTerm, Engine, TableTotals, TableValues } from '../../engine/engine.js';

@@ -1,4 +1,4 @@
-// The phases of a fit (model.md section 6): warm sweeps with posterior means, then geometric ones that ascend the bound. Sweeps
+// The phases of a fit: warm sweeps with posterior means, then geometric ones that ascend the bound. Sweeps
 // run in blocks; the bound is evaluated and hyperparameters move between blocks.
 
 import type { Activity } from '../../engine/engine.js';

@@ -1,4 +1,4 @@
-// Fold-in of new vertices into a fitted model (model.md section 7): the other side stays fixed, and only the new rows are
+// Fold-in of new vertices into a fitted model: the other side stays fixed, and only the new rows are
 // updated. Given the other side the rows are independent, so an engine folds in many in parallel. One row takes milliseconds.
 
 import type { Activity, Engine, SideHyper, TableValues } from '../../engine/engine.js';
@@ -22,7 +22,7 @@ import { foldCounts } from '../sides/count-prior.js';
 /** Options of `foldIn`; declared in options/library.ts. */
 export interface FoldInOptions extends OptionsOf<typeof FOLD_IN>, TaskOptions {}
 
-/** Half-steps with posterior means before those with geometric means, as in the warm phase of a fit (section 6). */
+/** Half-steps with posterior means before those with geometric means, as in the warm phase of a fit. */
 const WARM_STEPS = 10;
 
 /**
@@ -173,7 +173,7 @@ export function firstShapes(
   );
 }
 
-/** M_k of section 7: the mass of the vertices that the new ones could have met, plus `unseenShare` of the unseen mass. */
+/** The mass M_k of the vertices that the new ones could have met, plus `unseenShare` of the unseen mass. */
 export function eligibleMass(
   model: PosteriorModel,
   side: SideName,
