@@ -86,7 +86,7 @@ export const TUNE = {
   shown: bytes('1 for each item that held-back users are shown, 0 for those they are judged on'),
 };
 
-const law = (side: 'users' | 'items') => {
+const prior = (side: 'users' | 'items') => {
   const one = (name: 'sigma' | 'tau' | 'shape' | 'rate') =>
     decimal({ ...HYPER[name], required: true, meaning: HYPER[name].meaning.replaceAll('$', side) });
   return section(
@@ -97,14 +97,14 @@ const law = (side: 'users' | 'items') => {
       rate: one('rate'),
       size: decimal({ ...HYPER.size, meaning: 'not looked at' }),
     },
-    `the law of the ${side}`,
+    `the prior of the ${side}`,
   );
 };
 
 /** Sizes by simulation. */
 export const ESTIMATE_SIZES = {
-  users: law('users'),
-  items: law('items'),
+  users: prior('users'),
+  items: prior('items'),
   features: whole({ ...FEATURES, max: 65_536, required: true }),
   ...SEED,
 };

@@ -67,12 +67,7 @@ function endpoint<
   Query extends z.ZodObject = never,
   Body extends z.ZodType = never,
   Answer extends z.ZodType = never,
->({
-  method,
-  path,
-  summary,
-  ...more
-}: Declared<Params, Query, Body, Answer>): Endpoint<Params, Query, Body> {
+>({ method, path, summary, ...more }: Declared<Params, Query, Body, Answer>): Endpoint<Params, Query, Body> {
   const { params, query, body, example, answer, about } = more;
   return createRoute({
     method,

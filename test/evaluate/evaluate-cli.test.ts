@@ -223,5 +223,5 @@ test('bad input is status 2 and a sentence', async () => {
   expect(missing.err).toMatch(/no such file/);
   const wrong = await run(model, folder);
   expect(wrong.status).toBe(2);
-  expect(wrong.err).toMatch(/graphex split/);
+  expect(wrong.err).toMatch(/no split\.json in it; give the folder of a split/);
 });

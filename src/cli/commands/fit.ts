@@ -48,7 +48,7 @@ export function register(program: Command): void {
   const command = program
     .command('fit')
     .description(
-      'Fits the Poisson matrix model to data or to the training part of a split, with a law for each side.',
+      'Fits the Poisson matrix model to data or to the training part of a split, with a prior for each side.',
     )
     .argument(
       '<data...>',
@@ -138,7 +138,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
   } as FitOptions;
   if (checkFit(resolveOptions(graph, options)).method !== 'ranking') refuseStorage(storage);
   if (resume === undefined && (await isSavedFit(partial))) {
-    context.warn(`${partial} holds an interrupted fit, and this one begins anew; --resume goes on from it`);
+    context.warn(`${partial} holds an interrupted fit, and this one starts again; --resume continues it`);
   }
   const tuned = values.tune === undefined ? undefined : await tuneFirst(graph, values.tune, options);
   const result = await fit(graph, { ...options, ...tuned?.options } as FitOptions).catch((error) =>
