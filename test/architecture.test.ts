@@ -174,6 +174,12 @@ describe('architecture', () => {
     expect(loud).toEqual([]);
   });
 
+  it('folders are subsystems: none has more than 25 files', () => {
+    const count = new Map<string, number>();
+    for (const file of files) count.set(posix.dirname(file), (count.get(posix.dirname(file)) ?? 0) + 1);
+    expect([...count].filter(([, number]) => number > 25)).toEqual([]);
+  });
+
   it('files are topics: none above 400 lines, none called utils, helpers, common or base', () => {
     const long = files.filter((file) => text.get(file)!.split('\n').length > 401);
     expect(long).toEqual([]);
