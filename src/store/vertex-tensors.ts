@@ -10,7 +10,7 @@ import type { Tensor } from './tensors.js';
 
 /** Hyperparameters that a fit learns or matches may leave the bounds of the options by this factor. */
 const SLACK = 1000;
-const { sigma, tau, shape, rate, size } = HYPER;
+const { sigma, tau, shape, rate } = HYPER;
 const positive = ({ min, max }: { readonly min: number; readonly max: number }) =>
   z
     .number()
@@ -24,7 +24,8 @@ const sideHyper = z.object({
   tau: positive(tau),
   shape: positive(shape),
   rate: positive(rate),
-  size: positive(size),
+  // A fit of few sweeps may learn any size.
+  size: z.number().min(0).max(Number.MAX_VALUE),
 });
 export const hyperSchema = z.object({ users: sideHyper, items: sideHyper });
 

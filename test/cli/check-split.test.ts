@@ -17,7 +17,7 @@ describe('graphex check', () => {
     expect(stdout).toMatch(
       /read 4,000 rows: [\d,]+ kept, [\d,]+ merged, 0 rejected \(.*users person; items thing\)/,
     );
-    expect(stdout).toContain('first row taken as header, --no-header if not');
+    expect(stdout).toContain('first row read as header, else use --no-header');
     const told = await graphex('check', data, '--header', '--quiet');
     expect(told.stdout).toContain('; with header; ');
     const none = await graphex('check', data, '--no-header', '--quiet');
@@ -27,7 +27,7 @@ describe('graphex check', () => {
     const guessed = await graphex('check', bare, '--quiet');
     expect(guessed.stdout).toContain('; no header, --header if there is one; users 1; items 2)');
     const fitted = await graphex('fit', data, '-k', '2', '--iterations', '5', '-o', join(folder, 'm.st'));
-    expect(fitted.stdout).toMatch(/^read 4,000 rows: .*first row taken as header, --no-header if not/);
+    expect(fitted.stdout).toMatch(/^read 4,000 rows: .*first row read as header, else use --no-header/);
     expect(stdout).toMatch(/verdict +(sparse|dense|unclear) +(sparse|dense|unclear)/);
     expect(stdout).toMatch(/of people \(tests things\)/);
     expect(stdout).toMatch(/Why: people: .+; things: .+\./s);
@@ -92,7 +92,7 @@ describe('graphex check', () => {
     writeFileSync(numbered, [',user,item', ...rows].join('\n'));
     const { stdout } = await graphex('check', numbered);
     expect(stdout).toMatch(
-      /The users are .* like row numbers: if they are, name the columns with --users and --items/,
+      /The users are .* like row numbers: if they are row numbers, name the right columns with --users and --items/,
     );
     const named = await graphex('check', numbered, '--users', 'user', '--items', 'item');
     expect(named.stdout).not.toContain('row numbers');
@@ -155,7 +155,7 @@ describe('graphex split', () => {
     expect(await fingerprints('--seed', '7', '--threads', '1')).toBe(one);
     expect(await fingerprints('--seed', '8')).not.toBe(one);
     const { stdout } = await graphex('split', data, '-o', join(folder, 'edges'), '--method', 'edges');
-    expect(stdout).toMatch(/holding out edges\s+prefers\s+vertices/);
+    expect(stdout).toMatch(/a split by edges favours vertices with many\s+edges/);
   });
 
   it('a split that cannot be made leaves nothing behind', async () => {

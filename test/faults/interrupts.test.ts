@@ -54,10 +54,11 @@ function expectInterrupted(ended: Ended): void {
 }
 
 describe('graphex fit', () => {
-  const FIT = [
-    ...['fit', table, '-k', '10', '--iterations', '400', '--tolerance', '1e-300'],
-    ...['--seed', '5', '--threads', '1', '--engine', 'cpu'],
+  const fitFor = (iterations: number) => [
+    ...['fit', table, '-k', '10', '--iterations', String(iterations), '--tolerance', '1e-300'],
+    ...['--seed', '5', '--threads', '1'],
   ];
+  const FIT = [...fitFor(400), '--engine', 'cpu'];
 
   const RANKING = [
     ...['fit', table, '-k', '10', '--iterations', '40', '--tolerance', '1e-300'],
@@ -126,7 +127,7 @@ describe('graphex fit', () => {
   it('hears it at every moment of its start: while modules load, data are drawn, workers begin', async () => {
     const folder = scratch.path('early');
     mkdirSync(folder);
-    const args = [...FIT, '--iterations', '1000000', '-o', scratch.path('early/model.safetensors')];
+    const args = [...fitFor(1_000_000), '--engine', 'cpu', '-o', scratch.path('early/model.safetensors')];
     for (let moment = 0; moment < 1500; moment += 150) {
       expectInterrupted(await interrupted(args, moment + 150 * random.uniform()));
       expect(readdirSync(folder).filter((name) => !name.endsWith('.partial'))).toEqual([]);
@@ -138,8 +139,8 @@ describe('graphex fit', () => {
     mkdirSync(folder);
     const output = scratch.path('nothing/model.safetensors');
     for (const args of [
-      [...FIT, '--iterations', '2000', '--restarts', '50'],
-      [...FIT, '--iterations', '2000', '--method', 'gibbs'],
+      [...fitFor(2000), '--engine', 'cpu', '--restarts', '50'],
+      [...fitFor(2000), '--method', 'gibbs'],
       ['fit', '@simulated-small', '--method', 'ranking', '--tune', '--threads', '1', '--engine', 'cpu'],
     ]) {
       const begun = (stderr: string) => /fitting|warming|sampling|tuning/.test(stderr);
