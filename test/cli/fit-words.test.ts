@@ -24,7 +24,7 @@ describe('a fit for ranking from a former one', () => {
 
   it('says that nothing is added as before, and that the former model holds no users', async () => {
     const { stdout } = await graphex('fit', data, '--from', plain, ...SMALL, '-o', at('again'));
-    expect(words(stdout)).toContain('previous model: that model holds no people; 150 things matched');
+    expect(words(stdout)).toContain('previous model: the previous model has no people; 150 things matched');
     expect(words(stdout)).toContain('this one has no blend; --blend adds it');
   });
 
@@ -93,21 +93,17 @@ describe('a baseline', () => {
       ['--engine', 'cpu'],
       '--engine does not go with --method ease: baselines are computed on the CPU',
     ],
-    [
-      'ease',
-      ['--no-blend'],
-      '--no-blend does not go with --method ease: it is about what --method ranking adds',
-    ],
+    ['ease', ['--no-blend'], '--no-blend does not go with --method ease: only --method ranking has a blend'],
     [
       'ease',
       ['--average', '2'],
-      '--average does not go with --method ease: scores of several fits are added by',
+      '--average does not go with --method ease: only --method ranking adds the scores of several fits',
     ],
     ['ease', ['--sigma-users', '0.2'], '--sigma-users does not go with --method ease: it belongs to ascent'],
     [
       'ials',
       ['-k', '8'],
-      '-k does not go with --method ials: its setting is searched on held-back users, and --trials',
+      '-k does not go with --method ials: its settings are searched on held-back users; --trials',
     ],
     [
       'popularity',

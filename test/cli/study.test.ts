@@ -122,7 +122,12 @@ describe('graphex study', () => {
       'figures/prediction.svg': (beside) => writePieces(beside, ['<svg/>']),
     });
     writeFileSync(join(folder, 'figures', 'mine.svg'), '<svg/>');
-    const { stdout } = await graphex(dataFile(), ...QUICK, '--draws', '0', '-o', folder);
+    const { stdout } = await graphex(
+      dataFile(),
+      ...QUICK.with(QUICK.indexOf('--draws') + 1, '0'),
+      '-o',
+      folder,
+    );
     expect(stdout).toMatch(/Is it sparse\?[\s\S]*Which method recommends best\?/);
     expect(stdout).not.toMatch(/Which model predicts|NaN|undefined/);
     expect(readdirSync(join(folder, 'figures')).sort()).toEqual([

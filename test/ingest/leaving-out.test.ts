@@ -103,7 +103,9 @@ describe('counts and weights', () => {
     const whole = { where: 'n >= 1', count: 'n' } as const;
     const unused = await readGraph(csv, whole);
     expect(unused.guess.countUnused).toBe(true);
-    expect(readingCautions(unused)[0]).toMatch(/the counts of column n are not used.*--multi keeps the counts/);
+    expect(readingCautions(unused)[0]).toMatch(
+      /the counts of column n are not used.*--multi keeps the counts/,
+    );
     expect((await readGraph(csv, { ...whole, multigraph: false })).guess.countUnused).toBeUndefined();
     expect((await readGraph(csv, { ...whole, multigraph: true })).guess.countUnused).toBeUndefined();
   });
