@@ -57,7 +57,7 @@ describe('the question of two tables', () => {
     expect(left).toMatchObject({ repeated: 2, usersOfRepeated: 1 });
     expect(users.values).toEqual(['a']);
     expect(() => tableTask({ train, test: graphOf(pairs('aw bw')) })).toThrow(
-      /every pair of the test part is in training/,
+      /every pair of the test part is also in training/,
     );
   });
 
@@ -212,7 +212,7 @@ describe('recommendations made elsewhere', () => {
     expect(same.comparisons[0].interval.high).toBeLessThanOrEqual(0);
     expect(same.comparisonsOfListed[0].interval.difference).toBe(0);
     expect(tableEvaluationWords(same, USERS_AND_ITEMS).join(' ')).toContain(
-      'The given lists rank below popularity only because 1 user of 3 had no list; among those who had one, they do not. Give the others the most popular items.',
+      'The given lists rank below popularity only because 1 user of 3 had no list; for the others they do not. Give users without a list the most popular items.',
     );
     const worse = await judge('a1 a2 a3 bz b2 b3');
     expect(worse.comparisonsOfListed[0].interval.difference).toBeLessThan(0);
