@@ -223,7 +223,7 @@ describe('what it refuses', () => {
     [
       'sigma 1',
       { users: { sigma: 1 } },
-      /^users\.sigma 1: expected a number, at least -1000 and below 1; from 1 on/,
+      /^users\.sigma 1: expected a number, at least -1000 and below 1; at 1 and above/,
     ],
     ['tau 0', { items: { tau: 0 } }, /^items\.tau 0: expected a number, at least 1e-9/],
     ['a NaN', { users: { shape: Number.NaN } }, /^users\.shape NaN: expected a number/],

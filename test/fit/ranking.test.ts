@@ -336,7 +336,7 @@ describe('a ranking fit', () => {
       [{ folds: 4 }, /folds 3 \(not 4\)/],
       [{ seed: 2 }, /seed 1 \(not 2\)/],
       [{ items: { shape: 0.3 } }, /items\.shape estimated \(not 0\.3\)/],
-      [{ average: 1 }, /at number 2 of several, average is 1/],
+      [{ average: 1 }, /the saved fit already has 2 f/],
       [{ method: 'ascent', average: undefined }, /method ranking \(not ascent\)/],
     ] as const) {
       const attempt = fit(graph, { ...several, ...other, resume: checkpoint! } as FitOptions);
