@@ -189,7 +189,7 @@ describe('a study in words', () => {
     expect(prediction).toBeNull();
     expect(next[0]).toEqual({
       text: 'This study drew no test graphs. To see whether the models predict the test set:',
-      command: 'npx graphex study DATA -k 30 --model both -o DIR',
+      command: 'npx graphex study DATA -k 30 --model paper -o DIR',
     });
     expect(next[1].text).toContain('the sparse model');
     expect(undrawn({ model: 'dense' }).next[1].text).toContain('the dense model');
@@ -225,7 +225,7 @@ describe('a study in words', () => {
     } as unknown as StudyResults['receipt'];
     const commands = studyVerdicts({ ...plain, receipt }).next.map((s) => s.command);
     const data = String.raw`'my cols.csv' --users who --items 'it'\''s' --sep '\t' --header --multi`;
-    const both = '--model both';
+    const both = '--model paper';
     const rest = '--baselines none --seed 7 --sigma-users 0.2 -o DIR';
     expect(commands).toEqual([
       `npx graphex fit ${data} -k 30 --model sparse --seed 7 --sigma-users 0.2 -o model.safetensors`,

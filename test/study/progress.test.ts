@@ -65,7 +65,7 @@ describe('a study under way', () => {
     expect(progress.at(-1)!.overall!.seconds).toBeGreaterThan(0);
     expect(findingWords(first, USERS_AND_ITEMS)).toMatch(/^Is it sparse\? {2}.+ users .+\./i);
     expect(findingWords(rows[0], USERS_AND_ITEMS)).toMatch(
-      /^The \w+ model: recall@20 0\.\d{3}, nDCG 0\.\d{3}; its 90 % intervals hold \d of 5 figures of the test set\.$/,
+      /^The \w+ model: recall@20 0\.\d{3}, nDCG 0\.\d{3}; its 90 % intervals contain \d of 5 figures of the test set\.$/,
     );
     expect(findingWords(rows.at(-1)!, USERS_AND_ITEMS)).toMatch(
       /^Popularity: recall@20 0\.\d{3}, nDCG 0\.\d{3}\.$/,
