@@ -25,7 +25,7 @@ describe('graphex check', () => {
     const bare = join(folder, 'bare.csv');
     writeFileSync(bare, readFileSync(data, 'utf8').replace('person,thing\n', ''));
     const guessed = await graphex('check', bare, '--quiet');
-    expect(guessed.stdout).toContain('; no header, --header if there is one; users 1; items 2)');
+    expect(guessed.stdout).toContain('; no header found, else use --header; users 1; items 2)');
     const fitted = await graphex('fit', data, '-k', '2', '--iterations', '5', '-o', join(folder, 'm.st'));
     expect(fitted.stdout).toMatch(/^read 4,000 rows: .*first row read as header, else use --no-header/);
     expect(stdout).toMatch(/verdict +(sparse|dense|unclear) +(sparse|dense|unclear)/);
