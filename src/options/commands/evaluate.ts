@@ -8,6 +8,7 @@ import { SEED } from '../shared.js';
 export const LEAST_REPLICAS = 5;
 
 const MOST_DRAWS = 100_000;
+const DEFAULT_DRAWS = 100;
 
 /** How rankings and predictions are evaluated. */
 export const EVALUATION = {
@@ -16,7 +17,7 @@ export const EVALUATION = {
   draws: whole({
     min: 0,
     max: MOST_DRAWS,
-    default: 100,
+    default: DEFAULT_DRAWS,
     common: true,
     meaning: 'posterior predictive draws; 0: none',
   }),
@@ -45,7 +46,7 @@ const SIZES = oneOf(SIZE_MODES, {
 
 /** Predictive draws alone. */
 export const DRAW = {
-  draws: whole({ min: 1, max: MOST_DRAWS, default: 100, meaning: 'number of draws' }),
+  draws: whole({ min: 1, max: MOST_DRAWS, default: DEFAULT_DRAWS, meaning: 'number of draws' }),
   drawsGiven: EVALUATION.drawsGiven,
   sizes: SIZES,
   graphs: flag({ default: false, flag: null, meaning: 'also return the drawn graphs' }),
