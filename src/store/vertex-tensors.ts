@@ -24,8 +24,8 @@ const sideHyper = z.object({
   tau: positive(tau),
   shape: positive(shape),
   rate: positive(rate),
-  // A fit of few sweeps may learn any size.
-  size: z.number().min(0).max(Number.MAX_VALUE),
+  // A fit of few sweeps may learn a size of any magnitude that float32 holds.
+  size: z.number().min(0).max(3.4e38),
 });
 export const hyperSchema = z.object({ users: sideHyper, items: sideHyper });
 
