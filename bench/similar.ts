@@ -1,4 +1,4 @@
-// Which items are like an item? Held-out users show one of their items; the others they have are what should be found.
+// Which items are similar to an item? Held-out users show one of their items; the others they have are what should be found.
 // Ways to say "like" are compared on the training part first (fitted on a part of it), then on the test part.
 //
 //   npm run build && node scripts/run-ts.js bench/similar.ts [movietweetings|online-retail|goodbooks …] [training|test]

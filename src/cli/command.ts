@@ -19,7 +19,7 @@ import { writeOut } from './stdout.js';
 /** What the work of a command gets. */
 export interface CommandContext {
   readonly seed: number;
-  /** undefined: all cores. */
+  /** Undefined means all cores. */
   readonly threads: number | undefined;
   readonly json: boolean;
   readonly quiet: boolean;
@@ -122,9 +122,9 @@ export function print({ json, text }: CommandOutput, asJson: boolean): Promise<v
   return writeOut(asJson ? `${toJson(json)}\n` : endWithNewline(lines(text)));
 }
 
-/** Between a long computation and the writing of its results: handles a Ctrl-C that came meanwhile. */
+/** Call it after a long computation, before results are written: it handles a Ctrl-C that came meanwhile. */
 export async function pause(signal: AbortSignal): Promise<void> {
-  // Two turns of the event loop: the first may have checked for signals before this one came.
+  // Wait for two turns of the event loop: the first may have checked for signals before this one arrived.
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
   throwIfAborted(signal);
 }

@@ -1,4 +1,4 @@
-// Declarations → flags of a command, and what was typed → options by declaration.
+// Turns declarations into the flags of a command, and typed flags into options.
 
 import { type Command, Option } from 'commander';
 import { InputError } from '../errors.js';
@@ -76,7 +76,7 @@ function attribute(flag: string): string {
   return new Option(flag).attributeName();
 }
 
-/** Only what was typed; the library has the defaults. */
+/** Only the options that were typed; the library fills in the defaults. */
 export function typedOptions<const D extends Declaration>(command: Command, declared: D): OptionsOf<D> {
   const options: Record<string, unknown> = {};
   for (const { path, flag = '', off = '' } of listOptions(declared)) {

@@ -1,5 +1,5 @@
-// What each asker gets: a list, with reasons and with how sure it is where that is asked for. The same for one, for the
-// document of many and for a file of many.
+// The list of a user, with reasons and confidence if they are wanted. It is the same for one user, in the document of --json and in a file
+// of many.
 
 import type { Model } from '../fit/model.js';
 import type { ExplainListOptions } from '../predict/explain/explain-lists.js';
@@ -25,7 +25,7 @@ export interface Listing {
     readonly low?: number;
     readonly high?: number;
   })[];
-  /** What the list rests on. */
+  /** What the list is based on. */
   readonly basis: string;
 }
 
@@ -50,13 +50,13 @@ export async function makeListings(
   }));
 }
 
-/** Items of an asker that the model knows. */
+/** The user's items that the model knows. */
 function knownItems({ items, users, seen }: Model, asker: UserQuery): number {
   if ('likes' in asker) return new Set(asker.likes.filter((id) => items.ids.find(id) >= 0)).size;
   return users.degree[users.ids.find(asker.user)] ?? (seen ? 0 : FEW_LIKES);
 }
 
-/** A list as programs read it. */
+/** The list in the document of --json. */
 export function listingJson({ items, ...ofList }: Listing, titles: TitleBook, { items: { ids } }: Model) {
   const titleOf = (item: string) => titled(titles.of(ids.find(item)));
   return {

@@ -99,7 +99,7 @@ function loadersFor(asked: string | undefined): Loader[] {
   return Object.values(LOADERS);
 }
 
-/** Prints what went wrong on stderr and returns the exit status. */
+/** Prints the error on stderr and returns the exit status. */
 export function reportError(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // commander has printed it
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
@@ -125,7 +125,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or folder; check the path',
   ENOTDIR: 'a part of the path is a file, not a folder; check the path',
   EISDIR: 'that is a folder, not a file; name a file in it',
-  EEXIST: 'it exists already; choose another name or remove it',
+  EEXIST: 'it already exists; choose another name or remove it',
   ENOTEMPTY: 'the folder is not empty; choose another or empty it',
   ENOSPC: 'the disk is full; make room or choose another place',
   EDQUOT: 'the disk quota is used up; make room or choose another place',

@@ -1,4 +1,4 @@
-// A model on a command line: a file, or a folder with the users by shard, of which only those are read who are asked about.
+// A model on a command line: a file, or a folder with the users by shard, of which only the users asked for are read.
 
 import { InputError, throwIfAborted } from '../errors.js';
 import type { Model } from '../fit/model.js';
@@ -16,10 +16,10 @@ import { USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
 
 export interface OpenedModel {
-  /** The whole model, or all of it but users who lie by shard. */
+  /** The whole model; without its users if they are by shard. */
   readonly head: Model;
   readonly byShard: ModelShards | undefined;
-  /** Users of all shards. */
+  /** Number of users in all shards. */
   readonly users: number;
 }
 
@@ -32,7 +32,7 @@ export async function openModel(path: string): Promise<OpenedModel> {
   return { head: byShard.itemsModel, byShard, users: byShard.users };
 }
 
-/** A model with the users of each shard in turn; a model in one piece comes as it is. */
+/** The model with the users of each shard in turn; a model in one file is yielded once. */
 export async function* modelsInTurn(
   { head, byShard }: OpenedModel,
   signal?: AbortSignal,
@@ -44,7 +44,7 @@ export async function* modelsInTurn(
   }
 }
 
-/** Things by the model that knows their user: shards in turn, each read once; what needs no user is asked of the head. */
+/** Groups things by the shard that holds their user, and reads each shard once. Things without a user go to the model without users. */
 export async function* byModel<T extends { readonly asker: UserQuery }>(
   { head, byShard }: OpenedModel,
   all: readonly T[],
@@ -63,7 +63,7 @@ export async function* byModel<T extends { readonly asker: UserQuery }>(
   }
 }
 
-/** Those of the names that are users of the model. */
+/** Those of the given names that are users of the model. */
 export async function knownUsers(opened: OpenedModel, names: readonly string[]): Promise<Set<string>> {
   const known = new Set<string>();
   const asked = [...new Set(names)].map((user) => ({ asker: { user } }));
@@ -73,7 +73,7 @@ export async function knownUsers(opened: OpenedModel, names: readonly string[]):
   return known;
 }
 
-/** A user whom no shard has; a model in one piece says it itself, with the id that comes nearest. */
+/** The error for a user who is in no shard. A model in one file throws its own, with the nearest id. */
 export async function requireUser(opened: OpenedModel, user: string | undefined): Promise<void> {
   if (!opened.byShard || user === undefined || (await knownUsers(opened, [user])).size > 0) return;
   const { users, items } = opened.head.names ?? USERS_AND_ITEMS;

@@ -1,5 +1,5 @@
-// Where a command is going to write, looked at before it works: never over what it reads, nor over what somebody else has
-// made, and not after hours of computing to a place that takes nothing.
+// Checks the outputs of a command before it starts. An output must not be an input, must not replace the files of others, and must be
+// writable, so that hours of work are not lost.
 
 import { accessSync, constants, fstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
@@ -11,17 +11,17 @@ import { writeError } from '../files/write-error.js';
 import { isOwnFile } from '../store/signature.js';
 
 export interface Outputs {
-  /** Files that will be written; undefined: not asked for. */
+  /** Files that will be written; undefined if not wanted. */
   readonly files?: readonly (string | undefined)[];
-  /** A folder that will be made or filled, and what is written in it; a name that ends in / is a folder. */
+  /** A folder that will be created or filled, and the names in it; a name that ends in / is a folder. */
   readonly folder?: { readonly path: string; readonly names: readonly string[] };
   /** What the command reads: paths, recipes, built-in sets, or - for standard input. */
   readonly inputs: readonly (string | undefined)[];
-  /** Replace also what graphex has not written. */
+  /** Also replace files that graphex has not written. */
   readonly force?: boolean | undefined;
 }
 
-/** Throws where an output is an input, cannot be written, or would replace what graphex has not written. */
+/** Throws if an output is an input, cannot be written, or would replace a file that graphex has not written. */
 export async function checkOutputs(outputs: Outputs): Promise<void> {
   checkPlaces(outputs);
   if (outputs.force) return;
@@ -38,7 +38,7 @@ export async function checkOutputs(outputs: Outputs): Promise<void> {
   }
 }
 
-/** One folder for one kind of result: readers would take it for either. */
+/** A folder holds one kind of result, because readers recognise a folder by its marker. */
 function refuseOtherKind({ path, names }: NonNullable<Outputs['folder']>): void {
   if (!FOLDER_KINDS.some(({ marker }) => names.includes(marker))) return;
   const other = folderKinds(path).find(({ marker }) => !names.includes(marker));
@@ -62,9 +62,7 @@ function checkPlaces({ files = [], folder, inputs }: Outputs): void {
   }
   for (const [at, path] of written.entries()) {
     if (written.slice(0, at).some((other) => resolve(other) === resolve(path))) {
-      throw new InputError(
-        `${path}: two outputs would be this one file; choose another path for one of them`,
-      );
+      throw new InputError(`${path}: two outputs have this path; choose another path for one of them`);
     }
   }
   for (const path of alone) checkFile(path);
@@ -81,7 +79,7 @@ function isRead(input: string, path: string): boolean {
   const place = recipe ?? input;
   const source = plain ?? found(place);
   if (!source?.isDirectory()) return source !== undefined && isSame(there, source);
-  // Of a folder, the texts of a recipe or the parts of a split; other things may well lie beside them.
+  // Of an input folder, only the texts of a recipe or the parts of a split are read; other files may be there.
   const real = realpathSync(path);
   const isPart = recipe === undefined ? /(\.parquet|split\.json)$/ : /\.txt$/;
   return real.startsWith(join(realpathSync(place), sep)) && isPart.test(real);
@@ -95,7 +93,7 @@ function isStandardInput(file: Stats): boolean {
   }
 }
 
-/** By what the file system calls the same, so that links and letter case make no other file of it. */
+/** Compares by the file system's identity, so that links and letter case make no difference. */
 function isSame(a: Stats, b: Stats): boolean {
   return a.isFile() && a.ino !== 0 && a.ino === b.ino && a.dev === b.dev;
 }
@@ -103,10 +101,10 @@ function isSame(a: Stats, b: Stats): boolean {
 function checkFile(path: string): void {
   const there = existing(path);
   if (there?.isDirectory() || /[/\\]$/.test(path)) {
-    throw new InputError(`${path}: this is a folder, and a file is to be written; name a file in it`);
+    throw new InputError(`${path}: this is a folder; name a file in it`);
   }
   if (there && !there.isFile()) {
-    throw new InputError(`${path}: something that is no plain file is in the way; choose another path`);
+    throw new InputError(`${path}: it exists and is not a plain file; choose another path`);
   }
   const home = dirname(resolve(path));
   const nearest = firstExisting(home);
@@ -118,7 +116,7 @@ function checkFile(path: string): void {
 }
 
 function checkFolder(path: string, within: readonly string[]): void {
-  // Missing folders are made: the first that exists must take them.
+  // Missing folders will be created, so the first one that exists must be writable.
   const { at, there } = firstExisting(resolve(path));
   if (there && !there.isDirectory()) throw inTheWay(path, at);
   checkWritable(path, at);
@@ -133,7 +131,7 @@ function checkFolder(path: string, within: readonly string[]): void {
   }
 }
 
-/** The path itself, or what of it there is. */
+/** The path itself, or its nearest parent that exists. */
 function firstExisting(path: string): { readonly at: string; readonly there: Stats | undefined } {
   let at = path;
   let there = existing(at);
@@ -157,18 +155,18 @@ function checkWritable(path: string, folder: string): void {
   }
 }
 
-/** What is at a place to write to; undefined: nothing. */
+/** The entry at an output path; undefined if there is none. */
 function existing(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch (cause) {
-    // Below a file there is nothing; the file itself is met on the way up.
+    // A path below a file does not exist; the file itself is found on the way up.
     if ((cause as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
     throw writeError(path, cause);
   }
 }
 
-/** What is at a path; undefined also where one may not look: whoever reads it says so. */
+/** The entry at a path; undefined also without permission, which the reader of the path reports. */
 function found(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });

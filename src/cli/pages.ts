@@ -1,4 +1,4 @@
-// The pages of docs/commands: what the commands say of themselves, as files.
+// The pages of docs/commands, made from the commands' own help.
 
 import { commandPage } from '../options/command-page.js';
 import { COMMANDS, type CommandName } from '../options/commands.js';

@@ -1,26 +1,26 @@
-// Where a receipt's files are: a path as it was given means nothing in another folder, so a receipt also says how to get
-// there from its own.
+// The files that a receipt names. A relative path means nothing in another folder, so a receipt also stores the path relative to its own
+// folder.
 
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { InputError } from '../errors.js';
 import { isPattern } from '../files/glob.js';
 
-/** The path in a source, and what stands before it: 'text:' of 'text:speeches'. No path in '-', in '@sotu' and in a query. */
+/** The path in a source and its prefix: 'text:' in 'text:speeches'. There is no path in '-', '@sotu' or a query. */
 function parts(source: string): { readonly recipe: string; readonly path: string } | undefined {
   if (source === '-' || source.startsWith('@') || source.startsWith('sql:')) return undefined;
   const [, recipe = '', path = source] = /^([a-z]{2,}:)(.+)$/.exec(source) ?? [];
   return { recipe, path };
 }
 
-/** Whether there is such a file; of a pattern, the folder that it is looked for in. */
+/** Whether the file exists; for a pattern, whether its folder exists. */
 function isThere(path: string): boolean {
   return existsSync(
     isPattern(path) && !existsSync(path) ? dirname(`${path.slice(0, path.search(/[*?[]/))}x`) : path,
   );
 }
 
-/** A relative source as seen from the folder of the report; null where the source itself is good anywhere. */
+/** A relative source as seen from the folder of the report; null if the source does not depend on a folder. */
 export function seenFrom(folder: string, source: string): string | null {
   const found = parts(source);
   if (!found || isAbsolute(found.path)) return null;
@@ -28,7 +28,7 @@ export function seenFrom(folder: string, source: string): string | null {
   return isAbsolute(path) ? null : found.recipe + path;
 }
 
-/** A receipt's source, found as it was given or from the receipt's folder. */
+/** Finds a receipt's source: as given, or relative to the receipt's folder. */
 export function findSource(
   receipt: string,
   what: { readonly source: string; readonly sourceFrom?: string | null | undefined },

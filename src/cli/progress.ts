@@ -21,7 +21,7 @@ export interface ProgressViewOptions {
   readonly quiet?: boolean | undefined;
   /** Milliseconds; replaced in tests. */
   readonly now?: (() => number) | undefined;
-  /** Of the process; replaced in tests. */
+  /** The environment; replaced in tests. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
@@ -58,7 +58,7 @@ export function createProgressView(stream: ProgressStream, options: ProgressView
         stage = progress.stage;
         stageStart = time;
         firstDone = progress.done;
-        // A terminal shows a new stage at once; a log gets a line only for a stage that lasts.
+        // A terminal shows a new stage immediately; a log gets a line only for a stage that lasts.
         lastDrawn = terminal ? Number.NEGATIVE_INFINITY : time;
       }
       if (time - lastDrawn < (terminal ? REDRAW_EVERY : LINE_EVERY)) return;
@@ -75,7 +75,7 @@ export function createProgressView(stream: ProgressStream, options: ProgressView
   };
 }
 
-/** Whether this terminal knows escape sequences, and its owner wants them. */
+/** Whether this terminal supports escape sequences and its user allows them. */
 function obeysEscapes({ TERM, NO_COLOR }: Readonly<Record<string, string | undefined>>): boolean {
   return TERM !== 'dumb' && !NO_COLOR;
 }

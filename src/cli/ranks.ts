@@ -1,16 +1,16 @@
-// What a launcher of several processes may start: each of them would do all of the work, and write the same files.
+// Refuses commands that a launcher started several times: each process would do all of the work and write the same files.
 
 import { launchedRank, launchedRanks } from '../comm/mpi.js';
 import { InputError } from '../errors.js';
 
-/** How long the other processes let the first one speak; a launcher ends them with it, and one that does not waits no longer. */
+/** How long the other processes wait for the message of the first. A launcher usually ends them earlier. */
 const SILENT_MS = 5000;
 
-/** Refuses a command of which a launcher has started several; only a fit of parts shares its work out. */
+/** Throws if a launcher has started several processes; only a fit to shards divides its work among them. */
 export async function refuseRanks(command: string, source?: string): Promise<void> {
   const launched = launchedRanks();
   if (!launched || (command === 'fit' && source === undefined)) return;
-  // Every process finds the same: the first says it, for all.
+  // Every process finds the same error; only the first prints it.
   if (launchedRank() > 0) {
     await new Promise((resolve) => setTimeout(resolve, SILENT_MS));
     process.exit(2);
@@ -19,6 +19,6 @@ export async function refuseRanks(command: string, source?: string): Promise<voi
   throw new InputError(
     source === undefined
       ? `graphex ${command}: ${started}; run it once, without the launcher`
-      : `${source}: ${started}; run graphex partition ${source} -o parts once, then fit parts`,
+      : `${source}: ${started}; run graphex partition ${source} -o shards once, then fit shards`,
   );
 }

@@ -1,4 +1,4 @@
-// DATA on a command line: one source or several files, and what is to be said about how they were read.
+// DATA on a command line: one source or several files, and sentences on how they were read.
 
 import type { ValueColumn } from '../ingest/intake/value-column.js';
 import type { ReadOptions, ReadResult } from '../ingest/options.js';
@@ -11,9 +11,9 @@ import type { CommandContext } from './command.js';
 export interface DataArgument {
   /** As typed. */
   readonly given: readonly string[];
-  /** The files of patterns, or the one source that is none. */
+  /** The files that match the patterns, or the one source that is not a file. */
   readonly sources: readonly string[];
-  /** What messages, pages and documents call it. */
+  /** Its name in messages, pages and documents. */
   readonly title: string;
 }
 
@@ -21,14 +21,14 @@ export async function dataArgument(given: readonly string[]): Promise<DataArgume
   return { given, sources: await expandSources(given), title: sourceTitle(given) };
 }
 
-/** Fields of the document of --json that say what was read. */
+/** The fields of the document of --json on what was read. */
 export function dataJson({ title, given, sources }: DataArgument): object {
   return { source: title, ...(given.length > 1 || sources.length > 1 ? { sources } : {}) };
 }
 
 interface Reading {
   readonly value?: ValueColumn | undefined;
-  /** Nothing is written where it throws. */
+  /** If it throws, nothing was written. */
   readonly accept?: (result: ReadResult) => void;
 }
 

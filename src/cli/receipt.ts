@@ -1,4 +1,4 @@
-// results.json → a receipt: a plain file, of a size and depth that a study could have written.
+// Reads a receipt from results.json. The file must be plain, and no larger or deeper than a study writes.
 
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -31,9 +31,9 @@ export async function readReceipt(path: string): Promise<CheckedReceipt> {
   }
 }
 
-/** Opened without waiting: a FIFO that nobody writes to would wait for ever. */
+/** Opened without blocking: a FIFO without a writer would block forever. */
 async function readPlainFile(path: string): Promise<string> {
-  // Not there on every system.
+  // Not every system has this flag.
   const { O_RDONLY, O_NONBLOCK = 0 } = constants;
   let file: Awaited<ReturnType<typeof open>>;
   try {
@@ -58,10 +58,10 @@ async function readPlainFile(path: string): Promise<string> {
 }
 
 function notPlain(path: string): InputError {
-  return new InputError(`${path}: it is no plain file; give a results.json of a study`);
+  return new InputError(`${path}: it is not a plain file; give a results.json of a study`);
 }
 
-/** How deep the brackets of a JSON text go, texts within it aside. */
+/** The nesting depth of the brackets of a JSON text, not counting those in strings. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;

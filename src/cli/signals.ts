@@ -1,4 +1,4 @@
-// Ctrl-C, a termination and a lost terminal: each ends a command in order, with the status that shells give it.
+// Ctrl-C, a termination and a lost terminal each end a command in order, with the status that shells use.
 
 import { constants } from 'node:os';
 
@@ -6,7 +6,7 @@ import { constants } from 'node:os';
 export const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export type StoppingSignal = (typeof STOPPING)[number];
 
-/** How long an interrupted command may take to put its things in order. */
+/** How long an interrupted command may take to clean up. */
 const GRACE_MS = 60_000;
 
 /** 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP. */
@@ -31,7 +31,7 @@ export interface Listening {
 export function listenForSignals(): Listening {
   const abort = new AbortController();
   const onSignal = (name: StoppingSignal) => {
-    // Whoever asks twice does not wait for the work to notice the first.
+    // A second signal does not wait for the work to notice the first.
     if (abort.signal.aborted) process.exit(statusOf(name));
     came = name;
     abort.abort();

@@ -1,6 +1,6 @@
-// What goes to standard output, whole or with an error.
+// Writes to standard output completely, or throws.
 
-/** Resolves once the reader has it all, so that ending the process cuts nothing off. A reader that left is no error. */
+/** Resolves once everything is written, so that the end of the process cuts nothing off. A closed reader is not an error. */
 export function writeOut(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => {

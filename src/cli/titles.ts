@@ -1,4 +1,4 @@
-// --titles: a table of ids and titles, for whatever shows items or takes them.
+// --titles: a table of ids and titles, for commands that show or take items.
 
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
@@ -7,17 +7,17 @@ import { titleList, titlesOf } from '../ingest/title-table.js';
 import { type TitleBook, titleBook } from '../predict/titles.js';
 import { shown } from '../text/untrusted.js';
 
-/** The titles of a model's items; without a file a book that knows ids alone. */
+/** The titles of a model's items; without a file, only their ids. */
 export async function readTitles(path: string | undefined, { items: { ids } }: Model): Promise<TitleBook> {
   if (path === undefined) return titleBook(ids, []);
   return titleBook(ids, titleList(titlesOf(await readSideTable(path), ids, path), ids));
 }
 
-/** The id of an item that is named by its id or title; what is neither stays as it is, or is refused with the nearest title. */
+/** The id of an item given by id or title. A text that is neither is returned unchanged, or refused if a title is near. */
 export function idByTitle(text: string, titles: TitleBook): string {
   const found = titles.find(text);
   if (found === 'ambiguous') {
-    throw new InputError(`several items are called ${shown(text)}; give the id of the one that is meant`);
+    throw new InputError(`several items have the title ${shown(text)}; give the id of one of them`);
   }
   if (found !== 'unknown') return titles.id(found.item);
   const near = titles.near(text);
@@ -36,7 +36,7 @@ export function itemsIn(values: readonly string[], titles: TitleBook): string[] 
   });
 }
 
-/** As a field of a document: absent where there is none. */
+/** As a field of a document; absent if there is no title. */
 export function titled(title: string | undefined): { title?: string } {
   return title === undefined ? {} : { title };
 }

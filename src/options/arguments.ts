@@ -1,17 +1,17 @@
-// Options → the arguments of a command that gives them again.
+// Turns options back into the arguments of a command.
 
 import { short } from './check-options.js';
 import type { AnyOption, Declaration } from './declare.js';
 import { type ListedOption, listOptions, shortFlag, valueAt } from './option-list.js';
 
 export interface ArgumentsOptions {
-  /** Options that are said though they have their default. */
+  /** Options that are written even if they have their default. */
   readonly always?: readonly string[];
   /** Defaults that depend on the data. */
   readonly usual?: Readonly<Record<string, unknown>>;
 }
 
-/** The flags, in the order of the declaration; what is as by default is left out. */
+/** The flags in the order of the declaration; defaults are left out. */
 export function toArguments(declared: Declaration, options: object, how: ArgumentsOptions = {}): string[] {
   return listOptions(declared).flatMap((leaf) => {
     const name = leaf.path.join('.');
@@ -33,7 +33,7 @@ function argumentsOf({ option, flag, off }: ListedOption, value: unknown): strin
   return value === true && option.kind !== 'list' ? [name] : [name, spelled(option, value)];
 }
 
-/** A value as it is typed behind its flag. */
+/** A value as it is typed after its flag. */
 function spelled(option: AnyOption, value: unknown): string {
   if (option.kind === 'list') {
     if (typeof value === 'boolean') return value ? 'all' : 'none';

@@ -1,5 +1,5 @@
-// What functions of the library take that no command has, one declaration each. Values whose types belong to other rooms
-// are declared beside the functions.
+// Options that only library functions take, each declared once. Options whose types belong to other rooms are declared with their
+// functions.
 
 import { RANK } from './commands/evaluate.js';
 import { FEATURES } from './commands/fit.js';
@@ -42,8 +42,8 @@ export const FOLD_IN = {
   /** Most half-steps. Default 300. */
   iterations: whole({ ...STEPS, default: 300 }),
   /**
-   * Vertices of the fixed side that the new ones could have met: 1 per vertex of the model, for instance the items whose
-   * coin says "fit". Default: all.
+   * Vertices of the fixed side that the new ones could have met: 1 for each such vertex of the model, for instance the items of the
+   * training part. Default: all.
    */
   eligible: bytes('1 for each vertex of the fixed side that the new ones could have met'),
   /** Share of the fixed side's unseen atoms that the new vertices could have met (1 − q). Default 1. */
@@ -61,29 +61,31 @@ export const FOLD_ONE = {
   ...FOLDING,
   /** Most half-steps. Default 60. */
   iterations: whole({ ...STEPS, default: 60 }),
-  /** How often the vertex meets each neighbour, for a multigraph. Default: once. */
-  counts: value<ArrayLike<number>>('object', 'how often it meets each neighbour', {
+  /** The count of each neighbour, for a multigraph. Default: 1. */
+  counts: value<ArrayLike<number>>('object', 'the count of each neighbour', {
     only: { is: isNumbers, words: 'a list of numbers' },
   }),
-  /** The mass that the vertex could have met; the same for all, so pass it when folding in several. */
+  /** The mass that the vertex could have met. It is the same for all vertices, so pass it when folding in several. */
   otherMass: value<Float64Array>('object', 'the mass that it could have met', {
     only: { is: (given) => given instanceof Float64Array, words: 'a Float64Array' },
   }),
 };
 
-/** The search for settings of the ranking objective. */
+/** The search for settings of a ranker. */
 export const TUNE = {
   /** No new fit begins after this many minutes. Default 10. */
   budgetMinutes: decimal({
     above: 0,
     max: 1e6,
     default: 10,
-    meaning: 'no new fit begins after so many minutes',
+    meaning: 'no new fit begins after this number of minutes',
   }),
   ...SEED,
   ...ENGINE,
-  /** Per item 1 if held-back users are shown it, 0 if they are judged on it. Default: a fifth is for judging, at random. */
-  shown: bytes('1 for each item that held-back users are shown, 0 for those they are judged on'),
+  /**
+   * For each item, 1 if held-back users are folded in with it, 0 if they are evaluated on it. Default: a random fifth is for evaluation.
+   */
+  shown: bytes('1 for each item that held-back users are folded in with, 0 for those they are evaluated on'),
 };
 
 const prior = (side: 'users' | 'items') => {
@@ -95,13 +97,13 @@ const prior = (side: 'users' | 'items') => {
       tau: one('tau'),
       shape: one('shape'),
       rate: one('rate'),
-      size: decimal({ ...HYPER.size, meaning: 'not looked at' }),
+      size: decimal({ ...HYPER.size, meaning: 'not checked' }),
     },
     `the prior of the ${side}`,
   );
 };
 
-/** Sizes by simulation. */
+/** Estimating sizes by simulation. */
 export const ESTIMATE_SIZES = {
   users: prior('users'),
   items: prior('items'),
@@ -111,7 +113,7 @@ export const ESTIMATE_SIZES = {
 
 const SIZE = { above: 0, max: HYPER.size.max, required: true } as const;
 
-/** A graphex process in general; its intensities are declared beside it. */
+/** A general graphex process; its intensities are declared in process/. */
 export const GRAPHEX = {
   /** s and α: labels run from 0 to these. */
   sizes: section(
@@ -126,7 +128,7 @@ export const GRAPHEX = {
     required: true,
   }),
   /**
-   * Promises that W does not increase along the item points of an infinite measure: edges are then found by leaps, and
+   * Promises that W does not increase along the item points of an infinite measure. The sampler then skips items without an edge, so
    * millions of items cost nothing. Default false.
    */
   decreasing: flag({ default: false, meaning: 'W does not increase along the item points' }),
@@ -135,7 +137,7 @@ export const GRAPHEX = {
 
 /** The time of each edge, for a split by time. */
 export const SPLIT_TIMES = {
-  /** Of method time: when each edge came about, in the order of graph.users.neighbors; any unit. */
+  /** For method time: the time of each edge, in the order of graph.users.neighbors, in any unit. */
   times: value<Float64Array>('object', 'the time of each edge, in the order of graph.users.neighbors', {
     only: { is: (given) => given instanceof Float64Array, words: 'a Float64Array' },
   }),
@@ -151,7 +153,7 @@ export const LEVELS = {
   items: decimal({ ...LEVEL, meaning: 'probability with which each item is kept' }),
 };
 
-/** Thinning by coins of ids. */
+/** Thinning by random draws of ids. */
 export const THIN = {
   users: decimal({ ...LEVEL, default: 1, meaning: 'share of the users that is kept' }),
   items: decimal({ ...LEVEL, default: 1, meaning: 'share of the items that is kept' }),
@@ -169,8 +171,8 @@ export const STORAGE = {
   /** How exactly tables are stored. Default float32. */
   precision: oneOf(PRECISIONS, { otherwise: 'float32', meaning: 'how exactly tables are stored' }),
   /**
-   * `stored`: the users' tables. `folded`: the items they have, from which they are folded in when they ask. `none`:
-   * nothing; users name what they like. Default stored.
+   * `stored`: the users' tables. `folded`: the items they have, from which they are folded in on demand. `none`: nothing; users name what
+   * they like. Default stored.
    */
   users: oneOf(USER_STORAGE, { otherwise: 'stored', meaning: 'what is stored of the users' }),
 };
@@ -189,16 +191,16 @@ const UNKNOWN = {
 /** Lists for users. */
 export const RECOMMEND_LISTS = {
   ...RECOMMEND,
-  /** List only these, as far as the model knows them. Default: any. */
-  include: ids('list only these, as far as the model knows them'),
+  /** List only these items; unknown ones are ignored. Default: any item. */
+  include: ids('list only these items; unknown ones are ignored'),
   /** Ids that are not to be listed. Ids that the model does not know could not be listed anyway. */
   exclude: ids('not to be listed'),
   ...UNKNOWN,
-  /** What makes lists for many: a GPU where there is one and enough to do, else the threads. Default auto. */
+  /** What computes lists for many users. auto: a GPU if there is one and enough work, else the threads. Default auto. */
   ...ENGINE,
 };
 
-/** The caller's candidates in order. */
+/** Ranking the caller's candidates. */
 export const CANDIDATES = {
   explain: RECOMMEND.explain,
   ...UNKNOWN,
@@ -209,7 +211,7 @@ export const CANDIDATES = {
   ),
 };
 
-/** One item for one asker. */
+/** Explaining one item for one user. */
 export const ONE_ITEM = UNKNOWN;
 
 export const POPULAR = {
@@ -221,8 +223,8 @@ export const POPULAR = {
 /** A baseline as a model. */
 export const FIT_BASELINE = {
   ...SEED,
-  /** Most settings tried. Default 30. */
+  /** The most settings to try. Default 30. */
   trials: whole({ ...BASELINE_TRIALS, default: 30, meaning: 'settings tried, at most' }),
-  /** What a search would find; given, nothing is searched. */
+  /** The setting to use instead of a search. */
   setting: value<Readonly<Record<string, number>>>('object', 'a setting, instead of a search'),
 };

@@ -1,9 +1,9 @@
-// A declaration as a JSON Schema, for servers that describe themselves and for forms: it accepts what the door accepts.
+// A declaration as a JSON Schema, for the server's description and for forms. It accepts exactly what the check accepts.
 
 import { LONGEST_LIST, LONGEST_TEXT } from './check-options.js';
 import type { AnyOption, Declaration, Range } from './declare.js';
 
-/** As much of JSON Schema (2020-12) as options need. */
+/** The subset of JSON Schema (2020-12) that options need. */
 export interface JsonSchema {
   readonly type?: string | undefined;
   readonly description?: string | undefined;
@@ -93,7 +93,7 @@ function within({ min, max, above, below }: Range, largest: number): JsonSchema 
   return {
     ...(above !== undefined ? { exclusiveMinimum: above } : { minimum: min ?? -largest }),
     ...(below !== undefined ? { exclusiveMaximum: below } : { maximum: max ?? largest }),
-    // Both kinds of a bound on one side are said both.
+    // An inclusive and an exclusive bound on the same side are both written.
     ...(above !== undefined && min !== undefined && { minimum: min }),
     ...(below !== undefined && max !== undefined && { maximum: max }),
   };

@@ -1,9 +1,9 @@
-// What is wrong with a document that came from outside, in words: what a check of its shape has found, by where it was found.
+// Sentences on what is wrong with a document from outside: the place, and what the check of its form found there.
 
 import { list, many } from './phrases.js';
 import { shown } from './untrusted.js';
 
-/** The first thing that a check of a document's shape did not like, as the checker tells it. */
+/** The first issue that the checker reports. */
 interface Issue {
   readonly code: string;
   readonly path: readonly PropertyKey[];
@@ -30,7 +30,7 @@ const KINDS: Readonly<Record<string, string>> = {
   tuple: 'a list',
 };
 
-/** 'users should be a whole number' for the error of a checker of shapes; undefined for any other. */
+/** 'users should be a whole number' for an error of the checker; undefined for any other error. */
 export function documentProblem(error: unknown): string | undefined {
   const [issue] = (error as { readonly issues?: readonly Issue[] } | null)?.issues ?? [];
   if (!issue) return undefined;
@@ -60,10 +60,10 @@ function should({ code, expected = '', origin, minimum, maximum, values, keys, m
         (keys ?? []).map((key) => shown(key)),
         'and',
       )}`;
-    // What a check of our own says.
+    // The message of one of our own checks.
     case 'custom':
       return `is wrong: ${message}`;
     default:
-      return 'has not the form that it should have';
+      return 'is not of the right form';
   }
 }

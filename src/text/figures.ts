@@ -2,10 +2,10 @@
 
 import type { SideNames } from './sides.js';
 
-/** Of a graph, as predictive checks compare them. */
+/** Statistics of a graph that predictive checks compare. */
 export type StatisticName = 'users' | 'items' | 'edges' | 'total' | 'tail' | 'sigmaUsers' | 'sigmaItems';
 
-/** As a table or an axis says it: 'σ̂ of customers'. */
+/** The name in a table or on an axis: 'σ̂ of customers'. */
 export function statisticLabel(statistic: StatisticName, { users, items }: SideNames): string {
   const labels: Readonly<Record<StatisticName, string>> = {
     users: users.many,
@@ -19,7 +19,7 @@ export function statisticLabel(statistic: StatisticName, { users, items }: SideN
   return labels[statistic];
 }
 
-/** As a sentence says it, after 'the': 'tail index of the customers'. */
+/** The name in a sentence, after 'the': 'tail index of the customers'. */
 export function statisticPhrase(statistic: StatisticName, { users, items }: SideNames): string {
   const phrases: Readonly<Record<StatisticName, string>> = {
     users: `number of ${users.many}`,
@@ -33,7 +33,7 @@ export function statisticPhrase(statistic: StatisticName, { users, items }: Side
   return phrases[statistic];
 }
 
-/** Of a ranking; those ending in Unpopular leave popular items out. */
+/** Metrics of a ranking; those ending in Unpopular leave popular items out. */
 export type MetricName =
   | 'recall'
   | 'ndcg'
@@ -55,7 +55,7 @@ const METRICS: Readonly<Record<MetricName, { readonly title: string; readonly at
   ndcgUnpopular: { title: 'nDCG', at: 'depth' },
 };
 
-/** 'recall@20'; with `depth` also 'nDCG@1000'. Popular items or not is for metricPhrase to say. */
+/** 'recall@20'; with `depth` also 'nDCG@1000'. It does not mention popular items; metricPhrase does. */
 export function metricTitle(
   metric: MetricName,
   cut: { readonly n?: number; readonly depth?: number } = {},

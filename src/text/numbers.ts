@@ -1,11 +1,11 @@
-// How numbers are written for people, the same on a terminal, in a chart and on a page. A minus is a true minus sign.
+// Formats numbers for people, in the same way on a terminal, in a chart and on a page. A minus is a true minus sign.
 
 /** 1234567.8 → '1,234,568'. */
 export function grouped(value: number): string {
   return minus(Math.round(value).toLocaleString('en-US'));
 }
 
-/** Whole numbers and thousands in full, others to some significant digits, with an exponent only for the very small. */
+/** Whole numbers and thousands in full, others with `digits` significant digits; only tiny numbers have an exponent. */
 export function short(value: number, digits = 3): string {
   if (Number.isInteger(value) || Math.abs(value) >= 1000) return grouped(value);
   if (Math.abs(value) < 1e-4) return minus(value.toExponential(digits - 1));
@@ -17,24 +17,24 @@ export function fixed(value: number, digits: number): string {
   return minus(value.toFixed(digits));
 }
 
-/** So many significant digits, zeros at the end and all. */
+/** A fixed number of significant digits; zeros at the end stay. */
 export function significant(value: number, digits: number): string {
   return minus(value.toPrecision(digits));
 }
 
-/** As `short`, with a plus where it is above zero. */
+/** As `short`, with a plus sign above zero. */
 export function signed(value: number): string {
   return plus(value) + short(value);
 }
 
-/** As `fixed`, with a plus where it is above zero. */
+/** As `fixed`, with a plus sign above zero. */
 export function signedFixed(value: number, digits: number): string {
   return plus(value) + fixed(value, digits);
 }
 
 const plus = (value: number) => (value > 0 ? '+' : '');
 
-/** A share in per cent: two digits, or so many decimals. */
+/** A share in per cent, with two digits or with the given number of decimals. */
 export function percent(share: number, decimals?: number): string {
   const value = 100 * share;
   if (decimals !== undefined) return `${fixed(value, decimals)} %`;

@@ -8,7 +8,7 @@ export interface Noun {
   readonly many: string;
 }
 
-/** 'a, b and c'; with semicolons where a part has a comma of its own. */
+/** 'a, b and c'; with semicolons if an entry contains a comma. */
 export function list(parts: readonly string[], last: 'and' | 'or' = 'and'): string {
   if (parts.length < 2) return parts.join('');
   const long = parts.some((part) => part.includes(','));
@@ -22,7 +22,7 @@ export function many(count: number, noun: string | Noun): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
-/** 'was' or 'were', for so many. */
+/** 'was' or 'were', by the count. */
 export function were(count: number): string {
   return count === 1 ? 'was' : 'were';
 }

@@ -1,4 +1,4 @@
-// English plurals, as far as headers of tables need them.
+// English plurals of the words that table headers use.
 
 const IRREGULAR: Readonly<Record<string, string>> = {
   person: 'people',
@@ -25,13 +25,13 @@ const IRREGULAR: Readonly<Record<string, string>> = {
   genus: 'genera',
   criterion: 'criteria',
 };
-/** The same for one and for many. */
+/** Words with one form for singular and plural. */
 const UNCHANGED = new Set(
   'series species news anime manga sheep fish aircraft software music staff'.split(' '),
 );
 const SINGULARS = new Map(Object.entries(IRREGULAR).map(([one, many]) => [many, one]));
 
-/** 'customer' → 'customers', 'category' → 'categories', 'person' → 'people'; of several words the last. */
+/** 'customer' → 'customers', 'category' → 'categories', 'person' → 'people'; only the last of several words changes. */
 export function plural(noun: string): string {
   const { before, last, lower } = lastWord(noun);
   if (UNCHANGED.has(lower)) return noun;
@@ -44,7 +44,7 @@ export function plural(noun: string): string {
   return before + last + (/(s|x|z|ch|sh)$/.test(lower) ? 'es' : 's');
 }
 
-/** The other way; a word that is not in the plural stays. */
+/** The singular of a plural; any other word stays. */
 export function singular(noun: string): string {
   const { before, last, lower } = lastWord(noun);
   if (UNCHANGED.has(lower)) return noun;

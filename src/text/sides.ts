@@ -1,11 +1,11 @@
-// What the two sides of a graph are called. Users and items are only the words for those of whom nothing better is
-// known: where the header says customer and product, people read customers and products.
+// The names of the two sides of a graph. They are users and items unless the header says better: columns customer and product give
+// customers and products.
 
 import { InputError } from '../errors.js';
 import type { Noun } from './phrases.js';
 import { plural, singular } from './plurals.js';
 
-/** The two sides by name, as sentences, axes and table heads say them. */
+/** The names of the two sides in sentences, on axes and in table heads. */
 export interface SideNames {
   readonly users: Noun;
   readonly items: Noun;
@@ -16,13 +16,13 @@ export const USERS_AND_ITEMS: SideNames = Object.freeze({
   items: Object.freeze({ one: 'item', many: 'items' }),
 });
 
-/** Names as people give them, in the plural: 'customers' and 'products'. */
+/** Names as given by the user, in the plural: 'customers' and 'products'. */
 export interface AskedNames {
   readonly users: string;
   readonly items: string;
 }
 
-/** The names for people's own words; throws where they are no short words, or the same twice. */
+/** Builds names from the user's own words. Throws if a word is too long or both are the same. */
 export function sideNames(asked: AskedNames): SideNames {
   const noun = (side: 'users' | 'items'): Noun => {
     const text = String(asked[side] ?? '').trim();
@@ -41,7 +41,7 @@ export function sideNames(asked: AskedNames): SideNames {
   return names;
 }
 
-/** Names from a file that anybody may have written: undefined unless they are short words. */
+/** Names from an untrusted file; undefined unless they are short words. */
 export function readSideNames(value: unknown): SideNames | undefined {
   const { users, items } = (value ?? {}) as Partial<Record<keyof SideNames, Partial<Noun>>>;
   const nouns = [users, items].map((noun) =>
@@ -51,7 +51,7 @@ export function readSideNames(value: unknown): SideNames | undefined {
   return Object.freeze({ users: Object.freeze(nouns[0]), items: Object.freeze(nouns[1]) });
 }
 
-/** The names that a table's header suggests; undefined where neither column says anything. */
+/** The names that a table's header suggests; undefined if neither column suggests one. */
 export function namesOfColumns(users: string, items: string): SideNames | undefined {
   const found = { users: nounOfColumn(users), items: nounOfColumn(items) };
   if (!found.users && !found.items) return undefined;
@@ -59,18 +59,18 @@ export function namesOfColumns(users: string, items: string): SideNames | undefi
     users: found.users ?? USERS_AND_ITEMS.users,
     items: found.items ?? USERS_AND_ITEMS.items,
   };
-  // A column of items on the users' side would make every option and every figure mean its opposite.
+  // If the users' column is called items, no name is taken: every option and figure would mean its opposite.
   const crossed = names.users.many === 'items' || names.items.many === 'users';
   return crossed || names.users.many === names.items.many ? undefined : names;
 }
 
-/** Words of a header that say how a thing is written, not what it is. */
+/** Words of a header that describe the form of a value, not the thing. */
 const NOT_THINGS = new Set(
   'id ids no num number nr code key uuid guid idx index ref hash name names title label string str text sk pk fk the'.split(
     ' ',
   ),
 );
-/** Headers that name a place in the table rather than a thing. */
+/** Headers that name a role in the table rather than a thing. */
 const PLACES = new Set(
   'col column field var variable value val row line count left right from to src dst source target data feature rating score time date year unnamed'.split(
     ' ',
@@ -92,7 +92,7 @@ const MEANT: Readonly<Record<string, string>> = {
   pkg: 'package',
   dep: 'dependency',
 };
-/** Nouns that often have their id grown on: userid, MOVIEID. */
+/** Nouns that are often written together with id: userid, MOVIEID. */
 const GROWN =
   /^(user|item|book|movie|film|song|track|artist|product|customer|client|author|paper|article|post|page|video|game|recipe|business|visitor|member|person|account|document|word|tag|package|session|group|event|question|store|student|course|viewer|listener|reader)s?(id|no|code|name|key)$/;
 
@@ -114,7 +114,7 @@ export function nounOfColumn(header: string): Noun | undefined {
   return Object.freeze({ one, many: plural(one) });
 }
 
-/** A word or two: no control characters, no markup, no essays. */
+/** At most two words, without control characters or markup. */
 function isShortText(value: unknown): value is string {
   return typeof value === 'string' && /^\p{L}[\p{L}\p{M}\p{N} '’.&/-]{0,39}$/u.test(value);
 }

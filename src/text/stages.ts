@@ -1,6 +1,6 @@
-// The stages of a study: a code with what it is about, and its name for progress and reports.
+// The stages of a study: a code, and its name for progress and reports.
 
-/** A stage and, where it has one, its model: auto, sparse, dense or the ranker. */
+/** A stage and its model, if it has one: auto, sparse, dense or the ranker. */
 export interface Stage {
   readonly stage:
     | 'check'
@@ -13,7 +13,7 @@ export interface Stage {
     | 'ceilings'
     | 'compare';
   readonly model?: 'auto' | 'sparse' | 'dense' | 'ranking' | undefined;
-  /** The number of features, where there are several to tell apart. */
+  /** The number of features, if the study has several. */
   readonly features?: number | undefined;
 }
 

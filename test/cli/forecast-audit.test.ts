@@ -225,7 +225,7 @@ describe('graphex audit', () => {
   it.each([
     [[], /give a split folder, or both --train and --test/],
     [['--train', at('train.csv')], /give a split folder, or both --train and --test/],
-    [['parts', '--train', at('train.csv')], /--train: a split folder has its own parts/],
+    [['parts', '--train', at('train.csv')], /--train: a split folder already has its tables/],
     [
       ['--train', at('train.csv'), '--test', at('test.csv'), '--time', 'product'],
       /holds ids and cannot be --time/,
@@ -301,14 +301,14 @@ describe('graphex evaluate on anybody’s parts', () => {
 
   it.each([
     [['--train', at('train.csv')], /--train is given alone; give both/],
-    [['--metrics', 'recall'], /nothing to judge on: give --train and --test/],
+    [['--metrics', 'recall'], /there is no test data: give --train and --test/],
     [[...parts, '--metrics', 'recal'], /--metrics recal: expected/],
-    [[...parts, 'a', 'b'], /there is no split folder to give/],
-    [['m', 'd', '-n', '5,10'], /judged at one length/],
-    [[], /give a model and the folder of a split, or two tables/],
+    [[...parts, 'a', 'b'], /replace the split folder/],
+    [['m', 'd', '-n', '5,10'], /evaluated at one length/],
+    [[], /give a model and a split folder, or two tables/],
     [
       [...parts, '--recommendations', at('train.csv'), '--rank', 'when', '--score', 'when'],
-      /lists go by one of them/,
+      /give the one by which lists are ordered/,
     ],
   ])('%s is refused in words', async (args, message) => {
     const { status, stderr } = await graphex('evaluate', ...args);

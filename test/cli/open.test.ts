@@ -40,7 +40,7 @@ describe.skipIf(process.platform === 'win32')('--open', () => {
     );
     process.env.PATH = join(folder, 'nowhere');
     expect(await openFile('out/report.html', 'linux')).toBe(
-      'the report is not opened: there is no xdg-open here; open out/report.html yourself',
+      'the report is not opened: xdg-open is not installed; open out/report.html yourself',
     );
   });
 });

@@ -116,7 +116,7 @@ describe('an output that cannot be written', () => {
       /this is a folder/,
     );
     if (existsSync('/dev/null')) {
-      await expect(checkOutputs({ files: ['/dev/null'], inputs: [] })).rejects.toThrow(/no plain file/);
+      await expect(checkOutputs({ files: ['/dev/null'], inputs: [] })).rejects.toThrow(/not a plain file/);
     }
     const within = (name: string) => checkOutputs({ folder: { path: home, names: [name] }, inputs: [] });
     await expect(within('report.html')).rejects.toThrow(/report.html: a folder is in the way/);

@@ -257,7 +257,7 @@ describe.skipIf(process.platform === 'win32')('each signal ends with 128 + n', (
     const output = join(home, 'm');
     const began = () => existsSync(`${output}.partial`);
     const fitted = await signalled([...endless, ...OFTEN, '-o', output], signal, began);
-    expect(fitted.stderr).toMatch(/interrupted: stopped at iteration \d+; go on with --resume/);
+    expect(fitted.stderr).toMatch(/interrupted: stopped at iteration \d+; continue with --resume/);
     expect(fitted.status).toBe(status);
     expect(readdirSync(home)).toEqual(['m.partial']);
     // While modules load, and while a file is read.

@@ -112,7 +112,7 @@ describe('graphex fit', () => {
         if (left.length) {
           // Nothing is said where the program had not begun.
           expect(ended.stderr).toMatch(
-            /^$|interrupted: (stopped at iteration(s \d+ and)? \d+( of fit(s \d and)? \d of 4)?; go on with --resume|nothing)/,
+            /^$|interrupted: (stopped at iteration(s \d+ and)? \d+( of fit(s \d and)? \d of 4)?; continue with --resume|nothing)/,
           );
           await loadModel(`${output}.partial`);
           resume.splice(0, 2, '--resume', `${output}.partial`);

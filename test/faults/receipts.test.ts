@@ -69,7 +69,7 @@ describe('study --from', () => {
     const path = receipt((d) => {
       d.receipt.origin.read.rejects = precious;
     });
-    await refused(path, /say where to put them now with --rejects/);
+    await refused(path, /name a file for them now with --rejects/);
     expect(readFileSync(precious, 'utf8')).toBe('mine');
     const elsewhere = join(folder, 'elsewhere.csv');
     const again = join(folder, 'again');
@@ -142,7 +142,7 @@ describe('study --from', () => {
   it('refuses a folder, a FIFO, a socket and a file of 3 GiB at once', async () => {
     const directory = join(folder, 'directory');
     mkdirSync(directory);
-    await refused(directory, /no plain file/);
+    await refused(directory, /not a plain file/);
     const large = join(folder, 'large.json');
     const handle = openSync(large, 'w');
     ftruncateSync(handle, 3 * 2 ** 30);
@@ -151,12 +151,12 @@ describe('study --from', () => {
     if (process.platform === 'win32') return;
     const fifo = join(folder, 'fifo');
     expect(spawnSync('mkfifo', [fifo]).status).toBe(0);
-    await refused(fifo, /no plain file/);
+    await refused(fifo, /not a plain file/);
     const path = join(folder, 's');
     const server = createServer().listen(path);
     await new Promise((resolve) => server.once('listening', resolve));
     try {
-      await refused(path, /no plain file/);
+      await refused(path, /not a plain file/);
     } finally {
       server.close();
     }

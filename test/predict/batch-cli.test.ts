@@ -184,7 +184,7 @@ describe('what is wrong in a batch', () => {
     const content = 'user 3\nuser 5\nuser 3\n user 5\nnobody\nuser 3\n';
     const { stdout, stderr } = await batch('ids.txt', content, '-o', output, '--json');
     expect(stderr).toMatch(/1 user skipped, unknown to the model: nobody\n/);
-    expect(stderr).toMatch(/1 user skipped, unknown to the model with the spaces around the id/);
+    expect(stderr).toMatch(/1 user skipped, unknown to the model; the spaces around the id/);
     expect(stderr).toMatch(/2 rows say again what one before says, and were counted once, of user 3\n/);
     expect(JSON.parse(stdout)).toMatchObject({
       users: 2,

@@ -101,8 +101,8 @@ describe('a split by time', () => {
     const audit = JSON.parse((await graphex('audit', at('cut'), '--no-control', '--json')).stdout);
     expect(audit.checks.some(({ name }: { name: string }) => /time/i.test(name))).toBe(true);
     for (const [args, says] of [
-      [['--method', 'time'], /--method time: say which column has the times, as in --time timestamp/],
-      [['--time', 'when'], /--time when: times are for --method time/],
+      [['--method', 'time'], /--method time: it needs the column of the times, as in --time timestamp/],
+      [['--time', 'when'], /--time when: only --method time uses times/],
       [['--method', 'time', '--time', 'item'], /"item" holds ids and cannot be --time too/],
     ] as const) {
       const { status, stderr } = await graphex('split', table, ...args, '-o', at('no'));

@@ -50,7 +50,7 @@ describe('parts.json', () => {
     ['a text for a number', (d) => void (d.users = 'many'), /\(users should be a number\)/],
     ['no edges', (d) => void (d.edges = 0), /\(edges should be at least 1\)/],
     ['no hash', (d) => void delete d.fingerprint, /\(fingerprint should be a text\)/],
-    ['a hash of another form', (d) => void (d.itemsHash = 'x'), /itemsHash has not the form/],
+    ['a hash of another form', (d) => void (d.itemsHash = 'x'), /itemsHash is not of the right form/],
     ['another format', (d) => void (d.format = 'mine'), /\(format should be "graphex-parts"\)/],
     ['no shards', (d) => void (d.shards = []), /shards should have at least 1 entry/],
     ['a list of nothing', () => [], /\(the document should be an object\)/],
@@ -140,13 +140,13 @@ describe('--resume', () => {
     [
       'a folder where a file is expected',
       () => path('parts'),
-      /parts: this is a folder, and the state of such a fit is a file; check the path, or start again without --resume/,
+      /parts: this is a folder, but the state of this fit is a file; check the path, or start again without --resume/,
       'rows.csv',
     ],
     [
       'the state of a fit of parts, for a table',
       () => path('state'),
-      /state: this is the state of a fit to shards; give the folder of these shards, or start again without --resume/,
+      /state: this is the state of a fit to shards; fit the folder of these shards, or start again without --resume/,
       'rows.csv',
     ],
     [

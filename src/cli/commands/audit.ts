@@ -105,10 +105,11 @@ async function inputs(
 ): Promise<Inputs> {
   if (folder !== undefined) {
     const extra = PART_FLAGS.find((name) => tables[name] !== undefined);
-    if (extra) throw new InputError(`--${extra}: a split folder has its own parts; give one or the other`);
+    if (extra)
+      throw new InputError(`--${extra}: a split folder already has its tables; give one or the other`);
     if (time !== undefined) {
       throw new InputError(
-        '--time: a split folder says itself whether it has times; leave this out, or give tables with --train and --test',
+        '--time: a split folder already says whether it has times; leave this out, or give tables with --train and --test',
       );
     }
     const { threads, signal, onProgress } = context;
@@ -118,7 +119,7 @@ async function inputs(
     return { parts, options: { ...(method === 'pq' && { coins }), ...(times && { times }) } };
   }
   if (tables.train === undefined || tables.test === undefined) {
-    throw new InputError('there is nothing to look over: give a split folder, or both --train and --test');
+    throw new InputError('there is no split to audit: give a split folder, or both --train and --test');
   }
   const graphs: Partial<Record<(typeof PART_FLAGS)[number], BipartiteGraph>> = {};
   const times: Partial<Record<(typeof PART_FLAGS)[number], Float64Array>> = {};

@@ -81,12 +81,12 @@ export function register(program: Command): void {
   );
 }
 
-/** What was found, and what of. */
+/** The result, and the data it describes. */
 interface Looked {
   readonly check: SparsityCheck;
   readonly read: ReadResult['read'];
   readonly guess?: ReadResult['guess'] | undefined;
-  /** How the data were read, in words. */
+  /** Sentences on how the data were read. */
   readonly reading: string;
   readonly fingerprint: () => string;
 }
@@ -114,7 +114,7 @@ async function lookAtParts(
     throw optionError`${option(name)}: ${folder} was read when it was partitioned; leave this option out, or give it to graphex partition`;
   }
   if (replicates !== undefined && replicates > 0) {
-    throw optionError`${option('replicates')} ${replicates}: sampled points need the data in one piece, and ${folder} is in parts; leave it out, the exact line needs the degrees alone`;
+    throw optionError`${option('replicates')} ${replicates}: sampled points need the data in one piece, and ${folder} is in shards; leave it out: the exact line needs only the degrees`;
   }
   const parts = await openPartition(folder);
   const { read, shards } = parts;
@@ -128,7 +128,7 @@ async function lookAtParts(
 
 const REPORT_FILES = ['density.svg', 'degrees.svg', 'check.html'] as const;
 
-/** What a model says on sparse or dense; a model of other data, such as a split's training part, is named as such. */
+/** The evidence of a model for sparse or dense. A model of other data, such as a split's training part, gets a warning. */
 async function modelEvidence(
   path: string,
   ofData: string,
@@ -138,15 +138,17 @@ async function modelEvidence(
   needPosterior(model, `--model ${path}: figures of evidence`);
   const { provenance } = model;
   if (!provenance.evidence) {
-    throw new InputError(`--model ${path}: it holds no evidence; fit the sparse model without --no-evidence`);
+    throw new InputError(
+      `--model ${path}: this model has no evidence; fit the sparse model without --no-evidence`,
+    );
   }
   if (provenance.fingerprint !== ofData) {
-    warn(`${path} was fitted to other data than these, or to a part of them`);
+    warn(`${path} was fitted to other data, or to a part of these data`);
   }
   return provenance.evidence;
 }
 
-/** JSON has no undefined: null where an estimate or its error does not exist. */
+/** An estimate or error that does not exist is null, because JSON has no undefined. */
 function sigmaJson({ half, mean, likelihood, lowDegrees }: TailIndex): object {
   const nullable = (fit: TailIndex['likelihood'] | TailIndex['lowDegrees']) =>
     fit ? { ...fit, standardError: fit.standardError ?? null } : null;
@@ -159,7 +161,7 @@ async function writeReport(
   { check, read, guess, fingerprint: print }: Looked,
   seed: number,
 ): Promise<string[]> {
-  // Loaded here: what draws takes longer to load than most checks take.
+  // Charts are loaded only here: loading them takes longer than most checks.
   const { checkPictures } = await import('../../report/charts/check.js');
   const charts = checkPictures(await chartDocument(), check);
   const files: Record<(typeof REPORT_FILES)[number], string> = {

@@ -1,4 +1,4 @@
-// graphex evaluate --train A --test B: any pair of tables, a model or lists made elsewhere.
+// graphex evaluate --train A --test B: evaluates a model or lists made elsewhere on any pair of tables.
 
 import { InputError } from '../../errors.js';
 import { evaluateTables, type TablesEvaluation } from '../../evaluate/evaluate-tables.js';
@@ -19,7 +19,7 @@ import { USERS_AND_ITEMS } from '../../text/sides.js';
 import type { CommandContext, CommandOutput } from '../command.js';
 import { readData } from '../read-data.js';
 
-/** What the command line says of anybody's parts. */
+/** Options that describe a split made elsewhere. */
 export interface TableFlags {
   readonly train?: string | undefined;
   readonly test?: string | undefined;
@@ -29,11 +29,11 @@ export interface TableFlags {
   readonly score?: string | number | undefined;
   readonly protocol?: Protocol | undefined;
   readonly metrics?: readonly ListMetricName[] | undefined;
-  /** Of splits of users and items alone. */
+  /** Options that only a (p,q) split takes. */
   readonly against?: string | undefined;
 }
 
-/** Whether every item is ranked: if asked for, and for tables, lists and metrics unless the protocol is split. */
+/** Whether every item is ranked: with --protocol all-items, and for tables, lists and metrics unless the protocol is split. */
 export function ranksAllItems(flags: TableFlags): boolean {
   const { protocol, train, test, validation, recommendations, metrics } = flags;
   const given = Object.entries({ train, test, validation, recommendations, metrics }).find(
@@ -76,7 +76,7 @@ export async function runEvaluateTables(
     onProgress,
   });
   if (found.fittedToTrain === false) {
-    warn(`${modelFile} was not fitted to this training part as it is; the figures may mean little`);
+    warn(`${modelFile} was not fitted to exactly this training part; the figures may mean little`);
   }
   const words = tableEvaluationWords(found, names, lists?.duplicates);
   return {
@@ -102,7 +102,7 @@ function whichInputs(
   if (train !== undefined && test !== undefined) {
     if (positional.length > 1) {
       throw new InputError(
-        `${positional[1]}: with --train and --test there is no split folder to give; give a model alone, or none`,
+        `${positional[1]}: --train and --test replace the split folder; give only a model, or nothing`,
       );
     }
     return { modelFile: positional[0], folder: undefined };
@@ -113,12 +113,12 @@ function whichInputs(
     );
   }
   if (positional.length === 0) {
-    throw new InputError('there is nothing to judge on: give --train and --test, or the folder of a split');
+    throw new InputError('there is no test data: give --train and --test, or the folder of a split');
   }
   return { modelFile: positional.length > 1 ? positional[0] : undefined, folder: positional.at(-1) };
 }
 
-/** The parts as tables, all read alike. */
+/** The parts of the split, all read with the same options. */
 export async function readTables(
   { train, test, validation }: TableFlags,
   reader: ReadOptions,
@@ -132,15 +132,15 @@ export async function readTables(
   };
 }
 
-/** Lists by rank or by score, whichever column is named or there; else in the order of the rows. */
+/** Reads lists by rank or by score, whichever column is named or found; otherwise rows are in order. */
 async function readLists(
   { recommendations: source, rank, score }: TableFlags,
   reading: ReadOptions,
 ): Promise<{ readonly given: GivenRecommendations; readonly duplicates: number }> {
   if (rank !== undefined && score !== undefined) {
-    throw new InputError('--rank and --score are both given; lists go by one of them');
+    throw new InputError('--rank and --score are both given; give the one by which lists are ordered');
   }
-  // Its columns have numbers of their own; names may be those of the parts.
+  // Column numbers of the parts do not apply to this file; column names may.
   const named = (column: string | number | undefined) =>
     typeof column === 'string' && !/^\d+$/.test(column) ? column : undefined;
   const { threads, signal, onProgress } = reading;
@@ -165,7 +165,7 @@ async function readLists(
       if (!(error instanceof NoColumnError) || at === tries.length - 1) throw error;
     }
   }
-  throw new Error('the last way of reading lists neither read nor threw');
+  throw new Error('no way of reading the lists returned or threw');
 }
 
 /** The document of --json. `metrics` are those of the last row: the lists made elsewhere, or the model. */

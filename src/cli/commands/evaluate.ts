@@ -40,7 +40,7 @@ export function register(program: Command): void {
   const command = program
     .command('evaluate')
     .description(
-      'Recommendation metrics and predictive checks of a model on a split; any parts, anybody’s lists',
+      'Recommendation metrics and predictive checks of a model on a split, or of lists made elsewhere',
     )
     .argument(
       '[model]',
@@ -63,12 +63,12 @@ export function register(program: Command): void {
       }
       const { threads, signal, onProgress, warn } = context;
       if (modelFile === undefined || folder === undefined) {
-        throw new InputError('give a model and the folder of a split, or two tables with --train and --test');
+        throw new InputError('give a model and a split folder, or two tables with --train and --test');
       }
       const lengths = [n ?? []].flat();
       if (lengths.length > 1) {
         throw new InputError(
-          `-n ${lengths.join(',')}: a split of users and items is judged at one length; give one, or --train and --test`,
+          `-n ${lengths.join(',')}: a (p,q) split is evaluated at one length; give one, or --train and --test`,
         );
       }
       const opened = await openModel(modelFile);
@@ -80,7 +80,7 @@ export function register(program: Command): void {
       const { against: otherFile } = flags;
       if (inTurn && otherFile !== undefined) {
         throw new InputError(
-          '--against compares models in one file each on a split in one piece: merge the model, and split the data in one piece',
+          '--against needs each model in one file and the split in one piece; merge the model, and split the data in one piece',
         );
       }
       const other = otherFile === undefined ? undefined : await loadModel(otherFile);
@@ -92,9 +92,7 @@ export function register(program: Command): void {
         [otherFile, otherFittedToTrain ?? true],
       ]) {
         if (fitted) continue;
-        warn(
-          `${file} was not fitted to the training part of ${folder} as it is; the figures may mean little`,
-        );
+        warn(`${file} was not fitted to exactly the training part of ${folder}; the figures may mean little`);
       }
       return {
         json: {
@@ -120,7 +118,7 @@ export function register(program: Command): void {
 interface Judged {
   readonly result: Printed;
   readonly popularity: RankingComparison | undefined;
-  /** Beside the model of --against. */
+  /** Compared with the model of --against. */
   readonly against?: RankingComparison;
   readonly otherFittedToTrain?: boolean;
 }
@@ -145,7 +143,7 @@ async function evaluateWhole(
   };
 }
 
-/** Held-out users shard by shard, and of the model's users no more than one shard at a time. */
+/** Evaluates held-out users shard by shard, with at most one shard of the model's users in memory. */
 async function evaluateByShard(opened: OpenedModel, folder: string, asked: EvaluateOptions): Promise<Judged> {
   const { threads, signal, onProgress } = asked;
   const inShards = await isPartitionedSplit(folder);

@@ -13,13 +13,13 @@ import { addOptions, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
 import { readTitles, titled } from '../titles.js';
 
-/** A feature whose items may have titles, and then a name made of the first of them. */
+/** A feature; if its items have titles, it is named by the first of them. */
 type NamedFeature = Omit<DescribedFeature, 'items'> & {
   readonly name?: string;
   readonly items: readonly { readonly item: string; readonly weight: number; readonly title?: string }[];
 };
 
-/** Items that a feature is named by. */
+/** Number of items in the name of a feature. */
 const NAMED_BY = 3;
 
 export function register(program: Command): void {
@@ -60,7 +60,7 @@ export function register(program: Command): void {
   });
 }
 
-/** What the percentages are, and what was left out. */
+/** Says what the percentages mean, and what was left out. */
 function legend(all: number, printed: number, { users, items }: SideNames): string[] {
   return [
     wrap(

@@ -53,14 +53,14 @@ export async function runFitShards(
     await communicator.close();
     return output;
   } catch (error) {
-    // A stopped fit is no error on any rank.
+    // A stopped fit is not an error on any rank.
     if (error instanceof AbortError) {
       await communicator.close();
       if (rank === 0) throw error;
       process.exit(stoppedStatus());
     }
     const { message } = inFlags(command, error) as Error;
-    // Rank 0 reports an error of all before any rank ends: a launcher ends all ranks with the first.
+    // Rank 0 reports an error of all ranks before any rank ends, because a launcher ends all ranks with the first.
     if (isCommonError(error)) {
       if (rank === 0) process.stderr.write(`error: ${oneLine(message)}\n`);
       await communicator.sum(Float64Array.of(0));
@@ -118,7 +118,7 @@ async function fitAsRank(
     : await gatherModel(partition, communicator, fitted).finally(fitted.close);
   if (!result) return undefined;
   if (!byShard) await saveModel(output, result.model, storageOf(values));
-  // The model is written: a state that cannot be removed is no failure.
+  // The model is written, so a state that cannot be removed is not a failure.
   await removeState(folder).catch(() => undefined);
   return {
     json: {
@@ -204,7 +204,7 @@ function refuseBaseline(method: string | undefined, source: string): void {
   throw optionError`${option('method')} ${method!} needs the data in one piece, and ${source} is in shards; fit the data themselves, or leave ${option('method')} out`;
 }
 
-/** A model whose users lie elsewhere, with their number, for the report. */
+/** A model whose users are in other files, with their number, for the report. */
 function asReported(head: Model, users: number): Model {
   return { ...head, users: { ...head.users, count: users } } as Model;
 }

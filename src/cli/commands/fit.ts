@@ -70,7 +70,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
   if (given.length === 1) {
     const parts = (await isPartitionFolder(given[0])) ? given[0] : await trainPartition(given[0]);
     if (parts !== undefined) {
-      // What few fits need is loaded when one does.
+      // Modules that few fits need are loaded on demand.
       const { runFitShards: runFitParts } = await import('./fit-shards.js');
       return runFitParts(command, parts, context);
     }
@@ -79,10 +79,10 @@ async function run(command: Command, given: readonly string[], context: CommandC
   const { sources } = await dataArgument(given);
   const values = typedOptions(command, COMMANDS.fit.own);
   if (values.memory !== undefined) {
-    throw optionError`${option('memory')} is for data in parts; run graphex partition ${given[0]} -o parts first, then fit parts`;
+    throw optionError`${option('memory')} is for partitioned data; run graphex partition ${given[0]} -o shards first, then fit shards`;
   }
   if (values.byShard) {
-    throw optionError`${option('byShard')} is for data in parts; leave it out, or run graphex partition ${given[0]} -o parts first, then fit parts`;
+    throw optionError`${option('byShard')} is for partitioned data; leave it out, or run graphex partition ${given[0]} -o shards first, then fit shards`;
   }
   const output = values.output!;
   const partial = `${output}.partial`;
@@ -93,11 +93,11 @@ async function run(command: Command, given: readonly string[], context: CommandC
   // Outputs appear whole or not at all, so the new model may replace the one that it starts from.
   await checkOutputs({ files: [output, rejects], inputs: [...sources, resume], force });
   requireFileFor(partial);
-  // The state of an interrupted fit may replace the one that it went on from.
+  // The state of an interrupted fit may replace the state from which it continued.
   await checkOutputs({ files: [partial], inputs: [...sources, values.from], force });
   const { graph, read } = await trainingData(command, sources, context);
   if (resume !== undefined && values.tune !== undefined) {
-    throw optionError`${option('tune')} cannot be given with ${option('resume')}: a saved fit goes on with the settings that it has; leave ${option('tune')} out`;
+    throw optionError`${option('tune')} cannot be given with ${option('resume')}: a saved fit keeps its settings; leave ${option('tune')} out`;
   }
   if (values.from !== undefined && values.tune !== undefined) {
     throw optionError`${option('tune')} cannot be given with ${option('from')}: a fit from a model keeps the model's settings; leave ${option('tune')} out`;
@@ -126,26 +126,26 @@ async function run(command: Command, given: readonly string[], context: CommandC
   const from = values.from === undefined ? undefined : (await loadModelFile(values.from)).model;
   if (from) warnOfDropped(from, graph, context.warn);
   const said = { ...typedOptions(command, FIT), threads, signal, onProgress } as FitOptions;
-  // The former model says which method is meant, which decides how the new one may be stored.
+  // The previous model determines the method, which determines how the new model can be stored.
   const asked = from ? successorOptions({ ...said, from } as FitOptions & { from: Model }) : said;
   const keeper = keepStates(partial, context);
   const canGoOn = resume !== undefined || checkFit(asked).method !== 'gibbs';
   const options = {
     ...asked,
-    // A resumed fit has the seed that it began with; one that is given must be the same.
+    // A resumed fit keeps its seed; a seed that is given must be the same.
     ...(resume === undefined ? { seed: context.seed } : { resume: await savedState(resume, graph) }),
     ...(canGoOn ? { onCheckpoint: keeper.keep, checkpointMinutes: values.checkpoint } : {}),
   } as FitOptions;
   if (checkFit(resolveOptions(graph, options)).method !== 'ranking') refuseStorage(storage);
   if (resume === undefined && (await isSavedFit(partial))) {
-    context.warn(`${partial} holds an interrupted fit, and this one starts again; --resume continues it`);
+    context.warn(`${partial} holds an interrupted fit; this fit starts again, --resume would continue it`);
   }
   const tuned = values.tune === undefined ? undefined : await tuneFirst(graph, values.tune, options);
   const result = await fit(graph, { ...options, ...tuned?.options } as FitOptions).catch((error) =>
     keepUnfinished(error, partial),
   );
   await saveModel(output, result.model, storage);
-  // The model is written: a state that cannot be removed is no failure.
+  // The model is written, so a state that cannot be removed is not a failure.
   if (keeper.kept() || isSamePath(resume, partial)) await rm(partial).catch(() => undefined);
   const { model } = result;
   const wantsEvidence =
@@ -173,10 +173,10 @@ function nextCommand(output: string, [source]: readonly string[], read: ReadResu
   return read === undefined ? ['evaluate', output, source] : ['recommend', output, '--user ID'];
 }
 
-/** The share of the previous users that may be gone before people are warned. */
+/** The largest share of the previous users that may be missing without a warning. */
 const USUAL_LOSS = 0.2;
 
-/** Users who are not in the data are dropped: new rows alone would drop nearly everybody. */
+/** Warns if many previous users are not in the data, which happens if only new rows are given. */
 function warnOfDropped(from: Model, graph: BipartiteGraph, warn: (message: string) => void): void {
   const { count, ids } = from.users;
   let dropped = 0;
@@ -192,7 +192,7 @@ function isBaseline(method: string | undefined): method is BaselineName {
   return (BASELINES as readonly (string | undefined)[]).includes(method);
 }
 
-/** A baseline finds its setting on held-back users: what would be ignored is refused. */
+/** Refuses options that a baseline would ignore: it finds its setting on held-back users. */
 function refuseOptions(command: Command, method: BaselineName): void {
   const declared = { ...FIT, ...COMMANDS.fit.own };
   const given = typedOptions(command, declared);
@@ -223,7 +223,7 @@ function isSamePath(a: string | undefined, b: string): boolean {
   return a !== undefined && resolve(a) === resolve(b);
 }
 
-/** Keeps the states of a long fit beside its output. That the disk is full is no reason to end it. */
+/** Saves the state of a long fit next to its output. A failed save only warns, as when the disk is full. */
 function keepStates(partial: string, { warn }: CommandContext) {
   let kept = false;
   let told = false;
@@ -241,21 +241,21 @@ function keepStates(partial: string, { warn }: CommandContext) {
   };
 }
 
-/** What an interruption or a lost GPU has left goes to the disk. */
+/** Saves the state that an interruption or a lost GPU has left. */
 async function keepUnfinished(error: unknown, partial: string): Promise<never> {
   const left = unfinishedFit(error);
   if (!left) throw error;
   const { model, checkpoint } = left;
   await saveModel(partial, model, { checkpoint });
   if (!(error instanceof LostFitError)) {
-    throw new AbortError(`${whereStopped(left)}; go on with --resume ${partial}`);
+    throw new AbortError(`${whereStopped(left)}; continue with --resume ${partial}`);
   }
   throw new FitError(
     `${error.message}; the state after ${checkpoint.state.iteration} iterations is kept: add --resume ${partial}`,
   );
 }
 
-/** Searches what the command line leaves open. */
+/** Searches the settings that the command line does not give. */
 async function tuneFirst(
   graph: BipartiteGraph,
   minutes: number | true,
@@ -283,7 +283,7 @@ function relabelled({ signal, threads, onProgress }: CommandContext): TaskOption
   };
 }
 
-/** The graph, and how it was read where it was read from a table or a recipe. */
+/** The graph, and how it was read if it came from a table or a recipe. */
 async function trainingData(
   command: Command,
   sources: readonly string[],
@@ -298,14 +298,14 @@ async function trainingData(
   const split = sources.find(isSplitFolder);
   if (split !== undefined) {
     throw new InputError(
-      `${split}: this is a split, and its training part is fitted alone; give no other data with it`,
+      `${split}: this is a split, of which only the training part is fitted; give no other data with it`,
     );
   }
   const read = await readData(sources, typedOptions(command, READ), context);
   return { graph: read.graph, read };
 }
 
-/** A split was read when it was made: what would be ignored is refused. */
+/** Refuses options of reading, which a split would ignore: it was read when it was made. */
 function refuseDataOptions(command: Command, source: string): void {
   for (const name of Object.keys(typedOptions(command, READ))) {
     throw optionError`${option(name)}: ${source} is a split, which was read when it was made; leave this option out, or give it to graphex split`;
@@ -317,34 +317,32 @@ function isSplitFolder(source: string): boolean {
   return statSync(join(source, SPLIT_FILE), { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** A folder where a state is read is told with whose it is. */
+/** The error for a folder in place of a saved state says what the folder is. */
 async function requireStateFile(path: string): Promise<void> {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   const { methodOfState } = await import('../../shard/fit-state.js');
   const what = (await methodOfState(path))
-    ? 'this is the state of a fit to shards; give the folder of these shards'
-    : 'this is a folder, and the state of such a fit is a file; check the path';
+    ? 'this is the state of a fit to shards; fit the folder of these shards'
+    : 'this is a folder, but the state of this fit is a file; check the path';
   throw new InputError(`${path}: ${what}, or start again without --resume`);
 }
 
-/** Where states are kept: nobody has named it, so what to do about a folder there is not what it is elsewhere. */
+/** Throws if a folder has the name of the state file. Nobody gave that name, so the remedy is another output. */
 function requireFileFor(partial: string): void {
   if (!statSync(partial, { throwIfNoEntry: false })?.isDirectory()) return;
   throw new InputError(
-    `${partial}: this is a folder, and the state of the fit would be kept there in a file; move it away, or choose another name for the model`,
+    `${partial}: this is a folder, but the state of the fit is saved in a file of this name; move it away, or choose another name for the model`,
   );
 }
 
-/** The state to go on from. */
+/** The state to continue from. */
 async function savedState(path: string, graph: BipartiteGraph): Promise<Checkpoint> {
   const { checkpoint } = await loadModelFile(path);
   if (!checkpoint) {
-    throw new InputError(`--resume ${path}: a finished model; only an interrupted fit can go on`);
+    throw new InputError(`--resume ${path}: this is a finished model; only an interrupted fit can continue`);
   }
   if (checkpoint.origin.fingerprint !== fingerprint(graph)) {
-    throw new InputError(
-      `--resume ${path}: it was fitted to other data; go on with the data that it began with`,
-    );
+    throw new InputError(`--resume ${path}: it was fitted to other data; continue with the same data`);
   }
   return checkpoint;
 }

@@ -27,7 +27,7 @@ export function register(program: Command): void {
   const command = program
     .command('forecast')
     .description(
-      'How will it grow? Users, items and edges at a multiple of today’s, tried on the data first.',
+      'How will it grow? Users, items and edges at a multiple of today’s, with back-tests on the data.',
     )
     .argument('<data...>', DATA_HELP);
   addOptions(command, [
@@ -54,7 +54,7 @@ export function register(program: Command): void {
       if (model) {
         needPosterior(model, `--model ${modelFile}: draws`);
         if (model.provenance.fingerprint !== fingerprint(result.graph)) {
-          warn(`${modelFile} was fitted to other data than these, or to a part of them`);
+          warn(`${modelFile} was fitted to other data, or to a part of these data`);
         }
       }
       const found = await forecastGrowth(result.graph, {
@@ -77,7 +77,7 @@ export function register(program: Command): void {
   );
 }
 
-/** The document of --json; null where a value does not exist. */
+/** The document of --json; a value that does not exist is null. */
 function forecastJson(
   data: DataArgument,
   { read }: ReadResult,
@@ -109,7 +109,7 @@ async function writeReport(
   names: SideNames,
   seed: number,
 ): Promise<string[]> {
-  // Loaded here: what draws takes longer to load than most forecasts take.
+  // Charts are loaded only here: loading them takes longer than most forecasts.
   const { growthPictures } = await import('../../report/charts/growth.js');
   const charts = growthPictures(await chartDocument(), found, names);
   const page = renderForecastPage({

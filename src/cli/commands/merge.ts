@@ -28,7 +28,7 @@ export function register(program: Command): void {
       const { output = '', force, precision, usersInModel } = typedOptions(command, COMMANDS.merge.own);
       await checkOutputs({ files: [output], inputs: [folder], force });
       if (!(await isModelFolder(folder))) {
-        // What it is, is best said by who reads such files.
+        // The reader of model files throws the best error for anything else.
         await loadModel(folder);
         throw new InputError(`${folder}: this model is in one file already; there is nothing to merge`);
       }

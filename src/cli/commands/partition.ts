@@ -15,7 +15,7 @@ import { typedOptions } from '../flags.js';
 import { checkOutputs } from '../outputs.js';
 import { dataArgument, dataJson } from '../read-data.js';
 
-/** Below so many edges of an item in a shard, what is done for each item costs more than its edges. */
+/** With fewer edges of an item in a shard, the work per item outweighs the work per edge. */
 const FEW_EDGES = 25;
 
 export function register(program: Command): void {
@@ -66,7 +66,7 @@ function words(result: Partition, guess: Partition['guess'], output: string): st
     ...(each < FEW_EDGES
       ? [
           wrap(
-            `In a shard, ${names.items.many} have ${short(each)} edges on average: below ${FEW_EDGES} a fit spends time on what it does for each shard; fewer --shards are faster.`,
+            `In a shard, ${names.items.many} have ${short(each)} edges on average. Below ${FEW_EDGES}, fewer --shards make a fit faster.`,
           ),
         ]
       : []),

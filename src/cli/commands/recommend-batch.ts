@@ -1,5 +1,5 @@
-// graphex recommend --batch: who is in the file. Rows of a user whom the model knows are joined to what it knows; what is
-// wrong with a row or a user costs only that one, and is counted and named.
+// graphex recommend --batch: the users in the file. Rows of a known user are added to the user's history in the model. A bad row or user is
+// left out, counted and named; the others are kept.
 
 import { InputError } from '../../errors.js';
 import type { Model } from '../../fit/model.js';
@@ -16,11 +16,11 @@ import { shown } from '../../text/untrusted.js';
 import type { CommandContext } from '../command.js';
 import { knownUsers, type OpenedModel } from '../model-source.js';
 
-/** Someone to make a list for. */
+/** A user to make a list for. */
 export interface NamedQuery {
   readonly name: string;
   readonly asker: UserQuery;
-  /** Items beside those that the model knows of this user. */
+  /** Items in addition to those of this user in the model. */
   readonly adds?: readonly string[];
 }
 
@@ -31,24 +31,24 @@ export interface Skipped {
   readonly names: readonly string[];
 }
 
-/** Who asks, and what was left out on the way. */
+/** The users to make lists for, and what was left out. */
 export interface BatchQueries {
   readonly askers: readonly NamedQuery[];
   readonly skipped: readonly Skipped[];
   /** Liked items that were left out. */
   readonly unknownItems: readonly string[];
-  /** Rows that say again what a row before them says, and the users they are about. */
+  /** Rows that repeat an earlier row, and their users. */
   readonly repeated?: { readonly rows: number; readonly names: readonly string[] };
-  /** Users of a model that does not carry what they have: what the file says is all. */
+  /** Users whose history is not stored in the model: only the rows of the file count. */
   readonly withoutHistory?: readonly string[];
 }
 
-/** Separators of a batch; a space is none, for ids have them. */
+/** Separators of a batch. A space is not one of them, because ids contain spaces. */
 const SEPARATORS = ['::', '\t', ',', ';'];
-/** Rows by which a header is told. */
+/** Number of rows from which a header is recognised. */
 const LOOK = 200;
 
-/** A column of known users, or users and the items that they have, by the names of the columns or the first two. */
+/** Reads a column of known users, or users and their items. Columns are found by name, else they are the first two. */
 export async function readBatch(
   path: string,
   opened: OpenedModel,
@@ -121,7 +121,7 @@ export async function readBatch(
     { of: 'users', reason: 'unknown to the model', names: strangers },
     {
       of: 'users',
-      reason: 'unknown to the model with the spaces around the id, which belong to it',
+      reason: 'unknown to the model; the spaces around the id count as part of it',
       names: spaced,
     },
     { of: 'users', reason: `without any ${item.one} that the model knows`, names: empty },
@@ -145,19 +145,19 @@ export async function readBatch(
     ...(withoutHistory.length > 0 && { withoutHistory }),
   };
 
-  /** An id may hold what separates columns elsewhere. */
+  /** In a file with one column, an id may contain separators. */
   async function separators(lines: readonly string[]): Promise<readonly string[]> {
     const cut = lines.filter((line) => SEPARATORS.some((separator) => line.includes(separator)));
     return (await knownUsers(opened, cut)).size > 0 ? ['\n'] : SEPARATORS;
   }
 
-  /** The columns that the first row names; undefined where it is one of the rows. */
+  /** The columns that the first row names; undefined if the first row is data. */
   async function header(): Promise<readonly number[] | undefined> {
     const [{ line, fields }, ...below] = rows.slice(0, LOOK);
     if (line === NAMES_LINE) return [0, 1];
     const sides = [names.users, names.items].filter((noun) => fields.some((cell) => isNamed(cell, noun)));
     if (below.length === 0) return undefined;
-    // Both at once are no pair of ids.
+    // A row that names both columns is not a pair of ids.
     if (sides.length === 2) return pairIn(fields, names);
     const cells = below.map((row) => row.fields);
     const says =
@@ -173,7 +173,7 @@ export async function readBatch(
   }
 }
 
-/** Where users and items stand by the names of the columns: as the model calls them, or the first two. */
+/** The positions of users and items: the columns named as the model names its sides, or the first two. */
 function pairIn(header: readonly string[], { users, items }: SideNames): number[] {
   if (header.length < 2) return [0];
   const at = (noun: Noun, usual: Noun) => {
@@ -192,13 +192,13 @@ function isNamed(cell: string, { one, many: all }: Noun): boolean {
   return name === one || name === all || nounOfColumn(cell)?.many === all;
 }
 
-/** Who asks of this model: what the file adds is joined to what the model knows of the user, and folded in anew. */
+/** The query for a user: the file's items are added to the user's history in the model, and the user is folded in again. */
 export function queryIn(model: Model, { asker, adds }: NamedQuery): UserQuery {
   if (adds === undefined || !('user' in asker)) return asker;
   const { ids } = model.items;
   const own = ownItems(model, model.users.ids.find(asker.user));
   const has = new Set(Array.from(own.items, (item) => ids.at(item)));
-  // Without news the user is the one of the model.
+  // Without new items, the user's fitted row is used.
   if (!model.multigraph && adds.every((id) => has.has(id))) return asker;
   return {
     likes: [...has, ...adds],
@@ -206,7 +206,7 @@ export function queryIn(model: Model, { asker, adds }: NamedQuery): UserQuery {
   };
 }
 
-/** The likes of one new user: those that the model does not know are left out where it knows others. */
+/** The likes of one new user. Unknown items are left out if at least one is known. */
 export function knownLikes(likes: readonly string[], titles: TitleBook): BatchQueries {
   const strange = likes.filter((like) => titles.find(like) === 'unknown');
   const unknownItems = strange.length < likes.length ? [...new Set(strange)] : [];
@@ -228,7 +228,7 @@ function counted({ of, names }: Skipped, users: Noun): string {
   return many(names.length, of === 'rows' ? 'row' : users);
 }
 
-/** How many were left out: '2 users and 1 row skipped'; nothing where none was. */
+/** How many were left out: '2 users and 1 row skipped'; empty if none was. */
 export function skippedWords(skipped: readonly Skipped[], users: Noun): string {
   const parts = (['users', 'rows'] as const)
     .map((of) => ({ of, count: skippedOf(skipped, of) }))
@@ -241,7 +241,7 @@ export function skippedOf(skipped: readonly Skipped[], of: Skipped['of']): numbe
   return skipped.reduce((sum, one) => sum + (one.of === of ? one.names.length : 0), 0);
 }
 
-/** Says what was left out. */
+/** Warns of what was left out. */
 export function warnOfSkipped(
   { skipped, unknownItems, repeated, withoutHistory = [] }: BatchQueries,
   { head: model }: OpenedModel,

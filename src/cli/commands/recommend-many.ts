@@ -26,7 +26,7 @@ export interface ManyFlags {
   readonly titles?: string | undefined;
 }
 
-/** Rows of a table hold items and scores alone; lines of JSON hold what the document of --json holds. */
+/** Rows of a table hold only items and scores; lines of JSON hold the same fields as the document of --json. */
 export async function checkMany(
   flags: ManyFlags,
   inputs: readonly (string | undefined)[],
@@ -57,7 +57,7 @@ export async function checkMany(
   await checkOutputs({ files: [output], inputs: [...inputs], force });
 }
 
-/** Some of those who ask, and the model that knows them. */
+/** Some of the users, and the model that knows them. */
 export interface AskedGroup {
   readonly model: Model;
   readonly askers: readonly NamedQuery[];
@@ -71,7 +71,7 @@ export function everyUser({ users }: Model): NamedQuery[] {
   }));
 }
 
-/** Lists for all need somebody. */
+/** Lists for all users need a model that holds users. */
 export function requireUsers({ users, head: { names = USERS_AND_ITEMS } }: OpenedModel): void {
   if (users > 0) return;
   throw new InputError(
@@ -79,12 +79,12 @@ export function requireUsers({ users, head: { names = USERS_AND_ITEMS } }: Opene
   );
 }
 
-/** Askers that are asked for together: enough for all threads, and a few megabytes of lists. */
+/** Users per batch: enough for all threads, and a few megabytes of lists. */
 const TOGETHER = 8192;
-/** Reasons are long. */
+/** Smaller with explanations, which are long. */
 const EXPLAINED_TOGETHER = 512;
 
-/** Writes the lists as they come: the next are made while these are written. */
+/** Writes each batch of lists while the next one is computed. */
 export async function listsToOutput(
   groups: AsyncIterable<AskedGroup>,
   { head: model, users: everyone }: OpenedModel,
@@ -121,7 +121,7 @@ export async function listsToOutput(
     for (let at = 0; next; at += together) {
       const listings = await next;
       next = at + together < askers.length ? ask(at + together) : undefined;
-      // A writer that fails leaves the next ones unasked for.
+      // If a write fails, no further batch is computed.
       next?.catch(() => {});
       done += listings.length;
       onProgress({ stage: 'ranking', done, total, unit: 'users' });
@@ -153,7 +153,7 @@ export async function listsToOutput(
   };
 }
 
-/** Waits where the reader is slow; a reader that left ends the work without an error. */
+/** Waits for a slow reader. If the reader closes the pipe, the work ends without an error. */
 async function toStandardOutput(piece: string | Uint8Array): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     process.stdout.write(piece, (error) => {

@@ -85,7 +85,7 @@ async function run(path: string, values: Values, context: CommandContext) {
     return { askers, skipped: [], unknownItems: [] };
   }
 
-  /** Who asks, by the model that is asked: of users by shard one shard at a time. */
+  /** The users by the model that holds them; users by shard are read one shard at a time. */
   async function* groups(): AsyncGenerator<AskedGroup> {
     if (values.allUsers) {
       for await (const one of modelsInTurn(opened, context.signal)) {
@@ -120,13 +120,13 @@ async function run(path: string, values: Values, context: CommandContext) {
         await recommender.close();
       }
     }
-    // Shards come in their order, and a file of users has one of its own.
+    // Lists arrive in the order of shards; they are printed in the order of the file.
     const place = new Map(found.askers.map(({ name }, at) => [name, at]));
     listings.sort((a, b) => (place.get(a.user) ?? 0) - (place.get(b.user) ?? 0));
     const documents = listings.map((listing) => listingJson(listing, titles, model));
     if (!toMany) {
       const [{ items, overlap, verdict }] = documents;
-      // One list is an array of its items, so each says what holds for all of them.
+      // One list is an array of items, so each item repeats the fields of the whole list.
       const ofList = verdict === undefined ? {} : { overlap, verdict };
       return {
         json: items.map((entry) => ({ ...entry, ...ofList })),
@@ -142,14 +142,14 @@ async function run(path: string, values: Values, context: CommandContext) {
   }
 }
 
-/** Likes that are titles become ids; one that several items share is refused. */
+/** Replaces titles by ids; a title that several items share is refused. */
 function byTitle(asker: UserQuery, titles: TitleBook): UserQuery {
   if (!('likes' in asker)) return asker;
   const likes = asker.likes.map((like) => idByTitle(String(like), titles));
   return { ...asker, likes };
 }
 
-/** An id a line, as it stands, or the first column of a table that names its columns. */
+/** One id per line, or the first column of a table with a header. */
 async function readLines(path: string): Promise<string[]> {
   const rows = await readSideTable(path, { separators: ['\n'], pick: () => [0] });
   return rows.filter(({ line, fields }) => line !== NAMES_LINE && fields[0]).map(({ fields }) => fields[0]);

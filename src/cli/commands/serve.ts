@@ -1,4 +1,4 @@
-// graphex serve: a model and the page over HTTP, until it is told to stop.
+// graphex serve: serves a model and the page over HTTP until it is stopped.
 
 import type { Command } from 'commander';
 import type { SERVE } from '../../options/commands/serve.js';
@@ -37,14 +37,14 @@ async function run(
   const { hostname } = new URL(server.url);
   const only = ['127.0.0.1', '[::1]'].includes(hostname);
   const who = only
-    ? 'only this machine can ask; --host 0.0.0.0 lets others'
+    ? 'only this machine can connect; --host 0.0.0.0 admits others'
     : values.keyFile === undefined
-      ? 'everyone who reaches this address can ask; --key-file asks for keys'
+      ? 'everyone who reaches this address can connect; --key-file demands keys'
       : 'a key is needed';
   const places =
     path === undefined
       ? 'Open it in a browser.'
-      : 'In a browser it is a page; /docs lists what programs can ask.';
+      : 'Open it in a browser for the page; /docs lists the endpoints.';
   const text = `Serving at ${server.url} (${who}). ${places}`;
   await print({ json: { url: server.url }, text }, context.json);
   await server.ended;

@@ -1,4 +1,4 @@
-// graphex similar: items that are like an item.
+// graphex similar: items similar to an item.
 
 import type { Command } from 'commander';
 import { InputError } from '../../errors.js';
@@ -15,7 +15,7 @@ import { idByTitle, readTitles, titled } from '../titles.js';
 export function register(program: Command): void {
   const command = program
     .command('similar')
-    .description('Items that are like an item: those that the same kinds of users have.')
+    .description('Items similar to an item: those that the same kinds of users have.')
     .argument('<model>', 'a model file made by `graphex fit`');
   addOptions(command, [
     'graphex similar model.safetensors --item 0133093 -n 10',
@@ -25,7 +25,7 @@ export function register(program: Command): void {
     const { item, titles: titleFile } = typedOptions(command, COMMANDS.similar.own);
     const options = typedOptions(command, COMMANDS.similar.options);
     await runCommand(command, async () => {
-      if (item === undefined) throw new InputError('say which item: --item ID');
+      if (item === undefined) throw new InputError('the item is missing: give --item ID');
       const model = await loadModel(path);
       const titles = await readTitles(titleFile, model);
       const found = await similarItems(model, idByTitle(item, titles), options);
@@ -44,7 +44,8 @@ export function register(program: Command): void {
       const heading = ['', items.one, ...(named ? ['title'] : []), 'similarity'];
       return {
         json: list,
-        text: list.length === 0 ? `no ${items.one} is like ${shown(item)}` : textTable([heading, ...rows]),
+        text:
+          list.length === 0 ? `no ${items.one} is similar to ${shown(item)}` : textTable([heading, ...rows]),
       };
     });
   });

@@ -15,11 +15,11 @@ import { addOptions, pause, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
 import { checkOutputs } from '../outputs.js';
 
-/** What is printed and goes into --json, whichever process was drawn. */
+/** What is printed and written to --json, for any process. */
 interface Drawn {
   readonly graph: BipartiteGraph;
   readonly atoms: Readonly<Record<SideName, number>>;
-  /** Weight (or, of a general process, depth) at which a side was cut; null: it was not. */
+  /** Weight at which a side was cut (for a general process, depth); null if it was not cut. */
   readonly cut: Readonly<Record<SideName, number | null>>;
   readonly more: Readonly<Record<string, unknown>>;
 }
@@ -83,7 +83,7 @@ async function drawProcess(
   for (const { path } of listOptions(COMMANDS.simulate.options)) {
     const given = valueAt(options, path) !== undefined;
     if (given && path[0] !== 'seed' && path[1] !== 'size') {
-      throw optionError`${option(path.join('.'))} has no meaning with ${option('process')} ${name}: leave one of them out`;
+      throw optionError`${option(path.join('.'))} has no effect with ${option('process')} ${name}; leave one of them out`;
     }
   }
   const sizes = {

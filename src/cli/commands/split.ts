@@ -92,7 +92,7 @@ export function register(program: Command): void {
   );
 }
 
-/** A split of parts, shard by shard. */
+/** Splits partitioned data shard by shard. */
 async function runSplitParts(
   source: string,
   { output, force, asked, title }: PartsFlags,
@@ -144,7 +144,7 @@ interface PartsFlags {
   readonly title: string;
 }
 
-/** Parts were read when they were made. */
+/** Refuses options of reading: partitioned data were read when they were made. */
 function refuseReading(source: string, given: object): void {
   for (const name of Object.keys(given)) {
     throw optionError`${option(name)}: ${source} was read when it was partitioned; leave this option out, or give the data themselves`;
@@ -153,10 +153,10 @@ function refuseReading(source: string, given: object): void {
 
 function checkTime(method: SplitMethod | undefined, time: string | number | undefined): void {
   if (method === 'time' && time === undefined) {
-    throw optionError`${option('method')} time: say which column has the times, as in ${option('time')} timestamp`;
+    throw optionError`${option('method')} time: it needs the column of the times, as in ${option('time')} timestamp`;
   }
   if (method !== 'time' && time !== undefined) {
-    throw optionError`${option('time')} ${time}: times are for ${option('method')} time; add that, or leave this out`;
+    throw optionError`${option('time')} ${time}: only ${option('method')} time uses times; add it, or leave this out`;
   }
 }
 

@@ -61,7 +61,7 @@ function figureFile(name: string): string {
   return join('figures', `${name}.svg`);
 }
 
-/** What is to be studied, and how: from the command line, or from a receipt. */
+/** The data and options of the study, from the command line or from a receipt. */
 interface Plan {
   readonly data: DataArgument;
   readonly read: OptionsOf<typeof READ>;
@@ -180,7 +180,7 @@ async function planFromOptions(
   };
 }
 
-/** Options beside --from that would change the numbers are refused rather than ignored. */
+/** Refuses options that would change the numbers of a study repeated with --from. */
 async function planFromReceipt(
   command: Command,
   typed: readonly string[],
@@ -199,10 +199,10 @@ async function planFromReceipt(
     }
   }
   if (before.setAside && rejects === undefined) {
-    throw optionError`${path}: that study set bad rows aside; say where to put them now with ${option('rejects')}, since a receipt never says what to write`;
+    throw optionError`${path}: that study wrote bad rows to a file; name a file for them now with ${option('rejects')}, because a receipt holds no output paths`;
   }
   const { data, titles } = before;
-  const advice = `say where the data are, as in graphex study DATA --from ${path}`;
+  const advice = `give the place of the data, as in graphex study DATA --from ${path}`;
   return {
     data: await dataArgument(
       typed.length > 0 ? typed : data.map((source) => findSource(path, source, advice)),
@@ -216,12 +216,12 @@ async function planFromReceipt(
   };
 }
 
-/** Whether no option leaves users, items or edges out. */
+/** Whether the options keep all users, items and edges. */
 function isPlain({ dropUsers, dropItems, minDegree }: Plan['read']): boolean {
   return dropUsers === undefined && dropItems === undefined && minDegree === undefined;
 }
 
-/** The paper's simulated sets come with their truth, unless an option leaves some of their edges out. */
+/** The paper's simulated sets come with their true parameters, unless an option leaves some edges out. */
 async function readStudied(
   plan: Plan,
   context: CommandContext,
@@ -240,7 +240,7 @@ async function readStudied(
   return { result, truth: { features: parameters.features, users: side('users'), items: side('items') } };
 }
 
-/** Everything at the end and together: an interrupted study leaves nothing. */
+/** Writes all files in one step at the end, so an interrupted study leaves nothing. */
 async function writeReport(
   folder: string,
   force: boolean | undefined,
@@ -252,7 +252,7 @@ async function writeReport(
     'results.json': resultsJson(results),
   };
   for (const [name, { wide }] of Object.entries(pictures)) files[figureFile(name)] = wide;
-  // A picture that this study has not may be there from an earlier one.
+  // Figures of an earlier study that this one does not have are removed.
   return writeTexts(folder, files, { force, obsolete: FIGURES.filter((name) => !(name in files)) });
 }
 
