@@ -16,7 +16,7 @@ import { getTotals, parseLoopState, putTotals, savedTable } from '../store/check
 import { putTable } from '../store/posterior-tensors.js';
 import { readTensors, writeTensorsTo } from '../store/safetensors.js';
 import { checkContents, NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
-import type { Tensor, TensorFile } from '../store/tensors.js';
+import { type Tensor, type TensorFile, UPDATE } from '../store/tensors.js';
 import { many } from '../text/phrases.js';
 import { writeGathered } from './gather-shards.js';
 import { MOST_SHARDS, type PartitionedData } from './partition-folder.js';
@@ -256,7 +256,8 @@ async function readState(path: string, format: string): Promise<TensorFile> {
   try {
     return await readTensors(path, { ...EXPECTED, format });
   } catch (cause) {
-    if (!(cause instanceof InputError)) throw cause;
+    // The state of a newer graphex is sound.
+    if (!(cause instanceof InputError) || cause.message.endsWith(UPDATE)) throw cause;
     const what = cause.message.replace(/; [^;]*$/, '');
     throw optionError`${what}; copy the state again, or start again without ${option('resume')}`;
   }

@@ -14,6 +14,8 @@ const MOST_BYTES = 1 << 26;
 export interface ExpectedDocument {
   readonly format: string;
   readonly version: number;
+  /** The oldest version that is read. Default: the current one alone. */
+  readonly oldest?: number;
   readonly what: string;
   readonly remedy: string;
 }
@@ -22,10 +24,11 @@ export interface ExpectedDocument {
 export async function readDocument<S extends z.ZodType>(
   path: string,
   schema: S,
-  { format, version, what, remedy }: ExpectedDocument,
+  expected: ExpectedDocument,
 ): Promise<z.infer<S>> {
+  const { format, what, remedy } = expected;
   const document = await readJson(path, what, remedy);
-  if (document?.format === format) requireVersion(`${path}: ${what}`, document.version, version, remedy);
+  if (document?.format === format) requireVersion(`${path}: ${what}`, document.version, expected, remedy);
   const parsed = schema.safeParse(document);
   if (parsed.success) return parsed.data;
   throw new InputError(`${path}: this is not ${what} (${documentProblem(parsed.error)}); ${remedy}`);

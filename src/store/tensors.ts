@@ -87,6 +87,8 @@ export function encodeTensors(file: TensorFile, hash: Sha256 = createSha256()): 
 export interface ExpectedTensors {
   readonly format: string;
   readonly version: number;
+  /** The oldest version that is read. Default: the current one alone. */
+  readonly oldest?: number;
   /** Default: model file. */
   readonly what?: string;
   /** What to do again to get a sound file. Default: fit. */
@@ -166,17 +168,26 @@ export async function readHeader(
   const metadata = header?.__metadata__ as Record<string, string> | undefined;
   if (metadata?.format !== expected.format) throw new InputError(foreign);
   if (Object.values(metadata).some((value) => typeof value !== 'string')) throw new InputError(foreign);
-  requireVersion(`${path}: the ${what}`, metadata.format_version, expected.version, `${again} again`);
+  requireVersion(`${path}: the ${what}`, metadata.format_version, expected, `${again} again`);
   return { header, metadata, start: 8 + length };
 }
 
-/** Refuses any version but the current one, and names both. */
-export function requireVersion(what: string, found: unknown, expected: number, remedy: string): void {
-  if (found === expected || found === String(expected)) return;
+/** What to do about a file of a newer version. */
+export const UPDATE = 'update graphex';
+
+/** Refuses a version that this graphex does not read, and names both. */
+export function requireVersion(
+  what: string,
+  found: unknown,
+  { version, oldest = version }: { readonly version: number; readonly oldest?: number | undefined },
+  remedy: string,
+): void {
+  const number = typeof found === 'string' && /^\d{1,9}$/.test(found) ? Number(found) : found;
+  if (Number.isInteger(number) && (number as number) >= oldest && (number as number) <= version) return;
   const said = typeof found === 'number' || typeof found === 'string' ? shown(String(found)) : 'unknown';
-  const newer = Number(said) > expected;
+  const reads = oldest === version ? `version ${version} only` : `versions ${oldest} to ${version}`;
   throw new InputError(
-    `${what} has format version ${said}, and this graphex reads version ${expected} only; ${newer ? 'update graphex' : remedy}`,
+    `${what} has format version ${said}, and this graphex reads ${reads}; ${Number(said) > version ? UPDATE : remedy}`,
   );
 }
 

@@ -1,0 +1,122 @@
+// Files of earlier versions are read for ever: test/fixtures/formats-VERSION holds one small file of every format that the
+// version wrote (scripts/format-fixtures.js) and what reading them gave. A version that is not known yet is refused by name.
+
+import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readReceipt } from '../../src/cli/receipt.js';
+import { ALONE } from '../../src/comm/communicator.js';
+import { fit } from '../../src/fit/fit.js';
+import { readGraph } from '../../src/ingest/read.js';
+import { recommendMany } from '../../src/predict/recommend.js';
+import { fitShards } from '../../src/shard/fit-partition.js';
+import { mergeModel, openModelShards } from '../../src/shard/model-folder.js';
+import { openPartition } from '../../src/shard/partition-folder.js';
+import { openPartitionedSplit } from '../../src/shard/split-partition.js';
+import { loadCheckpoint, loadModel } from '../../src/store/model-file.js';
+import { loadSplit } from '../../src/store/split-folder.js';
+import { scratchFolder } from '../ingest/scratch.js';
+
+const FIXTURES = join(import.meta.dirname, '../fixtures');
+const scratch = scratchFolder();
+
+const versions = readdirSync(FIXTURES).filter((name) => name.startsWith('formats-'));
+/** Enough for every format; more would make every checkout larger. */
+const MOST_BYTES = 300_000;
+
+async function resumeShards(partition: string, resumeFolder: string) {
+  const options = { resumeFolder, iterations: 20, threads: 1 };
+  const fitted = await fitShards(await openPartition(partition), ALONE, options);
+  await fitted.close();
+  return fitted;
+}
+
+describe.each(versions)('%s', (name) => {
+  const at = (file: string) => join(FIXTURES, name, file);
+  const expected = JSON.parse(readFileSync(at('expected.json'), 'utf8'));
+
+  it('is small', () => {
+    const files = readdirSync(at('.'), { recursive: true, encoding: 'utf8' });
+    const bytes = files.reduce((sum, file) => sum + statSync(at(file)).size, 0);
+    expect(bytes).toBeLessThan(MOST_BYTES);
+  });
+
+  it.each(Object.keys(expected.lists))('a model recommends the same: %s', async (kind) => {
+    const model = await loadModel(at(`${kind}.safetensors`));
+    expect(model.provenance.fingerprint).toMatch(/^[0-9a-f]{16}$/);
+    const lists = await recommendMany(model, [{ user: 'Zoë0' }, { user: 'u1' }], { n: 5 });
+    for (const [n, list] of lists.entries()) {
+      const before: { item: string; score: number }[] = expected.lists[kind][n];
+      expect(list.map(({ item }) => item)).toEqual(before.map(({ item }) => item));
+      for (const [i, { score }] of list.entries()) expect(score / before[i].score).toBeCloseTo(1, 5);
+    }
+  });
+
+  it('a stopped fit goes on to the bound that a whole fit had', async () => {
+    const { graph } = await readGraph(at('pairs.csv'), { threads: 1 });
+    const resume = await loadCheckpoint(at('stopped.partial'));
+    const { model } = await fit(graph, { resume, iterations: 20, threads: 1 });
+    expect(model.bound! / expected.bound).toBeCloseTo(1, 6);
+    const ranking = await loadCheckpoint(at('stopped-ranker.partial'));
+    const more = await fit(graph, { resume: ranking, iterations: 20, threads: 1 });
+    expect(more.model.provenance.iterations).toBeGreaterThan(10);
+    const sharded = await resumeShards(at('partition'), at('stopped-shards.partial'));
+    expect(sharded.itemsModel.provenance.iterations).toBe(20);
+  });
+
+  it('splits, partitions and models by shard are opened', async () => {
+    const { train, foldIn, test } = await loadSplit(at('split'));
+    const { graph } = await readGraph(at('pairs.csv'), { threads: 1 });
+    const partition = await openPartition(at('partition'));
+    expect([partition.users, partition.edges]).toEqual([graph.users.count, graph.edges]);
+    expect(partition.fingerprint).toBe(expected.fingerprint);
+    const parts = await openPartitionedSplit(at('split-in-shards'));
+    expect([parts.train.edges, parts.foldIn?.edges, parts.test.edges]).toEqual([
+      train.edges,
+      foldIn.edges,
+      test.edges,
+    ]);
+    const shards = await openModelShards(at('by-shard'));
+    const merged = await mergeModel(shards);
+    expect(merged.users.count).toBe(graph.users.count);
+  });
+
+  it('the results of a study are checked', async () => {
+    const { results, fingerprint } = await readReceipt(at('study/results.json'));
+    expect(fingerprint).toBe(expected.fingerprint);
+    expect(results.runs.length).toBeGreaterThan(0);
+  });
+});
+
+describe('a version that is not known yet', () => {
+  const latest = versions.at(-1)!;
+  const at = (file: string) => join(FIXTURES, latest, file);
+  /** A copy with the version in its header or document raised. */
+  const raised = (file: string, folder?: string) => {
+    const home = scratch.path(`${file.replaceAll('/', '-')}-raised`);
+    cpSync(at(folder ?? file), home, { recursive: true });
+    const path = folder === undefined ? home : join(home, file.slice(folder.length + 1));
+    const bytes = readFileSync(path, 'latin1');
+    const newer = bytes.replace(/("(?:format_)?version":\s*"?)(\d)(?="?[,}\s])/, '$19');
+    expect(newer).not.toBe(bytes);
+    writeFileSync(path, newer, 'latin1');
+    return home;
+  };
+
+  it.each<[string, string | undefined, (path: string) => Promise<unknown>]>([
+    ['posterior.safetensors', undefined, loadModel],
+    ['stopped.partial', undefined, loadCheckpoint],
+    ['split/split.json', 'split', loadSplit],
+    ['split-in-shards/split.json', 'split-in-shards', openPartitionedSplit],
+    ['partition/parts.json', 'partition', openPartition],
+    ['by-shard/head.safetensors', 'by-shard', openModelShards],
+    [
+      'stopped-shards.partial/state.safetensors',
+      'stopped-shards.partial',
+      (path) => resumeShards(at('partition'), path),
+    ],
+    ['study/results.json', 'study', (path) => readReceipt(join(path, 'results.json'))],
+  ])('%s is refused with its number', async (file, folder, read) => {
+    await expect(read(raised(file, folder))).rejects.toThrow(/version 9\b.*reads .*; update graphex$/);
+  });
+});
