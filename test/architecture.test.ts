@@ -35,6 +35,7 @@ const NODE_FILES = [
   /^parallel\/(spawn|worker)\.ts$/,
   /^wasm\/load\.ts$/,
   /^store\//,
+  /^events\//,
   /^shard\//,
   /^comm\/mpi\.ts$/,
   /^cli\//,

@@ -3,22 +3,27 @@
 import { InputError } from '../errors.js';
 import type { VertexIds } from '../graph/ids.js';
 import { RECOMMEND } from '../options/commands/recommend.js';
+import { LIST } from '../options/commands/similar.js';
 import { POPULAR } from '../options/library.js';
 import { type Reasons, titledReasons } from '../predict/explain/reasons.js';
 import type { Recommendation, UserQuery } from '../predict/recommend.js';
 import type { Recommender } from '../predict/recommender.js';
 import type { TitleBook } from '../predict/titles.js';
-import { basisOf, FEW_LIKES } from '../predict/user-query.js';
+import { basisOf } from '../predict/user-query.js';
 import { confidenceWords } from '../report/words/confidence.js';
 import { refuseCostly } from './cost.js';
 import type { ModelEndpoint, RequestOf } from './endpoints.js';
 import type { Answered, Explain, OneRequest, Rank } from './http-schema.js';
+import type { LiveView, WithHistory } from './live/live-view.js';
 import { Problem } from './problems.js';
 import type { Refusal } from './queries.js';
+import { notOneItem, userOf } from './request-user.js';
 
 export interface Served {
   readonly recommender: Recommender;
   readonly titles: TitleBook;
+  /** What changes while the model serves; undefined: the server has no store. */
+  readonly live?: Pick<LiveView, 'hidden' | 'popular' | 'titleOf'> | undefined;
 }
 
 /** What the client may see. */
@@ -26,9 +31,6 @@ export interface Access {
   /** Ids of users whom the client did not name. */
   readonly users: boolean;
 }
-
-/** At most this many unknown ids are listed in an answer. */
-const MOST_UNKNOWN = 20;
 
 /** The endpoints that answer one query at a time; lists are computed together by `recommendAll`. */
 export const ANSWERS: {
@@ -40,16 +42,21 @@ export const ANSWERS: {
 } = {
   rank,
   explain,
-  similar(served, { id, n }) {
+  similar(served, { id, n: length = LIST.n.default }) {
     const { recommender } = served;
     const item = recommender.model.items.ids.at(itemOf(served, id, 'id'));
-    return { items: titled(served, recommender.similar(item, { n })) };
+    const more = Math.min(length + (served.live?.hidden.size ?? 0), recommender.model.items.count);
+    const shown = recommender.similar(item, { n: more }).filter((one) => !isHidden(served, one.item));
+    return { items: titled(served, shown.slice(0, length)) };
   },
-  popular: (served, { n }) => ({ items: titled(served, served.recommender.popular({ n })) }),
+  popular: (served, { n = POPULAR.n.default }) => ({ items: titled(served, popularItems(served, n)) }),
   search(served, { search, n = POPULAR.n.default }) {
     const { recommender, titles } = served;
     const { ids, count } = recommender.model.items;
-    const byPopularity = recommender.popular({ n: count }).map(({ item }) => ids.find(item));
+    const byPopularity = recommender
+      .popular({ n: count })
+      .filter(({ item }) => !isHidden(served, item))
+      .map(({ item }) => ids.find(item));
     const found = titles.search(search, byPopularity, n).map((item) => ({ item: ids.at(item) }));
     return { items: titled(served, found) };
   },
@@ -71,9 +78,39 @@ function describe(served: Served, n: number | undefined, access: Access) {
   }));
 }
 
-function titled<T extends { readonly item: string }>({ recommender, titles }: Served, list: readonly T[]) {
+const isHidden = ({ live }: Served, item: string): boolean => live?.hidden.has(item) ?? false;
+
+/** Popular items: those of the store first, which are those of late, then those of the model. */
+function popularItems(
+  served: Served,
+  n: number,
+  exclude: readonly string[] = [],
+  include?: ReadonlySet<string>,
+) {
+  const { recommender, live } = served;
+  const out = new Set(exclude);
+  const isListed = ({ item }: { readonly item: string }) =>
+    !out.has(item) && !isHidden(served, item) && (include?.has(item) ?? true);
+  const lately = (live?.popular ?? []).filter(isListed).slice(0, n);
+  if (lately.length === n) return lately.map(({ item, users }) => ({ item, users }));
+  const listed = new Set(lately.map(({ item }) => item));
+  const others = recommender.popular({ n: recommender.model.items.count }).filter(isListed);
+  return [
+    ...lately.map(({ item, users }) => ({ item, users })),
+    ...others.filter(({ item }) => !listed.has(item)),
+  ].slice(0, n);
+}
+
+function titled<T extends { readonly item: string }>(
+  { recommender, titles, live }: Served,
+  list: readonly T[],
+) {
   const { ids } = recommender.model.items;
-  return list.map((one) => ({ ...one, ...withTitle(titles, ids.find(one.item)) }));
+  return list.map((one) => {
+    const item = ids.find(one.item);
+    const title = item < 0 ? live?.titleOf(one.item) : titles.of(item);
+    return title ? { ...one, title } : one;
+  });
 }
 
 /** A request after its ids were looked up. */
@@ -92,7 +129,7 @@ interface Prepared {
 /** Lists for all requests. Requests with the same options are ranked in one product. */
 export async function recommendAll(
   served: Served,
-  requests: readonly OneRequest[],
+  requests: readonly WithHistory<OneRequest>[],
 ): Promise<(Answered | Refusal)[]> {
   const answers: (Answered | Refusal | undefined)[] = new Array(requests.length);
   const groups = new Map<string, { readonly at: number; readonly prepared: Prepared }[]>();
@@ -147,13 +184,17 @@ function listsFor(served: Served, group: readonly Prepared[]): Promise<Recommend
       explain,
       includeSeen,
       ...(include && { include }),
+      ...(served.live && served.live.hidden.size > 0 && { exclude: [...served.live.hidden] }),
       threads: 1,
     },
   );
 }
 
 /** Looks up ids and titles. If nothing is known of the user, the answer is the popular items. */
-function prepare(served: Served, request: OneRequest): Prepared | { readonly popular: Answered } {
+function prepare(
+  served: Served,
+  request: WithHistory<OneRequest>,
+): Prepared | { readonly popular: Answered } {
   const n = lengthOf(request);
   const exclude = (request.exclude ?? []).flatMap((id, i) => knownId(served, id, `exclude.${i}`));
   const include = request.include?.flatMap((id, i) => knownId(served, id, `include.${i}`));
@@ -161,81 +202,11 @@ function prepare(served: Served, request: OneRequest): Prepared | { readonly pop
   const { count } = served.recommender.model.items;
   refuseCostly([{ entries: Math.min(n, count), likes, explain: request.explain }]);
   if (user) return { request, user, likes, unknown, exclude, include };
-  const among = include && new Set(include);
-  const popular = served.recommender
-    .popular({ n: among ? count : n, exclude })
-    .filter(({ item }) => among?.has(item) ?? true)
-    .slice(0, n)
-    .map(({ item, users }) => ({ item, score: users }));
+  const taken = request.stored?.items ?? [];
+  const popular = popularItems(served, n, [...exclude, ...taken], include && new Set(include)).map(
+    ({ item, users }) => ({ item, score: users }),
+  );
   return { popular: { items: titled(served, popular), basis: 'popular', unknown: [...unknown] } };
-}
-
-interface FoundUser {
-  /** Undefined if nothing is known of the user. */
-  readonly user: UserQuery | undefined;
-  readonly likes: number;
-  readonly unknown: readonly string[];
-}
-
-/** The user of a request. Unknown likes are left out and listed, unless the request refuses them. */
-function userOf(
-  served: Served,
-  request: Pick<OneRequest, 'user' | 'likes' | 'counts' | 'unknown'>,
-): FoundUser {
-  const { model } = served.recommender;
-  const { user, likes = [], counts } = request;
-  if (user !== undefined) {
-    const row = model.users.ids.find(user);
-    if (row < 0) {
-      if (request.unknown === 'ignore') return { user: undefined, likes: 0, unknown: [String(user)] };
-      const detail = `user ${user} is not in the model; send likes for a new user`;
-      throw new Problem('not-found', detail, { field: 'user' });
-    }
-    const { seen } = model;
-    return {
-      user: { user },
-      likes: seen ? seen.offsets[row + 1] - seen.offsets[row] : FEW_LIKES,
-      unknown: [],
-    };
-  }
-  if (counts && counts.length !== likes.length) {
-    const detail = `counts: ${counts.length} counts for ${likes.length} likes; give one for each`;
-    throw new Problem('bad-request', detail, { field: 'counts' });
-  }
-  const known: string[] = [];
-  const knownCounts: number[] = [];
-  const unknown: string[] = [];
-  for (const [i, like] of likes.entries()) {
-    const found = served.titles.find(like);
-    if (typeof found === 'string') {
-      // A title of several items is no unknown id: the client must say which item it means.
-      if (request.unknown === 'refuse' || (found === 'ambiguous' && request.unknown !== 'ignore')) {
-        throw notOneItem(like, found, `likes.${i}`);
-      }
-      unknown.push(String(like));
-      continue;
-    }
-    known.push(model.items.ids.at(found.item));
-    knownCounts.push(counts?.[i] ?? 1);
-  }
-  return {
-    user: known.length === 0 ? undefined : { likes: known, ...(counts && { counts: knownCounts }) },
-    likes: new Set(known).size,
-    unknown: unknown.slice(0, MOST_UNKNOWN),
-  };
-}
-
-function notOneItem(
-  text: string | number,
-  found: 'unknown' | 'ambiguous',
-  field: string,
-  instead = 'leave it out, or send unknown: ignore',
-): Problem {
-  return found === 'unknown'
-    ? new Problem('not-found', `${field}: the model has no item ${text}; ${instead}`, { field })
-    : new Problem('not-found', `${field}: several items are called ${text}; send the id of one of them`, {
-        field,
-      });
 }
 
 async function answerOf(
@@ -246,8 +217,12 @@ async function answerOf(
   const { recommender, titles } = served;
   const { user, likes, request, unknown, include } = prepared;
   const { ids } = recommender.model.items;
-  const unlisted = () =>
-    include ? [...prepared.exclude, ...allExcept(ids, new Set(include))] : prepared.exclude;
+  const hidden = served.live?.hidden ?? [];
+  const unlisted = () => [
+    ...prepared.exclude,
+    ...hidden,
+    ...(include ? allExcept(ids, new Set(include)) : []),
+  ];
   const confidence = request.confidence
     ? await recommender.confidence(
         { ...user, exclude: unlisted() },
@@ -275,7 +250,7 @@ const allExcept = (ids: VertexIds, some: ReadonlySet<string>): string[] =>
   Array.from({ length: ids.length }, (_, item) => ids.at(item)).filter((id) => !some.has(id));
 
 /** Ranks the client's candidates: all of them, unless unknown ones are to be ignored. */
-async function rank(served: Served, request: Rank): Promise<Answered> {
+async function rank(served: Served, request: WithHistory<Rank>): Promise<Answered> {
   const { recommender, titles } = served;
   const { candidates, explain = false, confidence = false } = request;
   const { user, likes, unknown } = userOf(served, request);
@@ -283,7 +258,10 @@ async function rank(served: Served, request: Rank): Promise<Answered> {
   const { ids, degree } = recommender.model.items;
   const wanted = candidates.flatMap((id, i) => {
     const found = titles.find(id);
-    if (typeof found !== 'string') return [ids.at(found.item)];
+    if (typeof found !== 'string') {
+      const known = ids.at(found.item);
+      return isHidden(served, known) ? [] : [known];
+    }
     if (request.unknown !== 'ignore') throw notOneItem(id, found, `candidates.${i}`);
     return [];
   });
@@ -301,7 +279,7 @@ async function rank(served: Served, request: Rank): Promise<Answered> {
   );
 }
 
-function explain(served: Served, request: Explain): unknown {
+function explain(served: Served, request: WithHistory<Explain>): unknown {
   const { recommender, titles } = served;
   const item = itemOf(served, request.item, 'item');
   const { user, unknown } = userOf(served, request);

@@ -12,7 +12,6 @@ import {
   FeaturesAnswer,
   FeaturesQuery,
   ItemPath,
-  ModelInfo,
   ModelRequest,
   ModelsAnswer,
   PopularAnswer,
@@ -25,7 +24,20 @@ import {
   SearchQuery,
   SimilarAnswer,
   SimilarQuery,
+  SwapAnswer,
 } from './http-schema.js';
+import {
+  ErasedAnswer,
+  EventsAnswer,
+  EventsRequest,
+  ItemBody,
+  ItemsAnswer,
+  ItemsRequest,
+  StoredItemPath,
+  UserEventsAnswer,
+  UserEventsQuery,
+  UserPath,
+} from './live/live-schema.js';
 
 const problem = (description: string) => ({
   content: { 'application/problem+json': { schema: ProblemAnswer } },
@@ -47,8 +59,10 @@ const REFUSALS = {
   ),
 };
 
+const ADMIN = 'Needs an admin key if the server has keys.';
+
 interface Declared<Params, Query, Body, Answer> {
-  readonly method: 'get' | 'post' | 'put';
+  readonly method: 'get' | 'post' | 'put' | 'delete';
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
@@ -60,6 +74,10 @@ interface Declared<Params, Query, Body, Answer> {
   readonly answer: Answer;
   /** What the answer holds. */
   readonly about: string;
+  /** The status of a success. Default 200. */
+  readonly status?: 200 | 202;
+  /** Whether it needs an admin key if the server has keys. */
+  readonly admin?: boolean;
 }
 
 function endpoint<
@@ -73,7 +91,9 @@ function endpoint<
     method,
     path,
     summary,
-    ...(more.description && { description: more.description }),
+    ...((more.description || more.admin) && {
+      description: [more.description, more.admin && ADMIN].filter(Boolean).join(' '),
+    }),
     // Applies if the server has keys.
     security: [{ key: [] }],
     request: {
@@ -84,10 +104,11 @@ function endpoint<
       }),
     },
     responses: {
-      200: { content: { 'application/json': { schema: answer } }, description: about },
+      [more.status ?? 200]: { content: { 'application/json': { schema: answer } }, description: about },
       ...REFUSALS,
     },
     ...(typeof example === 'string' && { 'x-example': example }),
+    ...(more.admin && { 'x-admin': true }),
   } as RouteConfig);
 }
 
@@ -195,19 +216,94 @@ export const ENDPOINTS = {
     method: 'put',
     path: '/v1/models/current',
     summary: 'Load a model file, then answer from it',
-    description:
-      'Needs an admin key if the server has keys. The old model answers until the new one is ready, and no answer mixes the two.',
+    admin: true,
+    description: 'The old model answers until the new one is ready, and no answer mixes the two.',
     body: ModelRequest,
     example: { file: 'new.safetensors' },
-    answer: ModelInfo,
+    answer: SwapAnswer,
     about: 'The new current model.',
+  }),
+  events: endpoint({
+    method: 'post',
+    path: '/v1/events',
+    summary: 'Stores one event or many',
+    description:
+      'Needs a store. Answered when the events are on the disk; they count in the next answer. A problem means that none of them need be stored: send them again, with ids, so that none is stored twice.',
+    body: EventsRequest,
+    example: [{ user: '7', item: '112', id: 'order-1' }],
+    answer: EventsAnswer,
+    about: 'The events are on the disk.',
+    status: 202,
+  }),
+  putItem: endpoint({
+    method: 'put',
+    path: '/v1/items/{id}',
+    summary: 'Stores the title and attributes of an item, or hides it',
+    description: 'Needs a store.',
+    params: StoredItemPath,
+    body: ItemBody,
+    example: { title: 'The Hobbit', hidden: false },
+    answer: ItemsAnswer,
+    about: 'The item is on the disk.',
+    admin: true,
+  }),
+  putItems: endpoint({
+    method: 'post',
+    path: '/v1/items',
+    summary: 'Stores the titles and attributes of many items, or hides them',
+    description: 'Needs a store.',
+    body: ItemsRequest,
+    example: [{ item: '112', hidden: true }],
+    answer: ItemsAnswer,
+    about: 'The items are on the disk.',
+    admin: true,
+  }),
+  userEvents: endpoint({
+    method: 'get',
+    path: '/v1/users/{id}/events',
+    summary: 'The events of a user',
+    description: 'Needs a store.',
+    params: UserPath,
+    query: UserEventsQuery,
+    example: '/v1/users/7/events?n=10',
+    answer: UserEventsAnswer,
+    about: 'The newest events first.',
+    admin: true,
+  }),
+  eraseUser: endpoint({
+    method: 'delete',
+    path: '/v1/users/{id}',
+    summary: 'Erases all events of a user',
+    description:
+      'Needs a store. From then on the user is new to the current model. The model file holds what it learned until the next refit.',
+    params: UserPath,
+    example: '/v1/users/7',
+    answer: ErasedAnswer,
+    about: 'The events are erased.',
+    admin: true,
   }),
 } as const;
 
 type Endpoints = typeof ENDPOINTS;
 
+/** Endpoints that the server answers itself, without a worker. */
+export const SERVER_ENDPOINTS = [
+  'models',
+  'swap',
+  'events',
+  'putItem',
+  'putItems',
+  'userEvents',
+  'eraseUser',
+] as const satisfies readonly (keyof Endpoints)[];
+export type ServerEndpoint = (typeof SERVER_ENDPOINTS)[number];
+
 /** Endpoints whose answers a model computes, in a worker. */
-export type ModelEndpoint = Exclude<keyof Endpoints, 'models' | 'swap'>;
+export type ModelEndpoint = Exclude<keyof Endpoints, ServerEndpoint>;
+
+export function isServerEndpoint(name: string): name is ServerEndpoint {
+  return (SERVER_ENDPOINTS as readonly string[]).includes(name);
+}
 
 type Inferred<S> = [S] extends [never] ? unknown : S extends z.ZodType ? z.infer<S> : unknown;
 type TypesOf<E extends keyof Endpoints> = NonNullable<Endpoints[E]['types']>;
@@ -225,10 +321,12 @@ export const OPEN_PATHS: ReadonlySet<string> = new Set([
   '/docs',
 ]);
 
-const ROUTES = Object.values(ENDPOINTS).map(({ method, path }) => ({
+const ROUTES = Object.entries(ENDPOINTS).map(([endpoint, { method, path, ...route }]) => ({
+  endpoint: endpoint as keyof Endpoints,
   method: method.toUpperCase(),
   name: path.replace(/\{(\w+)\}/g, ':$1'),
   segments: path.split('/'),
+  admin: 'x-admin' in route,
 }));
 
 function routesAt(path: string): typeof ROUTES {
@@ -238,6 +336,11 @@ function routesAt(path: string): typeof ROUTES {
       segments.length === given.length &&
       segments.every((segment, i) => segment.startsWith('{') || segment === given[i]),
   );
+}
+
+/** The endpoint at a path, and whether it needs an admin key. */
+export function endpointAt(path: string, method: string) {
+  return routesAt(path).find((route) => route.method === method);
 }
 
 /** The route at a path, as logs and metrics name it: /v1/items/:id/similar. */

@@ -3,6 +3,7 @@
 
 import { createPool, taskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
 import type { ModelInformation } from './http-schema.js';
+import type { LiveUpdate } from './live/live-view.js';
 import { BATCH_SIZE, type Query, type Reply, sliceOf } from './queries.js';
 import type { SharedServing } from './serving-tasks.js';
 import { createQueue, type WorkQueue } from './work-queue.js';
@@ -12,6 +13,8 @@ export interface Generation {
   /** The file that was loaded. */
   readonly path: string;
   readonly queue: WorkQueue<Query, Reply>;
+  /** Tells the workers what has changed. */
+  update(update: LiveUpdate): Promise<void>;
   /** Answers what waits, then releases the model. */
   close(): Promise<void>;
 }
@@ -22,6 +25,8 @@ export interface GenerationOptions {
   readonly threads: number | undefined;
   /** Requests that may wait. */
   readonly queue: number;
+  /** What a new worker must know beside the model. */
+  readonly state?: (() => LiveUpdate) | undefined;
 }
 
 const TASKS = taskModule('./serving-tasks.js', import.meta.url);
@@ -37,7 +42,10 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
   };
   try {
     const [serving] = await pools[0].map<unknown, SharedServing>('load', [{ path, titles: options.titles }]);
-    const adopt = (pool: WorkerPool) => pool.map('adopt', [serving]);
+    const adopt = async (pool: WorkerPool) => {
+      await pool.map('adopt', [serving]);
+      if (options.state) await pool.map('update', [options.state()]);
+    };
     await Promise.all(pools.map(adopt));
     const workerAt = (_: WorkerPool, at: number) => {
       let ready: Promise<unknown> = Promise.resolve();
@@ -68,6 +76,9 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
       info: { ...serving.info, loaded: new Date().toISOString() },
       path,
       queue,
+      async update(update) {
+        await Promise.all(pools.map((pool) => pool.map('update', [update])));
+      },
       async close() {
         await queue.drain();
         await close();

@@ -5,17 +5,25 @@ import { OpenAPIHono, type z } from '@hono/zod-openapi';
 import type { Context, Next } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { InputError } from '../errors.js';
-import { RECOMMEND } from '../options/commands/recommend.js';
 import { once } from '../predict/scoring/once.js';
 import { VERSION } from '../version.js';
 import { createRateLimit, type Key, type KeyRing, type RateLimit } from './access.js';
-import { type ListSize, refuseCostly } from './cost.js';
+import { listSizes, refuseCostly, tooSlow } from './cost.js';
 import { DOCS_POLICY, docsPage } from './docs.js';
-import { ENDPOINTS, type ModelEndpoint, methodsAt, routeOf } from './endpoints.js';
+import {
+  ENDPOINTS,
+  endpointAt,
+  isServerEndpoint,
+  type ModelEndpoint,
+  methodsAt,
+  routeOf,
+  type ServerEndpoint,
+} from './endpoints.js';
 import type { Generation } from './generation.js';
-import type { OneRequest } from './http-schema.js';
 import { isDeeperThan } from './json-depth.js';
 import { LIMITS } from './limits.js';
+import { storeAnswers } from './live/live-routes.js';
+import type { LiveStore } from './live/live-store.js';
 import { PAGE_HEADERS, type PageFiles, PLAIN_POLICY, pageFile, plainPage } from './page-files.js';
 import { answerProblem, Problem, tooBusy } from './problems.js';
 import { joinReplies, piecesOf, type Query } from './queries.js';
@@ -34,6 +42,8 @@ export interface AppOptions {
   readonly rate: RateLimit | undefined;
   /** Whether every client may see the users of features. */
   readonly listUsers?: boolean | undefined;
+  /** The store; undefined: the server has none. */
+  readonly live?: LiveStore | undefined;
   /** Host names that the server answers for; undefined: any. */
   readonly hosts: ReadonlySet<string> | undefined;
   readonly log: (record: LogRecord) => void;
@@ -63,19 +73,28 @@ const GUARDED = /^\/(v1|metrics)(\/|$)/;
 /** As in RFC 9110: parameters have a name and a value. */
 const JSON_TYPE = /^application\/json\s*(;\s*[\w-]+=[^;]+)*$/i;
 
-const tooLarge = () => new Problem('too-large', `the body is larger than ${LIMITS.body} bytes`);
+const tooLarge = (most: number) => new Problem('too-large', `the body is larger than ${most} bytes`);
 
-const countedBody = bodyLimit({
-  maxSize: LIMITS.body,
-  onError: () => {
-    throw tooLarge();
-  },
-});
+const counted = (most: number) =>
+  bodyLimit({
+    maxSize: most,
+    onError: () => {
+      throw tooLarge(most);
+    },
+  });
+const countedBody = counted(LIMITS.body);
+const countedBulk = counted(LIMITS.bulkBody);
+
+/** Lists of events and items may be longer than what a model is asked. */
+function bodyLimitAt({ req }: Context): number {
+  const isBulk = req.path === ENDPOINTS.events.path || req.path === ENDPOINTS.putItems.path;
+  return isBulk ? LIMITS.bulkBody : LIMITS.body;
+}
 
 export interface App {
   readonly http: OpenAPIHono<Env>;
   /** Why a request for `path` would be refused now because of overload; undefined: it would not. */
-  refusal(path: string): Problem | undefined;
+  refusal(path: string, method: string): Problem | undefined;
 }
 
 export function createApp(options: AppOptions): App {
@@ -101,8 +120,11 @@ export function createApp(options: AppOptions): App {
     if (c.req.method === 'GET' || c.req.method === 'HEAD') return next();
     // Node enforces a declared length. Only a body of unknown length is counted while it is read: that needs a Request and
     // its streams, which take longer than everything else here.
-    if (length === undefined || c.req.header('transfer-encoding') !== undefined) return countedBody(c, next);
-    if (Number(length) > LIMITS.body) throw tooLarge();
+    const most = bodyLimitAt(c);
+    if (length === undefined || c.req.header('transfer-encoding') !== undefined) {
+      return (most === LIMITS.body ? countedBody : countedBulk)(c, next);
+    }
+    if (Number(length) > most) throw tooLarge(most);
     return next();
   });
   app.use('/v1/*', async (c, next) => {
@@ -132,7 +154,7 @@ export function createApp(options: AppOptions): App {
   });
 
   for (const [name, route] of Object.entries(ENDPOINTS)) {
-    if (name === 'models' || name === 'swap') continue;
+    if (isServerEndpoint(name)) continue;
     app.openapi(route, async (c) => {
       const { deadlineMs, ...request } = requestOf(c);
       const access = { users: options.listUsers === true || c.get('key')?.admin === true };
@@ -142,16 +164,13 @@ export function createApp(options: AppOptions): App {
       return c.json({ ...(value as object), ...signature(c) }) as never;
     });
   }
-  app.openapi(ENDPOINTS.models, async (c) => {
-    const files = [...(await options.files())];
-    return c.json({ current: options.current()?.info ?? null, files, requestId: c.get('requestId') });
-  });
-  app.openapi(ENDPOINTS.swap, async (c) => {
-    const { file } = requestOf(c);
-    const { info } = await options.swap(file as string | undefined);
-    c.set('model', info.hash);
-    return c.json(info);
-  });
+  for (const [name, answer] of Object.entries(serverAnswers(options))) {
+    const route = ENDPOINTS[name as ServerEndpoint];
+    app.openapi(route, async (c) => {
+      const value = await answer(requestOf(c), c);
+      return c.json({ ...value, requestId: c.get('requestId') }, 202 in route.responses ? 202 : 200) as never;
+    });
+  }
 
   app.get('/health/live', (c) => c.json({ status: 'alive' }));
   app.get('/health/ready', (c) => {
@@ -183,29 +202,51 @@ export function createApp(options: AppOptions): App {
   app.get('*', (c, next) => answerFile(c, options, next));
   return {
     http: app,
-    refusal(path) {
-      if (!path.startsWith('/v1/') || path.startsWith('/v1/models')) return undefined;
-      // Batches have a queue of their own.
-      if (path.startsWith(ENDPOINTS.batch.path)) return undefined;
+    refusal(path, method) {
+      if (!path.startsWith('/v1/')) return undefined;
       const queue = options.current()?.queue;
-      return queue?.isFull() ? tooBusy(queue.waiting) : undefined;
+      if (!queue?.isFull()) return undefined;
+      const endpoint = endpointAt(path, method)?.endpoint;
+      // Batches have a queue of their own.
+      if (endpoint === 'batch' || (endpoint !== undefined && isServerEndpoint(endpoint))) return undefined;
+      return tooBusy(queue.waiting);
     },
   };
 }
 
-/** Path, query and body of a request in one object, as the schemas have checked them. */
+/** What the server answers itself. */
+function serverAnswers(
+  options: AppOptions,
+): Readonly<Record<ServerEndpoint, (request: Record<string, unknown>, c: Context<Env>) => Promise<object>>> {
+  return {
+    models: async () => ({
+      current: options.current()?.info ?? null,
+      files: [...(await options.files())],
+    }),
+    async swap({ file }, c) {
+      const { info } = await options.swap(file as string | undefined);
+      c.set('model', info.hash);
+      return info;
+    },
+    ...storeAnswers(options.live),
+  };
+}
+
+/** Path, query and body of a request in one object, as the schemas have checked them; a body that is a list as `list`. */
 function requestOf(c: Context<Env>): Record<string, unknown> {
   const { req } = c as Context<Env, string, { out: Record<'param' | 'query' | 'json', object> }>;
-  return { ...req.valid('param'), ...req.valid('query'), ...req.valid('json') };
+  const body = req.valid('json');
+  return { ...req.valid('param'), ...req.valid('query'), ...(Array.isArray(body) ? { list: body } : body) };
 }
 
 /** The current model's answer to a query. */
 async function ask(
   c: Context<Env>,
   options: AppOptions,
-  query: Query,
+  asked: Query,
   deadline: number = LIMITS.patience,
 ): Promise<unknown> {
+  const query = options.live ? await options.live.withHistories(asked) : asked;
   const generation = options.current();
   if (!generation) throw noModel(options);
   c.set('model', generation.info.hash);
@@ -221,41 +262,6 @@ async function ask(
     throw new Problem(reply.problem, reply.detail, reply.field === undefined ? {} : { field: reply.field });
   }
   return reply.value;
-}
-
-/** The lists of an answer. */
-function listSizes(query: Query, items: number): ListSize[] {
-  const sizeOf = ({ n = RECOMMEND.n.default, likes = [], explain }: OneRequest) => ({
-    entries: Math.min(n, items),
-    likes: likes.length,
-    explain,
-  });
-  switch (query.endpoint) {
-    case 'recommend':
-      return [sizeOf(query.request)];
-    case 'batch':
-      return query.request.requests.map(sizeOf);
-    case 'rank': {
-      const { candidates, likes = [], explain } = query.request;
-      return [{ entries: candidates.length, likes: likes.length, explain }];
-    }
-    default:
-      return [];
-  }
-}
-
-/** What to say of a long request that was started and did not end in time: it would be too slow again. */
-function tooSlow(query: Query, deadline: number): string | undefined {
-  if (query.endpoint !== 'batch' && query.endpoint !== 'rank') return undefined;
-  const [size, requests] =
-    query.endpoint === 'batch'
-      ? [query.request.requests.length, query.request.requests]
-      : [query.request.candidates.length, [query.request]];
-  const costly = (['confidence', 'explain'] as const).filter((way) => requests.some((one) => one[way]));
-  const without = costly.length > 0 ? `, or without ${costly.join(' and ')}` : '';
-  const longer = deadline < LIMITS.deadline ? ', or give a longer deadlineMs' : '';
-  const what = query.endpoint === 'batch' ? 'requests' : 'candidates';
-  return `the request did not end within its deadline of ${deadline} ms: send fewer than ${size} ${what}${without}${longer}`;
 }
 
 function signature(c: Context<Env>) {
@@ -311,8 +317,8 @@ function createAdmission({ hosts, keys, rate }: AppOptions): (c: Context<Env>) =
       throw new Problem('unauthorized', 'send a known key as Authorization: Bearer KEY');
     }
     c.set('key', key);
-    if (path === ENDPOINTS.swap.path && keys && !key?.admin) {
-      throw new Problem('forbidden', 'loading a model needs a key that is marked admin');
+    if (keys && !key?.admin && endpointAt(path, method)?.admin) {
+      throw new Problem('forbidden', 'this needs a key that is marked admin');
     }
     rate?.take(key?.name ?? clientOf(c));
   };
@@ -329,8 +335,20 @@ function clientOf(c: Context<Env>): string {
   return incoming?.socket?.remoteAddress ?? '';
 }
 
+/** Of a value that may have several forms: what is wrong with it in the form that it comes nearest to. */
+function innermost(issue: z.core.$ZodIssue): {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+} {
+  if (issue.code !== 'invalid_union') return issue;
+  const inner = issue.errors.flatMap(([first]) => (first ? [innermost(first)] : []));
+  const deepest = inner.reduce((best, one) => (one.path.length > best.path.length ? one : best), inner[0]);
+  if (!deepest || deepest.path.length === 0) return issue;
+  return { path: [...issue.path, ...deepest.path], message: deepest.message };
+}
+
 function wrongField(error: z.core.$ZodError): Problem {
-  const [issue] = error.issues;
+  const issue = innermost(error.issues[0]);
   const field = issue.path.join('.');
   return new Problem(
     'bad-request',
@@ -349,7 +367,7 @@ function problemOf(error: unknown): Problem {
   }
   if (status === 400 || name === 'SyntaxError')
     return new Problem('bad-request', 'the body is not valid JSON');
-  if (status === 413) return tooLarge();
+  if (status === 413) return tooLarge(LIMITS.body);
   return new Problem('failed', 'the request could not be answered; the reason is in the server’s log');
 }
 

@@ -252,6 +252,7 @@ export const ModelInfo = z
     loaded: z.string().openapi({ description: 'Time of loading, as an ISO date.' }),
   })
   .openapi('ModelInfo');
+export const SwapAnswer = ModelInfo.extend({ requestId: z.string() }).openapi('SwapAnswer');
 export const ModelsAnswer = z
   .strictObject({
     current: ModelInfo.nullable(),

@@ -3,6 +3,12 @@
 export const LIMITS = {
   /** Bytes of a request body. */
   body: 1 << 20,
+  /** Bytes of a body with events or items. */
+  bulkBody: 8 << 20,
+  /** Events or items of one body. */
+  events: 10_000,
+  /** Characters of the attributes of an item, as JSON. */
+  attributes: 16_384,
   /** Largest body, in bytes, that is read and discarded when its request is refused unread. */
   discarded: 1 << 16,
   /** Levels of arrays and objects in a request body. */

@@ -34,9 +34,10 @@ export class Metrics {
     name: string,
     help: string,
     read: () => readonly { readonly labels: Labels; readonly value: number }[],
+    type: 'gauge' | 'counter' = 'gauge',
   ): void {
     this.#lines.push(() => [
-      ...heading(name, help, 'gauge'),
+      ...heading(name, help, type),
       ...read().map(({ labels, value }) => `${name}${labelText(labels)} ${value}`),
     ]);
   }

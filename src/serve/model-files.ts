@@ -45,6 +45,8 @@ export interface CurrentModelOptions {
   readonly load: (path: string) => Promise<Generation>;
   readonly onSwap: (generation: Generation) => void;
   readonly onFailure: (error: unknown) => void;
+  /** Called with a model that answers no longer. */
+  readonly onRelease?: (generation: Generation) => void;
 }
 
 export function createCurrentModel(options: CurrentModelOptions): CurrentModel {
@@ -63,6 +65,7 @@ export function createCurrentModel(options: CurrentModelOptions): CurrentModel {
     await released;
     try {
       const next = await options.load(path);
+      if (current) options.onRelease?.(current);
       released = current?.close() ?? Promise.resolve();
       released.catch(() => {});
       current = next;

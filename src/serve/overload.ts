@@ -10,7 +10,7 @@ import { answerHeaders, type RequestLog } from './request-log.js';
 
 export interface OverloadOptions {
   /** Why a request for `path` is refused now; undefined: it is not. */
-  readonly refusal: (path: string) => Problem | undefined;
+  readonly refusal: (path: string, method: string) => Problem | undefined;
   readonly requestLog: RequestLog;
   readonly draining: () => boolean;
   readonly app: RequestListener;
@@ -19,7 +19,7 @@ export interface OverloadOptions {
 export function refuseOverload({ refusal, requestLog, draining, app }: OverloadOptions): RequestListener {
   return (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0];
-    const problem = refusal(path);
+    const problem = refusal(path, request.method ?? '');
     if (!problem) return app(request, response);
     const requestId = randomUUID();
     const began = performance.now();

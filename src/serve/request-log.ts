@@ -21,7 +21,16 @@ export interface RequestRecord {
 /** An event of the server itself. */
 export interface EventRecord {
   readonly time: string;
-  readonly event: 'listening' | 'ready' | 'swapped' | 'load-failed' | 'draining' | 'stopped' | 'failed';
+  readonly event:
+    | 'listening'
+    | 'ready'
+    | 'swapped'
+    | 'load-failed'
+    | 'draining'
+    | 'stopped'
+    | 'failed'
+    | 'store'
+    | 'store-failed';
   readonly detail: string;
 }
 
@@ -29,6 +38,8 @@ export interface EventRecord {
 export type LogRecord = RequestRecord | EventRecord;
 
 export interface RequestLog {
+  /** Where others add what they count. */
+  readonly counters: Metrics;
   record(answer: Omit<RequestRecord, 'time'>): void;
   /** All counts in Prometheus' text format. */
   metrics(): string;
@@ -63,6 +74,7 @@ export function createRequestLog(
     { labels: {}, value: process.memoryUsage.rss() },
   ]);
   return {
+    counters: metrics,
     record(answer) {
       const { route, method, status, milliseconds } = answer;
       const labels = { route, method, status: String(status) };

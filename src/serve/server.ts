@@ -14,6 +14,8 @@ import { limitConnections } from './connections.js';
 import { loadGeneration } from './generation.js';
 import { createApp } from './http-app.js';
 import { LIMITS } from './limits.js';
+import type { LiveStore } from './live/live-store.js';
+import { countLive, openLive } from './live/open-live.js';
 import { createCurrentModel, modelFilesIn } from './model-files.js';
 import { refuseOverload } from './overload.js';
 import { readPage } from './page-files.js';
@@ -58,19 +60,26 @@ export async function startServer(
   const event = (name: EventRecord['event'], detail: string) =>
     log({ time: new Date().toISOString(), event: name, detail });
   const keys = settings.keyFile === undefined ? undefined : await keysOf(settings.keyFile);
-  const load = (file: string) => loadGeneration(file, { titles, threads, queue });
-
   const page = await readPage();
+  const live = await openLive({ ...settings, model: path, event });
+  const load = async (file: string) => {
+    const generation = await loadGeneration(file, { titles, threads, queue, state: live?.state });
+    await live?.attach(generation);
+    return generation;
+  };
+  const first = path === undefined ? undefined : await load(path).catch(closingFirst(live));
   const model = createCurrentModel({
-    first: path === undefined ? undefined : await load(path),
+    first,
     folder: models,
     load,
     onSwap: ({ info }) => event('swapped', info.hash),
+    onRelease: (generation) => live?.detach(generation),
     onFailure: (error) => event('load-failed', error instanceof Error ? error.message : String(error)),
   });
   let draining = false;
 
   const requestLog = createRequestLog(model.current, log);
+  if (live) countLive(requestLog.counters, live);
   const { http, refusal } = createApp({
     current: model.current,
     swap: model.swap,
@@ -79,6 +88,7 @@ export async function startServer(
     keys,
     rate: rate === undefined ? undefined : createRateLimit(rate),
     listUsers,
+    live,
     hosts: hostsFor(host, settings.allowHosts),
     log,
     requestLog,
@@ -108,6 +118,7 @@ export async function startServer(
   let timedOut = false;
   const ended = new Promise<void>((resolve) => server.once('close', resolve)).then(async () => {
     await model.close();
+    await live?.close();
     event('stopped', timedOut ? 'requests that took too long were cut off' : 'every request was answered');
   });
   let closing: Promise<void> | undefined;
@@ -137,6 +148,7 @@ export async function startServer(
     await listen(server, port, host);
   } catch (error) {
     await model.close();
+    await live?.close();
     throw error;
   }
   signal?.addEventListener('abort', () => void close(), { once: true });
@@ -146,6 +158,14 @@ export async function startServer(
   event('listening', url);
   event('ready', model.current()?.info.hash ?? 'without a model');
   return { url, close, ended };
+}
+
+/** Closes what was opened before an error. */
+function closingFirst(live: LiveStore | undefined): (error: unknown) => Promise<never> {
+  return async (error) => {
+    await live?.close();
+    throw error;
+  };
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

@@ -12,11 +12,11 @@ import { readSideTable } from '../ingest/side-table.js';
 import { titleList, titlesOf } from '../ingest/title-table.js';
 import { serveTasks } from '../parallel/worker.js';
 import { createRecommender } from '../predict/recommender.js';
-import { titleBook } from '../predict/titles.js';
 import { loadModel } from '../store/model-file.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import type { Served } from './answers.js';
 import type { ModelInformation } from './http-schema.js';
+import { createLiveView, type LiveUpdate, type LiveView } from './live/live-view.js';
 import { answerQueries, type Query, type Reply } from './queries.js';
 
 /** A model and its titles, as the worker that read them sends them to the others. */
@@ -33,6 +33,7 @@ interface LoadTask {
 }
 
 let served: Served | undefined;
+let live: LiveView | undefined;
 
 /** Reads a model file and its titles. */
 export async function load({ path, titles: titleFile }: LoadTask): Promise<SharedServing> {
@@ -117,7 +118,15 @@ export async function adopt({ shared, titles }: SharedServing): Promise<void> {
   lowerPriority();
   const model = fromShared(shared);
   const recommender = createRecommender(model);
-  served = { recommender, titles: titleBook(model.items.ids, titles) };
+  const view = createLiveView(model.items.ids, titles);
+  live = view;
+  served = {
+    recommender,
+    live: view,
+    get titles() {
+      return view.titles;
+    },
+  };
   const [first] = recommender.popular({ n: 1 });
   await answer([{ endpoint: 'recommend', request: { likes: [first.item], n: 1 } }]);
   await answer([{ endpoint: 'similar', request: { id: first.item, n: 1 } }]);
@@ -128,6 +137,11 @@ export async function answer(queries: readonly Query[]): Promise<Reply[]> {
   return answerQueries(served, queries);
 }
 
+/** Takes in what has changed since the model was loaded. */
+export function update(change: LiveUpdate): void {
+  live?.apply(change);
+}
+
 /** The features of all members; the blend has none. */
 function featuresOf(model: Model): number {
   if (model.type === 'posterior') return model.features;
@@ -136,4 +150,4 @@ function featuresOf(model: Model): number {
     : 0;
 }
 
-serveTasks('serving-tasks', { load, adopt, answer });
+serveTasks('serving-tasks', { load, adopt, answer, update });

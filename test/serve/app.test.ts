@@ -31,7 +31,13 @@ function appWith(
     capacity: 8,
     batchSize: 4,
   });
-  const generation: Generation = { info: INFO, path: 'a.safetensors', queue, close: async () => {} };
+  const generation: Generation = {
+    info: INFO,
+    path: 'a.safetensors',
+    queue,
+    update: async () => {},
+    close: async () => {},
+  };
   const records: LogRecord[] = [];
   const log = (record: LogRecord) => {
     records.push(record);
@@ -172,17 +178,17 @@ describe('the HTTP side', () => {
     );
     // Eight may wait, and a worker takes up to four.
     const first = Array.from({ length: 12 }, () => post('/v1/recommend', { likes: ['a'] }));
-    for (let i = 0; i < 50 && !refusal('/v1/recommend'); i++) await settled();
-    expect(refusal('/v1/recommend')).toMatchObject({ kind: 'busy', retryAfter: 1 });
-    expect(refusal('/v1/models')).toBeUndefined();
-    expect(refusal('/health/live')).toBeUndefined();
+    for (let i = 0; i < 50 && !refusal('/v1/recommend', 'POST'); i++) await settled();
+    expect(refusal('/v1/recommend', 'POST')).toMatchObject({ kind: 'busy', retryAfter: 1 });
+    expect(refusal('/v1/models', 'GET')).toBeUndefined();
+    expect(refusal('/health/live', 'GET')).toBeUndefined();
     expect((await app.request('/health/live')).status).toBe(200);
     const statuses = Promise.all(first.map(async (one) => (await one).status));
     while (held.length > 0 || (await Promise.race([statuses, settled()])) === undefined) held.shift()?.();
     // The first goes to the worker alone, eight wait, and three find no room.
     expect((await statuses).filter((status) => status === 200)).toHaveLength(9);
     const later = post('/v1/recommend', { likes: ['a'] });
-    expect(refusal('/v1/recommend')).toBeUndefined();
+    expect(refusal('/v1/recommend', 'POST')).toBeUndefined();
     while ((await Promise.race([later, settled()])) === undefined) held.shift()?.();
     expect((await later).status).toBe(200);
   });
@@ -229,6 +235,7 @@ describe('the HTTP side', () => {
       info: { ...INFO, items: 1e5 },
       path: 'a.safetensors',
       queue,
+      update: async () => {},
       close: async () => {},
     };
     const likes = Array.from({ length: 20 }, (_, i) => i);

@@ -43,7 +43,8 @@ beforeAll(async () => {
   const { model } = await fit(graph, { features: 3, iterations: 10, threads: 1 });
   path = join(folder, 'model.safetensors');
   await saveModel(path, model);
-  server = await serve(path, { port: 0, threads: 1, listUsers: true });
+  const store = join(folder, 'events.duckdb');
+  server = await serve(path, { port: 0, threads: 1, listUsers: true, store });
   document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Document;
   const { items, users } = await loadModel(path);
   words = [...Array.from({ length: 12 }, (_, i) => items.ids.at(i)), users.ids.at(0), users.ids.at(1)];
@@ -56,7 +57,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Every operation that asks and changes nothing; swapping models has tests of its own. */
+/** Every operation but those that replace a thing, which have tests of their own. */
 const operations = () =>
   Object.entries(document.paths).flatMap(([where, methods]) =>
     Object.entries(methods)
@@ -114,14 +115,20 @@ describe('the OpenAPI document', () => {
       );
     }
     // Not by refusing everything.
-    for (const { where, method } of operations()) expect(kinds).toContain(`${method} ${where} 200`);
+    for (const { where, method, operation } of operations()) {
+      expect(kinds).toContain(`${method} ${where} ${'202' in operation.responses ? 202 : 200}`);
+    }
   }, 60_000);
 
   it('is kept for what it forbids: refused, with the field named', async () => {
     const { wrong } = generators(document.components.schemas, words);
     for (const { where, method, operation } of operations()) {
       const body = operation.requestBody?.content['application/json'].schema;
-      if (!body) continue;
+      // A body that may be a list has no fields to name.
+      const isList =
+        body?.$ref !== undefined &&
+        'anyOf' in document.components.schemas[body.$ref.split('/').at(-1) as string];
+      if (!body || isList) continue;
       await fc.assert(
         fc.asyncProperty(wrong(body), async ({ value, field }) => {
           const answer = await send(method, where, value);
@@ -199,6 +206,9 @@ describe('the command line', () => {
   };
 
   it('answers as the server does, to the last digit', async () => {
+    // Without a store: others have posted events and hidden items.
+    await server.close();
+    server = await serve(path, { port: 0, threads: 1, listUsers: true });
     const likes = words.slice(2, 5);
     const post = async (where: string, body: unknown) => (await send('post', where, body)).body as never;
     const listed = ({ items }: { items: readonly object[] }) => items;

@@ -13,6 +13,15 @@ import { RowIntake } from '../intake/row-intake.js';
 import { TableTarget } from '../intake/target.js';
 import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from '../options.js';
 import { numberOf } from '../where/filter.js';
+import {
+  CLOSED_SETTINGS,
+  type Connection,
+  type DuckDb,
+  type Instance,
+  loadDuckDb,
+  quotedName,
+  quotedText,
+} from './duckdb-package.js';
 
 /** Whether a file begins as DuckDB's databases do. */
 export function isDuckDb(first: Uint8Array): boolean {
@@ -51,53 +60,19 @@ export async function fillDatabase(path: string, options: ReaderOptions, target:
   });
 }
 
-/** What is used of the package: it is optional, so its own types are not at hand everywhere. */
-interface DuckDb {
-  readonly DuckDBInstance: {
-    create(path: string, settings: Readonly<Record<string, string>>): Promise<Instance>;
-  };
-  readonly StatementType: { readonly SELECT: number };
-}
-interface Instance {
-  connect(): Promise<Connection>;
-  closeSync(): void;
-}
-interface Connection {
-  run(sql: string): Promise<{ fetchChunk(): Promise<Chunk | null> }>;
-  runAndReadAll(sql: string): Promise<{ getRowsJson(): unknown }>;
-  prepare(sql: string): Promise<Prepared>;
-  extractStatements(sql: string): Promise<{ readonly count: number; prepare(at: number): Promise<Prepared> }>;
-  interrupt(): void;
-  closeSync(): void;
-}
-interface Prepared {
-  readonly statementType: number;
-  readonly columnCount: number;
-  columnName(at: number): string;
-  destroySync(): void;
-}
-interface Chunk {
-  readonly rowCount: number;
-  getColumnValues(at: number): readonly unknown[];
-}
-
 async function withDuckDb(
   name: string,
   { threads, signal }: ReadOptions,
   work: (duckdb: DuckDb, connection: Connection) => Promise<void>,
 ): Promise<void> {
-  const duckdb = await loadDuckDb(name);
+  const duckdb = await loadDuckDb(`${name} is read by DuckDB`);
   let instance: Instance | undefined;
   let connection: Connection | undefined;
   const stop = () => connection?.interrupt();
   try {
     instance = await duckdb.DuckDBInstance.create(':memory:', {
-      autoinstall_known_extensions: 'false',
-      autoload_known_extensions: 'false',
-      allow_community_extensions: 'false',
-      allow_unsigned_extensions: 'false',
+      ...CLOSED_SETTINGS,
       memory_limit: `${Math.ceil(totalmem() / 2 ** 21)}MiB`,
-      temp_directory: '',
       ...(threads === undefined ? {} : { threads: String(threads) }),
     });
     connection = await instance.connect();
@@ -112,21 +87,6 @@ async function withDuckDb(
     signal?.removeEventListener('abort', stop);
     connection?.closeSync();
     instance?.closeSync();
-  }
-}
-
-async function loadDuckDb(name: string): Promise<DuckDb> {
-  try {
-    const module = '@duckdb/node-api'; // not a literal: a bundle must not look for it
-    return (await import(module)) as DuckDb;
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const missing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
-    throw new InputError(
-      missing
-        ? `${name} is read by DuckDB, which is not installed here: npm install @duckdb/node-api`
-        : `${name} is read by DuckDB, which does not start here (${message.split('\n')[0]}); install it again: npm install @duckdb/node-api`,
-    );
   }
 }
 
@@ -264,12 +224,4 @@ async function fillQuery(
     options.onProgress?.({ stage: 'reading', done: row, unit: 'rows' });
   }
   target.close(name, format, columns);
-}
-
-function quotedText(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
-}
-
-function quotedName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }

@@ -36,6 +36,27 @@ export const SERVE = {
     meaning: 'folder of models that clients may load',
     details: 'PUT /v1/models/current loads one; it needs an admin key if there are keys.',
   }),
+  store: input({
+    argument: 'file',
+    common: true,
+    group: 'Events and refits',
+    otherwise: 'events are not stored',
+    meaning: 'DuckDB database for events and items',
+    details:
+      'It is made if it is absent, and begins with the histories of the model. POST /v1/events adds events. Needs the package @duckdb/node-api.',
+  }),
+  window: text({
+    argument: 'span',
+    group: 'Events and refits',
+    otherwise: 'all events',
+    meaning: 'age up to which events count for refits and popularity, as in 180d',
+  }),
+  popularHalfLife: text({
+    argument: 'span',
+    default: '7d',
+    group: 'Events and refits',
+    meaning: 'age at which an event counts half for popularity',
+  }),
   rate: decimal({
     above: 0,
     max: 1e6,

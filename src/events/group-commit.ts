@@ -1,0 +1,88 @@
+// Gathers the events of several requests into one transaction: a commit waits for the disk, so a hundred small ones would
+// take a hundred times as long. Whoever adds events learns when they are durable, or why they are not.
+
+export interface GroupCommit<T> {
+  /** Resolves when these values are committed. */
+  add(values: readonly T[]): Promise<void>;
+  /** Runs other work between two commits, after everything that was added before. */
+  exclusive<R>(work: () => Promise<R>): Promise<R>;
+  /** Values that are not committed yet. */
+  readonly waiting: number;
+  /** Resolves when everything that was added is committed or has failed. */
+  drain(): Promise<void>;
+}
+
+export interface GroupCommitOptions {
+  /** Milliseconds that the first values of a group wait for others. */
+  readonly wait: number;
+  /** A group of this many values waits no longer. */
+  readonly enough: number;
+}
+
+interface Added<T> {
+  readonly values: readonly T[];
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+export function createGroupCommit<T>(
+  commit: (values: readonly T[]) => Promise<void>,
+  { wait, enough }: GroupCommitOptions,
+): GroupCommit<T> {
+  let group: Added<T>[] = [];
+  let size = 0;
+  let committing = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** Work runs one after the other, whether or not the one before has failed. */
+  function next<R>(work: () => Promise<R>): Promise<R> {
+    const done = last.then(work);
+    last = done.catch(() => {});
+    return done;
+  }
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (group.length === 0) return;
+    void next(async () => {
+      // Taken now and not before: what was added while the last commit ran goes along.
+      const taken = group;
+      group = [];
+      committing = size;
+      size = 0;
+      if (taken.length === 0) return;
+      try {
+        await commit(taken.flatMap(({ values }) => values));
+        for (const { resolve } of taken) resolve();
+      } catch (error) {
+        for (const { reject } of taken) reject(error);
+      } finally {
+        committing = 0;
+      }
+    });
+  }
+
+  return {
+    add(values) {
+      return new Promise<void>((resolve, reject) => {
+        group.push({ values, resolve, reject });
+        size += values.length;
+        if (size >= enough) flush();
+        else timer ??= setTimeout(flush, wait);
+      });
+    },
+    exclusive(work) {
+      flush();
+      return next(work);
+    },
+    get waiting() {
+      return size + committing;
+    },
+    async drain() {
+      flush();
+      await next(async () => {});
+    },
+  };
+}

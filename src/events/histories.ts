@@ -1,0 +1,106 @@
+// The histories of users, as the store has them. Those asked for lately are kept in memory and updated with every event
+// that is committed, so that an event counts in the next answer.
+
+import type { StoredEvent } from './stored.js';
+
+/** The items of a user with the weights of their events. */
+export type History = ReadonlyMap<string, number>;
+
+export interface Histories {
+  /** The history of each user; empty if the store has none. */
+  of(users: readonly string[]): Promise<History[]>;
+  /** Takes in events that were committed. */
+  add(events: readonly StoredEvent[]): void;
+  /** Forgets a user whose events were erased. */
+  erase(user: string): void;
+  /** Users in memory. */
+  readonly size: number;
+}
+
+/** Items of all histories in memory. */
+const MOST_ITEMS = 5_000_000;
+
+export function createHistories(
+  read: (users: readonly string[]) => Promise<readonly History[]>,
+  mostItems: number = MOST_ITEMS,
+): Histories {
+  /** In the order of use: the first was asked for longest ago. */
+  const known = new Map<string, Map<string, number>>();
+  let items = 0;
+  /** Users whose history is being read, each with the number of reads; and those who changed meanwhile. */
+  const reading = new Map<string, number>();
+  const changed = new Set<string>();
+
+  const sizeOf = (history: History) => history.size + 1;
+
+  function forget(user: string): void {
+    const history = known.get(user);
+    if (!history) return;
+    items -= sizeOf(history);
+    known.delete(user);
+  }
+
+  function keep(user: string, history: Map<string, number>): void {
+    forget(user);
+    known.set(user, history);
+    items += sizeOf(history);
+    for (const oldest of known.keys()) {
+      if (items <= mostItems) break;
+      forget(oldest);
+    }
+  }
+
+  return {
+    async of(users) {
+      const found = new Map<string, History>();
+      const missing: string[] = [];
+      for (const user of new Set(users)) {
+        const history = known.get(user);
+        if (!history) missing.push(user);
+        else {
+          found.set(user, history);
+          known.delete(user);
+          known.set(user, history);
+        }
+      }
+      for (const user of missing) reading.set(user, (reading.get(user) ?? 0) + 1);
+      try {
+        const histories = missing.length === 0 ? [] : await read(missing);
+        for (const [i, user] of missing.entries()) {
+          found.set(user, histories[i]);
+          // What was read may lack what was committed meanwhile.
+          if (!changed.has(user)) keep(user, new Map(histories[i]));
+        }
+      } finally {
+        for (const user of missing) {
+          const left = (reading.get(user) ?? 1) - 1;
+          if (left > 0) reading.set(user, left);
+          else {
+            reading.delete(user);
+            changed.delete(user);
+          }
+        }
+      }
+      return users.map((user) => found.get(user) as History);
+    },
+    add(events) {
+      for (const { user, item, weight, id } of events) {
+        if (reading.has(user)) changed.add(user);
+        const history = known.get(user);
+        if (!history) continue;
+        const before = history.get(item);
+        if (before === undefined) items++;
+        // The store may have this event already: it knows the sum.
+        if (before !== undefined && id !== undefined) forget(user);
+        else history.set(item, (before ?? 0) + weight);
+      }
+    },
+    erase(user) {
+      if (reading.has(user)) changed.add(user);
+      forget(user);
+    },
+    get size() {
+      return known.size;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+// The two tables of a store: created where they are absent, adopted where they are present with the same columns.
+
+import { InputError } from '../errors.js';
+import type { Connection } from '../ingest/formats/duckdb-package.js';
+import { list } from '../text/phrases.js';
+import { shown } from '../text/untrusted.js';
+
+const TABLES = {
+  events: {
+    user: 'VARCHAR',
+    item: 'VARCHAR',
+    time: 'TIMESTAMP',
+    weight: 'DOUBLE',
+    id: 'VARCHAR',
+  },
+  items: {
+    item: 'VARCHAR',
+    title: 'VARCHAR',
+    hidden: 'BOOLEAN',
+    attributes: 'VARCHAR',
+    time: 'TIMESTAMP',
+  },
+} as const;
+
+type TableName = keyof typeof TABLES;
+
+/** Makes missing tables and indexes, in the transaction of the caller. Returns whether the table of events is new. */
+export async function prepareTables(connection: Connection, path: string): Promise<boolean> {
+  let isNew = false;
+  for (const name of Object.keys(TABLES) as TableName[]) {
+    const found = await columnsOf(connection, name);
+    if (found.length > 0) requireColumns(path, name, found);
+    else {
+      const columns = Object.entries(TABLES[name]).map(([column, type]) => `"${column}" ${type}`);
+      await connection.run(`CREATE TABLE ${name} (${columns.join(', ')})`);
+      isNew ||= name === 'events';
+    }
+  }
+  return isNew;
+}
+
+/** A second post of an event is found by its id, and a user's history by the user. */
+export async function prepareIndexes(connection: Connection, path: string): Promise<void> {
+  for (const [table, column, unique] of [
+    ['events', 'id', 'UNIQUE'],
+    ['items', 'item', 'UNIQUE'],
+    ['events', 'user', ''],
+  ]) {
+    const sql = `CREATE ${unique} INDEX IF NOT EXISTS ${table}_by_${column} ON ${table} ("${column}")`;
+    await connection.run(sql).catch((cause) => {
+      if (!/constraint|duplicate/i.test(String(cause))) throw cause;
+      throw new InputError(
+        `${path}: a value of the column ${column} of the table ${table} occurs twice; remove one of the two rows`,
+      );
+    });
+  }
+}
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+}
+
+async function columnsOf(connection: Connection, table: TableName): Promise<Column[]> {
+  const reader = await connection.runAndReadAll(
+    `SELECT column_name, data_type FROM information_schema.columns
+     WHERE table_catalog = current_database() AND table_schema = 'main' AND table_name = '${table}'
+     ORDER BY ordinal_position`,
+  );
+  return (reader.getRowsJson() as string[][]).map(([name, type]) => ({ name, type }));
+}
+
+function requireColumns(path: string, table: TableName, found: readonly Column[]): void {
+  const expected = Object.entries(TABLES[table]);
+  const same =
+    found.length === expected.length &&
+    expected.every(([name, type]) => found.some((one) => one.name === name && one.type === type));
+  if (same) return;
+  const words = (columns: readonly (readonly [string, string])[]) =>
+    list(columns.map(([name, type]) => `${shown(name)} ${type}`));
+  throw new InputError(
+    `${path}: its table ${table} has the columns ${words(found.map(({ name, type }) => [name, type]))}; a store needs ${words(expected)}; rename the table, or choose another file`,
+  );
+}

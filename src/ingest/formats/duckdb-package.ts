@@ -1,0 +1,75 @@
+// The optional package @duckdb/node-api: loaded when it is needed, asked for in words where it is missing.
+
+import { InputError } from '../../errors.js';
+
+/** What is used of the package: it is optional, so its own types are not at hand everywhere. */
+export interface DuckDb {
+  readonly DuckDBInstance: {
+    create(path: string, settings: Readonly<Record<string, string>>): Promise<Instance>;
+  };
+  readonly StatementType: { readonly SELECT: number };
+}
+export interface Instance {
+  connect(): Promise<Connection>;
+  closeSync(): void;
+}
+export interface Connection {
+  run(sql: string, values?: readonly unknown[]): Promise<{ fetchChunk(): Promise<Chunk | null> }>;
+  runAndReadAll(sql: string, values?: readonly unknown[]): Promise<{ getRowsJson(): unknown }>;
+  prepare(sql: string): Promise<Prepared>;
+  extractStatements(sql: string): Promise<{ readonly count: number; prepare(at: number): Promise<Prepared> }>;
+  createAppender(table: string, schema?: string | null, catalog?: string | null): Promise<Appender>;
+  interrupt(): void;
+  closeSync(): void;
+}
+export interface Appender {
+  appendVarchar(value: string): void;
+  appendBigInt(value: bigint): void;
+  appendDouble(value: number): void;
+  appendNull(): void;
+  endRow(): void;
+  closeSync(): void;
+}
+export interface Prepared {
+  readonly statementType: number;
+  readonly columnCount: number;
+  columnName(at: number): string;
+  destroySync(): void;
+}
+export interface Chunk {
+  readonly rowCount: number;
+  getColumnValues(at: number): readonly unknown[];
+}
+
+/** Settings under which DuckDB fetches and loads nothing, and writes no temporary files. */
+export const CLOSED_SETTINGS: Readonly<Record<string, string>> = {
+  autoinstall_known_extensions: 'false',
+  autoload_known_extensions: 'false',
+  allow_community_extensions: 'false',
+  allow_unsigned_extensions: 'false',
+  temp_directory: '',
+};
+
+/** The package. `need` begins the sentence if it is missing: 'sql: is read by DuckDB'. */
+export async function loadDuckDb(need: string): Promise<DuckDb> {
+  try {
+    const module = '@duckdb/node-api'; // not a literal: a bundle must not look for it
+    return (await import(module)) as DuckDb;
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const missing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
+    throw new InputError(
+      missing
+        ? `${need}, which is not installed here: npm install @duckdb/node-api`
+        : `${need}, which does not start here (${message.split('\n')[0]}); install it again: npm install @duckdb/node-api`,
+    );
+  }
+}
+
+export function quotedText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+export function quotedName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

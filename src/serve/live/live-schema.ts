@@ -1,0 +1,141 @@
+// The schemas of the endpoints that need a store.
+
+import { z } from '@hono/zod-openapi';
+import { LIMITS } from '../limits.js';
+
+const LATEST = Date.UTC(9999, 11, 31);
+
+const id = (description: string) =>
+  z
+    .union([
+      z.string().min(1).max(LIMITS.text),
+      z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
+    ])
+    .openapi({ description });
+
+const time = z
+  .union([
+    z.iso.datetime({ offset: true, local: true }),
+    z.iso.date(),
+    z
+      .number()
+      .min(0)
+      .max(LATEST / 1000),
+  ])
+  .optional()
+  .openapi({
+    description:
+      'When it happened: ISO 8601 text (UTC unless it says otherwise), or seconds since 1970. Default: now.',
+  });
+
+export const EventBody = z
+  .strictObject({
+    user: id('The user, who need not be known.'),
+    item: id('The item, which need not be known.'),
+    time,
+    weight: z.number().positive().max(1e9).optional().openapi({
+      description: 'How much it counts, for a model of counts and for popularity. Default 1.',
+    }),
+    id: z.string().min(1).max(LIMITS.text).optional().openapi({
+      description:
+        'An id of the event. An event whose id is known is not stored again, so a retry is harmless.',
+    }),
+  })
+  .openapi('Event');
+
+const oneOrMore = <S extends z.ZodType>(one: S, name: string, description: string) =>
+  z.union([one, z.array(one).min(1).max(LIMITS.events)]).openapi(name, { description });
+
+export const EventsRequest = oneOrMore(
+  EventBody,
+  'EventsRequest',
+  `One event, or a list of at most ${LIMITS.events} events: objects with user, item and, if wanted, time, weight and id.`,
+);
+
+export const EventsAnswer = z
+  .strictObject({
+    accepted: z.number().int().openapi({ description: 'Events of the request; all are on the disk.' }),
+    requestId: z.string(),
+  })
+  .openapi('EventsAnswer');
+
+const itemFields = {
+  title: z
+    .string()
+    .max(LIMITS.text)
+    .optional()
+    .openapi({ description: 'Shown in answers, found by search.' }),
+  hidden: z
+    .boolean()
+    .optional()
+    .openapi({ description: 'A hidden item is never recommended. Default false.' }),
+  attributes: z
+    .record(z.string(), z.unknown())
+    .refine((given) => JSON.stringify(given).length <= LIMITS.attributes, {
+      message: `expected at most ${LIMITS.attributes} characters as JSON`,
+    })
+    .optional()
+    .openapi({ description: 'Whatever else is known of the item, as a JSON object.' }),
+};
+
+export const ItemBody = z
+  .strictObject(itemFields)
+  .openapi('Item', { description: 'Replaces what the store knew of the item.' });
+const ItemWithId = z.strictObject({ item: id('The item, which need not be known.'), ...itemFields });
+export const ItemsRequest = oneOrMore(
+  ItemWithId,
+  'ItemsRequest',
+  `One item, or a list of at most ${LIMITS.events} items: objects with item and, if wanted, title, hidden and attributes.`,
+);
+export const ItemsAnswer = z
+  .strictObject({
+    stored: z.number().int().openapi({ description: 'Items of the request.' }),
+    requestId: z.string(),
+  })
+  .openapi('ItemsAnswer');
+
+export const StoredItemPath = z.strictObject({
+  id: z
+    .string()
+    .min(1)
+    .max(LIMITS.text)
+    .openapi({ description: 'Id of the item, percent-encoded.', example: '42' }),
+});
+export const UserPath = z.strictObject({
+  id: z
+    .string()
+    .min(1)
+    .max(LIMITS.text)
+    .openapi({ description: 'Id of the user, percent-encoded.', example: '7' }),
+});
+export const UserEventsQuery = z.strictObject({
+  n: z.coerce.number().int().min(1).max(LIMITS.events).optional().openapi({
+    description: 'Number of events. Default 100.',
+  }),
+});
+export const UserEventsAnswer = z
+  .strictObject({
+    user: z.string(),
+    events: z
+      .array(
+        z.strictObject({
+          item: z.string(),
+          time: z.string().openapi({ description: 'As an ISO date.' }),
+          weight: z.number(),
+          id: z.string().optional(),
+        }),
+      )
+      .openapi({ description: 'The newest first.' }),
+    requestId: z.string(),
+  })
+  .openapi('UserEventsAnswer');
+export const ErasedAnswer = z
+  .strictObject({
+    user: z.string(),
+    erased: z.number().int().openapi({ description: 'Number of events that were erased.' }),
+    requestId: z.string(),
+  })
+  .openapi('ErasedAnswer');
+
+export type EventFields = z.infer<typeof EventBody>;
+export type ItemFields = z.infer<typeof ItemWithId>;

@@ -1,0 +1,208 @@
+// The store of a server: takes in events and items, and tells the models that answer what has changed.
+
+import type { EventStore } from '../../events/event-store.js';
+import { createHistories } from '../../events/histories.js';
+import { type PopularEntry, type StoredEvent, type StoredItem, StoreError } from '../../events/stored.js';
+import { Problem } from '../problems.js';
+import type { Query } from '../queries.js';
+import type { LiveUpdate, StoredHistory } from './live-view.js';
+
+/** A model that wants to know what changes. */
+export interface Listener {
+  update(update: LiveUpdate): Promise<void>;
+}
+
+export interface LiveStore {
+  readonly store: EventStore;
+  /** Resolves when the events are on the disk and count in answers. */
+  addEvents(events: readonly StoredEvent[]): Promise<void>;
+  putItems(items: readonly StoredItem[]): Promise<void>;
+  eraseUser(user: string): Promise<number>;
+  eventsOf(user: string, n: number): Promise<StoredEvent[]>;
+  /** The query with what the store knows of its users. */
+  withHistories(query: Query): Promise<Query>;
+  /** Tells a model everything, and from now on what changes. */
+  attach(listener: Listener): Promise<void>;
+  detach(listener: Listener): void;
+  /** Everything that a worker must know. */
+  state(): LiveUpdate;
+  /** A newer model was fitted without the users who were erased until `time`. */
+  forgetErased(time: number): void;
+  readonly counts: { readonly events: number; readonly failures: number };
+  readonly size: { readonly histories: number; readonly items: number; readonly hidden: number };
+  close(): Promise<void>;
+}
+
+export interface LiveStoreOptions {
+  /** Milliseconds; older events do not make an item popular. */
+  readonly window: number | undefined;
+  /** Milliseconds after which an event counts half for popularity. */
+  readonly halfLife: number;
+  readonly onFailure: (message: string) => void;
+  /** Milliseconds between two looks for popular items. */
+  readonly every?: number;
+}
+
+/** Events that may wait for the disk. */
+const MOST_WAITING = 100_000;
+const POPULAR_ITEMS = 1000;
+/** Milliseconds between two looks for popular items: while events come, and at least. */
+const POPULAR_EVERY = 30_000;
+const POPULAR_AT_LEAST = 3_600_000;
+
+export async function createLiveStore(store: EventStore, options: LiveStoreOptions): Promise<LiveStore> {
+  const { window, halfLife, onFailure, every = POPULAR_EVERY } = options;
+  const histories = createHistories((users) => store.historiesOf(users));
+  const listeners = new Set<Listener>();
+  const items = new Map<string, { readonly title: string; readonly hidden: boolean }>();
+  /** Users who were erased, with the time. */
+  const erased = new Map<string, number>();
+  let popular: readonly PopularEntry[] = [];
+  let popularIsOld = true;
+  let lookedAt = 0;
+  let hidden = 0;
+  let events = 0;
+  let failures = 0;
+
+  const broadcast = async (update: LiveUpdate) => {
+    // A worker that fails is replaced by one that knows everything.
+    await Promise.all([...listeners].map((one) => one.update(update).catch(() => {})));
+  };
+  const failed = (error: unknown): never => {
+    if (!(error instanceof StoreError)) throw error;
+    failures++;
+    onFailure(error.message);
+    throw new Problem('store', error.message, { retryAfter: 2 });
+  };
+
+  function note({ item, title = '', hidden: isHidden }: StoredItem): LiveUpdate {
+    const before = items.get(item);
+    hidden += Number(isHidden) - Number(before?.hidden ?? false);
+    if (title === '' && !isHidden) items.delete(item);
+    else items.set(item, { title, hidden: isHidden });
+    return {
+      hidden: (before?.hidden ?? false) === isHidden ? [] : [[item, isHidden]],
+      titles: (before?.title ?? '') === title ? [] : [[item, title]],
+    };
+  }
+
+  async function lookForPopular(): Promise<void> {
+    if (!popularIsOld && performance.now() - lookedAt < POPULAR_AT_LEAST) return;
+    popularIsOld = false;
+    lookedAt = performance.now();
+    try {
+      popular = await store.popular({ n: POPULAR_ITEMS, now: Date.now(), window, halfLife });
+      await broadcast({ popular });
+    } catch (error) {
+      popularIsOld = true;
+      if (!(error instanceof StoreError)) throw error;
+      failures++;
+      onFailure(error.message);
+    }
+  }
+
+  for (const item of await store.items()) note(item);
+  await lookForPopular();
+  let looking = Promise.resolve();
+  const timer = setInterval(() => {
+    looking = looking.then(lookForPopular);
+  }, every);
+  timer.unref();
+
+  const storedOf = async (users: readonly string[]): Promise<(StoredHistory | undefined)[]> => {
+    try {
+      return (await histories.of(users)).map((history, i) => ({
+        items: [...history.keys()],
+        weights: [...history.values()],
+        ...(erased.has(users[i]) && { erased: true }),
+      }));
+    } catch (error) {
+      // Answers go on from the model alone.
+      failures++;
+      onFailure(error instanceof Error ? error.message : String(error));
+      return users.map(() => undefined);
+    }
+  };
+
+  const state = (): LiveUpdate => ({
+    hidden: [...items].flatMap(([item, one]) => (one.hidden ? [[item, true] as const] : [])),
+    titles: [...items].flatMap(([item, { title }]) => (title === '' ? [] : [[item, title] as const])),
+    popular,
+  });
+
+  return {
+    store,
+    state,
+    async addEvents(added) {
+      if (store.waiting + added.length > MOST_WAITING) {
+        throw new Problem('busy', `${store.waiting} events wait for the disk; send these again`, {
+          retryAfter: 1,
+        });
+      }
+      await store.add(added).catch(failed);
+      events += added.length;
+      popularIsOld = true;
+      histories.add(added);
+    },
+    async putItems(put) {
+      await store.putItems(put).catch(failed);
+      const updates = put.map(note);
+      await broadcast({
+        hidden: updates.flatMap((one) => one.hidden ?? []),
+        titles: updates.flatMap((one) => one.titles ?? []),
+      });
+    },
+    async eraseUser(user) {
+      const count = await store.erase(user).catch(failed);
+      histories.erase(user);
+      erased.set(user, Date.now());
+      popularIsOld = true;
+      return count as number;
+    },
+    eventsOf: (user, n) => store.eventsOf(user, n).catch(failed) as Promise<StoredEvent[]>,
+    async withHistories(query) {
+      switch (query.endpoint) {
+        case 'recommend':
+        case 'rank':
+        case 'explain': {
+          const { user } = query.request;
+          if (user === undefined) return query;
+          const [stored] = await storedOf([String(user)]);
+          return { ...query, request: Object.assign({ stored }, query.request) } as Query;
+        }
+        case 'batch': {
+          const { requests } = query.request;
+          const users = requests.flatMap(({ user }) => (user === undefined ? [] : [String(user)]));
+          if (users.length === 0) return query;
+          const found = await storedOf(users);
+          let next = 0;
+          const asked = requests.map((request) =>
+            request.user === undefined ? request : { ...request, stored: found[next++] },
+          );
+          return { ...query, request: { ...query.request, requests: asked } } as Query;
+        }
+        default:
+          return query;
+      }
+    },
+    async attach(listener) {
+      listeners.add(listener);
+      await listener.update(state());
+    },
+    detach: (listener) => void listeners.delete(listener),
+    forgetErased(time) {
+      for (const [user, at] of erased) if (at <= time) erased.delete(user);
+    },
+    get counts() {
+      return { events, failures };
+    },
+    get size() {
+      return { histories: histories.size, items: items.size, hidden };
+    },
+    async close() {
+      clearInterval(timer);
+      await looking;
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,76 @@
+// What changes while a model serves, as its workers know it: hidden items, titles, popular items. A user's history comes
+// with the request.
+
+import type { PopularEntry } from '../../events/stored.js';
+import type { VertexIds } from '../../graph/ids.js';
+import { type TitleBook, titleBook } from '../../predict/titles.js';
+
+/** A change, or the whole state for a worker that knows nothing yet. Plain values that cross threads. */
+export interface LiveUpdate {
+  /** Items whose visibility changed; true: hidden. */
+  readonly hidden?: readonly (readonly [item: string, hidden: boolean])[];
+  /** Items with another title; '': none. */
+  readonly titles?: readonly (readonly [item: string, title: string])[];
+  /** The popular items, which replace those before. */
+  readonly popular?: readonly PopularEntry[];
+}
+
+/** What the store knows of the user of a request. */
+export interface StoredHistory {
+  readonly items: readonly string[];
+  readonly weights: readonly number[];
+  /** Whether the user's events were erased: then the model's row does not count either. */
+  readonly erased?: boolean;
+}
+
+/** A request with the history of its user; undefined: there is no store. */
+export type WithHistory<T> = T & { readonly stored?: StoredHistory | undefined };
+
+export interface LiveView {
+  /** Hidden items by id. */
+  readonly hidden: ReadonlySet<string>;
+  /** The popular items of the store, best first; empty if there is no store. */
+  readonly popular: readonly PopularEntry[];
+  readonly titles: TitleBook;
+  /** The title of an item that the model does not know. */
+  titleOf(item: string): string | undefined;
+  apply(update: LiveUpdate): void;
+}
+
+/** `titles`: of the model's items by number, '' if an item has none. */
+export function createLiveView(ids: VertexIds, titles: readonly string[]): LiveView {
+  const hidden = new Set<string>();
+  const newTitles = new Map<string, string>();
+  let list = titles;
+  let book = titleBook(ids, titles);
+  let popular: readonly PopularEntry[] = [];
+  return {
+    hidden,
+    get popular() {
+      return popular;
+    },
+    get titles() {
+      return book;
+    },
+    titleOf: (item) => newTitles.get(item),
+    apply(update) {
+      for (const [item, isHidden] of update.hidden ?? []) {
+        if (isHidden) hidden.add(item);
+        else hidden.delete(item);
+      }
+      if (update.popular) popular = update.popular;
+      let changed: string[] | undefined;
+      for (const [item, title] of update.titles ?? []) {
+        const at = ids.find(item);
+        if (at < 0) newTitles.set(item, title);
+        else if ((list[at] ?? '') !== title) {
+          changed ??= Array.from({ length: ids.length }, (_, i) => list[i] ?? '');
+          changed[at] = title;
+        }
+      }
+      if (!changed) return;
+      list = changed;
+      book = titleBook(ids, list);
+    },
+  };
+}

@@ -1,0 +1,111 @@
+// Who a request is about: a user of the model, a user of the store, or somebody new by their likes.
+
+import type { UserQuery } from '../predict/recommend.js';
+import { FEW_LIKES, ownItems } from '../predict/user-query.js';
+import type { Served } from './answers.js';
+import type { OneRequest } from './http-schema.js';
+import type { StoredHistory, WithHistory } from './live/live-view.js';
+import { Problem } from './problems.js';
+
+/** At most this many unknown ids are listed in an answer. */
+const MOST_UNKNOWN = 20;
+
+export interface FoundUser {
+  /** Undefined if nothing is known of the user. */
+  readonly user: UserQuery | undefined;
+  readonly likes: number;
+  readonly unknown: readonly string[];
+}
+
+/** The user of a request. Unknown likes are left out and listed, unless the request refuses them. */
+export function userOf(
+  served: Served,
+  request: WithHistory<Pick<OneRequest, 'user' | 'likes' | 'counts' | 'unknown'>>,
+): FoundUser {
+  const { model } = served.recommender;
+  const { user, likes = [], counts, stored } = request;
+  if (user !== undefined) {
+    const row = stored?.erased ? -1 : model.users.ids.find(user);
+    if (stored) {
+      const found = fromHistory(served, row, stored);
+      if (found) return found;
+    }
+    if (row < 0) {
+      // A server with a store expects users who have done nothing yet.
+      if (request.unknown === 'ignore' || (stored && request.unknown !== 'refuse')) {
+        return { user: undefined, likes: 0, unknown: [String(user)] };
+      }
+      const detail = `user ${user} is not in the model; send likes for a new user`;
+      throw new Problem('not-found', detail, { field: 'user' });
+    }
+    const { seen } = model;
+    return {
+      user: { user },
+      likes: seen ? seen.offsets[row + 1] - seen.offsets[row] : FEW_LIKES,
+      unknown: [],
+    };
+  }
+  if (counts && counts.length !== likes.length) {
+    const detail = `counts: ${counts.length} counts for ${likes.length} likes; give one for each`;
+    throw new Problem('bad-request', detail, { field: 'counts' });
+  }
+  const known: string[] = [];
+  const knownCounts: number[] = [];
+  const unknown: string[] = [];
+  for (const [i, like] of likes.entries()) {
+    const found = served.titles.find(like);
+    if (typeof found === 'string') {
+      // A title of several items is no unknown id: the client must say which item it means.
+      if (request.unknown === 'refuse' || (found === 'ambiguous' && request.unknown !== 'ignore')) {
+        throw notOneItem(like, found, `likes.${i}`);
+      }
+      unknown.push(String(like));
+      continue;
+    }
+    known.push(model.items.ids.at(found.item));
+    knownCounts.push(counts?.[i] ?? 1);
+  }
+  return {
+    user: known.length === 0 ? undefined : { likes: known, ...(counts && { counts: knownCounts }) },
+    likes: new Set(known).size,
+    unknown: unknown.slice(0, MOST_UNKNOWN),
+  };
+}
+
+/** The user by the items of the model and of the store; undefined if the store has nothing that the model lacks. */
+function fromHistory({ recommender }: Served, row: number, stored: StoredHistory): FoundUser | undefined {
+  const { model } = recommender;
+  const { ids } = model.items;
+  const own = row < 0 ? undefined : ownItems(model, row);
+  const counts = new Map(Array.from(own?.items ?? [], (item, e) => [item, own?.counts?.[e] ?? 1]));
+  let isNew = false;
+  for (const [i, id] of stored.items.entries()) {
+    const item = ids.find(id);
+    if (item < 0) continue;
+    isNew ||= !counts.has(item);
+    // The store also has the events that the model was fitted to.
+    counts.set(item, Math.max(1, Math.round(stored.weights[i])));
+  }
+  if (!isNew) return undefined;
+  return {
+    user: {
+      likes: [...counts.keys()].map((item) => ids.at(item)),
+      ...(model.multigraph && { counts: [...counts.values()] }),
+    },
+    likes: counts.size,
+    unknown: [],
+  };
+}
+
+export function notOneItem(
+  text: string | number,
+  found: 'unknown' | 'ambiguous',
+  field: string,
+  instead = 'leave it out, or send unknown: ignore',
+): Problem {
+  return found === 'unknown'
+    ? new Problem('not-found', `${field}: the model has no item ${text}; ${instead}`, { field })
+    : new Problem('not-found', `${field}: several items are called ${text}; send the id of one of them`, {
+        field,
+      });
+}

@@ -1,0 +1,163 @@
+import { writeFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { openEventStore } from '../../src/events/event-store.js';
+import type { StoredEvent } from '../../src/events/stored.js';
+import { readGraph } from '../../src/index.js';
+import { loadDuckDb } from '../../src/ingest/formats/duckdb-package.js';
+import { scratchFolder } from '../ingest/scratch.js';
+
+const scratch = scratchFolder();
+const DAY = 86_400_000;
+const NOW = Date.UTC(2026, 5, 1);
+const event = (user: string, item: string, more: Partial<StoredEvent> = {}): StoredEvent => ({
+  user,
+  item,
+  time: NOW,
+  weight: 1,
+  ...more,
+});
+
+/** Runs statements on a database file, as another program would. */
+async function withSql(path: string, ...statements: string[]): Promise<unknown> {
+  const { DuckDBInstance } = await loadDuckDb('a test');
+  const instance = await DuckDBInstance.create(path, {});
+  const connection = await instance.connect();
+  let rows: unknown;
+  for (const sql of statements) rows = (await connection.runAndReadAll(sql)).getRowsJson();
+  connection.closeSync();
+  instance.closeSync();
+  return rows;
+}
+
+describe('a store of events', () => {
+  it('keeps events, each id once, and gives them back after it was opened again', async () => {
+    const path = scratch.path('events.duckdb');
+    const store = await openEventStore(path);
+    await Promise.all([
+      store.add([
+        event('ann', 'tea', { id: 'a' }),
+        event('ann', 'milk', { time: NOW + 1 }),
+        event("o'neil\0\u{1f600}", 'tea"'),
+      ]),
+      store.add([event('bob', 'tea', { id: 'a' }), event('bob', 'rum', { id: 'b', weight: 2.5 })]),
+    ]);
+    await store.add([event('bob', 'rum', { id: 'b' }), event('bob', 'tea')]);
+    expect(await store.eventsOf('ann', 10)).toEqual([
+      event('ann', 'milk', { time: NOW + 1 }),
+      event('ann', 'tea', { id: 'a' }),
+    ]);
+    await store.close();
+    const again = await openEventStore(path);
+    expect(await again.count()).toBe(5);
+    const users = ["o'neil\0\u{1f600}", 'bob', 'nobody'];
+    const histories = [new Map([['tea"', 1]]), new Map(Object.entries({ rum: 2.5, tea: 1 })), new Map()];
+    expect(await again.historiesOf(users)).toEqual(histories);
+    // So many that they are looked for in one pass.
+    const many = await again.historiesOf([...users, ...Array.from({ length: 50 }, (_, i) => `x${i}`)]);
+    expect(many.slice(0, 4)).toEqual([...histories, new Map()]);
+    expect(await again.erase('bob')).toBe(2);
+    expect(await again.erase('bob')).toBe(0);
+    // The id of an erased event is free again.
+    await again.add([event('cleo', 'rum', { id: 'b' })]);
+    expect(await again.count()).toBe(4);
+    await again.close();
+    expect(await withSql(path, 'SELECT "user", weight FROM events WHERE id = \'b\'')).toEqual([['cleo', 1]]);
+  });
+
+  it('keeps items, the last word of each', async () => {
+    const path = scratch.path('items.duckdb');
+    const store = await openEventStore(path);
+    const items = Array.from({ length: 3000 }, (_, i) => ({ item: `i${i}`, hidden: i % 2 === 0 }));
+    await store.putItems(items);
+    await store.putItems([
+      { item: 'i1', hidden: false },
+      { item: 'i1', hidden: true, title: 'One', attributes: '{"year":1990}' },
+    ]);
+    await store.close();
+    const again = await openEventStore(path);
+    const found = await again.items();
+    expect(found.length).toBe(3000);
+    expect(found.filter(({ hidden }) => hidden).length).toBe(1501);
+    expect(found.find(({ item }) => item === 'i1')).toEqual({
+      item: 'i1',
+      hidden: true,
+      title: 'One',
+      attributes: '{"year":1990}',
+    });
+    await again.close();
+  });
+
+  it('halves what an event counts for every half-life of its age, also if the clock went back', async () => {
+    const store = await openEventStore(scratch.path('popular.duckdb'));
+    await store.add([
+      event('ann', 'old', { time: NOW - 14 * DAY, weight: 4 }),
+      event('bob', 'old', { time: NOW - 14 * DAY }),
+      event('ann', 'new', { time: NOW - DAY / 2 }),
+      event('bob', 'new', { time: NOW + 9 * DAY }),
+      event('bob', 'ancient', { time: NOW - 100 * DAY, weight: 1e9 }),
+    ]);
+    const list = await store.popular({ n: 2, now: NOW, window: 30 * DAY, halfLife: 7 * DAY });
+    expect(list.map(({ item, users }) => [item, users])).toEqual([
+      ['new', 2],
+      ['old', 2],
+    ]);
+    expect(list[0].score).toBeCloseTo(1 + 2 ** (-0.5 / 7), 10);
+    expect(list[1].score).toBeCloseTo(5 / 4, 10);
+    await store.close();
+  });
+
+  it('begins with the events that it is given, once, and exports pairs for a fit', async () => {
+    const path = scratch.path('seeded.duckdb');
+    const seed = async function* () {
+      yield [event('ann', 'tea'), event('ann', 'milk', { time: NOW - 9 * DAY })];
+      yield [event('bob', 'tea')];
+    };
+    for (let time = 0; time < 2; time++) {
+      const store = await openEventStore(path, { seed });
+      await store.add([event('bob', 'tea', { weight: 2 })]);
+      const file = scratch.path(`export-${time}.parquet`);
+      await store.exportTo(file, undefined);
+      const all = await readGraph(file, { users: 'user', items: 'item', count: 'weight', multigraph: true });
+      expect([all.graph.users.count, all.graph.items.count, all.graph.edges]).toEqual([2, 2, 3]);
+      await store.exportTo(file, NOW - DAY);
+      expect((await readGraph(file, { users: 'user', items: 'item' })).graph.edges).toBe(2);
+      expect(await store.count()).toBe(4 + time);
+      await store.close();
+    }
+  });
+
+  it('adopts tables with the same columns and refuses others', async () => {
+    const own = scratch.path('own.duckdb');
+    await withSql(
+      own,
+      'CREATE TABLE events (id VARCHAR, "user" VARCHAR, item VARCHAR, weight DOUBLE, time TIMESTAMP)',
+      "INSERT INTO events VALUES ('x', 'ann', 'tea', 3, '2026-01-01')",
+    );
+    const store = await openEventStore(own, {
+      async *seed() {
+        yield [event('nobody', 'tea')];
+      },
+    });
+    await store.add([event('bob', 'rum', { id: 'x' }), event('bob', 'rum', { id: 'y' })]);
+    expect(await store.count()).toBe(2);
+    expect(await store.historiesOf(['ann'])).toEqual([new Map([['tea', 3]])]);
+    await store.close();
+
+    const other = scratch.path('other.duckdb');
+    await withSql(other, 'CREATE TABLE events (u INTEGER, item VARCHAR)');
+    await expect(openEventStore(other)).rejects.toThrow(
+      /its table events has the columns u INTEGER and item VARCHAR; a store needs user VARCHAR, .*rename the table/,
+    );
+    const twice = scratch.path('twice.duckdb');
+    await withSql(
+      twice,
+      'CREATE TABLE items (item VARCHAR, title VARCHAR, hidden BOOLEAN, attributes VARCHAR, time TIMESTAMP)',
+      "INSERT INTO items (item) VALUES ('a'), ('a')",
+    );
+    await expect(openEventStore(twice)).rejects.toThrow(/column item of the table items occurs twice/);
+    const damaged = scratch.path('damaged.duckdb');
+    await writeFile(damaged, 'this is no database, though it is as long as one might be '.repeat(500));
+    await expect(openEventStore(damaged)).rejects.toThrow(/damaged, or is no DuckDB database/);
+    await expect(openEventStore(scratch.path('.'))).rejects.toThrow(/must be a plain file/);
+  });
+});

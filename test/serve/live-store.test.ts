@@ -1,0 +1,304 @@
+// A server with a store, over real sockets and the real DuckDB: what is posted counts at once, and what was acknowledged
+// is there after kill -9 and after a full disk.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openEventStore } from '../../src/events/event-store.js';
+import { fit } from '../../src/fit/fit.js';
+import type { Model } from '../../src/fit/model.js';
+import { ownItems } from '../../src/predict/user-query.js';
+import { simulate } from '../../src/process/poisson-model.js';
+import { type RunningServer, serve } from '../../src/serve/serve.js';
+import { loadModel, saveModel } from '../../src/store/model-file.js';
+
+vi.setConfig({ testTimeout: 120_000 });
+const root = join(import.meta.dirname, '../..');
+const side = { sigma: 0.3, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
+let folder: string;
+let path: string;
+let model: Model;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'graphex-live-'));
+  const { graph } = await simulate({ users: side, items: side, features: 4, seed: 1 });
+  const fitted = await fit(graph, { features: 4, iterations: 10, threads: 1 });
+  path = join(folder, 'model.safetensors');
+  await saveModel(path, fitted.model);
+  model = await loadModel(path);
+}, 120_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function ask(url: string, path: string, body?: unknown, method = body === undefined ? 'GET' : 'POST') {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    ...(body !== undefined && {
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: what a client gets is whatever the server sends
+  return { status: response.status, body: (await response.json()) as any };
+}
+
+const itemsOf = (answer: { body: { items: { item: string }[] } }) =>
+  answer.body.items.map(({ item }) => item);
+const item = (i: number) => model.items.ids.at(i);
+
+describe('a server with a store', () => {
+  let server: RunningServer;
+  let store: string;
+  beforeAll(async () => {
+    store = join(folder, 'events.duckdb');
+    server = await serve(path, { port: 0, threads: 1, store });
+  }, 60_000);
+  afterAll(() => server?.close());
+  const to = (where: string, body?: unknown, method?: string) => ask(server.url, where, body, method);
+
+  it('begins with the histories of the model', async () => {
+    const user = model.users.ids.at(0);
+    const { body } = await to(`/v1/users/${encodeURIComponent(user)}/events?n=1000`);
+    const own = Array.from(ownItems(model, 0).items, item);
+    expect(body.events.map((one: { item: string }) => one.item).sort()).toEqual(own.sort());
+    expect(own.length).toBeGreaterThan(0);
+  });
+
+  it('counts an event of a new user in the next answer', async () => {
+    const before = await to('/v1/recommend', { user: 'zoe', n: 5 });
+    expect(before).toMatchObject({ status: 200, body: { basis: 'popular', unknown: ['zoe'] } });
+    expect((await to('/v1/recommend', { user: 'zoe', unknown: 'refuse' })).status).toBe(404);
+    expect(await to('/v1/events', { user: 'zoe', item: item(3) })).toMatchObject({
+      status: 202,
+      body: { accepted: 1 },
+    });
+    await to('/v1/events', [
+      { user: 'zoe', item: item(8), time: '2026-01-01T00:00:00Z' },
+      { user: 'zoe', item: 'new thing' },
+    ]);
+    const after = await to('/v1/recommend', { user: 'zoe', n: 5 });
+    const likes = await to('/v1/recommend', { likes: [item(3), item(8)], n: 5 });
+    expect(after.body).toMatchObject({ items: likes.body.items, basis: 'few', unknown: [] });
+    const batch = await to('/v1/recommend/batch', {
+      requests: [{ likes: [item(5)] }, { user: 'zoe', n: 5 }],
+    });
+    expect(batch.body.answers[1].items).toEqual(likes.body.items);
+    const explained = await to('/v1/explain', { user: 'zoe', item: item(4) });
+    expect(explained.body.explanation.items.map((one: { item: string }) => one.item).sort()).toEqual(
+      [item(3), item(8)].sort(),
+    );
+    expect(explained.status).toBe(200);
+  });
+
+  it('adds events to what the model knows of a user, and lists an item that was taken no longer', async () => {
+    const row = 1;
+    const user = model.users.ids.at(row);
+    const own = Array.from(ownItems(model, row).items, item);
+    const [best] = itemsOf(await to('/v1/recommend', { user, n: 5 }));
+    await to('/v1/events', { user, item: best });
+    const after = await to('/v1/recommend', { user, n: 5 });
+    expect(itemsOf(after)).not.toContain(best);
+    expect(after.body.items).toEqual((await to('/v1/recommend', { likes: [...own, best], n: 5 })).body.items);
+  });
+
+  it('hides items from every list, and shows titles', async () => {
+    const likes = [item(3), item(8)];
+    const [first, second] = itemsOf(await to('/v1/recommend', { likes, n: 2 }));
+    const put = await to(`/v1/items/${encodeURIComponent(second)}`, { title: 'Second Best' }, 'PUT');
+    expect(put).toMatchObject({ status: 200, body: { stored: 1 } });
+    expect((await to('/v1/items', [{ item: first, hidden: true, attributes: { year: 1990 } }])).status).toBe(
+      200,
+    );
+    const list = await to('/v1/recommend', { likes, n: model.items.count });
+    expect(itemsOf(list)).not.toContain(first);
+    expect(list.body.items[0]).toMatchObject({ item: second, title: 'Second Best' });
+    expect(itemsOf(await to('/v1/items?search=second%20best'))).toEqual([second]);
+    expect(itemsOf(await to(`/v1/popular?n=1000`))).not.toContain(first);
+    expect(itemsOf(await to(`/v1/items?search=${encodeURIComponent(first)}`))).not.toContain(first);
+    expect(itemsOf(await to(`/v1/items/${encodeURIComponent(second)}/similar?n=1000`))).not.toContain(first);
+    expect(itemsOf(await to('/v1/rank', { likes, candidates: [first, second] }))).toEqual([second]);
+    await to(`/v1/items/${encodeURIComponent(first)}`, { hidden: false }, 'PUT');
+    expect(itemsOf(await to('/v1/recommend', { likes, n: 1 }))).toEqual([first]);
+  });
+
+  it('erases a user, who is then new', async () => {
+    const user = model.users.ids.at(2);
+    const count = (await to(`/v1/users/${encodeURIComponent(user)}/events?n=1000`)).body.events.length;
+    const gone = await to(`/v1/users/${encodeURIComponent(user)}`, undefined, 'DELETE');
+    expect(gone).toMatchObject({ status: 200, body: { user, erased: count } });
+    expect((await to(`/v1/users/${encodeURIComponent(user)}/events`)).body.events).toEqual([]);
+    expect((await to('/v1/recommend', { user })).body.basis).toBe('popular');
+  });
+
+  it.each([
+    ['no user', { item: 'a' }, 'user'],
+    ['a weight of 0', [{ user: 'u', item: 'a', weight: 0 }], '0.weight'],
+    [
+      'a time that is none',
+      [
+        { user: 'u', item: 'a' },
+        { user: 'u', item: 'a', time: 'yesterday' },
+      ],
+      '1.time',
+    ],
+    ['an unknown field', { user: 'u', item: 'a', note: 1 }, undefined],
+    ['an empty list', [], undefined],
+    ['too many', Array.from({ length: 10_001 }, () => ({ user: 'u', item: 'a' })), undefined],
+  ])('refuses %s, and stores nothing', async (_, body, field) => {
+    const { status, body: problem } = await to('/v1/events', body);
+    expect(status).toBe(400);
+    if (field) expect(problem.field).toBe(field);
+    expect((await to('/v1/users/u/events')).body.events).toEqual([]);
+  });
+
+  it('takes 10,000 events, each id once, and counts them', async () => {
+    const events = Array.from({ length: 10_000 }, (_, i) => ({
+      user: `many ${i % 100}`,
+      item: item(i % model.items.count),
+      id: `many ${i}`,
+    }));
+    const posts = await Promise.all([to('/v1/events', events), to('/v1/events', events)]);
+    expect(posts.map(({ status }) => status)).toEqual([202, 202]);
+    expect((await to('/v1/users/many%207/events?n=1000')).body.events.length).toBe(100);
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    expect(metrics).toMatch(/^graphex_events_total 200\d\d$/m);
+    expect(metrics).toMatch(/^graphex_store_up 1$/m);
+  });
+
+  it('keeps everything when the server ends and begins again; another process may not open the store', async () => {
+    const second = spawnSync(
+      process.execPath,
+      ['bin/graphex.js', 'serve', path, '--port', '0', '--store', store],
+      { cwd: root, encoding: 'utf8' },
+    );
+    expect(second.status).toBe(2);
+    expect(second.stderr).toMatch(/another process has this store open; stop that one first/);
+    await server.close();
+    server = await serve(path, { port: 0, threads: 1, store });
+    expect((await to('/v1/users/many%207/events?n=1000')).body.events.length).toBe(100);
+    expect((await to('/v1/recommend', { user: 'zoe', n: 5 })).body.basis).toBe('few');
+  });
+});
+
+describe('without a store', () => {
+  it('says so', async () => {
+    const server = await serve(path, { port: 0, threads: 1 });
+    const { status, body } = await ask(server.url, '/v1/events', { user: 'a', item: 'b' });
+    expect([status, body.detail]).toEqual([404, expect.stringMatching(/started without a store/)]);
+    await server.close();
+  });
+
+  it('refuses a span that is none', async () => {
+    await expect(serve(path, { port: 0, store: join(folder, 'x.duckdb'), window: 'long' })).rejects.toThrow(
+      /window long: expected a span of time such as 90s/,
+    );
+  });
+});
+
+/** `graphex serve` in a process of its own, under limits of the shell. */
+async function startProcess(store: string, shell = ''): Promise<{ child: ChildProcess; url: string }> {
+  const serveIt = `exec node bin/graphex.js serve '${path}' --port 0 --json --quiet --threads 1 --store '${store}'`;
+  const child = spawn('bash', ['-c', `${shell} ${serveIt}`], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const line = await new Promise<string>((resolve, reject) => {
+    child.stdout?.once('data', (data) => resolve(String(data)));
+    child.once('exit', (status) => reject(new Error(`the server ended with ${status}`)));
+  });
+  return { child, url: JSON.parse(line).url };
+}
+
+/** Posts batches until the server is gone or refuses; returns the ids of events that were acknowledged. */
+async function postUntil(
+  url: string,
+  name: string,
+  isOver: (status: number | undefined, acknowledged: number) => boolean,
+) {
+  const acknowledged: string[] = [];
+  const statuses = new Set<number | undefined>();
+  const problems = new Set<string>();
+  await Promise.all(
+    Array.from({ length: 4 }, async (_, client) => {
+      for (let batch = 0; ; batch++) {
+        const events = Array.from({ length: 50 }, (_, i) => {
+          const id = `${name} ${client} ${batch} ${i}`;
+          return { user: `user ${client}`, item: `${'long item '.repeat(8)}${i}`, id };
+        });
+        const status = await ask(url, '/v1/events', events).then(
+          (answer) => {
+            if (answer.body.detail) problems.add(answer.body.detail);
+            return answer.status;
+          },
+          () => undefined,
+        );
+        statuses.add(status);
+        if (status === 202) acknowledged.push(...events.map(({ id }) => id));
+        if (isOver(status, acknowledged.length)) break;
+      }
+    }),
+  );
+  return { acknowledged, statuses, problems: [...problems] };
+}
+
+async function storedIds(store: string): Promise<string[]> {
+  const opened = await openEventStore(store);
+  const events = await Promise.all(
+    [0, 1, 2, 3].map((client) => opened.eventsOf(`user ${client}`, 1_000_000)),
+  );
+  await opened.close();
+  return events.flat().map(({ id }) => id as string);
+}
+
+describe('nothing that was acknowledged is lost', () => {
+  it('after kill -9, each event once', async () => {
+    const store = join(folder, 'killed.duckdb');
+    const all: string[] = [];
+    for (let kill = 0; kill < 3; kill++) {
+      const { child, url } = await startProcess(store);
+      let told = false;
+      const { acknowledged } = await postUntil(url, `kill ${kill}`, (status, count) => {
+        if (count >= 1000 * (kill + 1) && !told) {
+          told = true;
+          child.kill('SIGKILL');
+        }
+        return status === undefined;
+      });
+      expect(acknowledged.length).toBeGreaterThanOrEqual(1000);
+      all.push(...acknowledged);
+    }
+    const stored = await storedIds(store);
+    expect(new Set(stored).size).toBe(stored.length);
+    const known = new Set(stored);
+    expect(all.filter((id) => !known.has(id))).toEqual([]);
+  });
+
+  it('when the disk is full: 503, and it goes on once there is space', async () => {
+    const store = join(folder, 'full.duckdb');
+    // Blocks of 1024 bytes: the log of the database grows into the limit.
+    const { child, url } = await startProcess(store, 'trap "" XFSZ; ulimit -S -f 1600;');
+    const full = await postUntil(url, 'full', (status) => status !== 202);
+    expect([...full.statuses].sort()).toEqual([202, 503]);
+    expect(full.acknowledged.length).toBeGreaterThan(0);
+    expect(full.problems.join()).toMatch(
+      /full\.duckdb: the disk is full or cannot be written; free some space/,
+    );
+    expect((await ask(url, '/v1/recommend', { likes: [item(3)] })).status).toBe(200);
+    spawnSync('prlimit', ['--pid', String(child.pid), '--fsize=unlimited']);
+    let after: string[] = [];
+    for (let i = 0; i < 30 && after.length === 0; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      ({ acknowledged: after } = await postUntil(
+        url,
+        `after ${i}`,
+        (status, count) => status !== 202 || count > 500,
+      ));
+    }
+    expect(after.length).toBeGreaterThan(0);
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.once('exit', resolve));
+    const known = new Set(await storedIds(store));
+    expect([...full.acknowledged, ...after].filter((id) => !known.has(id))).toEqual([]);
+  });
+});
