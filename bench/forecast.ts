@@ -123,8 +123,8 @@ function report(
   console.log(`| ${set}, ${counted} (${graph[counted].count}) | ×${times} | ${columns.join(' | ')} |`);
   if (times === 5) {
     for (const other of ['efronThisted', 'smoothedBinomial', 'smoothedPoisson'] as const) {
-      if (rms('law') > rms(other))
-        worse.push(`${set} ${counted}: ${rms('law').toFixed(4)} > ${other} ${rms(other).toFixed(4)}`);
+      if (rms('lowDegrees') > rms(other))
+        worse.push(`${set} ${counted}: ${rms('lowDegrees').toFixed(4)} > ${other} ${rms(other).toFixed(4)}`);
     }
   }
 }

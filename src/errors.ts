@@ -3,7 +3,7 @@ export class InputError extends Error {
   override readonly name = 'InputError';
 }
 
-/** A computation could not go on: a value that is not finite, a device that was lost. Says sweep, side and row. */
+/** A computation cannot continue: a value is not finite, or a device was lost. The message names sweep, side and row. */
 export class FitError extends Error {
   override readonly name = 'FitError';
 }
@@ -11,7 +11,7 @@ export class FitError extends Error {
 /** The GPU is gone, full or too small; another engine could do the same work. */
 export class DeviceError extends FitError {}
 
-/** The same error with the place in front of it; anything but a FitError as it is. */
+/** The same error with the place before its message; any error but a FitError is returned unchanged. */
 export function located(error: unknown, place: string): unknown {
   if (!(error instanceof FitError)) return error;
   const message = `${place}, ${error.message}`;
@@ -26,13 +26,13 @@ export class AbortError extends Error {
   }
 }
 
-/** What a long function rejects with once its signal has fired: the signal's reason, or an AbortError where none was given. */
+/** The error of a long function whose signal has fired: the signal's reason, or an AbortError if there is none. */
 export function abortReason(signal: AbortSignal): unknown {
   const { reason } = signal;
   return reason === undefined || isPlainAbort(reason) ? new AbortError() : reason;
 }
 
-/** What `controller.abort()` without a reason gives. */
+/** The reason of `controller.abort()` without an argument. */
 function isPlainAbort(reason: unknown): boolean {
   return (
     typeof DOMException !== 'undefined' && reason instanceof DOMException && reason.name === 'AbortError'
@@ -44,7 +44,7 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortReason(signal);
 }
 
-/** Errors that callers tell apart by their class: ours, a class before those it extends, and the language's. */
+/** Error classes that callers distinguish: ours, each before the class it extends, and those of the language. */
 const CLASSES = {
   InputError,
   DeviceError,
@@ -61,7 +61,7 @@ const CLASSES = {
 type Kind = keyof typeof CLASSES;
 const KINDS = Object.keys(CLASSES) as Kind[];
 
-/** An error on its way between threads, which copy plain values only. */
+/** An error as a plain value, which threads can exchange. */
 export interface PackedError {
   readonly kind: Kind;
   readonly name: string;
@@ -70,7 +70,7 @@ export interface PackedError {
   readonly cause: PackedError | undefined;
 }
 
-/** A chain of causes this long is no longer read by anybody, and might be a ring. */
+/** The longest chain of causes; a longer one may be a cycle. */
 const MOST_CAUSES = 8;
 
 export function packError(thrown: unknown, depth = 0): PackedError {
@@ -85,7 +85,7 @@ export function packError(thrown: unknown, depth = 0): PackedError {
   };
 }
 
-/** The error again, of its class, with its cause. */
+/** The error with its class and its cause restored. */
 export function unpackError({ kind, name, message, stack, cause }: PackedError): Error {
   const error = new CLASSES[kind](message, cause && { cause: unpackError(cause) });
   if (error.name !== name) Object.defineProperty(error, 'name', { value: name });

@@ -4,13 +4,13 @@ export interface Progress {
   readonly stage: string;
   /** Units done so far. */
   readonly done: number;
-  /** Units in all, where known. */
+  /** Units in all, if known. */
   readonly total?: number | undefined;
   /** The unit, plural: 'rows', 'iterations', 'draws', 'bytes'. */
   readonly unit?: string | undefined;
   /** For a task in several steps: the current step, from 1, and the seconds since the first step started. */
   readonly overall?: { readonly step: number; readonly steps: number; readonly seconds: number } | undefined;
-  /** A short remark shown beside the bar, for instance the bound. */
+  /** A short note shown after the bar, for instance the bound. */
   readonly note?: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface Progress {
 export interface TaskOptions {
   /** Called now and then; must return quickly. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Ends the task: it rejects with the signal's reason, or with an AbortError where none was given. */
+  /** Ends the task: it rejects with the signal's reason, or with an AbortError if there is none. */
   readonly signal?: AbortSignal | undefined;
   /** Worker threads; default: all cores. Never changes a result. */
   readonly threads?: number | undefined;

@@ -30,16 +30,16 @@ export type CheckName = (typeof CHECKS)[number];
 /** One check of an audit: what was looked at and what was found. */
 export interface AuditCheck {
   readonly name: CheckName;
-  /** Where a check is made of one side. */
+  /** The side, if the check is about one side. */
   readonly side?: SideName | undefined;
   readonly value: number;
-  /** What a fair split, or chance, would give. */
+  /** The value of a fair split, or of chance. */
   readonly expected: number;
-  /** Where chance alone would put the figure. */
+  /** The range of the figure by chance alone. */
   readonly low?: number | undefined;
   readonly high?: number | undefined;
   readonly verdict: AuditVerdict;
-  /** Numbers that the sentences need. */
+  /** Numbers for the sentences. */
   readonly figures: Readonly<Record<string, number>>;
 }
 

@@ -4,6 +4,7 @@ import type { ValueColumn } from '../ingest/intake/value-column.js';
 import type { ReadOptions, ReadResult } from '../ingest/options.js';
 import { readAccepted, readWithValues } from '../ingest/read.js';
 import { expandSources, sourceTitle } from '../ingest/sources.js';
+import { asFlag } from '../options/as-flag.js';
 import { readingCautions } from '../report/words/reading.js';
 import type { CommandContext } from './command.js';
 
@@ -43,6 +44,6 @@ export async function readData(
   const result = value
     ? await readWithValues(sources, task, value)
     : await readAccepted(sources, task, accept);
-  for (const caution of readingCautions(result)) warn(caution);
+  for (const caution of readingCautions(result, asFlag)) warn(caution);
   return result;
 }

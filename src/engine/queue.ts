@@ -1,15 +1,15 @@
 // Operations of an engine in the order of the calls, so that callers may queue several without waiting.
 
 export interface OperationQueue {
-  /** Runs the operation when all before it have ended. Its failure is its caller's to handle, and no other's. */
+  /** Runs the operation when all earlier ones have ended. If it fails, only its own promise rejects. */
   inOrder<Result>(operation: () => Result | Promise<Result>): Promise<Result>;
-  /** The same for one that nobody need wait for: a failure then shows at the next operation that returns something. */
+  /** The same for an operation that no caller awaits. Its failure is reported by the next operation that returns a value. */
   inPassing(operation: () => void | Promise<void>): Promise<void>;
-  /** When all that was asked for has ended. */
+  /** Resolves when all operations have ended. */
   idle(): Promise<void>;
 }
 
-/** `before` runs ahead of every operation: a device that is lost says so there. */
+/** `before` runs before every operation; it throws if the device is lost. */
 export function createQueue(before: () => void = () => {}): OperationQueue {
   let tail: Promise<unknown> = Promise.resolve();
   const inOrder: OperationQueue['inOrder'] = (operation) => {

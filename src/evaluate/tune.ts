@@ -1,5 +1,5 @@
-// Settings of the ranking objective for a given set: a search on held-back training users, who are shown some of their
-// items and judged on the others, as the test users of a split are. Nothing but the given graph is used.
+// Searches settings of a ranker on held-back training users. Some of their items are shown and the others are predicted, as for the test
+// users of a split. Only the given graph is used.
 
 import { InputError, throwIfAborted } from '../errors.js';
 import { fit } from '../fit/fit.js';
@@ -29,17 +29,17 @@ export interface TuneOptions extends OptionsOf<typeof TUNE & typeof TRIED>, Task
 
 /** The settings of a ranking fit that a search found best. */
 export interface TunedRanking {
-  /** What to give `fit`. */
+  /** The options to pass to `fit`. */
   readonly options: RankingFitOptions & { readonly features: number };
   /** Mean of recall@20 and nDCG on the held-back users. */
   readonly score: number;
   /** `features`, and `prior`: the shapes' sum over features. */
   readonly trials: readonly SettingTrial[];
-  /** False where the budget ended the search. */
+  /** False if the budget ended the search. */
   readonly finished: boolean;
 }
 
-/** Searches features and shapes on held-back users, one dial at a time, within a budget of time. */
+/** Searches features and shapes on held-back users, one setting at a time, within a time budget. */
 export async function tuneRanking(graph: BipartiteGraph, options: TuneOptions = {}): Promise<TunedRanking> {
   const settings = withDefaults({ ...TUNE, ...TRIED, ...TASK }, options);
   const { budgetMinutes, seed, engine, threads, signal, onProgress } = settings;
@@ -72,7 +72,7 @@ export async function tuneRanking(graph: BipartiteGraph, options: TuneOptions = 
         onProgress: ({ done, total }) =>
           report(tried, `K = ${setting.features}, prior ${setting.prior}: sweep ${done} of ${total}`),
       });
-      // A fit that was stopped returns what it has; a search has no use for it.
+      // A stopped fit returns a partial result, which a search cannot use.
       throwIfAborted(signal);
       const { ranking } = await evaluateModel(model, inner, { draws: 0, engine, ...task });
       const score = tuningScore(ranking);
@@ -101,7 +101,7 @@ function settingOptions(setting: Setting): TunedRanking['options'] {
   return { method: 'ranking', features, users: hyper, items: hyper };
 }
 
-/** A split of the training users: the same users that the baselines are tuned on, for the same seed and coins. */
+/** A split of the training users. For the same seed and assignment, baselines are tuned on the same users. */
 function heldBackSplit(graph: BipartiteGraph, seed: number, given: Uint8Array | undefined): Split {
   const shown = given ?? shownItems(graph.items.count, seed);
   if (shown.length !== graph.items.count) {

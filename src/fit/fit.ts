@@ -95,9 +95,9 @@ async function fitMultigraph(
   checkGraph(graph);
   const { counts = COUNTS.counts.default } = given;
   const countChoice: CountChoice =
-    counts === 'auto' ? await chooseCounts(graph, given) : { law: counts, evidence: null };
-  const options = { ...given, counts: countChoice.law };
-  if (countChoice.law === 'poisson') return { ...(await fitBound(graph, options)), countChoice };
+    counts === 'auto' ? await chooseCounts(graph, given) : { model: counts, evidence: null };
+  const options = { ...given, counts: countChoice.model };
+  if (countChoice.model === 'poisson') return { ...(await fitBound(graph, options)), countChoice };
   const result = await fitBound(simpleGraph(graph), options, graph);
   return { ...result, model: withCountPrior(result.model, graph), countChoice };
 }

@@ -24,18 +24,18 @@ export interface GrowthEstimator {
   readonly curve: (seen: SeenVertices) => (t: number) => number;
 }
 
-/** Every estimator that needs the degrees alone. The low-degree model, `law`, is the default: docs/forecast.md has the reasons. */
+/** Every estimator that needs the degrees alone. `lowDegrees` is the default: docs/forecast.md has the reasons. */
 export const ESTIMATORS = {
-  law: {
+  lowDegrees: {
     title: 'low-degree model',
     from: 0,
     until: Number.POSITIVE_INFINITY,
     kind: 'estimate',
     curve: ({ counts }) => {
-      const law = fitDegreeModel(counts);
+      const model = fitDegreeModel(counts);
       const single = counts.degree[0] === 1 ? counts.vertices[0] : 0;
       // If no vertex has two edges, every new edge may bring a new vertex. If no vertex has one edge, no new vertices are expected.
-      return (t) => counts.count + (law ? newVertices(law, t) : t * single);
+      return (t) => counts.count + (model ? newVertices(model, t) : t * single);
     },
   },
   goodToulmin: {
@@ -101,7 +101,7 @@ export const ESTIMATORS = {
 /** The names of the estimators of growth. */
 export type EstimatorName = keyof typeof ESTIMATORS;
 export const ESTIMATOR_NAMES = Object.keys(ESTIMATORS) as readonly EstimatorName[];
-export const DEFAULT_ESTIMATOR = 'law' satisfies EstimatorName;
+export const DEFAULT_ESTIMATOR = 'lowDegrees' satisfies EstimatorName;
 
 /** Whether an estimator is valid at this t. */
 export function servesAt(name: EstimatorName, t: number): boolean {

@@ -154,7 +154,7 @@ export async function forecastGrowth(
     const drawn = model
       ? await drawGrowth(model, growing, grid, { draws, seed, threads, signal, onProgress })
       : undefined;
-    const law = fitDegreeModel(counts);
+    const degreeModel = fitDegreeModel(counts);
     const failed = backtests.find(({ refused }) => refused)?.times ?? Number.POSITIVE_INFINITY;
     const points = projections.map((projection, at) =>
       curvePoint(projection, backtests, graph[counted].count, drawn?.[at]),
@@ -164,7 +164,7 @@ export async function forecastGrowth(
       curve: points.filter(({ times }) => times < failed),
       backtests,
       discoveryRate: (counts.degree[0] === 1 ? counts.vertices[0] : 0) / counts.sum,
-      saturation: saturation(law, counts, graph.edges),
+      saturation: saturation(degreeModel, counts, graph.edges),
     });
     const at = grid.indexOf(asked[growing]);
     ends[counted] = {
@@ -264,16 +264,16 @@ function curvePoint(
 }
 
 function saturation(
-  law: DegreeModel | undefined,
+  degreeModel: DegreeModel | undefined,
   { count: seen, degree }: DegreeCounts,
   edges: number,
 ): SideForecast['saturation'] {
   // If no vertex has few edges, no new vertices are expected. If every vertex has a single edge, there is no upper limit.
-  if (!law) return degree[0] > 1 ? { all: seen, edges } : undefined;
-  const all = seen + unseenForEver(law);
+  if (!degreeModel) return degree[0] > 1 ? { all: seen, edges } : undefined;
+  const all = seen + unseenForEver(degreeModel);
   if (!Number.isFinite(all)) return undefined;
   const missing = SEEN_SHARE * all - seen;
-  return { all, edges: missing <= 0 ? edges : edges * (1 + growthUntil(law, missing)) };
+  return { all, edges: missing <= 0 ? edges : edges * (1 + growthUntil(degreeModel, missing)) };
 }
 
 /** If both sides grow: the size that the other side's growth gives, times the side's own multiple. */

@@ -1,4 +1,4 @@
-// What a worker does for the model's forecast.
+// The tasks of workers that draw the model's forecast.
 
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
@@ -19,7 +19,7 @@ interface Prepared {
   readonly known: number;
 }
 
-/** By the number of the plan: where the tasks run in the caller's thread, several may be under way. */
+/** Keyed by plan: if tasks run in the caller's thread, several plans may be in use. */
 const prepared = new Map<number, Prepared>();
 
 /** The plan's users are those that grow. */
@@ -32,7 +32,7 @@ export function forget(id: number): void {
   prepared.delete(id);
 }
 
-/** When each vertex that was not known is first met, ascending, as a share of the growth. */
+/** When each unknown vertex is first met, as a share of the growth, ascending. */
 export function discoveries({ plan, seed, index }: GrowthTask): Float64Array {
   const { draw, known } = prepared.get(plan)!;
   const { edges } = draw(randomStream(seed, STREAMS.growth, index, 0), { sizes: 'posterior', keep: true });

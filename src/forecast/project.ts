@@ -127,7 +127,7 @@ function estimate(counts: DegreeCounts, samples: number, times: readonly number[
     return {
       vertices,
       edges: f * counts.sum,
-      density: counts.sum / (samples * (vertices.law ?? counts.count)),
+      density: counts.sum / (samples * (vertices.lowDegrees ?? counts.count)),
     };
   });
 }

@@ -1,5 +1,5 @@
-// Tables in Blobs: files that somebody dropped on a page, texts that were pasted, answers of a server. The same formats,
-// readers and refusals as for files on disk; gzip is unpacked by the browser.
+// Tables in Blobs: files dropped on a page, pasted texts, answers of a server. Formats, readers and errors are those of files on disk; the
+// browser decompresses gzip.
 
 import { InputError, throwIfAborted } from '../errors.js';
 import { chunksOf } from '../files/chunks.js';
@@ -15,13 +15,13 @@ import { withNames } from './names.js';
 import type { ReadOptions, ReadResult, RejectSink } from './options.js';
 import { readerOptions } from './reader-options.js';
 
-/** A Blob with a name for messages; the name's ending also helps to tell the format. */
+/** A Blob with a name for messages; the ending of the name also helps to recognise the format. */
 export interface NamedBlob {
   readonly name: string;
   readonly blob: Blob;
 }
 
-/** An opened Blob: its first bytes, all its bytes, and itself where one has to seek. */
+/** An opened Blob: its first bytes, a stream of all bytes, and the Blob itself for formats that seek. */
 export interface OpenedBlob extends BegunSource {
   readonly seekable: () => Promise<ParquetSource>;
 }
@@ -45,7 +45,7 @@ export async function readBlob(
   return withNames(trimmed(target.finish(source.name), options, source.name), options.names);
 }
 
-/** Begins to read a Blob, unpacked where it is gzip. */
+/** Opens a Blob, and decompresses it if it is gzip. */
 export async function openBlob({ name, blob }: NamedBlob): Promise<OpenedBlob> {
   const magic = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
   const gzipped = magic[0] === 0x1f && magic[1] === 0x8b;
@@ -117,7 +117,7 @@ async function* guarded(
     yield* chunks;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    // A file that went away or changed is a DOMException; what else goes wrong with gzip is its own fault.
+    // A file that was removed or changed gives a DOMException; any other error of gzip means damaged data.
     throw new InputError(
       gzipped && !(cause instanceof DOMException)
         ? `${name}: the gzip data is damaged or cut short (${why}); fetch or compress it again`

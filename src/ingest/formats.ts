@@ -1,5 +1,5 @@
-// Sources that are read by name: built-in sets and recipes. A new recipe is one more value in NAMED_FORMATS; help, errors and
-// the choice of a reader follow from it. The formats of files are in formats/file-formats.ts.
+// Sources that are read by name: built-in sets and recipes. A new recipe is an entry in NAMED_FORMATS; help, errors and the choice of a
+// reader follow from it. formats/file-formats.ts has the formats of files.
 
 import { InputError } from '../errors.js';
 import { option, optionError } from '../options/error.js';
@@ -12,15 +12,15 @@ import { readNetflix } from './recipes/netflix.js';
 import { drawPaperSet } from './recipes/paper-set.js';
 import { readEchonest, readText, readWikitext } from './recipes/recipes.js';
 
-/** Data that are named and not looked into: built-in sets (`@name`) and recipes (`name:PATH`), with a layout of their own. */
+/** Data recognised by name alone: built-in sets (`@name`) and recipes (`name:PATH`), each with its own layout. */
 export interface NamedFormat {
   readonly name: string;
-  /** How it is given: '@sotu', 'netflix:DIR'. */
+  /** How a user writes it: '@sotu', 'netflix:DIR'. */
   readonly usage: string;
   readonly meaning: string;
-  /** Whether it has words, of which the common ones can be left out. */
+  /** Whether it consists of texts, whose common words can be left out. */
   readonly words?: boolean;
-  /** Whether it gives a table, whose columns are to be named. */
+  /** Whether it is a table with columns that options can name. */
   readonly columns?: boolean;
   matches(source: string): boolean;
   read(source: string, options: ReaderOptions, rejects?: RejectSink): Promise<ReadResult>;
@@ -63,12 +63,12 @@ export const NAMED_FORMATS: readonly NamedFormat[] = [
   recipe(
     'text',
     'PATH',
-    'a document a line, or a .txt file each in a folder, and their words',
+    'documents and their words: one per line, or one .txt file each in a folder',
     readText,
     true,
   ),
   {
-    ...recipe('sql', 'QUERY', 'what a query over files or a DuckDB database gives, by DuckDB', readSql),
+    ...recipe('sql', 'QUERY', 'the rows of a query over files or a DuckDB database, by DuckDB', readSql),
     columns: true,
   },
 ];
@@ -90,7 +90,7 @@ export function tableFormat(source: BegunSource, { table }: ReadOptions): FileFo
   return fileFormat(source);
 }
 
-/** The built-in set or recipe that the source names, or undefined where it is a path. */
+/** The built-in set or recipe that the source names; undefined if it is a path. */
 export function namedFormat(source: string): NamedFormat | undefined {
   const found = NAMED_FORMATS.find((format) => format.matches(source));
   if (!found && source.startsWith('@')) {
@@ -129,10 +129,10 @@ export function refuseOptions(source: string, format: NamedFormat | undefined, o
   }
 }
 
-/** What speaks of the columns of a table. */
+/** Options that name columns of a table. */
 const TABLE_OPTIONS = ['users', 'items', 'count', 'weight', 'where'] as const;
 
-/** What to do where a path leads nowhere: it may be meant as a recipe. */
+/** The remedy for a path that does not exist: it may be meant as a recipe. */
 export function missingFile(source: string): string {
   const recipes = NAMED_FORMATS.map(({ usage }) => usage).filter((usage) => usage.includes(':'));
   return /^[a-z]{2,}:/.test(source)
@@ -140,5 +140,5 @@ export function missingFile(source: string): string {
     : '; check the path';
 }
 
-/** What DATA can be, for the help of commands. */
+/** The values of DATA, for the help of commands. */
 export const DATA_HELP = `files (${[...FILE_FORMATS, DATABASE].flatMap(({ endings }) => endings).join(', ')}, also .gz) or patterns such as 'logs/*.csv', - for standard input, ${NAMED_FORMATS.map(({ usage }) => usage).join(', ')}`;

@@ -1,11 +1,11 @@
-// What people call the two sides of what was read.
+// The names of the two sides of the data.
 
 import { type AskedNames, namesOfColumns, type SideNames, sideNames } from '../text/sides.js';
 import type { OriginKind, ReadGuess, ReadResult } from './options.js';
 
 const TEXTS: AskedNames = { users: 'documents', items: 'words' };
 
-/** What the known sources are about; a table says it by its header. */
+/** The names for known sources; a table's header gives its own. */
 const KNOWN: Readonly<Record<Exclude<OriginKind, 'table' | 'simulated'>, SideNames>> = {
   text: sideNames(TEXTS),
   wikitext: sideNames({ ...TEXTS, users: 'articles' }),
@@ -19,7 +19,7 @@ function namesOf({ kind, columns }: ReadGuess): SideNames | undefined {
   return kind === 'table' ? namesOfColumns(columns.users, columns.items) : KNOWN[kind];
 }
 
-/** The result with a graph that knows what its sides are called: as asked, or as the source suggests. */
+/** The result with names for the sides of its graph: as given, or as the source suggests. */
 export function withNames(result: ReadResult, asked: AskedNames | undefined): ReadResult {
   const names = asked ? sideNames(asked) : namesOf(result.guess);
   return names ? { ...result, graph: Object.freeze({ ...result.graph, names }) } : result;

@@ -6,10 +6,10 @@ import type { RowSpill } from './intake/collect.js';
 import type { ValueColumn } from './intake/value-column.js';
 import type { RowFilter } from './where/filter.js';
 
-/** How to read a table; declared in options/shared.ts. Everything has a default; what was guessed is in the result. */
+/** How to read a table; declared in options/shared.ts. Everything has a default; guesses are in the result. */
 export interface ReadOptions extends OptionsOf<typeof READ>, TaskOptions {}
 
-/** The options of format readers: the caller's, and optionally a further column, a condition on rows, and where rows go. */
+/** The options of format readers: the caller's, and optionally a column of values, a condition on rows, and a receiver of rows. */
 export interface ReaderOptions extends ReadOptions {
   readonly value?: ValueColumn | undefined;
   readonly filter?: RowFilter | undefined;
@@ -18,7 +18,7 @@ export interface ReaderOptions extends ReadOptions {
 
 /** How many rows were read, kept, merged and rejected. */
 export interface ReadCounts {
-  /** Data rows seen: kept + merged + rejected + what was left out. */
+  /** Rows of data: kept + merged + rejected + left out. */
   readonly rows: number;
   /** Distinct pairs: the edges of the graph. */
   readonly kept: number;
@@ -26,15 +26,15 @@ export interface ReadCounts {
   readonly merged: number;
   /** Bad rows set aside. */
   readonly rejected: number;
-  /** What was left out, where the options ask for it. */
+  /** Present if the options leave rows or vertices out. */
   readonly leftOut?: LeftOut | undefined;
 }
 
-/** Rows and vertices that the options of the reader leave out; present are those that were asked for. */
+/** Rows and vertices that the options of the reader leave out; a field is present if its option was given. */
 export interface LeftOut {
-  /** Rows of which `where` is not true. */
+  /** Rows for which `where` is not true. */
   readonly where?: number | undefined;
-  /** Rows whose weight rounds to nothing. */
+  /** Rows whose weight rounds to 0. */
   readonly weight?: number | undefined;
   /** Vertices dropped by id. */
   readonly dropped?:
@@ -43,27 +43,27 @@ export interface LeftOut {
         readonly unknown: readonly string[];
       })
     | undefined;
-  /** Vertices below `minDegree`, and what was left of their edges. */
+  /** Vertices below `minDegree`, and their remaining edges. */
   readonly core?:
     | (TrimmedPart & {
         readonly least: { readonly users: number; readonly items: number };
-        /** Passes until every vertex that is left had enough. */
+        /** Passes until every remaining vertex had enough edges. */
         readonly passes: number;
       })
     | undefined;
 }
 
-/** Vertices and edges that are gone. */
+/** Vertices and edges that were removed. */
 export interface TrimmedPart {
   readonly users: number;
   readonly items: number;
   readonly edges: number;
 }
 
-/** What kind of thing the data came from: any table, or one of the sources that graphex knows. */
+/** The kind of source: any table, or one of the sources that graphex knows. */
 export type OriginKind = 'table' | 'text' | 'wikitext' | 'speeches' | 'netflix' | 'echonest' | 'simulated';
 
-/** What a text recipe did with the texts. */
+/** How a text recipe read the texts. */
 export interface TextReading {
   readonly documents: number;
   /** Words in more than `commonShare` of the documents: left out. */
@@ -73,7 +73,7 @@ export interface TextReading {
   readonly wordless: number;
 }
 
-/** How the source was understood, for people to check. */
+/** How the source was understood, so that people can check it. */
 export interface ReadGuess {
   readonly kind: OriginKind;
   /** 'text table', 'parquet', 'json lines', or the recipe's name. */
@@ -81,9 +81,9 @@ export interface ReadGuess {
   /** Present for text tables. */
   readonly separator?: string | undefined;
   readonly header?: boolean | undefined;
-  /** Whether nobody said whether there is a header, not even by naming a column. */
+  /** Whether the header was guessed: no option states it, and no option names a column. */
   readonly headerGuessed?: boolean | undefined;
-  /** The first row, if it was taken as data although it differs from the others as a header does. */
+  /** The first row, if it was read as data although it differs from the others as a header does. */
   readonly unsureRow?: readonly string[] | undefined;
   /** Names, or numbers as text, of the columns used. */
   readonly columns: {
@@ -92,11 +92,11 @@ export interface ReadGuess {
     readonly count?: string | undefined;
     readonly weight?: string | undefined;
   };
-  /** Whether a column of counts was named and nobody said that counts be kept: they are not. */
+  /** Whether a column of counts was named, but counts are not kept. */
   readonly countUnused?: boolean | undefined;
-  /** Whether counts are kept, yet no column has them and no pair is met twice: every count is 1. */
+  /** Whether counts are kept, but there is no column of them and no pair occurs twice: every count is 1. */
   readonly countsAllOne?: boolean | undefined;
-  /** Files that were read, where there are several. */
+  /** Number of files, if there are several. */
   readonly files?: number | undefined;
   /** Present for texts. */
   readonly text?: TextReading | undefined;
@@ -107,22 +107,22 @@ export interface ReadResult {
   readonly graph: BipartiteGraph;
   readonly read: ReadCounts;
   readonly guess: ReadGuess;
-  /** Of each edge, in the order of graph.users.neighbors, where a further column was asked for. */
+  /** The value of each edge, in the order of graph.users.neighbors, if a column of values was read. */
   readonly values?: Float64Array | undefined;
 }
 
-/** A stream of bytes with a name for messages; the file readers make it, and so can a browser. */
+/** A stream of bytes with a name for messages; file readers make it, and so can a browser. */
 export interface ByteSource {
-  /** What messages call it: the path, or 'standard input'. */
+  /** Its name in messages: the path, or 'standard input'. */
   readonly name: string;
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Bytes of the file on disk, where known. */
+  /** Bytes of the file on disk, if known. */
   readonly size?: number | undefined;
-  /** Bytes of the file consumed so far (before decompression), where known. */
+  /** Bytes of the file read so far (before decompression), if known. */
   consumed?(): number;
 }
 
-/** Where bad rows go. Without one, the first bad row throws. */
+/** Receives bad rows. Without it, the first bad row throws. */
 export interface RejectSink {
   add(row: { line: number; reason: string; text: string }): void;
 }

@@ -1,5 +1,4 @@
-// The first rows of a table in a Blob, and which of its columns look like users, items and counts: what a person looks at
-// before the whole table is read.
+// A preview of a table in a Blob: its first rows, and the columns that look like users, items and counts.
 
 import { type NamedBlob, openBlob } from './blob.js';
 import { SAMPLE_BYTES, tableShape } from './formats/delimited.js';
@@ -12,24 +11,24 @@ import { rowsOf, withoutMark } from './formats/scan.js';
 import type { ReadOptions } from './options.js';
 
 const ROWS = 8;
-/** Columns and characters that are shown. */
+/** The most columns and characters of the preview. */
 const COLUMNS = 40;
 const CELL = 80;
 
 export interface TablePreview {
   /** 'text table', 'json lines', 'parquet'. */
   readonly format: string;
-  /** Of text tables. */
+  /** For text tables. */
   readonly separator?: string;
   readonly header?: boolean;
-  /** Header names, or numbers from 1 as text, also where two columns have one name. */
+  /** Header names, or numbers from 1 as text, also if two columns have the same name. */
   readonly names: readonly string[];
   readonly rows: readonly (readonly string[])[];
   /** Names, or numbers as text, of the likely columns. */
   readonly guess: { readonly users: string; readonly items: string; readonly count?: string };
 }
 
-/** Looks at the beginning of a table; options replace guesses. */
+/** Reads the beginning of a table; options replace guesses. */
 export async function previewBlob(
   source: NamedBlob,
   options: Pick<ReadOptions, 'sep' | 'header'> = {},
@@ -61,12 +60,12 @@ export async function previewBlob(
   };
 }
 
-/** What each column can be asked for by: its name, or its number where others have the name too. */
+/** What an option must say to name each column: its name, or its number if the name is not unique. */
 function toldApart(names: readonly string[]): string[] {
   return names.map((name, at) => (names.indexOf(name) === names.lastIndexOf(name) ? name : String(at + 1)));
 }
 
-/** Of a table whose rows are not cut, too: who looks at it sees by what to cut them. */
+/** Also for a table whose rows are not cut: the preview shows how to cut them. */
 function shapeOf(...[name, bytes, whole, options]: Parameters<typeof tableShape>) {
   try {
     return tableShape(name, bytes, whole, options);
@@ -134,7 +133,7 @@ const ITEMS =
 const COUNTS = /^(counts?|n|freq(uency)?|plays?|playcount|times|quantity|qty|occurrences)$/i;
 const NEVER = /^(rating|score|stars?|time(stamp)?|date|price|title|weight)/i;
 
-/** By their names where they say it, else the first two, as the command line takes them; `called`: what they are asked for by. */
+/** The likely columns: by name, else the first two, as on the command line. `called`: what an option must say for each column. */
 export function guessColumns(
   names: readonly string[],
   rows: readonly (readonly string[])[],

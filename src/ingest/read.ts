@@ -26,13 +26,13 @@ export async function readGraph(
   return readAccepted(source, options, () => undefined);
 }
 
-/** The same, but nothing is written where `accept` throws. */
+/** The same, but nothing is written if `accept` throws. */
 export async function readAccepted(
   source: string | readonly string[],
   given: ReadOptions,
   accept: (result: ReadResult) => void,
 ): Promise<ReadResult> {
-  // A further column and a place for rows come from within: they are no options of anybody's.
+  // The column of values and the receiver of rows are internal, not options.
   const { value, spill, ...plain } = given as ReaderOptions;
   const checked = checkOptions({ ...READ, ...TASK }, plain);
   const options: ReaderOptions = { ...readerOptions(checked), value, spill };
@@ -55,8 +55,7 @@ export async function readAccepted(
 }
 
 /**
- * Reads a table with a further number for each edge: a time (`timeColumn`), a rank, a score. `values` are in the order of
- * graph.users.neighbors.
+ * Reads a table with a value for each edge: a time (`timeColumn`), a rank or a score. `values` are in the order of graph.users.neighbors.
  */
 export async function readWithValues(
   source: string | readonly string[],
@@ -66,7 +65,7 @@ export async function readWithValues(
   const read: ReaderOptions = { ...options, value };
   const { values, ...result } = await readGraph(source, read);
   if (!values) {
-    throw optionError`${sourceTitle([source].flat())}: it is no table with columns, so it has none for ${option(value.role)}; leave it out`;
+    throw optionError`${sourceTitle([source].flat())}: it is not a table, so it has no column for ${option(value.role)}; leave it out`;
   }
   return { ...result, values };
 }
@@ -86,13 +85,13 @@ async function readAny(
     if (options.spill) return withNames(result, options.names);
     return withNames(trimmed(result, options, sourceTitle(sources)), options.names);
   } catch (cause) {
-    // A source that the signal closed ends with an error of its own.
+    // A source closed by the signal throws its own error.
     throwIfAborted(options.signal);
     throw cause;
   }
 }
 
-/** Files one after the other, as one table. */
+/** Reads several files as one table, one after the other. */
 async function readFiles(
   paths: readonly string[],
   options: ReaderOptions,
@@ -102,7 +101,7 @@ async function readFiles(
   if (together) return together;
   const target = new TableTarget(options, rejects, paths.length > 1);
   const report = options.onProgress;
-  // Of all files together: what one has done is not the whole, and its end not the end.
+  // Progress over all files.
   let before = 0;
   let done = 0;
   for (const [at, path] of paths.entries()) {

@@ -1,4 +1,4 @@
-// Small tables that go with the data: titles, lists of ids, batches of users. They are read whole, in any format.
+// Reads small tables that go with the data: titles, lists of ids, batches of users. They are read whole, in any format.
 
 import { InputError, throwIfAborted } from '../errors.js';
 import { type BegunSource, fileFormat } from './formats/file-formats.js';
@@ -9,32 +9,32 @@ import { readParquetColumns } from './formats/parquet.js';
 import { rowsOf, type TextRow, withoutMark } from './formats/scan.js';
 import { openSource, withTemporaryFile } from './source.js';
 
-/** What such a table may hold. */
+/** The most bytes of such a table. */
 const MAX_BYTES = 1 << 28;
-/** What a cell takes beyond its characters, where many are short. */
+/** Bytes of a cell in addition to its characters. */
 const CELL_BYTES = 8;
-/** Columns that are looked at: more than any such table has, and less than a damaged file may. */
+/** The most columns: more than any such table has, fewer than a damaged file may have. */
 const MOST_COLUMNS = 200;
-/** The beginning, by which the kind of file is recognised, and the lines by which separators are chosen. */
+/** Bytes by which the kind of file is recognised, and lines by which the separator is chosen. */
 const SAMPLE_BYTES = 1 << 16;
 const FIRST_LINES = 3;
-/** Rare separators come first: a comma inside titles must not win over :: between them. */
+/** Rare separators come first: a comma inside titles must not win over :: between columns. */
 const SEPARATORS = ['::', '\t', ';', '|', ','] as const;
 
-/** The line of the row of names that tables have whose columns are named by their format. */
+/** The line number of the row of names, in formats that name their columns. */
 export const NAMES_LINE = 0;
 
 export interface SideTableOptions {
-  /** Between the columns of text; a function chooses them by the first lines as they stand. */
+  /** The separator of text columns, or a function that chooses it by the first lines. */
   readonly separators?: readonly string[] | ((lines: readonly string[]) => Promise<readonly string[]>);
-  /** Places of the columns that are read, where the format names them; otherwise all. */
+  /** Positions of the columns that are read, for formats that name columns. Default: all. */
   readonly pick?: (names: readonly string[]) => readonly number[];
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The rows of a file, of `-`, or of what is packed with gzip. Columns of text are cut where the first rows say; Parquet
- * and JSON lines begin with a row of the columns' names, of line 0.
+ * The rows of a file or of standard input (`-`), also with gzip. The first rows of a text choose its separator. Parquet and JSON lines
+ * begin with a row of the columns' names, as line 0.
  */
 export async function readSideTable(path: string, options: SideTableOptions = {}): Promise<TextRow[]> {
   const { separators, signal, pick = firstColumns } = options;
@@ -76,7 +76,7 @@ async function allBytes({ name, chunks }: BegunSource): Promise<Uint8Array> {
   return bytes;
 }
 
-/** Throws where more comes than such a table may hold. */
+/** Throws if the table is too large. */
 function roomIn(name: string): (bytes: number) => void {
   let held = 0;
   return (bytes) => {
@@ -109,7 +109,7 @@ async function parquetRows(
   return rows;
 }
 
-/** A line that holds no row gives a row without fields, so that a message can name the line. */
+/** A line without a row gives a row without fields, so that a message can name the line. */
 async function jsonRows(
   source: BegunSource,
   pick: (names: readonly string[]) => readonly number[],
@@ -148,7 +148,7 @@ function parsed(text: string | undefined): unknown {
   }
 }
 
-/** The rows of the bytes of a text table; `name` is what messages call them. */
+/** The rows of a text table in memory; `name` names it in messages. */
 export function sideTable(
   all: Uint8Array,
   name: string,
@@ -161,16 +161,18 @@ export function sideTable(
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   if (isBinary(sample)) {
     throw new InputError(
-      `${name}: this is not text, nor another kind of table that graphex reads; give .csv, .tsv, .txt, .jsonl or .parquet`,
+      `${name}: this is not a table that graphex reads; give .csv, .tsv, .txt, .jsonl or .parquet`,
     );
   }
   const separator = guessSeparator(name, sample, sample.length === bytes.length, separators);
-  // An id a line is taken as it stands.
+  // With one id per line, the whole line is the id.
   const quoted = separator !== '\n' && (isQuoted(separator) || separator === '::');
   return [...rowsOf(bytes, { separator, quoted, mostColumns: MOST_COLUMNS })];
 }
 
-/** Whether there are zero bytes, or control characters in what is not UTF-8 either. Older tables are Latin-1, without them. */
+/**
+ * Whether there are zero bytes, or control characters in bytes that are not UTF-8. Older tables are Latin-1, without control characters.
+ */
 function isBinary(sample: Uint8Array): boolean {
   if (sample.includes(0)) return true;
   if (!sample.some((byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27))) return false;

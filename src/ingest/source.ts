@@ -1,5 +1,5 @@
-// Files and standard input as streams of bytes. The first bytes tell the format, so gzip and Parquet are recognised
-// under any name, and on standard input.
+// Files and standard input as streams of bytes. The format is recognised by the first bytes, so gzip and Parquet work under any name and on
+// standard input.
 
 import {
   constants,
@@ -26,15 +26,15 @@ import type { ByteSource } from './options.js';
 const CHUNK = 1 << 20;
 
 export interface OpenedSource extends BegunSource {
-  /** The file itself holds the content: neither standard input nor compressed. */
+  /** Whether the file itself holds the content: it is neither standard input nor compressed. */
   readonly plainFile: boolean;
-  /** Lets go of the file, also when not all of it was read. */
+  /** Closes the file, even if not all of it was read. */
   close(): void;
 }
 
 /**
- * Opens a path or `-`, decompresses where needed, and says what is inside. The signal closes it, so that waiting for
- * input that does not come ends too. `missing`: what to do where there is no such file.
+ * Opens a path or `-`, decompresses it if needed, and returns its first bytes. The signal closes it, which also ends a wait for input.
+ * `missing`: the remedy if the file does not exist.
  */
 export async function openSource(
   path: string,
@@ -78,7 +78,7 @@ export async function openSource(
       size,
       ...(file ? { consumed: () => file.bytesRead } : {}),
       close() {
-        // One signal may see many files.
+        // Remove the listener, because one signal may serve many files.
         if (abort) signal?.removeEventListener('abort', abort);
         file?.destroy();
       },
@@ -92,14 +92,14 @@ export async function openSource(
   }
 }
 
-/** What a path can be that is neither file nor folder; undefined for those two and for pipes, which are read. */
+/** The kind of a path that is neither file nor folder; undefined for those two and for pipes, which can be read. */
 function deviceKind(found: Stats): string | undefined {
   if (found.isSocket()) return 'a socket';
   if (found.isBlockDevice() || found.isCharacterDevice()) return 'a device';
   return undefined;
 }
 
-/** The ways to standard input and to what a shell has opened, which may be a terminal. */
+/** Paths of standard input and of files that a shell has opened; they may be a terminal. */
 const OPENED = /^\/dev\/(stdin|tty|fd\/\d+)$|^\/proc\/(self|\d+)\/fd\/\d+$/;
 
 function refuseDevice(path: string, found: Stats): void {
@@ -107,7 +107,7 @@ function refuseDevice(path: string, found: Stats): void {
   if (kind !== undefined) throw new InputError(`${path}: this is ${kind}, not a file; give a file or a pipe`);
 }
 
-/** Throws unless a member of a folder is a file, or a link to one: a folder is read whole, so nothing in it may block or have no end. */
+/** Throws unless an entry of a folder is a file or a link to one: a folder is read whole, so no entry may block or be endless. */
 export async function requireFile(path: string): Promise<Stats> {
   let found: Stats;
   try {

@@ -1,5 +1,5 @@
-// A table of ids and titles → the title of each vertex. Nobody should have to say which column is which: the ids are in
-// the column that names the most vertices of the graph, the titles in the one that is called so or reads most like text.
+// Finds the title of each vertex in a table. It finds the columns itself: ids are in the column that names the most vertices of the graph;
+// titles are in the column of that name, or the one that reads most like text.
 
 import { InputError } from '../errors.js';
 import type { VertexIds } from '../graph/ids.js';
@@ -9,17 +9,17 @@ import { shown } from '../text/untrusted.js';
 export interface Titles {
   /** The title of an id, or undefined. */
   find(id: string): string | undefined;
-  /** Vertices of the graph that have a title. */
+  /** Number of vertices of the graph that have a title. */
   readonly matched: number;
-  /** Columns that were used, by header name or 1-based number. */
+  /** The columns that were used, by header name or 1-based number. */
   readonly columns: { readonly id: string; readonly title: string };
 }
 
 const TITLE_NAMES = ['title', 'name', 'label', 'description', 'original_title'];
-/** Rows looked at to tell the columns apart. */
+/** Number of rows by which columns are recognised. */
 const LOOK = 2000;
 
-/** Finds ids and titles in the rows of a table, for the vertices of one side. `source` is what messages call the table. */
+/** Finds ids and titles in the rows of a table, for the vertices of one side. `source` names the table in messages. */
 export function titlesOf(
   table: readonly { readonly fields: readonly string[] }[],
   ids: VertexIds,
@@ -58,12 +58,12 @@ export function titlesOf(
   });
 }
 
-/** The title of each vertex, '' where it has none. */
+/** The title of each vertex, '' if it has none. */
 export function titleList(titles: Titles, ids: VertexIds): string[] {
   return Array.from({ length: ids.length }, (_, item) => titles.find(ids.at(item)) ?? '');
 }
 
-/** Distinct vertices that a column names; repeated numbers such as a year must not win over ids. */
+/** Number of distinct vertices that a column names; repeated numbers such as years must not win over ids. */
 function distinctHits(rows: readonly (readonly string[])[], column: number, ids: VertexIds): number {
   const seen = new Set<number>();
   for (const row of rows) {
@@ -73,7 +73,7 @@ function distinctHits(rows: readonly (readonly string[])[], column: number, ids:
   return seen.size;
 }
 
-/** An id as the graph writes it: 0000008 is 8 where ids are whole numbers. */
+/** An id as the graph writes it: 0000008 is 8 if ids are whole numbers. */
 function normalId(text: string, ids: VertexIds): string {
   const id = text.trim();
   if (ids.kind === 'text' || id === '') return id;
@@ -83,7 +83,7 @@ function normalId(text: string, ids: VertexIds): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** Titles scraped from pages bring their escapes along: &amp;, &#39;, &#x27; and its misspelling &x27;. */
+/** Replaces escapes in titles scraped from pages: &amp;, &#39;, &#x27; and its misspelling &x27;. */
 function decodeEntities(text: string): string {
   return text.replace(
     /&(?:(amp|lt|gt|quot|apos)|#(\d{1,6})|#?x([0-9a-f]{1,5}));/gi,
@@ -105,7 +105,7 @@ function titleColumn(
     const at = names.indexOf(wanted);
     if (at >= 0 && at !== id) return at;
   }
-  // The column with the most distinct texts that have a letter; the first of equals.
+  // The column with the most distinct texts that contain a letter; ties go to the first.
   let best = -1;
   let most = -1;
   for (let c = 0; c < columns; c++) {

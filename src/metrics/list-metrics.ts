@@ -6,9 +6,9 @@ import { coverage, gini, isUserMetric, type UserListMetric, userMetric } from '.
 
 export type { ListMetricName, UserListMetric };
 
-/** For each user, positions among the candidates, best first; NO_CANDIDATE stands for an item that is no candidate. */
+/** For each user, positions among the candidates, best first; NO_CANDIDATE stands for any other item. */
 export type Lists = readonly Int32Array[];
-/** A recommended item that is no candidate: it takes a place of the list and cannot be a hit. */
+/** A recommended item that is not a candidate: it takes a rank and cannot be a hit. */
 export const NO_CANDIDATE = -1;
 
 /** What lists are compared with. */

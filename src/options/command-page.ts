@@ -57,7 +57,7 @@ export function commandPage(name: CommandName, { usage, description, examples }:
     `## ${examples.length === 1 ? 'Example' : 'Examples'}`,
     '',
     '```sh',
-    ...examples.map((example) => `npx ${example}`),
+    ...examples.map((example) => example.replaceAll(/(^| )graphex /g, '$1npx graphex ')),
     '```',
     '',
   ].join('\n');

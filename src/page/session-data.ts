@@ -14,6 +14,7 @@ import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import type { Api, Opened, ReadChoice, Source } from './protocol.js';
 import type { Task } from './session.js';
+import { asLabel } from './session-error.js';
 import { forgetModel } from './session-model.js';
 
 /** The table that was read, and the graph in use: the whole table, or a thinned part of it. */
@@ -127,7 +128,7 @@ function opened({ source, read, graph, kept, passedOver, rejected }: Data): Open
     names: graph.names ?? USERS_AND_ITEMS,
     read: read.read,
     guess: read.guess,
-    words: readingSentences(read),
+    words: readingSentences(read, asLabel),
     rejected,
     kept,
     passedOver,

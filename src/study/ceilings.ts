@@ -84,7 +84,7 @@ function trueModel(graph: BipartiteGraph, truth: StudyTruth): PosteriorModel {
     multigraph: graph.multigraph,
     users: pointSide(graph.users, truth.users, new Float64Array(K)),
     // The expected mass of the items without a user.
-    items: pointSide(graph.items, truth.items, unseenMass(truth.items.law, userMass)),
+    items: pointSide(graph.items, truth.items, unseenMass(truth.items.prior, userMass)),
     bound: undefined,
     provenance: {
       version: VERSION,
@@ -109,7 +109,7 @@ function pointSide(side: GraphSide, truth: TrueSide, unseenMass: Float64Array): 
     featureShape: new Float32Array(truth.features.length).fill(POINT_SHAPE),
     featureRate: rates(truth.features),
     unseenMass,
-    hyper: truth.law,
+    hyper: truth.prior,
     degree: degrees(side),
   });
 }

@@ -78,7 +78,7 @@ export async function fitModels(
           fit(parts.train, {
             ...fitOptionsOf(settings, kind, features),
             // The first fit decides how counts are modelled, for all fits.
-            ...(counts && { counts: counts.law }),
+            ...(counts && { counts: counts.model }),
             ...t,
           }),
         ));

@@ -64,7 +64,7 @@ export interface StudyTruth {
 
 /** The true hyperparameters of one side of simulated data. */
 export interface TrueSide {
-  readonly law: SideHyper;
+  readonly prior: SideHyper;
   readonly weights: Float64Array;
   /** Vertices × features, row-major. */
   readonly features: Float64Array;

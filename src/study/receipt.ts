@@ -12,7 +12,7 @@ import { documentProblem } from '../text/documents.js';
 import type { StudySettings } from './options.js';
 import { RESULTS_VERSION, type StudyResults } from './results.js';
 
-/** What a receipt says of where its data came from. */
+/** Where the data of a receipt came from. */
 export interface ReceiptSource {
   readonly source: string;
   readonly sourceFrom: string | null;
@@ -23,7 +23,7 @@ export interface CheckedReceipt {
   readonly results: StudyResults;
   readonly settings: StudySettings;
   readonly fingerprint: string;
-  /** Several where files were read as one. */
+  /** Several if files were read as one. */
   readonly data: readonly ReceiptSource[];
   /** Options of the reader, less the paths that it would write. */
   readonly read: OptionsOf<typeof READ>;
@@ -68,7 +68,7 @@ export function checkReceipt(document: unknown): CheckedReceipt {
     const older = typeof version === 'number' && version < RESULTS_VERSION;
     throw new InputError(
       older
-        ? `it was written by an earlier graphex (version ${version} of the format, now ${RESULTS_VERSION}); run the study anew`
+        ? `an earlier graphex wrote it (format version ${version}, now ${RESULTS_VERSION}); run the study again`
         : `it has version ${JSON.stringify(version)?.slice(0, 40)} of the format, this graphex reads ${RESULTS_VERSION}; update graphex`,
     );
   }
@@ -84,7 +84,7 @@ export function checkReceipt(document: unknown): CheckedReceipt {
   const { receipt } = document as { receipt: { settings: object; origin: { read: object } } };
   const checked = checkPart(STUDY, receipt.settings, 'receipt.settings');
   for (const { path: place } of listOptions(STUDY)) {
-    // Hyperparameters are there where they were given; everything else always is.
+    // Hyperparameters are present if they were given; everything else is always present.
     if (place.length === 1 && valueAt(checked, place) === undefined) {
       throw new InputError(
         `receipt.settings.${place[0]} is missing; give a results.json that graphex study wrote`,

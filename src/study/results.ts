@@ -34,7 +34,7 @@ export interface StudyResults {
   readonly check: StudyCheck;
   /** One entry for each split. */
   readonly runs: readonly StudyRun[];
-  /** What the report shows in detail: the K whose first model (auto, where it was fitted) has the highest bound in the first run. */
+  /** The K that the report shows in detail: its first model (auto, if fitted) has the highest bound in the first run. */
   readonly chosen: {
     readonly features: number;
     /** How `auto` chose a number of features, on the training part of the first run; null if not requested. */
@@ -42,13 +42,13 @@ export interface StudyResults {
   };
   /** For each K of the sparse fits of the first run. */
   readonly evidence: readonly StudyEvidence[];
-  /** Features of the first run's model with the chosen K; null where items have no names. */
+  /** Features of the first run's model with the chosen K; null if items have no names. */
   readonly topics: { readonly model: ModelKind; readonly features: readonly Topic[] } | null;
   /** For the search of the report: the same model's features with their items and users. Not in results.json. */
   readonly atlas?: Atlas | undefined;
-  /** A user of the data, for commands that ask for one: the one with most edges. */
+  /** The user with most edges, for commands that need a user. */
   readonly example: { readonly user: string };
-  /** Mean and spread over the runs, where there are several. */
+  /** Mean and spread over the runs, if there are several. */
   readonly summary: StudySummary;
 }
 
@@ -57,7 +57,7 @@ export type StudyFinding =
   | { readonly kind: 'check'; readonly check: StudyCheck }
   | {
       readonly kind: 'method';
-      /** Which split, from 0; null where there is only one. */
+      /** The split, from 0; null if there is only one. */
       readonly run: number | null;
       readonly row: Omit<LeaderboardRow, 'all' | 'unpopular'>;
       /** Whether models with other numbers of features are fitted too. */
@@ -89,9 +89,9 @@ export interface StudyReceipt {
 export interface StudyOrigin extends ReadGuess {
   /** As given. */
   readonly source: string;
-  /** A relative source as seen from the folder of results.json; null where it is the same from anywhere. */
+  /** A relative source as seen from the folder of results.json; null if it does not depend on the folder. */
   readonly sourceFrom: string | null;
-  /** Each as given and as seen from there, where several files were read as one. */
+  /** Each as given and as seen from there, if several files were read as one. */
   readonly sources?: readonly { readonly source: string; readonly sourceFrom: string | null }[] | undefined;
   /** Options of the reader. */
   readonly read: Readonly<Record<string, unknown>>;

@@ -22,7 +22,7 @@ export interface Topic {
   /** Share of all expected edges that the feature explains. */
   readonly share: number;
   readonly items: readonly TopicItem[];
-  /** Users with the largest share of the feature's edges; empty where users are numbers. */
+  /** Users with the largest share of the feature's edges; empty if users are numbers. */
   readonly users: readonly { readonly id: string; readonly share: number }[];
 }
 
@@ -37,7 +37,7 @@ export interface TopicOptions {
   readonly leastDegree?: number | undefined;
 }
 
-/** True where items have names that say something to a reader. */
+/** True if items have names that a reader understands. */
 export function hasNames(ids: VertexIds, titles: TitleLookup | undefined): boolean {
   return titles !== undefined || isWords(ids);
 }

@@ -17,7 +17,7 @@ describe('graphex check', () => {
     expect(stdout).toMatch(
       /read 4,000 rows: [\d,]+ kept, [\d,]+ merged, 0 rejected \(.*users person; items thing\)/,
     );
-    expect(stdout).toContain('first row read as header, else use --no-header');
+    expect(stdout).toContain('first row read as header: use --no-header if it is data');
     const told = await graphex('check', data, '--header', '--quiet');
     expect(told.stdout).toContain('; with header; ');
     const none = await graphex('check', data, '--no-header', '--quiet');
@@ -25,9 +25,11 @@ describe('graphex check', () => {
     const bare = join(folder, 'bare.csv');
     writeFileSync(bare, readFileSync(data, 'utf8').replace('person,thing\n', ''));
     const guessed = await graphex('check', bare, '--quiet');
-    expect(guessed.stdout).toContain('; no header found, else use --header; users 1; items 2)');
+    expect(guessed.stdout).toContain('; no header found: use --header if there is one; users 1; items 2)');
     const fitted = await graphex('fit', data, '-k', '2', '--iterations', '5', '-o', join(folder, 'm.st'));
-    expect(fitted.stdout).toMatch(/^read 4,000 rows: .*first row read as header, else use --no-header/);
+    expect(fitted.stdout).toMatch(
+      /^read 4,000 rows: .*first row read as header: use --no-header if it is data/,
+    );
     expect(stdout).toMatch(/verdict +(sparse|dense|unclear) +(sparse|dense|unclear)/);
     expect(stdout).toMatch(/of people \(tests things\)/);
     expect(stdout).toMatch(/Why: people: .+; things: .+\./s);

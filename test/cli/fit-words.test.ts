@@ -25,7 +25,7 @@ describe('a fit for ranking from a former one', () => {
   it('says that nothing is added as before, and that the former model holds no users', async () => {
     const { stdout } = await graphex('fit', data, '--from', plain, ...SMALL, '-o', at('again'));
     expect(words(stdout)).toContain('previous model: the previous model has no people; 150 things matched');
-    expect(words(stdout)).toContain('this one has no blend; --blend adds it');
+    expect(words(stdout)).toContain('this one has no blend; the option blend adds it');
   });
 
   it('adds the parts again with --blend', async () => {

@@ -78,7 +78,7 @@ describe('graphex forecast', () => {
       expect(high).toBeGreaterThanOrEqual(mean);
     }
     expect(found.forecast.edges.mean).toBe(3 * found.observed.edges);
-    expect(found.estimators.law.items.mean).toBe(found.forecast.items.mean);
+    expect(found.estimators.lowDegrees.items.mean).toBe(found.forecast.items.mean);
     expect(found.estimators.goodToulmin.items.mean).toBeGreaterThan(0);
     expect(found.backtest).toMatchObject({ trials: 20 });
     expect(found.refused).toBeNull();

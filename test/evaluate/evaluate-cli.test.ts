@@ -167,7 +167,7 @@ test('--calibrate corrects the intervals, for people and in the document; withou
     'pValue',
   ]);
   const plain = await run(model, parts, '--draws', '20');
-  expect(plain.out).toMatch(/The option calibrate\s+measures\s+this\s+on\s+replicas/);
+  expect(plain.out).toMatch(/The option --calibrate\s+measures\s+this\s+on\s+replicas/);
   const few = await run(model, parts, '--calibrate', '3');
   expect([few.status, few.err]).toEqual([2, expect.stringMatching(/give 5 or more, or 0 for none/)]);
 }, 60_000);

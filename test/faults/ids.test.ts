@@ -116,11 +116,11 @@ describe('JSON lines', () => {
       /column "u": the id holds half a surrogate pair/,
     ],
     ['another half', String.raw`{"u":1,"i":"a\udfff"}`, /column "i": the id holds half a surrogate pair/],
-    ['a key twice', '{"u":1,"u":2,"i":3}', /column "u" comes twice in the line/],
+    ['a key twice', '{"u":1,"u":2,"i":3}', /column "u" occurs twice in the line/],
     [
       'a key twice, once with an escape',
       String.raw`{"u":1,"\u0075":2,"i":3}`,
-      /column "u" comes twice in the line/,
+      /column "u" occurs twice in the line/,
     ],
     [
       'a number beyond all',

@@ -164,10 +164,10 @@ describe('the law of counts', () => {
 describe('a fit of counts', () => {
   it('takes a Poisson law where it is one, and otherwise a law of their own, and says why', async () => {
     const plain = await fit(poissonian, quick);
-    expect(plain.countChoice!.law).toBe('poisson');
+    expect(plain.countChoice!.model).toBe('poisson');
     expect(plain.model).toMatchObject({ multigraph: true });
     const { countChoice, model } = await fit(uneven, quick);
-    expect(countChoice!.law).toBe('hurdle');
+    expect(countChoice!.model).toBe('hurdle');
     expect(countChoice!.evidence!.pairs).toBeGreaterThan(countChoice!.evidence!.limit);
     expect(model.multigraph).toBe(false);
     expect(model.counts!.spread).toBeCloseTo(TRUTH.spread, 1);
@@ -182,7 +182,7 @@ describe('a fit of counts', () => {
       const itemCount = Math.ceil(rows / 4);
       const tiny = buildGraph({ users, items, counts, userCount, itemCount, multigraph: true });
       const { countChoice } = await fit(tiny, quick);
-      expect(countChoice).toEqual({ law: 'poisson', evidence: null });
+      expect(countChoice).toEqual({ model: 'poisson', evidence: null });
     }
   });
 

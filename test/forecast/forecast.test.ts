@@ -36,7 +36,7 @@ describe('a projection', () => {
         [growth],
         randomStream(seed, 1),
       );
-      const { low, high, mean } = countInterval(projections[0].vertices.law!, part.items.count);
+      const { low, high, mean } = countInterval(projections[0].vertices.lowDegrees!, part.items.count);
       error += (mean / graph.items.count - 1) / cases;
       if (graph.items.count >= low && graph.items.count <= high) held++;
     }
@@ -49,7 +49,7 @@ describe('a projection', () => {
     const { projections } = project({ own: graph.users, other: graph.items }, [2], randomStream(1));
     const [{ edges, density, vertices }] = projections;
     expect(edges.value).toBe(2 * graph.edges);
-    expect(density.value).toBeCloseTo(graph.edges / (graph.users.count * vertices.law!.value), 12);
+    expect(density.value).toBeCloseTo(graph.edges / (graph.users.count * vertices.lowDegrees!.value), 12);
     expect(edges.error).toBeGreaterThan(0);
   });
 });
@@ -66,7 +66,7 @@ describe('forecastGrowth', () => {
       expect(low).toBeLessThan(mean);
       expect(high).toBeGreaterThan(mean);
     }
-    expect(found.estimators.law!.items).toEqual(items);
+    expect(found.estimators.lowDegrees!.items).toEqual(items);
     expect(found.backtest!.trials).toBe(10);
     expect(found.backtest!.error).toBeGreaterThan(0);
     expect(found.sides.items.curve[0]).toMatchObject({ times: 1, mean: graph.items.count });
@@ -187,9 +187,9 @@ describe('back-tests', () => {
     const [two, five] = await backtest({ own: graph.users, other: graph.items }, [2, 5], 10, randomStream(1));
     expect(two.estimators.goodToulmin!.trials).toBeGreaterThan(4);
     expect(five.estimators.goodToulmin).toBeUndefined();
-    expect(five.estimators.chao2!.bias).toBeLessThan(five.estimators.law!.bias);
-    expect(five.estimators.power!.bias).toBeGreaterThan(five.estimators.law!.bias);
-    expect(two.estimators.law!.error).toBeLessThan(0.1);
+    expect(five.estimators.chao2!.bias).toBeLessThan(five.estimators.lowDegrees!.bias);
+    expect(five.estimators.power!.bias).toBeGreaterThan(five.estimators.lowDegrees!.bias);
+    expect(two.estimators.lowDegrees!.error).toBeLessThan(0.1);
   });
 });
 

@@ -70,7 +70,7 @@ const CASES: [string, string | Uint8Array, ReadOptions, RegExp[]][] = [
     'text after a quote',
     'ann,x\n"bob"s,y\n',
     {},
-    [/line 2/, /column 1 goes on after its closing double quote/],
+    [/line 2/, /column 1 continues after its closing double quote/],
   ],
   [
     'bytes that are not UTF-8',
@@ -85,7 +85,7 @@ const CASES: [string, string | Uint8Array, ReadOptions, RegExp[]][] = [
     'a JSON array of objects',
     '[{"user":1,"item":2},\n{"user":1,"item":3}]',
     {},
-    [/one JSON array/, /one object a line/],
+    [/one JSON array/, /one object per line/],
   ],
   ['a zip archive', Buffer.from('PK\x03\x04....'), {}, [/zip archive/, /unpack/]],
   ['negative count', 'ann,x,-3\n', { count: 3 }, [/line 1/, /column 3/, /"-3"/, /whole number from 1/]],

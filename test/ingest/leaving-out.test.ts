@@ -86,7 +86,7 @@ describe('vertices left out', () => {
     const cautions = readingCautions(await readGraph(csv, { minDegree: 2, dropItems: ['7'] }));
     expect(cautions.join('\n')).toMatch(/1 id to drop is not in the data: 7/);
     expect(cautions.join('\n')).toMatch(
-      /--min-degree 2 left out 2 users and 1 item .* in 3 passes\. The verdict, the tail index, sizes and forecasts depend on low degrees/,
+      /the option minDegree 2 left out 2 users and 1 item .* in 3 passes\. The verdict, the tail index, sizes and forecasts depend on low degrees/,
     );
     await expect(readGraph(csv, { dropUsers: ['a', 'b', 'c', 'bot'] })).rejects.toThrow(
       /every edge belongs to a vertex that is dropped/,
@@ -104,14 +104,14 @@ describe('counts and weights', () => {
     const unused = await readGraph(csv, whole);
     expect(unused.guess.countUnused).toBe(true);
     expect(readingCautions(unused)[0]).toMatch(
-      /the counts of column n are not used.*--multi keeps the counts/,
+      /the counts of column n are not used.*multigraph keeps the counts/,
     );
     expect((await readGraph(csv, { ...whole, multigraph: false })).guess.countUnused).toBeUndefined();
     expect((await readGraph(csv, { ...whole, multigraph: true })).guess.countUnused).toBeUndefined();
   });
 
   it('that are kept but nowhere to be found are said to be all 1', async () => {
-    const caution = /every count is 1; name the column with --count/;
+    const caution = /every count is 1; name the column with count/;
     const once = scratch.write('once.tsv', 'a\tx\t3\nb\ty\t4\n');
     expect(readingCautions(await readGraph(once, { multigraph: true }))).toEqual([
       expect.stringMatching(caution),
@@ -128,7 +128,7 @@ describe('counts and weights', () => {
     expect(read.read).toEqual({ rows: 5, kept: 3, merged: 1, rejected: 0, leftOut: { weight: 1 } });
     expect(read.guess.columns).toEqual({ users: 'user', items: 'item', weight: 'stars' });
     expect(readingCautions(read)[0]).toMatch(
-      /weights of column stars are rounded to counts.*ratings are not.*--where/,
+      /weights of column stars are rounded to counts.*ratings are not.*with where instead/,
     );
     for (const [cell, says] of [
       ['-1', /the weight is "-1"; a weight must be a number from 0/],

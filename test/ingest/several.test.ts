@@ -93,10 +93,10 @@ describe('several files', () => {
   });
 
   it('are refused twice, beside what is no file, and where none matches', async () => {
-    await expect(readGraph([files[0], files[0]])).rejects.toThrow(/2024-0\.csv: it comes twice/);
-    await expect(readGraph([files[0], scratch.path('logs/*.csv')])).rejects.toThrow(/it comes twice/);
+    await expect(readGraph([files[0], files[0]])).rejects.toThrow(/2024-0\.csv: it is given twice/);
+    await expect(readGraph([files[0], scratch.path('logs/*.csv')])).rejects.toThrow(/it is given twice/);
     await expect(readGraph([files[0], '@sotu'])).rejects.toThrow(
-      /@sotu: this is no file, so it stands alone/,
+      /@sotu: this is not a file, so it cannot be combined/,
     );
     await expect(readGraph(scratch.path('logs/2025-*.csv'))).rejects.toThrow(
       /2025-\*\.csv: no file has such a name/,

@@ -30,13 +30,13 @@ const whole = (sentences: readonly (string | undefined)[]) => {
 };
 
 const record = { bias: 0.01, spread: 0.02, error: 0.024, coverage: 0.9, trials: 20 };
-const test = { times: 2, trials: 20, estimators: { law: record }, edges: record, refused: undefined };
+const test = { times: 2, trials: 20, estimators: { lowDegrees: record }, edges: record, refused: undefined };
 const foreseen = { mean: 15_363.8, low: 14_850, high: 15_880 };
 const side = { seen: 12_000, curve: [], backtests: [test], discoveryRate: 0.024, saturation: undefined };
 const found = {
   observed: { users: 233, items: 12_323, edges: 166_374, density: 0.058 },
   asked: { users: 2, items: 1 },
-  estimator: 'law',
+  estimator: 'lowDegrees',
   forecast: {
     users: { mean: 466, low: 466, high: 466 },
     items: foreseen,

@@ -190,9 +190,9 @@ function studies(): void {
     for (const step of next) say(step.text, step.command);
   }
   heading('Counts');
-  for (const law of ['poisson', 'hurdle'] as const) {
-    const evidence = { edges: 2345, pairs: law === 'hurdle' ? 5.31 : 1.01, limit: 1.12 };
-    say(countWords({ law, evidence: null }, names), countWords({ law, evidence }, names));
+  for (const model of ['poisson', 'hurdle'] as const) {
+    const evidence = { edges: 2345, pairs: model === 'hurdle' ? 5.31 : 1.01, limit: 1.12 };
+    say(countWords({ model, evidence: null }, names), countWords({ model, evidence }, names));
   }
   heading('The blend of a ranker');
   const blend = {

@@ -30,8 +30,8 @@ beforeAll(async () => {
   graph = drawn.graph;
   truth = {
     features: 3,
-    users: { law: SIDE, ...drawn.truth!.users },
-    items: { law: SIDE, ...drawn.truth!.items },
+    users: { prior: SIDE, ...drawn.truth!.users },
+    items: { prior: SIDE, ...drawn.truth!.items },
   };
   base = await study(graph, QUICK);
 }, 120_000);
@@ -104,20 +104,20 @@ describe('study', () => {
     expect(base.summary.ranking['sparse-3']).toEqual(base.summary.ranking['auto-3']);
   });
 
-  it('fits counts of a Poisson law as they are, and others by a law of their own, the same for all models', async () => {
+  it('fits Poisson counts directly and others by the hurdle model, the same for all models', async () => {
     const drawn = await simulate({ users: SIDE, items: SIDE, features: 3, seed: 3, multigraph: true });
     const options = { ...QUICK, baselines: [], model: 'paper' } as const;
     const plain = await study(drawn.graph, options);
-    expect(plain.runs[0].counts!.law).toBe('poisson');
+    expect(plain.runs[0].counts!.model).toBe('poisson');
     const asked = await study(drawn.graph, { ...options, counts: 'hurdle' });
-    expect(asked.runs[0].counts).toEqual({ law: 'hurdle', evidence: null });
+    expect(asked.runs[0].counts).toEqual({ model: 'hurdle', evidence: null });
     for (const { predictive } of asked.runs[0].fits) {
       expect(predictive!.draws.tail!.mean).toBeGreaterThanOrEqual(1);
       expect(predictive!.draws.total!.mean).toBeGreaterThan(predictive!.draws.edges!.mean);
     }
   });
 
-  it('fits twice where a side has a law of its own', async () => {
+  it('fits twice if a side has another prior', async () => {
     const fixed = { sigma: -2, tau: 1, shape: 0.5, rate: 0.5, size: 60 };
     const { graph: half } = await simulate({ users: fixed, items: SIDE, features: 3, seed: 5 });
     const { runs, receipt } = await study(half, { ...QUICK, baselines: [] });

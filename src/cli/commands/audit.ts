@@ -35,7 +35,7 @@ export function register(program: Command): void {
     )
     .argument('[dir]', 'the folder written by `graphex split`; not with --train and --test');
   addOptions(command, [
-    'graphex audit parts -o audit',
+    'graphex audit split -o audit',
     'graphex audit --train train.csv --test test.csv --time timestamp --decision',
   ]);
   command.action((folder: string | undefined) =>
@@ -66,6 +66,12 @@ export function register(program: Command): void {
       const names = given.parts.train.names ?? USERS_AND_ITEMS;
       const source = folder ?? `${tables.train} and ${tables.test}`;
       await pause(signal);
+      const next =
+        audit.verdict === 'broken'
+          ? ['split', 'DATA', '-o split']
+          : folder === undefined
+            ? ['evaluate', `--train ${tables.train}`, `--test ${tables.test}`]
+            : ['fit', folder, '-o model.safetensors'];
       const written: string[] = [];
       if (output !== undefined) {
         const page = renderAuditPage({ source, audit, decision, names, version: VERSION, seed });
@@ -85,7 +91,7 @@ export function register(program: Command): void {
           decision: decision ?? null,
           written,
         },
-        text: auditText(source, audit, decision, names, written),
+        text: auditText(source, audit, decision, names, written, next),
       };
     }),
   );

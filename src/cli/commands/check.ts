@@ -6,6 +6,7 @@ import { needPosterior } from '../../fit/model.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import { DATA_HELP } from '../../ingest/formats.js';
 import type { ReadOptions, ReadResult } from '../../ingest/options.js';
+import { asFlag } from '../../options/as-flag.js';
 import { COMMANDS } from '../../options/commands.js';
 import type { OptionsOf } from '../../options/declare.js';
 import { option, optionError } from '../../options/error.js';
@@ -101,7 +102,7 @@ async function lookAtData(
   const result = await readData(sources, reader, context);
   const { graph, read, guess } = result;
   const check = await checkSparsity(graph, { ...asked, signal, onProgress });
-  return { check, read, guess, reading: readingWords(result), fingerprint: () => fingerprint(graph) };
+  return { check, read, guess, reading: readingWords(result, asFlag), fingerprint: () => fingerprint(graph) };
 }
 
 /** The degrees are in parts.json, so no shard is read. */
@@ -121,7 +122,7 @@ async function lookAtParts(
   return {
     check: checkDegreeCounts(parts.degrees, parts),
     read,
-    reading: tablesReadingWords(read, shards.length),
+    reading: tablesReadingWords(read, shards.length, asFlag),
     fingerprint: () => parts.fingerprint,
   };
 }

@@ -48,8 +48,8 @@ export function register(program: Command): void {
     )
     .argument('[dir]', 'the folder written by `graphex split`; not with --train and --test');
   addOptions(command, [
-    'graphex split ratings.csv -o parts && graphex fit parts -o my.model && graphex evaluate my.model parts',
-    'graphex evaluate ranker.model parts --against my.model',
+    'graphex split ratings.csv -o split && graphex fit split -o my.model && graphex evaluate my.model split',
+    'graphex evaluate ranker.model split --against my.model',
     'graphex evaluate --train train.csv --test test.csv --recommendations lists.csv -n 5,10,20',
   ]);
   command.action((modelFile: string | undefined, folder: string | undefined) =>

@@ -21,7 +21,7 @@ export function register(program: Command): void {
     .argument('<model>', 'a folder made by `graphex fit --by-shard`');
   addOptions(command, [
     'graphex merge model/ -o model.safetensors',
-    'graphex fit parts/ --by-shard -o model/',
+    'graphex fit shards/ --by-shard -o model/',
   ]);
   command.action((folder: string) =>
     runCommand(command, async ({ signal, onProgress }) => {

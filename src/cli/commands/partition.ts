@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { DATA_HELP } from '../../ingest/formats.js';
+import { asFlag } from '../../options/as-flag.js';
 import { COMMANDS } from '../../options/commands.js';
 import { nextLine, wrap } from '../../report/terminal/text-table.js';
 import { readingSentences } from '../../report/words/reading.js';
@@ -26,8 +27,8 @@ export function register(program: Command): void {
     )
     .argument('<data...>', DATA_HELP);
   addOptions(command, [
-    'graphex partition ratings.parquet --shards 64 -o parts/',
-    'mpirun -n 4 --bind-to none graphex fit parts/ -o model.safetensors',
+    'graphex partition ratings.parquet --shards 64 -o shards/',
+    'mpirun -n 4 --bind-to none graphex fit shards/ -o model.safetensors',
   ]);
   command.action((given: string[]) =>
     runCommand(command, async ({ threads, signal, onProgress }) => {
@@ -61,7 +62,7 @@ function words(result: Partition, guess: Partition['guess'], output: string): st
   const names = result.names ?? USERS_AND_ITEMS;
   const each = edges / (items * shards);
   return [
-    ...(guess ? [wrap(readingSentences({ read, guess }).join(' ')), ''] : []),
+    ...(guess ? [wrap(readingSentences({ read, guess }, asFlag).join(' ')), ''] : []),
     `${many(users, names.users)} × ${many(items, names.items)}, ${many(edges, 'edge')} in ${many(shards, 'shard')}`,
     ...(each < FEW_EDGES
       ? [

@@ -4,6 +4,7 @@ import { InputError } from '../../errors.js';
 import type { Model } from '../../fit/model.js';
 import { createRecommender, type Recommender } from '../../predict/recommender.js';
 import type { TitleBook } from '../../predict/titles.js';
+import { nextLine } from '../../report/terminal/text-table.js';
 import { listPieces, type UserList } from '../../store/list-pieces.js';
 import { listsFormat, writeLists } from '../../store/write-table.js';
 import { many } from '../../text/phrases.js';
@@ -87,9 +88,9 @@ const EXPLAINED_TOGETHER = 512;
 /** Writes each batch of lists while the next one is computed. */
 export async function listsToOutput(
   groups: AsyncIterable<AskedGroup>,
-  { head: model, users: everyone }: OpenedModel,
+  { head: model, users: everyone, byShard }: OpenedModel,
   found: BatchQueries,
-  flags: ManyFlags & { readonly output: string },
+  { path, ...flags }: ManyFlags & { readonly output: string; readonly path: string },
   { titles, exclude }: { readonly titles: TitleBook; readonly exclude: readonly string[] },
   { threads, signal, onProgress }: CommandContext,
 ): Promise<CommandOutput | undefined> {
@@ -149,7 +150,7 @@ export async function listsToOutput(
       repeatedRows: found.repeated?.rows ?? 0,
       unknownItems: found.unknownItems,
     },
-    text: `wrote ${output}: ${many(rows, 'row')} for ${many(total, users)}${skipped && `, ${skipped}`}`,
+    text: `wrote ${output}: ${many(rows, 'row')} for ${many(total, users)}${skipped && `, ${skipped}`}\n${byShard ? nextLine('merge', path, '-o model.safetensors') : nextLine('serve', path)}`,
   };
 }
 

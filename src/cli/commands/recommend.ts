@@ -72,7 +72,7 @@ async function run(path: string, values: Values, context: CommandContext) {
   warnOfExcluded();
   const { output } = values;
   if (toMany && output !== undefined) {
-    const flags = { ...values, output };
+    const flags = { ...values, output, path };
     return listsToOutput(groups(), opened, found, flags, { titles, exclude }, context);
   }
   return answer();

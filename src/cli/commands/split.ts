@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { BipartiteGraph } from '../../graph/graph.js';
 import { DATA_HELP } from '../../ingest/formats.js';
 import { timeColumn } from '../../ingest/intake/value-column.js';
+import { asFlag } from '../../options/as-flag.js';
 import { COMMANDS } from '../../options/commands.js';
 import { option, optionError } from '../../options/error.js';
 import type { SplitMethod } from '../../options/names.js';
@@ -28,8 +29,8 @@ export function register(program: Command): void {
     )
     .argument('<data...>', `${DATA_HELP}; or a folder made by \`graphex partition\``);
   addOptions(command, [
-    'graphex split ratings.csv -o parts --test-users 0.2 --test-items 0.2',
-    'graphex split ratings.csv --method time --time timestamp --test-users 0.1 -o parts',
+    'graphex split ratings.csv -o split --test-users 0.2 --test-items 0.2',
+    'graphex split ratings.csv --method time --time timestamp --test-users 0.1 -o split',
     'graphex split shards/ -o split/',
   ]);
   command.action((given: string[]) =>
@@ -81,7 +82,7 @@ export function register(program: Command): void {
           output,
         },
         text: [
-          readingWords(result),
+          readingWords(result, asFlag),
           '',
           splitText(splitSummary(parts, bias, dropped)),
           `wrote ${output}`,

@@ -12,6 +12,7 @@ import type { ReadResult } from '../../ingest/options.js';
 import { drawPaperSet, PAPER_SETS, type PaperSet } from '../../ingest/recipes/paper-set.js';
 import { readSideTable } from '../../ingest/side-table.js';
 import { titlesOf } from '../../ingest/title-table.js';
+import { asFlag } from '../../options/as-flag.js';
 import { STUDY, TITLES } from '../../options/commands/study.js';
 import { COMMANDS } from '../../options/commands.js';
 import type { OptionsOf } from '../../options/declare.js';
@@ -153,7 +154,7 @@ async function run(
       ...(differences ? { repeated: { same: differences.length === 0, differences } } : {}),
     },
     text: [
-      describeStudy(results, readingWords(result)),
+      describeStudy(results, readingWords(result, asFlag)),
       ...describeRepeat(differences),
       '',
       `Report: ${written[0]}`,
@@ -236,7 +237,7 @@ async function readStudied(
   const drawn = await drawPaperSet(name, { ...plan.read, signal, threads, onProgress }, true);
   const { truth, ...result } = drawn;
   accept(result);
-  const side = (of: SideName) => ({ law: parameters[of], ...truth![of] });
+  const side = (of: SideName) => ({ prior: parameters[of], ...truth![of] });
   return { result, truth: { features: parameters.features, users: side('users'), items: side('items') } };
 }
 

@@ -32,7 +32,7 @@ const HELD_BACK = 0.2;
 /** How the counts of a multigraph are fitted, and why. */
 export interface CountChoice {
   /** poisson: the rates are those of counts; hurdle: the simple model fits the edges, and a separate prior fits the counts. */
-  readonly law: 'poisson' | 'hurdle';
+  readonly model: 'poisson' | 'hurdle';
   /** The comparison; null if the choice was given, or if there are too few data. */
   readonly evidence: {
     /** Pairs of held-out users and test items. */
@@ -47,7 +47,7 @@ export interface CountChoice {
 /** Chooses by the pairs that a Poisson model expects of held-out users. */
 export async function chooseCounts(graph: BipartiteGraph, options: AscentOptions): Promise<CountChoice> {
   const seed = options.seed ?? 1;
-  const nothing: CountChoice = { law: 'poisson', evidence: null };
+  const nothing: CountChoice = { model: 'poisson', evidence: null };
   const parts = holdBack(coarseSample(graph, seed), seed);
   if (!parts || parts.test.edges < FEWEST_TEST_EDGES || parts.foldIn.edges === 0) return nothing;
   const { onProgress, signal, threads, engine } = options;
@@ -64,7 +64,7 @@ export async function chooseCounts(graph: BipartiteGraph, options: AscentOptions
   const pairs = expected / edges;
   const limit = Math.exp(TOO_MANY + 2 / Math.sqrt(edges));
   return Object.freeze({
-    law: pairs > limit ? 'hurdle' : 'poisson',
+    model: pairs > limit ? 'hurdle' : 'poisson',
     evidence: Object.freeze({ edges, pairs, limit }),
   });
 }

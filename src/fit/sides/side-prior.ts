@@ -55,9 +55,9 @@ export function tailPrior(counts: DegreeCounts): TailPrior {
 const LOG_TAU = { low: -7, high: 9 } as const;
 
 /**
- * The τ of a dense side at which model and data agree on thinning: halving the other side leaves a share 2^−σ̂(½) of the
- * vertices in the data, and E[ψ(½θ·M)] / E[ψ(θ·M)] in the model. A fixed τ would let the arbitrary scale that both sides share
- * decide the share of unseen vertices.
+ * The τ of a dense side at which model and data agree on thinning: halving the other side leaves a share 2^−σ̂(½) of the vertices in the
+ * data, and E[ψ(½θ·M)] / E[ψ(θ·M)] in the model. With a fixed τ, the share of unseen vertices would depend on how the scale is divided
+ * between users and items, which is arbitrary.
  */
 export function matchTau(prior: SideHyper, half: number, mass: Float64Array): number {
   const target = -half * Math.LN2;

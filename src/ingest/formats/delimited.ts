@@ -1,5 +1,5 @@
-// Text tables, byte by byte: no string is made per field, only one per distinct id at the very end. A row that is cut by
-// the end of a chunk waits for the next chunk. Every problem of a row is reported with its line and column.
+// Reads text tables byte by byte. It creates no string per field, only one per distinct id at the end. A row that is cut by the end of a
+// chunk waits for the next chunk. Every problem of a row is reported with its line and column.
 
 import { InputError, throwIfAborted } from '../../errors.js';
 import type { EdgeCollector } from '../intake/collect.js';
@@ -13,9 +13,9 @@ import { BAD, endOfLine, isBlank, MAX_ROW_BYTES, MORE, RowScanner, unescaped, wi
 
 const LF = 10;
 const CR = 13;
-/** The beginning of a file, by which its shape is guessed. */
+/** Bytes at the beginning of a file from which its layout is guessed. */
 export const SAMPLE_BYTES = 1 << 16;
-/** Digits of a number that is exact whatever they are. */
+/** Numbers of at most this many digits are always exact. */
 const SHORT_NUMBER = 15;
 const lenient = new TextDecoder();
 
@@ -30,7 +30,7 @@ export async function readDelimited(
   return target.finish(source.name);
 }
 
-/** The rows of a text table, into a target that may hold those of others. */
+/** Adds the rows of a text table to a target, which may already hold rows of other tables. */
 export async function fillDelimited(
   source: ByteSource,
   options: ReaderOptions,
@@ -38,8 +38,7 @@ export async function fillDelimited(
 ): Promise<void> {
   let parser: TableParser | undefined;
   let held: Uint8Array = new Uint8Array(0);
-  // Chunks of a row that has not ended yet wait until there are twice as many bytes of it: to look at all of them again with
-  // each chunk would take time by the square of its length.
+  // An unfinished row is scanned again only when its bytes have doubled. Scanning it again with each chunk would take quadratic time.
   let waiting: Uint8Array[] = [];
   let [size, enough] = [0, 0];
   const start = (whole: boolean) => {
@@ -89,7 +88,7 @@ export async function fillDelimited(
   });
 }
 
-/** The shape of the table that begins with these bytes; what is no text table is refused. */
+/** The layout of the table that begins with these bytes; throws if it is not a text table. */
 export function tableShape(
   name: string,
   bytes: Uint8Array,
@@ -127,13 +126,13 @@ function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
 class TableParser {
   readonly #scanner: RowScanner;
   readonly #intake: RowIntake;
-  /** The slot of the scanner that keeps each column; −1: none. */
+  /** For each column, the scanner's slot that keeps it; −1 if none. */
   readonly #slots: Int32Array;
-  /** The bytes in which the current row lies. */
+  /** The bytes that hold the current row. */
   #bytes: Uint8Array = new Uint8Array(0);
   #line = 1;
   #skipHeader: boolean;
-  /** Inside a row that was given up for its length: everything up to the next line end is passed over. */
+  /** True inside a row that was too long: bytes are skipped up to the next line end. */
   #skipping = false;
 
   constructor(
@@ -158,7 +157,7 @@ class TableParser {
     });
   }
 
-  /** Takes every complete row (with `final`: also the last, unended one); returns the bytes used up. */
+  /** Reads every complete row, with `final` also the last, unterminated one. Returns the number of bytes read. */
   parse(bytes: Uint8Array, final: boolean): number {
     const { columns, separator } = this.shape;
     const width = columns.names.length;
@@ -174,7 +173,7 @@ class TableParser {
       const end = scanner.scan(bytes, pos, final);
       if (end === MORE) return pos;
       if (end === BAD) {
-        // Go on, if asked to, after the line on which the bad row began.
+        // If bad rows are set aside, continue after the line on which the bad row began.
         this.#reject(bytes, pos, scanner.problem);
         this.#skipping = true;
         continue;
@@ -199,7 +198,7 @@ class TableParser {
     return bytes.length;
   }
 
-  /** The beginning of the next line; while it is not there the rest of the line is still passed over. */
+  /** The beginning of the next line; until it is found, the rest of the line is skipped. */
   #nextLine(bytes: Uint8Array, pos: number, final: boolean): number {
     const end = endOfLine(bytes, pos);
     if (end < 0) return bytes.length;
@@ -210,7 +209,7 @@ class TableParser {
     return bytes[end] === CR && bytes[end + 1] === LF ? end + 2 : end + 1;
   }
 
-  /** Short whole numbers straight from their bytes, everything else by its text. */
+  /** Parses short whole numbers directly from their bytes, everything else from its text. */
   #number(slot: number): number {
     const bytes = this.#bytes;
     const start = this.#scanner.start(slot);

@@ -1,5 +1,5 @@
-// Queries over files and databases by DuckDB, where it is installed. A query may only read: one SELECT, no extension is
-// fetched or loaded, and of the files of the machine it sees those that it names, as DuckDB lets one say it.
+// Queries over files and databases by DuckDB, if it is installed. A query may only read: it is one SELECT, loads no extension, and can open
+// only the files that it names.
 
 import { stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
@@ -23,12 +23,12 @@ import {
   quotedText,
 } from './duckdb-package.js';
 
-/** Whether a file begins as DuckDB's databases do. */
+/** Whether the first bytes are those of a DuckDB database. */
 export function isDuckDb(first: Uint8Array): boolean {
   return String.fromCharCode(...first.subarray(8, 12)) === 'DUCK';
 }
 
-/** What a query gives, as a table. */
+/** Reads the rows of a query as a table. */
 export async function readSql(
   query: string,
   options: ReaderOptions,
@@ -45,7 +45,7 @@ export async function readSql(
   return target.finish('sql:');
 }
 
-/** The rows of a table of a database, into a target that may hold those of others. */
+/** Adds the rows of a database table to a target, which may already hold rows of other tables. */
 export async function fillDatabase(path: string, options: ReaderOptions, target: TableTarget): Promise<void> {
   await withDuckDb(path, options, async (_, connection) => {
     await attach(connection, path);
@@ -90,7 +90,7 @@ async function withDuckDb(
   }
 }
 
-/** What DuckDB says, less its address book of web pages and stacks. */
+/** DuckDB's message without links and stack traces. */
 function inWords(cause: unknown): string {
   const text = String((cause as Error).message ?? cause);
   const [first, ...more] = text.split('\n').filter((line) => line.trim() !== '');
@@ -114,11 +114,11 @@ async function attach(connection: Connection, path: string): Promise<void> {
 
 interface Named {
   readonly files: readonly string[];
-  /** Of patterns: DuckDB looks through them. */
+  /** Folders of patterns, which DuckDB searches. */
   readonly folders: readonly string[];
 }
 
-/** From here on nothing else is read, nothing is written, and no setting changes. */
+/** From here on DuckDB opens no other file, writes nothing, and accepts no setting. */
 async function lock(connection: Connection, { files, folders }: Named): Promise<void> {
   const list = (paths: readonly string[]) => `[${paths.map(quotedText).join(', ')}]`;
   if (files.length > 0) await connection.run(`SET allowed_paths = ${list(files)}`);
@@ -127,7 +127,7 @@ async function lock(connection: Connection, { files, folders }: Named): Promise<
   await connection.run('SET lock_configuration = true');
 }
 
-/** Quoted texts of a query that are files, and the folders of those that are patterns of files. */
+/** The quoted texts of a query that are files, and the folders of those that are patterns. */
 async function namedFiles(query: string): Promise<Named> {
   const files = new Set<string>();
   const folders = new Set<string>();
@@ -149,7 +149,7 @@ async function requireSelect(duckdb: DuckDb, connection: Connection, query: stri
   const isSelect = only?.statementType === duckdb.StatementType.SELECT;
   only?.destroySync();
   if (!isSelect) {
-    throw new InputError(`sql: ${clip(query)}: one SELECT is expected, which only reads; give that alone`);
+    throw new InputError(`sql: ${clip(query)}: expected one SELECT, which only reads; give nothing else`);
   }
 }
 
@@ -179,7 +179,7 @@ interface Query {
   readonly select: string;
 }
 
-/** The rows of a query; all its values as texts, so that ids are the same as in a file of that table. */
+/** The rows of a query. All values are texts, so that ids equal those of a file of that table. */
 async function fillQuery(
   connection: Connection,
   { name, format, select }: Query,
@@ -195,7 +195,7 @@ async function fillQuery(
   const cast = wanted.map((column) => `CAST(c${column} AS VARCHAR)`);
   // An interrupt before the query starts has no effect.
   throwIfAborted(options.signal);
-  // Not streamed: a stream that meets an error, or is interrupted, ends as if that were all.
+  // Not streamed: after an error or an interrupt, a stream ends as if it were complete.
   const result = await connection.run(
     `SELECT ${cast.join(', ')} FROM (${select}\n) AS t(${names.map((_, c) => `c${c}`).join(', ')})`,
   );

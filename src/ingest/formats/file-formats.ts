@@ -1,5 +1,5 @@
-// The formats of files. A new format is one more value in FILE_FORMATS: how its name and first bytes tell it, and a function
-// that puts its rows into a target (chooseColumns and RowIntake do the common part). Nothing here needs Node.
+// The formats of files. A new format is an entry in FILE_FORMATS: how to recognise it by name and first bytes, and a function that adds its
+// rows to a target (chooseColumns and RowIntake do the common part). Nothing here needs Node.
 
 import { InputError } from '../../errors.js';
 import { isParquet } from '../../parquet/magic.js';
@@ -22,7 +22,7 @@ export interface FileFormat {
   readonly endings: readonly string[];
   readonly meaning: string;
   matches(source: Pick<BegunSource, 'name' | 'first'>): boolean;
-  /** Puts its rows into the target. `inFile` gives what one can seek in: a path, or a Blob. */
+  /** Adds its rows to the target. `inFile` gives a path or a Blob, for formats that seek. */
   fill(
     source: BegunSource,
     options: ReaderOptions,
@@ -42,7 +42,7 @@ const parquet: FileFormat = {
 const jsonLines: FileFormat = {
   name: 'json lines',
   endings: ['.jsonl', '.ndjson'],
-  meaning: 'a JSON object or array a line',
+  meaning: 'a JSON object or array per line',
   matches: ({ name, first }) => hasEnding(name, jsonLines) || /^(\xef\xbb\xbf)?\s*\{\s*"/.test(latin(first)),
   fill: fillJsonLines,
 };
@@ -58,7 +58,7 @@ const textTable: FileFormat = {
 /** In the order in which they are tried. */
 export const FILE_FORMATS: readonly FileFormat[] = [parquet, jsonLines, textTable];
 
-/** What people give that holds no rows to read, by its first bytes: what it is, and what to do. */
+/** Files that people give by mistake, by their first bytes: what they are, and what to do. */
 const NO_TABLES: readonly {
   readonly what: string;
   readonly instead: string;
@@ -78,12 +78,12 @@ const NO_TABLES: readonly {
   { what: 'a PDF document', instead: 'give the table itself', is: (begins) => begins.startsWith('%PDF-') },
   {
     what: 'one JSON array of objects',
-    instead: 'give one object a line, which jq -c ".[]" writes',
+    instead: 'give one object per line, which jq -c ".[]" writes',
     is: (begins, name) => !hasEnding(name, jsonLines) && /^(\xef\xbb\xbf)?\s*\[\s*\{\s*"/.test(begins),
   },
 ];
 
-/** The format of an opened file; throws if it is none of them, or another than its name says. */
+/** The format of an opened file; throws if it has none, or another than its name says. */
 export function fileFormat(source: Pick<BegunSource, 'name' | 'first'>): FileFormat {
   const { name, first } = source;
   if (hasEnding(name, parquet) && !parquet.matches(source)) {

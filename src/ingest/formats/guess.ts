@@ -1,4 +1,4 @@
-// What the first lines of a text table say about its separator, its header and its columns.
+// Guesses the separator, the header and the columns of a text table from its first lines.
 
 import { InputError } from '../../errors.js';
 import { OptionError, type OptionWords, option, optionWords } from '../../options/error.js';
@@ -13,10 +13,10 @@ const SHOWN_NAMES = 30;
 
 export interface TableShape {
   readonly separator: string;
-  /** Whether a field may stand in double quotes; not so where the separator is not one plain character. */
+  /** Whether a field may be in double quotes: only if the separator is one plain character. */
   readonly quoted: boolean;
   readonly header: boolean;
-  /** Whether nobody said so, not even by naming a column. */
+  /** Whether the header was guessed: no option states it, and no option names a column. */
   readonly headerGuessed: boolean;
   /** The first row, if it is taken as data but could be a header. */
   readonly unsureRow?: readonly string[];
@@ -24,8 +24,7 @@ export interface TableShape {
 }
 
 /**
- * Shape of the table that starts with `bytes`. `whole`: they are the whole file; otherwise its last line may be cut
- * and is left out of account.
+ * The layout of the table that starts with `bytes`. `whole`: they are the whole file; otherwise the last line may be cut and is ignored.
  */
 export function guessShape(
   name: string,
@@ -80,7 +79,7 @@ export function guessShape(
   };
 }
 
-/** Whether the first row is the header of the tables before; throws where it is not and they have one. */
+/** Whether the first row is the header of the earlier tables; throws if they have a header and it differs. */
 function continuesTable(name: string, first: readonly string[], before: FirstTable): boolean {
   const shownRow = (cells: readonly string[]) =>
     clip(cells.slice(0, SHOWN_NAMES).join(', ')) + (cells.length > SHOWN_NAMES ? ' …' : '');
@@ -90,7 +89,7 @@ function continuesTable(name: string, first: readonly string[], before: FirstTab
       `${name}: it has ${first.length} columns and ${before.name} has ${before.width}; files that are read as one need the same columns`,
     );
   }
-  // Columns of other formats go by their names, and may stand in another order.
+  // Columns of other formats are found by name and may be in another order.
   if (before.format !== 'text table') return true;
   if (first.length === before.names.length && first.every((cell, i) => cell === before.names?.[i]))
     return true;
@@ -99,7 +98,7 @@ function continuesTable(name: string, first: readonly string[], before: FirstTab
   );
 }
 
-/** The separator cuts the first row into nothing: it may be another. */
+/** The separator leaves the first row in one piece: another one may be right. */
 export class OneColumnError extends OptionError {
   constructor(
     readonly separator: string,
@@ -113,7 +112,7 @@ export function show(separator: string): string {
   return separator === '\t' ? 'tab' : separator === ' ' ? 'space' : JSON.stringify(separator);
 }
 
-/** The separator that cuts the most rows into as many columns as the first, at least two. */
+/** The separator with which most rows have as many columns as the first row, at least two. */
 export function guessSeparator(
   name: string,
   bytes: Uint8Array,
@@ -138,12 +137,12 @@ export function guessSeparator(
   return best;
 }
 
-/** Quotes belong to tables with a separator of one plain character. */
+/** Fields are quoted only in tables with a separator of one plain character. */
 export function isQuoted(separator: string): boolean {
   return separator.length === 1 && separator < '\x80';
 }
 
-/** The first rows, split into fields. Lenient: the reader says later what is wrong with a row. */
+/** The first rows, split into fields. Lenient: the reader later reports what is wrong with a row. */
 function sampleRows(bytes: Uint8Array, separator: string, whole: boolean): string[][] {
   const rows: string[][] = [];
   for (const { fields } of rowsOf(bytes, { separator, quoted: isQuoted(separator), whole })) {
@@ -156,9 +155,9 @@ function sampleRows(bytes: Uint8Array, separator: string, whole: boolean): strin
 export type HeaderGuess = 'header' | 'data' | 'unsure';
 
 /**
- * A first row with a number or a sign of something missing is data. Otherwise it is a header if its cells are usual names
- * of columns, if a column below is all numbers, or if the rows below are of another kind. Nothing is concluded from a
- * difference in kind if a cell of the first row comes again, as values do and names do not.
+ * A first row with a number or a missing value is data. Otherwise it is a header if its cells are usual names of columns, if a column below
+ * holds only numbers, or if the rows below are of another kind. A difference in kind does not count if a cell of the first row is repeated
+ * below, because values repeat and names do not.
  */
 export function guessHeader(
   first: readonly string[],
@@ -171,9 +170,9 @@ export function guessHeader(
   const repeated = names.size < first.length;
   if (repeated && names.has('')) return 'data';
   const usual = [...names].filter((cell) => USUAL_NAME.test(cell)).length >= 2;
-  // Only the usual names tell a file of a header alone from a file of one edge.
+  // Only usual names distinguish a file with just a header from a file with one edge.
   if (below.length === 0) return whole && usual ? 'header' : 'data';
-  // An empty cell names nothing: the value of that row is missing.
+  // An empty cell is not a name: the value of that row is missing.
   const overNumbers = first.some((cell, i) => cell !== '' && below.every((row) => isNumeric(row[i] ?? '')));
   if (usual || overNumbers) return 'header';
   if (repeated || below.length < FEW_ROWS) return 'data';
@@ -187,7 +186,7 @@ export function looksLikeHeader(...row: Parameters<typeof guessHeader>): boolean
   return guessHeader(...row) === 'header';
 }
 
-/** What a cell of text can have or lack. A name of a column often lacks what all values have, or has what they lack. */
+/** Traits that a cell of text can have. A column's name often lacks a trait that all values have, or has one that they lack. */
 const TRAITS: readonly ((cell: string) => boolean)[] = [
   isMail,
   (cell) => /\d/.test(cell),
@@ -199,12 +198,12 @@ const TRAITS: readonly ((cell: string) => boolean)[] = [
   (cell) => /[a-z]/i.test(cell),
 ];
 
-/** Every value of a column of addresses is one, so a first cell that is none decides alone. */
+/** Every value of a column of addresses is an address, so a first cell that is not one decides alone. */
 function isMail(cell: string): boolean {
   return cell.includes('@');
 }
 
-/** A word or a few, as columns are called. */
+/** A few words, as in names of columns. */
 const NAME_LIKE = /^\p{L}[\p{L}\p{N}]*(?:[ _.-][\p{L}\p{N}]+){0,4}$/u;
 
 /**
@@ -232,15 +231,15 @@ function otherShape(
 
 const LONGEST_NAME = 40;
 
-/** Whether the first column counts the rows and has no name, as data frames are written; two more hold the edges. */
+/** Whether the first column has no name and numbers the rows, as in saved data frames; two more columns hold the edges. */
 function areNumbered(first: readonly string[], below: readonly (readonly string[])[]): boolean {
   if (first[0] !== '' || first.length < 3) return false;
   return [0, 1].some((start) => below.every((row, i) => row[0] === String(start + i)));
 }
 
 /**
- * Whether a column holds codes below a word without a digit: alike but for their digits, as u17 and u4 or 2024-05-01 and
- * 2023-11-30, or with a digit at least in every one of many rows.
+ * Whether a column holds codes below a word without a digit. Codes differ only in their digits, as u17 and u4 or 2024-05-01 and 2023-11-30,
+ * or all of many rows have a digit.
  */
 function areCodes(above: string, below: readonly (readonly string[])[], column: number): boolean {
   const cells = below.map((row) => row[column] ?? '');
@@ -251,13 +250,13 @@ function areCodes(above: string, below: readonly (readonly string[])[], column: 
 /** In fewer rows a difference in kind may be chance. */
 const FEW_ROWS = 5;
 
-/** With this many rows a difference in kind in all columns is no chance. */
+/** With this many rows, a difference in kind in all columns is not chance. */
 const MANY_ROWS = 20;
 
-/** What tables write where a value is missing: in a row of data. */
+/** Texts that tables write for a missing value. */
 const MISSING = /^(na|n\/a|nan|null|nil|none|missing|unknown|-|\?)$/i;
 
-/** Whether tables use such a word as the name of a column. */
+/** Whether the word is a usual name of a column. */
 export function isUsualName(cell: string): boolean {
   return USUAL_NAME.test(cell.trim());
 }

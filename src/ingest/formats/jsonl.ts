@@ -1,4 +1,5 @@
-// JSON lines: an object or an array per line. Columns are the keys of the first line, in the order of its text, or positions.
+// JSON lines: an object or an array per line. Columns are the keys of the first line, in the order of its text, or the positions of an
+// array.
 
 import { throwIfAborted } from '../../errors.js';
 import { chooseColumns, clip, type TableColumns } from '../intake/columns.js';
@@ -11,7 +12,7 @@ import { decodeLine, linesOf, MAX_LINE_BYTES, showLine } from './lines.js';
 
 type JsonRow = Record<string, unknown>;
 
-/** The rows of JSON lines, into a target that may hold those of others. */
+/** Adds the rows of JSON lines to a target, which may already hold rows of other tables. */
 export async function fillJsonLines(
   source: ByteSource,
   options: ReaderOptions,
@@ -44,14 +45,14 @@ export async function fillJsonLines(
     try {
       row = JSON.parse(text);
     } catch (cause) {
-      // Some versions of Node end their own recursion.
+      // Some versions of Node limit their own recursion.
       if (cause instanceof RangeError) return 'not readable JSON: it is nested too deeply';
       return `not valid JSON (${(cause as Error).message})`;
     }
     if (typeof row !== 'object' || row === null) return 'not a JSON object or array';
     intake ??= begin();
     const twice = repeatedKey(text, keys, intake.columns);
-    return twice === undefined ? intake.take() : `column ${clip(twice)} comes twice in the line`;
+    return twice === undefined ? intake.take() : `column ${clip(twice)} occurs twice in the line`;
   };
   for await (const lines of linesOf(source.chunks)) {
     throwIfAborted(options.signal);
@@ -95,7 +96,9 @@ function encodeId(column: IdColumn, value: unknown, text: string): number | stri
   return `the id is ${asText(value) || 'null'}; an id is a text or a number`;
 }
 
-/** The fields of a row that are texts or exact numbers, as ids are written, '' for others: an object's by name, an array's, or a value alone. */
+/**
+ * The fields of a row as ids are written: texts and exact numbers, '' for anything else. The row is an object, an array or a single value.
+ */
 export function idTexts(row: unknown, names: readonly string[] | undefined, most: number): string[] {
   if (Array.isArray(row)) return row.slice(0, most).map(idText);
   if (typeof row !== 'object' || row === null) return row === undefined ? [] : [idText(row)];
@@ -138,26 +141,26 @@ function plainDigits(written: string): string {
   return `${sign}${plain}e${Number(exponent) - fraction.length + digits.length - plain.length}`;
 }
 
-/** The value of a field of the row itself, not of what every object inherits. */
+/** The value of the row's own field, never of an inherited one. */
 export function ownValue(row: object, key: string): unknown {
   return Object.hasOwn(row, key) ? (row as JsonRow)[key] : undefined;
 }
 
-/** The first used column whose key comes twice in the object: JSON.parse takes the last one without a word. */
+/** The first used column whose key occurs twice in the object: JSON.parse silently takes the last one. */
 function repeatedKey(text: string, keys: readonly string[], columns: TableColumns): string | undefined {
   const { users, items, count, value, filter } = columns;
   for (const column of [users, items, count, value, ...filter]) {
     if (column === undefined) continue;
     const written = JSON.stringify(keys[column]);
     const first = text.indexOf(written);
-    // A close look only where it may be: a key can also be written with escapes.
+    // Parse the keys only if a repetition is possible: a key can also be written with escapes.
     if (!text.includes('\\') && (first < 0 || text.indexOf(written, first + 1) < 0)) continue;
     if (outerKeys(text).filter((found) => found === keys[column]).length > 1) return keys[column];
   }
   return undefined;
 }
 
-/** The keys of the object that a line holds, in the order of the text: an engine puts keys made of digits first. */
+/** The keys of the object in a line, in the order of the text; JavaScript itself puts keys made of digits first. */
 export function keysOf(text: string): string[] {
   return [...new Set(outerKeys(text))];
 }
@@ -174,7 +177,7 @@ function outerKeys(text: string): string[] {
   return keys;
 }
 
-/** No sound id or count is nested at all; deeper than this, a runtime may run out of call stack over it. */
+/** No valid id or count is nested. Beyond this depth, a runtime may exhaust its call stack. */
 const MOST_DEPTH = 100;
 
 /** A value as text. A damaged line can nest deeper than the call stack. */

@@ -1,11 +1,11 @@
-// A stream of bytes as lines, for formats that are read line by line.
+// Cuts a stream of bytes into lines, for formats that are read line by line.
 
 import { withoutMark } from './scan.js';
 
-/** A line longer than this is given up: such a file holds no lines. */
+/** The longest line that is read; a file with longer ones does not consist of lines. */
 export const MAX_LINE_BYTES = 1 << 24;
 
-// A byte order mark belongs to the very start of a file, where `linesOf` takes it away; anywhere else it is text.
+// `linesOf` removes a byte order mark at the start of a file; anywhere else it is text.
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The line as text; undefined if it is not UTF-8. */
@@ -26,13 +26,13 @@ const LF = 10;
 const CR = 13;
 
 /**
- * The lines of the stream without their ends (LF, CR LF or CR), in batches. A line beyond the limit comes cut, just
- * longer, without waiting for its end.
+ * The lines of the stream without their ends (LF, CR LF or CR), in batches. A line beyond the limit is cut just above it, without waiting
+ * for its end.
  */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array[]> {
   let parts: Uint8Array[] = [];
   let held = 0;
-  /** Inside a line that was given up: the rest of it is passed over. */
+  /** True inside a line beyond the limit: the rest of it is skipped. */
   let skipping = false;
   let begun = false;
   let afterReturn = false;
@@ -44,7 +44,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     else if (afterReturn && chunk[0] === LF) start = 1;
     begun = true;
     afterReturn = chunk.at(-1) === CR;
-    // Searched once per chunk, so that files without CR lose no time.
+    // Search for CR once per chunk, so that files without CR lose no time.
     let nextReturn = chunk.indexOf(CR, start);
     for (;;) {
       let end = chunk.indexOf(LF, start);

@@ -1,5 +1,5 @@
-// What threads do to read tables of whole numbers: each takes a column of a group of rows straight into its place among all
-// rows. Whatever is not plain is thrown: the reader of rows then reads the table, and says what is wrong where something is.
+// The tasks of threads that read tables of whole numbers. Each task writes one column of a row group directly to its place among all rows.
+// It throws if the column holds anything else; the reader of rows then reads the table and reports errors.
 
 import { serveTasks } from '../../parallel/worker.js';
 import type { Values } from '../../parquet/decode.js';
@@ -13,19 +13,19 @@ export interface ColumnTask {
   readonly column: ParquetColumn;
   readonly chunk: ColumnChunk;
   readonly rows: number;
-  /** Absent: the numbers are looked at, and kept nowhere. */
+  /** Absent: the numbers are checked but not stored. */
   readonly into: Uint32Array | undefined;
-  /** The place of the first row. */
+  /** The position of the first row. */
   readonly at: number;
-  /** The least and the largest number that is plain. */
+  /** The least and the largest number that is allowed. */
   readonly least: number;
   readonly most: number;
-  /** Units that the file has unpacked to so far, which all its tasks count up together, and how many it may. */
+  /** The unpacked size of the file so far, in units, which all its tasks increase, and its limit. */
   readonly spent: Int32Array;
   readonly mostSpent: number;
 }
 
-/** Bytes of a unit of what has been unpacked. */
+/** Bytes per unit of unpacked size. */
 export const SPENT_UNIT = 1024;
 
 /** The largest number of a column of a group of rows. */
@@ -50,13 +50,13 @@ export async function readColumn(task: ColumnTask): Promise<number> {
   return numbers.largest;
 }
 
-/** The numbers of the pages of one column: where they go, and how large and small they are. */
+/** The numbers of the pages of one column: where they are written, and their range. */
 class PlainNumbers {
   largest = 0;
   smallest = 0xffffffff;
   readonly #into: Uint32Array | undefined;
   readonly #signed: boolean;
-  /** The dictionary that was met last, and its numbers. */
+  /** The last dictionary, and its numbers. */
   #known: Values | undefined;
   #numbers: Uint32Array = new Uint32Array(0);
 
@@ -84,7 +84,7 @@ class PlainNumbers {
     if (this.#into) pick(this.#numbers, index, rows, this.#into, at);
   }
 
-  /** Those of a dictionary are all taken to be used. */
+  /** All numbers of a dictionary count as used. */
   #see(numbers: Uint32Array): void {
     let largest = this.largest;
     let smallest = this.smallest;
@@ -102,7 +102,7 @@ function pick(from: Uint32Array, index: Uint32Array, count: number, into: Uint32
   for (let i = 0; i < count; i++) into[at + i] = from[index[i]];
 }
 
-/** Numbers below 2³²; throws where there is another. */
+/** Numbers below 2³²; throws if there is any other. */
 function toNumbers(values: Values, signed: boolean): Uint32Array {
   if (values.kind === 'words' && values.per === 2) {
     const { words } = values;
@@ -115,7 +115,7 @@ function toNumbers(values: Values, signed: boolean): Uint32Array {
     if (high === 0) return result;
   } else if (values.kind === 'numbers' && values.numbers instanceof Int32Array) {
     const { numbers } = values;
-    // The sign of any shows in that of all.
+    // If any number is negative, so is the bitwise or of all.
     let all = 0;
     if (signed) for (let i = 0; i < numbers.length; i++) all |= numbers[i];
     if (all >= 0) return new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length);
@@ -124,10 +124,10 @@ function toNumbers(values: Values, signed: boolean): Uint32Array {
 }
 
 function notPlain(): DamagedError {
-  return new DamagedError('it is no plain table of whole numbers');
+  return new DamagedError('it is not a plain table of whole numbers');
 }
 
-/** Ids from … to−1 and the table of what is known of each: met or not, then its vertex. */
+/** Ids from … to−1, and a table with an entry for each: first whether it occurs, then its vertex. */
 export interface IdTask {
   readonly ids: Uint32Array;
   readonly from: number;
@@ -135,12 +135,12 @@ export interface IdTask {
   readonly table: Uint32Array;
 }
 
-/** Notes the ids that are met. Threads may note the same: each writes the same number. */
+/** Marks the ids that occur. Threads may mark the same id: each writes the same number. */
 export function noteIds({ ids, from, to, table }: IdTask): void {
   for (let row = from; row < to; row++) table[ids[row]] = 1;
 }
 
-/** Makes the ids the vertices that the table has for them. */
+/** Replaces ids by their vertices in the table. */
 export function placeIds({ ids, from, to, table }: IdTask): void {
   for (let row = from; row < to; row++) ids[row] = table[ids[row]];
 }

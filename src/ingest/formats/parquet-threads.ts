@@ -1,5 +1,5 @@
-// Parquet tables of whole numbers, read by several threads. The graph has the same bits as the one that the reader of rows
-// makes. Tables with anything else are left to that reader, which also reports all errors.
+// Reads Parquet tables of whole numbers with several threads. The graph has the same bits as that of the reader of rows. That reader reads
+// all other tables, and reports all errors.
 
 import { throwIfAborted } from '../../errors.js';
 import { MAX_EDGES } from '../../graph/build.js';
@@ -26,14 +26,14 @@ const GROUPS = taskModule('./parquet-tasks.js', import.meta.url);
 
 /** With fewer rows, threads take longer to start than the rows to read. */
 const LEAST_ROWS = 1 << 20;
-/** A file with more rows per byte repeats rows, which the reader of rows merges on the way. */
+/** A file with more rows per byte repeats rows, which the reader of rows merges while it reads. */
 const ROWS_PER_BYTE = 8;
-/** Memory that a row takes at most, without and with counts, and the share of what is free that may be taken. */
+/** The most memory of a row, without and with counts, and the share of free memory that may be used. */
 const ROW_BYTES = 20;
 const COUNTED_ROW_BYTES = 32;
 const SHARE_OF_FREE = 0.75;
 
-/** The graph of these files; undefined where one of them is anything but a large plain table of whole numbers. */
+/** The graph of these files; undefined unless all of them are large plain tables of whole numbers. */
 export async function readWithThreads(
   paths: readonly string[],
   options: ReaderOptions,
@@ -85,7 +85,7 @@ interface Chunk {
   readonly chunk: ColumnChunk;
 }
 
-/** The groups of all files; undefined where there is another kind of file or of column. */
+/** The row groups of all files; undefined if a file or a column is of another kind. */
 async function groupsOf(
   paths: readonly string[],
   options: ReaderOptions,
@@ -130,7 +130,7 @@ async function groupsOf(
   return groups;
 }
 
-/** All rows, by their vertices. */
+/** All rows, as vertices. */
 async function readRows(groups: readonly Group[], options: ReaderOptions) {
   const pool = await createPool(GROUPS, threadCount(options.threads, 2 * groups.length));
   try {
@@ -143,7 +143,7 @@ async function readRows(groups: readonly Group[], options: ReaderOptions) {
   }
 }
 
-/** Hands the rows over to the spill, distributed by the threads that read them. */
+/** Passes the rows to the spill; the threads that read rows distribute them. */
 async function spillRows(
   groups: readonly Group[],
   spill: RowSpill,
@@ -211,10 +211,10 @@ async function readColumns(
   return { users, items, counts, most };
 }
 
-/** Pieces that the ids are cut into for each thread. */
+/** Number of pieces of the ids per thread. */
 const PIECES_PER_THREAD = 4;
 
-/** Makes ids the vertices that they lead to, in the order of the ids, which it returns. */
+/** Replaces ids by vertices in the order of the ids, and returns the ids. */
 async function numberIds(
   pool: WorkerPool,
   ids: Uint32Array,

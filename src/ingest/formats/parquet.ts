@@ -1,4 +1,4 @@
-// A Parquet table → graph. Whole numbers are taken as numbers, texts as bytes, each distinct one of a dictionary once.
+// Reads a graph from a Parquet table. Whole numbers are read as numbers, texts as bytes; each entry of a dictionary is read once.
 
 import { AbortError, InputError } from '../../errors.js';
 import { readError } from '../../files/read-error.js';
@@ -20,7 +20,7 @@ import { TableTarget } from '../intake/target.js';
 import type { ReaderOptions, ReadResult, RejectSink } from '../options.js';
 import { numberOf } from '../where/filter.js';
 
-/** `kinds`: 'text' keeps digits as text, where the caller knows that they were. */
+/** `kinds`: 'text' keeps digits as text, for callers that know they were texts. */
 export async function readParquet(
   source: ParquetSource,
   options: ReaderOptions,
@@ -32,7 +32,7 @@ export async function readParquet(
   return target.finish(sourceLabel(source));
 }
 
-/** The rows of a Parquet table, into a target that may hold those of others. */
+/** Adds the rows of a Parquet table to a target, which may already hold rows of other tables. */
 export async function fillParquet(
   source: ParquetSource,
   options: ReaderOptions,
@@ -43,7 +43,7 @@ export async function fillParquet(
   await inWords(path, () => withParquet(source, (file) => readEdges(file, path, options, target, kinds)));
 }
 
-/** The named columns, row by row, as texts; null where there is no value. A function chooses them by place among all. */
+/** The named columns, row by row, as texts; null for a missing value. A function chooses them by position. */
 export async function readParquetColumns(
   path: string,
   wanted: readonly string[] | ((names: readonly string[]) => readonly number[]),
@@ -65,7 +65,7 @@ export async function readParquetColumns(
   );
 }
 
-/** Names of the first columns and the first rows as texts. */
+/** The names of the first columns, and the first rows as texts. */
 export async function firstRows(
   source: ParquetSource,
   most: number,
@@ -121,7 +121,7 @@ async function readEdges(
   const encodeUser = idEncoder(collector.users, file.columns[users], kinds.users);
   const encodeItem = idEncoder(collector.items, file.columns[items], kinds.items);
   const wanted = [...new Set([users, items, count, value, ...filter])].filter((c) => c !== undefined);
-  /** Where each column is among those that are read. */
+  /** The position of each column among those that are read. */
   const slots = new Map(wanted.map((column, slot) => [column, slot]));
   const show = wanted.map((column) => shown(file.columns[column]));
   const numbers = wanted.map((column) => numberIn(file.columns[column]));
@@ -156,10 +156,10 @@ async function readEdges(
   target.close(path, 'parquet', columns);
 }
 
-/** Characters of a cell that go to the rejects. */
+/** Characters of a cell that are written to the rejects. */
 const SHOWN = 1000;
 
-/** Throws where a column holds what has no text. */
+/** Throws if the values of a column cannot be ids. */
 function requireValues({ name, meaning }: ParquetColumn): void {
   if (meaning.kind !== 'other') return;
   throw new InputError(`column ${clip(name)} holds ${meaning.what}, which cannot be ids; choose another`);
@@ -183,7 +183,7 @@ function idEncoder(ids: IdColumn, column: ParquetColumn, asked: IdKind | undefin
     const bytes = bytesAt(values, at);
     return ids.encode(bytes, 0, bytes.length);
   };
-  // The values of a dictionary come again and again.
+  // Cached, because the values of a dictionary repeat.
   let known: Values | undefined;
   let codes = new Float64Array(0);
   return ({ present, values, at }) => {
@@ -198,7 +198,7 @@ function idEncoder(ids: IdColumn, column: ParquetColumn, asked: IdKind | undefin
   };
 }
 
-/** Numbers of a column straight from its values, where they are plain ones. */
+/** Reads numbers directly from the values of a column, if they are plain. */
 function numberIn({ meaning }: ParquetColumn): ((cell: Cell) => number | undefined) | undefined {
   if (meaning.kind === 'whole') {
     return ({ present, values, at }) => (present ? Number(wholeAt(values, at, meaning.signed)) : Number.NaN);
@@ -212,7 +212,7 @@ function numberIn({ meaning }: ParquetColumn): ((cell: Cell) => number | undefin
 
 const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** The value of a cell for people and for counts. */
+/** The value of a cell as text, for messages and counts. */
 function shown(column: ParquetColumn): (cell: Cell) => string | null {
   const render = renderer(column);
   return ({ present, values, at }) => {

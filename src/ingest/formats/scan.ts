@@ -1,15 +1,15 @@
-// The fields of a row of separated text, byte by byte: the one reader of such tables, for edges as for titles and lists.
-// A line ends with LF, CR LF or CR; a field in double quotes may hold separators, line ends and doubled quotes.
+// Finds the fields of a row of separated text, byte by byte: for edges, titles and lists alike. A line ends with LF, CR LF or CR; a field
+// in double quotes may hold separators, line ends and doubled quotes.
 
 const LF = 10;
 const CR = 13;
 const QUOTE = 34;
 const TAB = 9;
 
-/** A row longer than this is taken for a sign of an unterminated quote or of a file that is no table. */
+/** The longest row. A longer one means an unterminated quote, or a file that is not a table. */
 export const MAX_ROW_BYTES = 1 << 24;
 
-/** What a scan answers instead of a position: the row goes on in the next chunk, or cannot be read. */
+/** Results of a scan other than a position: the row continues in the next chunk, or cannot be read. */
 export const MORE = -1;
 export const BAD = -2;
 /** … or the quote is a plain character. */
@@ -19,13 +19,15 @@ export interface ScanOptions {
   readonly separator: string;
   /** Whether a field may stand in double quotes. */
   readonly quoted: boolean;
-  /** The slot in which each column is kept, −1 for none; without it column c is kept in slot c. */
+  /** For each column the slot that keeps it, −1 for none. Default: column c is in slot c. */
   readonly slots?: Int32Array;
-  /** A field that is not well quoted on its line is taken as it stands; always so between tabs, where words may begin with a quote. */
+  /**
+   * A field that is not well quoted on its line is read as plain text. This is always so between tabs, where words may begin with a quote.
+   */
   readonly lenient?: boolean;
 }
 
-/** Scans rows; afterwards it holds where the fields of the last one stand. */
+/** Scans rows, and holds the positions of the fields of the last one. */
 export class RowScanner {
   readonly #separator: Uint8Array;
   readonly #quoted: boolean;
@@ -35,7 +37,7 @@ export class RowScanner {
   #stops = new Int32Array(64);
   #escaped = new Uint8Array(64);
 
-  /** Of the row scanned last: its columns, its lines (quotes may hold line ends), what is wrong with it. */
+  /** Of the last row: number of columns, number of lines (quotes may hold line ends), and what is wrong with it. */
   fields = 0;
   lines = 1;
   problem = '';
@@ -48,8 +50,7 @@ export class RowScanner {
   }
 
   /**
-   * Finds the fields of the row that begins at `from`; returns where the next row begins, or MORE, or BAD. `final`: no
-   * byte follows.
+   * Finds the fields of the row that begins at `from`. Returns the position of the next row, MORE or BAD. `final`: no byte follows.
    */
   scan(bytes: Uint8Array, from: number, final: boolean): number {
     const length = bytes.length;
@@ -123,7 +124,7 @@ export class RowScanner {
     this.#escaped = escaped;
   }
 
-  /** The field whose opening quote is at `open`; returns the position of the separator or line end behind it. */
+  /** Scans the field whose opening quote is at `open`; returns the position of the separator or line end after it. */
   #scanQuoted(bytes: Uint8Array, open: number, field: number, slot: number, final: boolean): number {
     const length = bytes.length;
     const oneLine = this.#separator[0] === TAB;
@@ -158,12 +159,12 @@ export class RowScanner {
     }
     this.problem =
       this.lines === 1
-        ? `column ${field + 1} goes on after its closing double quote`
+        ? `column ${field + 1} continues after its closing double quote`
         : `column ${field + 1} opens a double quote that does not close on its line, nor at the end of a column below`;
     return BAD;
   }
 
-  /** The row wants the next chunk too; too long a row is given up. `quote` is the column of an open quote. */
+  /** The row needs the next chunk, or is too long. `quote` is the column of an open quote. */
   #more(held: number, quote?: number): number {
     if (held <= MAX_ROW_BYTES) return MORE;
     this.problem =
@@ -181,8 +182,8 @@ export interface TextRow {
 }
 
 /**
- * The rows of a table that is in memory, blank ones left out: lenient with quotes, since nothing is lost by it.
- * `whole`: the bytes are the whole table; otherwise a last row without its end is left out, unless it is the first.
+ * The rows of a table in memory, without blank ones; lenient with quotes. `whole`: the bytes are the whole table; otherwise a last row
+ * without its end is left out, unless it is the first.
  */
 export function* rowsOf(
   bytes: Uint8Array,
@@ -214,7 +215,7 @@ export function* rowsOf(
   }
 }
 
-/** Where the next line end begins, or −1. */
+/** The position of the next line end, or −1. */
 export function endOfLine(bytes: Uint8Array, from: number): number {
   for (let pos = from; pos < bytes.length; pos++) if (bytes[pos] === LF || bytes[pos] === CR) return pos;
   return -1;
@@ -237,7 +238,7 @@ export function unescaped(bytes: Uint8Array, start: number, stop: number): Uint8
   return result.subarray(0, length);
 }
 
-/** The bytes behind a byte order mark, which only the very start of a file has. */
+/** The bytes after a byte order mark, which only the start of a file has. */
 export function withoutMark(bytes: Uint8Array): Uint8Array {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }

@@ -1,4 +1,4 @@
-/** A growing list of whole numbers below 2^32, in blocks, so that growing copies nothing. */
+/** A growing list of whole numbers below 2^32, in blocks, so that growth copies nothing. */
 export class NumberBlocks {
   readonly #blocks: Uint32Array[] = [];
   #last: Uint32Array = new Uint32Array(0);
@@ -26,7 +26,7 @@ export class NumberBlocks {
     this.#blocks[index >>> BITS][index & MASK] = value;
   }
 
-  /** Forgets all but the first `length` values. */
+  /** Keeps only the first `length` values. */
   truncate(length: number): void {
     this.#length = length;
     this.#blocks.length = (length + MASK) >>> BITS;

@@ -1,4 +1,4 @@
-// Rows of (user, item, count) from any reader → finished graph and its counts of rows.
+// Collects rows (user, item, count) from any reader, and makes the graph and its counts of rows.
 
 import { InputError } from '../../errors.js';
 import { addCounts, buildGraph, MAX_EDGES } from '../../graph/build.js';
@@ -17,12 +17,12 @@ import type { ValueColumn } from './value-column.js';
 /** The largest count of one row and of one edge. */
 export const MAX_COUNT = 2 ** 32 - 1;
 
-/** Bad rows that are set aside before reading stops: a table with more is of another kind than was thought. */
+/** The most bad rows that are set aside; a table with more is not what the options say. */
 export const MAX_REJECTS = 1_000_000;
-/** … and the characters of their texts together. */
+/** … and the most characters of their texts in all. */
 export const MAX_REJECTED_TEXT = 1 << 26;
 
-/** A column of a group of rows, before it is known where its numbers go. */
+/** A column of a row group, before its numbers have a place. */
 export type ColumnSource = Omit<ColumnTask, 'into' | 'at'>;
 
 /** A group of rows whose users, items and perhaps counts are whole numbers. */
@@ -33,30 +33,30 @@ export interface ColumnGroup {
   readonly count: ColumnSource | undefined;
 }
 
-/** Where the rows go of a table that is too large for memory; what is read is then no graph. */
+/** Receives the rows of a table that is too large for memory; the result is then not a graph. */
 export interface RowSpill {
-  /** Rows that are held in memory before they are handed over. */
+  /** Number of rows in memory before they are passed on. */
   readonly batch: number;
-  /** Rows by the codes that the columns have given so far. */
+  /** Rows, by the codes of the columns. */
   take(
     users: Uint32Array,
     items: Uint32Array,
     counts: Uint32Array | undefined,
     columns: Readonly<Record<SideName, IdColumn>>,
   ): void;
-  /** Rows of plain whole numbers, read by threads; rejects if they are not plain. `onRows` is told how many more were taken. */
+  /** Rows of plain whole numbers, read by threads; rejects if they are not plain. `onRows` receives the number of further rows. */
   takeColumns(
     groups: readonly ColumnGroup[],
     counted: boolean,
     options: Pick<TaskOptions, 'threads' | 'signal'> & { onRows(rows: number): void },
   ): Promise<void>;
-  /** Forgets the rows that came, where all were plain numbers: they will come again. */
+  /** Discards the rows so far, which were all plain numbers: they will be read again. */
   restart(): void;
-  /** After the last; `keepItem` as for a graph. */
+  /** Called after the last row; `keepItem` as for a graph. */
   finish(columns: Readonly<Record<SideName, IdColumn>>, keepItem?: (code: number) => boolean): void;
 }
 
-/** What is read where the rows go elsewhere. */
+/** The result if rows go elsewhere. */
 export const NO_GRAPH = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0 });
 
 export class EdgeCollector {
@@ -68,19 +68,19 @@ export class EdgeCollector {
   #values: Float64Array | undefined;
   #rejected = 0;
   #rejectedText = 0;
-  /** Rows that the condition on rows leaves out, and rows whose weight rounds to nothing. */
+  /** Rows that the condition leaves out, and rows whose weight rounds to 0. */
   #filtered = 0;
   #weightless = 0;
-  /** Several files have each a line 1: their names go with the rows that are set aside. */
+  /** With several files, rejected rows carry the name of their file. */
   nameRejects = false;
   readonly #options: Pick<ReaderOptions, 'filter' | 'weight'>;
-  /** Rows that were merged on the way. */
+  /** Rows that were merged while reading. */
   #merged = 0;
   readonly #spill: RowSpill | undefined;
   #spilled = 0;
   readonly #repeats = new RepeatEstimate();
 
-  /** `name` is the source, for messages. Without `rejects` the first bad row throws. */
+  /** `name` is the source, for messages. Without `rejects`, the first bad row throws. */
   constructor(
     public name: string,
     options: Pick<ReaderOptions, 'multigraph' | 'value' | 'spill' | 'filter' | 'weight'>,
@@ -101,7 +101,7 @@ export class EdgeCollector {
     return this.#spilled + this.#merged + this.users.codes.length;
   }
 
-  /** Adds a row by the codes that `users` and `items` gave, with its value where the options name a column of them. */
+  /** Adds a row by the codes of `users` and `items`, with its value if there is a column of values. */
   push(user: number, item: number, count: number, value?: number): void {
     if (count === 0) {
       this.#weightless++;
@@ -125,7 +125,7 @@ export class EdgeCollector {
     }
     if (this.#multigraph) {
       if (count !== 1 && !this.#counts) {
-        // Counts take memory from the first that is not 1.
+        // Counts take memory only from the first one that is not 1.
         this.#counts = new NumberBlocks();
         for (let before = 0; before < row; before++) this.#counts.push(1);
       }
@@ -140,14 +140,14 @@ export class EdgeCollector {
     if (this.#repeats.see(user, item, row + 1)) this.#merge();
   }
 
-  /** Rows that are too many for memory go elsewhere. */
+  /** Passes on rows that are too many for memory. */
   #handOver(spill: RowSpill): void {
     this.#spilled += this.users.codes.length;
     spill.take(this.users.codes.drain(), this.items.codes.drain(), this.#counts?.drain(), this);
     this.#counts = undefined;
   }
 
-  /** Makes equal pairs one row, so that memory follows the different pairs and not the rows. */
+  /** Merges equal pairs, so that memory grows with the distinct pairs and not with the rows. */
   #merge(): void {
     const [users, items] = [this.users.codes, this.items.codes];
     const before = users.length;
@@ -173,12 +173,12 @@ export class EdgeCollector {
     this.#repeats.restart(users, items);
   }
 
-  /** Counts a row that the condition on rows does not keep. */
+  /** Counts a row that the condition leaves out. */
   leaveOut(): void {
     this.#filtered++;
   }
 
-  /** Sets a bad row aside, or stops. `line` counts from 1; `where` names it, if the source has other units than lines. */
+  /** Sets a bad row aside, or throws. `line` counts from 1; `where` names the place if the source has no lines. */
   reject(line: number, reason: string, text: string, where = `${this.name}, line ${line}`): void {
     if (!this.rejects) {
       throw optionError`${where}: ${reason}. The row is ${clip(text)}. Correct it, or set bad rows aside with ${option('rejects', 'FILE')}`;
@@ -191,7 +191,7 @@ export class EdgeCollector {
           ? `more than ${MAX_REJECTS} rows are`
           : `more than ${MAX_REJECTED_TEXT} characters in ${this.#rejected} rows are`;
       throw new InputError(
-        `${where}: ${reason}. By now ${much} bad, so reading stops; check the separator, the columns and the format`,
+        `${where}: ${reason}. So far ${much} bad, so reading stops; check the separator, the columns and the format`,
       );
     }
     this.rejects.add({ line, reason: this.nameRejects ? `${this.name}: ${reason}` : reason, text });
@@ -242,13 +242,13 @@ export class EdgeCollector {
   #nothing(): InputError {
     if (this.#rejected > 0) {
       return new InputError(
-        `${this.name}: all ${this.#rejected} rows were rejected, so no edge is left; look at the reasons in the rejects file`,
+        `${this.name}: all ${this.#rejected} rows were rejected, so no edge is left; see the reasons in the rejects file`,
       );
     }
     const { nothing } = this.#options.filter ?? {};
     if (this.#filtered > 0 && nothing) return new InputError(`${this.name}: ${nothing}`);
     if (this.#filtered > 0) {
-      return optionError`${this.name}: ${option('where')} leaves out all ${this.#filtered} rows; ask for less, or look at the cells that it compares`;
+      return optionError`${this.name}: ${option('where')} leaves out all ${this.#filtered} rows; relax it, or check the cells that it compares`;
     }
     if (this.#weightless > 0) {
       return optionError`${this.name}: all ${this.#weightless} weights of ${option('weight')} round to 0; give them in a smaller unit`;
@@ -271,7 +271,7 @@ export class EdgeCollector {
   }
 }
 
-/** The counts of what was read: good rows, different ones among them, and those that were set aside or left out. */
+/** The counts of rows: good ones, distinct pairs among them, and rows that were set aside or left out. */
 export function readCounts(
   { rows, kept }: { readonly rows: number; readonly kept: number },
   { filter, weight }: Pick<ReaderOptions, 'filter' | 'weight'>,
@@ -290,7 +290,7 @@ export function readCounts(
   });
 }
 
-/** The value of each edge, in the order of graph.users.neighbors, from those of the rows. */
+/** The value of each edge, in the order of graph.users.neighbors, from the values of the rows. */
 function edgeValues(
   { users }: BipartiteGraph,
   userOf: Uint32Array,

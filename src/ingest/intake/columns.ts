@@ -1,4 +1,4 @@
-// Which columns of a table hold users, items, counts, values and conditions: the same rules for every format.
+// Chooses the columns of users, items, counts, values and conditions, by the same rules for every format.
 
 import { InputError } from '../../errors.js';
 import { OptionError, type OptionWords, option, optionError, optionWords } from '../../options/error.js';
@@ -18,11 +18,11 @@ export interface TableColumns {
   /** Counts or weights. */
   readonly count: number | undefined;
   readonly value: number | undefined;
-  /** The columns of the condition on rows, in the order in which it names them. */
+  /** The columns of the condition, in the order in which it names them. */
   readonly filter: readonly number[];
 }
 
-/** Chooses the columns that the options name. `source` is what messages call the table. */
+/** Chooses the columns that the options name. `source` names the table in messages. */
 export function chooseColumns(
   source: string,
   names: readonly string[],
@@ -60,12 +60,12 @@ export function chooseColumns(
   return columns;
 }
 
-/** What messages call a column. */
+/** The name of a column in messages. */
 export function columnLabel({ names, header }: Pick<TableColumns, 'names' | 'header'>, at: number): string {
   return header ? `column ${clip(names[at])}` : `column ${at + 1}`;
 }
 
-/** The column that says how often a pair occurs, as counts or as weights, and the option that names it. */
+/** The column of counts or weights, and the option that names it. */
 export function countedBy({
   count,
   weight,
@@ -76,7 +76,7 @@ export function countedBy({
   return count === undefined ? undefined : { column: count, role: 'count' };
 }
 
-/** A column that was asked for is missing. */
+/** The error for a column that does not exist. */
 export class NoColumnError extends OptionError {
   constructor(parts: OptionWords) {
     super(parts);
@@ -96,7 +96,7 @@ export function findColumn(
     if (at >= 0 && typeof column === 'string') {
       const again = names.indexOf(column, at + 1);
       if (again < 0) return at;
-      throw optionError`${source}: columns ${at + 1} and ${again + 1} are both called ${clip(column)}; say which is meant by its number, as ${option(role, String(again + 1))}`;
+      throw optionError`${source}: columns ${at + 1} and ${again + 1} are both called ${clip(column)}; name one by its number, as in ${option(role, String(again + 1))}`;
     }
   }
   // Only plain digits are a number: 0x1 and 1e0 are names.
@@ -111,7 +111,7 @@ export function findColumn(
   );
 }
 
-/** A value for a message: quoted, control characters written out, long ones cut. */
+/** A value for a message: quoted, with control characters escaped and long texts cut. */
 export function clip(value: string): string {
   return safeJson(JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value));
 }

@@ -1,5 +1,5 @@
-// Ids by their bytes: each distinct byte string gets a code in order of first sight. Open addressing over an arena,
-// so that ten million rows make no JavaScript string but one per distinct id.
+// Codes of ids: each distinct byte string gets a code in order of first appearance. It uses open addressing over an arena, so that ten
+// million rows create only one JavaScript string per distinct id.
 
 import { InputError } from '../../errors.js';
 import { inSharedMemory } from '../../math/memory.js';
@@ -8,11 +8,11 @@ import { requireHeap } from './text-memory.js';
 
 const MAX_ARENA = 2 ** 32 - 1;
 /**
- * Different ids may take so many bytes together whatever their length; beyond, so many each on average: a small packed
- * file holds gigabytes of long ids that differ in a digit, but not of short ones.
+ * Up to `bytes` bytes in all, ids may have any length; beyond, at most `average` bytes on average. A small compressed file can hold
+ * gigabytes of long ids that differ in one digit, but not of short ids.
  */
 export const LONG_IDS = { bytes: 2 ** 27, average: 512 };
-/** Ids up to this many bytes are kept in the table itself. */
+/** Ids of at most this many bytes are stored in the table itself. */
 const INLINE = 11;
 const LONG = 0xff000000;
 
@@ -77,7 +77,7 @@ export class ByteDictionary {
     }
   }
 
-  /** The bytes of an entry; a view that later additions may leave behind. */
+  /** The bytes of an entry: a view that is stale after later additions. */
   bytes(code: number): Uint8Array {
     return this.#arena.subarray(code === 0 ? 0 : this.#ends[code - 1], this.#ends[code]);
   }
@@ -110,7 +110,7 @@ export class ByteDictionary {
           `the ids are too long: ${this.#count} different ones take ${Math.round(used / this.#count)} bytes each, and from ${LONG_IDS.bytes} bytes together on they may take ${LONG_IDS.average}; number them first`,
         );
       }
-      // In the end they become texts: what will not fit then need not be gathered now.
+      // They become texts in the end, so stop as soon as these would not fit in memory.
       requireHeap('the data', this.#count, used);
       const grown = new Uint8Array(Math.min(MAX_ARENA, Math.max(2 * this.#arena.length, used)));
       grown.set(this.#arena.subarray(0, this.#used));
@@ -140,19 +140,19 @@ export class ByteDictionary {
   }
 }
 
-/** Numbers below this, and up to so many times the number of codes, are looked up in a plain table. */
+/** Numbers below the first limit, or below a multiple of the number of codes, are looked up in a plain table. */
 const DIRECT = 1 << 20;
 const DIRECT_PER_CODE = 8;
 
-/** Whole numbers below 2^32 to codes in order of first sight: small ones by a table, those that are spread thinly by hashing. */
+/** Maps whole numbers below 2^32 to codes in order of first appearance: small ones by a table, sparse ones by hashing. */
 export class NumberDictionary {
-  /** Code + 1 of each small number, 0: not seen. */
+  /** Code + 1 of each small number; 0 if it did not occur. */
   #direct = new Uint32Array(1 << 12);
   #keys = new Uint32Array(1 << 12);
   #codes = new Uint32Array(1 << 12);
   #values = new Uint32Array(1 << 10);
   #count = 0;
-  /** Codes that are hashed; some of them may be in the table by now. */
+  /** Number of hashed codes; some of them may since be in the table. */
   #hashed = 0;
 
   get size(): number {
@@ -221,7 +221,7 @@ export class NumberDictionary {
   }
 }
 
-/** Where a slot begins, before the mask: a multiple of 4. */
+/** The start of a slot, before the mask: a multiple of 4. */
 function hashOf(a: number, b: number, c: number): number {
   return (hashWords(a, b, c) << 2) >>> 0;
 }

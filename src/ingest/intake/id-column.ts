@@ -1,6 +1,6 @@
-// One column of ids on its way from bytes to vertices. While every id is a plain whole number below 2^32 − 1 the number
-// itself is the code; the first other id turns the column to dictionary codes. At the end the distinct ids are sorted
-// (whole numbers by value, texts by code unit) and each row gets its vertex, so row order never matters.
+// One column of ids, from bytes to vertices. While every id is a plain whole number below 2^32 − 1, the number itself is the code; the
+// first other id switches the column to dictionary codes. At the end the distinct ids are sorted (whole numbers by value, texts by code
+// unit) and each row gets its vertex, so row order never matters.
 
 import { MAX_ID_BYTES, VertexIds } from '../../graph/ids.js';
 import { NumberBlocks } from './blocks.js';
@@ -9,16 +9,16 @@ import { requireHeap } from './text-memory.js';
 
 /** The largest whole number that is a code by itself. */
 export const MAX_SMALL = 2 ** 32 - 2;
-/** Longest whole number that is always exact as a number; longer ids stay texts. */
+/** Digits of the longest whole number that is always exact; longer ids stay texts. */
 const MAX_DIGITS = 15;
 
-/** What `encode` answers for an id that cannot be used. */
+/** What `encode` returns for an id that cannot be used. */
 export const EMPTY_ID = -1;
 export const NOT_UTF8 = -2;
 export const TOO_LONG = -3;
 export const ZERO_BYTE = -4;
 
-/** What is wrong with an id, by what `encode` answered. */
+/** What is wrong with an id, by the result of `encode`. */
 export function idProblem(code: number): string {
   if (code === EMPTY_ID) return 'the id is empty';
   if (code === TOO_LONG) return `the id is longer than ${MAX_ID_BYTES} bytes; write a shorter one`;
@@ -27,8 +27,8 @@ export function idProblem(code: number): string {
 }
 
 /**
- * 'guess': whole numbers until something else comes. 'dictionary': codes from the start, so that a code once given
- * stays valid; whole numbers in the end if all ids are. 'text': texts even where all ids are digits.
+ * 'guess': whole numbers until another id appears. 'dictionary': codes from the start, so that a code never changes; whole numbers in the
+ * end if all ids are. 'text': texts even if all ids are digits.
  */
 export type IdKind = 'guess' | 'dictionary' | 'text';
 
@@ -36,10 +36,10 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export class IdColumn {
-  /** The code of each row; push what `encode` gave. */
+  /** The code of each row, as `encode` returned it. */
   readonly codes = new NumberBlocks();
   #dictionary: ByteDictionary | undefined;
-  /** Codes of byte strings that are no ids, and why; no row uses them. */
+  /** Codes of byte strings that are not ids, and why; no row uses them. */
   #bad: Map<number, number> | undefined;
   readonly #textOnly: boolean;
 
@@ -49,8 +49,7 @@ export class IdColumn {
   }
 
   /**
-   * The code of the id in bytes start … stop−1, or what `idProblem` puts into words. Push it before encoding the next:
-   * codes can change.
+   * The code of the id in bytes start … stop−1, or a number that `idProblem` explains. Push it before encoding the next: codes can change.
    */
   encode(bytes: Uint8Array, start: number, stop: number): number {
     if (start >= stop) return EMPTY_ID;
@@ -71,7 +70,7 @@ export class IdColumn {
     return problem;
   }
 
-  /** The code of an id given as text. Half a surrogate pair is no text: in UTF-8 all such would become one. */
+  /** The code of an id given as text. Half a surrogate pair is refused: in UTF-8 all of them would become the same id. */
   encodeText(id: string): number {
     if (id.length > MAX_ID_BYTES) return TOO_LONG;
     if (!id.isWellFormed()) return NOT_UTF8;
@@ -100,12 +99,12 @@ export class IdColumn {
     return this.#dictionary!.bytes(code);
   }
 
-  /** The ids of all codes of a column that is not numeric, in memory that threads share: one after the other, and where each ends. */
+  /** The ids of all codes of a column that is not numeric, in memory that threads share: concatenated, with the end of each. */
   entries(): { readonly bytes: Uint8Array; readonly ends: Uint32Array } {
     return this.#dictionary!.entries();
   }
 
-  /** From here on a code once given stays valid. */
+  /** From here on codes never change. */
   keepCodes(): void {
     if (this.#dictionary === undefined) this.#toDictionary();
   }
@@ -169,7 +168,7 @@ export class IdColumn {
     return { rank, ids: VertexIds.texts(order.map((at) => texts[at])) };
   }
 
-  /** The codes below `limit` that rows use, ascending, and the place of each among them. */
+  /** The codes below `limit` that rows use, ascending, and the position of each among them. */
   #rankUsed(limit: number): { rank: Uint32Array; used: Uint32Array } {
     const rank = new Uint32Array(limit);
     for (const part of this.codes.parts()) for (let i = 0; i < part.length; i++) rank[part[i]] = 1;
@@ -204,7 +203,7 @@ export function smallInteger(bytes: Uint8Array, start: number, stop: number): nu
   return value <= MAX_SMALL ? value : -1;
 }
 
-/** True if the bytes are how a whole number is written: optional minus, no leading zero, at most 15 digits. */
+/** True if the bytes write a whole number: optional minus, no leading zero, at most 15 digits. */
 export function isInteger(bytes: Uint8Array): boolean {
   const minus = bytes[0] === 45 ? 1 : 0;
   const digits = bytes.length - minus;
@@ -214,7 +213,7 @@ export function isInteger(bytes: Uint8Array): boolean {
   return true;
 }
 
-/** 0 if the bytes are UTF-8 text without a zero byte; otherwise what `encode` answers. */
+/** 0 if the bytes are UTF-8 text without a zero byte; otherwise the result of `encode`. */
 function textProblem(bytes: Uint8Array, start: number, stop: number): number {
   let i = start;
   while (i < stop && bytes[i] < 128 && bytes[i] > 0) i++;

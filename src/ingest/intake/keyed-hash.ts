@@ -1,11 +1,11 @@
-// Hashes with a secret, so that nobody can make a file whose ids all fall into one slot of a table. Every process draws its
-// own secret. Only slots in tables depend on it: no code, order or result does.
+// Hashes with a secret, so that nobody can craft a file whose ids all fall into one slot of a table. Every process draws its own secret.
+// Only slots in tables depend on it; codes, orders and results do not.
 
 const secret = globalThis.crypto.getRandomValues(new Uint32Array(2));
 
-/** The hash of three words: HalfSipHash with one round a word and three at the end. */
+/** The hash of three words: HalfSipHash with one round per word and three at the end. */
 export function hashWords(a: number, b: number, c: number): number {
-  // Written out, in four variables: this runs once for every id of every row.
+  // Unrolled over four variables, because this runs once for every id of every row.
   let v0 = secret[0];
   let v1 = secret[1];
   let v2 = 0x6c796765 ^ v0;
@@ -29,7 +29,7 @@ export function hashWords(a: number, b: number, c: number): number {
   return (v1 ^ v3) >>> 0;
 }
 
-/** The hash of bytes start … stop−1: chained eight by eight, with their number at the end. */
+/** The hash of bytes start … stop−1: eight at a time, with their number at the end. */
 export function hashBytes(bytes: Uint8Array, start: number, stop: number): number {
   let hash = 0;
   let pos = start;

@@ -1,4 +1,4 @@
-// Equal pairs made one while a table is still being read: `yes a,b` must not fill the memory.
+// Merges equal pairs while a table is being read: `yes a,b` must not fill the memory.
 
 import type { NumberBlocks } from './blocks.js';
 import { hashWords } from './keyed-hash.js';
@@ -11,13 +11,12 @@ const KEY_A = hashWords(0, 0, 4);
 const KEY_B = hashWords(0, 0, 5);
 
 /**
- * An estimate of how many different pairs there are, from those whose hash is below a bound: each of them is remembered,
- * however often it comes. Says when at least half of the rows repeat others.
+ * Estimates the number of distinct pairs from those whose hash is below a bound. Tells when at least half of the rows repeat others.
  */
 export class RepeatEstimate {
   #bound = 2 ** 32;
   readonly #sample = new Map<string, number>();
-  /** The number of rows at which to look next. */
+  /** The number of rows at which to check next. */
   #next = FEW_ROWS;
 
   /** Counts a row, from FEW_ROWS on; returns true when it is time to merge. `rows`: the number of rows so far. */
@@ -30,7 +29,7 @@ export class RepeatEstimate {
     return false;
   }
 
-  /** Takes a new sample: from the first rows, and after merging, since codes may have changed. */
+  /** Takes a new sample: at the first rows, and after merging, because codes may have changed. */
   restart(users: NumberBlocks, items: NumberBlocks): void {
     this.#sample.clear();
     this.#bound = 2 ** 32;
@@ -39,7 +38,7 @@ export class RepeatEstimate {
   }
 
   #take(user: number, item: number): void {
-    // Cheaper than the hash of the tables: should somebody guess it, all that is lost is a chance to merge.
+    // Cheaper than the hash of the tables. A crafted table that defeats it only avoids being merged.
     let hash = Math.imul(Math.imul(user ^ KEY_A, 0x9e3779b1) ^ item ^ KEY_B, 0x85ebca6b);
     hash = Math.imul(hash ^ (hash >>> 15), 0x7feb352d) >>> 0;
     if (hash >= this.#bound) return;
@@ -53,15 +52,15 @@ export class RepeatEstimate {
   }
 }
 
-/** What else belongs to a row: moved with it, or added to that of an equal pair. */
+/** Other data of a row: moved with it, or added to those of an equal pair. */
 export interface RowPart {
   move(from: number, to: number): void;
   add(from: number, into: number): void;
 }
 
-/** Keeps the first of equal pairs, and returns how many are left. */
+/** Keeps the first of equal pairs, and returns the number of pairs. */
 export function mergePairs(users: NumberBlocks, items: NumberBlocks, rest: RowPart): number {
-  // Open addressing: place + 1 of a pair, 0 if the slot is free.
+  // Open addressing: position + 1 of a pair, 0 if the slot is free.
   let table = new Uint32Array(1 << 16);
   let kept = 0;
   const find = (user: number, item: number): number => {

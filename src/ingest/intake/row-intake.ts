@@ -1,5 +1,5 @@
-// What happens to a row, whatever its format: the condition on rows, the two ids, the count and the value are looked at in
-// this order, and the first that is wrong makes it a bad row.
+// Checks a row of any format: the condition, the two ids, the count and the value, in this order. The first that is wrong makes it a bad
+// row.
 
 import type { ReaderOptions } from '../options.js';
 import type { Cells } from '../where/parse.js';
@@ -9,12 +9,12 @@ import { idProblem } from './id-column.js';
 
 /** The cells of the current row, by the positions of their columns. */
 export interface RowCells {
-  /** The code that the collector's column gives the id, or what is wrong with the id. */
+  /** The id's code in the collector's column, or what is wrong with the id. */
   user(): number | string;
   item(): number | string;
   /** Undefined if the cell is missing or empty. */
   text(column: number): string | undefined;
-  /** NaN if the cell is no number. */
+  /** NaN if the cell is not a number. */
   number(column: number): number;
 }
 
@@ -74,7 +74,7 @@ export class RowIntake {
   }
 }
 
-/** A weight as a count, halves rounded up; 0 if it rounds to nothing. */
+/** A weight as a count, halves rounded up. */
 function parseWeight(text: string): number | string {
   const value = text.trim() === '' ? Number.NaN : Number(text);
   if (value >= 0 && Math.round(value) <= MAX_COUNT) return Math.round(value);

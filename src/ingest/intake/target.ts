@@ -1,22 +1,22 @@
-// Where the rows of tables go: one table, or several that are read as one.
+// Receives the rows of one table, or of several tables that are read as one.
 
 import type { ReaderOptions, ReadGuess, ReadResult, RejectSink } from '../options.js';
 import { EdgeCollector } from './collect.js';
 import type { TableColumns } from './columns.js';
 import type { IdKind } from './id-column.js';
 
-/** A table as the ones after it must be. */
+/** The properties of the first table, which later tables must share. */
 export interface FirstTable {
   readonly name: string;
   /** Its format, by name. */
   readonly format: string;
-  /** Header names; undefined where its columns have none. */
+  /** Header names; undefined if its columns have none. */
   readonly names: readonly string[] | undefined;
   readonly width: number;
 }
 
 export class TableTarget {
-  /** The first of several tables, once it is known. */
+  /** The first of several tables, once it is read. */
   first: FirstTable | undefined;
   #collector: EdgeCollector | undefined;
   #guess: ReadGuess | undefined;
@@ -28,7 +28,7 @@ export class TableTarget {
     readonly several = false,
   ) {}
 
-  /** Columns that were asked for by their places go by their names in the files after the first, where they have names. */
+  /** Columns given by position are found by name in later files, if they have names. */
   sameColumns(): Partial<ReaderOptions> {
     const columns = this.#guess?.columns;
     if (!this.first?.names || !columns) return {};
@@ -53,7 +53,7 @@ export class TableTarget {
     return this.#collector;
   }
 
-  /** Notes how a table was understood; the first speaks for all. `more`: what else the guess says of it. */
+  /** Records how a table was understood; the first one counts for all. `more`: further fields of the guess. */
   close(name: string, format: string, columns: TableColumns, more: Partial<ReadGuess> = {}): void {
     const { names, header, users, items, count } = columns;
     this.#tables++;
@@ -72,7 +72,7 @@ export class TableTarget {
     this.first ??= { name, format, names: header ? names : undefined, width: names.length };
   }
 
-  /** The graph of all rows. `name` is what messages call the whole; `finished` is what came of rows that went elsewhere. */
+  /** The graph of all rows. `name` names the whole in messages; `finished` is the result if rows went elsewhere. */
   finish(name: string, finished: Omit<ReadResult, 'guess'> = this.open(name).finish()): ReadResult {
     const guess = this.#guess!;
     const { count, weight } = guess.columns;

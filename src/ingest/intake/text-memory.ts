@@ -1,19 +1,19 @@
 import { InputError } from '../../errors.js';
 
-/** Bytes that V8 needs for a text and its place in two lists, in addition to its characters. */
+/** Bytes that V8 needs for a text and its entries in two lists, in addition to its characters. */
 const TEXT_OVERHEAD = 64;
 /**
- * The part of V8's limit that is for short-lived values alone, in MB, by V8's version: what the limit has beyond
- * --max-old-space-size in Node 20, 22, 24 and 26. V8 does not tell it; later ones are taken to be as the last.
+ * The part of V8's limit that holds only short-lived values, in MB, by V8's version: the excess of the limit over --max-old-space-size in
+ * Node 20, 22, 24 and 26. V8 does not report it; later versions are assumed to equal the last.
  */
 const YOUNG: Readonly<Record<number, number>> = { 11: 48, 12: 48, 13: 192, 14: 96 };
 const LATEST_YOUNG = 96;
-/** The share of the rest that may be full. */
+/** The share of the rest that may be used. */
 const USABLE = 0.85;
 
 /**
- * Throws if `texts` texts would not fit into V8's heap: going beyond would end the process without a
- * word. Arrays of numbers lie outside that heap and are not concerned. Without V8's count (a browser) it trusts.
+ * Throws if `texts` texts would not fit into V8's heap, which would end the process without a message. Arrays of numbers lie outside that
+ * heap. Without V8's figures, as in a browser, it does not check.
  */
 export function requireHeap(name: string, texts: number, characters: number): void {
   const v8 = globalThis.process?.getBuiltinModule?.('node:v8');

@@ -1,4 +1,4 @@
-// Vertices left out of a graph that was read: by id, and those with too few edges.
+// Removes vertices from a graph that was read: by id, and those with too few edges.
 
 import { InputError } from '../../errors.js';
 import { type BipartiteGraph, type GraphSide, otherSide, SIDES, type SideName } from '../../graph/graph.js';
@@ -8,7 +8,7 @@ import type { LeftOut, ReadOptions, ReadResult } from '../options.js';
 
 type Masks = Readonly<Record<SideName, Uint8Array>>;
 
-/** What is left of a graph without the vertices that the options leave out; its values go along. */
+/** The graph without the vertices that the options leave out, and the values of its edges. */
 export function trimmed(result: ReadResult, options: ReadOptions, source: string): ReadResult {
   const { dropUsers, dropItems } = options;
   const least = leastDegrees(options);
@@ -38,7 +38,7 @@ export function trimmed(result: ReadResult, options: ReadOptions, source: string
   }
   if (left.edges === 0) {
     throw least
-      ? optionError`${source}: no edge is left with ${option('minDegree')} ${least.users},${least.items}; ask for fewer edges`
+      ? optionError`${source}: no edge is left with ${option('minDegree')} ${least.users},${least.items}; require fewer edges`
       : new InputError(`${source}: every edge belongs to a vertex that is dropped; drop fewer`);
   }
   const { values, read } = result;
@@ -50,11 +50,11 @@ export function trimmed(result: ReadResult, options: ReadOptions, source: string
   };
 }
 
-/** Throws where vertices are to be left out of what is no graph in memory. */
+/** Throws if vertices are to be left out of data that are not a graph in memory. */
 export function refuseTrimming(options: ReadOptions): void {
   for (const name of ['minDegree', 'dropUsers', 'dropItems'] as const) {
     if (options[name] === undefined) continue;
-    throw optionError`${option(name)} needs the whole graph in memory, which shards are made to spare; leave it out, or choose rows with ${option('where')}`;
+    throw optionError`${option(name)} needs the whole graph in memory, which shards avoid; leave it out, or choose rows with ${option('where')}`;
   }
 }
 
@@ -67,7 +67,7 @@ function leastDegrees({ minDegree }: ReadOptions): { users: number; items: numbe
   return { users, items };
 }
 
-/** Returns the ids that are not there. */
+/** Returns the ids that do not exist. */
 function drop({ ids }: GraphSide, mask: Uint8Array, dropped: readonly string[]): string[] {
   const unknown: string[] = [];
   for (const id of dropped) {
@@ -78,12 +78,12 @@ function drop({ ids }: GraphSide, mask: Uint8Array, dropped: readonly string[]):
   return unknown;
 }
 
-/** Who has lost all neighbours is gone too. */
+/** Vertices that have lost all neighbours are removed too. */
 function isolate(graph: BipartiteGraph, masks: Masks): void {
   core(graph, masks, { users: 1, items: 1 });
 }
 
-/** Takes vertices with fewer neighbours than the least away until none is left; returns the passes that it took. */
+/** Repeatedly removes vertices with fewer neighbours than required; returns the number of passes. */
 function core(graph: BipartiteGraph, masks: Masks, least: Readonly<Record<SideName, number>>): number {
   const degrees = { users: degreesIn(graph, masks, 'users'), items: degreesIn(graph, masks, 'items') };
   let gone = { users: below('users'), items: below('items') };

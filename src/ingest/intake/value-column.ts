@@ -1,22 +1,22 @@
-// A further column with a number for each row: a time, a rank, a score.
+// An additional column with a number for each row: a time, a rank or a score.
 
 import { clip } from './columns.js';
 
 /** A column of values that goes with the two columns of ids. */
 export interface ValueColumn {
-  /** Header name or 1-based number; undefined: the number is the place of the row. */
+  /** Header name or 1-based number; undefined: the value is the position of the row. */
   readonly column: string | number | undefined;
-  /** What it is for: the name of the option that names it. */
+  /** The name of the option that names the column. */
   readonly role: string;
-  /** The number that a cell stands for, or what is wrong with it. */
+  /** The number in a cell, or what is wrong with it. */
   readonly parse: (text: string) => number | string;
-  /** Which number counts where a pair comes several times. */
+  /** The number that counts if a pair occurs several times. */
   readonly keep: 'least' | 'largest';
   /** Changes the numbers once all of them are known. */
   readonly finish?: ((values: Float64Array) => Float64Array) | undefined;
 }
 
-/** When each edge came about, milliseconds since 1970; of a pair that comes several times, the first. */
+/** The time of each edge, in milliseconds since 1970; for a pair that occurs several times, the first. */
 export function timeColumn(column: string | number): ValueColumn {
   return { column, role: 'time', parse: parseTime, keep: 'least', finish: timesOfYears };
 }
@@ -28,11 +28,11 @@ const ISO =
 /** Numbers below this are seconds (up to the year 5138), below the next milliseconds, then micro- and nanoseconds. */
 const LARGEST_SECONDS = 1e11;
 
-/** Whole numbers that are taken for years. */
+/** Whole numbers that are read as years. */
 const YEAR = /^[12]\d{3}$/;
 const [FIRST_YEAR, LAST_YEAR] = [1000, 2999];
 
-/** Times as `parseTime` gives them. If each is that of a whole number from 1000 to 2999, the numbers are years. */
+/** Corrects times from `parseTime`: if all were whole numbers from 1000 to 2999, they are years. */
 function timesOfYears(values: Float64Array): Float64Array {
   const year = (time: number) => time / 1000;
   const isYear = (time: number) =>
@@ -40,13 +40,13 @@ function timesOfYears(values: Float64Array): Float64Array {
   return values.every(isYear) ? values.map((time) => Date.UTC(year(time), 0)) : values;
 }
 
-/** The time of a cell that is compared with a date, where whole numbers from 1000 to 2999 are years. */
+/** The time of a cell that is compared with a date; whole numbers from 1000 to 2999 are years. */
 export function timeOfCell(text: string): number | string {
   const cell = text.trim();
   return YEAR.test(cell) ? Date.UTC(Number(cell), 0) : parseTime(cell);
 }
 
-/** Milliseconds since 1970 of a time, or what is wrong with it. A date without a zone is taken as UTC. */
+/** Milliseconds since 1970 of a time, or what is wrong with it. A date without a zone is in UTC. */
 export function parseTime(text: string): number | string {
   const cell = text.trim();
   const [whole, year, month, day, hour, minute, second, fraction, zone] =

@@ -13,16 +13,16 @@ import type { ReadOptions, ReadResult, RejectSink } from '../options.js';
 import { openSource, requireFile } from '../source.js';
 import type { DocumentCollector } from './words.js';
 
-/** What a single document may weigh: more than any book, and less than memory. */
+/** The most bytes of a document: more than any book, and less than memory. */
 const MAX_DOCUMENT_BYTES = 1 << 26;
 
-/** Lists of stop words take time to load, which data that hold no texts need not spend. */
+/** Loaded on demand, because lists of stop words take time to load. */
 const newDocuments = async (path: string, options: ReadOptions, rejects?: RejectSink) => {
   const { DocumentCollector } = await import('./words.js');
   return new DocumentCollector(path, options, rejects);
 };
 
-/** train_triplets.txt: user, song, plays, by tabs. An edge per played song; as a multigraph, the plays. */
+/** train_triplets.txt: user, song and plays, separated by tabs. Each played song is an edge; in a multigraph its count is the plays. */
 export async function readEchonest(
   path: string,
   options: ReadOptions,
@@ -58,7 +58,7 @@ export async function readWikitext(
   let length = 0;
   const close = () => {
     if (title === undefined) return;
-    // Two articles can share a title; each stays a document of its own.
+    // Two articles can share a title; each is a separate document.
     const times = (titles.get(title) ?? 0) + 1;
     titles.set(title, times);
     articles.add(times === 1 ? title : `${title} (${times})`, body.join('\n'));
@@ -88,7 +88,7 @@ export async function readWikitext(
   return articles.finish('wikitext', 'wikitext');
 }
 
-/** A document per line of a file, or per .txt file of a folder. */
+/** Reads a document per line of a file, or per .txt file of a folder. */
 export async function readText(
   path: string,
   options: ReadOptions,
@@ -138,7 +138,7 @@ async function addFolder(folder: string, options: ReadOptions, documents: Docume
   }
 }
 
-/** The bytes of a file, or undefined where it has too many, also where it grows while it is read. */
+/** The bytes of a file; undefined if it has too many, even if it grows while it is read. */
 async function readDocument(path: string): Promise<Uint8Array | undefined> {
   const { size } = await requireFile(path);
   if (size > MAX_DOCUMENT_BYTES) return undefined;

@@ -1,5 +1,5 @@
-// Documents → terms: lower-case words, stop words dropped, Porter2 stems, and in the end the terms that stand in more
-// than a given share of the documents left out. No file access: the recipes bring the texts.
+// Turns documents into terms: Porter2 stems of lower-case words without stop words. Terms in more than a given share of the documents are
+// left out at the end. It reads no files.
 
 import { stem } from 'porter2';
 import { eng } from 'stopword';
@@ -8,7 +8,7 @@ import { EdgeCollector } from '../intake/collect.js';
 import { idProblem } from '../intake/id-column.js';
 import type { OriginKind, ReadOptions, ReadResult, RejectSink } from '../options.js';
 
-/** A word: letters, then letters or digits, with apostrophes inside. Numbers alone are no words. */
+/** A word: letters, then letters or digits, with apostrophes inside. Numbers are not words. */
 const WORD = /\p{L}[\p{L}\p{M}\p{N}]*(?:['’]\p{L}+)*/gu;
 const SHORTEST = 2;
 const DEFAULT_COMMON = 0.5;
@@ -38,13 +38,13 @@ function termOf(word: string): string | undefined {
   return term;
 }
 
-/** Gathers documents and makes the graph of documents × terms. */
+/** Collects documents and makes the graph of documents × terms. */
 export class DocumentCollector {
   readonly collector: EdgeCollector;
   readonly #common: number;
   #documents = 0;
   #wordless = 0;
-  /** Documents that hold each term, by term code. */
+  /** Number of documents with each term, by term code. */
   readonly #spread: number[] = [];
   readonly #codes = new Map<string, number>();
 

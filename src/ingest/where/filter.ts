@@ -1,23 +1,23 @@
-// A condition on rows, ready to be asked of each: only rows for which the whole is true are kept.
+// A condition on rows, compiled: only rows for which it is true are kept.
 
 import { nearest } from '../../options/check-options.js';
 import { clip } from '../intake/columns.js';
 import { type Cells, type NamedColumn, parseCondition, TRUE } from './parse.js';
 import { wrong } from './tokens.js';
 
-/** Answers, of a row, whether it stays. */
+/** Tells whether a row is kept. */
 export interface RowFilter {
-  /** Whether a column is named, which takes a header. */
+  /** Whether it uses the name of a column, which needs a header. */
   readonly named: boolean;
-  /** The positions of its columns among those of a table. `source` is what messages call the table. */
+  /** The positions of its columns in a table. `source` names the table in messages. */
   find(source: string, names: readonly string[], header: boolean): number[];
   /** True: kept; false: left out; a text: what is wrong with the row. */
   keeps(cells: Cells): boolean | string;
-  /** What to say if it keeps no row. */
+  /** The message if it keeps no row. */
   readonly nothing?: string;
 }
 
-/** Throws an InputError that shows the place where the text is no condition. */
+/** Throws an InputError that shows the place of a syntax error. */
 export function rowFilter(text: string): RowFilter {
   const { columns, test } = parseCondition(text);
   return {
@@ -70,7 +70,7 @@ function placeOf(
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
-/** The number that a cell writes; NaN if it writes none. */
+/** The number in a cell; NaN if it is not a number. */
 export function numberOf(text: string | undefined): number {
   const cell = text?.trim();
   return cell !== undefined && NUMBER.test(cell) ? Number(cell) : Number.NaN;

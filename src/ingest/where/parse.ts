@@ -1,4 +1,4 @@
-// The grammar of conditions on rows, of which parsing makes a function of the cells of a row:
+// Parses a condition on rows into a function of the cells of a row. The grammar:
 //   rating >= 7                          a column and a number, by =, !=, <, <=, > or >=
 //   note = 'fine', time > '2013-01-01'   a text or a date, in single quotes; whole numbers 1000 to 2999 are years
 //   "my column" < #3                     a column in double quotes, or by its number
@@ -17,11 +17,11 @@ import { type Token, tokensOf, wrong } from './tokens.js';
 export interface Cells {
   /** Undefined if the cell is missing or empty. */
   text(slot: number): string | undefined;
-  /** NaN if the cell is no number. */
+  /** NaN if the cell is not a number. */
   number(slot: number): number;
 }
 
-/** A column by its header name, or by its place from 1 (#3), and where the condition names it first. */
+/** A column by its header name or its number (#3), and the position in the condition of its first mention. */
 export interface NamedColumn {
   readonly name: string | number;
   readonly at: number;
@@ -46,14 +46,14 @@ type Operand =
   | { readonly kind: 'text'; readonly value: string; readonly time: number | undefined };
 type Column = Extract<Operand, { kind: 'column' }>;
 
-/** Parentheses and nots within each other. */
+/** The deepest nesting of parentheses and nots. */
 const DEEPEST = 100;
-/** Longer patterns would take long on long cells. */
+/** Longer patterns would be slow on long cells. */
 const LONGEST_PATTERN = 1000;
 /** Texts that are dates are compared as times. */
 const DATE = /^\s*[+-]?\d{4,6}-\d{1,2}-\d{1,2}(?:[T ]|$)/;
 
-/** What each comparison says of left minus right, and the comparison with the sides exchanged. */
+/** The test that each comparison makes of left minus right, and the comparison with the sides exchanged. */
 const COMPARISONS: Readonly<Record<string, readonly [(difference: number) => boolean, string]>> = {
   '=': [(d) => d === 0, '='],
   '==': [(d) => d === 0, '='],
@@ -65,7 +65,7 @@ const COMPARISONS: Readonly<Record<string, readonly [(difference: number) => boo
   '>=': [(d) => d >= 0, '<='],
 };
 
-/** Throws an InputError that shows the place where the text is no condition. */
+/** Throws an InputError that shows the place of a syntax error. */
 export function parseCondition(text: string): Parsed {
   return new Parser(text).whole();
 }
@@ -105,10 +105,7 @@ class Parser {
     const not = this.#take('not');
     if (!not && !this.#take('(')) return this.#predicate();
     if (++this.#depth > DEEPEST) {
-      throw this.#wrong(
-        start,
-        `more than ${DEEPEST} parentheses and nots within each other; write it flatter`,
-      );
+      throw this.#wrong(start, `more than ${DEEPEST} nested parentheses and nots; nest them less deeply`);
     }
     const inner = not ? negated(this.#negated()) : this.#or();
     if (!not) this.#need(')', 'to close this');
@@ -127,7 +124,7 @@ class Parser {
     const not = this.#take('not');
     const word = this.#token;
     if (left.kind !== 'column' && ['in', 'like', 'between', 'is'].some((one) => this.#is(one))) {
-      throw this.#wrong(first, `${named(first)} is a value; ${word.written} asks something of a column`);
+      throw this.#wrong(first, `${named(first)} is a value; ${word.written} needs a column on its left`);
     }
     const test = this.#wordPredicate(left as Column, not);
     return not ? negated(test) : test;
@@ -189,7 +186,7 @@ class Parser {
       values.push(value);
     } while (this.#take(','));
     this.#need(')', 'after the values');
-    // A list of many ids is looked up, not tried one by one.
+    // A list of many ids is looked up, not compared one by one.
     const texts = new Set(values.map(({ value }) => value));
     if (!values.every((value) => value.kind === 'text' && value.time === undefined)) {
       return joined(
@@ -285,7 +282,7 @@ function named({ kind, written }: Token): string {
   return kind === 'end' ? 'the end' : shown(written.length > 60 ? `${written.slice(0, 57)}…` : written);
 }
 
-/** FALSE decides "and", TRUE decides "or"; without a decisive answer the nearest to it counts. */
+/** FALSE decides "and", TRUE decides "or"; otherwise UNKNOWN wins over the other value. */
 function joined(decisive: number, tests: readonly Test[]): Test {
   return (cells) => {
     let found = TRUE - decisive;
@@ -305,7 +302,7 @@ function negated(test: Test): Test {
   };
 }
 
-/** What cannot be compared is simply different for = and !=, and a bad row where an order is asked for. */
+/** For = and !=, values that cannot be compared are different; for an order, they make a bad row. */
 function comparison(
   by: string,
   ordered: boolean,
@@ -362,8 +359,8 @@ function difference(slot: number, right: Operand): (cells: Cells) => number | In
 }
 
 /**
- * Whether the text is like the pattern, in which % stands for any characters and _ for one. Only the last % is ever tried
- * again, so the time is at most the product of the two lengths.
+ * Whether the text matches the pattern, in which % stands for any characters and _ for one. It backtracks only to the last %, so the time
+ * is at most the product of the two lengths.
  */
 function isLike(text: string, pattern: string): boolean {
   let [t, p] = [0, 0];

@@ -1,4 +1,4 @@
-// The words of a condition on rows, as in rating >= 7 and time > '2013-01-01'.
+// Cuts a condition on rows into tokens, as in rating >= 7 and time > '2013-01-01'.
 
 import { option, optionError } from '../../options/error.js';
 import { shown } from '../../text/untrusted.js';
@@ -18,7 +18,7 @@ const WORD = /^(and|or|not|in|like|is|null|between|true|false)$/i;
 const TOKEN =
   /\s*(?:(?<number>(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)|(?<name>[\p{L}_][\p{L}\p{N}_]*)|#(?<place>\d+)|'(?<text>(?:[^']|'')*)'|"(?<quoted>(?:[^"]|"")*)"|(?<sign><=|>=|<>|!=|==|[=<>(),+-])|(?<end>$))/iuy;
 
-/** Signs of other languages, and what to write instead. */
+/** Operators of other languages, and what to write instead. */
 const REMEDIES: Readonly<Record<string, string>> = {
   "'": "this quote is never closed; close it with another '",
   '"': 'this quote is never closed; close it with another "',
@@ -28,7 +28,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '`': '"`" means nothing here: put names of columns in double quotes',
 };
 
-/** Cuts the text into words; the last is the end. */
+/** The tokens of the text; the last one marks the end. */
 export function tokensOf(text: string): Token[] {
   const tokens: Token[] = [];
   for (let at = 0; tokens.at(-1)?.kind !== 'end'; ) {
@@ -54,10 +54,10 @@ export function tokensOf(text: string): Token[] {
   return tokens;
 }
 
-/** Characters of the condition that a message shows on either side. */
+/** Characters of the condition that a message shows on each side of the error. */
 const SHOWN = 30;
 
-/** A message with the place in the condition, which ▸ marks. */
+/** An error message with the place in the condition, marked by ▸. */
 export function wrong(text: string, at: number, problem: string) {
   const before = text.slice(Math.max(0, at - SHOWN), at);
   const after = text.slice(at, at + SHOWN);

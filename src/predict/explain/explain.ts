@@ -1,6 +1,6 @@
-// Why a score is what it is, exactly: r = E[γ] Σ_k E[θ_k] E[ω_j] E[β_jk], and the posterior shape of θ_k is the prior's
-// a plus the expected counts of the user's own edges in feature k. So each feature's part of the score
-// divides between the prior and the user's own items in proportion to a and to those counts; parts add up to the whole.
+// Explains a score exactly. The score is r = E[γ] Σ_k E[θ_k] E[ω_j] E[β_jk], and the posterior shape of θ_k is the prior's a plus the
+// expected counts of the user's edges in feature k. So each feature's contribution is divided between the prior and the user's items in
+// proportion to a and to those counts. All contributions add up to the score.
 
 import { ACTIVITY_FLOOR, type Activity } from '../../engine/engine.js';
 import { InputError } from '../../errors.js';
@@ -15,30 +15,30 @@ import { sumOfParts } from '../../math/products.js';
 import { digamma } from '../../math/special.js';
 import { shown } from '../../text/untrusted.js';
 
-/** Items that a user has, and how often in a multigraph. */
+/** The items of a user, and their counts in a multigraph. */
 export interface OwnItems {
   readonly items: ArrayLike<number>;
   readonly counts?: ArrayLike<number> | undefined;
 }
 
-/** A score, or a sum of scores, shared out. */
+/** The contributions to a score, or to a sum of scores. */
 export interface ScoreParts {
-  /** The part of each feature; with `direct` they add up to the score. A ranker by popularity has neither. */
+  /** The contribution of each feature; with `direct` they add up to the score. A ranker by popularity has neither. */
   readonly features: Float64Array;
-  /** What the user's items give the item directly, by weights between items and past all features. */
+  /** The contribution of item-to-item weights, which use no features. */
   readonly direct: number;
-  /** The part of each of the user's own items, in their order; with `prior` they add up to the score. */
+  /** The contribution of each of the user's items, in their order; with `prior` they add up to the score. */
   readonly items: Float64Array;
-  /** The part that the user would have without any item. */
+  /** The contribution of the prior: the score of a user without items. */
   readonly prior: number;
 }
 
-/** Which of a user's own items speak for a recommendation, and how much. */
+/** How much each of the user's items contributes to a recommendation. */
 export interface Explanation extends ScoreParts {
   readonly score: number;
   /**
-   * The same parts of the scores of all items together, that is of the user's average item: who is active there speaks
-   * for everything, and only what is more than that tells one item from another.
+   * The same contributions to the sum of the scores of all items, which stands for the user's average item. A contribution distinguishes an
+   * item only if it exceeds this usual one.
    */
   readonly all: ScoreParts;
 }
@@ -48,11 +48,11 @@ export interface UserRow {
   readonly users: Posterior;
   readonly row: number;
   readonly own: OwnItems;
-  /** What the edge pass that made the row used. Default exact. */
+  /** The expectation that the edge pass of the row used. Default geometric. */
   readonly activity?: Activity | undefined;
 }
 
-/** Shares out the score of one item for a user. */
+/** Explains the score of one item for a user. */
 export function explain(model: PosteriorModel, user: UserRow, item: number): Explanation {
   needPosterior(model, 'the parts of a score');
   if (!(item >= 0 && item < model.items.count)) {
@@ -61,7 +61,7 @@ export function explain(model: PosteriorModel, user: UserRow, item: number): Exp
   return posteriorExplainer(model, user)(item);
 }
 
-/** The same for many items of one user: what depends on the user alone is done once. */
+/** The same for many items of one user; work that depends only on the user is done once. */
 export function posteriorExplainer(model: PosteriorModel, user: UserRow): (item: number) => Explanation {
   const { features: K } = model;
   const { users, row, own, activity = 'geometric' } = user;
@@ -95,20 +95,20 @@ export function posteriorExplainer(model: PosteriorModel, user: UserRow): (item:
   });
 }
 
-/** What the sharing out of scores needs of a user and of the items. */
+/** The data of a user and of the items that explanations need. */
 export interface ExplainedUser {
   readonly multigraph: boolean;
-  /** The prior's shape of every feature, and the user's own. */
+  /** The shape of every feature: of the prior, and of the user. */
   readonly priorShape: number;
   readonly shape: ArrayLike<number>;
-  /** What the edge pass that made the user's row saw of the user … */
+  /** The activity of the user in the edge pass that made the user's row … */
   readonly activity: Float64Array;
   readonly own: OwnItems;
   /** … and of an item. */
   writeItem(item: number, out: Float64Array): void;
-  /** Each feature's part of an item's score … */
+  /** The contribution of each feature to the score of an item … */
   parts(item: number): Float64Array;
-  /** … and of the scores of all items together. */
+  /** … and to the sum of the scores of all items. */
   allParts(): Float64Array;
 }
 
@@ -124,7 +124,7 @@ export function explainer(user: ExplainedUser): (item: number) => Explanation {
       ofItems[k] = shares.some[k] ? parts[k] * Math.max(0, 1 - a / shape[k]) : 0;
       prior += parts[k] - ofItems[k];
     }
-    // Along the rows of the shares, as they lie in memory.
+    // Row by row, in the order of memory.
     for (let e = 0; e < byItem.length; e++) {
       let sum = 0;
       for (let k = 0; k < K; k++) sum += ofItems[k] * shares.values[e * K + k];
@@ -141,7 +141,7 @@ export function explainer(user: ExplainedUser): (item: number) => Explanation {
 
 const MASSES = new WeakMap<PosteriorModel['items'], Float64Array>();
 
-/** Mean activity of all items together, made once for a model. */
+/** The sum of the items' mean activities, computed once per model. */
 function itemMass({ items, features }: PosteriorModel): Float64Array {
   const known = MASSES.get(items);
   if (known) return known;

@@ -31,8 +31,10 @@ export function degreesChart(
   const curves = SIDES.map((side) => {
     const vertices = sides[side].histogram.reduce((sum, [, n]) => sum + n, 0);
     const points = thin(survival(sides[side].histogram));
-    const law = sides[side].fit ? lawSurvival(sides[side].fit, points.at(-1)!.degree, 1 / vertices) : [];
-    return { side, points, law, vertices };
+    const fitted = sides[side].fit
+      ? fittedSurvival(sides[side].fit, points.at(-1)!.degree, 1 / vertices)
+      : [];
+    return { side, points, fitted, vertices };
   });
   const maxDegree = Math.max(...curves.map(({ points }) => points.at(-1)!.degree));
   const minShare = Math.min(...curves.map(({ vertices }) => 1 / vertices));
@@ -64,10 +66,10 @@ export function degreesChart(
         ticks: powersOfTen(minShare, 1),
         tickFormat: power,
       },
-      marks: curves.flatMap(({ side, points, law }, i) => {
+      marks: curves.flatMap(({ side, points, fitted }, i) => {
         const ink = INK[side].light;
         return [
-          Plot.line(law, {
+          Plot.line(fitted, {
             x: 'degree',
             y: 'share',
             stroke: ink,
@@ -113,7 +115,7 @@ function thin(points: readonly Point[]): Point[] {
 }
 
 /** The survival function of the fitted distribution at degrees evenly on the log axis, down to the least share shown. */
-function lawSurvival(fit: DegreeFit, maxDegree: number, least: number): Point[] {
+function fittedSurvival(fit: DegreeFit, maxDegree: number, least: number): Point[] {
   const points: Point[] = [];
   const ratio = Math.max(1.02, maxDegree ** (1 / MOST_POINTS));
   let share = 1;

@@ -66,8 +66,8 @@ function studyCharts(results: StudyResults): { readonly [K in keyof StudyPicture
     degrees: inBothWidths(
       degreesChart(
         {
-          users: { histogram: check.degrees.users.histogram, fit: lawOf(results, 'users') },
-          items: { histogram: check.degrees.items.histogram, fit: lawOf(results, 'items') },
+          users: { histogram: check.degrees.users.histogram, fit: fittedDegrees(results, 'users') },
+          items: { histogram: check.degrees.items.histogram, fit: fittedDegrees(results, 'items') },
         },
         names,
       ),
@@ -89,7 +89,7 @@ export function chosenFits({ runs, chosen }: StudyResults): StudyFit[] {
   return runs[0].fits.filter((fit) => fit.features === chosen.features);
 }
 
-function lawOf({ check }: StudyResults, side: 'users' | 'items') {
-  const law = check.sigma[side].likelihood;
-  return law ? { ...law, standardError: law.standardError ?? undefined } : undefined;
+function fittedDegrees({ check }: StudyResults, side: 'users' | 'items') {
+  const fitted = check.sigma[side].likelihood;
+  return fitted ? { ...fitted, standardError: fitted.standardError ?? undefined } : undefined;
 }

@@ -1,6 +1,7 @@
 // check.html: what `graphex check` found, for readers who do not know the term sparsity.
 
 import type { ReadCounts, ReadGuess } from '../../ingest/options.js';
+import { asFlag } from '../../options/as-flag.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
 import { grouped, short } from '../../text/numbers.js';
 import { capital, sourceName } from '../../text/phrases.js';
@@ -81,6 +82,6 @@ function data({ source, check, read, guess }: CheckPage): Content {
       guess?.kind === 'table'
         ? html`: ${names.users.many} from the column <code>${shown(guess.columns.users)}</code>, ${names.items.many} from <code>${shown(guess.columns.items)}</code>`
         : undefined
-    }. ${read && guess ? readingSentences({ read, guess }).join(' ') : undefined}</p>`,
+    }. ${read && guess ? readingSentences({ read, guess }, asFlag).join(' ') : undefined}</p>`,
   ];
 }

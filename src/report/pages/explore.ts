@@ -1,6 +1,5 @@
-// The one script of a report: tables sort, ids can be looked up, links open what is folded. It is a constant text, so
-// that a page can name it by its hash and no other script runs; it writes ids as text, never as markup. Without it
-// everything but the search is there all the same.
+// The only script of a report: it sorts tables, looks up ids and opens folded sections for links. It is a constant text, so that a page can
+// name it by its hash and no other script runs. It writes ids as text, never as markup. Without it, only sorting and search are missing.
 
 import { Html } from './html.js';
 
@@ -119,10 +118,10 @@ find.addEventListener('submit', (event) => event.preventDefault());
 find.hidden = false;
 })();`;
 
-/** Of the script, as a Content-Security-Policy names it; a test keeps it true. */
+/** The hash of the script, for the Content-Security-Policy; a test checks it. */
 export const EXPLORE_HASH = 'sha256-2CftO4jN3l1KN4dGBhJ04/KKBSgokuMvv6wtDmWNo0w=';
 
-/** Data for the script: a block that no parser takes for markup or for a script. */
+/** Data for the script, in a block that is neither markup nor a script. */
 export function dataBlock(id: string, value: unknown): Html {
   const json = JSON.stringify(value).replaceAll(
     /[<>&\u2028\u2029]/g,

@@ -50,7 +50,7 @@ export function renderForecastPage(page: ForecastPage): string {
     ],
     definitions: [
       {
-        id: 'law',
+        id: 'low-degrees',
         name: 'Low-degree model',
         meaning:
           'The degree distribution of the model, fitted to the vertices with at most seven edges. New vertices will have few edges, so only low degrees tell how many there will be. On thinned data this estimator was the most accurate (docs/forecast.md).',

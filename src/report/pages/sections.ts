@@ -1,5 +1,6 @@
 // The sections of a study's report on the data, the split and the fits.
 
+import { asFlag } from '../../options/as-flag.js';
 import { modelsOf } from '../../study/options.js';
 import type { StudyOrigin, StudyReceipt, StudyResults } from '../../study/results.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
@@ -29,7 +30,7 @@ export function picture({ wide, narrow }: StudyPicture, caption: Content): Html 
   return html`<figure><div class="wide">${new Html(wide)}</div><div class="narrow">${narrow.map((svg) => new Html(svg))}</div><figcaption>${caption}</figcaption></figure>`;
 }
 
-/** A table whose note stays readable where the table itself must be scrolled. */
+/** A table whose note stays readable if the table itself must be scrolled. */
 export function table(
   columns: readonly Column[],
   rows: readonly (readonly Content[])[],
@@ -95,7 +96,7 @@ function whatItIs(
       ? html`${capital(article(names.users.one))} is ${columnMeaning(shown(columns.users))}, ${article(names.items.one)} ${columnMeaning(shown(columns.items))}. `
       : undefined,
     multigraph ? 'A pair may count more than once. ' : undefined,
-    readingSentences({ guess: origin, read: rows }).join(' '),
+    readingSentences({ guess: origin, read: rows }, asFlag).join(' '),
   ];
 }
 

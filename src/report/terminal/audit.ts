@@ -16,7 +16,7 @@ import {
   decisionWords,
   splitKindTitle,
 } from '../words/audit.js';
-import { textTable, wrap } from './text-table.js';
+import { nextLine, textTable, wrap } from './text-table.js';
 
 export function auditText(
   source: string,
@@ -24,6 +24,7 @@ export function auditText(
   decision: Decision | undefined,
   names: SideNames,
   written: readonly string[],
+  next: readonly string[],
 ): string {
   return [
     `${source}: ${audit.verdict}`,
@@ -45,7 +46,7 @@ export function auditText(
         );
       }),
     ...(decision ? ['', ...describeDecision(decision)] : []),
-    ...(written.length ? ['', `wrote ${written.join(', ')}`] : []),
+    ...(written.length ? ['', `wrote ${written.join(', ')}`, nextLine(...next)] : []),
   ].join('\n');
 }
 

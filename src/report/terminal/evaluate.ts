@@ -10,6 +10,7 @@ import {
   type Statistic,
 } from '../../evaluate/predictive.js';
 import { USER_METRICS, type UserMetric } from '../../metrics/ranking-metrics.js';
+import { asFlag } from '../../options/as-flag.js';
 import type { DrawsGiven } from '../../predict/draw/draw-plan.js';
 import { metricTitle, statisticLabel } from '../../text/figures.js';
 import { fixed, grouped } from '../../text/numbers.js';
@@ -97,7 +98,7 @@ export function evaluationText(
           describePredictive(predictive, drawsGiven, names),
           '',
           wrap(surpriseWords(predictive, names, multigraph)),
-          wrap(intervalWords(predictive, names)),
+          wrap(intervalWords(predictive, names, asFlag)),
         ]
       : []),
     ...(predictiveReason ? [wrap(`No predictive check: ${noPredictiveCheck(predictiveReason)}.`)] : []),

@@ -9,6 +9,7 @@ import { describeSides, type SidesReport } from '../../fit/sides/side-prior.js';
 import { SIDES, type SideName } from '../../graph/graph.js';
 import type { ReadResult } from '../../ingest/options.js';
 import type { Setting, Tuned } from '../../metrics/setting-search.js';
+import { asFlag } from '../../options/as-flag.js';
 import { option, optionError } from '../../options/error.js';
 import { modelState } from '../../store/model-state.js';
 import { fixed, grouped, short } from '../../text/numbers.js';
@@ -93,7 +94,7 @@ export function fitText(
   const bound = model.type === 'posterior' ? model.bound : undefined;
   const names = model.names ?? USERS_AND_ITEMS;
   const lines = [
-    ...(read ? [readingWords(read), ''] : []),
+    ...(read ? [readingWords(read, asFlag), ''] : []),
     `${headline(model)}, ${many(model.users.count, names.users)} × ${many(model.items.count, names.items)}`,
     `engine       ${result.engine}; ${engineWords(result.engineReason)}`,
     ...progressLines(result),

@@ -3,6 +3,7 @@
 import type { ForecastEstimator, GrowthForecast } from '../../forecast/forecast.js';
 import { SIDES, type SideName } from '../../graph/graph.js';
 import type { ReadResult } from '../../ingest/options.js';
+import { asFlag } from '../../options/as-flag.js';
 import { grouped, short } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
@@ -15,7 +16,7 @@ import {
   timeWords,
 } from '../words/forecast.js';
 import { readingWords } from '../words/reading.js';
-import { textTable, wrap } from './text-table.js';
+import { nextLine, textTable, wrap } from './text-table.js';
 
 export function forecastText(
   source: string,
@@ -29,7 +30,7 @@ export function forecastText(
   const leftOut = modelLeftOutWords(found);
   return [
     `${source}: ${many(observed.users, names.users)} × ${many(observed.items, names.items)}, ${many(observed.edges, 'edge')}, density ${short(observed.density, 4)}`,
-    readingWords(result),
+    readingWords(result, asFlag),
     '',
     wrap(forecastAnswer(found, names)),
     ...backtestWords(found, names).map((sentence) => wrap(sentence)),
@@ -39,7 +40,9 @@ export function forecastText(
     ...SIDES.flatMap((side) => curveTable(found, side, names, all)),
     ...(all ? [] : [wrap('--all shows the other estimators.')]),
     ...(leftOut ? [wrap(leftOut)] : []),
-    ...(written.length ? ['', `wrote ${written.join(', ')}`] : []),
+    ...(written.length
+      ? ['', `wrote ${written.join(', ')}`, nextLine('fit', source, '-o model.safetensors')]
+      : []),
   ].join('\n');
 }
 

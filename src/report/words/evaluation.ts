@@ -3,6 +3,7 @@
 import type { RankingComparison } from '../../evaluate/compare-rankings.js';
 import type { Evaluation, NoPredictiveCheck } from '../../evaluate/evaluate.js';
 import type { PredictiveCheck, Statistic } from '../../evaluate/predictive.js';
+import { type WriteOption, withArgument } from '../../options/error.js';
 import { metricPhrase, statisticPhrase } from '../../text/figures.js';
 import { fixed, percent, signedFixed } from '../../text/numbers.js';
 import { article, list, many } from '../../text/phrases.js';
@@ -11,8 +12,9 @@ import { command } from './commands.js';
 
 const NO_CHECK: Readonly<Record<NoPredictiveCheck, string>> = {
   'no-draws': 'no draws were requested',
-  'edges-held-out': 'the split holds out edges, which the model cannot draw; split with --method pq',
-  'ranking-model': 'a ranker cannot draw test graphs; fit with --method ascent',
+  'edges-held-out':
+    'the split holds out edges, which the model cannot draw; split by users and items (method pq)',
+  'ranking-model': 'a ranker cannot draw test graphs; fit with method ascent',
   'in-shards':
     'draws need all users in memory, and these are in shards; merge the model, and split the data in one piece',
 };
@@ -53,7 +55,7 @@ export function surpriseWords(
   const sentence = `${where} (p-values below 0.1): ${[...off(true), ...off(false)].join('; ')} than expected.`;
   const uneven =
     multigraph && draws.edges && observed.edges! * TOO_MANY_PAIRS < draws.edges.mean
-      ? ' The counts are not Poisson: fit with --counts hurdle, which models counts separately.'
+      ? ' The counts are not Poisson: fit with the hurdle model (option counts), which models counts separately.'
       : '';
   return sentence + uneven;
 }
@@ -134,18 +136,20 @@ export function betterRanker(folder: string): {
 const CORRECTED =
   'Corrected: shifted and rescaled by the errors of the same split, fit and draws on replicas of the model, whose truth is known.';
 const UNCORRECTED =
-  'The intervals hold 90 % of the draws. On simulated data they contained the truth in 72 to 95 % of the cases ' +
-  '(docs/predictive.md). The option calibrate measures this on replicas of the model and corrects the intervals.';
-
-const INTERNAL =
-  'Means and intervals are shifted and rescaled by the error of such draws on known data: training {users} on the test {items}, ' +
-  'and held-out {users} on {items} left out of their fold-in. Without the option correct they are shown as drawn.';
+  'The intervals hold 90 % of the draws. On simulated data they contained the truth in 72 to 95 % of the cases (docs/predictive.md).';
 
 /** How far the intervals of a predictive check can be trusted. */
-export function intervalWords({ calibration, internal }: PredictiveCheck, names: SideNames): string {
+export function intervalWords(
+  { calibration, internal }: PredictiveCheck,
+  names: SideNames,
+  write: WriteOption = withArgument,
+): string {
   if (calibration) return CORRECTED;
-  if (!internal) return UNCORRECTED;
-  return INTERNAL.replaceAll(/\{(users|items)\}/g, (_, side: keyof SideNames) => names[side].many);
+  if (!internal) {
+    return `${UNCORRECTED} The option ${write('calibrate')} measures this on replicas of the model and corrects the intervals.`;
+  }
+  const [users, items] = [names.users.many, names.items.many];
+  return `Means and intervals are shifted and rescaled by the error of such draws on known data: training ${users} on the test ${items}, and held-out ${users} on ${items} left out of their fold-in. The option ${write('correct', 'false')} shows them as drawn.`;
 }
 
 /** What the figures leave out. */

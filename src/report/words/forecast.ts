@@ -139,7 +139,7 @@ function timeTestWords(
 /** Why the model was not drawn from. */
 export function modelLeftOutWords({ modelLeftOut }: GrowthForecast): string | undefined {
   if (modelLeftOut === 'large') {
-    return 'The model was not used, since fitting more than 500,000 edges takes long; --draws 20 adds it.';
+    return 'The model was not used, since fitting more than 500,000 edges takes long; the option draws adds it.';
   }
   return undefined;
 }

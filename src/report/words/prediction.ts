@@ -58,7 +58,7 @@ function severalModels(decision: PredictionDecision, { runs }: StudyResults, nam
       ? `${illustration(shown, fits, names)}${alike ? ` Over all figures ${fits.length > 2 ? 'they' : 'the two'} come equally close.` : ''}`
       : `${fits.length > 2 ? 'No model' : 'Neither model'} predicts any figure of the test set clearly better.`,
     details: [
-      ...(poor && runs[0].counts?.law === 'poisson' ? [OVERDISPERSED] : []),
+      ...(poor && runs[0].counts?.model === 'poisson' ? [OVERDISPERSED] : []),
       ...sameWords(fits),
       ...correctedWords(fits),
       ...fits.flatMap((fit) => closerWords(decision, fit, names)),
@@ -137,7 +137,7 @@ function headlineOf({ first, fits, statistics, poor, few, close, surest }: Predi
 }
 
 const OVERDISPERSED =
-  'The model assumes Poisson counts. If a few pairs hold most of the counts, it spreads them over far too many pairs; then fit with --counts hurdle, which models counts separately.';
+  'The model assumes Poisson counts. If a few pairs hold most of the counts, it spreads them over far too many pairs; then fit with the hurdle model (option counts), which models counts separately.';
 
 /** 'The number of films in the test part is 1,298; the sparse model expects 1,293, the dense one 1,192.' */
 function illustration(statistic: Statistic, fits: readonly CheckedFit[], names: SideNames): string {

@@ -22,7 +22,7 @@ export function previousWords(report: PreviousReport, previous: Model, now: Mode
     ...(changed.length === 0 ? [] : [`Since then ${list(changed, 'and')}.`]),
     ...(previous.multigraph === now.multigraph ? [] : [otherRates(now)]),
     ...(isPlain(previous) && isPlain(now)
-      ? ['Like the previous model, this one has no blend; --blend adds it.']
+      ? ['Like the previous model, this one has no blend; the option blend adds it.']
       : []),
   ].join(' ');
 }
@@ -32,7 +32,7 @@ function otherRates({ multigraph }: Model): string {
   const [were, are] = multigraph ? ['edges', 'counts'] : ['counts', 'edges'];
   return (
     `The previous model has rates of ${were}, this one has rates of ${are}, so it is a poor start. ` +
-    'Compare it with a fit without --from.'
+    'Compare it with a fit that does not start from a model.'
   );
 }
 

@@ -2,57 +2,65 @@
 
 import { type BipartiteGraph, type GraphSide, SIDES } from '../../graph/graph.js';
 import type { ReadCounts, ReadGuess, ReadResult, TextReading } from '../../ingest/options.js';
+import { type WriteOption, withArgument } from '../../options/error.js';
 import { grouped, percent } from '../../text/numbers.js';
 import { capital, many, were } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 
 /** 'read 100 rows: 98 kept, 2 merged, 0 rejected (text table; …)', and what looks like a wrong guess. */
-export function readingWords({ graph, read, guess }: ReadResult): string {
+export function readingWords({ graph, read, guess }: ReadResult, write: WriteOption = withArgument): string {
   return [
     guess.kind === 'simulated'
       ? 'simulated from the sparse model with a fixed seed'
       : guess.text
-        ? `read ${textWords(guess.text, read)} (${understood(guess)})`
-        : `read ${rowWords(read)} (${understood(guess)})`,
-    ...rowNumberWords(graph),
+        ? `read ${textWords(guess.text, read)} (${understood(guess, write)})`
+        : `read ${rowWords(read, write)} (${understood(guess, write)})`,
+    ...rowNumberWords(graph, write),
   ].join('\n');
 }
 
 /** 'in 4 shards; read when partitioned: 100 rows: 98 kept, 2 merged, 0 rejected'. */
-export function tablesReadingWords(read: ReadCounts, shards: number): string {
-  return `in ${many(shards, 'shard')}; read when partitioned: ${rowWords(read)}`;
+export function tablesReadingWords(
+  read: ReadCounts,
+  shards: number,
+  write: WriteOption = withArgument,
+): string {
+  return `in ${many(shards, 'shard')}; read when partitioned: ${rowWords(read, write)}`;
 }
 
 /** '100 rows: 98 kept, 2 merged, 0 rejected'. */
-function rowWords({ rows, kept, merged, rejected, leftOut = {} }: ReadCounts): string {
+function rowWords({ rows, kept, merged, rejected, leftOut = {} }: ReadCounts, write: WriteOption): string {
   const { where, weight = 0, dropped, core } = leftOut;
   return [
     `${many(rows, 'row')}: ${grouped(kept)} kept, ${grouped(merged)} merged, ${grouped(rejected)} rejected`,
-    ...(where === undefined ? [] : [`${grouped(where)} left out by --where`]),
+    ...(where === undefined ? [] : [`${grouped(where)} left out by ${write('where')}`]),
     ...(weight > 0 ? [`${grouped(weight)} left out because their weight rounds to 0`] : []),
     ...(dropped ? [`${grouped(dropped.edges)} dropped with their ids`] : []),
-    ...(core ? [`${grouped(core.edges)} left out by --min-degree`] : []),
+    ...(core ? [`${grouped(core.edges)} left out by ${write('minDegree')}`] : []),
   ].join(', ');
 }
 
 /** Warnings about how the data were read: effects of filters, columns that are not used. */
-export function readingCautions({ guess, read }: Pick<ReadResult, 'guess' | 'read'>): string[] {
+export function readingCautions(
+  { guess, read }: Pick<ReadResult, 'guess' | 'read'>,
+  write: WriteOption = withArgument,
+): string[] {
   const cautions: string[] = [];
   const { dropped, core, where } = read.leftOut ?? {};
   if (guess.countUnused) {
     cautions.push(
-      `the counts of column ${shown(guess.columns.count ?? '')} are not used: by default a pair is an edge or not, without counts; --multi keeps the counts`,
+      `the counts of column ${shown(guess.columns.count ?? '')} are not used: by default a pair is an edge or not, without counts; ${write('multigraph')} keeps the counts`,
     );
   }
   if (guess.countsAllOne) {
     cautions.push(
-      '--multi keeps counts, but no column of counts is named and no pair occurs twice: every count is 1; name the column with --count',
+      `the option ${write('multigraph')} keeps counts, but no column of counts is named and no pair occurs twice: every count is 1; name the column with ${write('count')}`,
     );
   }
   if (guess.columns.weight !== undefined) {
     cautions.push(
-      `weights of column ${shown(guess.columns.weight)} are rounded to counts. The model reads a count as the number of times that a pair occurred, so a weight of 5 counts five times as much as a weight of 1, and a low weight still counts in favour of the pair. Hours and amounts are such counts, ratings are not: keep the good ratings with --where instead, as in --where "rating >= 4"`,
+      `weights of column ${shown(guess.columns.weight)} are rounded to counts. The model reads a count as the number of times that a pair occurred, so a weight of 5 counts five times as much as a weight of 1, and a low weight still counts in favour of the pair. Hours and amounts are such counts, ratings are not: keep the good ratings with ${write('where')} instead, as in ${write('where', '"rating >= 4"')}`,
     );
   }
   if (dropped && dropped.unknown.length > 0) {
@@ -65,12 +73,12 @@ export function readingCautions({ guess, read }: Pick<ReadResult, 'guess' | 'rea
   if (core && core.edges > 0) {
     const { users, items } = core.least;
     cautions.push(
-      `--min-degree ${users === items ? users : `${users},${items}`} left out ${many(core.users, 'user')} and ${many(core.items, 'item')} with fewer edges, in ${many(core.passes, { one: 'pass', many: 'passes' })}. The verdict, the tail index, sizes and forecasts depend on low degrees, so they describe only this filtered core, which looks denser than the data; for these, read the data without the filter`,
+      `the option ${write('minDegree', users === items ? String(users) : `${users},${items}`)} left out ${many(core.users, 'user')} and ${many(core.items, 'item')} with fewer edges, in ${many(core.passes, { one: 'pass', many: 'passes' })}. The verdict, the tail index, sizes and forecasts depend on low degrees, so they describe only this filtered core, which looks denser than the data; for these, read the data without the filter`,
     );
   }
   if (where !== undefined && where > 0 && where >= read.rows / 2) {
     cautions.push(
-      `--where left out ${grouped(where)} of ${many(read.rows, 'row')}: the verdict and all figures describe only the remaining rows`,
+      `the option ${write('where')} left out ${grouped(where)} of ${many(read.rows, 'row')}: the verdict and all figures describe only the remaining rows`,
     );
   }
   return cautions;
@@ -86,7 +94,10 @@ function textWords({ documents, commonWords, commonShare, wordless }: TextReadin
 }
 
 /** The same in whole sentences, for a page. */
-export function readingSentences({ guess, read }: Pick<ReadResult, 'guess' | 'read'>): string[] {
+export function readingSentences(
+  { guess, read }: Pick<ReadResult, 'guess' | 'read'>,
+  write: WriteOption = withArgument,
+): string[] {
   if (guess.kind === 'simulated') return [];
   const sentences: string[] = [];
   if (guess.text) {
@@ -101,7 +112,7 @@ export function readingSentences({ guess, read }: Pick<ReadResult, 'guess' | 're
     return sentences;
   }
   const { rows, kept, merged, rejected, leftOut } = read;
-  if (leftOut) sentences.push(`Read ${rowWords(read)}.`);
+  if (leftOut) sentences.push(`Read ${rowWords(read, write)}.`);
   else if (merged === 0 && rejected === 0) {
     sentences.push(rows === 1 ? 'The only row was kept.' : `All ${grouped(rows)} rows were kept.`);
   } else {
@@ -109,15 +120,15 @@ export function readingSentences({ guess, read }: Pick<ReadResult, 'guess' | 're
       `Of ${many(rows, 'row')}, ${grouped(kept)} ${were(kept)} kept, ${grouped(merged)} repeated an earlier pair and ${were(merged)} merged, and ${grouped(rejected)} ${were(rejected)} rejected.`,
     );
   }
-  return [...sentences, ...readingCautions({ guess, read }).map((caution) => `${capital(caution)}.`)];
+  return [...sentences, ...readingCautions({ guess, read }, write).map((caution) => `${capital(caution)}.`)];
 }
 
-function understood(guess: ReadGuess): string {
+function understood(guess: ReadGuess, write: WriteOption): string {
   const parts: string[] = [
     guess.files === undefined ? guess.format : `${guess.files} files, ${guess.format}`,
   ];
   if (guess.separator !== undefined) parts.push(`separator ${separatorName(guess.separator)}`);
-  if (guess.header !== undefined) parts.push(headerWords(guess));
+  if (guess.header !== undefined) parts.push(headerWords(guess, write));
   const { users, items, count, weight } = guess.columns;
   parts.push(`users ${shown(users)}`, `items ${shown(items)}`);
   if (count !== undefined) parts.push(`counts ${shown(count)}${guess.countUnused ? ', not used' : ''}`);
@@ -125,11 +136,11 @@ function understood(guess: ReadGuess): string {
   return parts.join('; ');
 }
 
-function rowNumberWords(graph: BipartiteGraph): string[] {
+function rowNumberWords(graph: BipartiteGraph, write: WriteOption): string[] {
   const names = graph.names ?? USERS_AND_ITEMS;
   return SIDES.filter((side) => areRowNumbers(graph[side])).map(
     (side) =>
-      `The ${names[side].many} are 1, 2, 3, … with one edge each, like row numbers: if they are row numbers, name the right columns with --users and --items`,
+      `The ${names[side].many} are 1, 2, 3, … with one edge each, like row numbers: if they are row numbers, name the right columns with ${write('users')} and ${write('items')}`,
   );
 }
 
@@ -143,12 +154,14 @@ function areRowNumbers({ count, ids, neighbors }: GraphSide): boolean {
   return (first === 0 || first === 1) && Number(ids.at(count - 1)) === first + count - 1;
 }
 
-function headerWords({ header, headerGuessed, unsureRow }: ReadGuess): string {
+function headerWords({ header, headerGuessed, unsureRow }: ReadGuess, write: WriteOption): string {
   if (unsureRow) {
-    return `no header, but the first row (${shown(unsureRow.slice(0, 5).join(', '))}) differs from the others: use --header if it is one`;
+    return `no header, but the first row (${shown(unsureRow.slice(0, 5).join(', '))}) differs from the others: use ${write('header', 'true')} if it is one`;
   }
   if (!headerGuessed) return header ? 'with header' : 'no header';
-  return header ? 'first row read as header, else use --no-header' : 'no header found, else use --header';
+  return header
+    ? `first row read as header: use ${write('header', 'false')} if it is data`
+    : `no header found: use ${write('header', 'true')} if there is one`;
 }
 
 function separatorName(separator: string): string {

@@ -1,4 +1,4 @@
-// What a page did, as the commands and the lines of JavaScript that give the same numbers.
+// The commands and the lines of JavaScript that give the same numbers as the page.
 
 import { toArguments } from '../../options/arguments.js';
 import { CHECK } from '../../options/commands/check.js';
@@ -12,7 +12,7 @@ import { command } from './commands.js';
 export interface Done {
   /** A file's name or a built-in set. */
   readonly source: string;
-  /** Options of the reader; `rejects` where bad rows were set aside. */
+  /** Options of the reader; `rejects` if bad rows were set aside. */
   readonly read: Readonly<Record<string, unknown>>;
   readonly seed: number;
   /** Shares that thinning kept. */
@@ -31,7 +31,7 @@ export interface Done {
   readonly n: number;
 }
 
-/** Commands, one a line. Thinning has none: it is then said in front. */
+/** The commands, one per line. No command thins data, so a first line says that they are thinned. */
 export function sameCommands(done: Done): string {
   const { source, read, seed, split, likes = [], n } = done;
   const data = [source, ...toArguments(READ, read)];

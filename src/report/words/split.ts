@@ -8,7 +8,7 @@ export function timeSplitWords({ cut }: Pick<SplitTimes, 'cut'>, ratio: string):
   const when = Number.isFinite(date.getTime()) ? date.toISOString().replace('.000Z', 'Z') : String(cut);
   return (
     `Edges from ${when} on are the test part, earlier edges are for training. This measures forecasts for known users. ` +
-    'Users who first appear after the cut are not evaluated. Random users and items (--method pq) measure recommendations for new users, ' +
+    'Users who first appear after the cut are not evaluated. Random users and items (method pq) measure recommendations for new users, ' +
     'without bias by degree, and allow predictive checks. ' +
     `Vertices with a test edge have ${ratio} times the average degree.`
   );
