@@ -1,8 +1,7 @@
 // Reads a receipt from results.json. The file must be plain, and no larger or deeper than a study writes.
 
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { InputError } from '../errors.js';
+import { readPlainText } from '../files/plain-file.js';
 import { type CheckedReceipt, checkReceipt } from '../study/receipt.js';
 
 /** Far above what the largest study writes, far below what a string can hold. */
@@ -10,7 +9,13 @@ const MOST_BYTES = 256 * 2 ** 20;
 const DEEPEST = 64;
 
 export async function readReceipt(path: string): Promise<CheckedReceipt> {
-  const text = await readPlainFile(path);
+  const text = await readPlainText(path, MOST_BYTES, (problem, bytes) => {
+    const what =
+      problem === 'kind'
+        ? 'it is not a plain file'
+        : `it has ${bytes} bytes, and no study writes more than ${MOST_BYTES}`;
+    return new InputError(`${path}: ${what}; give a results.json of a study`);
+  });
   if (depthOf(text) > DEEPEST) {
     throw new InputError(`${path}: it is nested more than ${DEEPEST} deep; give a results.json of a study`);
   }
@@ -29,36 +34,6 @@ export async function readReceipt(path: string): Promise<CheckedReceipt> {
     if (!(cause instanceof InputError)) throw cause;
     throw new InputError(`${path}: ${cause.message}`);
   }
-}
-
-/** Opened without blocking: a FIFO without a writer would block forever. */
-async function readPlainFile(path: string): Promise<string> {
-  // Not every system has this flag.
-  const { O_RDONLY, O_NONBLOCK = 0 } = constants;
-  let file: Awaited<ReturnType<typeof open>>;
-  try {
-    file = await open(path, O_RDONLY | O_NONBLOCK);
-  } catch (cause) {
-    // A socket cannot be opened at all.
-    if ((cause as NodeJS.ErrnoException).code !== 'ENXIO') throw cause;
-    throw notPlain(path);
-  }
-  try {
-    const found = await file.stat();
-    if (!found.isFile()) throw notPlain(path);
-    if (found.size > MOST_BYTES) {
-      throw new InputError(
-        `${path}: it has ${found.size} bytes, and no study writes more than ${MOST_BYTES}; give a results.json of a study`,
-      );
-    }
-    return await file.readFile('utf8');
-  } finally {
-    await file.close();
-  }
-}
-
-function notPlain(path: string): InputError {
-  return new InputError(`${path}: it is not a plain file; give a results.json of a study`);
 }
 
 /** The nesting depth of the brackets of a JSON text, not counting those in strings. */

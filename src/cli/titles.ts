@@ -8,9 +8,13 @@ import { type TitleBook, titleBook } from '../predict/titles.js';
 import { shown } from '../text/untrusted.js';
 
 /** The titles of a model's items; without a file, only their ids. */
-export async function readTitles(path: string | undefined, { items: { ids } }: Model): Promise<TitleBook> {
+export async function readTitles(
+  path: string | undefined,
+  { items: { ids } }: Model,
+  signal: AbortSignal,
+): Promise<TitleBook> {
   if (path === undefined) return titleBook(ids, []);
-  return titleBook(ids, titleList(titlesOf(await readSideTable(path), ids, path), ids));
+  return titleBook(ids, titleList(titlesOf(await readSideTable(path, { signal }), ids, path), ids));
 }
 
 /** The id of an item given by id or title. A text that is neither is returned unchanged, or refused if a title is near. */

@@ -13,6 +13,9 @@ export function readError(path: string, cause: unknown, missing = '; check the p
     );
   }
   if (code === 'EISDIR') return new InputError(`${path}: this is a folder; give a file`);
+  if (code === 'EAGAIN') {
+    return new InputError(`${path}: it waits for input and has no end; copy what you need into a file first`);
+  }
   if (code.startsWith('Z_')) {
     return new InputError(
       `${path}: the gzip data is damaged or cut short (${message}); fetch or compress it again`,

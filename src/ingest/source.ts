@@ -1,14 +1,7 @@
 // Files and standard input as streams of bytes. The format is recognised by the first bytes, so gzip and Parquet work under any name and on
 // standard input.
 
-import {
-  constants,
-  createReadStream,
-  createWriteStream,
-  openSync,
-  type ReadStream,
-  type Stats,
-} from 'node:fs';
+import { createReadStream, createWriteStream, openSync, type ReadStream, type Stats } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -16,8 +9,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { InputError } from '../errors.js';
+import { InputError, throwIfAborted } from '../errors.js';
 import { folderKinds } from '../files/folder-kinds.js';
+import { READ_ONLY } from '../files/plain-file.js';
 import { readError } from '../files/read-error.js';
 import { removeOnExit, writeError } from '../files/write-error.js';
 import type { BegunSource } from './formats/file-formats.js';
@@ -58,9 +52,17 @@ export async function openSource(
       }
       refuseDevice(path, found);
       if (found.isFile()) size = found.size;
-      stream = found.isFIFO() ? openPipe(path) : createReadStream(path, { highWaterMark: CHUNK });
+      stream = found.isFIFO()
+        ? openPipe(path)
+        : createReadStream(path, {
+            highWaterMark: CHUNK,
+            // Some files of the system, such as /proc/kmsg, wait for events.
+            ...(found.isFile() && { fd: openSync(path, READ_ONLY) }),
+          });
     }
     const opened: Readable = stream ?? process.stdin;
+    // A signal that has come already tells no listener.
+    throwIfAborted(signal);
     abort = () => opened.destroy();
     signal?.addEventListener('abort', abort, { once: true });
     let peeked = await peek(opened);
@@ -74,7 +76,7 @@ export async function openSource(
     const file = stream;
     return {
       name,
-      chunks: guarded(name, peeked.all),
+      chunks: guarded(name, peeked.all, signal),
       size,
       ...(file ? { consumed: () => file.bytesRead } : {}),
       close() {
@@ -88,6 +90,8 @@ export async function openSource(
   } catch (cause) {
     if (abort) signal?.removeEventListener('abort', abort);
     stream?.destroy();
+    // A source that the signal closed ends with an error of its own.
+    throwIfAborted(signal);
     throw readError(name, cause, missing);
   }
 }
@@ -122,7 +126,7 @@ export async function requireFile(path: string): Promise<Stats> {
 
 /** Waits for a writer without blocking a thread, which would keep the process from ending. */
 function openPipe(path: string): Socket {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const fd = openSync(path, READ_ONLY);
   return new Socket({ fd, readable: true, writable: false });
 }
 
@@ -161,10 +165,15 @@ async function* gunzipped(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   }
 }
 
-async function* guarded(name: string, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+async function* guarded(
+  name: string,
+  chunks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncIterable<Uint8Array> {
   try {
     yield* chunks;
   } catch (cause) {
+    throwIfAborted(signal);
     throw readError(name, cause);
   }
 }

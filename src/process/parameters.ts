@@ -70,11 +70,7 @@ export function expectSimulation(parameters: ModelParameters, tolerance: number)
         `or features (${features}), smaller`,
     );
   }
-  const cut = {
-    users: chooseCut(users, { reach: reachOf(items), features, tolerance }),
-    items: chooseCut(items, { reach: reachOf(users), features, tolerance }),
-  };
-  const atoms = { users: atomsAbove(users, cut.users), items: atomsAbove(items, cut.items) };
+  const { cut, atoms } = expectAtoms(parameters, tolerance);
   for (const side of SIDES) {
     if (atoms[side] * features * BYTES_PER_ATOM_AND_FEATURE > MOST_BYTES) {
       throw new InputError(
@@ -93,6 +89,26 @@ export function expectSimulation(parameters: ModelParameters, tolerance: number)
     atoms,
     cut,
   };
+}
+
+/** The cuts, and the expected number of atoms above them. */
+export function expectAtoms(
+  { users, items, features }: ModelParameters,
+  tolerance: number,
+): Pick<Expectation, 'cut' | 'atoms'> {
+  const cut = {
+    users: chooseCut(users, { reach: reachOf(items), features, tolerance }),
+    items: chooseCut(items, { reach: reachOf(users), features, tolerance }),
+  };
+  return { cut, atoms: { users: atomsAbove(users, cut.users), items: atomsAbove(items, cut.items) } };
+}
+
+/** Random draws of a simulation: the features of all atoms, and the edges. */
+export function simulationWork(
+  features: number,
+  { atoms, latentEdges }: Pick<Expectation, 'atoms' | 'latentEdges'>,
+): number {
+  return features * (atoms.users + atoms.items) + latentEdges;
 }
 
 function round(value: number): string {

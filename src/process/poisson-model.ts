@@ -19,7 +19,7 @@ import { createPool, taskModule, threadCount, type WorkerPool } from '../paralle
 import type { TaskOptions } from '../progress.js';
 import { assembleGraph, type UserBelowCut, type VertexParameters } from './assemble.js';
 import { sampleAtoms } from './ggp.js';
-import { expectSimulation } from './parameters.js';
+import { expectSimulation, simulationWork } from './parameters.js';
 import {
   buildTable,
   drawFeatures,
@@ -53,14 +53,17 @@ export interface Simulation {
 /** Atoms in a piece of work. Part of the result: another size gives another graph of the same distribution. */
 const ITEM_PIECE = 4096;
 const USER_PIECE = 256;
-/** With fewer expected edges the calling thread draws alone: starting workers would take longer. */
+/** With fewer expected draws the calling thread draws alone: starting workers would take longer. */
 const WORTH_THREADS = 1e6;
+/** Milliseconds after which the calling thread lets events in, such as a signal. */
+const TURN = 25;
 
 /** Draws a graph from the model. The same seed gives the same graph on any number of threads. */
 export async function simulate(options: SimulateOptions = {}): Promise<Simulation> {
   const settings = withDefaults({ ...SIMULATE, ...TASK }, options);
   const { users, items, features, seed, multigraph, truth, tolerance, signal, onProgress } = settings;
-  const { cut, latentEdges } = expectSimulation({ users, items, features }, tolerance);
+  const expected = expectSimulation({ users, items, features }, tolerance);
+  const { cut } = expected;
   throwIfAborted(signal);
 
   const none = new Float64Array(features);
@@ -74,7 +77,7 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
   const itemPieces = pieces(atoms, ITEM_PIECE);
   const most = Math.max(userPieces.length, itemPieces.length, features);
   const pool =
-    latentEdges < WORTH_THREADS
+    simulationWork(features, expected) < WORTH_THREADS
       ? callingThread()
       : await createPool(ROWS, threadCount(options.threads, most));
   try {
@@ -172,12 +175,19 @@ function callingThread(): Pick<WorkerPool, 'map' | 'close'> {
   return {
     async map(task, inputs, { signal, onResult } = {}) {
       const run = TASKS[task as keyof typeof TASKS] as (input: unknown) => never;
-      return inputs.map((input, index) => {
+      const outputs: never[] = [];
+      let turn = performance.now();
+      for (const [index, input] of inputs.entries()) {
+        if (performance.now() - turn > TURN) {
+          await new Promise((resolve) => setTimeout(resolve));
+          turn = performance.now();
+        }
         throwIfAborted(signal);
         const output = run(input);
         onResult?.(output, index);
-        return output;
-      });
+        outputs.push(output);
+      }
+      return outputs;
     },
     async close() {},
   };

@@ -6,10 +6,11 @@ import { expectedLaplace } from '../math/quadrature.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { withAllDefaults } from '../options/check-options.js';
+import { SIMULATE } from '../options/commands/simulate.js';
 import { ESTIMATE_SIZES } from '../options/library.js';
-import { TASK } from '../options/shared.js';
+import { HYPER, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
-import { featureMass } from './parameters.js';
+import { expectAtoms, featureMass, simulationWork } from './parameters.js';
 import { simulate } from './poisson-model.js';
 import type { SidePrior } from './unseen.js';
 
@@ -38,6 +39,10 @@ export type Sizes = Readonly<Record<SideName, number>>;
 /** Expected edges of the first simulation, and the limit for later ones. */
 const FIRST_EDGES = 3e5;
 const MOST_EDGES = 1e6;
+/** Most random draws of a round. Where σ is large, few edges need many atoms. */
+const MOST_WORK = 4e6;
+/** Edges below which a simulation is not made smaller. */
+const LEAST_EDGES = 1000;
 /** The constant C depends weakly on the sizes, so it is measured again at each new estimate. */
 const ROUNDS = 3;
 /** Small graphs vary a lot; several of them take no longer than one large one. */
@@ -54,10 +59,10 @@ export async function estimateSizes(graph: GraphSizes, options: EstimateSizesOpt
     throw new InputError('the sizes of a graph without edges cannot be estimated; give the sizes');
   let sizes: Sizes = sizesOfEdges({ users: 1, items: 1 }, FIRST_EDGES, options);
   for (let round = 0; round < ROUNDS; round++) {
-    const edges = Math.min(MOST_EDGES, expectedEdges(sizes, options));
-    const at = sizesOfEdges(sizes, edges, options);
+    const { at, edges, work } = affordableSizes(sizes, options);
     const graphs: BipartiteGraph[] = [];
-    const wanted = Math.min(MOST_GRAPHS, Math.max(1, Math.floor(MOST_EDGES / edges)));
+    const most = Math.min(MOST_GRAPHS, MOST_EDGES / edges, MOST_WORK / work);
+    const wanted = Math.max(1, Math.floor(most));
     while (graphs.length < wanted) {
       const { features, threads, signal } = options;
       const simulated = await simulate({
@@ -93,7 +98,30 @@ function solveSize(
   // If all simulated graphs are empty, the size must be larger: double it.
   if (filled.length === 0) return 2 * size;
   const mean = filled.reduce((sum, graph) => sum + statistic(graph), 0) / filled.length;
-  return size * Math.exp((statistic(observed) - mean) / (1 - tail));
+  const solved = size * Math.exp((statistic(observed) - mean) / (1 - tail));
+  if (solved > 0 && solved <= HYPER.size.max) return solved;
+  throw new InputError(
+    `the size of the ${side} cannot be estimated by simulation at a tail index of ${sigma}; give the size of the ${side}`,
+  );
+}
+
+/** Sizes in the given ratio whose simulation is within the limits, with its expected edges and draws. */
+function affordableSizes(
+  ratio: Sizes,
+  options: EstimateSizesOptions,
+): { at: Sizes; edges: number; work: number } {
+  const { features } = options;
+  for (let edges = Math.min(MOST_EDGES, expectedEdges(ratio, options)); ; edges /= 2) {
+    const at = sizesOfEdges(ratio, edges, options);
+    const sized = {
+      users: { ...options.users, size: at.users },
+      items: { ...options.items, size: at.items },
+      features,
+    };
+    const { atoms } = expectAtoms(sized, SIMULATE.tolerance.default);
+    const work = simulationWork(features, { atoms, latentEdges: edges });
+    if (!(work > MOST_WORK) || edges < LEAST_EDGES) return { at, edges, work };
+  }
 }
 
 function expectedEdges(sizes: Sizes, options: EstimateSizesOptions): number {

@@ -1,10 +1,10 @@
 // The server: HTTP around a model, and the page at `/`. Its only state is the model.
 
-import { readFile, stat } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { InputError, throwIfAborted } from '../errors.js';
+import { readPlainText } from '../files/plain-file.js';
 import { withDefaults } from '../options/check-options.js';
 import { SERVE } from '../options/commands/serve.js';
 import { type OptionsOf, value } from '../options/declare.js';
@@ -194,11 +194,10 @@ function hostsFor(host: string, allowed: readonly string[] | undefined): Readonl
 const MOST_KEY_BYTES = 1 << 20;
 
 async function keysOf(path: string): Promise<KeyRing> {
-  // stat follows links: a mounted secret is a link.
-  const found = await stat(path).catch(() => undefined);
-  if (!found) throw new InputError(`${path}: this file of keys does not exist; check the path`);
-  if (!found.isFile() || found.size > MOST_KEY_BYTES) {
-    throw new InputError(`${path}: a file of keys must be a plain file of at most ${MOST_KEY_BYTES} bytes`);
-  }
-  return readKeys(await readFile(path, 'utf8'), path);
+  const text = await readPlainText(
+    path,
+    MOST_KEY_BYTES,
+    () => new InputError(`${path}: a file of keys must be a plain file of at most ${MOST_KEY_BYTES} bytes`),
+  );
+  return readKeys(text, path);
 }

@@ -7,9 +7,10 @@ import { basename } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
+import type { VertexIds } from '../graph/ids.js';
 import { fromShared, type Transfer, toShared } from '../graph/transfer.js';
 import { readSideTable } from '../ingest/side-table.js';
-import { titleList, titlesOf } from '../ingest/title-table.js';
+import { type Titles, titleList, titlesOf } from '../ingest/title-table.js';
 import { serveTasks } from '../parallel/worker.js';
 import { createRecommender } from '../predict/recommender.js';
 import { loadModel } from '../store/model-file.js';
@@ -39,8 +40,7 @@ let live: LiveView | undefined;
 export async function load({ path, titles: titleFile }: LoadTask): Promise<SharedServing> {
   const { model, hash } = await loadWithHash(path);
   const { ids } = model.items;
-  const titles =
-    titleFile === undefined ? [] : titleList(titlesOf(await readSideTable(titleFile), ids, titleFile), ids);
+  const titles = titleFile === undefined ? [] : titleList(await readTitleFile(titleFile, ids), ids);
   const names = model.names ?? USERS_AND_ITEMS;
   return {
     info: {
@@ -56,6 +56,14 @@ export async function load({ path, titles: titleFile }: LoadTask): Promise<Share
     shared: toShared(model),
     titles,
   };
+}
+
+async function readTitleFile(path: string, ids: VertexIds): Promise<Titles> {
+  const found = await stat(path).catch(() => undefined);
+  if (found && !found.isFile()) {
+    throw new InputError(`${path}: titles are read again with every model; give a plain file`);
+  }
+  return titlesOf(await readSideTable(path), ids, path);
 }
 
 /** Attempts to read a file that is replaced while it is read. */

@@ -1,9 +1,8 @@
 // JSON documents that describe a folder: split.json and parts.json.
 
-import { readFile, stat } from 'node:fs/promises';
 import type { z } from 'zod';
 import { InputError } from '../errors.js';
-import { readError } from '../files/read-error.js';
+import { readPlainText } from '../files/plain-file.js';
 import { documentProblem } from '../text/documents.js';
 import { requireVersion } from './tensors.js';
 
@@ -40,16 +39,11 @@ export async function readJson(
   what: string,
   remedy: string,
 ): Promise<{ readonly format?: unknown; readonly version?: unknown } | undefined> {
-  let text: string;
-  try {
-    const found = await stat(path);
-    if (!found.isFile() || found.size > MOST_BYTES) {
-      throw new InputError(`${path}: this is not ${what}; ${remedy}`);
-    }
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    throw readError(path, cause);
-  }
+  const text = await readPlainText(
+    path,
+    MOST_BYTES,
+    () => new InputError(`${path}: this is not ${what}; ${remedy}`),
+  );
   try {
     return JSON.parse(text) as object;
   } catch (cause) {

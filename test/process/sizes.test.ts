@@ -56,6 +56,38 @@ describe('sizes of simulated graphs', () => {
     expect(await estimateSizes(graph, { ...law(setting), seed: 2 })).not.toEqual(once);
   });
 
+  // With such tail indexes 300,000 edges have 280,000 atoms, and each has as many features.
+  const heavy = { users: side(0.5, 1), items: side(0.95, 1), features: 30 };
+  const tiny = buildGraph({ users: [0, 1, 2], items: [0, 0, 1], userCount: 3, itemCount: 2 });
+
+  it('a tiny graph with heavy tails takes seconds, and an abort is heard at once', async () => {
+    const began = performance.now();
+    const sizes = await estimateSizes(tiny, { ...heavy, threads: 1 });
+    expect(sizes.users).toBeGreaterThan(0);
+    expect(performance.now() - began).toBeLessThan(60_000);
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 50);
+    const stopping = performance.now();
+    await expect(estimateSizes(tiny, { ...heavy, threads: 1, signal: stop.signal })).rejects.toThrow(
+      /half-written/,
+    );
+    expect(performance.now() - stopping).toBeLessThan(5000);
+  });
+
+  it('a tail index at which no simulation tells is refused with its side', async () => {
+    const rows = Array.from({ length: 40 }, (_, row) => row);
+    const uneven = buildGraph({
+      users: rows.map((row) => row % 7),
+      items: rows,
+      userCount: 7,
+      itemCount: 40,
+    });
+    const extreme = { users: side(0.999, 1), items: side(0.999, 1), features: 30 };
+    await expect(estimateSizes(uneven, extreme)).rejects.toThrow(
+      /the size of the users cannot be estimated by simulation at a tail index of 0.999; give the size/,
+    );
+  });
+
   it('a graph without edges has no sizes', async () => {
     const graph = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0 });
     await expect(estimateSizes(graph, law(SETTINGS[0]))).rejects.toThrow(/without edges/);

@@ -1,7 +1,7 @@
 // Sockets, pipes, folders and devices where a command expects a file: status 2 in words, soon, and nothing is written.
 
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -11,12 +11,14 @@ import { split } from '../../src/sample/split.js';
 import { saveModel } from '../../src/store/model-file.js';
 import { saveSplit } from '../../src/store/split-folder.js';
 import { graphex, writeTable } from '../cli/run.js';
+import { graphex as command } from '../faults/command.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 vi.setConfig({ testTimeout: 240_000 });
 const scratch = scratchFolder();
 const table = scratch.path('pairs.csv');
 writeTable(table, 2000);
+const STOPPED = 'interrupted: nothing was left half-written\n';
 
 describe.skipIf(process.platform === 'win32')('in the place of a file', () => {
   it.each(['a pipe', 'a socket', 'a folder'])('%s is refused for every path that is read', async (kind) => {
@@ -71,6 +73,80 @@ describe.skipIf(process.platform === 'win32')('in the place of a file', () => {
     expect(readdirSync(out)).toEqual([]);
   });
 });
+
+describe.skipIf(process.platform !== 'linux')('what would be waited for without end', () => {
+  const MODEL = join(import.meta.dirname, '../fixtures/formats-0.2/posterior.safetensors');
+  const ONE = ['recommend', MODEL, '--user', 'u1'];
+
+  /** Sends SIGTERM once the process has the path open. */
+  const terminated = (args: readonly string[], path: string) =>
+    command(args, {
+      onStart(child) {
+        const watch = setInterval(() => {
+          if (!isOpen(child.pid!, path)) return;
+          clearInterval(watch);
+          child.kill('SIGTERM');
+        }, 20);
+        child.on('exit', () => clearInterval(watch));
+      },
+    });
+
+  it('a pipe without a writer is let go at the first signal', async () => {
+    const pipe = scratch.path('nobody-writes');
+    execFileSync('mkfifo', [pipe]);
+    const ended = await Promise.all(
+      [
+        ['check', pipe],
+        ['check', `text:${pipe}`],
+        [...ONE, '--titles', pipe],
+        [...ONE, '--exclude', pipe],
+        ['recommend', MODEL, '--batch', pipe],
+      ].map((args) => terminated(args, pipe)),
+    );
+    for (const { status, stderr } of ended) expect([status, stderr]).toEqual([143, STOPPED]);
+  });
+
+  it('standard input that does not come is let go too, with 128 + n', async () => {
+    const bin = join(import.meta.dirname, '../../bin/graphex.js');
+    const child = spawn(process.execPath, [bin, 'recommend', MODEL, '--batch', '-'], { stdio: 'pipe' });
+    let stderr = '';
+    child.stderr.on('data', (text) => (stderr += text));
+    setTimeout(() => child.kill('SIGTERM'), 3000);
+    const status = await new Promise((done) => child.on('close', done));
+    expect([status, stderr]).toEqual([143, STOPPED]);
+  });
+
+  it('a file of the system that waits for events is refused, and so are pipes that a server would read again', async () => {
+    const pipe = scratch.path('not-for-servers');
+    execFileSync('mkfifo', [pipe]);
+    // Only root may open it; others are refused for that.
+    const waits = '/proc/kmsg';
+    const ended = await Promise.all(
+      [
+        ['check', waits],
+        [...ONE, '--exclude', waits],
+        ['study', '--from', waits, '-o', scratch.path('no-study')],
+        ['serve', MODEL, '--port', '0', '--key-file', waits],
+        ['serve', MODEL, '--port', '0', '--titles', pipe],
+        ['serve', pipe, '--port', '0'],
+      ].map((args) => command(args)),
+    );
+    for (const { status, stderr } of ended) {
+      expect(stderr).toMatch(/^error: \S+: [^\n]+\n$/);
+      expect(status).toBe(2);
+    }
+  });
+});
+
+/** Whether the process has opened the path. */
+function isOpen(pid: number, path: string): boolean {
+  const folder = `/proc/${pid}/fd`;
+  try {
+    return readdirSync(folder).some((fd) => readlinkSync(join(folder, fd)) === path);
+  } catch {
+    return false;
+  }
+}
 
 describe('a model with a size that no fit finds', () => {
   it('is refused by evaluate before its work', async () => {

@@ -34,9 +34,9 @@ export function register(program: Command): void {
   command.action(async (path: string) => {
     const options = typedOptions(command, COMMANDS.features.options);
     const { titles: titleFile, top } = typedOptions(command, COMMANDS.features.own);
-    await runCommand(command, async () => {
+    await runCommand(command, async ({ signal }) => {
       const model = await loadModel(path);
-      const titles = await readTitles(titleFile, model);
+      const titles = await readTitles(titleFile, model, signal);
       const all = await describeFeatures(model, options);
       const found = all.slice(0, top ?? all.length).map((feature): NamedFeature => {
         const items = feature.items.map((entry) => ({

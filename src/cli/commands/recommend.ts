@@ -61,10 +61,10 @@ async function run(path: string, values: Values, context: CommandContext) {
   else if (values.output !== undefined) {
     throw new InputError('-o is for the lists of many: add --all-users or --batch FILE, or leave it out');
   }
-  const exclude = values.exclude === undefined ? [] : await readLines(values.exclude);
+  const exclude = values.exclude === undefined ? [] : await readLines(values.exclude, context.signal);
   const opened = await openModel(path);
   const { head: model } = opened;
-  const titles = await readTitles(values.titles, model);
+  const titles = await readTitles(values.titles, model, context.signal);
   await requireUser(opened, values.user);
   const found = await askedFor();
   if (values.allUsers) requireUsers(opened);
@@ -150,7 +150,7 @@ function byTitle(asker: UserQuery, titles: TitleBook): UserQuery {
 }
 
 /** One id per line, or the first column of a table with a header. */
-async function readLines(path: string): Promise<string[]> {
-  const rows = await readSideTable(path, { separators: ['\n'], pick: () => [0] });
+async function readLines(path: string, signal: AbortSignal): Promise<string[]> {
+  const rows = await readSideTable(path, { separators: ['\n'], pick: () => [0], signal });
   return rows.filter(({ line, fields }) => line !== NAMES_LINE && fields[0]).map(({ fields }) => fields[0]);
 }

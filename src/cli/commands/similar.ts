@@ -24,10 +24,10 @@ export function register(program: Command): void {
   command.action(async (path: string) => {
     const { item, titles: titleFile } = typedOptions(command, COMMANDS.similar.own);
     const options = typedOptions(command, COMMANDS.similar.options);
-    await runCommand(command, async () => {
+    await runCommand(command, async ({ signal }) => {
       if (item === undefined) throw new InputError('the item is missing: give --item ID');
       const model = await loadModel(path);
-      const titles = await readTitles(titleFile, model);
+      const titles = await readTitles(titleFile, model, signal);
       const found = await similarItems(model, idByTitle(item, titles), options);
       const list = found.map((entry) => ({
         ...entry,

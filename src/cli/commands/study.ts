@@ -108,7 +108,7 @@ async function run(
   const titles =
     plan.titles === undefined
       ? undefined
-      : titlesOf(await readSideTable(plan.titles), graph.items.ids, plan.titles);
+      : titlesOf(await readSideTable(plan.titles, { signal: context.signal }), graph.items.ids, plan.titles);
   const sides = graph.names ?? USERS_AND_ITEMS;
   const onFinding = (finding: StudyFinding) => context.note(wrap(findingWords(finding, sides)));
   const origin: StudyOrigin = {

@@ -96,7 +96,8 @@ async function groupsOf(
   for (const path of paths) {
     throwIfAborted(options.signal);
     const found = path === '-' ? undefined : await stat(path);
-    if (!found?.isFile()) return undefined;
+    // Files of the system have no size, and reading them may wait.
+    if (!found?.isFile() || found.size === 0) return undefined;
     const file = await open(path);
     try {
       const { buffer } = await file.read(new Uint8Array(4), 0, 4, 0);
