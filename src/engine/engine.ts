@@ -9,6 +9,7 @@
 
 import type { EdgeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
+import type { FeatureMix } from './mix-features.js';
 
 /** Hyperparameters of one side: the GGP of its weights and the Gamma of its features. */
 export interface SideHyper {
@@ -266,6 +267,11 @@ export interface Engine {
   setUnseenMass(table: Table, unseenMass: Float64Array, at: Float64Array): Promise<void>;
   /** Multiplies every weight by a factor (divides the rates by it); activity and mass follow. */
   scale(table: Table, factor: number, activity: Activity): Promise<void>;
+  /**
+   * Replaces a table by one with fewer features (mix-features.ts); its handle must not be used in later calls. Unseen mass becomes 0.
+   * Undefined: callers read the values, mix them and create a table.
+   */
+  mixFeatures?(table: Table, mix: FeatureMix, activity: Activity): Promise<Table>;
   /** Switches what the table shows the edge pass. */
   setActivity(table: Table, activity: Activity): Promise<void>;
 

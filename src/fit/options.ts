@@ -147,8 +147,6 @@ export interface FitSettings {
   readonly engine: EngineName;
   readonly start: 'warm' | 'cold';
   readonly restarts: number;
-  /** Undefined: `startsOnSample` decides. */
-  readonly levels?: number | undefined;
   readonly learn: Readonly<Record<SideName, readonly Learnable[]>>;
   readonly sizes: 'bound' | 'paper';
   readonly seed: number;

@@ -25,9 +25,8 @@ export const STREAMS = {
   /** Coarse sample that chooses the number of features. */
   counts: 0xc0571,
   coarse: 0xc0a25e,
-  /** Start of a fit, and the users on whom starts are compared. */
+  /** Start of a fit. */
   start: 0x57a7,
-  levels: 0x1e7e1,
   /** Folds of the ranking objective. */
   folds: 0xf01d,
   /** Chains of the exact sampler. */

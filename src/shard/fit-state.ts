@@ -10,6 +10,7 @@ import { TABLE_FIELDS, type TableTotals, type TableValues } from '../engine/engi
 import { InputError } from '../errors.js';
 import { finishFolder, removeResult, writeFolder } from '../files/folder.js';
 import type { FitOrigin, LoopState } from '../fit/ascent/loop.js';
+import { phaseOf } from '../fit/ascent/schedule.js';
 import { type BySide, SIDES } from '../graph/graph.js';
 import { option, optionError } from '../options/error.js';
 import { getTotals, parseLoopState, putTotals, savedTable } from '../store/checkpoint-tensors.js';
@@ -226,7 +227,8 @@ async function loadShared<T>(
       throw new InputError(`${folder}: it is the state of other data; resume with the data of its start`);
     }
     const read = new TensorReader(tensors);
-    const { features, folds = 0 } = options;
+    const { folds = 0 } = options;
+    const { features } = phaseOf(state);
     const items = savedTable(read, 'items.', partition.items, features);
     const origin = { options, fingerprint: metadata.fingerprint };
     return take({ read, metadata, features, folds, saved: { origin, state, items } });
@@ -238,7 +240,7 @@ export async function loadShardUsers(
   folder: string,
   partition: PartitionedData,
   shard: number,
-  { state, origin }: SavedAscent,
+  { state }: SavedAscent,
 ): Promise<TableValues> {
   const path = join(folder, usersFile(shard));
   const { tensors, metadata } = await readState(path, USERS_FORMAT);
@@ -247,7 +249,7 @@ export async function loadShardUsers(
     if (metadata.hash !== hash || metadata.iteration !== String(state.iteration)) {
       throw new Error('it belongs to another fit');
     }
-    return savedTable(new TensorReader(tensors), 'users.', users, origin.options.features as number);
+    return savedTable(new TensorReader(tensors), 'users.', users, phaseOf(state).features);
   });
 }
 

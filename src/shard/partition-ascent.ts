@@ -4,13 +4,15 @@
 import { anyRank, type Communicator } from '../comm/communicator.js';
 import type { TableTotals, TableValues } from '../engine/engine.js';
 import { joinedValues } from '../engine/sharded/tables.js';
+import { checkFeatures, setTotals } from '../fit/ascent/ascent.js';
 import { firstHyper, learnedHyper, matchesTau, tausToMatch } from '../fit/ascent/hyper.js';
-import { type FitOrigin, type LoopResult, type LoopState, RELAXATION, runLoop } from '../fit/ascent/loop.js';
+import { type FitOrigin, type LoopResult, type LoopState, runLoop } from '../fit/ascent/loop.js';
+import { firstState, fitSchedule, mostFeatures, phaseOf } from '../fit/ascent/schedule.js';
 import { noisyShare, type StartingVertices, startOf, vertexStart } from '../fit/ascent/start.js';
 import { NOBODY } from '../fit/fold-in/user-tables.js';
 import type { PosteriorModel } from '../fit/model.js';
 import { type AscentOptions, type FitSettings, fitSettings, recordedOptions } from '../fit/options.js';
-import { type BySide, SIDES, type SideName } from '../graph/graph.js';
+import type { BySide, SideName } from '../graph/graph.js';
 import { AUTO } from '../options/commands/fit.js';
 import { option, optionError } from '../options/error.js';
 import { VERSION } from '../version.js';
@@ -52,6 +54,9 @@ export interface ShardedFit extends FittedShards {
   readonly bound: number | undefined;
 }
 
+/** Where a fit stands. */
+type Present = Pick<LoopResult, 'state' | 'tables'>;
+
 /** Fits the model by coordinate ascent. Every rank calls it with the same options. */
 export async function fitAscentShards(
   partition: PartitionedData,
@@ -65,30 +70,27 @@ export async function fitAscentShards(
   const settings = fitSettings(options);
   const range = shardsOfRank(partition.shards.length, communicator);
   const { threads, signal } = options;
+  const facts = partitionFacts(partition);
+  const schedule = saved?.state.schedule ?? fitSchedule(settings, facts.degreeCounts, false);
+  if (saved) checkFeatures(saved.state, settings.features);
   const plan =
-    within && planMemory(partition, settings.features, threads, parseMemory(within.memory), within.byShard);
+    within &&
+    planMemory(partition, mostFeatures(schedule), threads, parseMemory(within.memory), within.byShard);
   if (plan && communicator.size > 1) {
     throw optionError`${option('memory')} is for one process that streams shards from disk, and ${communicator.size} were started; leave it out, and start enough processes to hold all shards`;
   }
   const rows = plan ? undefined : await readRankRows(partition, range);
   const work = { edges: edgesOfRank(partition, communicator), threads };
   return onAgreedEngine(partition, communicator, settings, saved, work, async (local, engineReason) => {
-    const facts = partitionFacts(partition);
     const hyper = saved?.state.hyper ?? (await firstHyper(facts, settings, signal));
+    const state = saved?.state ?? firstState(schedule, hyper);
+    const phase = phaseOf(state);
+    const { features } = phase;
     const start = (side: SideName, vertices: StartingVertices) =>
       startOf(
-        ...([side, vertices, partition.total, hyper, settings.features, settings.seed] as const),
-        noisyShare(partition[side], settings),
+        ...([side, vertices, partition.total, hyper, features, settings.seed] as const),
+        noisyShare(partition[side], { ...settings, features }),
       );
-    const state: LoopState = saved?.state ?? {
-      iteration: 0,
-      warmSweeps: settings.start === 'warm' ? undefined : 0,
-      bounds: [],
-      likelihood: undefined,
-      relaxation: RELAXATION,
-      hyper,
-    };
-    const activity = state.warmSweeps === undefined ? 'mean' : 'geometric';
     const items =
       saved?.items ??
       start('items', { ids: partition.itemIds, strength: (item) => partition.itemTotal[item] });
@@ -101,7 +103,7 @@ export async function fitAscentShards(
         )
       : await streamShards(
           ...([partition, communicator, local, { plan: plan!, path: within!.path }] as const),
-          ...([settings.features, activity] as const),
+          ...([features, phase.users] as const),
           async (shard, users) =>
             saved
               ? loadShardUsers(resumeFolder!, partition, shard, saved)
@@ -111,28 +113,24 @@ export async function fitAscentShards(
     try {
       const { engine } = loaded;
       const tables = {
-        users: await engine.createTable(settings.features, loaded.values, activity, true),
-        items: await engine.createTable(settings.features, items, activity),
+        users: await engine.createTable(features, loaded.values, phase.users, true),
+        items: await engine.createTable(features, items, phase.items),
       };
-      for (const side of SIDES) {
-        if (!saved) break;
-        const { mass, unseenMass, unseenMassAt } = saved.totals[side];
-        void engine.setMass(tables[side], mass);
-        void engine.setUnseenMass(tables[side], unseenMass, unseenMassAt);
-      }
+      if (saved) setTotals(engine, tables, saved.totals);
       const origin: FitOrigin = {
         options: recordedOptions('ascent', options),
         fingerprint: partition.fingerprint,
       };
-      const stateNow = async (now: LoopState): Promise<SavedAscent> => ({
-        ...{ origin, state: now, items: await engine.read(tables.items) },
-        totals: { users: await engine.totals(tables.users), items: await engine.totals(tables.items) },
+      const stateNow = async ({ state: now, tables: present }: Present): Promise<SavedAscent> => ({
+        ...{ origin, state: now, items: await engine.read(present.items) },
+        totals: { users: await engine.totals(present.users), items: await engine.totals(present.items) },
       });
-      const saving = checkpointer(communicator, given, async (folder, now: LoopState) =>
+      const saving = checkpointer(communicator, given, async (folder, now: Present) =>
         saveAscentState(folder, partition, communicator, await stateNow(now), (s) =>
-          engine.readPart(tables.users, s),
+          engine.readPart(now.tables.users, s),
         ),
       );
+      const { afterSweep } = saving;
       const result = await runLoop(
         engine,
         {
@@ -146,14 +144,14 @@ export async function fitAscentShards(
         settings,
         { learn: learnedHyper(settings, hyper), matchedTaus: tausToMatch(facts, settings, hyper) },
         options,
-        saving.afterSweep,
+        afterSweep && ((now, present) => afterSweep({ state: now, tables: present })),
       );
-      if (result.stopped === 'aborted') return await saving.stop(result.state, signal);
-      const users = await loaded.last(tables.users);
+      if (result.stopped === 'aborted') return await saving.stop(result, signal);
+      const users = await loaded.last(result.tables.users);
       const seconds = (performance.now() - started) / 1000;
       const { description, threads: used } = engine;
       const itemsModel = posteriorWithoutUsers(partition, settings, {
-        ...{ ...result, ...(await stateNow(result.state)) },
+        ...{ ...result, ...(await stateNow(result)) },
       });
       const tablesOf = async (s: number) => singlePrecision(await users[s]());
       return {
@@ -186,9 +184,6 @@ function ascentOptions(
   }
   if ((options.restarts ?? 1) > 1) {
     throw optionError`${option('restarts')} ${options.restarts!}: a fit to shards starts once; run it again with another ${option('seed')}`;
-  }
-  if ((options.levels ?? 1) > 1) {
-    throw needsOnePiece('levels', String(options.levels), 'starts are tried on a sample of all users');
   }
   return { ...options, features };
 }

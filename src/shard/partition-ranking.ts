@@ -6,13 +6,14 @@ import type { Engine, TableValues } from '../engine/engine.js';
 import { createShardedEngine } from '../engine/sharded/engine.js';
 import { edgesWithin, partOf } from '../engine/sharded/tables.js';
 import type { FitOrigin } from '../fit/ascent/loop.js';
+import { firstState } from '../fit/ascent/schedule.js';
 import { RANKING_STEPS } from '../fit/fold-in/fold-in.js';
 import { foldMeans } from '../fit/fold-in/member-fold.js';
 import { NOBODY } from '../fit/fold-in/user-tables.js';
 import { columnSums, meanTable, type Ranker, type RankerMember } from '../fit/model.js';
 import { type RankingFitOptions, recordedOptions } from '../fit/options.js';
 import { cutFolds } from '../fit/ranking/folds.js';
-import { firstSweepState, runSweeps, sweepProgress } from '../fit/ranking/member.js';
+import { rankingSchedule, runSweeps, sweepProgress } from '../fit/ranking/member.js';
 import { type RankingSettings, rankingSettings } from '../fit/ranking/settings.js';
 import { type CrossFitData, startCrossFit } from '../fit/ranking/sweep.js';
 import { randomStream } from '../math/random.js';
@@ -145,7 +146,7 @@ async function fitMember(
   };
   const begin = from && { sweeps: from.state.iteration, items: from.items, foldMass: from.foldMass };
   const cross = await startCrossFit(engine, data, folds, hyper, features, seed, begin);
-  let state = from?.state ?? firstSweepState(settings);
+  let state = from?.state ?? firstState(rankingSchedule(settings), hyper);
   const now = async (): Promise<MemberState> => ({
     state,
     items: await cross.readItems(),

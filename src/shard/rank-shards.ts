@@ -3,7 +3,7 @@
 import type { Communicator } from '../comm/communicator.js';
 import type { Activity, CountingEngine, EdgeIndex, Table, TableValues } from '../engine/engine.js';
 import { createShardedEngine, type ShardedEngine } from '../engine/sharded/engine.js';
-import { joinedValues } from '../engine/sharded/tables.js';
+import { joinedValues, type SplitTable } from '../engine/sharded/tables.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { MAX_EDGES } from '../graph/build.js';
 import type { GraphSide } from '../graph/graph.js';
@@ -141,7 +141,7 @@ export async function streamShards(
     engine,
     edges: { users: none, items: none },
     values: joinedValues([]),
-    last: () => streamed.snapshot(tables),
+    last: (users) => streamed.snapshot((users as SplitTable).parts),
     close: () => file.close(),
   };
 }

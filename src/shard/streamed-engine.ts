@@ -12,6 +12,7 @@ import {
   type TableValues,
 } from '../engine/engine.js';
 import { withFoldFresh } from '../engine/fold-fresh.js';
+import { mixedValues, mixTable } from '../engine/mix-features.js';
 import { createQueue } from '../engine/queue.js';
 import type { EdgeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
@@ -265,6 +266,19 @@ export function createStreamedEngine(
       queued([own], () => {
         changes(own, activity);
         return local.scale(at(own), factor, activity);
+      }),
+    mixFeatures: (own, mix, activity) =>
+      queued([own], async () => {
+        if (!(own instanceof StreamedTable)) return mixTable(local, own, mix, activity);
+        const { loaded, rows, position } = own;
+        const values = mixedValues(await local.read(loaded!), mix);
+        void local.free(loaded!);
+        const mixed = new StreamedTable(rows, mix.features, activity);
+        // It is smaller, and takes the place of the former table in the file.
+        mixed.position = position;
+        mixed.loaded = await local.createTable(mix.features, values, activity);
+        table = mixed;
+        return mixed;
       }),
     setActivity: (own, activity) =>
       queued([own], () => {

@@ -9,6 +9,7 @@ import type {
   RankingCheckpoint,
   RankingState,
 } from '../fit/ascent/loop.js';
+import { phaseOf } from '../fit/ascent/schedule.js';
 import type { Model, PosteriorModel, Ranker } from '../fit/model.js';
 import { LEAST_SQUARES, type PreviousBlend } from '../fit/ranking/blend/blend.js';
 import { numbersUnderWay, statesUnderWay } from '../fit/unfinished.js';
@@ -19,22 +20,42 @@ import { FINITE, NOT_NEGATIVE, type Put, putInto, type TensorReader } from './te
 import type { Tensor } from './tensors.js';
 import { hyperSchema } from './vertex-tensors.js';
 
-/** Where a fit stands, as JSON. Strict: a flag that this version does not know would change what the fit does next. */
+const count = z.number().int().min(0);
+const activity = z.enum(['geometric', 'mean']);
+
+const phaseSchema = z.strictObject({
+  ...{ users: activity, items: activity },
+  features: z.number().int().min(1).max(65_536),
+  sweeps: count.min(1).optional(),
+  until: z
+    .strictObject({
+      change: z.number().min(0).optional(),
+      tolerances: z.number().min(0).optional(),
+      least: count.optional(),
+      times: count.optional(),
+    })
+    .refine(({ change, tolerances }) => (change === undefined) !== (tolerances === undefined))
+    .optional(),
+  matchesTau: z.boolean().optional(),
+});
+
+/** Where a fit stands, as JSON. Strict: a field that this version does not know would change what the fit does next. */
 const stateSchema = z.strictObject({
-  iteration: z.number().int().min(0),
-  warmSweeps: z.number().int().min(0).optional(),
-  fromModel: z.boolean().optional(),
-  onSample: z.boolean().optional(),
-  fromSample: z.boolean().optional(),
-  bounds: boundsSchema,
-  likelihood: z.number().optional(),
+  iteration: count,
+  schedule: z.array(phaseSchema).min(1).max(1000),
+  phase: count,
+  swept: count,
+  last: z.tuple([count, z.number()]).optional(),
+  smallChanges: count,
   relaxation: z.number().min(0).max(1),
+  bounds: boundsSchema,
   hyper: hyperSchema,
 });
 
 /** The states of the members of a ranker that are being fitted, by the number of the member. */
 const fitsSchema = z.object({
   seed: z.number().int().min(0),
+  fromModel: z.boolean().optional(),
   fits: z
     .array(stateSchema.extend({ member: z.number().int().min(0) }))
     .min(1)
@@ -49,8 +70,9 @@ export function putCheckpoint(tensors: Map<string, Tensor>, checkpoint: Checkpoi
   for (const name of SIDES) {
     const put = putInto(tensors, `checkpoint.${name}.`);
     const table = tables[name];
-    // A float32 table equals the model's, and is not stored twice.
-    if (table.weightShape instanceof Float64Array) putTable(put, table, table.weightShape.length, features);
+    // A float32 table with as many features as the model equals the model's, and is not stored twice.
+    const differs = features !== endFeatures(state) || table.weightShape instanceof Float64Array;
+    if (differs) putTable(put, table, table.weightShape.length, features);
     putTotals(put, totals[name]);
   }
   return JSON.stringify(state);
@@ -65,10 +87,10 @@ function putRankingStates(tensors: Map<string, Tensor>, checkpoint: RankingCheck
     putInto(tensors, prefix)('fold_mass', foldMass, [foldMass.length / features, features]);
     return { ...state, member: members[n] };
   });
-  const { seed, blend, items } = checkpoint;
+  const { seed, fromModel, blend, items } = checkpoint;
   const rows = items.weightShape.length;
   if (blend?.start) putInto(tensors, 'checkpoint.')('blend', blend.start, [rows, blend.start.length / rows]);
-  return JSON.stringify({ seed, fits, ...(blend && { blend: blend.found }) });
+  return JSON.stringify({ seed, fits, fromModel, ...(blend && { blend: blend.found }) });
 }
 
 const fitPrefix = (n: number): string => `checkpoint.${n}.`;
@@ -108,15 +130,21 @@ function getAscentState(
   model: PosteriorModel,
   saved: unknown,
 ): Omit<AscentCheckpoint, 'origin'> {
-  const { features } = model;
+  const state = parseLoopState(saved);
+  if (endFeatures(state) !== model.features) {
+    throw new Error(
+      `the checkpoint ends with ${endFeatures(state)} features, the model has ${model.features}`,
+    );
+  }
+  const { features } = phaseOf(state);
   const table = (name: SideName): TableValues => {
     const prefix = `checkpoint.${name}.`;
-    if (!read.has(`${prefix}weight_shape`)) return model[name];
+    if (features === model.features && !read.has(`${prefix}weight_shape`)) return model[name];
     return savedTable(read, prefix, model[name].count, features);
   };
   return {
     method: 'ascent',
-    state: parseLoopState(saved),
+    state,
     tables: { users: table('users'), items: table('items') },
     totals: {
       users: getTotals(read, 'checkpoint.users.', features),
@@ -131,8 +159,15 @@ export function parseLoopState(saved: unknown): LoopState {
 }
 
 /** The state with all fields that the loop expects, whether or not the file has them. */
-function loopState({ warmSweeps, likelihood, ...rest }: z.infer<typeof stateSchema>): LoopState {
-  return { ...rest, warmSweeps, likelihood };
+function loopState({ last, ...rest }: z.infer<typeof stateSchema>): LoopState {
+  const { schedule, phase } = rest;
+  if (phase >= schedule.length) throw new Error(`the checkpoint is in phase ${phase} of ${schedule.length}`);
+  return { ...rest, last };
+}
+
+/** The number of features that the fit ends with. */
+function endFeatures({ schedule }: LoopState): number {
+  return schedule[schedule.length - 1].features;
 }
 
 /** A table of either precision. */
@@ -149,7 +184,7 @@ function getRankingStates(
 ): Omit<RankingCheckpoint, 'origin'> {
   if (model.scores.kind !== 'factors') throw new Error('the model of the checkpoint has no factors');
   const { members } = model.scores;
-  const { seed, fits, blend } = fitsSchema.parse(saved);
+  const { seed, fits, fromModel, blend } = fitsSchema.parse(saved);
   const underWay = fits.map(({ member, ...state }, n): RankingState => {
     const prefix = fitPrefix(n);
     if (member >= members.length) {
@@ -172,6 +207,7 @@ function getRankingStates(
     ...one,
     done,
     ...(others.length > 0 && { others }),
+    ...(fromModel && { fromModel }),
     ...(blend && { blend: { found: blend, ...getBlendStart(read, model.items.count) } }),
   } as const;
   const numbers = numbersUnderWay(found);

@@ -9,11 +9,13 @@ import {
   type Table,
   type TableValues,
 } from '../../src/engine/engine.js';
+import { mixedValues, mixTable } from '../../src/engine/mix-features.js';
 import { FitError } from '../../src/errors.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { GraphSide } from '../../src/graph/graph.js';
+import { randomStream } from '../../src/math/random.js';
 import { COUNTING_ENGINES, ENGINES } from './engines.js';
-import { type Problem, randomProblem } from './random-problem.js';
+import { type Problem, randomProblem, randomValues } from './random-problem.js';
 
 const FIELDS = ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const;
 
@@ -202,6 +204,27 @@ describe.each(ENGINES)('$name', (engineCase) => {
     engine = await engineCase.create();
   });
   afterAll(async () => engine?.close());
+
+  test.each([true, false])('features of a table are mixed row by row (split: %s)', async (split) => {
+    const values = randomValues(23, 7, randomStream(31));
+    const table = await engine.createTable(7, values, 'geometric', split);
+    const before = await engine.read(table);
+    const mix = {
+      features: 6,
+      into: Uint16Array.of(0, 1, 2, 3, 1, 4, 5),
+      weights: Float64Array.of(1, 0.3, 1, 2, 0.7, 1, 1),
+      rate: 1.25,
+    };
+    const mixed = await mixTable(engine, table, mix, 'mean');
+    expect(mixed).toMatchObject({ rows: 23, features: 6 });
+    // The same number as a table that is created with the mixed values.
+    await expectSame(
+      engine,
+      mixed,
+      await engine.createTable(6, mixedValues(before, mix), 'mean', split),
+      1e-12,
+    );
+  });
 
   test('operations that nobody awaits take effect in their order, every one of them', async () => {
     const problem = randomProblem({ features: 6, multigraph: false, users: 40, items: 30, edges: 400 }, 16);

@@ -147,6 +147,10 @@ export async function createRanks(size: number, createLocal: () => Promise<Count
     setUnseenMass: (table, leftover, from) =>
       all((engine, r) => engine.setUnseenMass(at(table, r), leftover, from)),
     scale: (table, factor, activity) => all((engine, r) => engine.scale(at(table, r), factor, activity)),
+    mixFeatures: (table, mix, activity) =>
+      handles((table as unknown as Handles).bounds, (engine, r) =>
+        engine.mixFeatures!(at(table, r), mix, activity),
+      ),
     setActivity: (table, activity) => all((engine, r) => engine.setActivity(at(table, r), activity)),
     free: (handle) => all((engine, r) => engine.free(at(handle, r))),
     close: () => all((engine) => engine.close()),

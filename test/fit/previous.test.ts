@@ -68,8 +68,8 @@ describe('a fit from a previous model', () => {
     expect(one.model.users.featureShape).toEqual(two.model.users.featureShape);
   });
 
-  // After 3 sweeps one side is exact and the other is not; after 8 sweeps both are.
-  it.each([3, 8, 12, 16])(
+  // Three sweeps with means, ten mixed, and geometric ones from the 14th on.
+  it.each([3, 8, 13, 18, 23])(
     'stopped after %i sweeps and saved, goes on from there to the same bits',
     async (stopAt) => {
       const { model } = await fit(before, options);
@@ -84,7 +84,7 @@ describe('a fit from a previous model', () => {
         },
       }).catch(unfinishedFit);
       const left = stopped as NonNullable<ReturnType<typeof unfinishedFit>>;
-      expect(left.checkpoint.state).toMatchObject({ iteration: stopAt, fromModel: true });
+      expect(left.checkpoint.state.iteration).toBe(stopAt);
       const bytes = modelToBytes(left.model, { checkpoint: left.checkpoint });
       const { checkpoint: resume } = await modelFileFromBytes(bytes);
       const { model: resumed } = await fit(now, { resume, iterations: 80 });
@@ -107,9 +107,8 @@ describe('a fit from a previous model', () => {
     const { model: next } = await fit(now, { from: model, engine: 'cpu' });
     const { bounds, iterations, converged } = next.provenance;
     expect(converged).toBe(true);
-    expect(bounds[0][0]).toBe(16);
     expect(bounds.at(-1)).toEqual([iterations, next.bound]);
-    expect(bounds.map(([at]) => at)).toEqual(bounds.map((_, i) => 16 + 2 * i));
+    expect(bounds.map(([at]) => at)).toEqual(bounds.map((_, i) => 18 + 5 * i));
   });
 
   it('keeps the settings of a ranking fit, and ranks from its items', async () => {

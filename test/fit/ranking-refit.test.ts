@@ -2,9 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import { dataFacts } from '../../src/fit/ascent/data-facts.js';
+import { firstState } from '../../src/fit/ascent/schedule.js';
 import { fit } from '../../src/fit/fit.js';
 import type { FactorScores, Ranker } from '../../src/fit/model.js';
-import { firstSweepState, runSweeps } from '../../src/fit/ranking/member.js';
+import { rankingSchedule, runSweeps } from '../../src/fit/ranking/member.js';
 import { rankingSettings } from '../../src/fit/ranking/settings.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { BipartiteGraph } from '../../src/graph/public.js';
@@ -133,8 +134,8 @@ it('ends when a sweep changes the likelihood by less than twenty tolerances, whe
     const cross = { sweep: async () => likelihoods[Math.min(at++, likelihoods.length - 1)] };
     const settings = rankingSettings(dataFacts(now), { tolerance: 1e-3 });
     const hooks = { isStopped: async () => false, onState: () => {}, afterSweep: async () => {} };
-    const first = firstSweepState(settings);
-    expect(await runSweeps(cross, first, { ...settings, blend, fromModel: true }, hooks)).toBe('converged');
+    const first = firstState(rankingSchedule({ ...settings, blend, fromModel: true }), settings.hyper);
+    expect(await runSweeps(cross, first, settings, hooks)).toBe('converged');
     return at;
   };
   expect([await sweeps(true), await sweeps(false)]).toEqual([4, 5]);

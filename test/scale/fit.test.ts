@@ -23,7 +23,8 @@ import * as probing from '../../src/shard/rank-agreement.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const { path } = scratchFolder();
-const OPTIONS = { features: 3, iterations: 40, tolerance: 1e-12, seed: 4, threads: 1 } as const;
+// Enough iterations to explore, merge features and have rounds.
+const OPTIONS = { features: 3, iterations: 130, tolerance: 1e-12, seed: 4, threads: 1 } as const;
 const law = { sigma: 0.2, tau: 1, size: 14, shape: 0.3, rate: 0.3 };
 
 /** The fit of every rank. */
@@ -94,35 +95,39 @@ describe.each([{ multigraph: false }, { multigraph: true }])('a fit over shards:
     }
   });
 
-  test('goes on from a kept state with another number of ranks to the same bits', async () => {
-    const [whole] = await onRanks(parts, 1, { ...OPTIONS, engine: 'cpu' });
-    const folder = path(`state ${multigraph}`);
-    const stop = new AbortController();
-    const stopped = await Promise.allSettled(
-      createLocalRanks(3).map((communicator) =>
-        fitAscentShards(parts, communicator, {
-          ...OPTIONS,
-          engine: 'cpu',
-          checkpoint: { folder },
-          signal: stop.signal,
-          // One rank is told, and all stop.
-          ...(communicator.rank === 1 && {
-            onProgress: ({ done }: { done: number }) => done >= 20 && stop.abort(),
+  // While it explores, and after features were merged.
+  test.each([20, 58])(
+    'stopped at %i sweeps, goes on with another number of ranks to the same bits',
+    async (at) => {
+      const [whole] = await onRanks(parts, 1, { ...OPTIONS, engine: 'cpu' });
+      const folder = path(`state ${multigraph} ${at}`);
+      const stop = new AbortController();
+      const stopped = await Promise.allSettled(
+        createLocalRanks(3).map((communicator) =>
+          fitAscentShards(parts, communicator, {
+            ...OPTIONS,
+            engine: 'cpu',
+            checkpoint: { folder },
+            signal: stop.signal,
+            // One rank is told, and all stop.
+            ...(communicator.rank === 1 && {
+              onProgress: ({ done }: { done: number }) => done >= at && stop.abort(),
+            }),
           }),
-        }),
-      ),
-    );
-    expect(stopped.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-    expect(readdirSync(folder).filter((name) => name.startsWith('users-'))).toHaveLength(5);
-    for (const size of [1, 2, 5]) {
-      const [more] = await onRanks(parts, size, { resumeFolder: folder, iterations: 40, tolerance: 1e-12 });
-      expect(more.stateHash).toBe(whole.stateHash);
-      expect(more.state).toEqual(whole.state);
-    }
-    await expect(fitAscentShards(parts, ALONE, { resumeFolder: folder, features: 4 })).rejects.toThrow(
-      'resume: the saved fit was started with features 3 (not 4)',
-    );
-  });
+        ),
+      );
+      expect(stopped.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+      expect(readdirSync(folder).filter((name) => name.startsWith('users-'))).toHaveLength(5);
+      for (const size of [1, 2, 5]) {
+        const [more] = await onRanks(parts, size, { resumeFolder: folder, tolerance: 1e-12 });
+        expect(more.stateHash).toBe(whole.stateHash);
+        expect(more.state).toEqual(whole.state);
+      }
+      await expect(fitAscentShards(parts, ALONE, { resumeFolder: folder, features: 4 })).rejects.toThrow(
+        'resume: the saved fit was started with features 3 (not 4)',
+      );
+    },
+  );
 });
 
 describe('what shards cannot do is said', () => {

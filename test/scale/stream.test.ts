@@ -21,7 +21,8 @@ import { start } from './launchers.js';
 import { peakIn, SAY_PEAK, SAYS_PEAK } from './peak.js';
 
 const { path } = scratchFolder();
-const OPTIONS = { features: 3, iterations: 40, tolerance: 1e-12, seed: 4, threads: 1 } as const;
+// Enough iterations to explore, merge features and have rounds.
+const OPTIONS = { features: 3, iterations: 130, tolerance: 1e-12, seed: 4, threads: 1 } as const;
 const law = { sigma: 0.2, tau: 1, size: 14, shape: 0.3, rate: 0.3 };
 const SHARDS = 5;
 /** Megabytes. */
@@ -98,7 +99,7 @@ describe.each([{ multigraph: false }, { multigraph: true }])('shards in turn: %o
         onProgress: ({ done, unit }) => unit === 'iterations' && done >= 20 && stop.abort(),
       }),
     ).rejects.toThrow();
-    const more = { resumeFolder: folder, iterations: 40, tolerance: 1e-12 };
+    const more = { resumeFolder: folder, tolerance: 1e-12 };
     const streamed = await fitHolding(0, more);
     expect(streamed.stateHash).toBe(whole.stateHash);
     expect((await fitAscentShards(parts, ALONE, more)).stateHash).toBe(whole.stateHash);

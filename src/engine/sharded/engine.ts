@@ -8,6 +8,7 @@
 import type { Communicator } from '../../comm/communicator.js';
 import type { CountingEngine, EdgeIndex, Engine, Table, TableValues } from '../engine.js';
 import { withFoldFresh } from '../fold-fresh.js';
+import { mixTable } from '../mix-features.js';
 import { createQueue } from '../queue.js';
 import { createExchange } from './exchange.js';
 import { createHalfSteps, pair } from './half-steps.js';
@@ -57,6 +58,15 @@ export function createShardedEngine(
   const copied = <O extends { readonly otherMass?: Float64Array | undefined }>(given: O): O =>
     given.otherMass ? { ...given, otherMass: given.otherMass.slice() } : given;
 
+  /** A split table whose parts were just created. */
+  async function splitTable(rows: number, features: number, layout: ShardLayout, parts: readonly Table[]) {
+    const nothing = () => new Float64Array(features);
+    const totals = { mass: nothing(), unseenMass: nothing(), unseenMassAt: nothing() };
+    const table: SplitTable = { kind: 'split', rows, features, layout, parts, totals };
+    table.totals = { ...totals, mass: await massOfParts(table) };
+    return table;
+  }
+
   return withFoldFresh({
     name: local.name,
     description: `${local.description}, in shards${size > 1 ? `, ${communicator.description}` : ''}`,
@@ -82,11 +92,7 @@ export function createShardedEngine(
               }),
             ),
         );
-        const nothing = () => new Float64Array(features);
-        const totals = { mass: nothing(), unseenMass: nothing(), unseenMassAt: nothing() };
-        const table: SplitTable = { kind: 'split', rows: rows[0], features, layout, parts, totals };
-        table.totals = { ...totals, mass: await massOfParts(table) };
-        return table;
+        return splitTable(rows[0], features, layout, parts);
       }),
 
     write: (handle, values, activity) =>
@@ -219,6 +225,19 @@ export function createShardedEngine(
         if (table.kind === 'whole') return local.scale(table.local, factor, activity);
         await onAllRanks(() => onParts(table, (part) => local.scale(part, factor, activity)));
         table.totals = { ...table.totals, mass: await massOfParts(table) };
+      }),
+
+    mixFeatures: (handle, mix, activity) =>
+      inOrder(async (): Promise<ShardedTable> => {
+        const table = handle as ShardedTable;
+        const { rows } = table;
+        if (table.kind === 'whole') {
+          steps.forget(table);
+          const mixed = await onAllRanks(() => mixTable(local, table.local, mix, activity));
+          return { kind: 'whole', rows, features: mix.features, local: mixed };
+        }
+        const mixed = await onAllRanks(() => onParts(table, (part) => mixTable(local, part, mix, activity)));
+        return splitTable(rows, mix.features, table.layout, mixed);
       }),
 
     setActivity: (handle, activity) =>

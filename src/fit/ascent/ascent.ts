@@ -4,7 +4,8 @@ import type { Engine, TableValues } from '../../engine/engine.js';
 import { type EngineReason, onEngine } from '../../engine/select.js';
 import { abortReason, DeviceError, InputError } from '../../errors.js';
 import { fingerprintWithThreads } from '../../graph/fingerprint-threads.js';
-import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { type BipartiteGraph, SIDES, type SideName } from '../../graph/graph.js';
+import { option, optionError } from '../../options/error.js';
 import { VERSION } from '../../version.js';
 import type { FitResult } from '../fit.js';
 import { modelSide, type PosteriorModel, seenItems } from '../model.js';
@@ -18,21 +19,20 @@ import {
   type WithFeatureCount,
 } from '../options.js';
 import { abortedFit, LostFitError } from '../unfinished.js';
-import { type BothHyper, type BothTables, logCountFactorials } from './bound.js';
+import { type BothTables, logCountFactorials } from './bound.js';
 import { dataFacts } from './data-facts.js';
-import { firstHyper, learnedHyper, matchesTau, tausToMatch } from './hyper.js';
+import { firstHyper, learnedHyper, matchesTau, setUnseenMasses, tausToMatch } from './hyper.js';
 import {
   type AfterBlock,
   type AscentCheckpoint,
   type FitOrigin,
   type LoopResult,
   type LoopState,
-  RELAXATION,
   runLoop,
 } from './loop.js';
-import { activities } from './phases.js';
-import { matchVertices, type PreviousState, previousHyper, previousTables } from './previous.js';
-import { fitSample, startsOnSample } from './sample-start.js';
+import { mergedTables } from './merge.js';
+import { matchVertices, previousHyper, previousTables } from './previous.js';
+import { firstState, fitSchedule, phaseOf } from './schedule.js';
 import { startValues } from './start.js';
 
 /** A fit by coordinate ascent, which has the state to go on from. */
@@ -171,76 +171,52 @@ async function oneRun(
   run: number,
   afterBlock: AfterBlock | undefined,
 ): Promise<LoopResult> {
-  const saved = options.resume as AscentCheckpoint | undefined;
-  const resume = saved?.state.onSample ? undefined : saved;
+  const resume = options.resume as AscentCheckpoint | undefined;
+  const previous = resume ? undefined : options.from;
   const facts = dataFacts(graph);
   const seed = settings.seed + run;
   const first = resume?.state.hyper ?? (await firstHyper(facts, settings, options.signal));
   const matchedTaus = tausToMatch(facts, settings, first);
   const learn = learnedHyper(settings, first);
-  const sample =
-    !resume && startsOnSample(engine, graph, settings, options)
-      ? await fitSample(engine, graph, settings, options, seed)
-      : undefined;
-  const sampled = sample === 'aborted';
-  const carried = sampled ? undefined : sample;
-  const previous: PreviousState | undefined = resume ? undefined : (options.from ?? carried);
   const hyper = previous ? previousHyper(first, previous, learn, matchedTaus) : first;
-  const rows = carried ? matchVertices(graph, carried).rows : previousRows;
+  const schedule = fitSchedule(settings, facts.degreeCounts, previous !== undefined);
+  const state = resume?.state ?? firstState(schedule, hyper);
+  const phase = phaseOf(state);
+  const { features } = phase;
   const values =
     resume?.tables ??
     (previous
-      ? previousTables(graph, previous, rows!, hyper, seed, carried ? 0 : 1)
-      : startValues(graph, hyper, settings, seed));
-  const state: LoopState = resume?.state ?? {
-    iteration: 0,
-    warmSweeps: settings.start === 'warm' ? undefined : 0,
-    ...(options.from && { fromModel: true }),
-    ...(carried && { fromSample: true }),
-    ...(sampled && { onSample: sampled }),
-    bounds: [],
-    likelihood: undefined,
-    relaxation: RELAXATION,
-    hyper,
-  };
-  if (resume) for (const side of SIDES) checkResume(graph, side, settings.features, values[side]);
-  const shown = activities(state, graph);
+      ? previousTables(graph, previous, previousRows!, hyper, seed)
+      : startValues(graph, hyper, { ...settings, features }, seed));
+  if (resume) checkFeatures(state, settings.features);
+  if (resume) for (const side of SIDES) checkResume(graph, side, features, values[side]);
   const tables = {
-    users: await engine.createTable(settings.features, values.users, shown.users),
-    items: await engine.createTable(settings.features, values.items, shown.items),
+    users: await engine.createTable(features, values.users, phase.users),
+    items: await engine.createTable(features, values.items, phase.items),
   };
-  if (resume) {
-    for (const side of SIDES) {
-      void engine.setMass(tables[side], resume.totals[side].mass);
-      void engine.setUnseenMass(
-        tables[side],
-        resume.totals[side].unseenMass,
-        resume.totals[side].unseenMassAt,
-      );
-    }
+  if (resume) setTotals(engine, tables, resume.totals);
+  if (previous) {
+    const unseen = { users: previous.users.unseenMass, items: previous.items.unseenMass };
+    await setUnseenMasses(engine, tables, unseen, hyper);
   }
-  if (sampled) return { state, tables, bound: undefined, stopped: 'aborted' };
-  if (previous) await takeUnseenMass(engine, tables, previous, hyper);
   const data = { ...graph, factorials: logCountFactorials(graph.users.counts) };
   return runLoop(engine, data, tables, state, settings, { learn, matchedTaus }, options, afterBlock);
 }
 
-/** The unseen masses start as the previous model had them. */
-async function takeUnseenMass(
-  engine: Engine,
-  tables: BothTables,
-  previous: PreviousState,
-  hyper: BothHyper,
-): Promise<void> {
-  const unseen = (side: SideName) => (hyper[side].size > 0 ? previous[side].unseenMass : undefined);
-  const totals = { users: await engine.totals(tables.users), items: await engine.totals(tables.items) };
+/** Sets the totals of tables as they were saved. */
+export function setTotals(engine: Engine, tables: BothTables, totals: AscentCheckpoint['totals']): void {
   for (const side of SIDES) {
-    const own = unseen(side);
-    const other = otherSide(side);
-    const left = unseen(other);
-    const at = totals[other].mass.map((m, k) => m + (left?.[k] ?? 0));
-    if (own) void engine.setUnseenMass(tables[side], own, at);
+    const { mass, unseenMass, unseenMassAt } = totals[side];
+    void engine.setMass(tables[side], mass);
+    void engine.setUnseenMass(tables[side], unseenMass, unseenMassAt);
   }
+}
+
+/** Refuses a saved fit that ends with another number of features. */
+export function checkFeatures({ schedule }: LoopState, wanted: number): void {
+  const { features } = schedule[schedule.length - 1];
+  if (features === wanted) return;
+  throw optionError`${option('resume')}: the saved fit ends with ${features} features, this one with ${wanted}; resume with the same options`;
 }
 
 /** Refuses a saved fit whose data or number of features differ. */
@@ -298,11 +274,17 @@ function toModel(
   settings: FitSettings,
   { bound, stopped, checkpoint }: Outcome,
 ): PosteriorModel {
-  const { state } = checkpoint;
+  const { state, totals } = checkpoint;
+  const unseen = { users: totals.users.unseenMass, items: totals.items.unseenMass };
+  // A fit that was stopped while it explored has more features than its model.
+  const { tables, unseenMass } =
+    phaseOf(state).features > settings.features
+      ? mergedTables(checkpoint.tables, totals, state.hyper, settings.features)
+      : { tables: checkpoint.tables, unseenMass: unseen };
   const side = (name: SideName) =>
     modelSide(
-      ...([graph[name], checkpoint.tables[name], state.hyper[name]] as const),
-      checkpoint.totals[name].unseenMass,
+      ...([graph[name], tables[name], state.hyper[name]] as const),
+      unseenMass[name],
       matchesTau(settings, state.hyper, name),
     );
   return Object.freeze({

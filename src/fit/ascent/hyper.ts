@@ -162,6 +162,24 @@ export async function maximizeHyper(
   return rebalance(engine, tables, totals, { users: weights[0], items: weights[1] }, result, activity);
 }
 
+/** Replaces the unseen masses, each at the present mass of the other side. A side without unseen atoms keeps none. */
+export async function setUnseenMasses(
+  engine: Engine,
+  tables: BothTables,
+  unseen: Readonly<Record<SideName, Float64Array>>,
+  hyper: BothHyper,
+): Promise<void> {
+  const [users, items] = await Promise.all([engine.totals(tables.users), engine.totals(tables.items)]);
+  const totals = { users, items };
+  for (const side of SIDES) {
+    if (hyper[side].size === 0) continue;
+    const other = otherSide(side);
+    const left = hyper[other].size > 0 ? unseen[other] : undefined;
+    const at = totals[other].mass.map((m, k) => m + (left?.[k] ?? 0));
+    void engine.setUnseenMass(tables[side], unseen[side], at);
+  }
+}
+
 function totalMass(totals: Pick<TableTotals, 'mass' | 'unseenMass'>): Float64Array {
   return totals.mass.map((m, k) => m + totals.unseenMass[k]);
 }

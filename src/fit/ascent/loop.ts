@@ -1,5 +1,5 @@
-// The loop of coordinate ascent: sweeps on an engine, the bound every few sweeps, and a state that can be
-// stopped, saved and resumed to the same numbers.
+// The loop of coordinate ascent: walks through the phases of a schedule with sweeps on an engine. Its state can be stopped, saved
+// and resumed to the same numbers.
 
 import type { EdgeIndex, EdgeTerm, Engine, TableTotals, TableValues } from '../../engine/engine.js';
 import { FitError, located } from '../../errors.js';
@@ -11,41 +11,40 @@ import type { FitSettings, Learnable } from '../options.js';
 import type { PreviousBlend } from '../ranking/blend/blend.js';
 import { type BothHyper, type BothTables, evidenceBound } from './bound.js';
 import { type MatchedTaus, matchTaus, maximizeHyper } from './hyper.js';
+import { mergeFeatures } from './merge.js';
 import {
-  type Activities,
-  activities,
-  afterWarmBlock,
-  blockSweeps,
-  boundChange,
-  evaluatedStates,
-  exactSweeps,
-  hasConverged,
-  matchedSweeps,
-  movedSweeps,
-  movesHyper,
-} from './phases.js';
+  type Advanced,
+  advance,
+  ascendsBound,
+  changedSides,
+  type Evaluation,
+  inLastPhase,
+  isLastPhase,
+  type Phase,
+  phaseOf,
+  type Schedule,
+} from './schedule.js';
 
-/** How far features are over-relaxed, until the bound falls once: then the rest of the fit is plain ascent. */
-export const RELAXATION = 0.9;
+/** Sweeps between two evaluations of the objective. Hyperparameters move at the same moments. */
+const BLOCK_SWEEPS = 5;
 
 /** The state that decides how a fit continues. */
 export interface LoopState {
   /** Sweeps done. */
   readonly iteration: number;
-  /** Sweeps of the warm phase; undefined while it lasts. */
-  readonly warmSweeps: number | undefined;
-  /** The fit started from a previous model. */
-  readonly fromModel?: boolean | undefined;
-  /** The fit was stopped on a sample: resuming starts it again. */
-  readonly onSample?: boolean | undefined;
-  /** The fit started with items that were fitted to a sample. */
-  readonly fromSample?: boolean | undefined;
-  /** [iteration, bound] of each evaluation since the warm phase ended. */
-  readonly bounds: readonly (readonly [number, number])[];
-  /** The warm phase's likelihood at its last evaluation. */
-  readonly likelihood: number | undefined;
+  readonly schedule: Schedule;
+  /** The phase of the next sweep, counted from 0. */
+  readonly phase: number;
+  /** Sweeps done in this phase. */
+  readonly swept: number;
+  /** The last evaluation of the objective in this phase. */
+  readonly last: Evaluation | undefined;
+  /** The number of successive small changes of the objective, up to now. */
+  readonly smallChanges: number;
   /** Over-relaxation of the next sweeps. */
   readonly relaxation: number;
+  /** [iteration, bound] of each evaluation of the bound. */
+  readonly bounds: readonly (readonly [number, number])[];
   readonly hyper: BothHyper;
 }
 
@@ -69,7 +68,7 @@ export interface AscentCheckpoint {
   readonly totals: Readonly<Record<SideName, TableTotals>>;
 }
 
-/** A fit for ranking between two sweeps, all of which are warm. Users are re-initialised in each sweep. */
+/** A fit for ranking between two sweeps. Users are re-initialised in each sweep. */
 export interface RankingState {
   readonly state: LoopState;
   readonly items: TableValues;
@@ -87,6 +86,8 @@ export interface RankingCheckpoint extends RankingState {
   readonly done: readonly RankerMember[];
   /** The other fits under way. With the first they have the smallest seeds that no finished fit has, in this order. */
   readonly others?: readonly RankingState[] | undefined;
+  /** Whether the fits started from a previous model. */
+  readonly fromModel?: boolean | undefined;
   /** Settings and start of the blend, taken from a previous model. */
   readonly blend?: PreviousBlend | undefined;
 }
@@ -100,7 +101,7 @@ export type StopReason = 'converged' | 'iterations';
 export interface LoopResult {
   readonly state: LoopState;
   readonly tables: BothTables;
-  /** Undefined if the fit was stopped in its warm phase. */
+  /** Undefined if the fit was stopped before its last phase. */
   readonly bound: number | undefined;
   readonly stopped: StopReason | 'aborted';
 }
@@ -125,22 +126,50 @@ export interface LoopData {
   readonly isStopped?: ((asked: boolean) => Promise<boolean>) | undefined;
 }
 
-/** When the loop ends. */
-export interface LoopLimits extends Pick<FitSettings, 'iterations' | 'tolerance'> {
-  /** Most geometric sweeps, if fewer than `iterations`. */
-  readonly exactSweeps?: number | undefined;
-  /** Relative change at which the warm phase ends. Default: that of an ordinary fit. */
-  readonly warmTolerance?: number | undefined;
+/** When the loop ends, if the schedule has not. */
+export type LoopLimits = Pick<FitSettings, 'iterations' | 'tolerance'>;
+
+/** What happens on the walk through a schedule. */
+export interface Steps {
+  /** Sweeps of a block. */
+  readonly block: number;
+  isStopped(): Promise<boolean>;
+  /** Runs sweeps; resolves to the objective if the phase asks for it. */
+  sweep(state: LoopState, sweeps: number): Promise<Evaluation | undefined>;
+  onAdvance(advanced: Advanced): void;
+  /** Between two blocks, with the phase of the last one; resolves to the state from which the next one starts. */
+  afterBlock(state: LoopState, before: Phase): Promise<LoopState>;
 }
 
-/** Runs sweeps from the given tables until the bound settles, the iterations end, or the signal fires. */
+/** Walks through the schedule until it has ended, the iterations are used up, or the walk is stopped. */
+export async function walk(
+  first: LoopState,
+  { iterations, tolerance }: LoopLimits,
+  steps: Steps,
+): Promise<Pick<LoopResult, 'state' | 'stopped'>> {
+  let state = first;
+  while (state.iteration < iterations) {
+    if (await steps.isStopped()) return { state, stopped: 'aborted' };
+    const phase = phaseOf(state);
+    const left = Math.min(iterations - state.iteration, (phase.sweeps ?? Infinity) - state.swept);
+    const sweeps = Math.max(1, Math.min(steps.block, left));
+    const advanced = advance(state, sweeps, await steps.sweep(state, sweeps), tolerance);
+    steps.onAdvance(advanced);
+    state = advanced.state;
+    if (advanced.converged) return { state, stopped: 'converged' };
+    state = await steps.afterBlock(state, phase);
+  }
+  return { state, stopped: 'iterations' };
+}
+
+/** Walks from the given tables, which it replaces when features are merged. */
 export async function runLoop(
   engine: Engine,
   data: LoopData,
-  tables: BothTables,
+  given: BothTables,
   first: LoopState,
-  settings: LoopLimits,
-  { learn, matchedTaus }: MovingHyper,
+  limits: LoopLimits,
+  moving: MovingHyper,
   task: TaskOptions,
   afterBlock: AfterBlock = async () => {},
 ): Promise<LoopResult> {
@@ -149,114 +178,79 @@ export async function runLoop(
     users: await engine.createIndex(data.users, { side: 'own', rows }),
     items: await engine.createIndex(data.items, { side: 'other', rows }),
   };
-  const matched = SIDES.some((side) => matchedTaus[side] !== undefined);
-  let state = first;
-  let stopped: LoopResult['stopped'] = 'iterations';
+  let tables = given;
   const began = performance.now();
-  const { exactSweeps: most = Infinity } = settings;
-  const boundNow = async (hyper: BothHyper): Promise<number> => {
-    const edges = await engine.edgeTerm(tables.users, index.users, tables.items);
-    return (await evidenceBound(engine, tables, hyper, edges, data, data.factorials)).value;
+  /** Merges features, or switches what the sides show. */
+  const enter = async (hyper: BothHyper, before: Phase, after: Phase) => {
+    if (after.features < before.features) tables = await mergeFeatures(engine, tables, hyper, after);
+    else for (const side of changedSides(before, after)) await engine.setActivity(tables[side], after[side]);
   };
   try {
-    while (state.iteration < settings.iterations && exactSweeps(state) < most) {
-      const asked = task.signal?.aborted ?? false;
-      if (data.isStopped ? await data.isStopped(asked) : asked) {
-        stopped = 'aborted';
-        break;
-      }
-      const warm = state.warmSweeps === undefined;
-      const shown = activities(state, data);
-      const sweeps = Math.min(blockSweeps(state), settings.iterations - state.iteration);
-      const evaluated = warm ? { before: true, after: false } : evaluatedStates(state);
-      // The bound of the state before a block: its row terms now, its edge term from the block's first pass.
-      const before = !evaluated.before
-        ? undefined
-        : warm
-          ? likelihoodParts(engine, tables)
-          : boundParts(engine, tables, state.hyper, data);
-      const swept = sweep(
-        engine,
-        index,
-        tables,
-        state.hyper,
-        shown,
-        state.relaxation,
-        sweeps,
-        state.iteration,
-        before !== undefined,
-      );
-      const [withEdges, edgeTerm] = await Promise.all([before, swept]);
-      const valueBefore = withEdges?.(edgeTerm!);
-      const valueAfter = evaluated.after ? await boundNow(state.hyper) : undefined;
-      for (const value of [valueBefore, valueAfter]) {
-        if (value !== undefined && !Number.isFinite(value))
-          throw new FitError(`sweep ${state.iteration + 1}: the bound became ${value}`);
-      }
-      // The bound of the state before this block is compared with that of the block before.
-      const moved = matched && exactSweeps(state) <= movedSweeps(state);
-      if (warm) state = afterWarmBlock(state, valueBefore!, sweeps, settings);
-      else {
-        const known = withBound(state, valueBefore, state.iteration, moved);
-        const iteration = state.iteration + sweeps;
-        state = { ...withBound(known, valueAfter, iteration, moved), iteration };
-      }
-      const activity = activities(state, data);
-      for (const side of SIDES) {
-        if (activity[side] !== shown[side]) await engine.setActivity(tables[side], activity[side]);
-      }
-      report(task, state, data, settings, began, first.iteration);
-      if (!moved && (evaluated.before || evaluated.after) && hasConverged(state, settings.tolerance)) {
-        stopped = 'converged';
-        break;
-      }
-      if (movesHyper(state, learn)) {
-        const match = matched && state.warmSweeps !== undefined && exactSweeps(state) <= matchedSweeps(state);
-        const hyper = match ? await matchTaus(engine, tables, state.hyper, matchedTaus) : state.hyper;
-        state = { ...state, hyper: await maximizeHyper(engine, tables, hyper, learn, activity) };
-      }
-      await afterBlock(state, tables);
-    }
-    if (stopped !== 'aborted' && state.warmSweeps === undefined) {
-      for (const side of SIDES) await engine.setActivity(tables[side], 'geometric');
-      state = { ...state, warmSweeps: state.iteration };
-    }
-    // In the warm phase there is no bound: the edge pass uses means, for which L is not a bound.
-    if (state.warmSweeps === undefined) return { state, tables, bound: undefined, stopped };
-    const [at, last] = state.bounds.at(-1) ?? [];
-    if (stopped === 'converged' && at === state.iteration) return { state, tables, bound: last, stopped };
-    const bound = await boundNow(state.hyper);
+    const { state: end, stopped } = await walk(first, limits, {
+      block: BLOCK_SWEEPS,
+      isStopped: async () => {
+        const asked = task.signal?.aborted ?? false;
+        return data.isStopped ? data.isStopped(asked) : asked;
+      },
+      async sweep(state, sweeps) {
+        const phase = phaseOf(state);
+        // The objective of the state before the block: its row terms now, its edge term from the block's first pass.
+        const rest = phase.until && restOfObjective(engine, tables, state.hyper, data, phase);
+        const [others, edgeTerm] = await Promise.all([rest, sweepAll(engine, index, tables, state, sweeps)]);
+        if (others === undefined) return undefined;
+        const value = others + edgeTerm!;
+        if (Number.isFinite(value)) return [state.swept, value];
+        throw new FitError(`sweep ${state.iteration + 1}: the bound became ${value}`);
+      },
+      onAdvance: (advanced) => report(task, advanced, data, limits, began, first.iteration),
+      async afterBlock(state, phase) {
+        const matched = phase.matchesTau
+          ? await matchTaus(engine, tables, state.hyper, moving.matchedTaus)
+          : state.hyper;
+        const hyper = await maximizeHyper(engine, tables, matched, moving.learn, phase);
+        await enter(hyper, phase, phaseOf(state));
+        const next = { ...state, hyper };
+        await afterBlock(next, tables);
+        return next;
+      },
+    });
+    if (stopped === 'aborted' && !isLastPhase(end)) return { state: end, tables, bound: undefined, stopped };
+    const state = inLastPhase(end);
+    await enter(state.hyper, phaseOf(end), phaseOf(state));
+    const edges = await engine.edgeTerm(tables.users, index.users, tables.items);
+    const { value: bound } = await evidenceBound(engine, tables, state.hyper, edges, data, data.factorials);
+    if (stopped === 'aborted') return { state, tables, bound, stopped };
     // The list may hold this state's bound already, from before its hyperparameters moved.
     const bounds = state.bounds.filter(([iteration]) => iteration < state.iteration);
-    if (stopped !== 'aborted') state = { ...state, bounds: [...bounds, [state.iteration, bound]] };
-    return { state, tables, bound, stopped };
+    return {
+      state: { ...state, bounds: [...bounds, [state.iteration, bound]] },
+      ...{ tables, bound, stopped },
+    };
   } finally {
     for (const side of SIDES) void engine.free(index[side]);
   }
 }
 
-/** Sweeps of two half-steps; resolves to the edge term of the state before the first, where it was asked for. */
-async function sweep(
+/** Sweeps of two half-steps; resolves to the edge term of the state before the first, if the phase asks for the objective. */
+async function sweepAll(
   engine: Engine,
   index: Readonly<Record<SideName, EdgeIndex>>,
   tables: BothTables,
-  hyper: BothHyper,
-  activity: Activities,
-  relaxation: number,
+  state: LoopState,
   sweeps: number,
-  done: number,
-  withTerm: boolean,
 ): Promise<EdgeTerm | undefined> {
+  const { hyper, relaxation, iteration } = state;
+  const phase = phaseOf(state);
   const halfSteps: Promise<EdgeTerm | undefined>[] = [];
   for (let s = 0; s < sweeps; s++) {
     for (const [side, other] of [['users', 'items'] as const, ['items', 'users'] as const]) {
       const step = engine.update(tables[side], index[side], tables[other], {
         hyper: hyper[side],
-        activity: activity[side],
+        activity: phase[side],
         relaxation,
-        edgeTerm: withTerm && halfSteps.length === 0,
+        edgeTerm: phase.until !== undefined && halfSteps.length === 0,
       });
-      const place = `sweep ${done + s + 1}, ${side}`;
+      const place = `sweep ${iteration + s + 1}, ${side}`;
       halfSteps.push(step.catch((error) => Promise.reject(located(error, place))));
     }
   }
@@ -264,55 +258,47 @@ async function sweep(
   return edgeTerm;
 }
 
-/** The bound of the present state but for its edge term, which the next pass gives. */
-async function boundParts(
+/** The objective of the present state but for its edge term: the bound, or the log-likelihood at the posterior means. */
+async function restOfObjective(
   engine: Engine,
   tables: BothTables,
   hyper: BothHyper,
   data: LoopData,
-): Promise<(edgeTerm: number) => number> {
-  const bound = await evidenceBound(engine, tables, hyper, 0, data, data.factorials);
-  return (edgeTerm) => bound.value + edgeTerm;
-}
-
-/** The log-likelihood at the posterior means, which is what the warm phase climbs, but for its edge term. */
-async function likelihoodParts(engine: Engine, tables: BothTables): Promise<(edgeTerm: number) => number> {
+  phase: Phase,
+): Promise<number> {
+  if (ascendsBound(phase))
+    return (await evidenceBound(engine, tables, hyper, 0, data, data.factorials)).value;
   const [users, items] = await Promise.all([engine.totals(tables.users), engine.totals(tables.items)]);
   let mass = 0;
   for (let k = 0; k < users.mass.length; k++) {
     mass += (users.mass[k] + users.unseenMass[k]) * (items.mass[k] + items.unseenMass[k]);
   }
-  return (edgeTerm) => edgeTerm - mass;
-}
-
-/** The state with its bound after `at` sweeps, where it was evaluated. Where hyperparameters were matched (`moved`) it may fall for that alone. */
-function withBound(state: LoopState, bound: number | undefined, at: number, moved: boolean): LoopState {
-  if (bound === undefined) return state;
-  // A finished fit that is resumed has this state's bound already.
-  const bounds = state.bounds.filter(([iteration]) => iteration < at);
-  const last = bounds.at(-1);
-  const fell = !moved && last !== undefined && bound < last[1];
-  return { ...state, bounds: [...bounds, [at, bound]], ...(fell && { relaxation: 0 }) };
+  return -mass;
 }
 
 function report(
   task: TaskOptions,
-  state: LoopState,
+  { state, change }: Advanced,
   data: LoopData,
-  settings: LoopLimits,
+  { iterations }: LoopLimits,
   began: number,
   from: number,
 ): void {
-  const rate = (data.edges * (state.iteration - from)) / ((performance.now() - began) / 1000);
-  const change = boundChange(state.bounds);
-  const bound = state.bounds.at(-1)?.[1];
+  const { iteration, schedule, bounds, last } = state;
+  const rate = (data.edges * (iteration - from)) / ((performance.now() - began) / 1000);
+  const bound = bounds.at(-1)?.[1];
   const objective =
-    bound === undefined ? `likelihood ${state.likelihood?.toPrecision(7)}` : `bound ${bound.toPrecision(7)}`;
+    bound !== undefined
+      ? [`bound ${bound.toPrecision(7)}`]
+      : last
+        ? [`likelihood ${last[1].toPrecision(7)}`]
+        : [];
+  const changes = change === undefined ? [] : [`change ${change.toExponential(1)}`];
   task.onProgress?.({
-    stage: state.warmSweeps === undefined ? 'warming up' : 'fitting',
-    done: state.iteration,
-    total: settings.iterations,
+    stage: phaseOf(state).features > schedule[schedule.length - 1].features ? 'exploring' : 'fitting',
+    done: iteration,
+    total: iterations,
     unit: 'iterations',
-    note: `${objective}${change === undefined ? '' : `, change ${change.toExponential(1)}`}, ${(rate / 1e6).toPrecision(3)} M edges/s`,
+    note: [...objective, ...changes, `${(rate / 1e6).toPrecision(3)} M edges/s`].join(', '),
   });
 }

@@ -19,15 +19,7 @@ import type { BothHyper } from './bound.js';
 import type { MatchedTaus } from './hyper.js';
 import { emptyTable, rowTotal, startRow, vertexStart, type WritableTable, wideTable } from './start.js';
 
-/** What a fit can start from: a model, or the state of a fit to a sample of the data. */
-export interface PreviousState {
-  readonly features: number;
-  readonly users: PreviousSide;
-  readonly items: PreviousSide;
-}
-
 type PreviousVertices = Pick<Vertices, 'ids' | 'count'>;
-type PreviousSide = PreviousVertices & TableValues & Pick<PosteriorModel['users'], 'hyper' | 'unseenMass'>;
 
 /** How the vertices of one side match those of the previous model. */
 export interface MatchCounts {
@@ -130,12 +122,10 @@ export function matchVertices(
 /** Starting tables: rows of the previous posterior; new vertices start as in any fit, on the same scale. */
 export function previousTables(
   graph: BipartiteGraph,
-  from: PreviousState,
+  from: PosteriorModel,
   rows: Readonly<Record<SideName, Int32Array>>,
   hyper: BothHyper,
   seed: number,
-  /** The fraction of new vertices that start with noise. */
-  noisy: number,
 ): Record<SideName, TableValues> {
   const { features } = from;
   const start = (side: SideName) => {
@@ -150,7 +140,7 @@ export function previousTables(
       features,
       seed,
       onScale(graph[side], matched, weight),
-      noisy,
+      1,
     );
     for (let i = 0; i < matched.length; ) {
       const row = matched[i];
@@ -247,7 +237,7 @@ function onScale(
 /** Starting hyperparameters: those that the fit learns or matches are taken from the previous model. */
 export function previousHyper(
   first: BothHyper,
-  from: PreviousState,
+  from: PosteriorModel,
   learn: Readonly<Record<SideName, readonly Learnable[]>>,
   matchedTaus: MatchedTaus,
 ): BothHyper {

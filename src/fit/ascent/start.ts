@@ -9,8 +9,8 @@ import type { VertexIds } from '../../graph/ids.js';
 import { exponential } from '../../math/distributions.js';
 import { type Random, randomStream, textHash } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
-import type { FitSettings } from '../options.js';
 import type { BothHyper } from './bound.js';
+import { type ScheduleSettings, SHORTEST_FIT } from './schedule.js';
 
 /**
  * Ascent starts with noise in a few vertices; the others take their features from their neighbours. The warm phase does not
@@ -21,14 +21,8 @@ const NOISY_SHARE = 0.05;
 const NOISY_LEAST = 200;
 const NOISY_PER_FEATURE = 4;
 
-/** A fit of fewer sweeps starts with noise in all vertices: features would not spread from a few vertices to all in time. */
-export const SHORTEST_FIT = 80;
-
-/** The settings that determine the amount of noise. */
-export type StartSettings = Pick<FitSettings, 'features' | 'start' | 'iterations'>;
-
-/** The fraction of a side's vertices that start with noise. */
-export function noisyShare(vertices: number, { features, start, iterations }: StartSettings): number {
+/** The fraction of a side's vertices that start with noise. In a short fit, features would not spread from a few vertices to all. */
+export function noisyShare(vertices: number, { features, start, iterations }: ScheduleSettings): number {
   if (start === 'cold' || iterations < SHORTEST_FIT) return 1;
   const least = Math.max(NOISY_LEAST, NOISY_PER_FEATURE * features);
   return Math.min(1, Math.max(NOISY_SHARE, least / vertices));
@@ -38,7 +32,7 @@ export function noisyShare(vertices: number, { features, start, iterations }: St
 export function startValues(
   graph: BipartiteGraph,
   hyper: BothHyper,
-  settings: StartSettings,
+  settings: ScheduleSettings,
   seed: number,
 ): Record<SideName, TableValues> {
   const start = (side: SideName) => {

@@ -53,7 +53,7 @@ export async function chooseCounts(graph: BipartiteGraph, options: AscentOptions
   const { onProgress, signal, threads, engine } = options;
   const features = typeof options.features === 'number' ? options.features : MOST_FEATURES;
   const short: WithFeatureCount<AscentOptions> = {
-    ...{ signal, threads, engine, seed, model: options.model, iterations: SWEEPS, levels: 1 },
+    ...{ signal, threads, engine, seed, model: options.model, iterations: SWEEPS },
     features: Math.min(MOST_FEATURES, features),
     onProgress: onProgress && ((progress) => onProgress({ ...progress, stage: 'looking at the counts' })),
   };

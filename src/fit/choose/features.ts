@@ -105,7 +105,6 @@ async function boundPerEdge(
     features,
     iterations: SWEEPS,
     restarts: 1,
-    levels: 1,
     onCheckpoint: undefined,
     onProgress:
       onProgress &&

@@ -4,7 +4,7 @@ import { type BipartiteGraph, simpleGraph } from '../../graph/graph.js';
 import { ascend } from '../ascent/ascent.js';
 import type { BothHyper } from '../ascent/bound.js';
 import { DENSE_SIGMA } from '../ascent/hyper.js';
-import { RELAXATION } from '../ascent/loop.js';
+import { continuedSchedule, firstState } from '../ascent/schedule.js';
 import type { FitResult } from '../fit.js';
 import { type AscentOptions, checkFit, type WithFeatureCount } from '../options.js';
 
@@ -38,6 +38,7 @@ export async function sparsityEvidence(
   if (hyper.users.size === 0 || hyper.items.size === 0) return undefined;
   // The checkpoint determines the number of features.
   const { features: _, ...rest } = options;
+  const features = checkpoint.origin.options.features as number;
   // If counts have a separate prior, the simple model fits the edges.
   const data = fitted.model.type === 'posterior' && fitted.model.counts ? simpleGraph(graph) : graph;
   const continueFit = (with_: BothHyper, more: WithFeatureCount<AscentOptions>) =>
@@ -50,17 +51,7 @@ export async function sparsityEvidence(
       restarts: 1,
       onCheckpoint: undefined,
       ...more,
-      resume: {
-        ...checkpoint,
-        state: {
-          iteration: 0,
-          warmSweeps: 0,
-          bounds: [],
-          likelihood: undefined,
-          relaxation: RELAXATION,
-          hyper: with_,
-        },
-      },
+      resume: { ...checkpoint, state: firstState(continuedSchedule(features), with_) },
     });
   const dense = await continueFit(
     { users: { ...hyper.users, sigma: DENSE_SIGMA }, items: { ...hyper.items, sigma: DENSE_SIGMA } },

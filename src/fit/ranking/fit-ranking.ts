@@ -32,7 +32,7 @@ export async function fitRanking(
 ): Promise<FitResult<Ranker>> {
   checkGraph(graph);
   const resume = options.resume as RankingCheckpoint | undefined;
-  const fromModel = options.from !== undefined || resume?.state.fromModel === true;
+  const fromModel = options.from !== undefined || resume?.fromModel === true;
   const asked = rankingSettings(dataFacts(graph), options);
   const settings = {
     ...asked,
@@ -69,7 +69,11 @@ export async function fitRanking(
       const [first, ...others] = snapshot.underWay;
       const { seed } = settings;
       const head = { method: 'ranking', origin, ...first, seed, done: snapshot.done } as const;
-      const more = { ...(others.length > 0 && { others }), ...(blend && { blend }) };
+      const more = {
+        ...(others.length > 0 && { others }),
+        ...(fromModel && { fromModel }),
+        ...(blend && { blend }),
+      };
       const checkpoint: RankingCheckpoint = { ...head, ...more };
       return { ...result(snapshot.members), checkpoint };
     };

@@ -5,7 +5,8 @@ import type { BipartiteGraph } from '../../graph/graph.js';
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import type { Progress } from '../../progress.js';
-import type { LoopResult, LoopState, RankingState } from '../ascent/loop.js';
+import { type LoopResult, type LoopState, type RankingState, walk } from '../ascent/loop.js';
+import { firstState, type Schedule } from '../ascent/schedule.js';
 import { RANKING_STEPS } from '../fold-in/fold-in.js';
 import { foldMeans } from '../fold-in/member-fold.js';
 import { columnSums, meanTable, modelSide, type RankerMember } from '../model.js';
@@ -59,7 +60,7 @@ export async function fitMember(
     ? { sweeps: saved.state.iteration, items: saved.items, foldMass: saved.foldMass }
     : items && { sweeps: 0, items };
   const cross = await startCrossFit(engine, graph, folds, hyper, features, seed, begin);
-  let state = saved?.state ?? firstSweepState(settings);
+  let state = saved?.state ?? firstState(rankingSchedule(settings), hyper);
   const snapshot = async (stopped: LoopResult['stopped'], free?: () => void): Promise<MemberState> => {
     const now = { state, items: await cross.readItems(), foldMass: cross.foldMass() };
     free?.();
@@ -107,33 +108,41 @@ export interface SweepHooks {
   afterSweep(): Promise<void>;
 }
 
+/** One phase with means, until the likelihood converges. */
+export function rankingSchedule({
+  features,
+  fromModel,
+  blend,
+}: Pick<RankingSettings, 'features' | 'fromModel' | 'blend'>): Schedule {
+  const least = fromModel ? PREVIOUS_SWEEPS : LEAST_SWEEPS;
+  const until = { tolerances: fromModel && blend ? PREVIOUS_CHANGE : 1, least };
+  return [{ features, users: 'mean', items: 'mean', until }];
+}
+
 /** Sweeps until the likelihood converges, the iterations end, or the fit is stopped. */
 export async function runSweeps(
   cross: Pick<CrossFit, 'sweep'>,
   from: LoopState,
-  { iterations, tolerance, fromModel, blend }: RankingSettings,
+  limits: Pick<RankingSettings, 'iterations' | 'tolerance'>,
   { isStopped, onState, afterSweep }: SweepHooks,
 ): Promise<LoopResult['stopped']> {
-  const least = fromModel ? PREVIOUS_SWEEPS : LEAST_SWEEPS;
-  const small = fromModel && blend ? PREVIOUS_CHANGE * tolerance : tolerance;
-  let state = from;
-  while (state.iteration < iterations) {
-    if (await isStopped()) return 'aborted';
-    const likelihood = await cross.sweep();
-    const change = relativeChange(state.likelihood, likelihood);
-    state = { ...state, iteration: state.iteration + 1, likelihood };
-    onState(state, change);
-    if (state.iteration >= least && change < small) return 'converged';
-    await afterSweep();
-  }
-  return 'iterations';
+  const { stopped } = await walk(from, limits, {
+    ...{ block: 1, isStopped },
+    sweep: async ({ swept }) => [swept + 1, await cross.sweep()],
+    onAdvance: ({ state, change = Infinity }) => onState(state, Math.abs(change)),
+    async afterBlock(state) {
+      await afterSweep();
+      return state;
+    },
+  });
+  return stopped;
 }
 
 /** Progress of member `run`. */
 export function sweepProgress(
   { average, iterations }: RankingSettings,
   run: number,
-  { iteration, likelihood }: LoopState,
+  { iteration, last }: LoopState,
   change: number,
 ): Progress {
   return {
@@ -141,21 +150,6 @@ export function sweepProgress(
     done: iteration,
     total: iterations,
     unit: 'sweeps',
-    note: `likelihood ${likelihood?.toPrecision(7)}, change ${change.toExponential(1)}`,
+    note: `likelihood ${last?.[1].toPrecision(7)}, change ${change.toExponential(1)}`,
   };
-}
-
-/** The state before the first sweep. */
-export function firstSweepState({
-  hyper,
-  fromModel,
-}: Pick<RankingSettings, 'hyper' | 'fromModel'>): LoopState {
-  return {
-    ...{ iteration: 0, warmSweeps: undefined, bounds: [], likelihood: undefined, relaxation: 0, hyper },
-    ...(fromModel && { fromModel }),
-  };
-}
-
-function relativeChange(before: number | undefined, now: number): number {
-  return before === undefined ? Infinity : Math.abs(now - before) / Math.abs(now);
 }

@@ -112,13 +112,6 @@ const ASCENT = {
   features: wholeOr([AUTO], { ...CHOSEN_FEATURES, default: 30 }),
   ...ENGINE,
   restarts: whole({ min: 1, max: 1000, default: 1, meaning: 'fit from n seeds and keep the best bound' }),
-  levels: whole({
-    min: 1,
-    max: 2,
-    otherwise: '2 from 300,000 edges, unless a GPU computes or the fit is short',
-    meaning: 'start on 1: all of the data; 2: a sample of the users',
-    details: 'A sample is fitted from several starts, and the fit continues from the best.',
-  }),
 };
 
 const RANKING = {
@@ -167,7 +160,6 @@ export const REFUSED: Readonly<Record<Method, Readonly<Record<string, string | O
   ascent: {},
   ranking: {
     restarts: optionWords`it has no bound to choose the best fit by; ${option('average')} adds the scores of several fits`,
-    levels: 'it has no bound to choose the best of several starts by',
     learn: 'it has no bound to learn hyperparameters by; tune them on held-back users',
     sizes: 'it has no unseen vertices, and so no sizes',
     start: 'it uses posterior means throughout, so it is always warm',

@@ -1,0 +1,150 @@
+// Merging features: a fit that explored with more features than asked for joins the most similar ones until the asked number is
+// left. If one true feature was found as two, their profiles agree and joining them loses nothing.
+
+import { type Engine, meansOf, type TableTotals, type TableValues } from '../../engine/engine.js';
+import { type FeatureMix, mixedValues, mixedVector, mixTable } from '../../engine/mix-features.js';
+import { type BySide, SIDES, type SideName } from '../../graph/graph.js';
+import type { BothHyper, BothTables } from './bound.js';
+import { setUnseenMasses } from './hyper.js';
+import type { Phase } from './schedule.js';
+
+/** Merges features down to those of the phase. The given tables are freed. */
+export async function mergeFeatures(
+  engine: Engine,
+  tables: BothTables,
+  hyper: BothHyper,
+  phase: Phase,
+): Promise<BothTables> {
+  const [items, ofUsers, ofItems] = await Promise.all([
+    engine.read(tables.items),
+    engine.totals(tables.users),
+    engine.totals(tables.items),
+  ]);
+  const totals = { users: ofUsers, items: ofItems };
+  const mixes = chooseMixes(items, totals, hyper, phase.features);
+  const merged = {
+    users: await mixTable(engine, tables.users, mixes.users, phase.users),
+    items: await mixTable(engine, tables.items, mixes.items, phase.items),
+  };
+  await setUnseenMasses(engine, merged, mixedUnseen(mixes, totals), hyper);
+  return merged;
+}
+
+/** The tables and unseen masses of a fit after merging, without an engine: for the model of a fit that was stopped before it. */
+export function mergedTables(
+  tables: BySide<TableValues>,
+  totals: BySide<TableTotals>,
+  hyper: BothHyper,
+  features: number,
+): { readonly tables: BySide<TableValues>; readonly unseenMass: BySide<Float64Array> } {
+  const mixes = chooseMixes(tables.items, totals, hyper, features);
+  const merged = (side: SideName) => mixedValues(tables[side], mixes[side]);
+  return {
+    tables: { users: merged('users'), items: merged('items') },
+    unseenMass: mixedUnseen(mixes, totals),
+  };
+}
+
+function mixedUnseen(mixes: BySide<FeatureMix>, totals: BySide<TableTotals>): BySide<Float64Array> {
+  const mixed = (side: SideName) => mixedVector(mixes[side], totals[side].unseenMass);
+  return { users: mixed('users'), items: mixed('items') };
+}
+
+/**
+ * Joins the cheapest pair of features until `kept` are left. A feature expects m_k = a_k b_k edges, where a and b are the masses
+ * of its users and items. Joining k and l costs the smaller of the two expectations times one minus the cosine of the items'
+ * columns. Items alone decide, because they are whole on every rank. The joined columns are x = (b_k x_k + b_l x_l) / √m and
+ * y = (a_k y_k + a_l y_l) / √m with m = m_k + m_l: both sides then have the mass √m, and two copies of a feature become one
+ * without any change of rates.
+ */
+export function chooseMixes(
+  items: TableValues,
+  totals: BySide<Pick<TableTotals, 'mass'>>,
+  hyper: BothHyper,
+  kept: number,
+): BySide<FeatureMix> {
+  const features = totals.items.mass.length;
+  const products = columnProducts(items, features);
+  const mass = { users: totals.users.mass.slice(), items: totals.items.mass.slice() };
+  const weights = {
+    users: new Float64Array(features).fill(1),
+    items: new Float64Array(features).fill(1),
+  };
+  const expected = (k: number) => mass.users[k] * mass.items[k];
+  /** The features that are left, each with the former ones that it consists of. */
+  const left = Array.from({ length: features }, (_, k) => ({ k, parts: [k] }));
+  while (left.length > kept) {
+    const [one, other] = cheapestPair(left, expected, products);
+    const total = expected(one.k) + expected(other.k);
+    const factor = (side: SideName, k: number) => (total > 0 ? mass[side][k] / Math.sqrt(total) : 1);
+    const factors = {
+      users: [factor('items', one.k), factor('items', other.k)],
+      items: [factor('users', one.k), factor('users', other.k)],
+    } as const;
+    for (const side of SIDES) {
+      const [p, q] = factors[side];
+      for (const part of one.parts) weights[side][part] *= p;
+      for (const part of other.parts) weights[side][part] *= q;
+      mass[side][one.k] = p * mass[side][one.k] + q * mass[side][other.k];
+    }
+    joinProducts(products, one.k, other.k, factors.items);
+    one.parts.push(...other.parts);
+    left.splice(left.indexOf(other), 1);
+  }
+  const into = new Uint16Array(features);
+  for (const [at, { parts }] of left.entries()) for (const part of parts) into[part] = at;
+  const mix = (side: SideName): FeatureMix => ({
+    ...{ features: kept, into, weights: weights[side] },
+    rate: 1 + hyper[side].rate,
+  });
+  return { users: mix('users'), items: mix('items') };
+}
+
+interface Joined {
+  readonly k: number;
+  readonly parts: number[];
+}
+
+function cheapestPair(
+  left: readonly Joined[],
+  expected: (k: number) => number,
+  products: readonly Float64Array[],
+): readonly [Joined, Joined] {
+  let best: readonly [Joined, Joined] = [left[0], left[1]];
+  let least = Infinity;
+  for (const [at, one] of left.entries()) {
+    for (const other of left.slice(at + 1)) {
+      const [k, l] = [one.k, other.k];
+      const length = Math.sqrt(products[k][k] * products[l][l]);
+      const cosine = length > 0 ? products[k][l] / length : 0;
+      const cost = Math.min(expected(k), expected(l)) * (1 - cosine);
+      if (cost < least) [least, best] = [cost, [one, other]];
+    }
+  }
+  return best;
+}
+
+/** Σ_j y_jk y_jl over the items, where y is weight times feature. Rows are added in order. */
+function columnProducts(items: TableValues, features: number): Float64Array[] {
+  const means = meansOf(items, features);
+  const products = Array.from({ length: features }, () => new Float64Array(features));
+  for (let row = 0; row < means.length; row += features) {
+    for (let k = 0; k < features; k++) {
+      const own = means[row + k];
+      const sums = products[k];
+      for (let l = k; l < features; l++) sums[l] += own * means[row + l];
+    }
+  }
+  for (let k = 0; k < features; k++) for (let l = 0; l < k; l++) products[k][l] = products[l][k];
+  return products;
+}
+
+/** The products after column k became p·k + q·l. */
+function joinProducts(products: readonly Float64Array[], k: number, l: number, [p, q]: readonly number[]) {
+  const own = p * p * products[k][k] + 2 * p * q * products[k][l] + q * q * products[l][l];
+  for (let j = 0; j < products.length; j++) {
+    products[k][j] = p * products[k][j] + q * products[l][j];
+    products[j][k] = products[k][j];
+  }
+  products[k][k] = own;
+}

@@ -1,0 +1,132 @@
+// The schedules of fits, and when their phases end.
+
+import { describe, expect, test } from 'vitest';
+import type { LoopState } from '../../src/fit/ascent/loop.js';
+import {
+  advance,
+  continuedSchedule,
+  firstState,
+  fitSchedule,
+  type Phase,
+  phaseOf,
+} from '../../src/fit/ascent/schedule.js';
+import { fit } from '../../src/fit/fit.js';
+import type { AscentOptions } from '../../src/fit/options.js';
+import { simulate } from '../../src/process/poisson-model.js';
+import { countDegrees } from '../../src/sparsity/degree-counts.js';
+
+const side = { sigma: 0.1, tau: 1, shape: 0.1, rate: 0.1, size: 1 };
+const hyper = { users: side, items: side };
+/** Few items that many want. */
+const degrees = { users: countDegrees([1, 2, 2, 1, 2]), items: countDegrees([7, 1]) };
+const settings = { features: 30, iterations: 400, start: 'warm' } as const;
+const shown = ({ features, users, items }: Phase) => `${features} ${users} ${items}`;
+
+describe('the schedule of', () => {
+  test('a fresh fit explores with more features, and goes back to means three times', () => {
+    expect(fitSchedule(settings, degrees, false).map(shown)).toEqual([
+      '36 mean mean',
+      '36 geometric geometric',
+      ...Array.from({ length: 3 }, () => [
+        '30 mean mean',
+        '30 geometric mean',
+        '30 geometric geometric',
+      ]).flat(),
+    ]);
+  });
+
+  test('a fresh fit ends its phases in time for the last one', () => {
+    for (const iterations of [120, 121, 150, 200, 400, 10_000]) {
+      const schedule = fitSchedule({ ...settings, iterations }, degrees, false);
+      const before = schedule.slice(0, -1).reduce((sum, { sweeps }) => sum + sweeps!, 0);
+      expect(before).toBeLessThan(iterations);
+    }
+  });
+
+  test('a refit is one round, a short fit has no rounds, a cold one no means', () => {
+    expect(fitSchedule(settings, degrees, true).map(shown)).toEqual([
+      ...['30 mean mean', '30 geometric mean', '30 geometric geometric', '30 geometric geometric'],
+    ]);
+    const short = fitSchedule({ ...settings, iterations: 30 }, degrees, false);
+    expect(short.map(shown)).toEqual(['30 mean mean', '30 geometric geometric', '30 geometric geometric']);
+    expect(short[0].sweeps).toBe(15);
+    const cold = fitSchedule({ ...settings, start: 'cold' }, degrees, false);
+    expect(cold.map(shown)).toEqual(['30 geometric geometric', '30 geometric geometric']);
+  });
+
+  test('the side whose vertices have more edges at the ends of edges shows means for longer', () => {
+    const turned = fitSchedule(settings, { users: degrees.items, items: degrees.users }, true);
+    expect(shown(turned[1])).toBe('30 mean geometric');
+  });
+
+  test('features never exceed what engines take', () => {
+    expect(fitSchedule({ ...settings, features: 512 }, degrees, false)[0].features).toBe(512);
+    expect(fitSchedule({ ...settings, features: 1 }, degrees, false)[0].features).toBe(2);
+  });
+});
+
+describe('a phase', () => {
+  /** The state after blocks of five sweeps with these values of the objective. */
+  const walked = (schedule: readonly Phase[], values: readonly number[]) => {
+    let state: LoopState = firstState(schedule, hyper);
+    let converged = false;
+    for (const value of values) {
+      ({ state, converged } = advance(state, 5, [state.swept, value], 1e-5));
+    }
+    return { state, converged };
+  };
+  const explored = fitSchedule(settings, degrees, false);
+
+  test('ends when the objective hardly changes, but not before its least number of sweeps', () => {
+    const same = Array.from({ length: 7 }, () => -1000);
+    expect(walked(explored, same).state).toMatchObject({ phase: 0, swept: 35, iteration: 35 });
+    expect(walked(explored, [...same, -1000]).state).toMatchObject({ phase: 1, swept: 0, iteration: 40 });
+    const climbing = Array.from({ length: 10 }, (_, at) => -1000 + 6 * at);
+    expect(walked(explored, climbing).state.phase).toBe(0);
+  });
+
+  test('ends after its most sweeps', () => {
+    const climbing = Array.from({ length: 27 }, (_, at) => -1e6 / (at + 1));
+    expect(walked(explored, climbing).state).toMatchObject({ phase: 1, iteration: 135 });
+  });
+
+  test('the last one needs three small changes in a row', () => {
+    const last = explored.slice(-1);
+    expect(walked(last, [-1000, -1000, -1000]).converged).toBe(false);
+    expect(walked(last, [-1000, -1000, -1000, -1000]).converged).toBe(true);
+    expect(walked(last, [-1000, -1000, -1000, -900, -900, -900]).converged).toBe(false);
+  });
+
+  test('a bound that falls ends over-relaxation, and does not count as a small change', () => {
+    const once = continuedSchedule(30);
+    expect(walked(once, [-1000, -1000.001])).toMatchObject({ converged: false, state: { relaxation: 0 } });
+    expect(walked(once, [-1000, -1000.001, -1000.001])).toMatchObject({ converged: true });
+    expect(walked(once, [-1000, -990])).toMatchObject({ converged: false, state: { relaxation: 0.9 } });
+  });
+
+  test('keeps every bound of geometric sweeps, once', () => {
+    const { state } = walked(continuedSchedule(30), [-1000, -900, -850]);
+    expect(state.bounds).toEqual([
+      [0, -1000],
+      [5, -900],
+      [10, -850],
+    ]);
+    const again = advance({ ...state, swept: 10, iteration: 10 }, 5, [10, -849], 1e-5);
+    expect(again.state.bounds.at(-1)).toEqual([10, -849]);
+    expect(again.change).toBeUndefined();
+  });
+});
+
+test('another seed finds the same optimum of simulated data, whose true features are well separated', async () => {
+  const law = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 150 };
+  const options: AscentOptions = { features: 10, engine: 'cpu', threads: 1 };
+  const { graph } = await simulate({ users: law, items: law, features: 10, seed: 2 });
+  const bounds: number[] = [];
+  // Without exploring, the second seed ends 3 % lower.
+  for (const seed of [1, 2]) {
+    const { model, checkpoint } = await fit(graph, { ...options, seed });
+    expect(phaseOf(checkpoint!.state).features).toBe(10);
+    bounds.push(model.bound!);
+  }
+  expect(Math.abs(bounds[0] / bounds[1] - 1)).toBeLessThan(0.001);
+});
