@@ -7,7 +7,7 @@ import { joinedValues } from '../engine/sharded/tables.js';
 import { checkFeatures, setTotals } from '../fit/ascent/ascent.js';
 import { firstHyper, learnedHyper, matchesTau, tausToMatch } from '../fit/ascent/hyper.js';
 import { type FitOrigin, type LoopResult, type LoopState, runLoop } from '../fit/ascent/loop.js';
-import { firstState, fitSchedule, mostFeatures, phaseOf } from '../fit/ascent/schedule.js';
+import { firstState, fitSchedule, phaseOf } from '../fit/ascent/schedule.js';
 import { noisyShare, type StartingVertices, startOf, vertexStart } from '../fit/ascent/start.js';
 import { NOBODY } from '../fit/fold-in/user-tables.js';
 import type { PosteriorModel } from '../fit/model.js';
@@ -75,7 +75,7 @@ export async function fitAscentShards(
   if (saved) checkFeatures(saved.state, settings.features);
   const plan =
     within &&
-    planMemory(partition, mostFeatures(schedule), threads, parseMemory(within.memory), within.byShard);
+    planMemory(partition, schedule[0].features, threads, parseMemory(within.memory), within.byShard);
   if (plan && communicator.size > 1) {
     throw optionError`${option('memory')} is for one process that streams shards from disk, and ${communicator.size} were started; leave it out, and start enough processes to hold all shards`;
   }

@@ -1,7 +1,7 @@
 // Coordinate ascent: graph → model, through the loop.
 
 import type { Engine, TableValues } from '../../engine/engine.js';
-import { type EngineReason, onEngine } from '../../engine/select.js';
+import { onEngine } from '../../engine/select.js';
 import { abortReason, DeviceError, InputError } from '../../errors.js';
 import { fingerprintWithThreads } from '../../graph/fingerprint-threads.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../../graph/graph.js';
@@ -80,7 +80,11 @@ export async function ascend(
       };
       const why = finish ? { ...reason, iteration: last?.state.iteration ?? 0 } : reason;
       finish = (outcome) => ({
-        ...toResult(graph, settings, outcome, engine, why, began),
+        model: toModel(graph, settings, outcome),
+        stopped: outcome.stopped === 'converged' ? 'converged' : 'iterations',
+        checkpoint: outcome.checkpoint,
+        ...{ engine: engine.description, engineReason: why, threads: engine.threads },
+        seconds: (performance.now() - began) / 1000,
         ...(report && { from: report }),
       });
       const copy =
@@ -188,8 +192,10 @@ async function oneRun(
     (previous
       ? previousTables(graph, previous, previousRows!, hyper, seed)
       : startValues(graph, hyper, { ...settings, features }, seed));
-  if (resume) checkFeatures(state, settings.features);
-  if (resume) for (const side of SIDES) checkResume(graph, side, features, values[side]);
+  if (resume) {
+    checkFeatures(state, settings.features);
+    for (const side of SIDES) checkResume(graph, side, features, values[side]);
+  }
   const tables = {
     users: await engine.createTable(features, values.users, phase.users),
     items: await engine.createTable(features, values.items, phase.items),
@@ -247,25 +253,6 @@ async function takeCheckpoint(
     state,
     tables: { users: await engine.read(tables.users), items: await engine.read(tables.items) },
     totals: { users: await engine.totals(tables.users), items: await engine.totals(tables.items) },
-  };
-}
-
-function toResult(
-  graph: BipartiteGraph,
-  settings: FitSettings,
-  outcome: Outcome,
-  engine: Engine,
-  reason: EngineReason,
-  began: number,
-): AscentResult {
-  return {
-    model: toModel(graph, settings, outcome),
-    stopped: outcome.stopped === 'converged' ? 'converged' : 'iterations',
-    checkpoint: outcome.checkpoint,
-    engine: engine.description,
-    engineReason: reason,
-    threads: engine.threads,
-    seconds: (performance.now() - began) / 1000,
   };
 }
 

@@ -1,7 +1,7 @@
 // The evidence lower bound L, put together from what an engine sums. The unseen mass μ (users) and ρ (items)
 // enters it twice: in the product of the masses, and in the term of each side's unseen atoms.
 
-import type { Engine, SideHyper, Table } from '../../engine/engine.js';
+import type { Engine, SideHyper, Table, TableTotals } from '../../engine/engine.js';
 import type { GraphSide, SideName } from '../../graph/graph.js';
 import { SIDES } from '../../graph/graph.js';
 import { expectedLaplace } from '../../math/quadrature.js';
@@ -31,6 +31,12 @@ export function logCountFactorials(counts: Uint32Array | undefined): number {
   return sum;
 }
 
+/** Σ_k M^U_k M^I_k, where M is the mass of the seen vertices plus the unseen mass. */
+export function expectedCount(users: TableTotals, items: TableTotals): number {
+  const massOf = ({ mass, unseenMass }: TableTotals, k: number) => mass[k] + unseenMass[k];
+  return users.mass.reduce((sum, _, k) => sum + massOf(users, k) * massOf(items, k), 0);
+}
+
 /**
  * L = Σ_edges log(e^λ − 1) − Σ_k M^U_k M^I_k + [users] + [items] at the engine's present state; a multigraph has g log λ − log g!
  * for each edge. `edgeTerm` is the engine's sum over the edges at this state, and `countFactorials` is Σ log g!.
@@ -53,13 +59,7 @@ export async function evidenceBound(
   const totals = { users, items };
   const rowTerms = { users: ofUsers, items: ofItems };
   const edges = edgeTerm - countFactorials;
-  // − Σ_k M^U_k M^I_k, where M is the mass of the seen vertices plus the unseen mass.
-  let mass = 0;
-  for (let k = 0; k < totals.users.mass.length; k++) {
-    mass -=
-      (totals.users.mass[k] + totals.users.unseenMass[k]) *
-      (totals.items.mass[k] + totals.items.unseenMass[k]);
-  }
+  const mass = -expectedCount(users, items);
   const sides = { users: 0, items: 0 };
   for (const side of SIDES) {
     const h = hyper[side];

@@ -9,14 +9,13 @@ import type { TaskOptions } from '../../progress.js';
 import type { RankerMember } from '../model.js';
 import type { FitSettings, Learnable } from '../options.js';
 import type { PreviousBlend } from '../ranking/blend/blend.js';
-import { type BothHyper, type BothTables, evidenceBound } from './bound.js';
+import { type BothHyper, type BothTables, evidenceBound, expectedCount } from './bound.js';
 import { type MatchedTaus, matchTaus, maximizeHyper } from './hyper.js';
 import { mergeFeatures } from './merge.js';
 import {
   type Advanced,
   advance,
   ascendsBound,
-  changedSides,
   type Evaluation,
   inLastPhase,
   isLastPhase,
@@ -183,15 +182,14 @@ export async function runLoop(
   /** Merges features, or switches what the sides show. */
   const enter = async (hyper: BothHyper, before: Phase, after: Phase) => {
     if (after.features < before.features) tables = await mergeFeatures(engine, tables, hyper, after);
-    else for (const side of changedSides(before, after)) await engine.setActivity(tables[side], after[side]);
+    else
+      for (const side of SIDES)
+        if (after[side] !== before[side]) await engine.setActivity(tables[side], after[side]);
   };
   try {
     const { state: end, stopped } = await walk(first, limits, {
       block: BLOCK_SWEEPS,
-      isStopped: async () => {
-        const asked = task.signal?.aborted ?? false;
-        return data.isStopped ? data.isStopped(asked) : asked;
-      },
+      isStopped: async () => (data.isStopped ?? Boolean)(task.signal?.aborted ?? false),
       async sweep(state, sweeps) {
         const phase = phaseOf(state);
         // The objective of the state before the block: its row terms now, its edge term from the block's first pass.
@@ -219,13 +217,10 @@ export async function runLoop(
     await enter(state.hyper, phaseOf(end), phaseOf(state));
     const edges = await engine.edgeTerm(tables.users, index.users, tables.items);
     const { value: bound } = await evidenceBound(engine, tables, state.hyper, edges, data, data.factorials);
-    if (stopped === 'aborted') return { state, tables, bound, stopped };
     // The list may hold this state's bound already, from before its hyperparameters moved.
     const bounds = state.bounds.filter(([iteration]) => iteration < state.iteration);
-    return {
-      state: { ...state, bounds: [...bounds, [state.iteration, bound]] },
-      ...{ tables, bound, stopped },
-    };
+    const listed = { ...state, bounds: [...bounds, [state.iteration, bound] as const] };
+    return { state: stopped === 'aborted' ? state : listed, tables, bound, stopped };
   } finally {
     for (const side of SIDES) void engine.free(index[side]);
   }
@@ -269,11 +264,7 @@ async function restOfObjective(
   if (ascendsBound(phase))
     return (await evidenceBound(engine, tables, hyper, 0, data, data.factorials)).value;
   const [users, items] = await Promise.all([engine.totals(tables.users), engine.totals(tables.items)]);
-  let mass = 0;
-  for (let k = 0; k < users.mass.length; k++) {
-    mass += (users.mass[k] + users.unseenMass[k]) * (items.mass[k] + items.unseenMass[k]);
-  }
-  return -mass;
+  return -expectedCount(users, items);
 }
 
 function report(
@@ -284,21 +275,16 @@ function report(
   began: number,
   from: number,
 ): void {
-  const { iteration, schedule, bounds, last } = state;
+  const { iteration, schedule, last } = state;
+  const phase = phaseOf(state);
   const rate = (data.edges * (iteration - from)) / ((performance.now() - began) / 1000);
-  const bound = bounds.at(-1)?.[1];
-  const objective =
-    bound !== undefined
-      ? [`bound ${bound.toPrecision(7)}`]
-      : last
-        ? [`likelihood ${last[1].toPrecision(7)}`]
-        : [];
-  const changes = change === undefined ? [] : [`change ${change.toExponential(1)}`];
+  const note = [
+    last && `${ascendsBound(phase) ? 'bound' : 'likelihood'} ${last[1].toPrecision(7)}`,
+    change !== undefined && `change ${change.toExponential(1)}`,
+    `${(rate / 1e6).toPrecision(3)} M edges/s`,
+  ];
   task.onProgress?.({
-    stage: phaseOf(state).features > schedule[schedule.length - 1].features ? 'exploring' : 'fitting',
-    done: iteration,
-    total: iterations,
-    unit: 'iterations',
-    note: [...objective, ...changes, `${(rate / 1e6).toPrecision(3)} M edges/s`].join(', '),
+    stage: phase.features > schedule[schedule.length - 1].features ? 'exploring' : 'fitting',
+    ...{ done: iteration, total: iterations, unit: 'iterations', note: note.filter(Boolean).join(', ') },
   });
 }

@@ -66,33 +66,27 @@ export function chooseMixes(
   const features = totals.items.mass.length;
   const products = columnProducts(items, features);
   const mass = { users: totals.users.mass.slice(), items: totals.items.mass.slice() };
-  const weights = {
-    users: new Float64Array(features).fill(1),
-    items: new Float64Array(features).fill(1),
-  };
+  const ones = () => new Float64Array(features).fill(1);
+  const weights = { users: ones(), items: ones() };
   const expected = (k: number) => mass.users[k] * mass.items[k];
-  /** The features that are left, each with the former ones that it consists of. */
-  const left = Array.from({ length: features }, (_, k) => ({ k, parts: [k] }));
+  const left = Array.from({ length: features }, (_, k) => k);
+  /** For each former feature, the one that it is part of. */
+  const whole = left.slice();
   while (left.length > kept) {
-    const [one, other] = cheapestPair(left, expected, products);
-    const total = expected(one.k) + expected(other.k);
-    const factor = (side: SideName, k: number) => (total > 0 ? mass[side][k] / Math.sqrt(total) : 1);
-    const factors = {
-      users: [factor('items', one.k), factor('items', other.k)],
-      items: [factor('users', one.k), factor('users', other.k)],
-    } as const;
+    const [k, l] = cheapestPair(left, expected, products);
+    const root = Math.sqrt(expected(k) + expected(l));
+    const factor = (other: Float64Array) => (root > 0 ? [other[k] / root, other[l] / root] : [1, 0]);
+    const factors = { users: factor(mass.items), items: factor(mass.users) };
     for (const side of SIDES) {
       const [p, q] = factors[side];
-      for (const part of one.parts) weights[side][part] *= p;
-      for (const part of other.parts) weights[side][part] *= q;
-      mass[side][one.k] = p * mass[side][one.k] + q * mass[side][other.k];
+      for (let f = 0; f < features; f++) weights[side][f] *= whole[f] === k ? p : whole[f] === l ? q : 1;
+      mass[side][k] = p * mass[side][k] + q * mass[side][l];
     }
-    joinProducts(products, one.k, other.k, factors.items);
-    one.parts.push(...other.parts);
-    left.splice(left.indexOf(other), 1);
+    joinProducts(products, k, l, factors.items);
+    for (let f = 0; f < features; f++) if (whole[f] === l) whole[f] = k;
+    left.splice(left.indexOf(l), 1);
   }
-  const into = new Uint16Array(features);
-  for (const [at, { parts }] of left.entries()) for (const part of parts) into[part] = at;
+  const into = Uint16Array.from(whole, (k) => left.indexOf(k));
   const mix = (side: SideName): FeatureMix => ({
     ...{ features: kept, into, weights: weights[side] },
     rate: 1 + hyper[side].rate,
@@ -100,25 +94,19 @@ export function chooseMixes(
   return { users: mix('users'), items: mix('items') };
 }
 
-interface Joined {
-  readonly k: number;
-  readonly parts: number[];
-}
-
 function cheapestPair(
-  left: readonly Joined[],
+  left: readonly number[],
   expected: (k: number) => number,
   products: readonly Float64Array[],
-): readonly [Joined, Joined] {
-  let best: readonly [Joined, Joined] = [left[0], left[1]];
+): readonly [number, number] {
+  let best: readonly [number, number] = [left[0], left[1]];
   let least = Infinity;
-  for (const [at, one] of left.entries()) {
-    for (const other of left.slice(at + 1)) {
-      const [k, l] = [one.k, other.k];
+  for (const [at, k] of left.entries()) {
+    for (const l of left.slice(at + 1)) {
       const length = Math.sqrt(products[k][k] * products[l][l]);
       const cosine = length > 0 ? products[k][l] / length : 0;
       const cost = Math.min(expected(k), expected(l)) * (1 - cosine);
-      if (cost < least) [least, best] = [cost, [one, other]];
+      if (cost < least) [least, best] = [cost, [k, l]];
     }
   }
   return best;

@@ -2,7 +2,7 @@
 // down, and then goes back to posterior means a few times, because means leave poor optima that geometric means freeze in.
 
 import type { Activity } from '../../engine/engine.js';
-import type { BySide, SideName } from '../../graph/graph.js';
+import type { BySide } from '../../graph/graph.js';
 import { FEATURES } from '../../options/commands/fit.js';
 import type { DegreeCounts } from '../../sparsity/degree-counts.js';
 import type { BothHyper } from './bound.js';
@@ -126,11 +126,6 @@ export function phaseOf({ schedule, phase }: Pick<LoopState, 'schedule' | 'phase
   return schedule[phase];
 }
 
-/** The largest number of features of any phase. */
-export function mostFeatures(schedule: Schedule): number {
-  return Math.max(...schedule.map(({ features }) => features));
-}
-
 export function isLastPhase({ schedule, phase }: LoopState): boolean {
   return phase === schedule.length - 1;
 }
@@ -143,11 +138,6 @@ export function inLastPhase(state: LoopState): LoopState {
 /** Whether the sweeps of a phase ascend the bound: its objective is then the bound, else the likelihood at the means. */
 export function ascendsBound({ users, items }: BySide<Activity>): boolean {
   return users === 'geometric' && items === 'geometric';
-}
-
-/** The sides that show something else in another phase. */
-export function changedSides(before: Phase, after: Phase): SideName[] {
-  return (['users', 'items'] as const).filter((side) => before[side] !== after[side]);
 }
 
 /** The value of the objective after a number of sweeps of the phase. */
