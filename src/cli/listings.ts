@@ -1,6 +1,7 @@
 // The list of a user, with reasons and confidence if they are wanted. It is the same for one user, in the document of --json and in a file
 // of many.
 
+import { catalogueOf } from '../attributes/info.js';
 import type { Model } from '../fit/model.js';
 import type { ExplainListOptions } from '../predict/explain/explain-lists.js';
 import { type Reasons, titledReasons } from '../predict/explain/reasons.js';
@@ -43,7 +44,7 @@ export async function makeListings(
     ...(sure && { overlap: sure.overlap, verdict: confidenceWords(sure, items.length) }),
     items: items.map((entry, i) => ({
       ...entry,
-      ...titled(titles.of(model.items.ids.find(entry.item))),
+      ...titled(titles.of(catalogueOf(model).ids.find(entry.item))),
       ...(sure && { low: sure.intervals[i].low, high: sure.intervals[i].high }),
     })),
     basis: basisOf(knownItems(model, asked[a])),
@@ -51,13 +52,16 @@ export async function makeListings(
 }
 
 /** The user's items that the model knows. */
-function knownItems({ items, users, seen }: Model, asker: UserQuery): number {
-  if ('likes' in asker) return new Set(asker.likes.filter((id) => items.ids.find(id) >= 0)).size;
+function knownItems(model: Model, asker: UserQuery): number {
+  const { users, seen } = model;
+  const { ids } = catalogueOf(model);
+  if ('likes' in asker) return new Set(asker.likes.filter((id) => ids.find(id) >= 0)).size;
   return users.degree[users.ids.find(asker.user)] ?? (seen ? 0 : FEW_LIKES);
 }
 
 /** The list in the document of --json. */
-export function listingJson({ items, ...ofList }: Listing, titles: TitleBook, { items: { ids } }: Model) {
+export function listingJson({ items, ...ofList }: Listing, titles: TitleBook, model: Model) {
+  const { ids } = catalogueOf(model);
   const titleOf = (item: string) => titled(titles.of(ids.find(item)));
   return {
     ...ofList,

@@ -66,6 +66,7 @@ const LOADERS: Readonly<Record<CommandName, Loader>> = {
   merge: () => import('./commands/merge.js'),
   evaluate: () => import('./commands/evaluate.js'),
   recommend: () => import('./commands/recommend.js'),
+  search: () => import('./commands/search.js'),
   similar: () => import('./commands/similar.js'),
   features: () => import('./commands/features.js'),
   serve: () => import('./commands/serve.js'),

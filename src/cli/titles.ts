@@ -1,5 +1,6 @@
 // --titles: a table of ids and titles, for commands that show or take items.
 
+import { catalogueOf } from '../attributes/info.js';
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import { readSideTable } from '../ingest/side-table.js';
@@ -7,26 +8,44 @@ import { titleList, titlesOf } from '../ingest/title-table.js';
 import { type TitleBook, titleBook } from '../predict/titles.js';
 import { shown } from '../text/untrusted.js';
 
-/** The titles of a model's items; without a file, only their ids. */
+/** The titles of a model's items: those of the file, else those that the model stores. */
 export async function readTitles(
   path: string | undefined,
-  { items: { ids } }: Model,
+  model: Model,
   signal: AbortSignal,
 ): Promise<TitleBook> {
-  if (path === undefined) return titleBook(ids, []);
-  return titleBook(ids, titleList(titlesOf(await readSideTable(path, { signal }), ids, path), ids));
+  const { ids, degree } = catalogueOf(model);
+  if (path === undefined) return titleBook(ids, model.info?.items?.titles ?? [], degree);
+  return titleBook(ids, titleList(titlesOf(await readSideTable(path, { signal }), ids, path), ids), degree);
 }
 
-/** The id of an item given by id or title. A text that is neither is returned unchanged, or refused if a title is near. */
+/** Candidates that a message names. */
+const CANDIDATES = 5;
+
+/**
+ * The id of an item given by id or title, or by words that only one item contains. A text that fits several items, or none but
+ * close spellings, is refused with the candidates; any other is returned unchanged.
+ */
 export function idByTitle(text: string, titles: TitleBook): string {
   const found = titles.find(text);
-  if (found === 'ambiguous') {
-    throw new InputError(`several items have the title ${shown(text)}; give the id of one of them`);
+  if (typeof found === 'object') return titles.id(found.item);
+  const contained = titles.candidates(text, CANDIDATES + 1);
+  if (found === 'unknown' && contained.length === 1) return titles.id(contained[0]);
+  if (contained.length > 0) {
+    const named = contained.slice(0, CANDIDATES).map((item) => candidateWords(item, titles));
+    const more = contained.length > CANDIDATES ? ', …' : '';
+    throw new InputError(
+      `${shown(text)} fits several items: ${named.join(', ')}${more}; give the id or the whole title of one of them`,
+    );
   }
-  if (found !== 'unknown') return titles.id(found.item);
   const near = titles.near(text);
   if (near === undefined) return text;
   throw new InputError(`${shown(text)}: no item has this id or title; did you mean ${shown(near)}?`);
+}
+
+function candidateWords(item: number, titles: TitleBook): string {
+  const title = titles.of(item);
+  return title === undefined ? shown(titles.id(item)) : `${shown(title)} (${shown(titles.id(item))})`;
 }
 
 /** The items that --likes names: each value is an item, or several separated by commas. */
@@ -35,7 +54,7 @@ export function itemsIn(values: readonly string[], titles: TitleBook): string[] 
     const pieces = value.split(',').filter((piece) => piece !== '');
     const isWhole =
       titles.find(value) !== 'unknown' ||
-      (titles.near(value) !== undefined && pieces.every((piece) => titles.find(piece) === 'unknown'));
+      (titles.candidates(value, 1).length > 0 && pieces.every((piece) => titles.find(piece) === 'unknown'));
     return isWhole ? [value] : pieces;
   });
 }

@@ -1,3 +1,4 @@
+import type { ModelInfo } from '../attributes/info.js';
 import { meansOf, type SideHyper, type TableValues } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import { degrees, type GraphSide, type SideName } from '../graph/graph.js';
@@ -104,6 +105,8 @@ export interface PosteriorModel {
   readonly provenance: Provenance;
   /** Which items each known user has; absent if the model does not hold them. */
   readonly seen?: SeenItems | undefined;
+  /** Titles and attributes of both sides; absent if no table about them was given. */
+  readonly info?: ModelInfo | undefined;
 }
 
 /** A model made for ranking: its scores, and how a user gets them. It has no bound, and cannot draw graphs. */
@@ -120,6 +123,8 @@ export interface Ranker {
   readonly scores: RankerScores;
   readonly provenance: FitRecord;
   readonly seen?: SeenItems | undefined;
+  /** Titles and attributes of both sides; absent if no table about them was given. */
+  readonly info?: ModelInfo | undefined;
 }
 
 /** Where a ranker's scores come from. */

@@ -15,7 +15,7 @@ export interface Titles {
   readonly columns: { readonly id: string; readonly title: string };
 }
 
-const TITLE_NAMES = ['title', 'name', 'label', 'description', 'original_title'];
+export const TITLE_NAMES = ['title', 'name', 'label', 'description', 'original_title'];
 /** Number of rows by which columns are recognised. */
 const LOOK = 2000;
 
@@ -64,7 +64,7 @@ export function titleList(titles: Titles, ids: VertexIds): string[] {
 }
 
 /** Number of distinct vertices that a column names; repeated numbers such as years must not win over ids. */
-function distinctHits(rows: readonly (readonly string[])[], column: number, ids: VertexIds): number {
+export function distinctHits(rows: readonly (readonly string[])[], column: number, ids: VertexIds): number {
   const seen = new Set<number>();
   for (const row of rows) {
     const vertex = ids.find(normalId(row[column] ?? '', ids));
@@ -74,7 +74,7 @@ function distinctHits(rows: readonly (readonly string[])[], column: number, ids:
 }
 
 /** An id as the graph writes it: 0000008 is 8 if ids are whole numbers. */
-function normalId(text: string, ids: VertexIds): string {
+export function normalId(text: string, ids: VertexIds): string {
   const id = text.trim();
   if (ids.kind === 'text' || id === '') return id;
   const value = Number(id);
@@ -84,7 +84,7 @@ function normalId(text: string, ids: VertexIds): string {
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 /** Replaces escapes in titles scraped from pages: &amp;, &#39;, &#x27; and its misspelling &x27;. */
-function decodeEntities(text: string): string {
+export function decodeEntities(text: string): string {
   return text.replace(
     /&(?:(amp|lt|gt|quot|apos)|#(\d{1,6})|#?x([0-9a-f]{1,5}));/gi,
     (_all, name, decimal, hex) =>

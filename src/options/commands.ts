@@ -9,6 +9,7 @@ import { FORECAST, FORECAST_COMMAND } from './commands/forecast.js';
 import { MERGE_COMMAND } from './commands/merge.js';
 import { PARTITION, PARTITION_COMMAND } from './commands/partition.js';
 import { RECOMMEND, RECOMMEND_COMMAND } from './commands/recommend.js';
+import { SEARCH, SEARCH_COMMAND } from './commands/search.js';
 import { SERVE } from './commands/serve.js';
 import { LIST, SIMILAR_COMMAND } from './commands/similar.js';
 import { SIMULATE, SIMULATE_COMMAND } from './commands/simulate.js';
@@ -33,6 +34,7 @@ export const COMMANDS = {
   forecast: { own: FORECAST_COMMAND, options: FORECAST, read: READ, common: COMMON },
   audit: { own: AUDIT_COMMAND, options: AUDIT, read: READ_TABLES, common: COMMON },
   recommend: { own: RECOMMEND_COMMAND, options: RECOMMEND, common: COMMON },
+  search: { own: SEARCH_COMMAND, options: SEARCH, common: COMMON },
   similar: { own: SIMILAR_COMMAND, options: LIST, common: COMMON },
   features: { own: FEATURES_COMMAND, options: DESCRIBE, common: COMMON },
   serve: { options: SERVE, common: COMMON },

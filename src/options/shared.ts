@@ -8,6 +8,7 @@ import {
   flag,
   inGroup,
   input,
+  list,
   listOrOne,
   output,
   pair,
@@ -69,6 +70,26 @@ export const FORCE = {
     meaning: 'replace existing files even if graphex did not write them',
   }),
 };
+
+/** Tables about the two sides. */
+export const SIDE_INFO = inGroup('About users and items', {
+  itemInfo: input({
+    common: true,
+    meaning: 'table about the items: titles, genres, authors, words, years',
+    details:
+      'Any table, with a row for each item, or for each item and attribute. Columns are recognised by what they hold. Items of the table without edges can be recommended.',
+  }),
+  userInfo: input({
+    meaning: 'table about the users: country, age group, plan',
+    details: 'Users of the table without edges can then ask for recommendations.',
+  }),
+  infoColumns: list(text({ meaning: 'a column' }), {
+    argument: 'columns',
+    otherwise: 'recognised',
+    meaning: 'columns of the table to use, as in genre,year:number,notes:text',
+    details: 'A kind after a colon (text, category, number) says what a column holds.',
+  }),
+});
 
 /** The heading of the options that say how data are read. */
 export const DATA_GROUP = 'Data';

@@ -48,7 +48,7 @@ function plain(id: string): string {
 }
 
 /** The number of insertions, deletions, replacements and swaps of neighbours; `most` + 1 if it exceeds `most`. */
-function editDistance(a: string, b: string, most: number): number {
+export function editDistance(a: string, b: string, most: number): number {
   let before = new Uint16Array(b.length + 1);
   let last = Uint16Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

@@ -1,8 +1,8 @@
 // Titles of items: answers show them, and requests may use them instead of ids.
 
 import type { VertexIds } from '../graph/ids.js';
-import { nearest } from '../options/check-options.js';
 import { once } from './scoring/once.js';
+import { createSearchIndex } from './search-index.js';
 
 /** The item of an id or a title, or why there is none. */
 export type Found = { readonly item: number } | 'unknown' | 'ambiguous';
@@ -13,10 +13,12 @@ export interface TitleBook {
   of(item: number): string | undefined;
   /** Finds an item by its id, else by its title: exactly, then ignoring case, then without the year at the end. */
   find(text: string | number): Found;
-  /** A title that differs by one or two letters, for a hint; undefined if there is none. */
+  /** At most `n` items whose id or title contains the words; those that most users have come first. */
+  candidates(text: string | number, n: number): number[];
+  /** The first item that a search finds, by title or id, for a hint; undefined if there is none. */
   near(text: string | number): string | undefined;
-  /** At most `n` items whose id or title contains the text, in the given order. */
-  search(text: string, order: Iterable<number>, n: number): number[];
+  /** At most `n` items: those that contain the words first, then close spellings (search-index.ts). */
+  search(text: string, n: number): number[];
 }
 
 const SEVERAL = -2;
@@ -28,8 +30,15 @@ function withoutYear(title: string): string {
   return /\(\d{4}\)$/.test(trimmed) ? trimmed.slice(0, -6).trimEnd() : lower;
 }
 
-/** `titles` has a text for each item, '' if it has no title. The list is empty if no titles were given. */
-export function titleBook(ids: VertexIds, titles: readonly string[]): TitleBook {
+/**
+ * `titles` has a text for each item, '' if it has no title. The list is empty if no titles were given. `degree`: the users of each
+ * item, by which a search orders what it finds.
+ */
+export function titleBook(
+  ids: VertexIds,
+  titles: readonly string[],
+  degree?: ArrayLike<number> | undefined,
+): TitleBook {
   const exact = new Map<string, number>();
   const folded = new Map<string, number>();
   /** 'the matrix' of 'The Matrix (1999)'. */
@@ -42,9 +51,7 @@ export function titleBook(ids: VertexIds, titles: readonly string[]): TitleBook 
     note(folded, title.toLowerCase(), item);
     note(undated, withoutYear(title), item);
   }
-  const lower = once(() =>
-    Array.from({ length: ids.length }, (_, item) => `${ids.at(item)}\n${titles[item] ?? ''}`.toLowerCase()),
-  );
+  const index = once(() => createSearchIndex(ids, titles, degree));
   return {
     id: (item) => ids.at(item),
     of: (item) => titles[item] || undefined,
@@ -58,22 +65,11 @@ export function titleBook(ids: VertexIds, titles: readonly string[]): TitleBook 
       if (item === undefined) return 'unknown';
       return item === SEVERAL ? 'ambiguous' : { item };
     },
+    candidates: (text, n) => index().search(String(text), n, 'contained'),
     near(text) {
-      const found = nearest(withoutYear(String(text)), [...undated.keys()]);
-      const item = found === undefined ? SEVERAL : (undated.get(found) ?? SEVERAL);
-      if (found === undefined) return undefined;
-      return item === SEVERAL ? titles.find((title) => withoutYear(title) === found) : titles[item];
+      const [item] = index().search(String(text), 1);
+      return item === undefined ? undefined : titles[item] || ids.at(item);
     },
-    search(text, order, n) {
-      const wanted = text.toLowerCase();
-      const texts = lower();
-      const found: number[] = [];
-      for (const item of order) {
-        if (!texts[item].includes(wanted)) continue;
-        found.push(item);
-        if (found.length === n) break;
-      }
-      return found;
-    },
+    search: (text, n) => index().search(text, n),
   };
 }

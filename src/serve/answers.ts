@@ -51,14 +51,12 @@ export const ANSWERS: {
   },
   popular: (served, { n = POPULAR.n.default }) => ({ items: titled(served, popularItems(served, n)) }),
   search(served, { search, n = POPULAR.n.default }) {
-    const { recommender, titles } = served;
-    const { ids, count } = recommender.model.items;
-    const byPopularity = recommender
-      .popular({ n: count })
-      .filter(({ item }) => !isHidden(served, item))
-      .map(({ item }) => ids.find(item));
-    const found = titles.search(search, byPopularity, n).map((item) => ({ item: ids.at(item) }));
-    return { items: titled(served, found) };
+    const { titles, live } = served;
+    const found = titles
+      .search(search, n + (live?.hidden.size ?? 0))
+      .map((item) => ({ item: titles.id(item) }))
+      .filter(({ item }) => !isHidden(served, item));
+    return { items: titled(served, found.slice(0, n)) };
   },
   features: (served, { n }, access) => ({ features: describe(served, n, access) }),
   feature(served, { k, n }, access) {

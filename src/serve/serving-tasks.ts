@@ -5,6 +5,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { getPriority, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
+import { catalogueOf } from '../attributes/info.js';
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
@@ -39,8 +40,11 @@ let live: LiveView | undefined;
 /** Reads a model file and its titles. */
 export async function load({ path, titles: titleFile }: LoadTask): Promise<SharedServing> {
   const { model, hash } = await loadWithHash(path);
-  const { ids } = model.items;
-  const titles = titleFile === undefined ? [] : titleList(await readTitleFile(titleFile, ids), ids);
+  const { ids } = catalogueOf(model);
+  const titles =
+    titleFile === undefined
+      ? (model.info?.items?.titles ?? [])
+      : titleList(await readTitleFile(titleFile, ids), ids);
   const names = model.names ?? USERS_AND_ITEMS;
   return {
     info: {
@@ -126,7 +130,7 @@ export async function adopt({ shared, titles }: SharedServing): Promise<void> {
   lowerPriority();
   const model = fromShared(shared);
   const recommender = createRecommender(model);
-  const view = createLiveView(model.items.ids, titles);
+  const view = createLiveView(catalogueOf(model), titles);
   live = view;
   served = {
     recommender,

@@ -8,13 +8,14 @@ import { type OptionsOf, value } from '../options/declare.js';
 import { STORAGE } from '../options/library.js';
 import { checkScores } from './check-scores.js';
 import { getCheckpoint, putCheckpoint } from './checkpoint-tensors.js';
+import { getInfo, putInfo } from './info-tensors.js';
 import { getPosterior, putPosterior } from './posterior-tensors.js';
 import { getRanker, putRanker } from './ranker-tensors.js';
 import { checkContents, TensorReader } from './tensor-reader.js';
 import { type ByteSource, decodeTensors, encodeTensors, type Tensor, type TensorFile } from './tensors.js';
 
-/** The one version of the format that this graphex writes and reads. */
-export const FORMAT = { format: 'graphex-model', version: 3 } as const;
+/** The version of the format that this graphex writes, and the oldest that it reads. Version 4 added titles and attributes. */
+export const FORMAT = { format: 'graphex-model', version: 4, oldest: 3 } as const;
 
 const SAVE = {
   ...STORAGE,
@@ -111,6 +112,7 @@ export function modelTensors(model: Model, options: SaveOptions = {}): TensorFil
     format: FORMAT.format,
     format_version: String(FORMAT.version),
     ...head,
+    ...(model.info && { info: putInfo(tensors, model.info, storage.users !== 'none') }),
     ...(checkpoint && { checkpoint: putCheckpoint(tensors, checkpoint) }),
   };
   return { tensors, metadata };
@@ -121,9 +123,13 @@ export function modelOf(name: string, { tensors, metadata }: TensorFile, apart =
   return checkContents(
     () => {
       const read = new TensorReader(tensors);
-      const model =
+      const fitted =
         metadata.type === 'ranker' ? getRanker(read, metadata) : getPosterior(read, metadata, apart);
-      checkScores(model);
+      checkScores(fitted);
+      const model =
+        metadata.info === undefined
+          ? fitted
+          : Object.freeze({ ...fitted, info: getInfo(read, fitted, metadata.info, apart) });
       return { model, checkpoint: getCheckpoint(read, model, metadata.checkpoint) };
     },
     // The checksum was right, so the file is as it was written, but graphex did not write it.

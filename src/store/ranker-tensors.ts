@@ -208,7 +208,7 @@ function putWeights(put: Put, scores: ItemScores, count: number, precision: Prec
   putSparse(put, { offsets, targets, weights }, count, precision);
 }
 
-function putSparse(
+export function putSparse(
   put: Put,
   { offsets, targets, weights }: SparseWeights,
   count: number,
@@ -230,20 +230,27 @@ function getWeights(read: TensorReader, count: number, precision: Precision): It
   return Object.freeze({ kind: 'items', ...getSparse(read, 'weights.', count, precision) });
 }
 
-function getSparse(read: TensorReader, prefix: string, count: number, precision: Precision): SparseWeights {
+/** Sparse weights with `count` rows; their targets are below `columns`. */
+export function getSparse(
+  read: TensorReader,
+  prefix: string,
+  count: number,
+  precision: Precision,
+  columns = count,
+): SparseWeights {
   const lengths = read.whole(`${prefix}lengths`, count);
   const offsets = new Uint32Array(count + 1);
   for (let item = 0; item < count; item++) {
-    if (lengths[item] > count)
-      throw new Error(`item ${item} has ${lengths[item]} weights for ${count} items`);
+    if (lengths[item] > columns)
+      throw new Error(`item ${item} has ${lengths[item]} weights for ${columns} items`);
     offsets[item + 1] = offsets[item] + lengths[item];
   }
   const targets = read.whole(`${prefix}targets`, offsets[count]);
   for (let item = 0; item < count; item++) {
     for (let e = offsets[item]; e < offsets[item + 1]; e++) {
-      if (targets[e] >= count)
+      if (targets[e] >= columns)
         throw new Error(
-          `tensor ${prefix}targets holds item ${targets[e]}, and the last item is ${count - 1}`,
+          `tensor ${prefix}targets holds item ${targets[e]}, and the last item is ${columns - 1}`,
         );
       if (e > offsets[item] && targets[e] <= targets[e - 1]) {
         throw new Error(`tensor ${prefix}targets does not ascend within an item`);

@@ -68,8 +68,13 @@ export class TensorReader {
   }
 
   #texts(prefix: string): VertexIds {
-    const ends = this.get(`${prefix}id_ends`, BigInt64Array);
-    const shared = this.get(`${prefix}id_text`, Uint8Array);
+    return VertexIds.texts(this.texts(`${prefix}id`));
+  }
+
+  /** Texts as UTF-8 bytes one after the other and where each ends. */
+  texts(name: string, length?: number): string[] {
+    const ends = this.get(`${name}_ends`, BigInt64Array, length);
+    const shared = this.get(`${name}_text`, Uint8Array);
     const bytes = new Uint8Array(shared.length);
     bytes.set(shared); // decoders refuse shared memory
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -77,16 +82,16 @@ export class TensorReader {
     let start = 0;
     for (const big of ends) {
       const end = Number(big);
-      if (!(end >= start && end <= bytes.length)) throw new Error(`tensor ${prefix}id_ends is not in order`);
+      if (!(end >= start && end <= bytes.length)) throw new Error(`tensor ${name}_ends is not in order`);
       try {
         texts.push(decoder.decode(bytes.subarray(start, end)));
       } catch {
-        throw new Error(`tensor ${prefix}id_text holds bytes that are not UTF-8`);
+        throw new Error(`tensor ${name}_text holds bytes that are not UTF-8`);
       }
       start = end;
     }
-    if (start !== bytes.length) throw new Error(`tensor ${prefix}id_text is longer than its ids`);
-    return VertexIds.texts(texts);
+    if (start !== bytes.length) throw new Error(`tensor ${name}_text is longer than its texts`);
+    return texts;
   }
 }
 
@@ -120,8 +125,12 @@ export function putIds(put: Put, ids: VertexIds): void {
     put('ids', BigInt64Array.from(values, BigInt));
     return;
   }
+  putTexts(put, 'id', values);
+}
+
+export function putTexts(put: Put, name: string, texts: readonly string[]): void {
   const encoder = new TextEncoder();
-  const encoded = values.map((id) => encoder.encode(id));
+  const encoded = texts.map((text) => encoder.encode(text));
   const ends = new BigInt64Array(encoded.length);
   const text = new Uint8Array(encoded.reduce((sum, bytes) => sum + bytes.length, 0));
   let end = 0;
@@ -129,8 +138,8 @@ export function putIds(put: Put, ids: VertexIds): void {
     text.set(bytes, end);
     ends[v] = BigInt((end += bytes.length));
   }
-  put('id_ends', ends);
-  put('id_text', text);
+  put(`${name}_ends`, ends);
+  put(`${name}_text`, text);
 }
 
 /** Runs `read`. An error that is no sentence yet becomes the one that `explain` makes of its problem. */

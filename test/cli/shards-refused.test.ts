@@ -39,6 +39,7 @@ const REST: Record<CommandName, readonly string[] | undefined> = {
   forecast: [],
   audit: [],
   recommend: ['--user', '1'],
+  search: ['x'],
   similar: ['--item', '1'],
   features: [],
   serve: ['--port', '0'],

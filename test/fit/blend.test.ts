@@ -255,7 +255,7 @@ describe('a blended ranker', () => {
       if (way !== undefined && !('precision' in way)) expect(itemWeights).toEqual(scores.itemWeights);
     }
     const text = (ranker: Ranker) => Buffer.from(modelToBytes(ranker)).subarray(0, 4000).toString('latin1');
-    expect(text(model)).toContain('"format_version":"3"');
+    expect(text(model)).toContain('"format_version":"4"');
   });
 
   it('is evaluated by the same sums, on the cpu whatever engine is asked for', async () => {

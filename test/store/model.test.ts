@@ -131,7 +131,7 @@ describe('the model file', () => {
     );
     expect(metadata).toMatchObject({
       format: 'graphex-model',
-      format_version: '3',
+      format_version: '4',
       seed: '1',
       kind: 'sparse',
     });
@@ -273,9 +273,9 @@ describe('a model file is refused', () => {
 
   it('when it is from the future', async () => {
     const json = header();
-    json.__metadata__.format_version = '4';
+    json.__metadata__.format_version = '5';
     expect(await refusal(withHeader(json))).toMatch(
-      /format version 4, and this graphex reads version 3 only; update graphex/,
+      /format version 5, and this graphex reads versions 3 to 4; update graphex/,
     );
   });
 

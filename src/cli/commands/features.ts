@@ -43,7 +43,7 @@ export function register(program: Command): void {
           ...entry,
           ...titled(titles.of(model.items.ids.find(entry.item))),
         }));
-        if (titleFile === undefined) return { ...feature, items };
+        if (!items.some(({ title }) => title !== undefined)) return { ...feature, items };
         const name = items.slice(0, NAMED_BY).map(({ item, title }) => title ?? item);
         return { ...feature, name: name.join(', '), items };
       });

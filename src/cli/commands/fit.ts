@@ -20,7 +20,7 @@ import {
   unfinishedFit,
 } from '../../fit/unfinished.js';
 import { fingerprint } from '../../graph/fingerprint.js';
-import type { BipartiteGraph } from '../../graph/graph.js';
+import { type BipartiteGraph, SIDES } from '../../graph/graph.js';
 import type { ReadResult } from '../../ingest/options.js';
 import { FIT, NO_SETTING, NOT_OF_BASELINES, takersOf } from '../../options/commands/fit.js';
 import { SPLIT_FILE } from '../../options/commands/partition.js';
@@ -31,15 +31,18 @@ import { listOptions, valueAt } from '../../options/option-list.js';
 import { READ } from '../../options/shared.js';
 import type { TaskOptions } from '../../progress.js';
 import { fitJson, fitText, refuseStorage } from '../../report/terminal/fit.js';
+import { wrap } from '../../report/terminal/text-table.js';
+import { infoWords } from '../../report/words/info.js';
 import { isPartitionFolder } from '../../shard/partition-folder.js';
 import { trainPartition } from '../../shard/split-partition.js';
 import { isSavedFit, loadModelFile, saveModel } from '../../store/model-file.js';
 import { loadSplit } from '../../store/split-folder.js';
 import { grouped } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
-import { USERS_AND_ITEMS } from '../../text/sides.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { addOptions, type CommandContext, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
+import { type GivenInfo, readInfo } from '../info.js';
 import { checkOutputs } from '../outputs.js';
 import { refuseRanks } from '../ranks.js';
 import { dataArgument, readData } from '../read-data.js';
@@ -84,6 +87,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
   if (values.byShard) {
     throw optionError`${option('byShard')} is for partitioned data; leave it out, or run graphex partition ${given[0]} -o shards first, then fit shards`;
   }
+  const { itemInfo, userInfo } = values;
   const output = values.output!;
   const partial = `${output}.partial`;
   const { rejects } = typedOptions(command, READ);
@@ -91,11 +95,12 @@ async function run(command: Command, given: readonly string[], context: CommandC
   const resume = values.resume === true ? partial : values.resume;
   if (resume !== undefined) await requireStateFile(resume);
   // Outputs appear whole or not at all, so the new model may replace the one that it starts from.
-  await checkOutputs({ files: [output, rejects], inputs: [...sources, resume], force });
+  await checkOutputs({ files: [output, rejects], inputs: [...sources, resume, itemInfo, userInfo], force });
   requireFileFor(partial);
   // The state of an interrupted fit may replace the state from which it continued.
   await checkOutputs({ files: [partial], inputs: [...sources, values.from], force });
   const { graph, read } = await trainingData(command, sources, context);
+  const about = await readInfo(values, graph, context);
   if (resume !== undefined && values.tune !== undefined) {
     throw optionError`${option('tune')} cannot be given with ${option('resume')}: a saved fit keeps its settings; leave ${option('tune')} out`;
   }
@@ -114,10 +119,18 @@ async function run(command: Command, given: readonly string[], context: CommandC
     const { seed } = context;
     const { fitBaseline } = await import('../../evaluate/baselines/fit-baseline.js');
     const result = await fitBaseline(graph, method, { trials, seed, threads, signal, onProgress });
-    await saveModel(output, result.model, storage);
+    await saveModel(output, withInfo(result.model, about), storage);
     return {
-      json: { ...fitJson(result, undefined, undefined, read), method, setting: result.setting },
-      text: fitText(result, undefined, undefined, read, output, undefined, nextCommand(output, given, read)),
+      json: {
+        ...fitJson(result, undefined, undefined, read),
+        ...infoJson(about),
+        method,
+        setting: result.setting,
+      },
+      text: [
+        fitText(result, undefined, undefined, read, output, undefined, nextCommand(output, given, read)),
+        ...infoText(about, graph.names ?? USERS_AND_ITEMS),
+      ].join('\n'),
     };
   }
   if (values.trials !== undefined) {
@@ -144,10 +157,10 @@ async function run(command: Command, given: readonly string[], context: CommandC
   const result = await fit(graph, { ...options, ...tuned?.options } as FitOptions).catch((error) =>
     keepUnfinished(error, partial),
   );
-  await saveModel(output, result.model, storage);
+  const { model } = result;
+  await saveModel(output, withInfo(model, about), storage);
   // The model is written, so a state that cannot be removed is not a failure.
   if (keeper.kept() || isSamePath(resume, partial)) await rm(partial).catch(() => undefined);
-  const { model } = result;
   const wantsEvidence =
     values.evidence !== false &&
     model.type === 'posterior' &&
@@ -160,12 +173,30 @@ async function run(command: Command, given: readonly string[], context: CommandC
       })
     : undefined;
   if (evidence && model.type === 'posterior') {
-    await saveModel(output, { ...model, provenance: { ...model.provenance, evidence } });
+    await saveModel(output, withInfo({ ...model, provenance: { ...model.provenance, evidence } }, about));
   }
   return {
-    json: fitJson(result, evidence, tuned, read),
-    text: fitText(result, evidence, tuned, read, output, from, nextCommand(output, given, read)),
+    json: { ...fitJson(result, evidence, tuned, read), ...infoJson(about) },
+    text: [
+      fitText(result, evidence, tuned, read, output, from, nextCommand(output, given, read)),
+      ...infoText(about, graph.names ?? USERS_AND_ITEMS),
+    ].join('\n'),
   };
+}
+
+function withInfo<M extends Model>(model: M, about: GivenInfo | undefined): M {
+  return about ? { ...model, info: about.info } : model;
+}
+
+function infoJson(about: GivenInfo | undefined) {
+  return { info: about?.reports ?? null };
+}
+
+function infoText(about: GivenInfo | undefined, names: SideNames): string[] {
+  return SIDES.flatMap((side) => {
+    const report = about?.reports[side];
+    return report ? ['', wrap(infoWords(report, names[side]))] : [];
+  });
 }
 
 /** After a fit to the training part of a split: evaluate. After a fit to data: recommend. */
@@ -206,7 +237,18 @@ function refuseOptions(command: Command, method: BaselineName): void {
   }
 }
 
-const BASELINE_TAKES = new Set(['method', 'seed', 'output', 'force', 'trials', 'precision', 'usersInModel']);
+const BASELINE_TAKES = new Set([
+  'method',
+  'seed',
+  'output',
+  'force',
+  'trials',
+  'precision',
+  'usersInModel',
+  'itemInfo',
+  'userInfo',
+  'infoColumns',
+]);
 
 function whereStopped({ model, checkpoint: saved }: UnfinishedFit): string {
   const { average = 1 } = model.provenance.options as { average?: number };

@@ -95,7 +95,7 @@ export async function listsToOutput(
   { threads, signal, onProgress }: CommandContext,
 ): Promise<CommandOutput | undefined> {
   const { output } = flags;
-  const withTitles = flags.titles !== undefined;
+  const withTitles = flags.titles !== undefined || (model.info?.items?.titles.length ?? 0) > 0;
   const total = flags.allUsers ? everyone : found.askers.length;
   let rows = 0;
   let done = 0;

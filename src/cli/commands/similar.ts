@@ -1,6 +1,7 @@
 // graphex similar: items similar to an item.
 
 import type { Command } from 'commander';
+import { catalogueOf } from '../../attributes/info.js';
 import { InputError } from '../../errors.js';
 import { COMMANDS } from '../../options/commands.js';
 import { similarItems } from '../../predict/similar.js';
@@ -31,10 +32,10 @@ export function register(program: Command): void {
       const found = await similarItems(model, idByTitle(item, titles), options);
       const list = found.map((entry) => ({
         ...entry,
-        ...titled(titles.of(model.items.ids.find(entry.item))),
+        ...titled(titles.of(catalogueOf(model).ids.find(entry.item))),
       }));
       const { items } = model.names ?? USERS_AND_ITEMS;
-      const named = titleFile !== undefined;
+      const named = list.some(({ title }) => title !== undefined);
       const rows = list.map(({ item: id, title, similarity }, rank) => [
         `${rank + 1}.`,
         shown(id),

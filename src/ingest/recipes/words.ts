@@ -23,6 +23,16 @@ export function termsOf(text: string): string[] {
   return terms;
 }
 
+/** The words of a text as they are shown: lower case, without stop words, not stemmed. */
+export function plainWords(text: string): string[] {
+  const words: string[] = [];
+  for (const [found] of text.matchAll(WORD)) {
+    const word = found.toLowerCase().replaceAll('’', "'");
+    if (word.length >= SHORTEST && !stopWords.has(word)) words.push(word);
+  }
+  return words;
+}
+
 const stopWords = new Set<string>(eng);
 const known = new Map<string, string | undefined>();
 const KNOWN_LIMIT = 1 << 20;

@@ -18,7 +18,7 @@ import {
 import { type OptionWords, option, optionWords } from '../error.js';
 import { BASELINES, COUNT_PRIORS, ENGINE_NAMES, MODEL_KINDS, PRECISIONS, USER_STORAGE } from '../names.js';
 import { defaultWords, listOptions } from '../option-list.js';
-import { BASELINE_TRIALS, FORCE, HYPER_NAMES, type HyperName, SEED, sides } from '../shared.js';
+import { BASELINE_TRIALS, FORCE, HYPER_NAMES, type HyperName, SEED, SIDE_INFO, sides } from '../shared.js';
 
 /** The kernels hold at most 512 features of a row. */
 export const FEATURES = {
@@ -295,6 +295,7 @@ export const FIT_COMMAND = {
     details:
       'stored: their tables. folded: the items they have, from which they are folded in. none: nothing.',
   }),
+  ...SIDE_INFO,
   ...FORCE,
 };
 

@@ -1,5 +1,6 @@
 // A list of recommendations on the terminal, with reasons and confidence.
 
+import { catalogueOf } from '../../attributes/info.js';
 import type { Model } from '../../fit/model.js';
 import type { Reasons } from '../../predict/explain/reasons.js';
 import type { TitleBook } from '../../predict/titles.js';
@@ -29,11 +30,11 @@ const LONGEST_TITLE = 40;
 const INDENT = '      ';
 
 export function listText({ items: list, verdict }: PrintedList, model: Model, titles: TitleBook): string {
-  const name = (id: string) => shown(titles.of(model.items.ids.find(id)) ?? id, LONGEST_TITLE);
+  const name = (id: string) => shown(titles.of(catalogueOf(model).ids.find(id)) ?? id, LONGEST_TITLE);
   const names = model.names ?? USERS_AND_ITEMS;
   const { items } = names;
   if (list.length === 0) {
-    return `No ${items.one} is left to recommend: the model has ${grouped(model.items.count)}, and all are excluded or known.`;
+    return `No ${items.one} is left to recommend: the model has ${grouped(catalogueOf(model).count)}, and all are excluded or known.`;
   }
   const named = list.some((entry) => entry.title !== undefined);
   const table = textTable(

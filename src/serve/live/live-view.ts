@@ -38,11 +38,14 @@ export interface LiveView {
 }
 
 /** `titles`: of the model's items by number, '' if an item has none. */
-export function createLiveView(ids: VertexIds, titles: readonly string[]): LiveView {
+export function createLiveView(
+  { ids, degree }: { readonly ids: VertexIds; readonly degree: Uint32Array },
+  titles: readonly string[],
+): LiveView {
   const hidden = new Set<string>();
   const newTitles = new Map<string, string>();
   let list = titles;
-  let book = titleBook(ids, titles);
+  let book = titleBook(ids, titles, degree);
   let popular: readonly PopularEntry[] = [];
   return {
     hidden,
@@ -70,7 +73,7 @@ export function createLiveView(ids: VertexIds, titles: readonly string[]): LiveV
       }
       if (!changed) return;
       list = changed;
-      book = titleBook(ids, list);
+      book = titleBook(ids, list, degree);
     },
   };
 }

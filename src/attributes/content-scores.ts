@@ -1,0 +1,25 @@
+// How items without edges, or with few, get scores from their attributes. An added item has neighbours among the items of the
+// data: its score is a weighted sum of theirs. Weights from every item of a user to items with similar attributes are added.
+
+import type { SparseWeights } from '../topn/query.js';
+
+/** Settings of the scores by attributes, found on items held back from the training data. */
+export interface ContentSettings {
+  /** Items held back to find the settings; 0 if there were too few, and the settings are defaults. */
+  readonly heldBack: number;
+  /** The part of each column in the similarity of two items, by the name of the column. */
+  readonly columns: Readonly<Record<string, number>>;
+  /** The exponent of the popularity that the attributes predict. */
+  readonly popularity: number;
+  /** The part of the direct similarity to the user's items; the rest comes through similar items. */
+  readonly direct: number;
+}
+
+/** What is added to a model's scores for items that have attributes. */
+export interface ContentScores {
+  /** Per added item, the items of the data whose scores it gets a part of. */
+  readonly neighbours: SparseWeights;
+  /** Per item of the catalogue, weights to items with similar attributes. */
+  readonly weights: SparseWeights;
+  readonly settings: ContentSettings;
+}

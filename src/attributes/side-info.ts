@@ -1,0 +1,334 @@
+// The rows of a table about one side → titles, attributes and added vertices. The table has a row for each vertex, or a row for
+// each vertex and attribute (long form), with or without counts.
+
+import { InputError } from '../errors.js';
+import { VertexIds } from '../graph/ids.js';
+import type { TextRow } from '../ingest/formats/scan.js';
+import { NAMES_LINE } from '../ingest/side-table.js';
+import { decodeEntities, distinctHits, normalId, TITLE_NAMES } from '../ingest/title-table.js';
+import { numberOf } from '../ingest/where/filter.js';
+import { many } from '../text/phrases.js';
+import { shown } from '../text/untrusted.js';
+import { type ColumnValues, columnValues, type DroppedAttributes, numberValues } from './attribute-values.js';
+import {
+  type AskedColumns,
+  chooseInfoColumns,
+  type IgnoredColumn,
+  type RecognisedColumn,
+} from './columns.js';
+import type { ColumnKind, InfoColumn, SideInfo } from './info.js';
+
+/** What was found in a table about one side. */
+export interface InfoReport {
+  readonly rows: number;
+  /** Vertices of the data that the table has. */
+  readonly matched: number;
+  /** Vertices of the data that it does not have, with examples. */
+  readonly missing: { readonly count: number; readonly examples: readonly string[] };
+  /** Vertices that only the table has, with examples. */
+  readonly added: { readonly count: number; readonly examples: readonly string[] };
+  readonly id: string;
+  /** The column of titles; null if there is none. */
+  readonly title: string | null;
+  readonly columns: readonly {
+    readonly name: string;
+    readonly kind: ColumnKind;
+    readonly attributes: number;
+  }[];
+  readonly ignored: readonly IgnoredColumn[];
+  readonly kept: number;
+  readonly dropped: DroppedAttributes;
+}
+
+export interface SideInfoSource {
+  /** What messages call the table. */
+  readonly name: string;
+  readonly rows: readonly TextRow[];
+  /** Which columns are used; undefined: those that are recognised. */
+  readonly columns?: AskedColumns | undefined;
+}
+
+const EXAMPLES = 3;
+/** More added vertices than this are refused. */
+const MOST_ADDED = 5_000_000;
+/** Repeated ids in so narrow a table are its long form. */
+const LONG_FORM = { columns: 3, repeats: 1.5 };
+/** Rows by which a header is recognised. */
+const LOOK = 2000;
+/** The least part of the titles that must end in a year for it to be a column of its own. */
+const DATED = 0.5;
+const YEAR = /\((\d{4})\)$/;
+
+interface Vertices {
+  readonly count: number;
+  readonly ids: VertexIds;
+}
+
+/** Reads the table about the vertices of one side. */
+export function readSideInfo(
+  { count, ids }: Vertices,
+  { name: source, rows: table, columns: asked }: SideInfoSource,
+): { readonly info: SideInfo; readonly report: InfoReport } {
+  const all = table.map(({ fields }) => fields).filter((row) => row.length > 1);
+  if (all.length === 0) {
+    throw new InputError(`${source}: no row has an id and something about it; give a table with columns`);
+  }
+  const width = all.slice(0, LOOK).reduce((most, row) => Math.max(most, row.length), 0);
+  const id = idColumn(source, all, width, ids);
+  const named = table[0].line === NAMES_LINE || isHeader(all, id, ids);
+  const names = Array.from({ length: width }, (_, c) => (named && all[0][c]?.trim()) || String(c + 1));
+  const body = named ? all.slice(1) : all;
+  const keys = body.map((row) => normalId(row[id] ?? '', ids));
+  const { added, rowOf, matched } = vertexRows(source, keys, ids);
+  const total = count + added.length;
+  const isLong = width <= LONG_FORM.columns && body.length >= LONG_FORM.repeats * (matched + added.length);
+  const long = isLong ? longForm(names, body, id) : undefined;
+  const { used, ignored } = long
+    ? { used: [], ignored: [] }
+    : chooseInfoColumns(source, names, body, id, asked);
+  const title = long ? undefined : titlePlace(names, body, id, used);
+  const titles = title === undefined ? [] : titlesIn(body, rowOf, title, total);
+  const values: ColumnValues[] = [];
+  const numbers: { column: string; values: Float64Array }[] = [];
+  const addNumbers = (column: string, found: Float64Array) => {
+    numbers.push({ column, values: found });
+    values.push(numberValues(column, found));
+  };
+  if (long) values.push(columnValues(long.name, 'category', cellsOf(body, rowOf, long), total));
+  for (const column of used) {
+    if (column.kind === 'number') addNumbers(column.name, numbersIn(body, rowOf, column.place, total));
+    else values.push(columnValues(column.name, column.kind, cellsOf(body, rowOf, column), total));
+  }
+  const years = yearsOf(titles);
+  if (years && !asked && !names.some((one) => /year/i.test(one))) addNumbers('year', years);
+  const { columns, rows, names: attributes, dropped } = joined(values, total);
+  return {
+    info: Object.freeze({ added, titles, columns, names: attributes, rows, numbers }),
+    report: {
+      rows: body.length,
+      matched,
+      missing: missingOf(ids, count, rowOf),
+      added: { count: added.length, examples: examplesOf(added) },
+      id: names[id],
+      title: title === undefined ? null : names[title],
+      columns: columns.map(({ name, kind, count: found }) => ({ name, kind, attributes: found })),
+      ignored,
+      kept: attributes.length,
+      dropped,
+    },
+  };
+}
+
+/** The column that names the most vertices. */
+function idColumn(
+  source: string,
+  rows: readonly (readonly string[])[],
+  width: number,
+  ids: VertexIds,
+): number {
+  const hits = Array.from({ length: width }, (_, column) => distinctHits(rows, column, ids));
+  const best = hits.indexOf(Math.max(...hits));
+  if (hits[best] > 0) return best;
+  const seen = namesOf(rows.slice(0, EXAMPLES).map((row) => row[0]));
+  throw new InputError(
+    `${source}: none of its ${width} columns holds ids of the data: the data have ids such as ${namesOf(examplesOf(ids))}, ` +
+      `and its first column holds ${seen}; check that the table belongs to these data`,
+  );
+}
+
+/** Whether the first row names the columns: its id is unknown, and it does not look like the others. */
+function isHeader(rows: readonly (readonly string[])[], id: number, ids: VertexIds): boolean {
+  const [first] = rows;
+  const key = normalId(first[id] ?? '', ids);
+  if (ids.find(key) >= 0) return false;
+  if (ids.kind === 'integer') return Number.isNaN(numberOf(key));
+  const below = rows.slice(1, LOOK);
+  return first.every((cell, column) => {
+    if (cell.trim() === '' || !Number.isNaN(numberOf(cell))) return false;
+    const numeric = below.filter((row) => !Number.isNaN(numberOf(row[column]))).length;
+    return numeric > below.length / 2 || !below.some((row) => row[column] === cell);
+  });
+}
+
+/** The row of each key among the vertices and the added ones, which are sorted by id. */
+function vertexRows(source: string, keys: readonly string[], ids: VertexIds) {
+  const strange = new Set<string>();
+  const known = new Set<number>();
+  for (const key of keys) {
+    const vertex = ids.find(key);
+    if (vertex >= 0) known.add(vertex);
+    else if (key !== '') strange.add(key);
+    if (strange.size > MOST_ADDED) {
+      throw new InputError(
+        `${source}: more than ${MOST_ADDED} of its ids are not in the data; check that it belongs to these data`,
+      );
+    }
+  }
+  const texts = [...strange];
+  const whole = ids.kind === 'integer' && texts.every((key) => Number.isSafeInteger(Number(key)));
+  const added = whole
+    ? VertexIds.integers(Float64Array.from(texts, Number).sort())
+    : VertexIds.texts(texts.sort());
+  const rowOf = keys.map((key) => {
+    const vertex = ids.find(key);
+    if (vertex >= 0) return vertex;
+    return key === '' ? -1 : ids.length + added.find(key);
+  });
+  return { added, rowOf, matched: known.size };
+}
+
+function missingOf(ids: VertexIds, count: number, rowOf: readonly number[]) {
+  const has = new Uint8Array(count);
+  for (const row of rowOf) if (row >= 0 && row < count) has[row] = 1;
+  const missing: string[] = [];
+  let total = 0;
+  for (let v = 0; v < count; v++) {
+    if (has[v]) continue;
+    total++;
+    if (missing.length < EXAMPLES) missing.push(ids.at(v));
+  }
+  return { count: total, examples: missing };
+}
+
+function namesOf(ids: readonly string[]): string {
+  return ids.map((id) => shown(id)).join(', ');
+}
+
+function examplesOf(ids: VertexIds): string[] {
+  return Array.from({ length: Math.min(EXAMPLES, ids.length) }, (_, v) => ids.at(v));
+}
+
+interface LongColumn {
+  readonly name: string;
+  readonly place: number;
+  readonly separator?: undefined;
+  readonly count?: number | undefined;
+}
+
+/** The attribute and the count of a table in long form; undefined if it is none. */
+function longForm(
+  names: readonly string[],
+  rows: readonly (readonly string[])[],
+  id: number,
+): LongColumn | undefined {
+  const others = [...names.keys()].filter((place) => place !== id);
+  const sample = rows.slice(0, LOOK);
+  const numeric = (place: number) =>
+    sample.filter((row) => !Number.isNaN(numberOf(row[place]))).length > 0.95 * sample.length;
+  const [place, ...rest] = [...others.filter((p) => !numeric(p)), ...others.filter(numeric)];
+  if (place === undefined || (rest.length === 1 && !numeric(rest[0]))) return undefined;
+  return { name: names[place], place, count: rest[0] };
+}
+
+/** A cell with its row, and how often it counts. */
+function* cellsOf(
+  body: readonly (readonly string[])[],
+  rowOf: readonly number[],
+  column: Pick<RecognisedColumn, 'place' | 'separator'> & { readonly count?: number | undefined },
+) {
+  for (const [r, row] of body.entries()) {
+    const text = row[column.place]?.trim();
+    if (!text || rowOf[r] < 0) continue;
+    const count = column.count === undefined ? 1 : numberOf(row[column.count]);
+    if (count > 0 && count < Number.POSITIVE_INFINITY) {
+      yield { row: rowOf[r], text, count, separator: column.separator };
+    }
+  }
+}
+
+function numbersIn(
+  body: readonly (readonly string[])[],
+  rowOf: readonly number[],
+  place: number,
+  total: number,
+): Float64Array {
+  const values = new Float64Array(total).fill(Number.NaN);
+  for (const [r, row] of body.entries()) {
+    const value = numberOf(row[place]);
+    if (rowOf[r] >= 0 && Number.isFinite(value)) values[rowOf[r]] = value;
+  }
+  return values;
+}
+
+/** The column that is called so, else a text of which nearly every row has its own. */
+function titlePlace(
+  names: readonly string[],
+  body: readonly (readonly string[])[],
+  id: number,
+  used: readonly RecognisedColumn[],
+): number | undefined {
+  const lower = names.map((name) => name.toLowerCase());
+  for (const wanted of TITLE_NAMES) {
+    const place = lower.indexOf(wanted);
+    if (place >= 0 && place !== id) return place;
+  }
+  const sample = body.slice(0, LOOK);
+  const texts = used.filter(({ kind }) => kind === 'text');
+  const distinct = texts.map(({ place }) => new Set(sample.map((row) => row[place])).size);
+  const best = distinct.indexOf(Math.max(...distinct));
+  return best >= 0 && distinct[best] > 0.7 * sample.length ? texts[best].place : undefined;
+}
+
+const LONGEST_TITLE = 1000;
+
+function titlesIn(
+  body: readonly (readonly string[])[],
+  rowOf: readonly number[],
+  place: number,
+  total: number,
+): string[] {
+  const titles = new Array<string>(total).fill('');
+  for (const [r, row] of body.entries()) {
+    const at = rowOf[r];
+    if (at >= 0 && titles[at] === '') {
+      titles[at] = decodeEntities(row[place]?.trim() ?? '').slice(0, LONGEST_TITLE);
+    }
+  }
+  return titles;
+}
+
+/** The years at the end of the titles, if most titles end in one. */
+function yearsOf(titles: readonly string[]): Float64Array | undefined {
+  const years = Float64Array.from(titles, (title) => Number(YEAR.exec(title)?.[1] ?? Number.NaN));
+  const titled = titles.reduce((sum, title) => (title === '' ? sum : sum + 1), 0);
+  const dated = years.reduce((sum, year) => (Number.isNaN(year) ? sum : sum + 1), 0);
+  return titled > 0 && dated >= DATED * titled ? years : undefined;
+}
+
+/** All columns as one table. */
+function joined(values: readonly ColumnValues[], total: number) {
+  const columns: InfoColumn[] = [];
+  const names: string[] = [];
+  const dropped = { rare: 0, common: 0, beyond: 0 };
+  const offsets = new Uint32Array(total + 1);
+  for (const { name, kind, names: own, rows, dropped: lost } of values) {
+    columns.push({ name, kind, first: names.length, count: own.length });
+    for (const one of own) names.push(one);
+    for (let r = 0; r < total; r++) offsets[r + 1] += rows.offsets[r + 1] - rows.offsets[r];
+    for (const why of ['rare', 'common', 'beyond'] as const) dropped[why] += lost[why];
+  }
+  for (let r = 0; r < total; r++) offsets[r + 1] += offsets[r];
+  const targets = new Uint32Array(offsets[total]);
+  const weights = new Float32Array(offsets[total]);
+  const next = offsets.slice();
+  for (const [c, { rows }] of values.entries()) {
+    const { first } = columns[c];
+    for (let r = 0; r < total; r++) {
+      for (let e = rows.offsets[r]; e < rows.offsets[r + 1]; e++) {
+        targets[next[r]] = first + rows.targets[e];
+        weights[next[r]++] = rows.weights[e];
+      }
+    }
+  }
+  return { columns, names, rows: { offsets, targets, weights }, dropped };
+}
+
+/** What to say about a table whose ids match only in part; undefined if all vertices have a row. */
+export function unmatchedWords(
+  source: string,
+  { matched, missing }: InfoReport,
+  names: { readonly one: string; readonly many: string },
+): string | undefined {
+  if (missing.count === 0) return undefined;
+  return `${source} has ${many(matched, names)} of the data and lacks ${missing.count}, for instance ${namesOf(missing.examples)}`;
+}

@@ -1,0 +1,53 @@
+// What was found in a table about users or items, in words.
+
+import type { IgnoredColumn } from '../../attributes/columns.js';
+import type { InfoReport } from '../../attributes/side-info.js';
+import { grouped } from '../../text/numbers.js';
+import { list, many } from '../../text/phrases.js';
+import { shown } from '../../text/untrusted.js';
+
+const BECAUSE: Readonly<Record<IgnoredColumn['because'], string>> = {
+  empty: 'empty',
+  addresses: 'addresses of pages',
+  ids: 'nearly every value differs',
+  unwanted: 'not asked for',
+};
+/** Columns that are named; the others are counted. */
+const MOST_COLUMNS = 12;
+
+export function infoWords(
+  report: InfoReport & { readonly source: string },
+  side: { readonly one: string; readonly many: string },
+): string {
+  const { source, matched, missing, added, columns, ignored, kept, dropped, title } = report;
+  const total = matched + missing.count;
+  const part =
+    missing.count === 0 ? `all ${many(total, side)}` : `${grouped(matched)} of ${many(total, side)}`;
+  const found = `${shown(source)} describes ${part} of the data`;
+  const more = added.count > 0 ? ` and ${many(added.count, side)} without edges` : '';
+  const sentences = [
+    `${found}${more}.`,
+    `${many(kept, 'attribute')} from ${list(
+      named(columns, ({ name, kind, attributes }) => `${shown(name)} (${kind}, ${grouped(attributes)})`),
+      'and',
+    )}.`,
+    title === null ? 'No column holds titles.' : `The titles are in ${shown(title)}.`,
+  ];
+  const lost = [
+    dropped.rare > 0 ? `${many(dropped.rare, 'word')} of a single row` : '',
+    dropped.common > 0 ? `${many(dropped.common, 'word')} of more than half of the rows` : '',
+    dropped.beyond > 0 ? `${many(dropped.beyond, 'value')} beyond the limit of a column` : '',
+  ].filter((one) => one !== '');
+  if (lost.length > 0) sentences.push(`Dropped: ${list(lost, 'and')}.`);
+  const unused = ignored.filter(({ because }) => because !== 'unwanted');
+  if (unused.length > 0) {
+    const words = named(unused, ({ name, because }) => `${shown(name)} (${BECAUSE[because]})`);
+    sentences.push(`Not used: ${list(words, 'and')}.`);
+  }
+  return sentences.join(' ');
+}
+
+function named<T>(all: readonly T[], word: (one: T) => string): string[] {
+  const words = all.slice(0, MOST_COLUMNS).map(word);
+  return all.length > MOST_COLUMNS ? [...words, `${all.length - MOST_COLUMNS} others`] : words;
+}

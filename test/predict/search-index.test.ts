@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import { idByTitle } from '../../src/cli/titles.js';
+import { VertexIds } from '../../src/graph/ids.js';
+import { createSearchIndex } from '../../src/predict/search-index.js';
+import { titleBook } from '../../src/predict/titles.js';
+
+const titles = [
+  'Dark Matter',
+  'Harry Potter and the Chamber of Secrets',
+  'Harry Potter',
+  'The Animatrix (2003)',
+  'The Matrix (1999)',
+  'Amélie',
+  'Hairy Pottery',
+];
+const ids = VertexIds.texts(['i0', 'i1', 'i2', 'i3', 'i4', 'i5', 'i6']);
+const degree = [9, 8, 1, 5, 3, 2, 7];
+const { search } = createSearchIndex(ids, titles, degree);
+
+it('finds contained words first, then parts of words, then close spellings', () => {
+  expect(search('harry potter', 10)).toEqual([2, 1, 6]);
+  expect(search('potter har', 10)).toEqual([1, 2]);
+  expect(search('matrix', 10)).toEqual([4, 3]);
+  expect(search('MATRIX', 1)).toEqual([4]);
+  expect(search('mtrix', 10)).toEqual([4]);
+  expect(search('harri poter', 10)).toEqual([1, 2]);
+  expect(search('amelie', 10)).toEqual([5]);
+  expect(search('i3', 10)[0]).toBe(3);
+  expect(search('nothing like it', 10)).toEqual([]);
+  expect(search('!!', 10)).toEqual([]);
+});
+
+it('names an item by words that it alone has, and lists the candidates otherwise', () => {
+  const book = titleBook(ids, titles, degree);
+  expect(idByTitle('chamber secrets', book)).toBe('i1');
+  expect(idByTitle('harry potter', book)).toBe('i2');
+  expect(() => idByTitle('potter', book)).toThrow(
+    'potter fits several items: Harry Potter and the Chamber of Secrets (i1), Hairy Pottery (i6), Harry Potter (i2); give the id or the whole title of one of them',
+  );
+  expect(() => idByTitle('drk matter', book)).toThrow('did you mean Dark Matter?');
+  expect(idByTitle('zzz', book)).toBe('zzz');
+});
+
+it('answers within milliseconds on many titles', () => {
+  const count = 50_000;
+  const many = Array.from(
+    { length: count },
+    (_, i) => `w${(i * 7919) % 30011} item ${i % 977} story${i % 13}`,
+  );
+  const index = createSearchIndex(VertexIds.range(count), many, undefined);
+  const found = index.search('w5 stor', 5);
+  expect(found.length).toBeGreaterThan(0);
+  const start = performance.now();
+  for (const text of ['w5 stor', 'item 5', 'stroy1', 'w', '77']) index.search(text, 10);
+  expect((performance.now() - start) / 5).toBeLessThan(100);
+});
