@@ -133,6 +133,8 @@ export function createSearchIndex(
       ];
       for (const [t, tier] of tiers.entries()) {
         if (found.size >= n) break;
+        // Letters inside words are looked for if no item has the words.
+        if (tier === containing && found.size > 0) continue;
         const items = having(asked.map(tier));
         // A title that is the text itself comes before longer ones.
         if (t === 0) for (const item of items) if (isTitle(titles[item], plain)) found.add(item);
@@ -148,7 +150,8 @@ export function createSearchIndex(
 function wordIndex(ids: VertexIds, titles: readonly string[], order: Uint32Array) {
   const lists = new Map<string, number[]>();
   for (const item of order) {
-    const own = new Set([...wordsIn(ids.at(item)), ...(titles[item] ? wordsIn(titles[item]) : [])]);
+    // Ids are found whole; their words are those of items without a title.
+    const own = new Set(wordsIn(titles[item] || ids.at(item)));
     for (const word of own) {
       const list = lists.get(word);
       if (list) list.push(item);

@@ -20,7 +20,9 @@ const { search } = createSearchIndex(ids, titles, degree);
 it('finds contained words first, then parts of words, then close spellings', () => {
   expect(search('harry potter', 10)).toEqual([2, 1, 6]);
   expect(search('potter har', 10)).toEqual([1, 2]);
-  expect(search('matrix', 10)).toEqual([4, 3]);
+  expect(search('matrix', 10)).toEqual([4]);
+  expect(search('matri', 10)).toEqual([4]);
+  expect(search('imatri', 10)).toEqual([3]);
   expect(search('MATRIX', 1)).toEqual([4]);
   expect(search('mtrix', 10)).toEqual([4]);
   expect(search('harri poter', 10)).toEqual([1, 2]);
