@@ -8,6 +8,7 @@ import { requireOwnFolder } from '../files/folder.js';
 import { FOLDER_KINDS, folderKinds } from '../files/folder-kinds.js';
 import { notOwn } from '../files/manifest.js';
 import { writeError } from '../files/write-error.js';
+import { filesRead } from '../ingest/sources.js';
 import { isOwnFile } from '../store/signature.js';
 
 export interface Outputs {
@@ -23,7 +24,8 @@ export interface Outputs {
 
 /** Throws if an output is an input, cannot be written, or would replace a file that graphex has not written. */
 export async function checkOutputs(outputs: Outputs): Promise<void> {
-  checkPlaces(outputs);
+  const inputs = await Promise.all(outputs.inputs.map(async (one) => (one ? filesRead(one) : [])));
+  checkPlaces({ ...outputs, inputs: inputs.flat() });
   if (outputs.force) return;
   for (const path of outputs.files ?? []) {
     if (path !== undefined && found(path) && !(await isOwnFile(path))) throw notOwn(path);

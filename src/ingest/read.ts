@@ -12,7 +12,7 @@ import { withNames } from './names.js';
 import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
 import { readerOptions } from './reader-options.js';
 import { openSource, withTemporaryFile } from './source.js';
-import { expandSources, sourceTitle } from './sources.js';
+import { expandSources, refuseOwnInput, sourceTitle } from './sources.js';
 
 /**
  * Reads a graph from a file, `-` (standard input), a recipe such as `netflix:DIR`, or a built-in set such as `@sotu`;
@@ -43,6 +43,8 @@ export async function readAccepted(
     accept(result);
     return result;
   }
+  const { database } = options;
+  await refuseOwnInput(options.rejects, [...sources, ...(database === undefined ? [] : [database])]);
   const rejects = openRejects(options.rejects);
   try {
     const result = await readAny(sources, options, rejects);

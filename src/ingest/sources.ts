@@ -1,9 +1,12 @@
 // The sources that DATA names: one source, or files and patterns that are read as one table.
 
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { InputError } from '../errors.js';
 import { filesOf, isPattern, MOST_FILES } from '../files/glob.js';
 import { namedFormat } from './formats.js';
+
+const SQL = 'sql:';
 
 /** The files of paths and patterns in the given order; those of a pattern are sorted by name. */
 export async function expandSources(sources: readonly string[]): Promise<string[]> {
@@ -29,6 +32,28 @@ export async function expandSources(sources: readonly string[]): Promise<string[
     seen.add(place);
   }
   return files;
+}
+
+/** The files that are read by a source: those that a query names, or the source itself. */
+export async function filesRead(source: string): Promise<string[]> {
+  if (!source.startsWith(SQL)) return [source];
+  const { namedFiles } = await import('./formats/duckdb.js');
+  const { files, matched } = await namedFiles(source.slice(SQL.length));
+  return [...files, ...matched];
+}
+
+/** Throws if a file that will be written is one of those that are read. */
+export async function refuseOwnInput(output: string, inputs: readonly string[]): Promise<void> {
+  const there = await stat(output).catch(() => undefined);
+  if (!there?.isFile() || there.ino === 0) return;
+  for (const input of inputs) {
+    for (const file of await filesRead(input)) {
+      const read = await stat(file).catch(() => undefined);
+      if (read?.ino === there.ino && read.dev === there.dev) {
+        throw new InputError(`${output}: the output is the input file; choose another path`);
+      }
+    }
+  }
 }
 
 function isRecipe(source: string): boolean {

@@ -276,10 +276,11 @@ export function unknownOption(path: string, name: string, known: readonly string
 
 /** The known name with the smallest edit distance, if it is close enough to be meant. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
+  const wanted = name.toLowerCase().slice(0, 64);
   let best: string | undefined;
   let fewest = Math.max(1, Math.ceil(name.length * 0.4));
   for (const candidate of known) {
-    const changes = editDistance(name.toLowerCase().slice(0, 64), candidate.toLowerCase());
+    const changes = editDistance(wanted, candidate.toLowerCase(), fewest);
     if (changes <= fewest && (best === undefined || changes < fewest)) {
       best = candidate;
       fewest = changes;
@@ -288,13 +289,19 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best;
 }
 
-function editDistance(a: string, b: string): number {
+/** The number of changed letters, or any number above `most` if there are more: most of many candidates differ at a glance. */
+function editDistance(a: string, b: string, most: number): number {
+  if (Math.abs(a.length - b.length) > most) return Number.POSITIVE_INFINITY;
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
+    let least = i;
     for (let j = 1; j <= b.length; j++) {
-      next.push(Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)));
+      const changes = Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
+      next.push(changes);
+      if (changes < least) least = changes;
     }
+    if (least > most) return least;
     row = next;
   }
   return row[b.length];

@@ -67,6 +67,8 @@ const MOST_CLIENTS = 10_000;
 export interface RateLimit {
   /** Counts one request of this client. Throws a Problem with the time to wait if there were too many. */
   take(client: string): void;
+  /** Counts further requests of one that was admitted: a batch. The client waits afterwards. */
+  charge(client: string, requests: number): void;
 }
 
 /** Allows `perSecond` requests a second on average and twice as many in a burst: a token bucket for each client. */
@@ -91,6 +93,10 @@ export function createRateLimit(perSecond: number, now: () => number = () => per
         );
       }
       buckets.set(client, { tokens: tokens - 1, at: time });
+    },
+    charge(client, requests) {
+      const known = buckets.get(client);
+      if (known) known.tokens -= requests;
     },
   };
 }

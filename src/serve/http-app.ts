@@ -159,6 +159,7 @@ export function createApp(options: AppOptions): App {
       const { deadlineMs, ...request } = requestOf(c);
       const access = { users: options.listUsers === true || c.get('key')?.admin === true };
       const query = { endpoint: name as ModelEndpoint, request, access } as Query;
+      if (query.endpoint === 'batch') options.rate?.charge(payerOf(c), query.request.requests.length - 1);
       const value = await ask(c, options, query, deadlineMs as number | undefined);
       // The workers answer in the form that the schemas declare; a test checks it.
       return c.json({ ...(value as object), ...signature(c) }) as never;
@@ -320,8 +321,13 @@ function createAdmission({ hosts, keys, rate }: AppOptions): (c: Context<Env>) =
     if (keys && !key?.admin && endpointAt(path, method)?.admin) {
       throw new Problem('forbidden', 'this needs a key that is marked admin');
     }
-    rate?.take(key?.name ?? clientOf(c));
+    rate?.take(payerOf(c));
   };
+}
+
+/** Who a request counts for at the rate: a key, or else an address. */
+function payerOf(c: Context<Env>): string {
+  return c.get('key')?.name ?? clientOf(c);
 }
 
 function keyOf(c: Context<Env>, keys: KeyRing): Key | undefined {

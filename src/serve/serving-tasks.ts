@@ -142,6 +142,7 @@ export async function adopt({ shared, titles }: SharedServing): Promise<void> {
   const [first] = recommender.popular({ n: 1 });
   await answer([{ endpoint: 'recommend', request: { likes: [first.item], n: 1 } }]);
   await answer([{ endpoint: 'similar', request: { id: first.item, n: 1 } }]);
+  await answer([{ endpoint: 'search', request: { search: first.item, n: 1 } }]);
 }
 
 export async function answer(queries: readonly Query[]): Promise<Reply[]> {

@@ -49,5 +49,10 @@ export function cell(id: string, separator: string): string {
       `the id "${shown(id)}" holds a line break, which a .tsv file cannot hold; write a .csv or .parquet`,
     );
   }
+  if (id.includes('\0')) {
+    throw new InputError(
+      `the id "${shown(id)}" holds a zero byte, which no table of text can hold; rename it, or write a .parquet`,
+    );
+  }
   return id.includes(separator) || /["\r\n]/.test(id) ? `"${id.replaceAll('"', '""')}"` : id;
 }

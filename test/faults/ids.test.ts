@@ -1,9 +1,12 @@
 // Ids made to harm: kept byte for byte, refused in words where they are no text, and never slow.
 
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { MAX_ID_BYTES } from '../../src/graph/ids.js';
 import {
+  BipartiteGraph,
   fit,
   loadModel,
   loadSplit,
@@ -71,6 +74,27 @@ describe('ids are kept byte for byte', () => {
     expect(saved.users.ids.values).toEqual(graph.users.ids.values);
     expect(saved.items.ids.values).toEqual(graph.items.ids.values);
   });
+
+  it.skipIf(spawnSync('script', ['--version']).status !== 0)(
+    'for programs, and written out for a terminal: recommend -o -',
+    async () => {
+      const pairs = ['a', 'b', 'c'].flatMap((user) =>
+        [`\u001b[2J${user}`, 'plain'].map((item) => [user, item]),
+      );
+      const graph = BipartiteGraph.fromPairs(pairs as [string, string][]);
+      const { model } = await fit(graph, { features: 1, iterations: 2, engine: 'reference' });
+      const path = scratch.path('escapes.safetensors');
+      await saveModel(path, model);
+      const bin = join(import.meta.dirname, '../../bin/graphex.js');
+      const command = `${process.execPath} ${bin} recommend ${path} --all-users -n 2 --include-seen --quiet -o -`;
+      const piped = spawnSync('sh', ['-c', command]).stdout.toString();
+      const shown = spawnSync('script', ['-qec', command, '/dev/null']).stdout.toString();
+      expect(piped).toContain('\u001b[2J');
+      expect(shown).toContain('\\u001b[2J');
+      expect(shown).not.toContain('\u001b[2J');
+      expect(shown.split('\n').length).toBe(piped.split('\n').length);
+    },
+  );
 
   it('whatever they are, through a split whose files are Parquet', async () => {
     const id = fc

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { timeColumn } from '../../src/ingest/intake/value-column.js';
@@ -34,7 +34,42 @@ beforeAll(async () => {
   );
 });
 
+describe('a table name with a point', () => {
+  it('that may be a table or a schema and its table is refused with both', async () => {
+    const path = scratch.path('points.duckdb');
+    await database(
+      path,
+      `CREATE TABLE "x.y" AS SELECT 'a' AS u, 1 AS i`,
+      'CREATE SCHEMA x',
+      `CREATE TABLE x.y AS SELECT 'b' AS u, 2 AS i`,
+    );
+    await expect(readGraph(path, { table: 'x.y' })).rejects.toThrow(
+      /table x\.y: it may be "main"\."x\.y" or "x"\."y"; name one in a query with database .*, as in sql:SELECT \* FROM "x"\."y"/,
+    );
+    const { graph } = await readGraph('sql:SELECT * FROM "main"."x.y"', { database: path });
+    expect(edgesOf(graph)).toEqual(['["a","1",1]']);
+  });
+});
+
 const sql = (query: string) => `sql:${query}`;
+
+describe('rejects', () => {
+  it('are never written onto what is read: a file, those of a query or of its pattern, or a database', async () => {
+    const before = [csv, two].map((path) => readFileSync(path).toString('latin1'));
+    const pattern = scratch.path('shop*.csv');
+    for (const [source, options] of [
+      [csv, { rejects: csv }],
+      [sql(`SELECT * FROM '${csv}'`), { rejects: csv }],
+      [sql(`SELECT * FROM '${pattern}'`), { rejects: csv }],
+      [sql('SELECT * FROM sales'), { database: two, rejects: two }],
+    ] as const) {
+      await expect(readGraph(source, options)).rejects.toThrow(
+        /the output is the input file; choose another/,
+      );
+    }
+    expect([csv, two].map((path) => readFileSync(path).toString('latin1'))).toEqual(before);
+  });
+});
 
 describe('a query', () => {
   it('gives a table with the ids of the file', async () => {

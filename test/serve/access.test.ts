@@ -48,6 +48,19 @@ describe('the rate limit', () => {
   });
 });
 
+describe('a batch at the rate limit', () => {
+  it('counts by its requests: it is admitted, and the client waits for them afterwards', () => {
+    let time = 0;
+    const limit = createRateLimit(2, () => time);
+    limit.take('a');
+    limit.charge('a', 9);
+    expect(() => limit.take('a')).toThrow(expect.objectContaining({ retryAfter: 4 }));
+    limit.take('b');
+    time = 3500;
+    limit.take('a');
+  });
+});
+
 describe('metrics', () => {
   it('are Prometheus text, labels escaped', () => {
     const metrics = new Metrics();

@@ -171,6 +171,13 @@ describe('the HTTP side', () => {
     expect(statuses).toEqual([200, 200, 429]);
   });
 
+  it('counts a batch by its requests', async () => {
+    const { post } = appWith(undefined, { rate: createRateLimit(10) });
+    const requests = Array.from({ length: 30 }, () => ({ likes: ['a'] }));
+    expect((await post('/v1/recommend/batch', { requests })).status).toBe(200);
+    expect((await post('/v1/recommend', { likes: ['a'] })).status).toBe(429);
+  });
+
   it('refuses what is too much before it reads it, and takes more once others are answered', async () => {
     const held: (() => void)[] = [];
     const { app, post, refusal } = appWith(

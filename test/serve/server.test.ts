@@ -409,7 +409,7 @@ describe('a running server', () => {
       await expect(serve(wrong, { port: 0, threads: 1 })).rejects.toBeInstanceOf(InputError);
     }
     await expect(serve(path, { port: 0, keyFile: join(folder, 'no-keys') })).rejects.toThrow(
-      /this file of keys does not exist/,
+      /there is no such file/,
     );
   });
 });

@@ -31,6 +31,18 @@ const textGraph = buildGraph({
 });
 
 describe('writeEdges', () => {
+  it('refuses ids with a zero byte, which no reader takes back', async () => {
+    const odd = buildGraph({
+      ...{ users: [0], items: [0], userCount: 1, itemCount: 1 },
+      ...{ userIds: VertexIds.texts(['a\0b']), itemIds: VertexIds.texts(['x']) },
+    });
+    for (const ending of ['csv', 'tsv.gz']) {
+      const path = scratch.path(`zero.${ending}`);
+      await expect(writeEdges(path, odd)).rejects.toThrow(/"a\\u0000b" holds a zero byte/);
+      expect(existsSync(path)).toBe(false);
+    }
+  });
+
   it.each(ENDINGS)('reads back what it wrote: .%s', async (ending) => {
     const path = scratch.path(`edges.${ending}`);
     if (ending.startsWith('tsv')) {

@@ -90,12 +90,16 @@ async function run(command: Command, given: readonly string[], context: CommandC
   const { itemInfo, userInfo } = values;
   const output = values.output!;
   const partial = `${output}.partial`;
-  const { rejects } = typedOptions(command, READ);
+  const { rejects, database } = typedOptions(command, READ);
   const { force } = values;
   const resume = values.resume === true ? partial : values.resume;
   if (resume !== undefined) await requireStateFile(resume);
   // Outputs appear whole or not at all, so the new model may replace the one that it starts from.
-  await checkOutputs({ files: [output, rejects], inputs: [...sources, resume, itemInfo, userInfo], force });
+  await checkOutputs({
+    files: [output, rejects],
+    inputs: [...sources, database, resume, itemInfo, userInfo],
+    force,
+  });
   requireFileFor(partial);
   // The state of an interrupted fit may replace the state from which it continued.
   await checkOutputs({ files: [partial], inputs: [...sources, values.from], force });

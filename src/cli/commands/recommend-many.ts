@@ -9,6 +9,7 @@ import { listPieces, type UserList } from '../../store/list-pieces.js';
 import { listsFormat, writeLists } from '../../store/write-table.js';
 import { many } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
+import { lines } from '../../text/untrusted.js';
 import type { CommandContext, CommandOutput } from '../command.js';
 import { listingJson, makeListings } from '../listings.js';
 import type { OpenedModel } from '../model-source.js';
@@ -131,7 +132,11 @@ export async function listsToOutput(
     }
   }
   if (output === '-') {
-    for await (const piece of listPieces('csv', batches(), withTitles)) await toStandardOutput(piece);
+    // A terminal would obey what ids and titles hold; a file or a program gets them as they are.
+    const { isTTY } = process.stdout;
+    for await (const piece of listPieces('csv', batches(), withTitles)) {
+      await toStandardOutput(isTTY ? lines(String(piece)) : piece);
+    }
     return undefined;
   }
   await writeLists(output, batches(), withTitles);

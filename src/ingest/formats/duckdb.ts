@@ -112,14 +112,16 @@ async function attach(connection: Connection, path: string): Promise<void> {
   await connection.run('USE data');
 }
 
-interface Named {
+export interface Named {
   readonly files: readonly string[];
   /** Folders of patterns, which DuckDB searches. */
   readonly folders: readonly string[];
+  /** Files that match the patterns. */
+  readonly matched: readonly string[];
 }
 
 /** From here on DuckDB opens no other file, writes nothing, and accepts no setting. */
-async function lock(connection: Connection, { files, folders }: Named): Promise<void> {
+async function lock(connection: Connection, { files, folders }: Omit<Named, 'matched'>): Promise<void> {
   const list = (paths: readonly string[]) => `[${paths.map(quotedText).join(', ')}]`;
   if (files.length > 0) await connection.run(`SET allowed_paths = ${list(files)}`);
   if (folders.length > 0) await connection.run(`SET allowed_directories = ${list(folders)}`);
@@ -128,19 +130,23 @@ async function lock(connection: Connection, { files, folders }: Named): Promise<
 }
 
 /** The quoted texts of a query that are files, and the folders of those that are patterns. */
-async function namedFiles(query: string): Promise<Named> {
+export async function namedFiles(query: string): Promise<Named> {
   const files = new Set<string>();
   const folders = new Set<string>();
+  const matched = new Set<string>();
   for (const [, single, double] of query.matchAll(/'((?:[^']|'')*)'|"((?:[^"]|"")*)"/g)) {
     const path = (single?.replaceAll("''", "'") ?? double.replaceAll('""', '"')).trim();
     if (path === '') continue;
     if ((await stat(path).catch(() => undefined))?.isFile()) files.add(resolve(path));
-    else if (isPattern(path) && (await filesOf(path).catch(() => [])).length > 0) {
+    else if (isPattern(path)) {
+      const found = await filesOf(path).catch(() => []);
+      if (found.length === 0) continue;
+      for (const file of found) matched.add(resolve(file));
       const fixed = path.slice(0, path.search(/[*?[]/));
       folders.add(resolve(fixed.endsWith('/') ? fixed : dirname(`${fixed}x`)));
     }
   }
-  return { files: [...files], folders: [...folders] };
+  return { files: [...files], folders: [...folders], matched: [...matched] };
 }
 
 async function requireSelect(duckdb: DuckDb, connection: Connection, query: string): Promise<void> {
@@ -167,7 +173,11 @@ async function tableOf(connection: Connection, path: string, asked: string | und
   if (asked === undefined && tables.length > 1) {
     throw optionError`${path}: it has ${tables.length} tables; name one with ${option('table')}: ${shownNames}`;
   }
-  const found = asked === undefined ? tables[0] : tables.find(({ name }) => name === asked);
+  const [found, other] = asked === undefined ? tables : tables.filter(({ name }) => name === asked);
+  if (asked !== undefined && other) {
+    const which = `${found.written} or ${other.written}`.replaceAll('data.', '');
+    throw optionError`${option('table')} ${shown(asked)}: it may be ${which}; name one in a query with ${option('database')} ${path}, as in sql:SELECT * FROM ${other.written.replace('data.', '')}`;
+  }
   if (!found)
     throw optionError`${option('table')} ${shown(asked ?? '')}: ${path} has no such table; it has ${shownNames}`;
   return found.written;
