@@ -1,13 +1,19 @@
 // The data of item regressions: the columns that may be inputs, the users' lists of columns, and the lists of the targets.
 
-import type { RowLists } from '../math/csr.js';
+import { type RowLists, transposeLists } from '../math/csr.js';
 import { allocate, inSharedMemory } from '../math/memory.js';
 import { needsWide, tileWork } from './pair-counts.js';
+import { weighUsers } from './user-weights.js';
 
-/** The most bytes of pair counts. If they would take more, the least popular columns are no inputs. */
+/**
+ * The most bytes of pair counts. If they would take more, the users that columns share are counted on demand; if that would take too
+ * long, the least popular columns are no inputs.
+ */
 const PAIR_BYTES = 2 ** 29;
 /** The most pairs of a user's columns to count, over all users, or equivalent work. With more, evenly spaced users are left out. */
 const MAX_PAIRS = 5e9;
+/** Columns of a target for which the time of counting on demand is estimated. */
+const TYPICAL_NEIGHBOURS = 100;
 /** Up to this number, a column's users fit in a few words of bits, and common users are counted on demand. */
 const FEW_USERS = 512;
 
@@ -19,12 +25,21 @@ export interface RegressionData {
   readonly inputs?: ArrayLike<number> | undefined;
   /** Items to be regressed, ascending; all by default. */
   readonly targets?: Uint32Array | undefined;
+  /** Users of degree d weigh d^(−2 · userExponent) in all counts. Default 0; ignored if users are few. */
+  readonly userExponent?: number | undefined;
+  /** The most bytes of the table of pair counts, for tests. */
+  readonly pairBytes?: number | undefined;
 }
 
 /** Columns and their items, the most popular first, so that what is read often lies together. */
 export interface RegressionInputs {
-  /** Whether users are few enough for bits instead of counted pairs. */
-  readonly few: boolean;
+  /** How the users of two columns are counted: as bits if users are few, in a table of all pairs, or on demand from lists. */
+  readonly counted: 'bits' | 'pairs' | 'lists';
+  /** Weight of each user, and the mean over the edges. */
+  readonly weights: Uint8Array;
+  readonly meanWeight: number;
+  /** The users of each item, in the order of the weights. */
+  readonly items: RowLists;
   /** The item of each column. */
   readonly inputs: Uint32Array;
   /** Columns by user, and users by column. */
@@ -32,19 +47,28 @@ export interface RegressionInputs {
   readonly columns: RowLists;
 }
 
-/** The most popular items that may be inputs, as many as their pair counts fit in memory, and the users' lists of them. */
-export function chooseInputs({ users, items, inputs: allowed }: RegressionData): RegressionInputs {
-  const itemCount = items.offsets.length - 1;
+/** The items that may be inputs, the most popular first, and the users' lists of them. */
+export function chooseInputs(data: RegressionData): RegressionInputs {
+  const itemCount = data.items.offsets.length - 1;
+  const userCount = data.users.offsets.length - 1;
+  const few = userCount <= FEW_USERS;
+  const exponent = few ? 0 : (data.userExponent ?? 0);
+  const { users, weights, mean } = weighUsers(data.users, exponent);
+  const items = exponent === 0 ? data.items : transposeLists(users, itemCount);
   const degree = Uint32Array.from({ length: itemCount }, (_, i) => items.offsets[i + 1] - items.offsets[i]);
-  const allowedItems = Array.from(degree.keys()).filter(
-    (item) => degree[item] > 0 && (!allowed || allowed[item]),
-  );
-  const most = allowedItems.reduce((a, item) => Math.max(a, degree[item]), 0);
-  const room = Math.floor(Math.sqrt(PAIR_BYTES / (needsWide(most) ? 4 : 2)));
-  const inputs = allowedItems.sort((a, b) => degree[b] - degree[a] || a - b).slice(0, room);
+  const weighed = new Float64Array(itemCount);
+  for (let u = 0; u < userCount; u++) {
+    for (let e = users.offsets[u]; e < users.offsets[u + 1]; e++) weighed[users.values[e]] += weights[u];
+  }
+  const allowed = Array.from(degree.keys())
+    .filter((item) => degree[item] > 0 && (!data.inputs || data.inputs[item]))
+    .sort((a, b) => degree[b] - degree[a] || a - b);
+  const most = allowed.reduce((a, item) => Math.max(a, weighed[item]), 0);
+  const room = Math.floor(Math.sqrt((data.pairBytes ?? PAIR_BYTES) / (needsWide(most) ? 4 : 2)));
+  const counted = few ? 'bits' : allowed.length > room && isSparse(degree, data) ? 'lists' : 'pairs';
+  const inputs = counted === 'lists' ? allowed : allowed.slice(0, room);
   const column = new Int32Array(itemCount).fill(-1);
   for (const [c, item] of inputs.entries()) column[item] = c;
-  const userCount = users.offsets.length - 1;
   const offsets = allocate(Uint32Array, userCount + 1);
   let pairs = 0;
   let edges = 0;
@@ -55,7 +79,6 @@ export function chooseInputs({ users, items, inputs: allowed }: RegressionData):
     pairs += own ** 2;
     edges += own;
   }
-  const few = userCount <= FEW_USERS;
   const share = few ? 1 : Math.min(1, MAX_PAIRS / Math.min(pairs, tileWork(edges, inputs.length)));
   for (let u = 0; u < userCount; u++) {
     const kept = Math.floor((u + 1) * share) > Math.floor(u * share);
@@ -79,11 +102,19 @@ export function chooseInputs({ users, items, inputs: allowed }: RegressionData):
     for (let e = offsets[u]; e < offsets[u + 1]; e++) owners[cursor[values[e]]++] = u;
   }
   return {
-    few,
+    ...{ counted, weights: inSharedMemory(weights), meanWeight: mean, items },
     inputs: Uint32Array.from(inputs),
     rows: { offsets, values },
     columns: { offsets: starts, values: owners },
   };
+}
+
+/** Whether the lists of the columns that targets choose are short enough to be counted on demand. */
+function isSparse(degree: Uint32Array, { users, targets }: RegressionData): boolean {
+  const squares = degree.reduce((sum, d) => sum + d * d, 0);
+  // The mean degree of an edge's item: chosen columns are about as popular.
+  const typical = squares / Math.max(1, users.values.length);
+  return (targets?.length ?? degree.length) * TYPICAL_NEIGHBOURS * typical <= MAX_PAIRS;
 }
 
 /** The lists of some rows, in memory that threads share. */

@@ -4,6 +4,7 @@
 import type { RowLists } from '../math/csr.js';
 import { serveTasks } from '../parallel/worker.js';
 import type { RankKernels } from '../topn/lane.js';
+import type { StoredLists } from './linear-kernels.js';
 import { type CountedColumns, copyCounts, createTiles, pairsMet, TILE } from './pair-counts.js';
 
 /** Targets solved at a time. */
@@ -20,16 +21,20 @@ export interface CountRows {
   readonly wide: boolean;
 }
 
-/** The number of users that two columns share: as counts, or from the users of each column as bits. Addresses in kernel memory. */
+/** The weight of users that two columns share: as counts, or from the users of each column as bits or lists. Addresses in kernel memory. */
 export interface SharedUsers {
   readonly memory: WebAssembly.Memory;
   readonly columns: number;
-  /** Absent if there are bits. */
+  /** One of pairs, bits and lists is there. */
   readonly pairs?: CountRows | undefined;
   /** The counts of each target with all columns, if they fit in memory. */
   readonly ofTargets?: CountRows | undefined;
   /** Rows of `words` words of 8 bytes, a multiple of 4. */
   readonly bits?: { readonly at: number; readonly words: number } | undefined;
+  /** The users of each column, the number of users and the address of their weights. `degrees` has those of the columns, descending. */
+  readonly lists?:
+    | (StoredLists & { readonly users: number; readonly weights: number; readonly degrees: Uint32Array })
+    | undefined;
 }
 
 export interface PairJob {
@@ -38,8 +43,9 @@ export interface PairJob {
   readonly places: Int32Array;
   /** Each worker's scratch for a tile; empty if memory has no room for it. */
   readonly scratch: readonly number[];
-  /** Columns by user, and the columns in kernel memory. */
+  /** Columns by user, the weight of each user, and the columns in kernel memory. */
   readonly rows: RowLists;
+  readonly weights: Uint8Array;
   readonly counted: CountedColumns;
   /** The users of each list, and the rows that receive its counts. */
   readonly lists: RowLists;
@@ -47,7 +53,7 @@ export interface PairJob {
 }
 
 /** Counts the users that each list shares with each column. */
-export function countPairs({ next, rows, lists, counts, counted, ...place }: PairJob): void {
+export function countPairs({ next, rows, weights, lists, counts, counted, ...place }: PairJob): void {
   const { memory, columns } = counted;
   const count = lists.offsets.length - 1;
   const scratch = place.scratch.at(Atomics.add(place.places, 0, 1));
@@ -64,11 +70,23 @@ export function countPairs({ next, rows, lists, counts, counted, ...place }: Pai
         copyCounts(tile.counts, c - first, own);
         continue;
       }
-      for (let e = lists.offsets[c]; e < lists.offsets[c + 1]; e++) {
-        const user = lists.values[e];
-        for (let n = rows.offsets[user]; n < rows.offsets[user + 1]; n++) own[rows.values[n]]++;
-      }
+      addCommon(own, lists, c, rows, weights);
     }
+  }
+}
+
+/** Adds the weight of the users that list `c` shares with each column. */
+function addCommon(
+  counts: Uint16Array | Uint32Array,
+  lists: RowLists,
+  c: number,
+  rows: RowLists,
+  weights: Uint8Array,
+): void {
+  for (let e = lists.offsets[c]; e < lists.offsets[c + 1]; e++) {
+    const user = lists.values[e];
+    const weight = weights[user];
+    for (let n = rows.offsets[user]; n < rows.offsets[user + 1]; n++) counts[rows.values[n]] += weight;
   }
 }
 
@@ -89,33 +107,42 @@ export interface ChosenColumns {
   readonly found: Uint32Array;
 }
 
-export interface RegressionJob {
+/** What every task on targets needs. */
+export interface TargetJob {
   readonly next: Int32Array;
   readonly module: WebAssembly.Module;
   /** A counter by which workers take their scratch, and the address of each. */
   readonly places: Int32Array;
   readonly scratch: readonly number[];
   readonly rows: RowLists;
+  readonly weights: Uint8Array;
   readonly shared: SharedUsers;
-  /** The number of users of each column, and the address of 1/(degree + λ). */
-  readonly degree: Float64Array;
-  readonly inverse: number;
   /** The users of each target, and its own column, −1 if it has none. */
   readonly targets: RowLists;
   readonly ownColumn: Int32Array;
+  /** The address of a number for each column. Squared counts times it decide which columns a target chooses. */
+  readonly inverse: number;
+  readonly neighbours: number;
+  /** The number of columns of each target. */
+  readonly found: Uint32Array;
+  /** The columns of each target, in falling order, and their weights: targets × neighbours. */
+  readonly sources: Uint32Array;
+  readonly targetWeights: Float32Array;
+}
+
+export interface RegressionJob extends TargetJob {
+  /** The weight of the users of each column, and the penalty of squared weights in the same unit. */
+  readonly degree: Float64Array;
+  readonly penalty: number;
   readonly chosen: ChosenColumns;
   /** Whether the columns are chosen already. */
   readonly known: boolean;
-  readonly neighbours: number;
   readonly dropout: number;
   /** Number of best columns for a second regression, whose weights are added; 0 for none. */
   readonly nearest: number;
   readonly nearestDropout: number;
   readonly tolerance: number;
   readonly maxSteps: number;
-  /** The columns of each target, by falling gain, and their weights: targets × neighbours. */
-  readonly sources: Uint32Array;
-  readonly weights: Float32Array;
 }
 
 /** The exports of kernels/regression.ts, and the dense solver of kernels/linear.ts. */
@@ -138,6 +165,16 @@ interface RegressionKernels extends RankKernels {
     chosen: number,
     size: number,
     scratch: number,
+    out: number,
+  ): void;
+  sharedFromLists(
+    offsets: number,
+    values: number,
+    weights: number,
+    chosen: number,
+    size: number,
+    heads: number,
+    entries: number,
     out: number,
   ): void;
   scaledSystem(shared: number, scale: number, size: number, out: number): void;
@@ -169,7 +206,9 @@ export function chosenBytes(neighbours: number): number {
 }
 
 /** The layout of a worker's scratch. */
-function scratchParts(neighbours: number, columns: number, words: number) {
+function scratchParts(neighbours: number, { columns, bits, lists }: SharedUsers) {
+  const words = bits?.words ?? 0;
+  const entries = lists ? lists.degrees.subarray(0, neighbours).reduce((sum, d) => sum + d, 1) : 0;
   const size = paddedSize(neighbours);
   const list = 4 * (paddedColumns(columns) + 16);
   const sizes = {
@@ -182,6 +221,7 @@ function scratchParts(neighbours: number, columns: number, words: number) {
       sample: Math.max(list, 4 * (2 * SAMPLE + 16)),
     },
     ...{ own: 8 * words, bits: 8 * words * size, chosen: chosenBytes(neighbours) },
+    ...{ heads: 4 * (lists?.users ?? 0), entries: 8 * entries },
   };
   let bytes = 0;
   const at = Object.fromEntries(
@@ -194,52 +234,72 @@ function scratchParts(neighbours: number, columns: number, words: number) {
   return { at, bytes };
 }
 
-export function regressionScratchBytes(neighbours: number, { columns, bits }: SharedUsers): number {
-  return scratchParts(neighbours, columns, bits?.words ?? 0).bytes;
+export function regressionScratchBytes(neighbours: number, shared: SharedUsers): number {
+  return scratchParts(neighbours, shared).bytes;
 }
 
-export function solveTargets(job: RegressionJob): void {
-  const { targets, neighbours, chosen, known, nearest } = job;
-  const bench = createBench(job);
+/** Calls `work` for one target after the other, until none is left. */
+function eachTarget({ next, targets }: TargetJob, work: (target: number) => void): void {
   const count = targets.offsets.length - 1;
-  const stride = chosenBytes(chosen.neighbours);
   for (;;) {
-    const first = BLOCK * Atomics.add(job.next, 0, 1);
+    const first = BLOCK * Atomics.add(next, 0, 1);
     if (first >= count) return;
-    for (let t = first; t < Math.min(count, first + BLOCK); t++) {
-      const at = chosen.at === undefined ? bench.chosen : chosen.at + t * stride;
-      if (!known) chosen.found[t] = bench.choose(t, at);
-      const size = Math.min(neighbours, chosen.found[t]);
-      const [sources, weights] = [job.sources, job.weights].map((all) =>
-        all.subarray(t * neighbours, t * neighbours + size),
-      );
-      sources.set(new Uint32Array(job.shared.memory.buffer, at, size));
-      weights.set(bench.solve(at, size, job.dropout));
-      if (nearest === 0) continue;
-      // The nearest columns are the first of all chosen ones.
-      const few = bench.solve(at, Math.min(nearest, size), job.nearestDropout);
-      for (let i = 0; i < few.length; i++) weights[i] += few[i];
-    }
+    for (let t = first; t < Math.min(count, first + BLOCK); t++) work(t);
   }
 }
 
+/** The part of an array that belongs to a target. */
+function ofTarget<T extends Uint32Array | Float32Array>(all: T, job: TargetJob, t: number, size: number): T {
+  return all.subarray(t * job.neighbours, t * job.neighbours + size) as T;
+}
+
+export function solveTargets(job: RegressionJob): void {
+  const { neighbours, chosen, known, nearest } = job;
+  const bench = createBench(job, chosen.neighbours);
+  const stride = chosenBytes(chosen.neighbours);
+  const solve = createSolver(job, bench);
+  eachTarget(job, (t) => {
+    const at = chosen.at === undefined ? bench.chosen : chosen.at + t * stride;
+    if (!known) chosen.found[t] = bench.choose(t, at);
+    const size = Math.min(neighbours, chosen.found[t]);
+    job.found[t] = size;
+    ofTarget(job.sources, job, t, size).set(new Uint32Array(job.shared.memory.buffer, at, size));
+    const weights = ofTarget(job.targetWeights, job, t, size);
+    weights.set(solve(at, size, job.dropout));
+    if (nearest === 0) return;
+    // The nearest columns are the first of all chosen ones.
+    const few = solve(at, Math.min(nearest, size), job.nearestDropout);
+    for (let i = 0; i < few.length; i++) weights[i] += few[i];
+  });
+}
+
+/** The columns with the largest count times the root of `inverse`, which is their weight. */
+export function findSimilar(job: TargetJob): void {
+  const bench = createBench(job, job.neighbours);
+  eachTarget(job, (t) => {
+    const { size, gains, columns } = bench.best(t);
+    job.found[t] = size;
+    ofTarget(job.sources, job, t, size).set(columns);
+    const weights = ofTarget(job.targetWeights, job, t, size);
+    for (let i = 0; i < size; i++) weights[i] = Math.sqrt(gains[i]);
+  });
+}
+
 /** A worker's scratch, with the steps that use it. */
-function createBench(job: RegressionJob) {
-  const { shared, chosen, rows, targets, degree, ownColumn } = job;
-  const { memory, columns, pairs, bits, ofTargets } = shared;
+function createBench(job: TargetJob, neighbours: number) {
+  const { shared, rows, weights, targets, ownColumn } = job;
+  const { memory, columns, pairs, bits, lists, ofTargets } = shared;
   const kernels = new WebAssembly.Instance(job.module, { env: { memory, abort: () => {} } })
     .exports as unknown as RegressionKernels;
   const base = job.scratch[Atomics.add(job.places, 0, 1)];
-  const parts = scratchParts(chosen.neighbours, columns, bits?.words ?? 0);
+  const parts = scratchParts(neighbours, shared);
   const at = (name: keyof typeof parts.at) => base + parts.at[name];
-  const wide = pairs?.wide ?? false;
+  const wide = pairs?.wide ?? lists !== undefined;
   const width = paddedColumns(columns);
-  const room = paddedSize(chosen.neighbours);
-  const scale = new Float32Array(memory.buffer, at('scale'), room);
-  const right = new Float32Array(memory.buffer, at('right'), room);
-  const solved = new Float32Array(memory.buffer, at('solved'), room);
+  const room = paddedSize(neighbours);
   const words = new Uint32Array(memory.buffer, at('own'), 2 * (bits?.words ?? 0));
   const counts = countsAt(memory, wide, at('counts'), columns);
+  if (lists) new Uint32Array(memory.buffer, at('heads'), lists.users).fill(0);
 
   /** Whether the users of a target have so many items that comparing every column's bits is faster than counting the items. */
   function isCommon(from: number, to: number): boolean {
@@ -262,54 +322,72 @@ function createBench(job: RegressionJob) {
       return at('counts');
     }
     counts.fill(0);
-    for (let e = from; e < to; e++) {
-      const user = targets.values[e];
-      for (let n = rows.offsets[user]; n < rows.offsets[user + 1]; n++) counts[rows.values[n]]++;
-    }
+    addCommon(counts, targets, target, rows, weights);
     return at('counts');
   }
 
+  /** The columns with the largest gains, in falling order, and the address of all counts. */
+  function best(target: number) {
+    const from = countsOf(target);
+    kernels.regressionGains(from, wide ? 1 : 0, job.inverse, width, at('gains'));
+    const own = ownColumn[target];
+    if (own >= 0) new Float32Array(memory.buffer, at('gains'), columns)[own] = Number.NEGATIVE_INFINITY;
+    const found = [at('kept'), at('positions')] as const;
+    const kept = kernels.rankKeep(at('gains'), width, neighbours, ...found, at('sample'), SAMPLE);
+    const size = kernels.rankTop(...found, kept, neighbours, at('sample'));
+    kernels.regressionOrder(...found, size);
+    return {
+      ...{ from, size },
+      gains: new Float32Array(memory.buffer, at('kept'), size),
+      columns: new Uint32Array(memory.buffer, at('positions'), size),
+    };
+  }
+
   return {
+    ...{ kernels, at, room, best },
     chosen: at('chosen'),
     /** Chooses the columns that each explain most of a target, and writes their data; returns their number. */
     choose(target: number, to: number): number {
-      const { neighbours } = chosen;
-      const from = countsOf(target);
-      kernels.regressionGains(from, wide ? 1 : 0, job.inverse, width, at('gains'));
-      const own = ownColumn[target];
-      if (own >= 0) new Float32Array(memory.buffer, at('gains'), columns)[own] = Number.NEGATIVE_INFINITY;
-      const lists = [at('kept'), at('positions')] as const;
-      const kept = kernels.rankKeep(at('gains'), width, neighbours, ...lists, at('sample'), SAMPLE);
-      const size = kernels.rankTop(...lists, kept, neighbours, at('sample'));
-      kernels.regressionOrder(...lists, size);
-      const list = new Uint32Array(memory.buffer, to, room);
-      list.set(new Uint32Array(memory.buffer, at('positions'), size));
+      const { from, size, columns: found } = best(target);
+      new Uint32Array(memory.buffer, to, room).set(found);
       kernels.rightSide(from, wide ? 1 : 0, to, size, to + 4 * room);
       const matrix = to + 8 * room;
       if (bits) kernels.sharedFromBits(bits.at, bits.words, to, size, at('bits'), matrix);
       else if (pairs) kernels.sharedFromCounts(pairs.at, wide ? 1 : 0, rowBytes(pairs), to, size, matrix);
+      else if (lists) {
+        const { offsets, neighbors } = lists;
+        const scratch = [at('heads'), at('entries')] as const;
+        kernels.sharedFromLists(offsets, neighbors, lists.weights, to, size, ...scratch, matrix);
+      }
       return size;
-    },
-    /** The weights of the first `size` chosen columns. */
-    solve(from: number, size: number, dropped: number): Float32Array {
-      const padded = paddedSize(size);
-      const list = new Uint32Array(memory.buffer, from, size);
-      const common = new Float32Array(memory.buffer, from + 4 * room, size);
-      for (let i = 0; i < size; i++) {
-        scale[i] = 1 / Math.sqrt(degree[list[i]] * (1 + dropped) + chosen.lambda);
-        right[i] = common[i] * scale[i];
-      }
-      for (let i = size; i < padded; i++) {
-        scale[i] = 0;
-        right[i] = 0;
-      }
-      const [system, x] = [at('system'), at('solved')];
-      kernels.scaledSystem(from + 8 * room, at('scale'), padded, system);
-      kernels.denseSolve(system, at('right'), x, padded, job.tolerance, job.maxSteps, at('vectors'));
-      for (let i = 0; i < size; i++) solved[i] *= scale[i];
-      return solved.subarray(0, size);
     },
   };
 }
 
-serveTasks('item-regression-tasks', { countPairs, solveTargets });
+/** Solves for the weights of the first `size` chosen columns, whose data are at `from`. */
+function createSolver(job: RegressionJob, { kernels, at, room }: ReturnType<typeof createBench>) {
+  const { memory } = job.shared;
+  const scale = new Float32Array(memory.buffer, at('scale'), room);
+  const right = new Float32Array(memory.buffer, at('right'), room);
+  const solved = new Float32Array(memory.buffer, at('solved'), room);
+  return (from: number, size: number, dropped: number): Float32Array => {
+    const padded = paddedSize(size);
+    const list = new Uint32Array(memory.buffer, from, size);
+    const common = new Float32Array(memory.buffer, from + 4 * room, size);
+    for (let i = 0; i < size; i++) {
+      scale[i] = 1 / Math.sqrt(job.degree[list[i]] * (1 + dropped) + job.penalty);
+      right[i] = common[i] * scale[i];
+    }
+    for (let i = size; i < padded; i++) {
+      scale[i] = 0;
+      right[i] = 0;
+    }
+    const [system, x] = [at('system'), at('solved')];
+    kernels.scaledSystem(from + 8 * room, at('scale'), padded, system);
+    kernels.denseSolve(system, at('right'), x, padded, job.tolerance, job.maxSteps, at('vectors'));
+    for (let i = 0; i < size; i++) solved[i] *= scale[i];
+    return solved.subarray(0, size);
+  };
+}
+
+serveTasks('item-regression-tasks', { countPairs, solveTargets, findSimilar });

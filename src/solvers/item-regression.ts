@@ -1,14 +1,16 @@
 // Ridge regressions of items on their nearest items, in closed form. The neighbours S of a target t are the columns that each
 // explain most of it alone. Each target has one small dense system,
-//   w = (G_SS + λ + δ·diag(G_SS))⁻¹ G_St,  where G_ij is the number of users who have both i and j.
+//   w = (G_SS + λ + δ·diag(G_SS))⁻¹ G_St,  where G_ij is the number of users who have both i and j, each weighed by degree.
 // δ is the effect of dropout of the inputs: δ = p/(1 − p) if each input is dropped with probability p. A target is never its own
 // input. With all columns as neighbours and δ = 0 this is EASE.
 //
 // Reading G_SS takes most of the time, since its rows lie far apart. So several settings share it: columns depend on λ alone, fewer
-// neighbours are the first of more, and δ is only on the diagonal. With few users G is never formed: a column is a few words of
-// bits.
+// neighbours are the first of more, and δ is only on the diagonal. G is never formed if users are few, when a column is a few words of
+// bits, or if it is too large and sparse, when the users of the chosen columns are lists.
+//
+// The same counts give similarities between items (item-kNN), which no system has to be solved for.
 
-import type { RowLists } from '../math/csr.js';
+import { lengths, type RowLists } from '../math/csr.js';
 import { allocate, createCounter } from '../math/memory.js';
 import { taskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
@@ -27,12 +29,15 @@ import {
   type ChosenColumns,
   chosenBytes,
   countPairs,
+  findSimilar,
   paddedColumns,
   type RegressionJob,
   regressionScratchBytes,
   type SharedUsers,
   solveTargets,
+  type TargetJob,
 } from './item-regression-tasks.js';
+import { storeLists } from './linear-kernels.js';
 import { scratchRoom, storeColumns, TILE, tileScratchBytes } from './pair-counts.js';
 
 const TASKS = taskModule('./item-regression-tasks.js', import.meta.url);
@@ -54,6 +59,18 @@ export interface RegressionSetting {
   readonly dropout: number;
   /** A second regression on the best of the inputs, with its own dropout. Its weights are added. */
   readonly nearest?: { readonly neighbours: number; readonly dropout: number } | undefined;
+  /** Weights to an item of degree d are divided by d to this power, and scaled so that the mean over edges stays. Default 0. */
+  readonly candidates?: number | undefined;
+}
+
+/** Similarities of items: G_ij / (d_i^history · d_j^candidates), 1 times G_ij over the mean degree for items of mean degree. */
+export interface SimilaritySetting {
+  /** Number of the most similar items of each target. */
+  readonly neighbours: number;
+  /** Exponent of the degrees of the items of a history. */
+  readonly history: number;
+  /** Exponent of the degrees of the candidates. */
+  readonly candidates: number;
 }
 
 /** For each item its weights to the targets, given by position. */
@@ -62,6 +79,7 @@ export type ItemWeights = SparseWeights;
 /** Solves the regressions of some data for any setting. */
 export interface ItemRegression {
   solve(setting: RegressionSetting, options?: TaskOptions): Promise<ItemWeights>;
+  similar(setting: SimilaritySetting, options?: TaskOptions): Promise<ItemWeights>;
 }
 
 /** A regression that keeps its workers until it is closed. */
@@ -90,11 +108,14 @@ async function createRegression(
   const itemCount = data.items.offsets.length - 1;
   const targets = data.targets ?? Uint32Array.from({ length: itemCount }, (_, item) => item);
   const chosenInputs = chooseInputs(data);
-  const { inputs, rows, columns } = chosenInputs;
+  const { inputs, rows, columns, weights, meanWeight } = chosenInputs;
   const count = inputs.length;
-  const degree = Float64Array.from({ length: count }, (_, c) => columns.offsets[c + 1] - columns.offsets[c]);
+  const degree = new Float64Array(count);
+  for (let c = 0; c < count; c++) {
+    for (let e = columns.offsets[c]; e < columns.offsets[c + 1]; e++) degree[c] += weights[columns.values[e]];
+  }
   const heap = new Heap();
-  const ofItems = listsOf(data.items, targets);
+  const ofItems = listsOf(chosenInputs.items, targets);
   const width = paddedColumns(count);
   const inverse = heap.allocate(4 * width);
   const ownColumn = new Int32Array(itemCount).fill(-1);
@@ -104,33 +125,31 @@ async function createRegression(
   const shared = await shareUsers(heap, chosenInputs, apart, options);
   const kept = createStore(heap, targets.length, several);
   const open = inLanes(TASKS, threadCount(options.threads, Math.ceil(targets.length / BLOCK)));
-  // Settings are solved one after the other, since they share memory.
-  let last: Promise<unknown> = Promise.resolve();
-  const solve = async (setting: RegressionSetting, { threads, signal, onProgress }: TaskOptions) => {
-    const { lambda, dropout, nearest } = setting;
-    const neighbours = Math.max(1, Math.min(setting.neighbours, count));
-    const systems = targets.length * neighbours;
-    const work = targets.length * (count * (shared.bits?.words ?? 1) + 8 * neighbours * neighbours);
+  const itemDegree = lengths(data.items);
+
+  /** Runs a task on all targets; `scale` multiplies the weights to each target. */
+  async function run<J extends TargetJob>(
+    task: 'solveTargets' | 'findSimilar',
+    work: { readonly here: (job: J) => void; readonly amount: number; readonly scratchOf: number },
+    make: (common: TargetJob) => J,
+    scale: ArrayLike<number>,
+    { neighbours, threads, signal, onProgress }: TaskOptions & { readonly neighbours: number },
+  ): Promise<ItemWeights> {
     const own = threadCount(several ? options.threads : threads, Math.ceil(targets.length / BLOCK));
-    const lanes = work < (several ? SMALL / 4 : SMALL) ? 1 : own;
+    const lanes = work.amount < (several ? SMALL / 4 : SMALL) ? 1 : own;
     const { module } = await loadKernels();
-    const inverses = heap.f32(inverse, width);
-    for (let c = 0; c < count; c++) inverses[c] = 1 / (degree[c] + lambda);
-    const { chosen, known } = kept.for(lambda, neighbours);
-    const bytes = regressionScratchBytes(chosen.neighbours, shared);
+    const bytes = regressionScratchBytes(work.scratchOf, shared);
     const scratch = Array.from({ length: lanes }, () => heap.allocate(bytes));
-    const job: RegressionJob = {
+    const job = make({
       ...{ module, places: createCounter(), next: createCounter(), scratch },
-      ...{ rows, shared, degree, inverse, ...ofTargets, chosen, known },
-      ...{ neighbours, dropout, tolerance: TOLERANCE, maxSteps: MAX_STEPS },
-      nearest: Math.min(nearest?.neighbours ?? 0, neighbours),
-      nearestDropout: nearest?.dropout ?? 0,
-      sources: allocate(Uint32Array, systems),
-      weights: allocate(Float32Array, systems),
-    };
-    const run = lanes > 1 && several ? open : inLanes(TASKS, lanes === 1 ? 0 : lanes);
+      ...{ rows, weights, shared, inverse, ...ofTargets, neighbours },
+      found: allocate(Uint32Array, targets.length),
+      sources: allocate(Uint32Array, targets.length * neighbours),
+      targetWeights: allocate(Float32Array, targets.length * neighbours),
+    });
+    const lanesOf = lanes > 1 && several ? open : inLanes(TASKS, lanes === 1 ? 0 : lanes);
     try {
-      await run.all('solveTargets', solveTargets, job, signal, targets.length, () =>
+      await lanesOf.all(task, work.here, job, signal, targets.length, () =>
         onProgress?.({
           stage: 'solving',
           done: Math.min(targets.length, BLOCK * Atomics.load(job.next, 0)),
@@ -138,24 +157,86 @@ async function createRegression(
           unit: 'items',
         }),
       );
+    } finally {
+      if (lanesOf !== open) await lanesOf.close();
+      for (const at of scratch) heap.release(at);
+    }
+    return bySource(job, inputs, itemCount, scale);
+  }
+
+  const solve = async (setting: RegressionSetting, task: TaskOptions) => {
+    const { lambda, dropout, nearest } = setting;
+    const neighbours = Math.max(1, Math.min(setting.neighbours, count));
+    const penalty = lambda * meanWeight;
+    const inverses = heap.f32(inverse, width);
+    for (let c = 0; c < count; c++) inverses[c] = 1 / (degree[c] + penalty);
+    const { chosen, known } = kept.for(lambda, neighbours);
+    const amount = targets.length * (count * (shared.bits?.words ?? 1) + 8 * neighbours * neighbours);
+    const make = (common: TargetJob): RegressionJob => ({
+      ...common,
+      ...{ degree, penalty, chosen, known, dropout, tolerance: TOLERANCE, maxSteps: MAX_STEPS },
+      nearest: Math.min(nearest?.neighbours ?? 0, neighbours),
+      nearestDropout: nearest?.dropout ?? 0,
+    });
+    try {
+      const work = { here: solveTargets, amount, scratchOf: chosen.neighbours };
+      const scale = targetScale(itemDegree, targets, setting.candidates ?? 0);
+      const found = await run('solveTargets', work, make, scale, { ...task, neighbours });
       kept.keep(chosen);
+      return found;
     } catch (error) {
       if (!known && chosen.at !== undefined) heap.release(chosen.at);
       throw error;
-    } finally {
-      if (run !== open) await run.close();
-      for (const at of scratch) heap.release(at);
     }
-    return bySource(job, inputs, itemCount);
+  };
+
+  const similar = (setting: SimilaritySetting, task: TaskOptions) => {
+    const neighbours = Math.max(1, Math.min(setting.neighbours, count));
+    const mean = meanDegree(itemDegree);
+    const inverses = heap.f32(inverse, width);
+    for (let c = 0; c < count; c++) inverses[c] = (itemDegree[inputs[c]] / mean) ** (-2 * setting.history);
+    const scale = Float64Array.from(
+      targets,
+      (item) => (Math.max(1, itemDegree[item]) / mean) ** -setting.candidates / (mean * meanWeight),
+    );
+    const work = { here: findSimilar, amount: 4 * targets.length * count, scratchOf: neighbours };
+    return run('findSimilar', work, (common) => common, scale, { ...task, neighbours });
+  };
+
+  // Settings are solved one after the other, since they share memory.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = (work: () => Promise<ItemWeights>) => {
+    const result = last.then(work);
+    last = result.catch(() => {});
+    return result;
   };
   return {
-    solve(setting, task = {}) {
-      const result = last.then(() => solve(setting, task));
-      last = result.catch(() => {});
-      return result;
-    },
+    solve: (setting, task = {}) => inTurn(() => solve(setting, task)),
+    similar: (setting, task = {}) => inTurn(() => similar(setting, task)),
     close: () => open.close(),
   };
+}
+
+/** The mean degree of the item of an edge. */
+function meanDegree(degree: Uint32Array): number {
+  let [sum, squares] = [0, 0];
+  for (const d of degree) {
+    sum += d;
+    squares += d * d;
+  }
+  return Math.max(1, squares / Math.max(1, sum));
+}
+
+/** degree^(−exponent) of each target, over its mean over all edges. */
+function targetScale(degree: Uint32Array, targets: Uint32Array, exponent: number): Float64Array {
+  let [sum, powers] = [0, 0];
+  for (const d of degree) {
+    if (d === 0) continue;
+    sum += d;
+    powers += d ** (1 - exponent);
+  }
+  const mean = sum > 0 ? sum / powers : 1;
+  return Float64Array.from(targets, (item) => mean * Math.max(1, degree[item]) ** -exponent);
 }
 
 /**
@@ -164,12 +245,12 @@ async function createRegression(
  */
 async function shareUsers(
   heap: Heap,
-  { few, rows, columns }: RegressionInputs,
+  { counted: how, rows, weights, columns }: RegressionInputs,
   targets: RowLists | undefined,
   options: TaskOptions,
 ): Promise<SharedUsers> {
   const count = columns.offsets.length - 1;
-  if (few) {
+  if (how === 'bits') {
     const words = 4 * Math.ceil((rows.offsets.length - 1) / 256);
     const at = heap.allocate(8 * words * count);
     const halves = heap.u32(at, 2 * words * count);
@@ -181,7 +262,14 @@ async function shareUsers(
     }
     return { memory: heap.memory, columns: count, bits: { at, words } };
   }
-  const counted = storeColumns(heap, columns, rows.offsets.length - 1);
+  if (how === 'lists') {
+    const at = heap.allocate(weights.length);
+    new Uint8Array(heap.memory.buffer, at, weights.length).set(weights);
+    const degrees = lengths(columns).sort().reverse();
+    const lists = { ...storeLists(heap, columns), users: weights.length, weights: at, degrees };
+    return { memory: heap.memory, columns: count, lists };
+  }
+  const counted = storeColumns(heap, columns, weights);
   const { wide } = counted;
   const stride = paddedColumns(count);
   const place = (lists: number) => ({ at: heap.allocate((wide ? 4 : 2) * stride * lists), stride, wide });
@@ -194,7 +282,7 @@ async function shareUsers(
   const run = inLanes(TASKS, work < SMALL ? 0 : lanes);
   const counts = async (lists: RowLists) => {
     const blocks = lists.offsets.length - 1;
-    const job = { module, scratch, rows, counted, lists, counts: place(blocks) };
+    const job = { module, scratch, rows, weights, counted, lists, counts: place(blocks) };
     const counters = { next: createCounter(), places: createCounter() };
     await run.all('countPairs', countPairs, { ...job, ...counters }, options.signal, blocks);
     return job.counts;
@@ -237,14 +325,14 @@ function createStore(heap: Heap, targets: number, several: boolean) {
   };
 }
 
-/** Transposes weights by target into weights by source. */
+/** Transposes weights by target into weights by source, and scales them. */
 function bySource(
-  { chosen, sources, neighbours, weights: ofTargets }: RegressionJob,
+  { found, sources, neighbours, targetWeights }: TargetJob,
   inputs: Uint32Array,
   itemCount: number,
+  scale: ArrayLike<number>,
 ): ItemWeights {
   const offsets = allocate(Uint32Array, itemCount + 1);
-  const found = chosen.found.map((size) => Math.min(size, neighbours));
   for (let t = 0; t < found.length; t++) {
     for (let n = 0; n < found[t]; n++) offsets[inputs[sources[t * neighbours + n]] + 1]++;
   }
@@ -256,7 +344,7 @@ function bySource(
     for (let n = 0; n < found[t]; n++) {
       const at = cursor[inputs[sources[t * neighbours + n]]]++;
       targets[at] = t;
-      weights[at] = ofTargets[t * neighbours + n];
+      weights[at] = scale[t] * targetWeights[t * neighbours + n];
     }
   }
   return { offsets, targets, weights };

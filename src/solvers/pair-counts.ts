@@ -1,4 +1,4 @@
-// Counts the members that columns share with targets, in tiles of 128 targets (kernels/pairs.ts). On @simulated this takes a tenth
+// Counts the members that columns share with targets, each as often as it weighs (user-weights.ts), in tiles of 128 targets (kernels/pairs.ts). On @simulated this takes a tenth
 // of the time of counting one by one. If members have short lists, counting one by one is faster.
 
 import type { RowLists } from '../math/csr.js';
@@ -11,8 +11,8 @@ export const TILE = 128;
 const MASKS_PER_COUNT = 1.5;
 /** Columns whose counts are read from a tile in that time. */
 const COLUMNS_PER_COUNT = 0.014;
-/** Counts of lists with at most this many members take 2 bytes, which is what the kernel sums in one pass. */
-const NARROW = 2 ** 16 - 8;
+/** Counts below this take 2 bytes. */
+const NARROW = 2 ** 16;
 /** The most scratch bytes of all workers. Kernel memory also holds the lists and the counts. */
 const SCRATCH_BYTES = 2 ** 31;
 
@@ -29,6 +29,9 @@ function pairsOfTile(edges: number, columns: number): number {
 export interface CountedColumns {
   readonly memory: WebAssembly.Memory;
   readonly columns: StoredLists;
+  /** The starts of the segments of all columns, a segment for each class of members, and their number. */
+  readonly segments: number;
+  readonly classes: number;
   /** Members are numbers below this. */
   readonly members: number;
   /** 4 bytes for a count instead of 2. */
@@ -39,6 +42,7 @@ interface PairKernels {
   pairCounts(
     offsets: number,
     values: number,
+    classes: number,
     first: number,
     last: number,
     masks: number,
@@ -48,24 +52,42 @@ interface PairKernels {
   ): void;
 }
 
-/** Copies the columns into kernel memory. */
-export function storeColumns(heap: Heap, columns: RowLists, members: number): CountedColumns {
+/** Copies the columns into kernel memory. `weights`, powers of two that never fall, says how often each member counts. */
+export function storeColumns(heap: Heap, columns: RowLists, weights: Uint8Array): CountedColumns {
   const stored = storeLists(heap, columns);
-  let longest = 0;
-  for (let c = 0; c < stored.rows; c++) {
-    longest = Math.max(longest, columns.offsets[c + 1] - columns.offsets[c]);
+  const classes = 32 - Math.clz32(weights.at(-1) ?? 1);
+  const segments = classes === 1 ? stored.offsets : heap.allocate(4 * (stored.rows * classes + 1));
+  const starts = heap.u32(segments, stored.rows * classes + 1);
+  for (let c = 0, at = 0; classes > 1 && c < stored.rows; c++) {
+    for (let k = 0; k < classes; k++) {
+      starts[c * classes + k] = at;
+      while (at < columns.offsets[c + 1] && weights[columns.values[at]] === 1 << k) at++;
+    }
+    starts[(c + 1) * classes] = at;
   }
-  return { memory: heap.memory, columns: stored, members, wide: needsWide(longest) };
+  const wide = needsWide(largestCount(columns, weights));
+  return { memory: heap.memory, columns: stored, segments, classes, members: weights.length, wide };
 }
 
-/** Whether counts take 4 bytes instead of 2; `longest` is the number of members of the longest list. */
-export function needsWide(longest: number): boolean {
-  return longest > NARROW;
+/** The largest count of a list: that with itself. */
+export function largestCount({ offsets, values }: RowLists, weights: Uint8Array): number {
+  let largest = 0;
+  for (let c = 0; c + 1 < offsets.length; c++) {
+    let own = 0;
+    for (let e = offsets[c]; e < offsets[c + 1]; e++) own += weights[values[e]];
+    largest = Math.max(largest, own);
+  }
+  return largest;
+}
+
+/** Whether counts take 4 bytes instead of 2. */
+export function needsWide(largest: number): boolean {
+  return largest >= NARROW;
 }
 
 /** Bytes that a worker needs to count a tile. */
 export function tileScratchBytes({ columns, members, wide }: CountedColumns): number {
-  return 256 + 16 * members + (wide ? 4 : 2) * TILE * columns.rows;
+  return 512 + 16 * members + (wide ? 4 : 2) * TILE * columns.rows;
 }
 
 /**
@@ -87,10 +109,10 @@ export type TileCounts = Uint16Array | Uint32Array;
 
 /** A worker's scratch for tiles. */
 export function createTiles(module: WebAssembly.Module, counted: CountedColumns, scratch: number) {
-  const { memory, columns, members, wide } = counted;
+  const { memory, columns, members, wide, segments, classes } = counted;
   const kernels = new WebAssembly.Instance(module, { env: { memory, abort: () => {} } })
     .exports as unknown as PairKernels;
-  const masksAt = scratch + 256;
+  const masksAt = scratch + 512;
   const out = masksAt + 16 * members;
   const masks = new Uint16Array(memory.buffer, masksAt, 8 * members);
   const length = TILE * columns.rows;
@@ -112,7 +134,7 @@ export function createTiles(module: WebAssembly.Module, counted: CountedColumns,
           masks[8 * targets.values[e] + half] |= bit;
         }
       }
-      const lists = [columns.offsets, columns.neighbors] as const;
+      const lists = [segments, columns.neighbors, classes] as const;
       kernels.pairCounts(...lists, from, to, masksAt, scratch, wide ? 1 : 0, out);
     },
   };

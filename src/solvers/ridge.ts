@@ -73,7 +73,9 @@ async function solveSystems(
   const scaleAt = heap.allocate(4 * columns);
   const bytes = ridgeScratchBytes(columns, rows.rows, aim.kind);
   const byTarget = aim.kind !== 'scores-by-row';
-  const columnLists = byTarget ? storeColumns(heap, transposeLists(inputs, columns), rows.rows) : undefined;
+  const columnLists = byTarget
+    ? storeColumns(heap, transposeLists(inputs, columns), new Uint8Array(rows.rows).fill(1))
+    : undefined;
   const tileBytes = columnLists ? tileScratchBytes(columnLists) : 0;
   const { workers, tile } = scratchRoom(Math.ceil(systems / WIDTH), tileBytes, bytes);
   const lanes = small ? 1 : threadCount(options.threads, workers);

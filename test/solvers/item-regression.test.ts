@@ -6,6 +6,7 @@ import {
   openItemRegression,
   type RegressionSetting,
 } from '../../src/solvers/item-regression.js';
+import { weighUsers } from '../../src/solvers/user-weights.js';
 import { communityLists, solve } from '../evaluate/baseline-data.js';
 import { listOf } from '../evaluate/brute-force.js';
 
@@ -148,12 +149,54 @@ describe('regressions of items on their neighbours', () => {
     }
   });
 
+  it('weigh users by degree alike from tables and from lists of users', async () => {
+    const rows = communityLists(700, ITEMS, 3, 9);
+    const byItem = transposeLists(rows, ITEMS);
+    const inputs = Uint8Array.from({ length: ITEMS }, (_, i) => (i % 5 === 2 ? 0 : 1));
+    const { users: ordered, weights, mean } = weighUsers(rows, 0.25);
+    expect(new Set(weights).size).toBeGreaterThan(2);
+    const owned = Array.from({ length: 700 }, (_, u) => new Set(listOf(ordered, u)));
+    const shared = (i: number, j: number) =>
+      owned.reduce((sum, own, u) => sum + (own.has(i) && own.has(j) ? weights[u] : 0), 0) / mean;
+    const setting = { neighbours: 8, lambda: 6, dropout: 0.4, candidates: 0.2 };
+    const similarity = { neighbours: 6, history: 0.6, candidates: 0.2 };
+    const data = { users: rows, items: byItem, inputs, userExponent: 0.25 };
+    const tables = await createItemRegression(data);
+    const lists = await createItemRegression({ ...data, pairBytes: 8 });
+    const found = await tables.solve(setting);
+    expect(await lists.solve(setting)).toEqual(found);
+    const near = await tables.similar(similarity);
+    expect(await lists.similar(similarity)).toEqual(near);
+    const [solved, similar] = [dense(found, ITEMS), dense(near, ITEMS)];
+    const degree = Array.from({ length: ITEMS }, (_, i) => listOf(byItem, i).length);
+    const edges = rows.values.length;
+    const scale = edges / degree.reduce((sum, d) => sum + d ** 0.8, 0);
+    const typical = degree.reduce((sum, d) => sum + d * d, 0) / edges;
+    for (const target of [0, 7, 12]) {
+      const allowed = Array.from(inputs.keys()).filter((i) => inputs[i] && i !== target);
+      const gain = (i: number) => shared(i, target) ** 2 / (shared(i, i) + setting.lambda);
+      const chosen = allowed.toSorted((a, b) => gain(b) - gain(a)).slice(0, setting.neighbours);
+      const right = chosen.map((i) => shared(i, target));
+      const system = chosen.map((i) =>
+        chosen.map((j) => shared(i, j) + (i === j ? setting.lambda + setting.dropout * shared(i, i) : 0)),
+      );
+      for (const [at, weight] of solve(system, right).entries()) {
+        expect(solved[chosen[at]][target]).toBeCloseTo(weight * scale * degree[target] ** -0.2, 3);
+      }
+      const alike = (i: number) =>
+        shared(i, target) / (typical * (degree[i] / typical) ** 0.6 * (degree[target] / typical) ** 0.2);
+      for (const i of allowed.toSorted((a, b) => alike(b) - alike(a)).slice(0, 6)) {
+        expect(similar[i][target]).toBeCloseTo(alike(i), 5);
+      }
+    }
+  });
+
   it.each([
     ['few users', 300],
     ['many', 700],
   ])('are the same on any number of threads, and stop when told to: %s', async (_, rows) => {
     const many = communityLists(rows, 900, 4, 6);
-    const data = { users: many, items: transposeLists(many, 900) };
+    const data = { users: many, items: transposeLists(many, 900), userExponent: 0.25 };
     const setting = { neighbours: 180, lambda: 30, dropout: 0.5 };
     const solved = async (threads: number) =>
       (await createItemRegression(data, { threads })).solve(setting, { threads });

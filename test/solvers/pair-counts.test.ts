@@ -22,37 +22,44 @@ function randomLists(lists: number, members: number, share: number, seed: number
   });
 }
 
-async function tilesOf(columns: RowLists, members: number) {
+async function tilesOf(columns: RowLists, weights: Uint8Array) {
   const { module } = await loadKernels();
   const heap = new Heap();
-  const counted = storeColumns(heap, columns, members);
+  const counted = storeColumns(heap, columns, weights);
   const scratch = heap.allocate(tileScratchBytes(counted));
   return { ...createTiles(module, counted, scratch), wide: counted.wide };
 }
 
-const commonOf = (a: readonly number[], b: ReadonlySet<number>) => a.filter((member) => b.has(member)).length;
+const alike = (members: number) => new Uint8Array(members).fill(1);
+/** Powers of two that never fall, up to 2^(classes − 1). */
+const rising = (members: number, classes: number) =>
+  Uint8Array.from({ length: members }, (_, m) => 1 << Math.floor((m * classes) / members));
+const commonOf = (a: readonly number[], b: ReadonlySet<number>, weights?: Uint8Array) =>
+  a.reduce((sum, member) => sum + (b.has(member) ? (weights?.[member] ?? 1) : 0), 0);
 
 describe('tiles of counts', () => {
-  it('say how many members each column shares with each target, whatever the lengths', async () => {
+  it('say how many members each column shares with each target, whatever the lengths and weights', async () => {
     const sizes = fc.record({
       members: fc.integer({ min: 1, max: 300 }),
       columns: fc.integer({ min: 1, max: 40 }),
       targets: fc.integer({ min: 1, max: TILE }),
       share: fc.constantFrom(0, 0.02, 0.3, 0.95),
+      classes: fc.integer({ min: 1, max: 8 }),
       seed: fc.nat(1000),
     });
     await fc.assert(
-      fc.asyncProperty(sizes, async ({ members, columns: count, targets: width, share, seed }) => {
+      fc.asyncProperty(sizes, async ({ members, columns: count, targets: width, share, classes, seed }) => {
         const columns = randomLists(count, members, share, seed);
         // The tile begins in the middle of the targets.
         const targets = randomLists(width + 3, members, 0.5, seed + 1);
-        const tiles = await tilesOf(columns, members);
+        const weights = rising(members, classes);
+        const tiles = await tilesOf(columns, weights);
         tiles.count(targets, 0, 3); // leaves nothing behind
         tiles.count(targets, 3, width + 3);
         for (let t = 0; t < width; t++) {
           const own = new Set(listOf(targets, t + 3));
           for (let c = 0; c < count; c++) {
-            expect(tiles.counts[c * TILE + t]).toBe(commonOf(listOf(columns, c), own));
+            expect(tiles.counts[c * TILE + t]).toBe(commonOf(listOf(columns, c), own, weights));
           }
         }
       }),
@@ -64,24 +71,26 @@ describe('tiles of counts', () => {
     const members = 140_000;
     const columns = randomLists(2, members, 0.5, 5);
     const targets = randomLists(9, members, 0.7, 6);
-    const tiles = await tilesOf(columns, members);
-    expect(tiles.wide).toBe(true);
-    tiles.count(targets, 0, 9);
-    for (const t of [0, 1, 8]) {
-      const own = new Set(listOf(targets, t));
-      for (const c of [0, 1]) {
-        expect(tiles.counts[c * TILE + t]).toBe(commonOf(listOf(columns, c), own));
+    for (const weights of [alike(members), rising(members, 8)]) {
+      const tiles = await tilesOf(columns, weights);
+      expect(tiles.wide).toBe(true);
+      tiles.count(targets, 0, 9);
+      for (const t of [0, 1, 8]) {
+        const own = new Set(listOf(targets, t));
+        for (const c of [0, 1]) {
+          expect(tiles.counts[c * TILE + t]).toBe(commonOf(listOf(columns, c), own, weights));
+        }
       }
+      expect(tiles.counts[0]).toBe(weights.reduce((sum, weight) => sum + weight, 0));
     }
-    expect(tiles.counts[0]).toBe(members);
   });
 
   it.each([
-    [65_528, false],
-    [65_529, true],
+    [65_535, false],
+    [65_536, true],
   ])('count columns of %d members to the last, with 4 bytes each: %s', async (members, wide) => {
     const all = randomLists(1, members, 1, 9);
-    const tiles = await tilesOf(all, members);
+    const tiles = await tilesOf(all, alike(members));
     expect(tiles.wide).toBe(wide);
     tiles.count(all, 0, 1);
     expect(tiles.counts[0]).toBe(members);
@@ -94,7 +103,7 @@ describe('tiles of counts', () => {
       [long, true],
       [short, false],
     ] as const) {
-      const tiles = await tilesOf(columns, 300);
+      const tiles = await tilesOf(columns, alike(300));
       const rows = transposeLists(columns, 300);
       const pairs = pairsMet(columns, rows, 1, 1 + TILE);
       let met = 0;

@@ -108,7 +108,11 @@ function neighbourhood({ users, items, shown, candidates }: BaselineData, keep: 
   degrees.targets.set(candidates.map((item) => degree[item]));
   const size = candidates.length * inputs.length;
   const heap = new Heap();
-  const counted = storeColumns(heap, transposeLists(rows, inputs.length), users.offsets.length - 1);
+  const counted = storeColumns(
+    heap,
+    transposeLists(rows, inputs.length),
+    new Uint8Array(users.offsets.length - 1).fill(1),
+  );
   return {
     inputs: Uint32Array.from(inputs),
     heap,

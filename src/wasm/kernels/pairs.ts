@@ -2,17 +2,17 @@
 // the member too. Masks are added in bit planes: the first plane holds the lowest bit of every target's count, the second the next.
 // Eight masks pass through a tree of full adders, which leaves one carry.
 
-/** Members added before a count might exceed 16 bits. */
-const SEGMENT: usize = 65528;
 const ROUND: usize = 32;
 
 /**
  * Writes, for each list from `first` to `last`, its counts with 128 targets to `out`. A count has 2 bytes, or 4 if `wide`. Target t is
- * bit t ≫ 3 of half-word t & 7 of a mask. `planes` is 256 bytes of scratch. Lists of more than SEGMENT members need `wide`.
+ * bit t ≫ 3 of half-word t & 7 of a mask. A list has `classes` segments, whose starts are `offsets`; a member of segment c counts
+ * 2^c times. `planes` is 512 bytes of scratch. Counts of 2^16 and more need `wide`.
  */
 export function pairCounts(
   offsets: usize,
   values: usize,
+  classes: i32,
   first: i32,
   last: i32,
   masks: usize,
@@ -21,17 +21,20 @@ export function pairCounts(
   out: usize,
 ): void {
   for (let list = first; list < last; list++) {
-    let from = values + (<usize>load<u32>(offsets + (<usize>list << 2)) << 2);
-    const end = values + (<usize>load<u32>(offsets + (<usize>list << 2), 4) << 2);
-    if (wide) memory.fill(out, 0, 512);
-    do {
-      const to = min(end, from + (SEGMENT << 2));
-      addMasks(from, to, masks, planes);
-      const bits = 32 - clz(<u32>((to - from) >> 2));
-      if (wide) addCounts(planes, bits, out);
-      else storeCounts(planes, bits, out);
+    let segment = offsets + (<usize>(list * classes) << 2);
+    let from = load<u32>(segment);
+    let most: u32 = 0;
+    memory.fill(planes, 0, wide ? 512 : 256);
+    for (let c = 0; c < classes; c++) {
+      segment += 4;
+      const to = load<u32>(segment);
+      if (to > from) addMasks(values + (<usize>from << 2), values + (<usize>to << 2), masks, planes + (<usize>c << 4));
+      most += (to - from) << c;
       from = to;
-    } while (from < end);
+    }
+    const bits = 32 - <i32>clz(most);
+    if (wide) storeWide(planes, bits, out);
+    else storeCounts(planes, bits, out);
     out += wide ? 512 : 256;
   }
 }
@@ -61,9 +64,9 @@ function ripple(plane: usize, carry: v128): void {
   }
 }
 
+/** Adds the masks of members to the planes. */
 function addMasks(from: usize, to: usize, masks: usize, planes: usize): void {
-  memory.fill(planes, 0, 256);
-  let ones = i32x4.splat(0), twos = ones, fours = ones;
+  let ones = v128.load(planes), twos = v128.load(planes, 16), fours = v128.load(planes, 32);
   let n = from;
   for (; n + ROUND <= to; n += ROUND) {
     const a = maskOf(n, masks), b = maskOf(n + 4, masks);
@@ -116,11 +119,14 @@ function storeCounts(planes: usize, bits: i32, out: usize): void {
   for (let bit = 0; bit < 16; bit++) v128.store(out + (<usize>bit << 4), countsOf(planes, bits, bit));
 }
 
-function addCounts(planes: usize, bits: i32, out: usize): void {
+function storeWide(planes: usize, bits: i32, out: usize): void {
   for (let bit = 0; bit < 16; bit++) {
-    const counts = countsOf(planes, bits, bit);
+    const low = countsOf(planes, min(bits, 16), bit);
+    const high = countsOf(planes + 256, max(bits - 16, 0), bit);
     const to = out + (<usize>bit << 5);
-    v128.store(to, i32x4.add(v128.load(to), i32x4.extend_low_i16x8_u(counts)));
-    v128.store(to, i32x4.add(v128.load(to, 16), i32x4.extend_high_i16x8_u(counts)), 16);
+    const first = i32x4.shl(i32x4.extend_low_i16x8_u(high), 16);
+    const second = i32x4.shl(i32x4.extend_high_i16x8_u(high), 16);
+    v128.store(to, v128.or(first, i32x4.extend_low_i16x8_u(low)));
+    v128.store(to, v128.or(second, i32x4.extend_high_i16x8_u(low)), 16);
   }
 }

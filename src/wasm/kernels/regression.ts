@@ -124,6 +124,66 @@ export function sharedFromBits(bits: usize, words: i32, chosen: usize, size: i32
   }
 }
 
+/** The number of the first value of row `row` in blocks of four rows. */
+// @ts-ignore: decorator
+@inline
+function blockRow(row: i32): usize {
+  const block = row >> 2;
+  return <usize>(8 * block * (block + 1) + 4 * (row & 3) * (block + 1));
+}
+
+/**
+ * The same from the columns' users as lists, with the weight of each user. A user met before is followed by the chosen columns that
+ * have the user. `heads` has a word for each user, all 0 before and after; `entries` has 8 bytes for each member of the lists and 8 more.
+ */
+export function sharedFromLists(
+  offsets: usize,
+  values: usize,
+  weights: usize,
+  chosen: usize,
+  size: i32,
+  heads: usize,
+  entries: usize,
+  out: usize,
+): void {
+  memory.fill(out, 0, blockRow(4 * ((size + 3) >> 2)) << 2);
+  let next: u32 = 1;
+  for (let i = 0; i < size; i++) {
+    const list = offsets + (<usize>load<u32>(chosen + (<usize>i << 2)) << 2);
+    const row = out + (blockRow(i) << 2);
+    const end = values + (<usize>load<u32>(list, 4) << 2);
+    for (let n = values + (<usize>load<u32>(list) << 2); n < end; n += 4) {
+      const user = <usize>load<u32>(n);
+      const weight = <f32>load<u8>(weights + user);
+      const head = heads + (user << 2);
+      const last = load<u32>(head);
+      for (let e = last; e != 0; ) {
+        const entry = entries + (<usize>e << 3);
+        const at = row + (<usize>load<u32>(entry, 4) << 2);
+        store<f32>(at, load<f32>(at) + weight);
+        e = load<u32>(entry);
+      }
+      const own = entries + (<usize>next << 3);
+      store<u32>(own, last);
+      store<u32>(own, <u32>i, 4);
+      store<u32>(head, next++);
+    }
+  }
+  for (let i = 0; i < size; i++) {
+    // The upper half of the block on the diagonal.
+    const first = i & ~3;
+    for (let j = first; j < i; j++) {
+      const below = load<f32>(out + ((blockRow(i) + <usize>j) << 2));
+      store<f32>(out + ((blockRow(j) + <usize>i) << 2), below);
+    }
+    const list = offsets + (<usize>load<u32>(chosen + (<usize>i << 2)) << 2);
+    const end = values + (<usize>load<u32>(list, 4) << 2);
+    for (let n = values + (<usize>load<u32>(list) << 2); n < end; n += 4) {
+      store<u32>(heads + (<usize>load<u32>(n) << 2), 0);
+    }
+  }
+}
+
 /**
  * The whole matrix with each number scaled by its row and its column, and a unit diagonal: conjugate gradients converge fastest on
  * it. `size` is a multiple of 4. A column with scale 0 drops out.
