@@ -59,8 +59,6 @@ export interface RegressionSetting {
   readonly dropout: number;
   /** A second regression on the best of the inputs, with its own dropout. Its weights are added. */
   readonly nearest?: { readonly neighbours: number; readonly dropout: number } | undefined;
-  /** Weights to an item of degree d are divided by d to this power, and scaled so that the mean over edges stays. Default 0. */
-  readonly candidates?: number | undefined;
 }
 
 /** Similarities of items: G_ij / (d_i^history · d_j^candidates), 1 times G_ij over the mean degree for items of mean degree. */
@@ -132,7 +130,7 @@ async function createRegression(
     task: 'solveTargets' | 'findSimilar',
     work: { readonly here: (job: J) => void; readonly amount: number; readonly scratchOf: number },
     make: (common: TargetJob) => J,
-    scale: ArrayLike<number>,
+    scale: ArrayLike<number> | undefined,
     { neighbours, threads, signal, onProgress }: TaskOptions & { readonly neighbours: number },
   ): Promise<ItemWeights> {
     const own = threadCount(several ? options.threads : threads, Math.ceil(targets.length / BLOCK));
@@ -180,8 +178,7 @@ async function createRegression(
     });
     try {
       const work = { here: solveTargets, amount, scratchOf: chosen.neighbours };
-      const scale = targetScale(itemDegree, targets, setting.candidates ?? 0);
-      const found = await run('solveTargets', work, make, scale, { ...task, neighbours });
+      const found = await run('solveTargets', work, make, undefined, { ...task, neighbours });
       kept.keep(chosen);
       return found;
     } catch (error) {
@@ -225,18 +222,6 @@ function meanDegree(degree: Uint32Array): number {
     squares += d * d;
   }
   return Math.max(1, squares / Math.max(1, sum));
-}
-
-/** degree^(−exponent) of each target, over its mean over all edges. */
-function targetScale(degree: Uint32Array, targets: Uint32Array, exponent: number): Float64Array {
-  let [sum, powers] = [0, 0];
-  for (const d of degree) {
-    if (d === 0) continue;
-    sum += d;
-    powers += d ** (1 - exponent);
-  }
-  const mean = sum > 0 ? sum / powers : 1;
-  return Float64Array.from(targets, (item) => mean * Math.max(1, degree[item]) ** -exponent);
 }
 
 /**
@@ -330,7 +315,7 @@ function bySource(
   { found, sources, neighbours, targetWeights }: TargetJob,
   inputs: Uint32Array,
   itemCount: number,
-  scale: ArrayLike<number>,
+  scale: ArrayLike<number> | undefined,
 ): ItemWeights {
   const offsets = allocate(Uint32Array, itemCount + 1);
   for (let t = 0; t < found.length; t++) {
@@ -344,7 +329,7 @@ function bySource(
     for (let n = 0; n < found[t]; n++) {
       const at = cursor[inputs[sources[t * neighbours + n]]]++;
       targets[at] = t;
-      weights[at] = scale[t] * targetWeights[t * neighbours + n];
+      weights[at] = (scale?.[t] ?? 1) * targetWeights[t * neighbours + n];
     }
   }
   return { offsets, targets, weights };

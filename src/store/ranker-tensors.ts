@@ -70,14 +70,22 @@ const memberSchema = z.object({
   iterations: z.number().int().min(0),
   converged: z.boolean(),
 });
+const exponent = z.number().min(0).max(2);
+const gain = z.number().min(-1e6).max(1);
 export const blendSchema = z.object({
   heldBack: z.number().int().min(0),
   weights: z.object({
     neighbours: z.number().int().min(1).max(1000),
     lambda: setting,
     dropout: settingOrZero,
+    // Files of version 0.2 have no exponents: every user and item counts alike.
+    users: exponent.default(0),
+    candidates: exponent.default(0),
+    similarities: settingOrZero.default(0),
+    history: exponent.default(0.6),
   }),
   leastSquares: z.object({ lambda: setting, alpha: settingOrZero }),
+  adds: z.object({ weights: gain, similarities: gain, leastSquares: gain }).optional(),
   edges: z.number().int().min(1),
   kept: z.boolean().optional(),
 });

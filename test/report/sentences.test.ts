@@ -196,12 +196,19 @@ function studies(): void {
   }
   heading('The blend of a ranker');
   const blend = {
-    weights: { neighbours: 100, lambda: 12, dropout: 0.5 },
+    weights: {
+      ...{ neighbours: 100, lambda: 12, dropout: 0.5 },
+      ...{ users: 0.25, candidates: 0.2, similarities: 0.5, history: 0.6 },
+    },
     leastSquares: { lambda: 0.012, alpha: 0.0676 },
     edges: 50_000,
   };
   say(
     blendWords({ heldBack: 695, ...blend }, names),
+    blendWords(
+      { heldBack: 695, ...blend, adds: { weights: 0.012, similarities: 0.031, leastSquares: -0.001 } },
+      names,
+    ),
     blendWords({ heldBack: 695, kept: true, ...blend }, names),
     blendWords({ heldBack: 0, ...blend }, names),
     noBlendWords(names),

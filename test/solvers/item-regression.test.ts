@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { transposeLists } from '../../src/math/csr.js';
+import { addScaled, degreeScale, scaleTargets } from '../../src/solvers/combine-weights.js';
 import {
   createItemRegression,
   type ItemWeights,
@@ -158,7 +159,7 @@ describe('regressions of items on their neighbours', () => {
     const owned = Array.from({ length: 700 }, (_, u) => new Set(listOf(ordered, u)));
     const shared = (i: number, j: number) =>
       owned.reduce((sum, own, u) => sum + (own.has(i) && own.has(j) ? weights[u] : 0), 0) / mean;
-    const setting = { neighbours: 8, lambda: 6, dropout: 0.4, candidates: 0.2 };
+    const setting = { neighbours: 8, lambda: 6, dropout: 0.4 };
     const similarity = { neighbours: 6, history: 0.6, candidates: 0.2 };
     const data = { users: rows, items: byItem, inputs, userExponent: 0.25 };
     const tables = await createItemRegression(data);
@@ -167,8 +168,15 @@ describe('regressions of items on their neighbours', () => {
     expect(await lists.solve(setting)).toEqual(found);
     const near = await tables.similar(similarity);
     expect(await lists.similar(similarity)).toEqual(near);
-    const [solved, similar] = [dense(found, ITEMS), dense(near, ITEMS)];
     const degree = Array.from({ length: ITEMS }, (_, i) => listOf(byItem, i).length);
+    const scaled = scaleTargets(found, degreeScale(degree, undefined, 0.2));
+    const [solved, similar] = [dense(scaled, ITEMS), dense(near, ITEMS)];
+    const sum = dense(addScaled(scaled, near, 0.5), ITEMS);
+    for (const [i, row] of sum.entries()) {
+      for (const [j, weight] of row.entries()) {
+        expect(weight).toBeCloseTo(solved[i][j] + 0.5 * similar[i][j], 6);
+      }
+    }
     const edges = rows.values.length;
     const scale = edges / degree.reduce((sum, d) => sum + d ** 0.8, 0);
     const typical = degree.reduce((sum, d) => sum + d * d, 0) / edges;

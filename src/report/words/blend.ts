@@ -1,8 +1,9 @@
 // The blend of a ranker in words.
 
-import type { BlendReport } from '../../fit/ranking/blend/blend.js';
-import { short } from '../../text/numbers.js';
-import { many } from '../../text/phrases.js';
+import { type BlendReport, hasPart } from '../../fit/ranking/blend/blend.js';
+import type { PartGains } from '../../fit/ranking/blend/item-weights.js';
+import { percent, short } from '../../text/numbers.js';
+import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** Why a ranker of large data has no blend. */
@@ -10,19 +11,35 @@ export function noBlendWords(names: SideNames): string {
   return `The ranker has no blend: for data of this size, weights between ${names.items.many} and least-squares factors do not fit in memory.`;
 }
 
-/** The parts of the blend, their settings, and how they were found. */
-export function blendWords({ heldBack, weights, leastSquares, kept }: BlendReport, names: SideNames): string {
-  const { neighbours, lambda, dropout } = weights;
+/** The parts of the blend, their settings, what they add, and how they were found. */
+export function blendWords(found: BlendReport, names: SideNames): string {
+  const { heldBack, weights, leastSquares, adds, kept } = found;
+  const { neighbours, lambda, dropout, users, similarities, history } = weights;
   const items = names.items.many;
-  const parts =
-    `Blend: the scores include weights between ${items} (${neighbours} nearest, ridge ${short(lambda)}, dropout ${short(dropout)}) and ` +
-    `least-squares factors (λ ${short(leastSquares.lambda)}, α ${short(leastSquares.alpha)}). `;
-  return (
-    parts +
-    (heldBack === 0
+  const has = (part: keyof PartGains) => hasPart(found, part);
+  const gain = (part: keyof PartGains) => (adds ? `, adds ${percent(adds[part])}` : '');
+  const parts = [
+    has('weights') &&
+      `weights between ${items} (${neighbours} nearest, ridge ${short(lambda)}, dropout ${short(dropout)}${gain('weights')})`,
+    has('similarities') &&
+      `similarities of ${items} (share ${short(similarities)}, exponent ${short(history)}${gain('similarities')})`,
+    has('leastSquares') &&
+      `least-squares factors (λ ${short(leastSquares.lambda)}, α ${short(leastSquares.alpha)}${gain('leastSquares')})`,
+  ].filter((part) => part !== false);
+  const left = (['weights', 'leastSquares'] as const).filter((part) => !has(part));
+  const sentences = [
+    parts.length > 0 ? `Blend: the scores include ${list(parts)}.` : 'Blend: no part of it helps.',
+    ...(left.length > 0
+      ? [
+          `Left out, since they do not help: ${list(left.map((part) => (part === 'weights' ? `weights between ${items}` : 'least-squares factors')))}.`,
+        ]
+      : []),
+    ...(users > 0 ? [`A ${names.users.one} with many ${items} counts less (exponent ${short(users)}).`] : []),
+    heldBack === 0
       ? `There are too few ${names.users.many} to tune these settings, so they are defaults.`
       : kept
-        ? `The settings come from the previous model, tuned on ${many(heldBack, names.users)} held back; both parts are recomputed.`
-        : `The settings were tuned on ${many(heldBack, names.users)} held back.`)
-  );
+        ? `The settings come from the previous model, tuned on ${many(heldBack, names.users)} held back; all parts are recomputed.`
+        : `The settings were tuned on ${many(heldBack, names.users)} held back.`,
+  ];
+  return sentences.join(' ');
 }

@@ -8,7 +8,13 @@ import type { TaskOptions } from '../../../progress.js';
 import type { SparseWeights } from '../../../topn/query.js';
 import type { FactorScores, Ranker, RankerMember } from '../../model.js';
 import { type EdgeLists, holdUsersBack } from './held-back.js';
-import { DEFAULT_WEIGHTS, itemWeights, searchWeights, type WeightSetting } from './item-weights.js';
+import {
+  DEFAULT_WEIGHTS,
+  itemWeights,
+  type PartGains,
+  searchWeights,
+  type WeightSetting,
+} from './item-weights.js';
 import { defaultPenalties, leastSquaresMember, type Penalties, searchPenalties } from './least-squares.js';
 
 /** Shares of both components, relative to one cross-fitted member. */
@@ -22,8 +28,10 @@ const SEARCH_AGAIN_RATIO = 1.5;
 
 /** Both components of the blend, computed once for any number of members. */
 export interface Blend {
-  readonly weights: SparseWeights;
-  readonly member: RankerMember;
+  /** Undefined if no weights helped on held-back users. */
+  readonly weights: SparseWeights | undefined;
+  /** The least-squares factors; undefined if they did not help. */
+  readonly member: RankerMember | undefined;
   readonly found: BlendReport;
 }
 
@@ -35,6 +43,8 @@ export interface BlendReport {
   readonly weights: WeightSetting;
   /** Penalties of the least-squares factors. */
   readonly leastSquares: Penalties;
+  /** What each part adds on the held-back users, without members. */
+  readonly adds?: PartGains | undefined;
   /** Number of edges of the data on which they were found. */
   readonly edges: number;
   /** True if they were taken from a previous model, and found on its data. */
@@ -71,10 +81,26 @@ export async function fitBlend(
   };
   const { previous, ...task } = options;
   const found = previous?.found ?? (await findSettings(edges, task));
-  const weights = await itemWeights(edges, found.weights, task);
+  const helps = (part: keyof PartGains) => hasPart(found, part);
+  const parts = { regression: helps('weights'), similarities: helps('similarities') };
+  const weights = await itemWeights(edges, found.weights, parts, task);
   const sweeps = previous?.start ? { ...LEAST_SQUARES, ...CONTINUED, start: previous.start } : LEAST_SQUARES;
-  const member = await leastSquaresMember(edges, { ...task, ...sweeps, ...found.leastSquares });
+  const member = helps('leastSquares')
+    ? await leastSquaresMember(edges, { ...task, ...sweeps, ...found.leastSquares })
+    : undefined;
   return { weights, member, found };
+}
+
+/** With fewer held-back users, chance would decide which parts are left out. */
+const LEAST_TO_LEAVE_OUT = 200;
+
+/** Whether a part is in the blend: it helps on held-back users, or they are too few to say. */
+export function hasPart(
+  { heldBack, adds, weights }: Pick<BlendReport, 'heldBack' | 'adds' | 'weights'>,
+  part: keyof PartGains,
+): boolean {
+  if (part === 'similarities' && weights.similarities === 0) return false;
+  return !adds || heldBack < LEAST_TO_LEAVE_OUT || adds[part] > 0;
 }
 
 interface BlendTask extends TaskOptions {
@@ -91,8 +117,8 @@ async function findSettings(
   if (!trial)
     return { heldBack: 0, weights: DEFAULT_WEIGHTS, leastSquares: defaultPenalties(edges), ...size };
   const factors = await searchPenalties(edges, trial, options);
-  const { setting } = await searchWeights(trial, factors.tables, options);
-  return { heldBack: trial.users, weights: setting, leastSquares: factors.penalties, ...size };
+  const { setting, adds } = await searchWeights(trial, factors.tables, options);
+  return { heldBack: trial.users, weights: setting, leastSquares: factors.penalties, adds, ...size };
 }
 
 /**
@@ -134,11 +160,16 @@ export function withBlend(
   { total, edges }: Pick<BipartiteGraph, 'total' | 'edges'>,
 ): FactorScores {
   const scale = (members.length * total) / edges;
-  const scaled = allocate(Float32Array, weights.weights.length);
-  for (let e = 0; e < scaled.length; e++) scaled[e] = SHARES.weights * scale * weights.weights[e];
+  const added = member && Object.freeze({ ...member, share: SHARES.leastSquares * scale });
   return Object.freeze({
     kind: 'factors',
-    members: Object.freeze([...members, Object.freeze({ ...member, share: SHARES.leastSquares * scale })]),
-    itemWeights: Object.freeze({ ...weights, weights: scaled }),
+    members: Object.freeze(added ? [...members, added] : [...members]),
+    ...(weights && { itemWeights: Object.freeze(timesFactor(weights, SHARES.weights * scale)) }),
   });
+}
+
+function timesFactor(weights: SparseWeights, factor: number): SparseWeights {
+  const scaled = allocate(Float32Array, weights.weights.length);
+  for (let e = 0; e < scaled.length; e++) scaled[e] = factor * weights.weights[e];
+  return { ...weights, weights: scaled };
 }

@@ -1,18 +1,23 @@
-// Item-to-item weights that a ranker adds to its scores. Every item is regressed on its nearest items, once on many and once on
-// few; the sum ranks better than either (docs/appendix/recommending.md). Held-back users decide the number of neighbours and
-// the penalties.
+// Item-to-item weights that a ranker adds to its scores: regressions of every item on its nearest items, once on many and once on
+// few, and similarities of items if they help (docs/appendix/recommending.md). Users and items count by their degrees. Held-back
+// users decide the number of neighbours, the penalties, the exponents of the degrees, and the share of the similarities.
 
 import { throwIfAborted } from '../../../errors.js';
+import { lengths } from '../../../math/csr.js';
 import {
   alongValues,
   geometric,
   type Setting,
+  type SettingAxis,
   type SettingTrial,
   searchSettings,
 } from '../../../metrics/setting-search.js';
 import type { TaskOptions } from '../../../progress.js';
+import { addScaled, degreeScale, scaleTargets } from '../../../solvers/combine-weights.js';
 import {
   createItemRegression,
+  type ItemRegression,
+  type OpenRegression,
   openItemRegression,
   type RegressionSetting,
 } from '../../../solvers/item-regression.js';
@@ -26,25 +31,49 @@ export interface WeightSetting extends Setting {
   readonly lambda: number;
   /** Additional penalty per user of the input: equivalent to dropout of inputs. */
   readonly dropout: number;
+  /** A user of degree d counts d^(−2 · users) times. */
+  readonly users: number;
+  /** Weights of the regression to an item of degree d are divided by d^candidates. */
+  readonly candidates: number;
+  /** Share of the similarities, relative to the regression; 0: there are none. */
+  readonly similarities: number;
+  /** Exponent of the degrees of the history's items in the similarities; that of the candidates is EXPONENTS less. */
+  readonly history: number;
 }
 
 /** The regression on few items: their number, and the factor of the dropout. */
 const NEAREST = { neighbours: 10, dropout: 0.5 };
+/** Number of the most similar items of each item. */
+const SIMILAR = 200;
+/** The sum of both exponents of item degrees in the similarities. */
+const EXPONENTS = 0.8;
 
 /** Where the search starts; also the setting if there are too few users to hold any back. */
-export const DEFAULT_WEIGHTS: WeightSetting = { neighbours: 100, lambda: 12, dropout: 0.5 };
+export const DEFAULT_WEIGHTS: WeightSetting = {
+  ...{ neighbours: 100, lambda: 12, dropout: 0.5 },
+  ...{ users: 0.25, candidates: 0.2, similarities: 0, history: 0.6 },
+};
 /** The most settings to try, and the least gain of a step: with 1,000 held-back users a smaller gain is chance. */
-const SEARCH = { maxTrials: 14, gain: 2e-3 };
+const SEARCH = { maxTrials: 24, gain: 2e-3 };
 /** Share of the least-squares scores while the weights are searched. */
 const SHARE = 0.25;
 
+/** The weights of the given parts; undefined if there are none. */
 export async function itemWeights(
   edges: EdgeLists,
   setting: WeightSetting,
+  parts: { readonly regression: boolean; readonly similarities: boolean },
   options: TaskOptions,
-): Promise<SparseWeights> {
-  const regression = await createItemRegression(edges, options);
-  return regression.solve(regressionSetting(setting), options);
+): Promise<SparseWeights | undefined> {
+  const { users, candidates, similarities: share } = setting;
+  const near = parts.similarities && share > 0;
+  if (!parts.regression && !near) return undefined;
+  const regression = await createItemRegression({ ...edges, userExponent: users }, options);
+  const similar = near ? await similarities(regression, setting, options) : undefined;
+  if (!parts.regression) return addScaled(noWeights(similar!), similar!, share);
+  const solved = await regression.solve(regressionSetting(setting), options);
+  const scaled = scaleTargets(solved, degreeScale(lengths(edges.items), undefined, candidates));
+  return similar ? addScaled(scaled, similar, share) : scaled;
 }
 
 function regressionSetting({ neighbours, lambda, dropout }: WeightSetting): RegressionSetting {
@@ -52,10 +81,23 @@ function regressionSetting({ neighbours, lambda, dropout }: WeightSetting): Regr
   return { neighbours, lambda, dropout, nearest };
 }
 
+function similarities(regression: ItemRegression, { history }: WeightSetting, options: TaskOptions) {
+  return regression.similar({ neighbours: SIMILAR, history, candidates: EXPONENTS - history }, options);
+}
+
 export interface FoundWeights {
   readonly setting: WeightSetting;
   readonly score: number;
   readonly trials: readonly SettingTrial[];
+  /** Relative loss of the score without the regression, without the similarities and without the least squares. */
+  readonly adds: PartGains;
+}
+
+/** What each part of the blend adds to the mean of recall and nDCG on held-back users, as a fraction of it. */
+export interface PartGains {
+  readonly weights: number;
+  readonly similarities: number;
+  readonly leastSquares: number;
 }
 
 /** The setting whose weights, added to the least-squares scores, rank the hidden items of held-back users best. */
@@ -66,32 +108,123 @@ export async function searchWeights(
 ): Promise<FoundWeights> {
   const { data, history } = trial;
   const task = { threads, signal };
-  const regression = await openItemRegression({ ...data, targets: data.candidates }, task);
+  const degree = lengths(data.items);
+  const opened = new Map<number, OpenRegression>();
   const users = tables.users.map((value) => SHARE * value);
-  const score = async (setting: Setting) => {
-    throwIfAborted(signal);
-    const weights = await regression.solve(regressionSetting(setting as WeightSetting), task);
-    return trial.score({ ...tables, users, itemWeights: { ...weights, history } }, task);
+  const none = tables.users.map(() => 0);
+  const rank = (weights: SparseWeights | undefined, factors: Float32Array) =>
+    trial.score(
+      { ...tables, users: factors, ...(weights && { itemWeights: { ...weights, history } }) },
+      task,
+    );
+  const regressionOf = async (exponent: number) => {
+    const known = opened.get(exponent);
+    if (known) return known;
+    const own = { ...data, targets: data.candidates, userExponent: exponent };
+    const regression = await openItemRegression(own, task);
+    opened.set(exponent, regression);
+    return regression;
   };
-  const { neighbours, lambda, dropout } = DEFAULT_WEIGHTS;
-  const dials = {
+  // Exponents of candidates and shares of similarities need no new systems.
+  const solved = lastOf((setting: WeightSetting, regression: OpenRegression) =>
+    regression.solve(regressionSetting(setting), task),
+  );
+  const similar = lastOf((setting: WeightSetting, regression: OpenRegression) =>
+    similarities(regression, setting, task),
+  );
+  const partsOf = async (setting: WeightSetting) => {
+    const { neighbours, lambda, dropout, users: exponent, candidates } = setting;
+    const regression = await regressionOf(exponent);
+    const key = [neighbours, lambda, dropout, exponent].join();
+    const scale = degreeScale(degree, data.candidates, candidates);
+    const regressed = scaleTargets(await solved(key, setting, regression), scale);
+    const near =
+      setting.similarities === 0
+        ? undefined
+        : await similar([exponent, setting.history].join(), setting, regression);
+    return { regressed, near };
+  };
+  const scores = new Map<string, number>();
+  const score = async (given: Setting) => {
+    throwIfAborted(signal);
+    const setting = given as WeightSetting;
+    // Without similarities their exponent changes nothing.
+    const { history: _, ...plain } = setting;
+    const known = setting.similarities === 0 ? scores.get(JSON.stringify(plain)) : undefined;
+    if (known !== undefined) return known;
+    const { regressed, near } = await partsOf(setting);
+    const found = await rank(near ? addScaled(regressed, near, setting.similarities) : regressed, users);
+    if (!near) scores.set(JSON.stringify(plain), found);
+    return found;
+  };
+  const { lambda, neighbours, dropout, ...degrees } = DEFAULT_WEIGHTS;
+  const regressionAxes = {
     lambda: geometric(lambda, 4, 0.5, 1000),
     neighbours: alongValues(neighbours, [25, 50, 100, 200]),
     dropout: alongValues(dropout, [0.125, 0.25, 0.5, 1, 2, 4]),
   };
+  const axes = {
+    similarities: alongValues(degrees.similarities, [0, 0.125, 0.25, 0.5, 1, 2, 4]),
+    history: alongValues(degrees.history, [0.4, 0.5, 0.6, 0.7]),
+    candidates: alongValues(degrees.candidates, [0, 0.2, 0.4]),
+    users: alongValues(degrees.users, [0, 0.25, 0.5]),
+  };
+  const onTrial = (done: number) =>
+    onProgress?.({ stage: 'weights on held-back users', done, total: SEARCH.maxTrials, unit: 'settings' });
   try {
-    const { best, trials } = await searchSettings(dials, score, {
-      ...SEARCH,
-      onTrial: (done) =>
-        onProgress?.({
-          stage: 'weights on held-back users',
-          done,
-          total: SEARCH.maxTrials,
-          unit: 'settings',
-        }),
+    const first = await searchSettings({ ...regressionAxes, ...fixed(degrees) }, score, {
+      ...{ ...SEARCH, maxTrials: SEARCH.maxTrials - 10, onTrial },
     });
-    return { setting: best.setting as WeightSetting, score: best.score, trials };
+    const { best, trials } = await searchSettings(along(axes, first.best.setting), score, {
+      ...{ ...SEARCH, from: first, onTrial },
+    });
+    const setting = best.setting as WeightSetting;
+    const { regressed, near } = await partsOf(setting);
+    const without = {
+      weights: await rank(near && addScaled(noWeights(regressed), near, setting.similarities), users),
+      similarities: near ? await rank(regressed, users) : best.score,
+      leastSquares: await rank(near ? addScaled(regressed, near, setting.similarities) : regressed, none),
+    };
+    const gain = (other: number) => 1 - other / best.score;
+    const adds = {
+      weights: gain(without.weights),
+      similarities: gain(without.similarities),
+      leastSquares: gain(without.leastSquares),
+    };
+    return { setting, score: best.score, trials, adds };
   } finally {
-    await regression.close();
+    for (const regression of opened.values()) await regression.close();
   }
+}
+
+/** Axes that do not move. */
+function fixed(setting: Setting): Record<string, SettingAxis> {
+  const entries = Object.entries(setting).map(([name, start]) => [name, alongValues(start, [start])]);
+  return Object.fromEntries(entries);
+}
+
+/** The axes, from the values of a setting on. */
+function along(axes: Record<string, SettingAxis>, setting: Setting): Record<string, SettingAxis> {
+  const entries = Object.entries(axes).map(([name, axis]) => [name, { ...axis, start: setting[name] }]);
+  return Object.fromEntries(entries);
+}
+
+/** No weights, for as many items. */
+function noWeights({ offsets }: SparseWeights): SparseWeights {
+  return {
+    offsets: new Uint32Array(offsets.length),
+    targets: new Uint32Array(0),
+    weights: new Float32Array(0),
+  };
+}
+
+/** The result of `make`, kept until it is asked for with another key. */
+function lastOf(
+  make: (setting: WeightSetting, regression: OpenRegression) => Promise<SparseWeights>,
+): (key: string, setting: WeightSetting, regression: OpenRegression) => Promise<SparseWeights> {
+  let known: { readonly key: string; readonly made: Promise<SparseWeights> } | undefined;
+  return (key, setting, regression) => {
+    if (known?.key !== key) known = { key, made: make(setting, regression) };
+    return known.made;
+  };
 }

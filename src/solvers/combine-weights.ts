@@ -1,0 +1,62 @@
+// Weights between items, scaled by the degrees of their targets and added to each other.
+
+import { allocate } from '../math/memory.js';
+import type { SparseWeights } from '../topn/query.js';
+
+/** degree^(−exponent) of each target, over the mean of this over all edges. `degree` is that of every item. */
+export function degreeScale(
+  degree: ArrayLike<number>,
+  targets: ArrayLike<number> | undefined,
+  exponent: number,
+): Float64Array {
+  let [edges, powers] = [0, 0];
+  for (let i = 0; i < degree.length; i++) {
+    if (degree[i] === 0) continue;
+    edges += degree[i];
+    powers += degree[i] ** (1 - exponent);
+  }
+  const mean = edges > 0 ? edges / powers : 1;
+  return Float64Array.from({ length: targets?.length ?? degree.length }, (_, t) => {
+    const item = targets ? targets[t] : t;
+    return mean * Math.max(1, degree[item]) ** -exponent;
+  });
+}
+
+/** The same weights, times a factor for each target. */
+export function scaleTargets(weights: SparseWeights, scale: ArrayLike<number>): SparseWeights {
+  const scaled = allocate(Float32Array, weights.weights.length);
+  for (let e = 0; e < scaled.length; e++) scaled[e] = scale[weights.targets[e]] * weights.weights[e];
+  return { ...weights, weights: scaled };
+}
+
+/** The sum of two sets of weights, the second times `share`. Targets ascend in both, and in the sum. */
+export function addScaled(one: SparseWeights, other: SparseWeights, share: number): SparseWeights {
+  const rows = one.offsets.length - 1;
+  const offsets = allocate(Uint32Array, rows + 1);
+  const merge = (add: (target: number, weight: number) => void, row: number) => {
+    let [a, b] = [one.offsets[row], other.offsets[row]];
+    const [endA, endB] = [one.offsets[row + 1], other.offsets[row + 1]];
+    while (a < endA || b < endB) {
+      const s = a < endA ? one.targets[a] : Number.POSITIVE_INFINITY;
+      const t = b < endB ? other.targets[b] : Number.POSITIVE_INFINITY;
+      add(Math.min(s, t), (s <= t ? one.weights[a] : 0) + (t <= s ? share * other.weights[b] : 0));
+      if (s <= t) a++;
+      if (t <= s) b++;
+    }
+  };
+  let count = 0;
+  for (let row = 0; row < rows; row++) {
+    merge(() => count++, row);
+    offsets[row + 1] = count;
+  }
+  const targets = allocate(Uint32Array, count);
+  const weights = allocate(Float32Array, count);
+  let at = 0;
+  for (let row = 0; row < rows; row++) {
+    merge((target, weight) => {
+      targets[at] = target;
+      weights[at++] = weight;
+    }, row);
+  }
+  return { offsets, targets, weights };
+}
