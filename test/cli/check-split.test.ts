@@ -7,6 +7,8 @@ import { edgeList } from '../sample/random-graph.js';
 import { graphex, scratch, writeTable } from './run.js';
 
 const folder = scratch();
+/** Terminal output without its line breaks. */
+const words = (text: string) => text.replace(/\s+/g, ' ');
 const data = join(folder, 'data.csv');
 writeTable(data, 4000);
 
@@ -14,20 +16,22 @@ describe('graphex check', () => {
   it('prints a table, the reason, and how the data were read', async () => {
     const { status, stdout } = await graphex('check', data);
     expect(status).toBe(0);
-    expect(stdout).toMatch(
+    expect(words(stdout)).toMatch(
       /read 4,000 rows: [\d,]+ kept, [\d,]+ merged, 0 rejected \(.*users person; items thing\)/,
     );
-    expect(stdout).toContain('first row read as header: use --no-header if it is data');
+    expect(words(stdout)).toContain('first row read as header: use --no-header if it is data');
     const told = await graphex('check', data, '--header', '--quiet');
-    expect(told.stdout).toContain('; with header; ');
+    expect(words(told.stdout)).toContain('; with header; ');
     const none = await graphex('check', data, '--no-header', '--quiet');
-    expect(none.stdout).toContain('; no header; ');
+    expect(words(none.stdout)).toContain('; no header; ');
     const bare = join(folder, 'bare.csv');
     writeFileSync(bare, readFileSync(data, 'utf8').replace('person,thing\n', ''));
     const guessed = await graphex('check', bare, '--quiet');
-    expect(guessed.stdout).toContain('; no header found: use --header if there is one; users 1; items 2)');
+    expect(words(guessed.stdout)).toContain(
+      '; no header found: use --header if there is one; users 1; items 2)',
+    );
     const fitted = await graphex('fit', data, '-k', '2', '--iterations', '5', '-o', join(folder, 'm.st'));
-    expect(fitted.stdout).toMatch(
+    expect(words(fitted.stdout)).toMatch(
       /^read 4,000 rows: .*first row read as header: use --no-header if it is data/,
     );
     expect(stdout).toMatch(/verdict +(sparse|dense|unclear) +(sparse|dense|unclear)/);
@@ -93,7 +97,7 @@ describe('graphex check', () => {
     const numbered = join(folder, 'numbered.csv');
     writeFileSync(numbered, [',user,item', ...rows].join('\n'));
     const { stdout } = await graphex('check', numbered);
-    expect(stdout).toMatch(
+    expect(words(stdout)).toMatch(
       /The users are .* like row numbers: if they are row numbers, name the right columns with --users and --items/,
     );
     const named = await graphex('check', numbered, '--users', 'user', '--items', 'item');

@@ -80,7 +80,13 @@ function describe({ feature, name, share, items, users }: NamedFeature, names: S
   const line = (side: string, entries: readonly { readonly id: string; readonly weight: number }[]) =>
     entries.length === 0
       ? []
-      : [`  ${side}  ${entries.map(({ id, weight }) => `${shown(id)} (${percent(weight)})`).join(', ')}`];
+      : [
+          wrap(
+            entries.map(({ id, weight }) => `${shown(id)} (${percent(weight)})`).join(', '),
+            `  ${side}  `,
+            ' '.repeat(side.length + 4),
+          ),
+        ];
   return [
     `feature ${feature}: ${percent(share)} of the expected edges${name ? `: ${shown(name, 160)}` : ''}`,
     ...line(

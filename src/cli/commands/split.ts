@@ -7,7 +7,7 @@ import { COMMANDS } from '../../options/commands.js';
 import { option, optionError } from '../../options/error.js';
 import type { SplitMethod } from '../../options/names.js';
 import { splitSummary, splitText } from '../../report/terminal/split.js';
-import { nextLine } from '../../report/terminal/text-table.js';
+import { nextLine, wrapLines } from '../../report/terminal/text-table.js';
 import { readingWords } from '../../report/words/reading.js';
 import { type SplitOptions, split, unseenByTraining } from '../../sample/split.js';
 import { isPartitionFolder, openPartition } from '../../shard/partition-folder.js';
@@ -82,7 +82,7 @@ export function register(program: Command): void {
           output,
         },
         text: [
-          readingWords(result, asFlag),
+          wrapLines(readingWords(result, asFlag)),
           '',
           splitText(splitSummary(parts, bias, dropped)),
           `wrote ${output}`,

@@ -7,7 +7,7 @@ import type { CurvePoint } from '../../sparsity/curves.js';
 import { grouped, percent, short } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import { estimateWords, evidenceWords, sparsityWords } from '../words/sparsity.js';
-import { nextLine, textTable, wrap } from './text-table.js';
+import { nextLine, textTable, wrap, wrapLines } from './text-table.js';
 
 /** The levels shown on a terminal; all are in --json. */
 const SHOWN_LEVELS = [0.05, 0.1, 0.2, 0.5, 1];
@@ -24,8 +24,10 @@ export function checkText(
   const bySide = (value: (side: SideName) => string) => SIDES.map(value);
   const total = check.total === check.edges ? '' : ` (counts add up to ${grouped(check.total)})`;
   return [
-    `${source}: ${many(check.users, names.users)} × ${many(check.items, names.items)}, ${many(check.edges, 'edge')}${total}, density ${short(check.density, 4)}`,
-    reading,
+    wrap(
+      `${source}: ${many(check.users, names.users)} × ${many(check.items, names.items)}, ${many(check.edges, 'edge')}${total}, density ${short(check.density, 4)}`,
+    ),
+    wrapLines(reading),
     '',
     `Is it sparse?  ${words.headline}.`,
     wrap(words.text),

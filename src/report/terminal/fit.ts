@@ -23,7 +23,7 @@ import { previousWords } from '../words/previous.js';
 import { readingWords } from '../words/reading.js';
 import { sidePriorWords } from '../words/side-prior.js';
 import { evidenceWords } from '../words/sparsity.js';
-import { nextLine, textTable, wrap } from './text-table.js';
+import { nextLine, textTable, wrap, wrapLines } from './text-table.js';
 
 const HYPER = ['sigma', 'size', 'tau', 'shape', 'rate'] as const;
 
@@ -94,11 +94,11 @@ export function fitText(
   const bound = model.type === 'posterior' ? model.bound : undefined;
   const names = model.names ?? USERS_AND_ITEMS;
   const lines = [
-    ...(read ? [readingWords(read, asFlag), ''] : []),
+    ...(read ? [wrapLines(readingWords(read, asFlag)), ''] : []),
     `${headline(model)}, ${many(model.users.count, names.users)} × ${many(model.items.count, names.items)}`,
-    `engine       ${result.engine}; ${engineWords(result.engineReason)}`,
+    wrap(`${result.engine}; ${engineWords(result.engineReason)}`, 'engine       ', ' '.repeat(13)),
     ...progressLines(result),
-    ...(bound === undefined ? [] : [`bound        ${fixed(bound, 1)}`]),
+    ...(bound === undefined ? [] : [`bound        ${short(bound, 5)}`]),
     `time         ${fixed(result.seconds, 1)} s`,
   ];
   if (result.countChoice) lines.push('', wrap(countWords(result.countChoice, names)));

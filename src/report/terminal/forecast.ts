@@ -16,7 +16,7 @@ import {
   timeWords,
 } from '../words/forecast.js';
 import { readingWords } from '../words/reading.js';
-import { nextLine, textTable, wrap } from './text-table.js';
+import { nextLine, textTable, wrap, wrapLines } from './text-table.js';
 
 export function forecastText(
   source: string,
@@ -29,8 +29,10 @@ export function forecastText(
   const { observed } = found;
   const leftOut = modelLeftOutWords(found);
   return [
-    `${source}: ${many(observed.users, names.users)} × ${many(observed.items, names.items)}, ${many(observed.edges, 'edge')}, density ${short(observed.density, 4)}`,
-    readingWords(result, asFlag),
+    wrap(
+      `${source}: ${many(observed.users, names.users)} × ${many(observed.items, names.items)}, ${many(observed.edges, 'edge')}, density ${short(observed.density, 4)}`,
+    ),
+    wrapLines(readingWords(result, asFlag)),
     '',
     wrap(forecastAnswer(found, names)),
     ...backtestWords(found, names).map((sentence) => wrap(sentence)),

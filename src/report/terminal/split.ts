@@ -71,6 +71,8 @@ export function splitText({ method, byTime, names, edges: of, bias, dropped }: S
           ? `Held-out vertices have ${ratio} times the average degree of the whole graph; random draws give 1, up to chance.`
           : `Vertices with a held-out edge have ${ratio} times the average degree of the whole graph: a split by edges favours vertices with many edges.`,
     ),
-    `${many(dropped, 'edge')} of fold-in and test ${dropped === 1 ? 'leads' : 'lead'} to vertices that are not in training; a model must drop ${dropped === 1 ? 'it' : 'them'}.`,
+    wrap(
+      `${many(dropped, 'edge')} of fold-in and test ${dropped === 1 ? 'leads' : 'lead'} to vertices that are not in training; a model must drop ${dropped === 1 ? 'it' : 'them'}.`,
+    ),
   ].join('\n');
 }

@@ -17,7 +17,7 @@ import { RANKING_QUESTION } from '../words/ranking.js';
 import { sidePriorWords } from '../words/side-prior.js';
 import { sparsityWords } from '../words/sparsity.js';
 import { studyVerdicts } from '../words/study.js';
-import { textTable, wrap } from './text-table.js';
+import { textTable, wrap, wrapLines } from './text-table.js';
 
 /** The text of results.json, the same from the command line and from the page. */
 export function resultsJson(results: StudyResults): string {
@@ -84,7 +84,7 @@ export function describeStudy(results: StudyResults, reading: string): string {
   };
   return [
     `${receipt.origin?.source ?? 'graph'}: ${many(check.users, names.users)} × ${many(check.items, names.items)}, ${many(check.edges, 'edge')}`,
-    reading,
+    wrapLines(reading),
     ...(results.chosen.byEvidence ? [wrap(featureChoiceWords(results.chosen.byEvidence))] : []),
     '',
     `Is it sparse?  ${verdicts.sparsity.headline}.`,

@@ -67,6 +67,14 @@ export function wrap(text: string, first = '', rest = first): string {
   return [...lines, line].join('\n');
 }
 
+/** Paragraphs, each broken to fit the width. */
+export function wrapLines(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => wrap(line))
+    .join('\n');
+}
+
 /** The command to run next, as the last line of an answer. */
 export function nextLine(...args: readonly string[]): string {
   return `Next: graphex ${args.join(' ')}`;
