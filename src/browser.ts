@@ -7,7 +7,7 @@ export { type Decision, type DecisionOptions, decideAcrossSplits } from './audit
 // Fit
 export type { Activity, SideHyper } from './engine/engine.js';
 // Options, errors and progress
-export { AbortError, DeviceError, FitError, InputError } from './errors.js';
+export { AbortError, FitError, InputError } from './errors.js';
 export { type BaselineFit, type FitBaselineOptions, fitBaseline } from './evaluate/baselines/fit-baseline.js';
 export { type EvaluateOptions, type Evaluation, evaluateModel } from './evaluate/evaluate.js';
 // Evaluate
@@ -19,36 +19,14 @@ export {
 } from './evaluate/evaluate-tables.js';
 export type { GivenRecommendations } from './evaluate/make-lists.js';
 export { checkPredictive, type PredictiveCheck } from './evaluate/predictive.js';
-export { type SplitRankingTask, splitRankingTask, type WholeTask } from './evaluate/split-task.js';
+export { type SplitRankingTask, splitRankingTask } from './evaluate/split-task.js';
 export type { SplitTables } from './evaluate/table-task.js';
-export { type TriedFit, type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tune.js';
-export type { Checkpoint, StopReason } from './fit/ascent/loop.js';
+export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tune.js';
+export type { Checkpoint } from './fit/ascent/loop.js';
 export { type SparsityEvidence, sparsityEvidence } from './fit/choose/sparse-or-dense.js';
 export { type FitResult, fit } from './fit/fit.js';
-export {
-  type FoldedVertex,
-  type FoldInOptions,
-  type FoldOneOptions,
-  foldIn,
-  foldInOne,
-} from './fit/fold-in/fold-in.js';
-export type { GibbsPosterior } from './fit/gibbs/gibbs.js';
-export type {
-  FactorScores,
-  FitRecord,
-  ItemScores,
-  Model,
-  ModelSide,
-  PopularityScores,
-  Posterior,
-  PosteriorModel,
-  Provenance,
-  Ranker,
-  RankerMember,
-  RankerScores,
-  SeenItems,
-  Vertices,
-} from './fit/model.js';
+export { type FoldInOptions, foldIn } from './fit/fold-in/fold-in.js';
+export type { Model, ModelSide, PosteriorModel, Ranker, Vertices } from './fit/model.js';
 export type {
   AscentOptions,
   FitOptions,
@@ -57,8 +35,7 @@ export type {
   RankingFromRanker,
   Resumable,
 } from './fit/options.js';
-export type { CountPrior } from './fit/sides/count-prior.js';
-export { LostFitError, type UnfinishedFit, unfinishedFit } from './fit/unfinished.js';
+export { type UnfinishedFit, unfinishedFit } from './fit/unfinished.js';
 export { type ForecastOptions, forecastGrowth, type GrowthForecast } from './forecast/forecast.js';
 // Read data
 export type { BySide, GraphSide, SideName } from './graph/graph.js';
@@ -67,29 +44,14 @@ export { BipartiteGraph } from './graph/public.js';
 export { type NamedBlob, readBlob } from './ingest/blob.js';
 export type { ReadCounts, ReadGuess, ReadOptions, ReadResult, RejectSink } from './ingest/options.js';
 // Draw
-export type { EdgeRows, RowLists } from './math/csr.js';
-export type { IdShares } from './math/id-draws.js';
 export { type Random, randomStream } from './math/random.js';
 export type { ListMetricName } from './metrics/list-metrics.js';
 export type { RankingResult, RankingScores } from './metrics/ranking-metrics.js';
 export type { RankingTask } from './metrics/ranking-task.js';
-export { type CommandName, optionsSchema } from './options/commands.js';
-export type {
-  BaselineName,
-  CountPriorName,
-  DrawsGiven,
-  EngineName,
-  ModelKind,
-  PaperKind,
-  Precision,
-  SplitMethod,
-  UserStorage,
-} from './options/names.js';
-export type { JsonSchema, ObjectSchema } from './options/schema.js';
+export type { BaselineName, DrawsGiven, EngineName, ModelKind, SplitMethod } from './options/names.js';
 export { type DrawOptions, drawPredictive, type PredictiveDraw } from './predict/draw/draw.js';
 // Recommend
 export type { ListConfidence } from './predict/explain/confidence.js';
-export { type Explanation, explain, type UserRow } from './predict/explain/explain.js';
 export type { ExplainedList, ExplainListOptions } from './predict/explain/explain-lists.js';
 export { type DescribedFeature, type DescribeOptions, describeFeatures } from './predict/features.js';
 export {
@@ -108,51 +70,31 @@ export {
   type RankCandidatesOptions,
   type Recommender,
 } from './predict/recommender.js';
-export type { RankOptions, Scorer } from './predict/scoring/scorer.js';
+export type { Scorer } from './predict/scoring/scorer.js';
 export { type SimilarItem, similarItems } from './predict/similar.js';
-export type { VertexParameters } from './process/assemble.js';
 export {
-  type FiniteIntensity,
   type GraphexSample,
-  type InfiniteIntensity,
   type Intensity,
-  type PointSet,
   type SampleGraphexOptions,
   sampleGraphex,
 } from './process/graphex.js';
 export { type SimulateOptions, type Simulation, simulate } from './process/poisson-model.js';
-export {
-  type EstimateSizesOptions,
-  estimateSizes,
-  type GraphSizes,
-  type Sizes,
-  type UnsizedPrior,
-} from './process/sizes.js';
+export { type EstimateSizesOptions, estimateSizes } from './process/sizes.js';
 export type { SidePrior } from './process/unseen.js';
 export type { Progress, TaskOptions } from './progress.js';
 // Split
-export { type Levels, pqSample } from './sample/pq.js';
+export { pqSample } from './sample/pq.js';
 export { type SplitOptions, split } from './sample/split.js';
-export type { Assignment, Split, SplitTimes } from './sample/split-types.js';
+export type { Split } from './sample/split-types.js';
 export { type ThinOptions, thin } from './sample/thin.js';
 // Check sparsity
 export { type CheckOptions, checkSparsity, type SparsityCheck } from './sparsity/check.js';
 export { type TailIndex, tailIndex } from './sparsity/tail-index.js';
-export type { SideVerdict } from './sparsity/verdict.js';
 // Store
-export {
-  type ModelFile,
-  modelFileFromBytes,
-  modelFromBytes,
-  modelToBytes,
-  type SaveOptions,
-} from './store/model-bytes.js';
-export type { RankerStorage } from './store/ranker-tensors.js';
+export { modelFromBytes, modelToBytes, type SaveOptions } from './store/model-bytes.js';
 // Study
-export type { StudyOptions, StudyTitles, StudyTruth, TitleLookup } from './study/options.js';
+export type { StudyOptions, StudyTitles, StudyTruth } from './study/options.js';
 export type { StudyResults } from './study/results.js';
 export { study } from './study/study.js';
-export type { Noun } from './text/phrases.js';
 export { type AskedNames, type SideNames, sideNames } from './text/sides.js';
-export type { FactorTables } from './topn/query.js';
 export { VERSION } from './version.js';

@@ -24,7 +24,9 @@ export type {
   Statistic,
   StatisticCheck,
 } from './evaluate/predictive.js';
+export type { WholeTask } from './evaluate/split-task.js';
 export type { TableTask } from './evaluate/table-task.js';
+export type { TriedFit } from './evaluate/tune.js';
 export type { BothHyper } from './fit/ascent/bound.js';
 export type {
   AscentCheckpoint,
@@ -32,17 +34,30 @@ export type {
   LoopState,
   RankingCheckpoint,
   RankingState,
+  StopReason,
 } from './fit/ascent/loop.js';
 export type { MatchCounts, PreviousReport } from './fit/ascent/previous.js';
 export type { CountChoice } from './fit/choose/counts.js';
 export type { FeatureChoice, FeatureTrial } from './fit/choose/features.js';
-export type { PosteriorSide } from './fit/gibbs/gibbs.js';
+export type { GibbsPosterior, PosteriorSide } from './fit/gibbs/gibbs.js';
 export type { GibbsScalar } from './fit/gibbs/sampler.js';
-export type { FoldRule, RatePrior } from './fit/model.js';
+export type {
+  FactorScores,
+  FitRecord,
+  FoldRule,
+  ItemScores,
+  PopularityScores,
+  Posterior,
+  Provenance,
+  RankerMember,
+  RankerScores,
+  RatePrior,
+  SeenItems,
+} from './fit/model.js';
 export type { BlendReport, PreviousBlend } from './fit/ranking/blend/blend.js';
 export type { WeightSetting } from './fit/ranking/blend/item-weights.js';
 export type { Penalties } from './fit/ranking/blend/least-squares.js';
-export type { CountEffects } from './fit/sides/count-prior.js';
+export type { CountEffects, CountPrior } from './fit/sides/count-prior.js';
 export type { SideReport, SidesReport } from './fit/sides/side-prior.js';
 export type { SizeInterval } from './fit/sides/size-posterior.js';
 export type { Backtest, Refusal, TrackRecord } from './forecast/backtest.js';
@@ -52,16 +67,23 @@ export type { CurveForecast, ForecastEstimator, SideForecast } from './forecast/
 export type { Foreseen } from './forecast/project.js';
 // Read data
 export type { LeftOut, OriginKind, TextReading, TrimmedPart } from './ingest/options.js';
+export type { EdgeRows, RowLists } from './math/csr.js';
 // Draw
 export type { ChainSummary } from './math/diagnostics.js';
+export type { IdShares } from './math/id-draws.js';
 export type { UnseenHyper } from './math/quadrature.js';
 export type { ListScores, Lists, ListTask, UserListMetric } from './metrics/list-metrics.js';
 export type { UserMetric } from './metrics/ranking-metrics.js';
 export type { SettingTrial, Tuned } from './metrics/setting-search.js';
+export type { CountPriorName, PaperKind, Precision, UserStorage } from './options/names.js';
 export type { GraphStatistics } from './predict/draw/draw-graph.js';
 // Recommend
 export type { OwnItems, ScoreParts } from './predict/explain/explain.js';
 export type { Reasons } from './predict/explain/reasons.js';
+export type { RankOptions } from './predict/scoring/scorer.js';
+export type { VertexParameters } from './process/assemble.js';
+export type { FiniteIntensity, InfiniteIntensity, PointSet } from './process/graphex.js';
+export type { GraphSizes, Sizes, UnsizedPrior } from './process/sizes.js';
 // Charts
 export { type Chart, drawChart } from './report/charts/chart.js';
 export { type DegreeCurve, degreesChart } from './report/charts/degrees.js';
@@ -87,13 +109,16 @@ export { methodTitle } from './report/words/methods.js';
 export { readingWords } from './report/words/reading.js';
 export { evidenceWords, type Judged, type SparsityWords, sparsityWords } from './report/words/sparsity.js';
 export { type NextStep, type StudyVerdict, type StudyVerdicts, studyVerdicts } from './report/words/study.js';
+export type { Levels } from './sample/pq.js';
+export type { Assignment, SplitTimes } from './sample/split-types.js';
 // Check sparsity
 export type { DegreeSummary } from './sparsity/check.js';
 export type { CurvePoint } from './sparsity/curves.js';
 export type { DegreeCounts } from './sparsity/degree-counts.js';
 export type { DegreeFit } from './sparsity/degree-likelihood.js';
 export type { LowDegreeFit } from './sparsity/low-degrees.js';
-export type { Estimate, LowEstimate, Verdict, VerdictReason } from './sparsity/verdict.js';
+export type { Estimate, LowEstimate, SideVerdict, Verdict, VerdictReason } from './sparsity/verdict.js';
+export type { RankerStorage } from './store/ranker-tensors.js';
 // Study
 export type { Atlas, AtlasEntry, AtlasFeature, AtlasVertex } from './study/atlas.js';
 export type {
@@ -104,7 +129,7 @@ export type {
   LeaderboardRow,
   LeaderboardScores,
 } from './study/leaderboard.js';
-export type { StudySettings, TrueSide } from './study/options.js';
+export type { StudySettings, TitleLookup, TrueSide } from './study/options.js';
 export type {
   CheckedFit,
   PartSize as StudyPartSize,
@@ -124,5 +149,6 @@ export type {
   WithNull,
 } from './study/results.js';
 export type { Topic, TopicItem } from './study/topics.js';
+export type { Noun } from './text/phrases.js';
 export type { Stage } from './text/stages.js';
-export type { ItemWeightScores, RowScores, SparseWeights } from './topn/query.js';
+export type { FactorTables, ItemWeightScores, RowScores, SparseWeights } from './topn/query.js';

@@ -8,6 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { apiPages, apiReport, documentation, examples, publicNames } from '../scripts/api-pages.js';
 
 const root = join(import.meta.dirname, '..');
+const library = (await import(join(root, 'dist/index.js'))) as Readonly<Record<string, unknown>>;
 const names = publicNames();
 const folder = mkdtempSync(join(tmpdir(), 'graphex-api-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -31,22 +32,45 @@ describe('the API', () => {
   });
 
   const programs = names.flatMap((entry) => examples(entry).map((text) => [entry.name, text] as const));
-  test('has examples', () => {
-    expect(programs.length).toBeGreaterThan(4);
+
+  test('has an example for each function of graphex', () => {
+    const functions = names.filter(({ name }) => /^[a-z]/.test(name) && typeof library[name] === 'function');
+    expect(functions.length).toBeGreaterThan(40);
+    const shown = new Set(programs.map(([name]) => name));
+    expect(functions.map(({ name }) => name).filter((name) => !shown.has(name))).toEqual([]);
   });
-  test.each(programs)('the example of %s runs', (name, text) => {
-    const file = join(folder, `${name}.js`);
+
+  // One process runs all examples: starting one takes longer than most examples.
+  const output = () => {
+    for (const [at, [name, text]] of programs.entries())
+      writeFileSync(
+        join(folder, `${at}-${name}.mjs`),
+        text
+          .replaceAll("'graphex'", `'${join(root, 'dist/index.js')}'`)
+          .replaceAll("'graphex/report'", `'${join(root, 'dist/report-node.js')}'`),
+      );
+    const files = programs.map(([name], at) => `./${at}-${name}.mjs`);
     writeFileSync(
-      file,
-      text
-        .replaceAll("'graphex'", `'${join(root, 'dist/index.js')}'`)
-        .replaceAll("'graphex/report'", `'${join(root, 'dist/report-node.js')}'`),
+      join(folder, 'all.mjs'),
+      `import { format } from 'node:util';
+const said = {};
+for (const file of ${JSON.stringify(files)}) {
+  said[file] = '';
+  console.log = (...values) => { said[file] += format(...values) + '\\n'; };
+  await import(file).catch((error) => { said[file] += 'FAILED ' + error.stack; });
+}
+process.stdout.write(JSON.stringify(said), () => process.exit());`,
     );
-    const output = execFileSync(process.execPath, [file], {
+    const text = execFileSync(process.execPath, ['all.mjs'], {
       cwd: folder,
       encoding: 'utf8',
-      timeout: 100_000,
+      timeout: 300_000,
     });
-    expect(output.length).toBeGreaterThan(0);
+    return Object.entries(JSON.parse(text) as Record<string, string>);
+  };
+
+  test('its examples run and print what they promise', { timeout: 300_000 }, () => {
+    const wrong = output().filter(([, said]) => said === '' || /undefined|NaN|FAILED/.test(said));
+    expect(wrong).toEqual([]);
   });
 });

@@ -58,7 +58,14 @@ export interface SplitAudit {
   readonly separateUsers: boolean;
 }
 
-/** Audits a split; `auditSplit(split(graph))` or any `{ train, test }`. */
+/**
+ * Audits a split; `auditSplit(split(graph))` or any `{ train, test }`.
+ * @example
+ * import { auditSplit, simulate, split } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const { verdict, checks } = await auditSplit(split(graph), { control: false });
+ * console.log(verdict, checks.length);
+ */
 export async function auditSplit(parts: SplitTables, options: AuditOptions = {}): Promise<SplitAudit> {
   const settings = withDefaults({ ...AUDIT, ...GIVEN, ...TASK }, options);
   const { times = {}, signal, onProgress, seed, control } = settings;

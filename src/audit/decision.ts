@@ -73,7 +73,14 @@ export interface Decision {
 const LIST = 20;
 const HELD_OUT = 0.2;
 
-/** Fits and evaluates every method on every kind of split. Takes as long as fifteen fits. */
+/**
+ * Fits and evaluates every method on every kind of split. Takes as long as fifteen fits.
+ * @example
+ * import { decideAcrossSplits, simulate } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const { another, leaderboards } = await decideAcrossSplits(graph, { trials: 1 });
+ * console.log(another, leaderboards[0].rows[0].name);
+ */
 export async function decideAcrossSplits(
   graph: BipartiteGraph,
   options: DecisionOptions = {},

@@ -77,7 +77,15 @@ export interface TablesEvaluation {
   readonly fittedToTrain: boolean | undefined;
 }
 
-/** Evaluates popularity, a model and given lists on a train/test pair. It fits nothing. */
+/**
+ * Evaluates popularity, a model and given lists on a train/test pair. It fits nothing.
+ * @example
+ * import { evaluateTables, simulate, split } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const { train, test } = split(graph, { method: 'edges', testUsers: 0.2, seed: 1 });
+ * const { leaderboard } = await evaluateTables({ train, test }, { n: [5, 10], metrics: ['recall'] });
+ * console.log(leaderboard[0].source, leaderboard[0].scores[0].mean.recall);
+ */
 export async function evaluateTables(
   parts: SplitTables,
   options: EvaluateTablesOptions = {},

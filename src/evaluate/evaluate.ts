@@ -58,7 +58,16 @@ export interface Evaluation {
   readonly fittedToTrain: boolean;
 }
 
-/** Folds in the held-out users, ranks the test items for them, and draws test graphs if the model is a posterior. */
+/**
+ * Folds in the held-out users, ranks the test items for them, and draws test graphs if the model is a posterior.
+ * @example
+ * import { evaluateModel, fit, simulate, split } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const parts = split(graph, { testUsers: 0.3, testItems: 0.3, seed: 1 });
+ * const { model } = await fit(parts.train, { features: 4, iterations: 20 });
+ * const { ranking } = await evaluateModel(model, parts, { n: 10, draws: 0 });
+ * console.log(ranking.all.mean.recall);
+ */
 export async function evaluateModel(
   model: Model,
   split: Split,

@@ -118,7 +118,16 @@ const HIGH = 1 - OUTSIDE / 2;
 /** Ratio of the upper to the lower end of a degree bin; small degrees have a bin each. */
 const BIN_RATIO = 1.3;
 
-/** Compares draws with the raw test part, including items that training never saw, since the draws include unseen ones. */
+/**
+ * Compares draws with the raw test part, including items that training never saw, since the draws include unseen ones.
+ * @example
+ * import { checkPredictive, evaluateModel, fit, simulate, split } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const parts = split(graph, { testUsers: 0.3, testItems: 0.3, seed: 1 });
+ * const { model } = await fit(parts.train, { features: 4, iterations: 20 });
+ * const { draws } = await evaluateModel(model, parts, { draws: 5 });
+ * console.log(checkPredictive(draws, parts.test).draws.edges);
+ */
 export function checkPredictive(
   draws: readonly GraphStatistics[],
   observed: BipartiteGraph | GraphStatistics,

@@ -22,6 +22,11 @@ export interface SplitRankingTask extends RankingTask {
 /**
  * The ranking task of a split: rows are the users of `historyOf(split)`, candidates the items of the
  * test part that training saw. `items` names the training items in the scorer's order.
+ * @example
+ * import { simulate, split, splitRankingTask } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const { rows, candidates } = splitRankingTask(split(graph, { testUsers: 0.3, testItems: 0.3, seed: 1 }));
+ * console.log(rows, candidates.length); // pass the task to evaluateRanking, with a scorer
  */
 export function splitRankingTask(
   split: Split,

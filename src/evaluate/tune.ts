@@ -39,7 +39,15 @@ export interface TunedRanking {
   readonly finished: boolean;
 }
 
-/** Searches features and shapes on held-back users, one setting at a time, within a time budget. */
+/**
+ * Searches features and shapes on held-back users, one setting at a time, within a time budget.
+ * @example
+ * import { fit, simulate, tuneRanking } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const { options, score } = await tuneRanking(graph, { budgetMinutes: 0.01, fit: { average: 1, iterations: 2, blend: false } });
+ * const { model } = await fit(graph, { ...options, method: 'ranking' });
+ * console.log(score, model.method);
+ */
 export async function tuneRanking(graph: BipartiteGraph, options: TuneOptions = {}): Promise<TunedRanking> {
   const settings = withDefaults({ ...TUNE, ...TRIED, ...TASK }, options);
   const { budgetMinutes, seed, engine, threads, signal, onProgress } = settings;

@@ -55,7 +55,18 @@ export function withoutFit(error: unknown): unknown {
   return error;
 }
 
-/** The checkpoint and model of the fit that rejected with this error; undefined if it has none. */
+/**
+ * The checkpoint and model of the fit that rejected with this error; undefined if it has none.
+ * @example
+ * import { BipartiteGraph, fit, unfinishedFit } from 'graphex';
+ * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
+ * try {
+ *   await fit(graph, { features: 2, signal: AbortSignal.timeout(5), tolerance: 0, iterations: 100_000 });
+ * } catch (error) {
+ *   const left = unfinishedFit(error); // pass left.checkpoint to fit as resume
+ *   console.log(left?.model.type ?? 'it was stopped before its first sweep');
+ * }
+ */
 export function unfinishedFit(error: unknown): UnfinishedFit | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { checkpoint, model, engine, engineReason } = error as Partial<UnfinishedFit>;

@@ -101,7 +101,14 @@ export interface GrowthForecast {
 const MOST_EDGES_UNASKED = 5e5;
 const SEEN_SHARE = 0.95;
 
-/** Forecasts how many users, items and edges there will be; `await forecastGrowth(graph, { usersTimes: 2 })`. */
+/**
+ * Forecasts how many users, items and edges there will be; `await forecastGrowth(graph, { usersTimes: 2 })`.
+ * @example
+ * import { forecastGrowth, simulate } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const { forecast, refused } = await forecastGrowth(graph, { usersTimes: 2, draws: 0 });
+ * console.log(forecast?.items ?? refused);
+ */
 export async function forecastGrowth(
   graph: BipartiteGraph,
   options: ForecastOptions = {},

@@ -29,6 +29,11 @@ export interface OpenedBlob extends BegunSource {
 /**
  * Reads a graph from a Blob. Bad rows stop it, or go to `rejects`. With `shares`, random draws decide for each user and each
  * item whether its rows are kept; the other rows count as left out by a condition.
+ * @example
+ * import { readBlob } from 'graphex';
+ * const blob = new Blob(['customer,product\nann,tea\nbob,milk\n']); // in a page: a dropped file
+ * const { graph, guess } = await readBlob({ name: 'orders.csv', blob });
+ * console.log(graph.edges, guess.columns);
  */
 export async function readBlob(
   source: NamedBlob,

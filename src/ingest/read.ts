@@ -18,6 +18,10 @@ import { expandSources, refuseOwnInput, sourceTitle } from './sources.js';
  * Reads a graph from a file, `-` (standard input), a recipe such as `netflix:DIR`, or a built-in set such as `@sotu`;
  * several files, or a pattern such as `logs/*.csv`, are read as one table. Vertices are sorted by id, so the order of rows
  * never matters.
+ * @example
+ * import { readGraph } from 'graphex';
+ * const { graph, read } = await readGraph('@simulated-small');
+ * console.log(graph.users.count, graph.items.count, read.kept);
  */
 export async function readGraph(
   source: string | readonly string[],
@@ -58,6 +62,13 @@ export async function readAccepted(
 
 /**
  * Reads a table with a value for each edge: a time (`timeColumn`), a rank or a score. `values` are in the order of graph.users.neighbors.
+ * @example
+ * import { writeFileSync } from 'node:fs';
+ * import { readWithValues, split, timeColumn } from 'graphex';
+ * const rows = Array.from({ length: 100 }, (_, i) => `u${i % 9},i${(i * 7) % 11},${2000 + (i % 20)}-01-01`);
+ * writeFileSync('times.csv', `user,item,time\n${rows.join('\n')}\n`);
+ * const { graph, values } = await readWithValues('times.csv', {}, timeColumn('time'));
+ * console.log(split(graph, { method: 'time', times: values, testUsers: 0.2 }).test.edges);
  */
 export async function readWithValues(
   source: string | readonly string[],

@@ -74,7 +74,13 @@ export class Random {
   }
 }
 
-/** The stream of a seed and an optional path. */
+/**
+ * The stream of a seed and an optional path.
+ * @example
+ * import { randomStream } from 'graphex';
+ * const random = randomStream(1, 7);
+ * console.log(random.uniform(), random.derive(2).uniform());
+ */
 export function randomStream(seed: number, ...path: readonly number[]): Random {
   return new Random([seed, ...path]);
 }

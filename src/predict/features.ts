@@ -27,7 +27,15 @@ export interface DescribedFeature {
 /** How features are described; declared in options/commands.ts. */
 export interface DescribeOptions extends OptionsOf<typeof DESCRIBE> {}
 
-/** The features of a model; the feature that explains most edges comes first. */
+/**
+ * The features of a model; the feature that explains most edges comes first.
+ * @example
+ * import { describeFeatures, fit, simulate } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const { model } = await fit(graph, { features: 4, iterations: 20 });
+ * const [first] = await describeFeatures(model, { n: 3 });
+ * console.log(first.share, first.items);
+ */
 export async function describeFeatures(
   model: Model,
   options: DescribeOptions = {},

@@ -75,7 +75,14 @@ export async function recommend(
   return (await recommendMany(model, [user], options))[0];
 }
 
-/** The same for many users. */
+/**
+ * The same for many users.
+ * @example
+ * import { BipartiteGraph, fit, recommendMany } from 'graphex';
+ * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
+ * const { model } = await fit(graph, { features: 2 });
+ * console.log(await recommendMany(model, [{ user: 'ann' }, { likes: ['milk'] }], { n: 1 }));
+ */
 export async function recommendMany(
   model: Model,
   users: readonly UserQuery[],

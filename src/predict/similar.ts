@@ -22,7 +22,14 @@ export interface SimilarItem {
   readonly similarity: number;
 }
 
-/** Items similar to this one, most similar first. For several requests, use a recommender. */
+/**
+ * Items similar to this one, most similar first. For several requests, use a recommender.
+ * @example
+ * import { fit, similarItems, simulate } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const { model } = await fit(graph, { features: 4, iterations: 20 });
+ * console.log(await similarItems(model, model.items.ids.at(0), { n: 3 }));
+ */
 export async function similarItems(
   model: Model,
   item: string | number,

@@ -65,7 +65,16 @@ export interface GraphexSample {
 
 const MOST_POINTS = 2 ** 27;
 
-/** Draws a graph from any graphex process, with the points behind it. */
+/**
+ * Draws a graph from any graphex process, with the points behind it.
+ * @example
+ * import { sampleGraphex } from 'graphex';
+ * const uniform = { mass: 1, sample: (random) => random.uniform() };
+ * const { graph } = await sampleGraphex({
+ *   users: uniform, items: uniform, sizes: { users: 20, items: 20 }, probability: (x, y) => 1 / (1 + x + y) ** 2, seed: 1,
+ * });
+ * console.log(graph.edges);
+ */
 export async function sampleGraphex(options: SampleGraphexOptions): Promise<GraphexSample> {
   const { seed } = withAllDefaults({ ...GRAPHEX, ...INTENSITIES, ...TASK }, options);
   const { probability, signal, onProgress } = options;

@@ -58,7 +58,13 @@ const WORTH_THREADS = 1e6;
 /** Milliseconds after which the calling thread lets events in, such as a signal. */
 const TURN = 25;
 
-/** Draws a graph from the model. The same seed gives the same graph on any number of threads. */
+/**
+ * Draws a graph from the model. The same seed gives the same graph on any number of threads.
+ * @example
+ * import { simulate } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { sigma: 0.3, size: 30 }, items: { size: 30 }, seed: 1 });
+ * console.log(graph.users.count, graph.items.count, graph.edges);
+ */
 export async function simulate(options: SimulateOptions = {}): Promise<Simulation> {
   const settings = withDefaults({ ...SIMULATE, ...TASK }, options);
   const { users, items, features, seed, multigraph, truth, tolerance, signal, onProgress } = settings;

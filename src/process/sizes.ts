@@ -52,6 +52,11 @@ const MOST_GRAPHS = 8;
  * Estimates the sizes at which the model gives as many vertices and edges as the graph has. It simulates graphs of known
  * sizes. If σ > 0, their constants C solve log U − σ log E = C + (1−σ) log s for s; if σ ≤ 0, s is proportional to U.
  * Each round repeats this at the new sizes, or at smaller ones of the same ratio if those would take long.
+ * @example
+ * import { estimateSizes, simulate } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const prior = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1 };
+ * console.log(await estimateSizes(graph, { users: prior, items: prior, features: 4, seed: 1 }));
  */
 export async function estimateSizes(graph: GraphSizes, options: EstimateSizesOptions): Promise<Sizes> {
   const { seed } = withAllDefaults({ ...ESTIMATE_SIZES, ...TASK }, options);

@@ -16,7 +16,13 @@ export interface Levels {
   readonly items: number;
 }
 
-/** Keeps each user and each item at random, and the edges between them. */
+/**
+ * Keeps each user and each item at random, and the edges between them.
+ * @example
+ * import { pqSample, randomStream, simulate } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * console.log(pqSample(graph, { users: 0.5, items: 0.5 }, randomStream(1)).edges);
+ */
 export function pqSample(graph: BipartiteGraph, levels: Levels, random: Random): BipartiteGraph {
   withAllDefaults(LEVELS, levels);
   if (!(random instanceof Random)) {

@@ -13,6 +13,10 @@ export interface ThinOptions extends OptionsOf<typeof THIN> {}
 /**
  * Keeps users and items by draws that depend only on seed and id, and the edges between them. The result is a smaller
  * table of the same kind; the first rows of a table are not.
+ * @example
+ * import { simulate, thin } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * console.log(thin(graph, { users: 0.5, items: 0.5, seed: 1 }).edges);
  */
 export function thin(graph: BipartiteGraph, options: ThinOptions = {}): BipartiteGraph {
   const draws = idDraws(withDefaults(THIN, options));

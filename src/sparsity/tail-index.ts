@@ -14,7 +14,12 @@ export interface TailIndex {
   readonly lowDegrees: LowDegreeFit | undefined;
 }
 
-/** Estimates the tail index of a side from its degrees (all ≥ 1). */
+/**
+ * Estimates the tail index of a side from its degrees (all ≥ 1).
+ * @example
+ * import { tailIndex } from 'graphex';
+ * console.log(tailIndex([1, 1, 1, 2, 3, 8]).half);
+ */
 export function tailIndex(degrees: ArrayLike<number>): TailIndex {
   return tailIndexOfCounts(countDegrees(degrees));
 }

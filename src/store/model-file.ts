@@ -23,7 +23,14 @@ export type { ModelFile, SaveOptions };
 /** A model file: its path, its bytes, or a Blob. */
 export type ModelSource = string | Uint8Array | Blob;
 
-/** Saves a model: the file appears whole, or not at all. */
+/**
+ * Saves a model: the file appears whole, or not at all.
+ * @example
+ * import { BipartiteGraph, fit, saveModel } from 'graphex';
+ * const { model } = await fit(BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk']]), { features: 1 });
+ * await saveModel('saved.safetensors', model);
+ * console.log('saved');
+ */
 export async function saveModel(path: string, model: Model, options: SaveOptions = {}): Promise<void> {
   if (typeof path !== 'string') {
     throw new InputError('the path for the model is not a text; call saveModel(path, model)');
@@ -32,7 +39,14 @@ export async function saveModel(path: string, model: Model, options: SaveOptions
   await writeTensors(path, modelTensors(model, options));
 }
 
-/** Loads a model. It refuses a file that is cut, changed, foreign or of another version. */
+/**
+ * Loads a model. It refuses a file that is cut, changed, foreign or of another version.
+ * @example
+ * import { BipartiteGraph, fit, loadModel, saveModel } from 'graphex';
+ * const { model } = await fit(BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk']]), { features: 1 });
+ * await saveModel('loaded.safetensors', model);
+ * console.log((await loadModel('loaded.safetensors')).users.count);
+ */
 export async function loadModel(source: ModelSource): Promise<Model> {
   return (await loadModelFile(source)).model;
 }

@@ -86,6 +86,11 @@ type SplitDocument = z.infer<typeof splitSchema>;
 /**
  * Saves the split. `extra` adds fields to split.json, for instance the name of the source. It refuses to replace files that
  * graphex has not written, unless `force` is set.
+ * @example
+ * import { saveSplit, simulate, split } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * await saveSplit('saved-split', split(graph, { seed: 1 }), { source: 'simulated' });
+ * console.log('saved');
  */
 export async function saveSplit(
   folder: string,
@@ -135,7 +140,14 @@ export function assignmentFiles(assignment: Split['assignment']): FolderFiles {
   return Object.fromEntries(files);
 }
 
-/** Loads a split and checks every part against split.json. */
+/**
+ * Loads a split and checks every part against split.json.
+ * @example
+ * import { loadSplit, saveSplit, simulate, split } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * await saveSplit('loaded-split', split(graph, { seed: 1 }));
+ * console.log((await loadSplit('loaded-split')).train.edges);
+ */
 export async function loadSplit(folder: string, options: TaskOptions = {}): Promise<Split> {
   checkOptions(TASK, options);
   const document = await readSplitDocument(folder);

@@ -19,6 +19,11 @@ interface TableFormat<K> {
 /**
  * Writes the edges as columns user, item and, for a multigraph, count, in the order of users. The ending chooses the
  * format: .parquet, .csv, .tsv, the latter two also with .gz.
+ * @example
+ * import { readGraph, simulate, writeEdges } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * await writeEdges('edges.csv', graph);
+ * console.log((await readGraph('edges.csv')).graph.edges === graph.edges);
  */
 export async function writeEdges(path: string, graph: BipartiteGraph): Promise<void> {
   const { kind, gzipped } = edgesFormat(path);

@@ -40,7 +40,15 @@ import {
 import { StageTimes } from './stage-times.js';
 import { summarizeRuns } from './summary.js';
 
-/** Runs the study. The same graph and options give the same numbers, on any number of threads; only times differ. */
+/**
+ * Runs the study. The same graph and options give the same numbers, on any number of threads; only times differ.
+ * @example
+ * import { simulate, study } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const titles = new Map([[graph.items.ids.at(0), 'The first item']]);
+ * const results = await study(graph, { features: 4, model: 'auto', draws: 0, baselines: ['popularity'], ranker: false, titles });
+ * console.log(results.runs[0].leaderboard.rows.map(({ id }) => id));
+ */
 export async function study(graph: BipartiteGraph, options: StudyOptions = {}): Promise<StudyResults> {
   const settings = studySettings(options, graph.edges);
   checkTruth(graph, options);

@@ -22,7 +22,14 @@ export interface AskedNames {
   readonly items: string;
 }
 
-/** Builds names from the user's own words. Throws if a word is too long or both are the same. */
+/**
+ * Builds names from the user's own words. Throws if a word is too long or both are the same.
+ * @example
+ * import { BipartiteGraph, sideNames } from 'graphex';
+ * const names = sideNames({ users: 'customers', items: 'products' });
+ * const graph = BipartiteGraph.fromEdges({ users: [0, 1], items: [0, 0], userCount: 2, itemCount: 1, names });
+ * console.log(graph.names.users.one);
+ */
 export function sideNames(asked: AskedNames): SideNames {
   const noun = (side: 'users' | 'items'): Noun => {
     const text = String(asked[side] ?? '').trim();

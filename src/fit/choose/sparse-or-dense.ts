@@ -25,6 +25,12 @@ const MOST_ITERATIONS = 100;
  * Continues a sparse fit twice: with a dense σ until the bound converges again, and with the sparse σ for the same number of
  * iterations. The common start keeps both fits in the same optimum, and equal work favours neither. So the difference is due
  * to the hyperparameters.
+ * @example
+ * import { fit, simulate, sparsityEvidence } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const options = { model: 'sparse', features: 4, iterations: 30 };
+ * const { difference } = await sparsityEvidence(graph, await fit(graph, options), options);
+ * console.log(difference); // above 0: the sparse model explains the data better
  */
 export async function sparsityEvidence(
   graph: BipartiteGraph,

@@ -58,6 +58,12 @@ export function foldBase(model: PosteriorModel, side: SideName): FoldBase {
 /**
  * Folds the vertices of one side of `graph` into the model. Vertices of the other side are matched by id. An edge to a vertex
  * that the model does not know is an InputError: drop these edges first. Vertices without edges get a posterior given no edge.
+ * @example
+ * import { BipartiteGraph, fit, foldIn } from 'graphex';
+ * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
+ * const { model } = await fit(graph, { features: 2 });
+ * const newcomers = await foldIn(model, BipartiteGraph.fromPairs([['dan', 'tea'], ['eve', 'milk']]));
+ * console.log(newcomers.count, newcomers.weightShape);
  */
 export async function foldIn(
   model: PosteriorModel,

@@ -16,7 +16,12 @@ export interface ValueColumn {
   readonly finish?: ((values: Float64Array) => Float64Array) | undefined;
 }
 
-/** The time of each edge, in milliseconds since 1970; for a pair that occurs several times, the first. */
+/**
+ * The time of each edge, in milliseconds since 1970; for a pair that occurs several times, the first.
+ * @example
+ * import { timeColumn } from 'graphex';
+ * console.log(timeColumn('timestamp').column);
+ */
 export function timeColumn(column: string | number): ValueColumn {
   return { column, role: 'time', parse: parseTime, keep: 'least', finish: timesOfYears };
 }

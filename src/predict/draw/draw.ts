@@ -35,6 +35,14 @@ export interface PredictiveDraw extends GraphStatistics {
 /**
  * Draws test graphs from a fitted model. `folded` is the posterior of the held-out users, from the fold-in part. Users without
  * an edge there are drawn as unseen. The same seed gives the same draws on any number of threads.
+ * @example
+ * import { drawPredictive, evaluateModel, fit, simulate, split } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const parts = split(graph, { testUsers: 0.3, testItems: 0.3, seed: 1 });
+ * const { model } = await fit(parts.train, { features: 4, iterations: 20 });
+ * const { folded } = await evaluateModel(model, parts, { draws: 0 });
+ * const draws = await drawPredictive(model, folded, parts, { draws: 3 });
+ * console.log(draws.map(({ edges }) => edges));
  */
 export async function drawPredictive(
   model: PosteriorModel,
