@@ -106,7 +106,7 @@ await idle(page);
 await shot(3, 'verdict');
 await button(page, 'Split and fit').click();
 if (!forManual) await shot(4, 'fit-before');
-await button(page, 'Fit').click();
+await button(page, 'Fit to understand').click();
 await page.locator('figure img').first().waitFor({ timeout: 60_000 });
 if (!forManual) await page.screenshot({ path: join(folder, '4-fit-under-way.png') });
 await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 120_000 });
@@ -121,6 +121,7 @@ await page.locator('tbody button').nth(3).click();
 await page.locator('.chosen li').first().waitFor();
 await shot(6, 'explore');
 await nav(page, 'Recommend').click();
+await button(page, 'Somebody new').click();
 if (!forManual) await shot(7, 'recommend-empty');
 for (const word of ['soviet', 'missil']) {
   await page.getByLabel('Find words').fill(word);
@@ -132,6 +133,25 @@ await shot(7, 'recommend');
 await nav(page, 'Save').click();
 await shot(8, 'report');
 if (!forManual) {
+  await nav(page, 'Recommend').click();
+  await button(page, 'A speech').click();
+  await page.locator('.chips button').first().click();
+  await page.locator('.sure').filter({ hasText: ':' }).waitFor();
+  await shot(7, 'recommend-user');
+  await nav(page, 'Growth').click();
+  await button(page, 'Forecast').click();
+  await page.locator('figure img').nth(1).waitFor({ timeout: 60_000 });
+  await shot(8, 'growth');
+  await nav(page, 'Is a split fair?').click();
+  for (const part of [0, 1]) {
+    const rows = ROWS.filter((_, at) => (at % 4 === 0) === (part === 1));
+    const buffer = Buffer.from(`user_id,rating,movie,timestamp\n${rows.join('\n')}\n`);
+    const file = { name: part === 0 ? 'train.csv' : 'test.csv', mimeType: 'text/csv', buffer };
+    await page.locator('.drop input').nth(part).setInputFiles(file);
+  }
+  await button(page, 'Check the split').click();
+  await button(page, 'Save the audit').waitFor({ timeout: 60_000 });
+  await shot(8, 'audit');
   await nav(page, 'Data').click();
   await page.setInputFiles('input[type=file]', {
     name: 'archive.csv',

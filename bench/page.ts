@@ -113,7 +113,7 @@ try {
     await idle(page);
     await button(page, 'Split and fit').click();
     const fitting = performance.now();
-    await button(page, 'Fit').click();
+    await button(page, 'Fit to understand').click();
     await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 240_000 });
     const fit = (performance.now() - fitting) / 1000;
     await nav(page, 'Explore').click();

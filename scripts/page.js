@@ -64,7 +64,7 @@ const session = await build({
     // A worker has no document to preload into.
     modulePreload: false,
     emptyOutDir: true,
-    rolldownOptions: { input: join(page, 'session.ts'), checks },
+    rolldownOptions: { input: join(page, 'session/session.ts'), checks },
   },
 });
 const [{ fileName }] = session.output.filter((chunk) => chunk.isEntry);

@@ -4,7 +4,7 @@ import { askedColumns } from '../attributes/columns.js';
 import type { ModelInfo } from '../attributes/info.js';
 import { type InfoReport, readSideInfo, unmatchedWords } from '../attributes/side-info.js';
 import type { BipartiteGraph, SideName } from '../graph/graph.js';
-import { readSideTable } from '../ingest/side-table.js';
+import { readSideTable } from '../ingest/side-file.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import type { CommandContext } from './command.js';
 

@@ -3,7 +3,7 @@
 import { catalogueOf } from '../attributes/info.js';
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
-import { readSideTable } from '../ingest/side-table.js';
+import { readSideTable } from '../ingest/side-file.js';
 import { titleList, titlesOf } from '../ingest/title-table.js';
 import { type TitleBook, titleBook } from '../predict/titles.js';
 import { shown } from '../text/untrusted.js';

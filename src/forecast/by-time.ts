@@ -83,7 +83,7 @@ export function testByTime(
 }
 
 /** The first time of each vertex of a side; `times` are in the order of the users' edges. */
-function firstTimes(graph: BipartiteGraph, times: Float64Array, side: SideName): Float64Array {
+export function firstTimes(graph: BipartiteGraph, times: Float64Array, side: SideName): Float64Array {
   const first = new Float64Array(graph[side].count).fill(Number.POSITIVE_INFINITY);
   labelEdges(graph, (user, item, edge) => {
     const v = side === 'users' ? user : item;

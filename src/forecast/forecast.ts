@@ -9,6 +9,7 @@ import { STREAMS } from '../math/streams.js';
 import { withDefaults } from '../options/check-options.js';
 import { FORECAST } from '../options/commands/forecast.js';
 import { type OptionsOf, value } from '../options/declare.js';
+import { option, optionError } from '../options/error.js';
 import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
@@ -17,6 +18,7 @@ import { type TimeTest, testByTime } from './by-time.js';
 import { type DegreeModel, fitDegreeModel, growthUntil, unseenForEver } from './degree-model.js';
 import { DEFAULT_ESTIMATOR, ESTIMATOR_NAMES, type EstimatorName } from './estimators.js';
 import { drawGrowth } from './model-draws.js';
+import { type NextPeriod, nextPeriod } from './next-period.js';
 import { countInterval, type Foreseen, type Projection, project, REACH, type Uncertain } from './project.js';
 
 const GIVEN = {
@@ -93,6 +95,8 @@ export interface GrowthForecast {
     | undefined;
   /** Why there are no draws from the model: they were not requested, or the data are too large to fit it by default. */
   readonly modelLeftOut: 'unasked' | 'large' | undefined;
+  /** The growth in the next period, if one was asked for. */
+  readonly next: NextPeriod | undefined;
   /** With the times of the edges: whether growth was exchangeable. */
   readonly time: { readonly tests: readonly TimeTest[]; readonly exchangeable: boolean } | undefined;
 }
@@ -116,11 +120,12 @@ export async function forecastGrowth(
   const settings = withDefaults({ ...FORECAST, ...GIVEN, ...TASK }, options);
   const { signal, onProgress, threads } = settings;
   const { until, trials, draws, seed, features, iterations } = settings;
-  const asked = { users: settings.usersTimes, items: settings.itemsTimes };
   if (graph.edges === 0) throw new InputError('the graph has no edges: there is nothing that could grow');
   if (options.times && options.times.length !== graph.edges) {
     throw new InputError(`times: ${options.times.length} for ${graph.edges} edges; give one for each`);
   }
+  const next = nextOf(graph, options);
+  const asked = { users: next?.times ?? settings.usersTimes, items: settings.itemsTimes };
   const random = randomStream(seed, STREAMS.backtests);
   const leftOut =
     draws === 0
@@ -209,8 +214,20 @@ export async function forecastGrowth(
         coverage: refusal.estimators[DEFAULT_ESTIMATOR]?.coverage,
       }),
     modelLeftOut: leftOut,
+    next,
     time: tests && { tests, exchangeable: tests.every(({ held }) => held) },
   });
+}
+
+function nextOf(graph: BipartiteGraph, { next, times, usersTimes }: ForecastOptions): NextPeriod | undefined {
+  if (next === undefined) return undefined;
+  if (usersTimes !== undefined) {
+    throw optionError`${option('next')} and ${option('usersTimes')} both say how the users grow; give one of them`;
+  }
+  if (!times) {
+    throw optionError`${option('next')} needs the time of each row: name its column with ${option('time')}`;
+  }
+  return nextPeriod(graph, times, next);
 }
 
 interface End {

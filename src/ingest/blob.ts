@@ -11,8 +11,9 @@ import { type BegunSource, fileFormat } from './formats/file-formats.js';
 import { shareFilter } from './intake/share-filter.js';
 import { TableTarget } from './intake/target.js';
 import { trimmed } from './intake/trim.js';
+import type { ValueColumn } from './intake/value-column.js';
 import { withNames } from './names.js';
-import type { ReadOptions, ReadResult, RejectSink } from './options.js';
+import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
 import { readerOptions } from './reader-options.js';
 
 /** A Blob with a name for messages; the ending of the name also helps to recognise the format. */
@@ -41,7 +42,9 @@ export async function readBlob(
   rejects?: RejectSink,
   shares?: IdShares,
 ): Promise<ReadResult> {
-  const asked = readerOptions(checkOptions({ ...READ_BLOB, ...TASK }, given));
+  // A further column comes from within: it is no option of anybody's.
+  const { value, ...plain } = given as ReaderOptions;
+  const asked = { ...readerOptions(checkOptions({ ...READ_BLOB, ...TASK }, plain)), value };
   const options = shares ? { ...asked, filter: shareFilter(shares, asked) } : asked;
   throwIfAborted(options.signal);
   const opened = await openBlob(source);
@@ -102,6 +105,18 @@ export async function openBlob({ name, blob }: NamedBlob): Promise<OpenedBlob> {
       return { name, blob: new Blob(parts) };
     },
   };
+}
+
+/** The same with a further number for each edge: a time (`timeColumn`), in the order of graph.users.neighbors. */
+export async function readBlobWithValues(
+  source: NamedBlob,
+  given: Parameters<typeof readBlob>[1],
+  value: ValueColumn,
+  shares?: IdShares,
+): Promise<ReadResult & { readonly values: Float64Array }> {
+  const options: ReaderOptions = { ...given, value };
+  const { values, ...result } = await readBlob(source, options, undefined, shares);
+  return { ...result, values: values! };
 }
 
 async function* resumed(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -8,9 +8,12 @@ import { keysOf, ownValue } from './formats/jsonl.js';
 import { decodeLine, linesOf } from './formats/lines.js';
 import { firstRows } from './formats/parquet.js';
 import { rowsOf, withoutMark } from './formats/scan.js';
+import { parseTime } from './intake/value-column.js';
 import type { ReadOptions } from './options.js';
 
 const ROWS = 8;
+/** Rows by which columns are guessed. */
+const LOOK = 200;
 /** The most columns and characters of the preview. */
 const COLUMNS = 40;
 const CELL = 80;
@@ -25,7 +28,12 @@ export interface TablePreview {
   readonly names: readonly string[];
   readonly rows: readonly (readonly string[])[];
   /** Names, or numbers as text, of the likely columns. */
-  readonly guess: { readonly users: string; readonly items: string; readonly count?: string };
+  readonly guess: {
+    readonly users: string;
+    readonly items: string;
+    readonly count?: string;
+    readonly time?: string;
+  };
 }
 
 /** Reads the beginning of a table; options replace guesses. */
@@ -36,26 +44,26 @@ export async function previewBlob(
   const opened = await openBlob(source);
   const format = fileFormat(opened).name;
   if (format === 'parquet') {
-    const { names, rows } = await firstRows(await opened.seekable(), ROWS, COLUMNS);
-    return { format, names, rows: rows.map(cut), guess: guessColumns(names, rows) };
+    const { names, rows } = await firstRows(await opened.seekable(), LOOK, COLUMNS);
+    return { format, names, rows: rows.slice(0, ROWS).map(cut), guess: guessColumns(names, rows) };
   }
   const { bytes, whole } = await beginning(opened.chunks);
   if (format === 'json lines') {
     const { names, rows } = await jsonRows(bytes);
-    return { format, names, rows: rows.map(cut), guess: guessColumns(names, rows) };
+    return { format, names, rows: rows.slice(0, ROWS).map(cut), guess: guessColumns(names, rows) };
   }
   const rows: string[][] = [];
   const { separator, header, columns } = shapeOf(source.name, bytes, whole, options);
   const { names } = columns;
   for (const { fields } of rowsOf(bytes, { separator, quoted: isQuoted(separator), whole })) {
-    if (rows.push(fields) > ROWS) break;
+    if (rows.push(fields) > LOOK) break;
   }
-  const data = rows.slice(header ? 1 : 0, header ? ROWS + 1 : ROWS);
+  const data = rows.slice(header ? 1 : 0, header ? LOOK + 1 : LOOK);
   const called = toldApart(names);
   return {
     ...{ format, separator, header },
     names: called.slice(0, COLUMNS),
-    rows: data.map(cut),
+    rows: data.slice(0, ROWS).map(cut),
     guess: guessColumns(names, data, called),
   };
 }
@@ -103,7 +111,7 @@ async function jsonRows(bytes: Uint8Array): Promise<{ names: string[]; rows: str
   })();
   for await (const lines of linesOf(all)) {
     for (const line of lines) {
-      if (rows.length === ROWS) break;
+      if (rows.length === LOOK) break;
       try {
         const written = decodeLine(line) ?? '';
         const row = JSON.parse(written);
@@ -133,6 +141,44 @@ const ITEMS =
 const COUNTS = /^(counts?|n|freq(uency)?|plays?|playcount|times|quantity|qty|occurrences)$/i;
 const NEVER = /^(rating|score|stars?|time(stamp)?|date|price|title|weight)/i;
 
+const TIMES = /^(time(stamp)?|date(time)?|day|when|created|at$|ts$)|(_|\b)(time(stamp)?|date|at)$/i;
+/** The times of unnamed columns: seconds or milliseconds since 1970, from 1990 to 2065. */
+const EPOCH = { least: 6.3e8, most: 3e9 };
+
+/** The column of times: one that is called so, or whose numbers are seconds or milliseconds since 1970. */
+function timeColumnOf(plain: readonly string[], rows: readonly (readonly string[])[]): number {
+  const areTimes = (at: number) =>
+    rows.length > 0 && rows.every((row) => typeof parseTime(row[at] ?? '') === 'number');
+  const isEpoch = (text = '') => {
+    const value = /^\d+$/.test(text) ? Number(text) : 0;
+    return [value, value / 1000].some((seconds) => seconds > EPOCH.least && seconds < EPOCH.most);
+  };
+  const named = plain.findIndex((name, at) => TIMES.test(name) && areTimes(at));
+  if (named >= 0) return named;
+  return plain.findIndex(
+    (name, at) => at > 1 && /^\d+$/.test(name) && rows.length > 0 && rows.every((row) => isEpoch(row[at])),
+  );
+}
+
+/** Ratings go up to this. */
+const MOST_RATING = 10;
+
+/**
+ * The count in a table of three columns without names: whole numbers, some above every rating, or most often 1. Ratings are
+ * whole numbers too, but few of them are 1.
+ */
+function unnamedCount(
+  names: readonly string[],
+  rows: readonly (readonly string[])[],
+  whole: (at: number) => boolean,
+): number {
+  const last = 2;
+  if (names.length !== 3 || names.some((name, at) => name !== String(at + 1)) || !whole(last)) return -1;
+  const values = rows.map((row) => Number(row[last]));
+  const ones = values.filter((value) => value === 1).length;
+  return values.some((value) => value > MOST_RATING) || 2 * ones > values.length ? last : -1;
+}
+
 /** The likely columns: by name, else the first two, as on the command line. `called`: what an option must say for each column. */
 export function guessColumns(
   names: readonly string[],
@@ -141,7 +187,8 @@ export function guessColumns(
 ): TablePreview['guess'] {
   const plain = names.map((name) => name.trim().replace(/^(fk|the)[_ -]/i, ''));
   const whole = (at: number) => rows.length > 0 && rows.every((row) => /^[1-9]\d{0,9}$/.test(row[at] ?? ''));
-  const count = plain.findIndex((name, at) => COUNTS.test(name) && whole(at));
+  const named = plain.findIndex((name, at) => COUNTS.test(name) && whole(at));
+  const count = named >= 0 ? named : unnamedCount(names, rows, whole);
   const free = (at: number) => at !== count && !NEVER.test(plain[at]);
   let items = plain.findIndex((name, at) => ITEMS.test(name) && free(at));
   let users = plain.findIndex((name, at) => USERS.test(name) && at !== items && free(at));
@@ -150,6 +197,7 @@ export function guessColumns(
     const best = plain.findIndex((_, at) => open(at) && free(at));
     return best >= 0 ? best : plain.findIndex((_, at) => open(at));
   };
+  const time = timeColumnOf(plain, rows);
   if (users < 0 && items < 0) users = next();
   if (users < 0) users = next(items);
   if (items < 0) items = next(users);
@@ -157,5 +205,6 @@ export function guessColumns(
     users: called[users] ?? '1',
     items: called[items] ?? '2',
     ...(count >= 0 && count !== users && count !== items ? { count: called[count] } : {}),
+    ...(time >= 0 && time !== users && time !== items ? { time: called[time] } : {}),
   };
 }

@@ -1,13 +1,14 @@
 // Reads small tables that go with the data: titles, lists of ids, batches of users. They are read whole, in any format.
 
 import { InputError, throwIfAborted } from '../errors.js';
+import type { ParquetSource } from '../parquet/rows.js';
+import { type NamedBlob, openBlob } from './blob.js';
 import { type BegunSource, fileFormat } from './formats/file-formats.js';
 import { guessSeparator, isQuoted } from './formats/guess.js';
 import { idTexts, keysOf } from './formats/jsonl.js';
 import { decodeLine, linesOf, MAX_LINE_BYTES } from './formats/lines.js';
 import { readParquetColumns } from './formats/parquet.js';
 import { rowsOf, type TextRow, withoutMark } from './formats/scan.js';
-import { openSource, withTemporaryFile } from './source.js';
 
 /** The most bytes of such a table. */
 const MAX_BYTES = 1 << 28;
@@ -33,27 +34,28 @@ export interface SideTableOptions {
 }
 
 /**
- * The rows of a file or of standard input (`-`), also with gzip. The first rows of a text choose its separator. Parquet and JSON lines
- * begin with a row of the columns' names, as line 0.
+ * The rows of an opened table. The first rows of a text choose its separator. Parquet and JSON lines begin with a row of the
+ * columns' names, as line 0. `inParquet` gives what Parquet is read from.
  */
-export async function readSideTable(path: string, options: SideTableOptions = {}): Promise<TextRow[]> {
-  const { separators, signal, pick = firstColumns } = options;
-  const source = await openSource(path, signal);
-  try {
-    const { name: format } = fileFormat(source);
-    if (format === 'parquet') {
-      const read = (file: string) => parquetRows(path, file, pick, signal);
-      return await (source.plainFile ? read(path) : withTemporaryFile(source, read));
-    }
-    if (format === 'json lines') return await jsonRows(source, pick, signal);
-    const bytes = await allBytes(source);
-    if (typeof separators !== 'function') return sideTable(bytes, source.name, separators);
-    const lines = sideTable(bytes.subarray(0, SAMPLE_BYTES), source.name, ['\n']);
-    const chosen = await separators(lines.slice(0, FIRST_LINES).map(({ fields }) => fields[0]));
-    return sideTable(bytes, source.name, chosen);
-  } finally {
-    source.close();
-  }
+export async function sideRows(
+  source: BegunSource,
+  inParquet: (read: (file: ParquetSource) => Promise<TextRow[]>) => Promise<TextRow[]>,
+  { separators, signal, pick = firstColumns }: SideTableOptions = {},
+): Promise<TextRow[]> {
+  const { name: format } = fileFormat(source);
+  if (format === 'parquet') return inParquet((file) => parquetRows(source.name, file, pick, signal));
+  if (format === 'json lines') return jsonRows(source, pick, signal);
+  const bytes = await allBytes(source);
+  if (typeof separators !== 'function') return sideTable(bytes, source.name, separators);
+  const lines = sideTable(bytes.subarray(0, SAMPLE_BYTES), source.name, ['\n']);
+  const chosen = await separators(lines.slice(0, FIRST_LINES).map(({ fields }) => fields[0]));
+  return sideTable(bytes, source.name, chosen);
+}
+
+/** The rows of a table in a Blob. */
+export async function readSideBlob(source: NamedBlob, options: SideTableOptions = {}): Promise<TextRow[]> {
+  const opened = await openBlob(source);
+  return sideRows(opened, async (read) => read(await opened.seekable()), options);
 }
 
 const firstColumns = (names: readonly string[]) => [...names.keys()].slice(0, MOST_COLUMNS);
@@ -89,7 +91,7 @@ function roomIn(name: string): (bytes: number) => void {
 
 async function parquetRows(
   name: string,
-  file: string,
+  file: ParquetSource,
   pick: (names: readonly string[]) => readonly number[],
   signal: AbortSignal | undefined,
 ): Promise<TextRow[]> {

@@ -41,7 +41,7 @@ export function titlesOf(
         'check that the titles belong to the items',
     );
   }
-  const header = ids.find(normalId(rows[0][id] ?? '', ids)) < 0 ? rows[0] : undefined;
+  const header = isId(rows[0][id] ?? '', ids) ? undefined : rows[0];
   const body = header ? rows.slice(1) : rows;
   const title = titleColumn(header, body, id, columns);
   const found = new Map<string, string>();
@@ -71,6 +71,12 @@ export function distinctHits(rows: readonly (readonly string[])[], column: numbe
     if (vertex >= 0) seen.add(vertex);
   }
   return seen.size;
+}
+
+/** Whether a cell is an id of the graph, or of an item that the graph does not have: digits where ids are digits. */
+function isId(text: string, ids: VertexIds): boolean {
+  const id = normalId(text, ids);
+  return ids.find(id) >= 0 || [id, ids.at(0)].every((one) => /^\d+$/.test(one));
 }
 
 /** An id as the graph writes it: 0000008 is 8 if ids are whole numbers. */

@@ -1,26 +1,35 @@
 // The actions of the page: from a table to a verdict, a fit and a list.
 
 import { batch } from '@preact/signals';
-import { forgetTitles } from './components/item-name.js';
-import { learnRate, learnReading } from './estimate.js';
-import type { FitChoice, ModelSummary, SampleName } from './protocol.js';
+import { forgetTitles, learnPackedTitles } from './components/item-name.js';
+import { learnRate, learnReading, learnSpeed } from './estimate.js';
+import type { FitChoice, FoundTitles, ModelSummary, Purpose, SampleName } from './protocol.js';
 import { answerBy, ask } from './session-client.js';
 import {
+  audited,
+  auditFiles,
   change,
   check,
+  comparison,
   complain,
+  customer,
   evaluation,
+  forecast,
   go,
   likes,
   liveFit,
   machine,
-  model,
+  models,
   offered,
   opened,
+  preferred,
   preview,
   problem,
   settings,
   source,
+  step,
+  titles,
+  titlesFile,
 } from './state.js';
 import { perform } from './work.js';
 
@@ -31,15 +40,41 @@ function forget(): void {
   batch(() => {
     opened.value = undefined;
     check.value = undefined;
-    forgetFit();
+    titles.value = undefined;
+    forecast.value = undefined;
+    forgetFits();
   });
 }
 
-function forgetFit(): void {
-  liveFit.value = undefined;
-  model.value = undefined;
-  evaluation.value = undefined;
+function forgetFits(): void {
+  models.value = {};
+  preferred.value = undefined;
+  customer.value = undefined;
   likes.value = [];
+  forgetResults();
+}
+
+/** What was found with the models so far. */
+function forgetResults(): void {
+  liveFit.value = undefined;
+  evaluation.value = undefined;
+  comparison.value = undefined;
+}
+
+/** From now on a reload would lose something. */
+export function begun(): void {
+  document.documentElement.dataset.begun = 'yes';
+}
+
+/** Opens a file that was chosen or dropped. After the table, a second table has the titles of its items. */
+export function openFile(file: File): void {
+  if (step.value === 'audit') {
+    takeForAudit(file);
+    return;
+  }
+  begun();
+  const second = step.value !== 'start' && step.value !== 'columns' && !/\.safetensors$/i.test(file.name);
+  void (second ? openTitles(file.name, file) : openBlob(file.name, file));
 }
 
 /** Opens a file that was dropped, chosen, pasted or fetched: a model, or a table whose columns are shown next. */
@@ -52,15 +87,17 @@ export async function openBlob(name: string, blob: Blob): Promise<void> {
   if (!looked) return;
   batch(() => {
     forget();
+    titlesFile.value = undefined;
     source.value = { kind: 'blob', name, blob };
     preview.value = looked;
-    const { users, items, count } = settings.value;
+    const { users, items, count, time } = settings.value;
     const known = (column: string | undefined) =>
       column !== undefined && looked.names.includes(column) ? column : undefined;
     change({
       users: known(users) ?? looked.guess.users,
       items: known(items) ?? looked.guess.items,
       count: known(count) ?? looked.guess.count,
+      time: known(time) ?? looked.guess.time,
       sep: undefined,
       header: undefined,
     });
@@ -79,7 +116,7 @@ export async function lookAgain(sep: string | undefined, header: boolean | undef
   if (!looked) return;
   batch(() => {
     preview.value = looked;
-    change({ sep, header, ...looked.guess, count: looked.guess.count });
+    change({ sep, header, ...looked.guess, count: looked.guess.count, time: looked.guess.time });
   });
 }
 
@@ -111,9 +148,11 @@ export async function openUrl(address: string): Promise<void> {
 export async function openSample(name: SampleName): Promise<void> {
   batch(() => {
     forget();
+    titlesFile.value = undefined;
     preview.value = undefined;
     source.value = { kind: 'sample', name };
     change({ users: undefined, items: undefined, count: undefined, sep: undefined, header: undefined });
+    change({ time: undefined });
   });
   await readTable();
 }
@@ -141,6 +180,22 @@ export async function readTable(): Promise<void> {
   go('verdict');
   askMachine();
   await runCheck();
+  // Titles belong to the ids of the table as it is read now.
+  if (titlesFile.value) await openTitles(titlesFile.value.name, titlesFile.value.blob);
+}
+
+/** Opens a second table with the titles of the items. */
+export async function openTitles(name: string, blob: Blob): Promise<void> {
+  const found = await perform(`Looking for titles in ${name}.`, 'titles', { name, blob });
+  if (!found) return;
+  await takeTitles(found);
+  titlesFile.value = { name, blob };
+}
+
+async function takeTitles({ ids, titles: texts, ...rest }: FoundTitles): Promise<void> {
+  forgetTitles();
+  await learnPackedTitles(ids, texts);
+  titles.value = rest;
 }
 
 export async function runCheck(): Promise<void> {
@@ -169,39 +224,107 @@ export async function thin(users: number, items: number): Promise<void> {
   const part = await perform('Thinning.', 'thin', { users, items, seed: settings.value.seed });
   if (!part) return;
   batch(() => {
-    forgetFit();
+    forecast.value = undefined;
+    forgetFits();
     change({ keepUsers: users, keepItems: items });
     opened.value = part;
   });
   await runCheck();
 }
 
-export function fitChoice(): FitChoice {
+export function fitChoice(purpose: Purpose): FitChoice {
   const { seed, features, model: kind, iterations, engine, holdOut, testUsers, testItems } = settings.value;
   return {
-    ...{ seed, features, iterations, engine },
+    ...{ purpose, seed, features, iterations, engine },
     model: kind,
     split: holdOut ? { testUsers, testItems, seed } : undefined,
   };
 }
 
-export async function runFit(): Promise<void> {
-  forgetFit();
-  const fitted = await perform('Fitting.', 'fit', fitChoice(), {
+/** The split of the models that are held, as settings. */
+let heldSplit = '';
+
+/** Fits a model, and compares its lists with those of the other one on the held-out users. */
+export async function runFit(purpose: Purpose): Promise<void> {
+  const choice = fitChoice(purpose);
+  const { [purpose]: _, ...others } = models.value;
+  const split = JSON.stringify(choice.split ?? null);
+  batch(() => {
+    forgetResults();
+    // The session forgets a model of another split, too.
+    models.value = split === heldSplit ? others : {};
+  });
+  heldSplit = split;
+  const fitted = await perform('Fitting.', 'fit', choice, {
     onPartial: (live) => {
       liveFit.value = live;
     },
   });
   if (!fitted) return;
-  model.value = fitted;
-  const { edges } = fitted.split?.train ?? opened.value!;
-  learnRate(edges, fitted.features ?? 1, fitted.iterations, fitted.seconds ?? 0);
+  models.value = { ...models.value, [purpose]: fitted };
+  learnRate(
+    purpose,
+    fitted.split?.train ?? opened.value!,
+    fitted.features ?? 1,
+    fitted.iterations,
+    fitted.seconds ?? 0,
+  );
+  if (fitted.split) void runComparison();
 }
 
+/** Compares the lists of the models. It does not stop other work, and other work does not stop it. */
+export async function runComparison(): Promise<void> {
+  const { seed, n } = settings.value;
+  const compared = models.value;
+  try {
+    const found = await ask('compare', { seed, n }).answer;
+    if (models.value === compared) comparison.value = found;
+  } catch (error) {
+    complain(error instanceof Error ? error.message : String(error), 'fit');
+  }
+}
+
+/** The draws of the model that describes the data against the test part, and the lists of all models. */
 export async function runEvaluation(): Promise<void> {
-  const { seed, n, draws } = settings.value;
-  const found = await perform('Does it predict?', 'evaluate', { seed, n, draws });
+  const { seed, draws } = settings.value;
+  if (!comparison.value) void runComparison();
+  if (!models.value.understand) return;
+  const found = await perform('Does it predict?', 'evaluate', { seed, draws });
   if (found) evaluation.value = found;
+}
+
+/** Multiples of the users; the others are periods. */
+const MULTIPLES: Readonly<Record<string, number>> = { half: 1.5, twice: 2, five: 5 };
+
+export async function runForecast(): Promise<void> {
+  const { time, growth, seed } = settings.value;
+  const multiple = MULTIPLES[growth];
+  const found = await perform('How will it grow?', 'forecast', {
+    ...{ time, seed, usersTimes: multiple ?? 1 },
+    next: multiple === undefined ? growth : undefined,
+  });
+  if (found) forecast.value = found;
+}
+
+/** Takes a table of the audit: the one that its name says, else the one that is still missing. */
+export function takeForAudit(file: File, part?: 'train' | 'test'): void {
+  begun();
+  const named = /test|valid|holdout/i.test(file.name)
+    ? 'test'
+    : /train/i.test(file.name)
+      ? 'train'
+      : undefined;
+  const missing = auditFiles.value.train ? 'test' : 'train';
+  audited.value = undefined;
+  auditFiles.value = { ...auditFiles.value, [part ?? named ?? missing]: { name: file.name, blob: file } };
+}
+
+export async function runAudit(): Promise<void> {
+  const { train, test } = auditFiles.value;
+  if (!train || !test) return;
+  audited.value = undefined;
+  const found = await perform('Is the split fair?', 'audit', { train, test, seed: settings.value.seed });
+  if (found) audited.value = found;
 }
 
 async function openModel(name: string, blob: Blob): Promise<void> {
@@ -209,10 +332,12 @@ async function openModel(name: string, blob: Blob): Promise<void> {
   if (!found) return;
   batch(() => {
     forget();
+    titlesFile.value = undefined;
     source.value = undefined;
     preview.value = undefined;
-    model.value = found;
+    models.value = { [found.purpose]: found };
   });
+  if (found.titles) await takeTitles(found.titles);
   askMachine();
   go(found.features === undefined ? 'recommend' : 'explore');
 }
@@ -243,9 +368,10 @@ export async function openServed(found: ModelSummary): Promise<void> {
   const { serverAnswers } = await import('./server-model.js');
   batch(() => {
     forget();
+    titlesFile.value = undefined;
     source.value = undefined;
     preview.value = undefined;
-    model.value = found;
+    models.value = { [found.purpose]: found };
   });
   answerBy(serverAnswers);
   go(found.features === undefined ? 'recommend' : 'explore');
@@ -256,6 +382,7 @@ function askMachine(): void {
   if (machine.value) return;
   ask('machine', undefined).answer.then(
     (found) => {
+      learnSpeed(found.burst);
       machine.value = found;
     },
     () => undefined,

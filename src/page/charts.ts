@@ -1,11 +1,14 @@
 // The charts of the reports, in a chunk of their own that is fetched with the first chart.
 
 import type { PredictiveCheck } from '../evaluate/predictive.js';
+import type { GrowthForecast } from '../forecast/forecast.js';
+import { SIDES, type SideName } from '../graph/graph.js';
 import type { ModelKind } from '../options/names.js';
 import { boundChart } from '../report/charts/bound.js';
 import { type Chart, drawChart } from '../report/charts/chart.js';
 import { degreesChart } from '../report/charts/degrees.js';
 import { densityChart } from '../report/charts/density.js';
+import { growthChart } from '../report/charts/growth.js';
 import { type ChartPair, inBothWidths, predictionPair, predictivePair } from '../report/charts/narrow.js';
 import { MODEL_TITLES } from '../report/words/page.js';
 import type { SparsityCheck } from '../sparsity/check.js';
@@ -52,6 +55,15 @@ export function checkCharts(check: SparsityCheck): Readonly<Record<'density' | '
     items: { histogram: degrees.items.histogram, fit: sigma.items.likelihood },
   };
   return { density: inBothWidths(densityChart(check)), degrees: inBothWidths(degreesChart(sides, names)) };
+}
+
+/** The curve of each side that has one. */
+export function growthOf(
+  { sides }: GrowthForecast,
+  names: SideNames,
+): Readonly<Partial<Record<SideName, ChartPair>>> {
+  const drawn = SIDES.filter((side) => sides[side].curve.length > 1);
+  return Object.fromEntries(drawn.map((side) => [side, inBothWidths(growthChart(side, sides[side], names))]));
 }
 
 /** The prediction chart of one model. */

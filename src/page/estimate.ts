@@ -1,19 +1,36 @@
 // Rough estimates of memory and time before work starts. The first rates are round guesses. Once this tab has read or fitted
 // something, its own speed is used. bench/page.ts measures the rates of a machine.
 
+import type { Purpose } from './protocol.js';
+
 /** Bytes of a row while it is read: the pair, both orders of edges, and a share of the ids. */
 const ROW_BYTES = 40;
 /** Rows a second. */
 const ROWS_A_SECOND = 600_000;
-/** Edges × features × sweeps a second, for one thread. */
-const FIT_RATE = 30e6;
+/** Edges × features × sweeps a second, for one thread. A vertex takes as long as this many edges. */
+const FIT_RATE = 120e6;
+const VERTEX_EDGES = 8;
 /** Sweeps that most fits take to converge. */
 const USUAL_SWEEPS = 150;
+/** Edges a second of a ranker for one thread, what it takes beyond that, and its features: members and blend together. */
+const RANKER_RATE = 3_500;
+const RANKER_SECONDS = 1;
+const RANKER_FEATURES = 400;
 /** Bytes of a vertex and feature: shapes, rates and activities in float32. */
 const FACTOR_BYTES = 16;
 
+/** Milliseconds of `burst` on the machine of these rates, and the least and largest multiple of its speed that is believed. */
+const BURST_MS = 3.6;
+const SPEEDS = { least: 1 / 16, most: 4 };
+let speed = 1;
+
+/** Learns from the time of a short computation how fast this machine is. */
+export function learnSpeed(milliseconds: number): void {
+  speed = Math.min(SPEEDS.most, Math.max(SPEEDS.least, BURST_MS / milliseconds));
+}
+
 let readRate: number | undefined;
-let fitRate: number | undefined;
+const fitRates: Partial<Record<Purpose, number>> = {};
 
 /** Remembers how fast rows were read. */
 export function learnReading(rows: number, seconds: number): void {
@@ -21,8 +38,22 @@ export function learnReading(rows: number, seconds: number): void {
 }
 
 /** Remembers how fast a fit was. */
-export function learnRate(edges: number, features: number, sweeps: number, seconds: number): void {
-  if (seconds > 0.5) fitRate = (edges * features * sweeps) / seconds;
+export function learnRate(
+  purpose: Purpose,
+  { users, items, edges }: Size,
+  features: number,
+  sweeps: number,
+  seconds: number,
+): void {
+  if (seconds < 0.5) return;
+  const work = (edges + VERTEX_EDGES * (users + items)) * features * sweeps;
+  fitRates[purpose] = (purpose === 'recommend' ? edges : work) / seconds;
+}
+
+export interface Size {
+  readonly users: number;
+  readonly items: number;
+  readonly edges: number;
 }
 
 export interface Need {
@@ -31,19 +62,27 @@ export interface Need {
 }
 
 export function needToRead(rows: number): Need {
-  return { bytes: rows * ROW_BYTES, seconds: rows / (readRate ?? ROWS_A_SECOND) };
+  return { bytes: rows * ROW_BYTES, seconds: rows / (readRate ?? ROWS_A_SECOND * speed) };
 }
 
 export function needToFit(
-  { users, items, edges }: { readonly users: number; readonly items: number; readonly edges: number },
+  purpose: Purpose,
+  { users, items, edges }: Size,
   features: number,
   iterations: number,
   threads: number,
 ): Need {
-  const rate = fitRate ?? FIT_RATE * threads;
+  if (purpose === 'recommend') {
+    return {
+      bytes: edges * ROW_BYTES + (users + items) * RANKER_FEATURES * FACTOR_BYTES,
+      seconds: RANKER_SECONDS + edges / (fitRates.recommend ?? RANKER_RATE * threads * speed),
+    };
+  }
+  const rate = fitRates.understand ?? FIT_RATE * threads * speed;
   return {
     bytes: edges * ROW_BYTES + (users + items) * features * FACTOR_BYTES,
-    seconds: (edges * features * Math.min(iterations, USUAL_SWEEPS)) / rate,
+    seconds:
+      ((edges + VERTEX_EDGES * (users + items)) * features * Math.min(iterations, USUAL_SWEEPS)) / rate,
   };
 }
 

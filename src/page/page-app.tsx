@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { machineWords } from '../report/words/page.js';
+import { openFile } from './actions.js';
 import { lazy } from './components/lazy.js';
 import { Problem, Working } from './components/working.js';
 import { go, machine, model, reachable, STEPS, type StepName, step } from './state.js';
@@ -13,6 +14,8 @@ const TITLES: Readonly<Record<StepName, string>> = {
   predict: 'Does it predict?',
   explore: 'Explore',
   recommend: 'Recommend',
+  forecast: 'Growth',
+  audit: 'Is a split fair?',
   report: 'Save',
 };
 
@@ -24,6 +27,8 @@ const VIEWS = {
   predict: lazy(() => import('./steps/predict-step.js')),
   explore: lazy(() => import('./steps/explore-step.js')),
   recommend: lazy(() => import('./steps/recommend-step.js')),
+  forecast: lazy(() => import('./steps/forecast-step.js')),
+  audit: lazy(() => import('./steps/audit-step.js')),
   report: lazy(() => import('./steps/report-step.js')),
 };
 
@@ -41,6 +46,21 @@ export function App() {
     const { activeElement } = document;
     if (!steps.current!.contains(activeElement)) content.current!.focus({ preventScroll: true });
   }, [now]);
+  useEffect(() => {
+    // A file may be dropped anywhere; it must not replace the page.
+    const stop = (event: DragEvent) => event.preventDefault();
+    const drop = (event: DragEvent) => {
+      event.preventDefault();
+      const [file] = event.dataTransfer?.files ?? [];
+      if (file) openFile(file);
+    };
+    window.addEventListener('dragover', stop);
+    window.addEventListener('drop', drop);
+    return () => {
+      window.removeEventListener('dragover', stop);
+      window.removeEventListener('drop', drop);
+    };
+  }, []);
   useEffect(() => {
     // On a phone only some steps are visible: the list scrolls to the current one.
     const list = steps.current!;

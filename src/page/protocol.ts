@@ -1,7 +1,9 @@
 // Requests of the page to its session, the worker that holds data and model, and their answers: plain values only.
 
+import type { SplitAudit } from '../audit/audit.js';
 import type { PackedError } from '../errors.js';
 import type { PredictiveCheck } from '../evaluate/predictive.js';
+import type { GrowthForecast } from '../forecast/forecast.js';
 import type { NamedBlob } from '../ingest/blob.js';
 import type { ReadCounts, ReadGuess } from '../ingest/options.js';
 import type { TablePreview } from '../ingest/preview.js';
@@ -84,7 +86,13 @@ export interface SplitChoice {
   readonly seed: number;
 }
 
+/** What a model is for: to describe the data, or to make lists (a ranker). */
+export const PURPOSES = ['understand', 'recommend'] as const;
+export type Purpose = (typeof PURPOSES)[number];
+
 export interface FitChoice {
+  readonly purpose: Purpose;
+  /** Features, kind and iterations are those of a model that describes; a ranker has its own. */
   readonly features: number;
   readonly model: 'auto' | 'sparse' | 'dense';
   readonly iterations: number;
@@ -96,6 +104,7 @@ export interface FitChoice {
 
 /** The state of a fit in progress. */
 export interface LiveFit {
+  readonly purpose: Purpose;
   readonly split?: SplitSummary | undefined;
   readonly bounds: readonly (readonly [number, number])[];
   readonly predictive?: PredictiveCheck | undefined;
@@ -104,6 +113,7 @@ export interface LiveFit {
 }
 
 export interface ModelSummary {
+  readonly purpose: Purpose;
   readonly source: string;
   readonly type: 'posterior' | 'ranker';
   readonly kind: string;
@@ -123,14 +133,30 @@ export interface ModelSummary {
   readonly threads: number | undefined;
   readonly sides: readonly string[];
   readonly split: SplitSummary | undefined;
+  /** The titles that a model file has. */
+  readonly titles?: FoundTitles | undefined;
   /** Whether the model is on the server that sent the page. */
   readonly served?: true | undefined;
 }
 
 export interface Score {
-  readonly name: string;
+  /** The model, or undefined for the list of popular items. */
+  readonly purpose: Purpose | undefined;
   readonly recall: number;
   readonly ndcg: number;
+}
+
+/** How well each model lists the hidden items of the held-out users. */
+export interface Comparison {
+  /** The best first. */
+  readonly scores: readonly Score[];
+  /** The model whose lists are better. */
+  readonly best: Purpose;
+  readonly n: number;
+  /** Held-out users. */
+  readonly users: number;
+  /** What the figures leave out, in words. */
+  readonly leftOut: string;
 }
 
 export interface EvaluationSummary {
@@ -138,11 +164,8 @@ export interface EvaluationSummary {
   readonly kind: ModelKind;
   readonly features: number;
   readonly names: SideNames;
-  /** Sentences about the figures: their meaning, their intervals, and what they leave out. */
+  /** Sentences about the figures: their meaning, and their intervals. */
   readonly words: readonly string[];
-  readonly scores: readonly Score[];
-  readonly n: number;
-  readonly users: number;
 }
 
 export interface ItemMap {
@@ -155,6 +178,9 @@ export interface ItemMap {
   readonly names: PackedNames;
 }
 
+/** The one to recommend for: a user of the data or of the model, or somebody new who has these items. */
+export type Asker = { readonly user: string } | { readonly likes: readonly string[] };
+
 export interface Listed {
   readonly item: string;
   readonly score: number;
@@ -164,6 +190,8 @@ export interface Listed {
 }
 
 export interface Answer {
+  /** The user's items, the most common first; not more than fit on a screen. */
+  readonly has: { readonly items: readonly string[]; readonly total: number };
   readonly items: readonly Listed[];
   /** The confidence of the list, in words. */
   readonly sure: string | undefined;
@@ -186,20 +214,61 @@ export interface FoundItems {
   readonly total?: number | undefined;
 }
 
+export interface FoundUsers {
+  readonly users: readonly { readonly user: string; readonly items: number }[];
+  readonly total: number;
+}
+
+/** Titles that were found in a table. */
+export interface FoundTitles {
+  readonly source: string;
+  /** Items that have a title, and all items. */
+  readonly matched: number;
+  readonly of: number;
+  /** The columns of ids and of titles. */
+  readonly columns: { readonly id: string; readonly title: string };
+  /** Ids and titles, one after the other. */
+  readonly ids: PackedNames;
+  readonly titles: PackedNames;
+}
+
 export interface NearItem extends SimilarItem {
   readonly at?: number | undefined;
+}
+
+export interface Forecast {
+  readonly found: GrowthForecast;
+  readonly names: SideNames;
+  /** Whether the data have counts, which a forecast ignores. */
+  readonly multigraph: boolean;
+}
+
+/** The columns of a table of an audit, as they were guessed. */
+export interface AuditedColumns {
+  readonly users: string;
+  readonly items: string;
+  readonly time?: string | undefined;
+}
+
+export interface Audited {
+  readonly audit: SplitAudit;
+  readonly names: SideNames;
+  readonly columns: { readonly train: AuditedColumns; readonly test: AuditedColumns };
 }
 
 export interface Machine {
   readonly isolated: boolean;
   readonly cores: number;
+  /** Milliseconds of a short computation: how fast this machine is. */
+  readonly burst: number;
   readonly gpu: { readonly available: boolean; readonly software: boolean; readonly detail: string };
 }
 
 /** Files that can be saved. */
 export type Export =
-  | { readonly what: 'model' }
+  | { readonly what: 'model'; readonly purpose: Purpose }
   | { readonly what: 'features' }
+  | { readonly what: 'lists'; readonly by: Purpose; readonly n: number; readonly format: 'csv' | 'parquet' }
   | { readonly what: 'list'; readonly list: UserList; readonly format: ListsKind }
   | {
       readonly what: 'edges';
@@ -215,13 +284,22 @@ export interface Api {
   thin: [IdShares, Opened, never];
   check: [{ seed: number }, SparsityCheck, SparsityCheck];
   fit: [FitChoice, ModelSummary, LiveFit];
-  evaluate: [{ seed: number; n: number; draws: number }, EvaluationSummary, never];
+  compare: [{ seed: number; n: number }, Comparison, never];
+  evaluate: [{ seed: number; draws: number }, EvaluationSummary, never];
   openModel: [NamedBlob, ModelSummary, never];
   features: [{ n: number }, DescribedFeature[], never];
   map: [{ seed: number }, ItemMap, never];
   similar: [{ item: string; n: number }, NearItem[], never];
   find: [{ text: string; n: number; feature?: number | undefined }, FoundItems, never];
-  recommend: [{ likes: readonly string[]; n: number }, Answer, Answer];
+  findUsers: [{ text: string; n: number }, FoundUsers, never];
+  titles: [NamedBlob, FoundTitles, never];
+  recommend: [{ asker: Asker; n: number; by: Purpose }, Answer, Answer];
+  forecast: [
+    { time: string | undefined; next: string | undefined; usersTimes: number; seed: number },
+    Forecast,
+    never,
+  ];
+  audit: [{ train: NamedBlob; test: NamedBlob; seed: number }, Audited, never];
   study: [{ seed: number; features: number }, StudyResults, never];
   export: [Export, { name: string; blob: Blob }, never];
 }

@@ -2,14 +2,17 @@
 
 import { type Chart, drawChart } from '../report/charts/chart.js';
 import { checkPictures } from '../report/charts/check.js';
+import { growthPictures } from '../report/charts/growth.js';
 import { studyPicturesInTurn } from '../report/charts/study.js';
+import { renderAuditPage } from '../report/pages/audit.js';
 import { renderCheckPage } from '../report/pages/check.js';
+import { renderForecastPage } from '../report/pages/forecast.js';
 import { renderStudyPage } from '../report/pages/study.js';
 import { resultsJson } from '../report/terminal/study.js';
 import type { SparsityCheck } from '../sparsity/check.js';
 import type { StudyResults } from '../study/results.js';
 import { VERSION } from '../version.js';
-import type { Opened } from './protocol.js';
+import type { Audited, Forecast, Opened } from './protocol.js';
 import { inOwnTask } from './work.js';
 
 const newDocument = () => document.implementation.createHTMLDocument('');
@@ -23,6 +26,19 @@ export function checkReport(data: Opened, check: SparsityCheck, seed: number): s
     ...{ version: VERSION, seed, fingerprint: data.fingerprint },
     charts: checkPictures(newDocument(), check),
   });
+}
+
+export function forecastReport(
+  { source, fingerprint }: Opened,
+  { found, names }: Forecast,
+  seed: number,
+): string {
+  const charts = growthPictures(newDocument(), found, names);
+  return renderForecastPage({ source, found, names, charts, version: VERSION, seed, fingerprint });
+}
+
+export function auditReport(source: string, { audit, names }: Audited, seed: number): string {
+  return renderAuditPage({ source, audit, names, version: VERSION, seed });
 }
 
 /** The files of a study. */

@@ -62,7 +62,7 @@ export async function servedModel(): Promise<ModelSummary | 'locked' | undefined
   if (!current) return undefined;
   const { kind, features, users, items, names } = current;
   return {
-    ...{ source: 'this server', type: 'posterior', kind, users, items, served: true },
+    ...{ purpose: 'understand', source: 'this server', type: 'posterior', kind, users, items, served: true },
     names: sideNames(names),
     features: features || undefined,
     ...{ bound: undefined, bounds: [], iterations: 0, converged: true, seconds: undefined },
@@ -115,16 +115,18 @@ export const serverAnswers: ServerAnswers = {
     learnTitles(items);
     return { items };
   },
-  async recommend({ likes, n }, signal) {
+  async recommend({ asker, n }, signal) {
     const began = performance.now();
-    const list = (more: object) => asked<Recommended>('v1/recommend', signal, { likes, n, ...more });
+    const list = (more: object) => asked<Recommended>('v1/recommend', signal, { ...asker, n, ...more });
     const { items, confidence } = await list({ explain: true, confidence: true }).catch((error) => {
       // Some models have no confidence; their lists are still valid.
       if (error instanceof Refused && error.status === 422) return list({});
       throw error;
     });
     learnTitles(items);
+    const has = 'likes' in asker ? asker.likes : [];
     return {
+      has: { items: has, total: has.length },
       items: items.map(({ explanation, ...entry }) => ({
         ...entry,
         reasons: explanation && {

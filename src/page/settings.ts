@@ -14,6 +14,9 @@ function atMost(max: number, { min, default: usual, meaning }: typeof RECOMMEND.
   return whole({ min, max, default: usual, meaning });
 }
 
+/** How far a forecast looks: a period, or a multiple of the users. */
+export const GROWTHS = ['month', 'quarter', 'year', 'half', 'twice', 'five'] as const;
+
 /** Every setting as an option. The page shows lists of at most 200 items and draws at most 2,000 graphs. */
 export const SETTINGS = {
   seed: BOUND.seed,
@@ -26,6 +29,7 @@ export const SETTINGS = {
   testItems: SPLIT.testItems,
   draws: atMost(2000, EVALUATE.draws),
   n: atMost(200, RECOMMEND.n),
+  growth: oneOf(GROWTHS, { default: 'twice', meaning: 'how far the data grow' }),
   keepUsers: THIN.users,
   keepItems: THIN.items,
 };
@@ -38,14 +42,17 @@ type Value<O> = O extends { readonly values: readonly (infer V)[] }
     : number;
 
 /** Everything that decides the results. */
-export type Settings = ReadChoice & { readonly [K in keyof Declared]: Value<Declared[K]> };
+export type Settings = ReadChoice & {
+  /** The column of times, for forecasts. */
+  readonly time?: string | undefined;
+} & { readonly [K in keyof Declared]: Value<Declared[K]> };
 
 export const DEFAULTS = Object.fromEntries(
   Object.entries(SETTINGS).map(([name, option]) => [name, option.default]),
 ) as unknown as Settings;
 
 /** Settings without a declared default: the choice of columns. */
-const TEXTS = ['users', 'items', 'count', 'sep'] as const;
+const TEXTS = ['users', 'items', 'count', 'time', 'sep'] as const;
 const FLAGS = ['header', 'multigraph', 'setAside'] as const;
 
 /** The settings of an address. Wrong values are ignored: an address may come from anyone. */

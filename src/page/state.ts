@@ -2,9 +2,22 @@
 // are.
 
 import { computed, effect, signal } from '@preact/signals';
+import type { NamedBlob } from '../ingest/blob.js';
 import type { TablePreview } from '../ingest/preview.js';
 import type { SparsityCheck } from '../sparsity/check.js';
-import type { EvaluationSummary, LiveFit, Machine, ModelSummary, Opened, Source } from './protocol.js';
+import type {
+  Audited,
+  Comparison,
+  EvaluationSummary,
+  Forecast,
+  FoundTitles,
+  LiveFit,
+  Machine,
+  ModelSummary,
+  Opened,
+  Purpose,
+  Source,
+} from './protocol.js';
 import { DEFAULTS, type Settings, settingsFrom } from './settings.js';
 
 export const STEPS = [
@@ -15,6 +28,8 @@ export const STEPS = [
   'predict',
   'explore',
   'recommend',
+  'forecast',
+  'audit',
   'report',
 ] as const;
 export type StepName = (typeof STEPS)[number];
@@ -26,9 +41,31 @@ export const preview = signal<TablePreview | undefined>(undefined);
 export const opened = signal<Opened | undefined>(undefined);
 export const check = signal<SparsityCheck | undefined>(undefined);
 export const liveFit = signal<LiveFit | undefined>(undefined);
-export const model = signal<ModelSummary | undefined>(undefined);
+/** The models that were fitted or opened. */
+export const models = signal<Readonly<Partial<Record<Purpose, ModelSummary>>>>({});
+/** The model to explore: the one that describes the data, else the ranker. */
+export const model = computed(() => models.value.understand ?? models.value.recommend);
 export const evaluation = signal<EvaluationSummary | undefined>(undefined);
+export const comparison = signal<Comparison | undefined>(undefined);
+/** The model that the visitor wants the lists of. */
+export const preferred = signal<Purpose | undefined>(undefined);
+/** The model that makes the lists: the preferred one, else the better one on held-out users, else the ranker. */
+export const lister = computed<Purpose>(() => {
+  const { understand, recommend } = models.value;
+  if (!understand || !recommend) return recommend ? 'recommend' : 'understand';
+  return preferred.value ?? comparison.value?.best ?? 'recommend';
+});
 export const likes = signal<readonly string[]>([]);
+/** The user to recommend for; undefined: somebody new. */
+export const customer = signal<string | undefined>(undefined);
+/** The forecast of the data, and the audit of two tables. */
+export const forecast = signal<Forecast | undefined>(undefined);
+export const audited = signal<Audited | undefined>(undefined);
+/** The two tables of the audit. */
+export const auditFiles = signal<Readonly<Partial<Record<'train' | 'test', NamedBlob>>>>({});
+/** The table of titles, and what was found in it. */
+export const titlesFile = signal<{ readonly name: string; readonly blob: Blob } | undefined>(undefined);
+export const titles = signal<Omit<FoundTitles, 'ids' | 'titles'> | undefined>(undefined);
 export const machine = signal<Machine | undefined>(undefined);
 /** The model of the server that sent this page; 'locked' if the server asks for a key. */
 export const offered = signal<ModelSummary | 'locked' | undefined>(undefined);
@@ -44,6 +81,8 @@ export const reachable = computed<Readonly<Record<StepName, boolean>>>(() => ({
   predict: model.value?.split !== undefined,
   explore: model.value?.features !== undefined,
   recommend: model.value !== undefined,
+  forecast: opened.value !== undefined,
+  audit: true,
   report: opened.value !== undefined || (model.value !== undefined && !model.value.served),
 }));
 

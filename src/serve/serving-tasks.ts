@@ -10,7 +10,7 @@ import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
 import { fromShared, type Transfer, toShared } from '../graph/transfer.js';
-import { readSideTable } from '../ingest/side-table.js';
+import { readSideTable } from '../ingest/side-file.js';
 import { type Titles, titleList, titlesOf } from '../ingest/title-table.js';
 import { serveTasks } from '../parallel/worker.js';
 import { createRecommender } from '../predict/recommender.js';

@@ -122,6 +122,28 @@ describe('a preview', () => {
     expect(guessColumns(['timestamp', 'item', 'who'], [])).toEqual({ users: 'who', items: 'item' });
   });
 
+  it('finds times by the name of their column, or by numbers of seconds since 1970', () => {
+    const rows = [['ann', 'tea', '2024-05-01', '5']];
+    expect(guessColumns(['user', 'item', 'ordered_at', 'stars'], rows).time).toBe('ordered_at');
+    expect(
+      guessColumns(['user', 'item', 'date', 'stars'], [['ann', 'tea', 'May', '5']]).time,
+    ).toBeUndefined();
+    expect(guessColumns(['1', '2', '3', '4'], [['1', '0054890', '9', '1381945744']]).time).toBe('4');
+    expect(guessColumns(['1', '2', '3'], [['1', '2', '9']]).time).toBeUndefined();
+  });
+
+  it('finds counts in a third column without a name, and takes no rating for one', () => {
+    const guess = (...values: string[]) =>
+      guessColumns(
+        ['1', '2', '3'],
+        values.map((value, at) => [`u${at}`, `i${at}`, value]),
+      ).count;
+    expect(guess('24', '1', '36')).toBe('3');
+    expect(guess('1', '1', '2')).toBe('3');
+    expect(guess('4', '5', '1', '3')).toBeUndefined();
+    expect(guess('1', '0.5', '24')).toBeUndefined();
+  });
+
   it('shows rows that nothing cuts, so that a separator can be chosen', async () => {
     const { source } = await written('one.csv', 'ann~tea\nbob~milk\n');
     expect(await previewBlob(source)).toMatchObject({

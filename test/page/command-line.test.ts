@@ -69,7 +69,7 @@ async function toFit(page: Page): Promise<void> {
   await page.locator('.card strong').first().waitFor();
   await idle(page);
   await button(page, 'Split and fit').click();
-  await button(page, 'Fit').click();
+  await button(page, 'Fit to understand').click();
   await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 60_000 });
 }
 
@@ -109,6 +109,7 @@ describe.skipIf(!canVisit)('the page and the command line', () => {
     expect(test.toString().split('\n').sort()).toEqual([...edgeText(graph, ',')].join('').split('\n').sort());
 
     await nav(page, 'Recommend').click();
+    await button(page, 'Somebody new').click();
     for (const n of [1, 3]) await page.locator('.chips button').nth(n).click();
     await page.locator('.chips .on').nth(1).waitFor();
     const likes = (await page.locator('.chips .on').allInnerTexts()).map((text) => text.replace(/ ×$/, ''));

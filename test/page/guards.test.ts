@@ -117,11 +117,12 @@ describe.skipIf(!canVisit)('a hostile table', () => {
     await page.locator('.card strong').first().waitFor({ timeout: 60_000 });
     await idle(page);
     await main(page, 'Split and fit').click();
-    await main(page, 'Fit').click();
+    await main(page, 'Fit to understand').click();
     await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 60_000 });
     await nav(page, 'Explore').click();
     await page.locator('.map canvas').first().waitFor({ timeout: 60_000 });
     await nav(page, 'Recommend').click();
+    await main(page, 'Somebody new').click();
     await page.locator('.chips button').first().click();
     await page.locator('.list li').first().waitFor();
     await nav(page, 'Save').click();
@@ -179,7 +180,7 @@ describe.skipIf(!canVisit)('everyone', () => {
     await page.locator('figure img').nth(1).waitFor({ timeout: 60_000 });
     await look('verdict');
     await main(page, 'Split and fit').click();
-    await main(page, 'Fit').click();
+    await main(page, 'Fit to understand').click();
     await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 60_000 });
     await look('fit');
     await main(page, 'Does it predict?').click();
@@ -190,9 +191,29 @@ describe.skipIf(!canVisit)('everyone', () => {
     await page.locator('tbody button').first().click();
     await look('explore');
     await nav(page, 'Recommend').click();
+    await main(page, 'Somebody new').click();
     await page.locator('.chips button').first().click();
     await page.locator('.list button').first().click();
     await look('recommend');
+    await main(page, 'A user').click();
+    await page.locator('.chips button').first().click();
+    await page.locator('.list button').first().waitFor();
+    await look('recommend for a user');
+    await nav(page, 'Growth').click();
+    await main(page, 'Forecast').click();
+    await page.locator('figure img').first().waitFor({ timeout: 60_000 });
+    await look('forecast');
+    await nav(page, 'Is a split fair?').click();
+    const half = (at: number) => ({
+      ...{ name: `${at}.csv`, mimeType: 'text/csv' },
+      buffer: Buffer.from(
+        `user,item\n${Array.from({ length: 600 }, (_, e) => `u${(e * e) % 97},i${(e * 7 + at) % 83}`).join('\n')}\n`,
+      ),
+    });
+    for (const at of [0, 1]) await page.locator('.drop input').nth(at).setInputFiles(half(at));
+    await main(page, 'Check the split').click();
+    await main(page, 'Save the audit').waitFor({ timeout: 60_000 });
+    await look('audit');
     await nav(page, 'Save').click();
     await look('report');
     expect(wrong).toEqual([]);

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { option, optionError } from '../../src/options/error.js';
 import { LABELS } from '../../src/page/control-labels.js';
-import { inLabels } from '../../src/page/session-error.js';
+import { inLabels } from '../../src/page/session/session-error.js';
 import { complain, go, problemHere, step } from '../../src/page/state.js';
 
 beforeEach(() => {

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { aboutTime, byteWords, machineWords, needWords } from '../../src/report/words/page.js';
+import {
+  aboutTime,
+  byteWords,
+  comparisonWords,
+  machineWords,
+  needWords,
+} from '../../src/report/words/page.js';
+import { mainReasons } from '../../src/report/words/reasons.js';
 import { type Done, sameCommands, sameScript } from '../../src/report/words/same-as.js';
+import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 
 describe('what the page says of the machine', () => {
   it('names what computes, and why', () => {
@@ -37,6 +45,57 @@ describe('what the page says of the machine', () => {
   });
 });
 
+describe('the two models of the page', () => {
+  it('are compared in a sentence that begins with the better one', () => {
+    const scores = [
+      { purpose: 'understand', recall: 0.41 },
+      { purpose: undefined, recall: 0.2 },
+      { purpose: 'recommend', recall: 0.58 },
+    ] as const;
+    expect(comparisonWords({ scores, best: 'recommend', n: 20, users: 815 }, USERS_AND_ITEMS)).toBe(
+      'For 815 users that no model saw, the first 20 items by the ranker contain 58 % of the hidden items, ' +
+        'against 41 % by the model that describes the data and 20 % by a list of popular items.',
+    );
+  });
+});
+
+describe('the main reasons of a list', () => {
+  const none = { contribution: 0, fraction: 0, usual: 0 };
+  const reasoned = (item: string, usual: number, about: string[] = []) => ({
+    score: 1,
+    reasons: {
+      items: [{ item, contribution: 1, fraction: 1, usual }],
+      others: { count: 0, ...none },
+      features: about.length > 0 ? [{ feature: 1, contribution: 1, fraction: 1, usual: 1, about }] : [],
+      otherFeatures: { count: 0, ...none },
+      direct: none,
+      rest: 0,
+    },
+  });
+  const names = USERS_AND_ITEMS;
+
+  it('name what contributes more than usual, and say once what most items share', () => {
+    const list = [reasoned('tea', 0.3), reasoned('tea', 0.3), reasoned('milk', 0.3), reasoned('tea', 0.3)];
+    expect(mainReasons(list, names, (id) => id)).toEqual({
+      common: 'because of tea',
+      each: ['', '', 'because of milk', ''],
+    });
+  });
+
+  it('of a single like are the features, not the like on every line', () => {
+    const list = [
+      reasoned('tea', 1, ['cups', 'milk', 'sugar']),
+      reasoned('tea', 1, ['books']),
+      reasoned('tea', 1),
+    ];
+    expect(mainReasons(list, names, (id) => id).each).toEqual([
+      'goes with cups and milk',
+      'goes with books',
+      '',
+    ]);
+  });
+});
+
 describe('the same as', () => {
   const done: Done = {
     source: 'my ratings.csv',
@@ -58,6 +117,22 @@ describe('the same as', () => {
       "npx graphex recommend model.safetensors --explain --likes 'Ocean'\\''s Eleven' --likes Up --confidence",
     ]);
     expect(sameCommands({ ...done, fit: undefined, split: undefined, likes: [] })).not.toContain('fit');
+  });
+
+  it('has the ranker and the one who asks', () => {
+    const ranked = {
+      ...done,
+      ranker: { engine: 'auto' },
+      by: 'recommend',
+      user: 'ann',
+      titles: 'films.csv',
+    } as const;
+    expect(sameCommands(ranked).split('\n').slice(-2)).toEqual([
+      'npx graphex evaluate model.safetensors parts --seed 7',
+      'npx graphex recommend ranker.safetensors --explain --user ann --confidence --titles films.csv',
+    ]);
+    expect(sameCommands(ranked)).toContain('fit parts --seed 7 --method ranking -o ranker.safetensors');
+    expect(sameScript(ranked)).toContain('recommend(ranker, { user: "ann" }');
   });
 
   it('is a program, in which ids stay texts', () => {

@@ -32,7 +32,7 @@ export function register(program: Command): void {
     .argument('<data...>', DATA_HELP);
   addOptions(command, [
     'graphex forecast ratings.csv --users-times 2 -o forecast',
-    'graphex forecast ratings.csv --items-times 1.5 --time timestamp',
+    'graphex forecast ratings.csv --time timestamp --next quarter',
   ]);
   command.action((given: string[]) =>
     runCommand(command, async (context) => {
@@ -50,6 +50,9 @@ export function register(program: Command): void {
       });
       const value = time === undefined ? undefined : timeColumn(time);
       const result = await readData(data.sources, reader, context, { value });
+      if (result.graph.multigraph) {
+        warn('a forecast is about users, items and edges: the counts of the edges are ignored');
+      }
       const model = modelFile === undefined ? undefined : await loadModel(modelFile);
       if (model) {
         needPosterior(model, `--model ${modelFile}: draws`);
@@ -93,6 +96,7 @@ function forecastJson(
     backtest: found.backtest ?? null,
     refused: refused ? { ...refused, text: forecastAnswer(found, names) } : null,
     modelLeftOut: found.modelLeftOut ?? null,
+    next: found.next ?? null,
     time: found.time ?? null,
     text: forecastAnswer(found, names),
     read,

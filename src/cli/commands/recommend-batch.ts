@@ -4,7 +4,8 @@
 import { InputError } from '../../errors.js';
 import type { Model } from '../../fit/model.js';
 import { isUsualName, looksLikeHeader } from '../../ingest/formats/guess.js';
-import { NAMES_LINE, readSideTable } from '../../ingest/side-table.js';
+import { readSideTable } from '../../ingest/side-file.js';
+import { NAMES_LINE } from '../../ingest/side-table.js';
 import { nearestId } from '../../predict/nearest-id.js';
 import type { UserQuery } from '../../predict/recommend.js';
 import type { TitleBook } from '../../predict/titles.js';

@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander';
 import { InputError } from '../../errors.js';
-import { NAMES_LINE, readSideTable } from '../../ingest/side-table.js';
+import { readSideTable } from '../../ingest/side-file.js';
+import { NAMES_LINE } from '../../ingest/side-table.js';
 import type { RECOMMEND, RECOMMEND_COMMAND } from '../../options/commands/recommend.js';
 import { COMMANDS } from '../../options/commands.js';
 import type { OptionsOf } from '../../options/declare.js';

@@ -10,7 +10,7 @@ import type { SideName } from '../../graph/graph.js';
 import { DATA_HELP } from '../../ingest/formats.js';
 import type { ReadResult } from '../../ingest/options.js';
 import { drawPaperSet, PAPER_SETS, type PaperSet } from '../../ingest/recipes/paper-set.js';
-import { readSideTable } from '../../ingest/side-table.js';
+import { readSideTable } from '../../ingest/side-file.js';
 import { titlesOf } from '../../ingest/title-table.js';
 import { asFlag } from '../../options/as-flag.js';
 import { STUDY, TITLES } from '../../options/commands/study.js';

@@ -45,13 +45,14 @@ export async function fillParquet(
 
 /** The named columns, row by row, as texts; null for a missing value. A function chooses them by position. */
 export async function readParquetColumns(
-  path: string,
+  source: ParquetSource,
   wanted: readonly string[] | ((names: readonly string[]) => readonly number[]),
   take: (values: readonly (string | null)[]) => void,
   options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<void> {
+  const path = sourceLabel(source);
   await inWords(path, () =>
-    withParquet(path, async (file) => {
+    withParquet(source, async (file) => {
       const all = file.columns.map(({ name }) => name);
       const places =
         typeof wanted === 'function'

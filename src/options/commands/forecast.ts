@@ -1,6 +1,6 @@
 // Options of `graphex forecast` and of `forecastGrowth`.
 
-import { column, decimal, flag, input, output, whole } from '../declare.js';
+import { column, decimal, flag, input, output, text, whole } from '../declare.js';
 import { DATA_GROUP, FORCE, SEED } from '../shared.js';
 import { FEATURES } from './fit.js';
 
@@ -10,6 +10,13 @@ const TIMES = { min: 1, max: 1000, argument: 'x', common: true } as const;
 export const FORECAST = {
   usersTimes: decimal({ ...TIMES, default: 2, meaning: 'growth of the users, as a multiple of today' }),
   itemsTimes: decimal({ ...TIMES, default: 1, meaning: 'growth of the items, as a multiple of today' }),
+  next: text({
+    argument: 'period',
+    common: true,
+    otherwise: 'none',
+    meaning: 'growth of the users in the next week, month, quarter, year or 90d',
+    details: 'As in the last periods of the data; needs the times. Instead of a multiple of the users.',
+  }),
   until: decimal({ ...TIMES, default: 5, meaning: 'multiple at which the curves end' }),
   trials: whole({ min: 5, max: 10_000, default: 20, meaning: 'back-tests at each multiple' }),
   draws: whole({

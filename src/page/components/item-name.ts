@@ -1,6 +1,9 @@
-// Names of items: their ids, or the titles that a server sent.
+// Names of items: their ids, or their titles from a second table or from a server.
 
+import { signal } from '@preact/signals';
 import { shown } from '../../text/untrusted.js';
+import { nameAt, type PackedNames } from '../map/packed-names.js';
+import { inOwnTask } from '../work.js';
 
 export interface Titled {
   readonly item: string;
@@ -8,6 +11,22 @@ export interface Titled {
 }
 
 const titles = new Map<string, string>();
+/** Changes with the titles of a table, so that what shows names is drawn again. */
+const changed = signal(0);
+/** Titles that are unpacked in one task. */
+const SLICE = 10_000;
+
+/** Remembers the titles of a table, a part in each task so that the page stays responsive. */
+export async function learnPackedTitles(ids: PackedNames, texts: PackedNames): Promise<void> {
+  const count = ids.offsets.length - 1;
+  for (let from = 0; from < count; from += SLICE) {
+    await inOwnTask(() => {
+      for (let at = from; at < Math.min(count, from + SLICE); at++)
+        titles.set(nameAt(ids, at), nameAt(texts, at));
+    });
+  }
+  changed.value++;
+}
 
 /** Remembers the titles of these items. */
 export function learnTitles<T extends Titled>(items: readonly T[]): readonly T[] {
@@ -20,10 +39,11 @@ export function forgetTitles(): void {
 }
 
 export function titleOf(item: string): string | undefined {
+  changed.value;
   return titles.get(item);
 }
 
 /** The title or the id, as text that is safe to show. */
 export function itemName(item: string, most?: number): string {
-  return shown(titles.get(item) ?? item, most);
+  return shown(titleOf(item) ?? item, most);
 }

@@ -1,15 +1,19 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useId } from 'preact/hooks';
-import type { FoundItems } from '../protocol.js';
+import type { Api, FoundItems, FoundUsers } from '../protocol.js';
 import { ask } from '../session-client.js';
-import { complain, model, step } from '../state.js';
+import { complain, model, step, titles } from '../state.js';
 
-/** The items whose names contain a text, or the most common ones. They are fetched again when `more` becomes true. */
-export function useFound(text: string, n: number, feature?: number, more = false): FoundItems | undefined {
-  const found = useSignal<FoundItems | undefined>(undefined);
+/** The answer to a small request, asked again when an input changes. */
+function useAsked<M extends 'find' | 'findUsers'>(
+  method: M,
+  input: Api[M][0],
+  inputs: readonly unknown[],
+): Api[M][1] | undefined {
+  const found = useSignal<Api[M][1] | undefined>(undefined);
   useEffect(() => {
     const at = step.peek();
-    const asked = ask('find', { text, n, feature });
+    const asked = ask(method, input);
     let gone = false;
     asked.answer.then(
       (list) => {
@@ -23,8 +27,18 @@ export function useFound(text: string, n: number, feature?: number, more = false
       gone = true;
       asked.cancel();
     };
-  }, [text, n, feature, more, model.value]);
+  }, [...inputs, model.value]);
   return found.value;
+}
+
+/** The items whose names contain a text, or the most common ones. They are fetched again when titles come. */
+export function useFound(text: string, n: number, feature?: number): FoundItems | undefined {
+  return useAsked('find', { text, n, feature }, [text, n, feature, titles.value]);
+}
+
+/** The users whose ids contain a text. */
+export function useFoundUsers(text: string, n: number): FoundUsers | undefined {
+  return useAsked('findUsers', { text, n }, [text, n]);
 }
 
 export function SearchField({ label, text }: { readonly label: string; readonly text: Signal<string> }) {

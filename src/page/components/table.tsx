@@ -6,10 +6,19 @@ export interface Cells {
 }
 
 /** A table of figures. */
-export function Table({ columns, rows, caption }: Cells & { readonly caption?: string }) {
+export function Table({
+  columns,
+  rows,
+  caption,
+  label = caption ?? 'Table',
+}: Cells & {
+  readonly caption?: string;
+  /** What a screen reader calls it. */
+  readonly label?: string;
+}) {
   const kind = (c: number) => (columns[c]?.numeric ? 'number' : undefined);
   return (
-    <section class="scroll" tabIndex={0} aria-label={caption ?? 'Table'}>
+    <section class="scroll" tabIndex={0} aria-label={label}>
       <table>
         {caption && <caption>{caption}</caption>}
         <thead>

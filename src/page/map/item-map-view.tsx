@@ -4,11 +4,14 @@ import { useDark } from '../components/hooks.js';
 import { save } from '../components/save.js';
 import type { ItemMap } from '../protocol.js';
 import { createMapClient } from './map-client.js';
+import type { PackedNames } from './packed-names.js';
 import type { Picture, PictureKind } from './picture.js';
 import { panBy, toMap, type View, WHOLE, zoomAt } from './view.js';
 
 export interface MapProps {
   readonly map: ItemMap;
+  /** Titles of the items, if there are some. */
+  readonly titles: PackedNames | undefined;
   readonly features: number;
   readonly noun: string;
   /** The chosen item, its neighbours, and the highlighted feature. */
@@ -21,7 +24,7 @@ export interface MapProps {
 let drawings = 0;
 
 /** The map of items, moved by drag, wheel, pinch, arrow keys, plus and minus. */
-export function MapOfItems({ map, features, noun, chosen, near, feature, onChoose }: MapProps) {
+export function MapOfItems({ map, titles, features, noun, chosen, near, feature, onChoose }: MapProps) {
   const frame = useRef<HTMLDivElement>(null);
   const points = useRef<HTMLCanvasElement>(null);
   const labels = useRef<HTMLCanvasElement>(null);
@@ -30,14 +33,14 @@ export function MapOfItems({ map, features, noun, chosen, near, feature, onChoos
   const show = useRef<(moving: boolean) => void>(() => undefined);
   const dark = useDark();
   // A canvas can be transferred only once.
-  const drawing = useMemo(() => ++drawings, [map, dark]);
+  const drawing = useMemo(() => ++drawings, [map, titles, dark]);
   const state = useRef({ chosen, near, feature });
   state.current = { chosen, near, feature };
 
   useEffect(() => {
     const { fontFamily, color, backgroundColor } = getComputedStyle(document.body);
     const drawn = createMapClient(points.current!, labels.current!, {
-      ...{ map, features, dark, fontFamily, ink: color, ground: backgroundColor },
+      ...{ map, titles, features, dark, fontFamily, ink: color, ground: backgroundColor },
     });
     picture.current = drawn;
     const size = { width: 1, height: 1 };
@@ -65,7 +68,7 @@ export function MapOfItems({ map, features, noun, chosen, near, feature, onChoos
       stop();
       drawn.close();
     };
-  }, [map, dark]);
+  }, [map, titles, dark]);
 
   useEffect(() => {
     if (chosen !== undefined) {

@@ -5,7 +5,7 @@ import { shown } from '../../text/untrusted.js';
 import type { ItemMap } from '../protocol.js';
 import { placeLabels } from './label-placement.js';
 import { createPace } from './pace.js';
-import { nameAt } from './packed-names.js';
+import { nameAt, type PackedNames } from './packed-names.js';
 import { cssColour, featureColours } from './palette.js';
 import { createPainter, growth } from './points.js';
 import { type Frame, toScreen, type View, WHOLE } from './view.js';
@@ -15,6 +15,8 @@ export type Canvas = HTMLCanvasElement | OffscreenCanvas;
 /** The parts of the map that do not change. */
 export interface Scene {
   readonly map: ItemMap;
+  /** Titles, '' for items without one; undefined if there are none. */
+  readonly titles: PackedNames | undefined;
   readonly features: number;
   readonly dark: boolean;
   readonly fontFamily: string;
@@ -52,7 +54,7 @@ const FINE = 2;
 const LABEL = 13;
 
 export function createPicture(points: Canvas, labels: Canvas, scene: Scene): Picture {
-  const { map, ink, ground } = scene;
+  const { map, titles, ink, ground } = scene;
   const count = map.x.length;
   const colours = featureColours(scene.features, scene.dark);
   const colour = new Uint8Array(3 * count);
@@ -61,11 +63,16 @@ export function createPicture(points: Canvas, labels: Canvas, scene: Scene): Pic
     for (let c = 0; c < 3; c++) colour[3 * j + c] = colours[3 * map.feature[j] + c];
     radius[j] = Math.min(6, 1.2 + 0.5 * Math.log2(1 + map.degree[j]));
   }
-  const order = Uint32Array.from(map.degree.keys()).sort((a, b) => map.degree[b] - map.degree[a]);
+  const titled = (item: number) =>
+    titles !== undefined && titles.offsets[item + 1] > titles.offsets[item] ? 1 : 0;
+  // Items with a title are labelled first, the most common ones before all others.
+  const order = Uint32Array.from(map.degree.keys()).sort(
+    (a, b) => titled(b) - titled(a) || map.degree[b] - map.degree[a],
+  );
   const painter = createPainter(points, { x: map.x, y: map.y, colour, radius });
   const over = labels.getContext('2d') as CanvasRenderingContext2D;
   const font = `${LABEL}px ${scene.fontFamily}`;
-  const text = (item: number) => shown(nameAt(map.names, item), 24);
+  const text = (item: number) => shown(nameAt(titled(item) ? titles! : map.names, item), 24);
   const widths = new Map<string, number>();
   const width = (said: string) => {
     const known = widths.get(said);

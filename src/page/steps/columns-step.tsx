@@ -23,9 +23,9 @@ export default function Columns() {
   const looked = preview.value;
   const from = source.value;
   if (!looked || from?.kind !== 'blob') return null;
-  const { users, items, count, multigraph, setAside, keepUsers, keepItems } = settings.value;
-  const role = (name: string) =>
-    name === users ? 'users' : name === items ? 'items' : name === count && multigraph ? 'count' : undefined;
+  const { users, items, count, time, multigraph, setAside, keepUsers, keepItems } = settings.value;
+  const roles = Object.entries({ users, items, count, time });
+  const role = (name: string) => roles.find(([, column]) => column === name)?.[0];
   const rows = rowsOf(unpackedBytes(from.name, from.blob.size, looked.format), looked.rows);
   const whole = needToRead(rows);
   const shares = { users: keepUsers, items: keepItems };
@@ -37,7 +37,14 @@ export default function Columns() {
       <span>{LABELS[name]}</span>
       <select
         value={settings.value[name] ?? ''}
-        onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
+        onChange={(event) => {
+          const value = event.currentTarget.value || undefined;
+          // Whoever chooses a column of counts wants them kept.
+          change({
+            [name]: value,
+            ...(name === 'count' && { multigraph: value !== undefined || undefined }),
+          });
+        }}
       >
         {name === 'count' && <option value="">none</option>}
         {looked.names.map((column) => (
@@ -63,7 +70,13 @@ export default function Columns() {
       <div class="fields">
         {choose('users', 'who buys, reads or contains: the left side of a pair')}
         {choose('items', 'what is bought, read or contained: the right side')}
-        {multigraph && choose('count', 'how often; whole numbers from 1')}
+        {looked.names.length > 2 &&
+          choose(
+            'count',
+            count !== undefined && !multigraph
+              ? `found, and not used yet: see “${LABELS.multigraph}”`
+              : 'how often; whole numbers from 1',
+          )}
       </div>
       <section class="scroll" tabIndex={0} aria-label="The first rows">
         <table class="preview">
@@ -72,7 +85,12 @@ export default function Columns() {
               {looked.names.map((name) => (
                 <th scope="col" key={name} class={role(name)}>
                   {shown(name, 40)}
-                  {role(name) && <em>{role(name)}</em>}
+                  {role(name) && (
+                    <em>
+                      {role(name)}
+                      {role(name) === 'count' && !multigraph && ', not used'}
+                    </em>
+                  )}
                 </th>
               ))}
             </tr>

@@ -1,20 +1,21 @@
 import { useComputed, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { DescribedFeature } from '../../predict/features.js';
 import { noMapWords } from '../../report/words/page.js';
 import { grouped, percent } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { useDark } from '../components/hooks.js';
-import { itemName } from '../components/item-name.js';
+import { itemName, titleOf } from '../components/item-name.js';
 import { SearchField, useFound } from '../components/search.js';
 import { Table } from '../components/table.js';
+import { TitlesField } from '../components/titles-field.js';
 import { MapOfItems } from '../map/item-map-view.js';
-import { nameAt } from '../map/packed-names.js';
+import { nameAt, packNames } from '../map/packed-names.js';
 import { cssColour, featureColours } from '../map/palette.js';
 import type { FoundItems, ItemMap, ModelSummary, NearItem } from '../protocol.js';
 import { ask } from '../session-client.js';
-import { complain, go, likes, model, settings } from '../state.js';
+import { complain, customer, go, likes, model, settings, titles } from '../state.js';
 import { perform, work } from '../work.js';
 
 const SHOWN = 25;
@@ -60,6 +61,13 @@ export default function Explore() {
   }, [found]);
 
   const dark = useDark();
+  const labels = useMemo(
+    () =>
+      map.value && titles.value
+        ? packNames(map.value.x.length, (item) => titleOf(nameAt(map.value!.names, item)) ?? '')
+        : undefined,
+    [map.value, titles.value],
+  );
   if (!found) return null;
   const { names } = found;
   const choose = (item: string, at: number | undefined) => {
@@ -79,14 +87,7 @@ export default function Explore() {
   const mappable = canBeMapped(found);
   const count = features.value?.length ?? found.features ?? 1;
   const colours = featureColours(count, dark);
-  const items = (
-    <Items
-      names={names}
-      feature={map.value && feature.value}
-      drawn={map.value !== undefined}
-      onChoose={choose}
-    />
-  );
+  const items = <Items names={names} feature={map.value && feature.value} onChoose={choose} />;
   return (
     <>
       <h1>What is in it?</h1>
@@ -104,6 +105,7 @@ export default function Explore() {
           ) : map.value ? (
             <MapOfItems
               map={map.value}
+              titles={labels}
               features={found.features ?? 1}
               noun={names.items.many}
               chosen={place}
@@ -150,6 +152,7 @@ export default function Explore() {
                   type="button"
                   onClick={() => {
                     likes.value = [...new Set([...likes.value, chosen.value!.item])];
+                    customer.value = undefined;
                     go('recommend');
                   }}
                 >
@@ -158,8 +161,8 @@ export default function Explore() {
               </p>
             </section>
           )}
-          <h2>Features</h2>
-          <ul class="features">
+          <h2>{features.value ? grouped(count) : ''} features</h2>
+          <ul class="features" tabIndex={0} aria-label={`${grouped(count)} features`}>
             {features.value?.map((one) => {
               const number = one.feature;
               if (!mappable) {
@@ -196,6 +199,7 @@ export default function Explore() {
           {items}
         </>
       )}
+      <TitlesField />
     </>
   );
 }
@@ -215,21 +219,18 @@ function FeatureWords({ feature: { feature, share, items } }: { readonly feature
   );
 }
 
-/** All items, popular ones first. With the map, each has its main feature. */
+/** All items, popular ones first, each with its main feature. */
 function Items({
   names: { items, users },
   feature,
-  drawn,
   onChoose,
 }: {
   readonly names: SideNames;
   readonly feature: number | undefined;
-  /** Whether the map is drawn: then each item has its main feature. */
-  readonly drawn: boolean;
   onChoose(item: string, at: number | undefined): void;
 }) {
   const text = useSignal('');
-  const found = useFound(text.value, SHOWN, feature, drawn);
+  const found = useFound(text.value, SHOWN, feature);
   const counted = found?.items.some((one) => one.users !== undefined) ?? false;
   const featured = found?.items.some((one) => one.feature !== undefined) ?? false;
   return (

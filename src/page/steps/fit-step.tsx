@@ -1,8 +1,15 @@
 import { MODEL_KINDS } from '../../options/names.js';
-import { aboutTime, MODEL_TITLES, needWords } from '../../report/words/page.js';
+import {
+  aboutTime,
+  comparisonWords,
+  MODEL_TITLES,
+  needWords,
+  PURPOSE_TITLES,
+} from '../../report/words/page.js';
 import { fixed, grouped } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { runEvaluation, runFit } from '../actions.js';
+import { ComparisonTable } from '../components/comparison-table.js';
 import { Figure } from '../components/figure.js';
 import { useChart } from '../components/hooks.js';
 import { ChoiceOption, NumberOption } from '../components/option.js';
@@ -11,59 +18,105 @@ import { Table } from '../components/table.js';
 import { Thinning } from '../components/thinning.js';
 import { LABELS } from '../control-labels.js';
 import { memoryCap, needToFit } from '../estimate.js';
-import type { LiveFit, ModelSummary, SplitSummary } from '../protocol.js';
-import { change, evaluation, go, liveFit, model, opened, settings } from '../state.js';
+import { type LiveFit, type ModelSummary, PURPOSES, type Purpose, type SplitSummary } from '../protocol.js';
+import { change, comparison, evaluation, go, liveFit, models, opened, settings } from '../state.js';
 import { work } from '../work.js';
 
-/** The settings, their estimated need, and the fit in progress. */
+/** The two models, their settings and estimated needs, and the fit in progress. */
 export default function Fit() {
   const data = opened.value;
   if (!data) return null;
-  const fitted = model.value;
   const live = liveFit.value;
   return (
     <>
       <h1>Split and fit</h1>
-      <p class="lead">A part of the data is kept from the model, to test afterwards how well it predicts.</p>
+      <p class="lead">
+        A part of the data is kept from the models, to test afterwards how well they predict.
+      </p>
+      <div class="cards">
+        <Choice
+          purpose="understand"
+          title="To understand"
+          about={`What is in the data? Features, a map of the ${data.names.items.many}, and draws that can be tested.`}
+        />
+        <Choice
+          purpose="recommend"
+          title="To recommend"
+          about={`What should each ${data.names.users.one} get? A ranker, tuned on ${data.names.users.many} that it holds back for this.`}
+        />
+      </div>
       <Settings />
-      {live && <Progress live={live} fitted={fitted} />}
-      {fitted && <Fitted fitted={fitted} />}
+      {live && <Progress live={live} fitted={models.value[live.purpose]} />}
+      <Fitted />
     </>
   );
 }
 
-function Settings() {
+function need(purpose: Purpose) {
   const data = opened.value!;
   const { features, iterations, holdOut, testUsers } = settings.value;
   const share = holdOut ? 1 - testUsers : 1;
   const threads = window.crossOriginIsolated ? navigator.hardwareConcurrency || 1 : 1;
-  const need = needToFit({ ...data, edges: data.edges * share }, features, iterations, threads);
-  const cap = memoryCap();
-  const busy = work.value !== undefined;
+  return needToFit(purpose, { ...data, edges: data.edges * share }, features, iterations, threads);
+}
+
+/** One of the two models. */
+function Choice({
+  purpose,
+  title,
+  about,
+}: {
+  readonly purpose: Purpose;
+  readonly title: string;
+  readonly about: string;
+}) {
+  const { bytes, seconds } = need(purpose);
+  const fitted = models.value[purpose];
+  const form = 'fit-settings';
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void runFit();
-      }}
-    >
-      <div class="fields">
-        <NumberOption
-          name="features"
-          label={LABELS.features}
-          about="Number of tastes or topics that the model distinguishes"
-        />
-        <ChoiceOption
-          name="model"
-          label={LABELS.model}
-          choices={MODEL_KINDS.map((kind) => [kind, MODEL_TITLES[kind]] as const)}
-          about="Sparse or dense: chosen for each side by the data, or the same for both"
-        />
-        <NumberOption name="seed" label={LABELS.seed} />
-      </div>
+    <section class="card choice" aria-label={title}>
+      <h2>{title}</h2>
+      <p>{about}</p>
+      <p class={bytes > memoryCap() ? 'note warn' : 'quiet'}>{needWords(bytes, seconds, memoryCap())}</p>
+      <p class="buttons">
+        <button
+          type="button"
+          class={fitted ? undefined : 'primary'}
+          disabled={work.value !== undefined}
+          onClick={() => {
+            const settingsForm = document.getElementById(form) as HTMLFormElement;
+            if (settingsForm.reportValidity()) void runFit(purpose);
+          }}
+        >
+          {fitted ? `Fit again ${title.toLowerCase()}` : `Fit ${title.toLowerCase()}`}
+        </button>
+        {fitted && <span class="quiet">Done</span>}
+      </p>
+    </section>
+  );
+}
+
+function Settings() {
+  const { holdOut } = settings.value;
+  const slow = PURPOSES.some((purpose) => need(purpose).seconds > 60 || need(purpose).bytes > memoryCap());
+  return (
+    <form id="fit-settings" onSubmit={(event) => event.preventDefault()}>
+      {slow && <Thinning />}
       <details>
-        <summary>More settings</summary>
+        <summary>Settings</summary>
         <div class="fields">
+          <NumberOption
+            name="features"
+            label={LABELS.features}
+            about="Number of tastes or topics that the model to understand distinguishes"
+          />
+          <ChoiceOption
+            name="model"
+            label={LABELS.model}
+            choices={MODEL_KINDS.map((kind) => [kind, MODEL_TITLES[kind]] as const)}
+            about="Sparse or dense: chosen for each side by the data, or the same for both"
+          />
+          <NumberOption name="seed" label={LABELS.seed} />
           <NumberOption name="iterations" label={LABELS.iterations} />
           <ChoiceOption
             name="engine"
@@ -83,7 +136,7 @@ function Settings() {
               checked={holdOut}
               onChange={(event) => change({ holdOut: event.currentTarget.checked })}
             />
-            Keep a test part from the model
+            Keep a test part from the models
           </label>
         </div>
         {holdOut && (
@@ -93,16 +146,6 @@ function Settings() {
           </div>
         )}
       </details>
-      <p class={need.bytes > cap ? 'note warn' : 'quiet'}>
-        {needWords(need.bytes, need.seconds, cap)}
-        {need.seconds > 60 && ' A part of the data may be enough.'}
-      </p>
-      {(need.seconds > 60 || need.bytes > cap) && <Thinning />}
-      <p class="buttons">
-        <button type="submit" class={model.value ? undefined : 'primary'} disabled={busy}>
-          {model.value ? 'Fit again' : 'Fit'}
-        </button>
-      </p>
     </form>
   );
 }
@@ -160,6 +203,7 @@ function Parts({ split }: { readonly split: SplitSummary }) {
     <>
       <p>{split.words}</p>
       <Table
+        label="The parts of the split"
         columns={[
           { label: 'Part' },
           { label: names.users.many, numeric: true },
@@ -172,15 +216,74 @@ function Parts({ split }: { readonly split: SplitSummary }) {
   );
 }
 
-function Fitted({ fitted }: { readonly fitted: ModelSummary }) {
+/** The models that are ready, which one makes better lists, and where to go on. */
+function Fitted() {
+  const ready = PURPOSES.flatMap((purpose) => models.value[purpose] ?? []);
+  if (ready.length === 0) return null;
+  const compared = comparison.value;
+  const { names, split } = ready[0];
   return (
     <>
-      <h2>{fitted.converged ? 'The fit has converged' : 'The fit stopped before it converged'}</h2>
+      {split && !compared && <p class="quiet">Comparing lists on held-out {names.users.many} …</p>}
+      {compared && (
+        <>
+          <h2>Which lists are better?</h2>
+          <p>
+            {comparisonWords(compared, names)}{' '}
+            {ready.length > 1 && `Recommend therefore uses ${PURPOSE_TITLES[compared.best]}.`}
+          </p>
+          <ComparisonTable found={compared} names={names} />
+        </>
+      )}
+      {ready.map((fitted) => (
+        <Ready fitted={fitted} key={fitted.purpose} />
+      ))}
+      {ready[0].why && (
+        <p class="quiet">
+          Computed by the engine {ready[0].engine}: {ready[0].why}.
+        </p>
+      )}
+      <p class="buttons">
+        <button type="button" class="primary" onClick={() => go('recommend')}>
+          Recommend
+        </button>
+        <button type="button" onClick={() => go('explore')}>
+          Explore
+        </button>
+        {split && (
+          <button
+            type="button"
+            onClick={() => {
+              go('predict');
+              if (!evaluation.value) void runEvaluation();
+            }}
+          >
+            Does it predict?
+          </button>
+        )}
+      </p>
+    </>
+  );
+}
+
+function Ready({ fitted }: { readonly fitted: ModelSummary }) {
+  const { purpose, converged } = fitted;
+  return (
+    <>
+      <h2>
+        {capital(PURPOSE_TITLES[purpose])} {converged ? 'has converged' : 'stopped before it converged'}
+      </h2>
       <dl class="facts">
         {fitted.bound !== undefined && (
           <div>
             <dt>Bound</dt>
-            <dd>{fixed(fitted.bound, 1)}</dd>
+            <dd>{grouped(fitted.bound)}</dd>
+          </div>
+        )}
+        {fitted.features !== undefined && (
+          <div>
+            <dt>Features</dt>
+            <dd>{grouped(fitted.features)}</dd>
           </div>
         )}
         <div>
@@ -194,35 +297,12 @@ function Fitted({ fitted }: { readonly fitted: ModelSummary }) {
           </div>
         )}
       </dl>
-      {fitted.why && (
-        <p class="quiet">
-          Computed by the engine {fitted.engine}: {fitted.why}.
-        </p>
-      )}
       {fitted.sides.map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
-      {!fitted.converged && <p class="note warn">Allow more iterations and fit again.</p>}
-      <p class="buttons">
-        {fitted.split && (
-          <button
-            type="button"
-            class="primary"
-            onClick={() => {
-              go('predict');
-              if (!evaluation.value) void runEvaluation();
-            }}
-          >
-            Does it predict?
-          </button>
-        )}
-        <button type="button" onClick={() => go('explore')}>
-          Explore
-        </button>
-        <button type="button" onClick={() => go('recommend')}>
-          Recommend
-        </button>
-      </p>
+      {!converged && purpose === 'understand' && (
+        <p class="note warn">Allow more iterations and fit again.</p>
+      )}
     </>
   );
 }

@@ -1,97 +1,102 @@
 import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { basisOf } from '../../predict/user-query.js';
-import { fixed, grouped, percent, significant } from '../../text/numbers.js';
-import { many } from '../../text/phrases.js';
-import type { SideNames } from '../../text/sides.js';
-import { itemName, titleOf } from '../components/item-name.js';
+import { PURPOSE_TITLES } from '../../report/words/page.js';
+import { grouped } from '../../text/numbers.js';
+import { article, capital, many } from '../../text/phrases.js';
+import { shown } from '../../text/untrusted.js';
+import { itemName } from '../components/item-name.js';
+import { NumberOption } from '../components/option.js';
+import { RecommendedList } from '../components/recommended-list.js';
 import { save } from '../components/save.js';
-import { SearchField, useFound } from '../components/search.js';
-import type { Answer, Listed } from '../protocol.js';
+import { SearchField, useFound, useFoundUsers } from '../components/search.js';
+import { TitlesField } from '../components/titles-field.js';
+import { type Answer, type Asker, type ModelSummary, PURPOSES } from '../protocol.js';
 import { ask } from '../session-client.js';
-import { complain, likes, model, settings } from '../state.js';
-import { perform } from '../work.js';
+import {
+  comparison,
+  complain,
+  customer,
+  likes,
+  lister,
+  model,
+  models,
+  opened,
+  preferred,
+  settings,
+} from '../state.js';
+import { perform, work } from '../work.js';
 
 const OFFERED = 24;
 
-/** Likes on the left, and the list with reasons and confidence on the right. */
+/** A user or some items on the left, and the list with reasons and confidence on the right. */
 export default function Recommend() {
   const found = model.value;
-  const text = useSignal('');
-  const offered = useFound(text.value, OFFERED);
   const answer = useSignal<Answer | undefined>(undefined);
   const open = useSignal<string | undefined>(undefined);
+  const isNew = useSignal(likes.peek().length > 0 && customer.peek() === undefined);
+  const by = lister.value;
+  const { n } = settings.value;
+
+  const knowsUsers = found !== undefined && !found.served && (opened.value?.users ?? found.users) > 0;
+  const forNew = isNew.value || !knowsUsers;
 
   useEffect(() => {
-    const liked = likes.value;
-    if (liked.length === 0) {
-      answer.value = undefined;
-      return undefined;
-    }
+    answer.value = undefined;
+    const asker = askerOf(forNew);
+    if (!asker) return undefined;
+    let gone = false;
     const show = (list: Answer) => {
-      if (likes.value === liked) answer.value = list;
+      if (!gone) answer.value = list;
     };
-    const asked = ask('recommend', { likes: liked, n: settings.value.n }, { onPartial: show });
+    const asked = ask('recommend', { asker, n, by }, { onPartial: show });
     asked.answer.then(show, (error) => {
       if (error.name !== 'AbortError') complain(error.message, 'recommend');
     });
-    return asked.cancel;
-  }, [likes.value, found]);
+    return () => {
+      gone = true;
+      asked.cancel();
+    };
+  }, [likes.value, customer.value, forNew, found, by, n]);
 
   if (!found) return null;
   const { items, users } = found.names;
-  const toggle = (item: string) => {
-    likes.value = likes.value.includes(item)
-      ? likes.value.filter((liked) => liked !== item)
-      : [...likes.value, item];
-  };
   return (
     <>
       <h1>What would it recommend?</h1>
       <p class="lead">
-        Click the {items.many} that a new {users.one} has. The list appears immediately, with its reasons and
-        its confidence.
+        {forNew
+          ? `Click the ${items.many} that a new ${users.one} has.`
+          : `Find ${article(users.one)} by id.`}{' '}
+        The list appears immediately, with its reasons and its confidence.
       </p>
+      <div class="asking">
+        {knowsUsers && (
+          <fieldset class="switch">
+            <legend>Recommend for</legend>
+            {([false, true] as const).map((value) => (
+              <button
+                type="button"
+                key={String(value)}
+                aria-pressed={forNew === value}
+                onClick={() => {
+                  isNew.value = value;
+                }}
+              >
+                {value ? 'Somebody new' : capital(article(users.one))}
+              </button>
+            ))}
+          </fieldset>
+        )}
+        <Lister />
+      </div>
       <div class="recommend">
-        <section aria-label={`${items.many} to choose from`}>
-          <SearchField label={`Find ${items.many}`} text={text} />
-          {likes.value.length > 0 && (
-            <>
-              <h2>Has</h2>
-              <ul class="chips">
-                {likes.value.map((item) => (
-                  <li key={item}>
-                    <button
-                      type="button"
-                      aria-label={`Remove ${itemName(item)}`}
-                      class="on"
-                      onClick={() => toggle(item)}
-                    >
-                      {itemName(item, 30)} ×
-                    </button>
-                  </li>
-                ))}
-              </ul>
-            </>
-          )}
-          <h2>{text.value.trim() === '' ? `Common ${items.many}` : 'Found'}</h2>
-          {offered?.items.length === 0 && <p class="quiet">No {items.many} contain this text.</p>}
-          <ul class="chips">
-            {(offered?.items ?? [])
-              .filter(({ item }) => !likes.value.includes(item))
-              .map(({ item, users: count }) => (
-                <li key={item}>
-                  <button type="button" onClick={() => toggle(item)}>
-                    {itemName(item, 30)} {count !== undefined && <small>{grouped(count)}</small>}
-                  </button>
-                </li>
-              ))}
-          </ul>
-        </section>
+        {forNew ? <ChooseItems found={found} /> : <ChooseUser found={found} has={answer.value?.has} />}
         <section aria-label="Recommendations" aria-live="polite">
           {answer.value ? (
-            <List
+            <RecommendedList
               answer={answer.value}
+              user={forNew ? `new ${users.one}` : (customer.value ?? '')}
               names={found.names}
               where={found.served ? 'by the server' : 'in this tab'}
               open={open.value}
@@ -101,156 +106,199 @@ export default function Recommend() {
             />
           ) : (
             <p class="waiting quiet">
-              Nothing is chosen yet. The number after each name says how many {users.many} have it.
+              {forNew
+                ? `Nothing is chosen yet. The number after each name says how many ${users.many} have it.`
+                : `Nobody is chosen yet. The number after each id says how many ${items.many} this ${users.one} has.`}
             </p>
           )}
         </section>
       </div>
+      <TitlesField />
+      {knowsUsers && <AllLists found={found} />}
     </>
   );
 }
 
-function List({
-  answer,
-  names,
-  where,
-  open,
-  onOpen,
-}: {
-  readonly answer: Answer;
-  readonly names: SideNames;
-  readonly where: string;
-  readonly open: string | undefined;
-  onOpen(item: string): void;
-}) {
-  const most = Math.max(...answer.items.map(({ score, high }) => high ?? score));
+/** The one to recommend for, if somebody is chosen. */
+function askerOf(isNew: boolean): Asker | undefined {
+  if (isNew) return likes.value.length > 0 ? { likes: likes.value } : undefined;
+  return customer.value === undefined ? undefined : { user: customer.value };
+}
+
+/** Which model makes the lists, if there are two. */
+function Lister() {
+  const ready = PURPOSES.filter((purpose) => models.value[purpose]);
+  if (ready.length < 2) return null;
+  const best = comparison.value?.best;
   return (
-    <>
-      <p class="sure">{answer.sure ?? ' '}</p>
-      <ol class="list">
-        {answer.items.map((entry) => (
-          <li key={entry.item}>
+    <label class="lister">
+      Lists by{' '}
+      <select
+        value={lister.value}
+        onChange={(event) => {
+          preferred.value = event.currentTarget.value as (typeof ready)[number];
+        }}
+      >
+        {ready.map((purpose) => (
+          <option value={purpose} key={purpose}>
+            {PURPOSE_TITLES[purpose]}
+            {purpose === best ? ', better on held-out users' : ''}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Chips({ children }: { readonly children: ComponentChildren }) {
+  return <ul class="chips">{children}</ul>;
+}
+
+/** Finds a user by id, and shows what the user has. */
+function ChooseUser({
+  found: {
+    names: { users, items },
+  },
+  has,
+}: {
+  readonly found: ModelSummary;
+  readonly has: Answer['has'] | undefined;
+}) {
+  const text = useSignal('');
+  const offered = useFoundUsers(text.value, OFFERED);
+  const chosen = customer.value;
+  return (
+    <section aria-label={`${users.many} to choose from`}>
+      <SearchField label={`Find ${article(users.one)}`} text={text} />
+      {chosen !== undefined && (
+        <>
+          <h2>
+            {capital(users.one)} {shown(chosen)} has {has ? many(has.total, items) : '…'}
+          </h2>
+          {has && (
+            <Chips>
+              {has.items.map((item) => (
+                <li key={item} class="chip">
+                  {itemName(item, 30)}
+                </li>
+              ))}
+              {has.total > has.items.length && (
+                <li class="quiet">and {grouped(has.total - has.items.length)} more</li>
+              )}
+            </Chips>
+          )}
+        </>
+      )}
+      <h2>{text.value.trim() === '' ? capital(users.many) : 'Found'}</h2>
+      {offered?.users.length === 0 && <p class="quiet">No {users.many} have this text in their id.</p>}
+      <Chips>
+        {(offered?.users ?? []).map(({ user, items: count }) => (
+          <li key={user}>
             <button
               type="button"
-              class="plain"
-              aria-expanded={open === entry.item}
-              onClick={() => onOpen(entry.item)}
+              class={user === chosen ? 'on' : undefined}
+              aria-pressed={user === chosen}
+              onClick={() => {
+                customer.value = user;
+              }}
             >
-              <b>{itemName(entry.item, 60)}</b>
-              <span class="quiet">{mainReason(entry)}</span>
+              {shown(user, 30)} <small>{grouped(count)}</small>
             </button>
-            <svg class="bar" viewBox="0 0 200 10" preserveAspectRatio="none" aria-hidden="true">
-              <rect class="score" width={(200 * entry.score) / most} height="10" rx="2" />
-              {entry.low !== undefined && entry.high !== undefined && (
-                <path
-                  class="spread"
-                  d={`M${(200 * entry.low) / most} 5H${(200 * Math.min(most, entry.high)) / most}`}
-                />
-              )}
-            </svg>
-            {open === entry.item && <WhyListed entry={entry} names={names} />}
           </li>
         ))}
-      </ol>
-      <p class="quiet">
-        Listed in {Math.max(1, Math.round(answer.milliseconds))} ms, {where}.
-      </p>
-      <SaveList answer={answer} names={names} />
-    </>
+      </Chips>
+      {offered && offered.total > offered.users.length && (
+        <p class="quiet">
+          {grouped(offered.total)} {users.many}, the first {offered.users.length} shown.
+        </p>
+      )}
+    </section>
   );
 }
 
-const FORMATS = [
-  ['csv', 'CSV'],
-  ['parquet', 'Parquet'],
-  ['jsonl', 'JSON lines'],
-] as const;
+/** The items that somebody new has. */
+function ChooseItems({
+  found: {
+    names: { items },
+  },
+}: {
+  readonly found: ModelSummary;
+}) {
+  const text = useSignal('');
+  const offered = useFound(text.value, OFFERED);
+  const toggle = (item: string) => {
+    likes.value = likes.value.includes(item)
+      ? likes.value.filter((liked) => liked !== item)
+      : [...likes.value, item];
+  };
+  return (
+    <section aria-label={`${items.many} to choose from`}>
+      <SearchField label={`Find ${items.many}`} text={text} />
+      {likes.value.length > 0 && (
+        <>
+          <h2>Has</h2>
+          <Chips>
+            {likes.value.map((item) => (
+              <li key={item}>
+                <button
+                  type="button"
+                  aria-label={`Remove ${itemName(item)}`}
+                  class="on"
+                  onClick={() => toggle(item)}
+                >
+                  {itemName(item, 30)} ×
+                </button>
+              </li>
+            ))}
+          </Chips>
+        </>
+      )}
+      <h2>{text.value.trim() === '' ? `Common ${items.many}` : 'Found'}</h2>
+      {offered?.items.length === 0 && <p class="quiet">No {items.many} contain this text.</p>}
+      <Chips>
+        {(offered?.items ?? [])
+          .filter(({ item }) => !likes.value.includes(item))
+          .map(({ item, users: count }) => (
+            <li key={item}>
+              <button type="button" onClick={() => toggle(item)}>
+                {itemName(item, 30)} {count !== undefined && <small>{grouped(count)}</small>}
+              </button>
+            </li>
+          ))}
+      </Chips>
+    </section>
+  );
+}
 
-/** Saves the list in the formats of `graphex recommend`. */
-function SaveList({ answer, names }: { readonly answer: Answer; readonly names: SideNames }) {
-  const take = async (format: (typeof FORMATS)[number][0]) => {
-    const list = {
-      user: `new ${names.users.one}`,
-      items: answer.items.map(({ item, score }) => {
-        const title = titleOf(item);
-        return { item, score, ...(title !== undefined && { title }) };
-      }),
-      basis: basisOf(likes.value.length),
-    };
-    const file = await perform('Writing.', 'export', { what: 'list', list, format });
+/** Lists for all users as a file. */
+function AllLists({ found: { names, users } }: { readonly found: ModelSummary }) {
+  const count = opened.value?.users ?? users;
+  const take = async (format: 'csv' | 'parquet') => {
+    const { n } = settings.value;
+    const title = `Lists for ${many(count, names.users)}.`;
+    const file = await perform(title, 'export', { what: 'lists', by: lister.value, n, format });
     if (file) save(file.name, file.blob);
   };
   return (
-    <p class="buttons">
-      <span class="quiet">Save this list</span>
-      {FORMATS.map(([format, name]) => (
-        <button
-          type="button"
-          key={format}
-          aria-label={`Save this list as ${name}`}
-          onClick={() => void take(format)}
-        >
-          {name}
-        </button>
-      ))}
-    </p>
-  );
-}
-
-/** The largest contribution to the score. */
-function mainReason({ score, reasons }: Listed): string {
-  if (!reasons) return '';
-  const [first] = reasons.items;
-  if (!first || reasons.rest > first.contribution)
-    return `${percent(reasons.rest / score)} from overall popularity`;
-  return `${percent(first.fraction)} because of ${itemName(first.item, 30)}`;
-}
-
-/** All contributions to a score. They add up to it. */
-function WhyListed({
-  entry: { score, low, high, reasons },
-  names,
-}: {
-  readonly entry: Listed;
-  readonly names: SideNames;
-}) {
-  if (!reasons) return <p class="quiet reasons">This model has no explanations.</p>;
-  const { items, others, rest, features, direct } = reasons;
-  const part = (fraction: number) => <span class="number">{fixed(100 * fraction, 1)} %</span>;
-  const other = { one: `other ${names.items.one}`, many: `other ${names.items.many}` };
-  return (
-    <div class="reasons">
-      <p class="quiet">
-        Expected rate {significant(score, 3)}
-        {low !== undefined &&
-          high !== undefined &&
-          ` (90 %: ${significant(low, 2)} … ${significant(high, 2)})`}
-        , the sum of
-      </p>
-      <ul>
-        {items.map(({ item, fraction, usual }) => (
-          <li key={item}>
-            {part(fraction)} {itemName(item, 60)}{' '}
-            <span class="quiet">usually {fixed((100 * usual) / score, 1)} %</span>
-          </li>
+    <section class="all-lists" aria-label="Lists for all">
+      <h2>
+        Lists for all {grouped(count)} {names.users.many}
+      </h2>
+      <div class="fields">
+        <NumberOption name="n" label={`${capital(names.items.many)} in a list`} />
+      </div>
+      <p class="buttons">
+        {(['csv', 'parquet'] as const).map((format) => (
+          <button
+            type="button"
+            key={format}
+            disabled={work.value !== undefined}
+            onClick={() => void take(format)}
+          >
+            Save all lists as {format === 'csv' ? 'CSV' : 'Parquet'}
+          </button>
         ))}
-        {others.count > 0 && (
-          <li>
-            {part(others.fraction)} {many(others.count, other)}
-          </li>
-        )}
-        <li>{part(rest / score)} overall popularity</li>
-      </ul>
-      {features.length > 0 && (
-        <p class="quiet">
-          By feature {features[0].feature}: {features[0].about.map((item) => itemName(item, 30)).join(', ')}
-          {direct.fraction !== 0 && (
-            <>
-              ; {part(direct.fraction)} from the {names.items.many} directly
-            </>
-          )}
-        </p>
-      )}
-    </div>
+      </p>
+    </section>
   );
 }

@@ -1,14 +1,26 @@
 import { useSignal } from '@preact/signals';
 import { type Done, sameCommands, sameScript } from '../../report/words/same-as.js';
 import { save } from '../components/save.js';
-import type { Export } from '../protocol.js';
-import { check, evaluation, likes, model, opened, settings } from '../state.js';
+import { type Export, PURPOSES } from '../protocol.js';
+import {
+  check,
+  customer,
+  evaluation,
+  likes,
+  lister,
+  model,
+  models,
+  opened,
+  settings,
+  titles,
+} from '../state.js';
 import { perform, work } from '../work.js';
 
 /** Files to save, and the commands that give the same numbers elsewhere. */
 export default function Report() {
   const data = opened.value;
   const fitted = model.value;
+  const ready = PURPOSES.filter((purpose) => models.value[purpose]);
   const busy = work.value !== undefined;
   const { seed, features } = settings.value;
   const take = async (asked: Export) => {
@@ -71,12 +83,22 @@ export default function Report() {
       )}
       {fitted && (
         <>
-          <h2>The model</h2>
-          <p>The command line and the server can open it. So can this page: drop it on the first screen.</p>
+          <h2>{ready.length > 1 ? 'The models' : 'The model'}</h2>
+          <p>
+            The command line and the server can open {ready.length > 1 ? 'them' : 'it'}. So can this page:
+            drop the file on the first screen.
+          </p>
           <p class="buttons">
-            <button type="button" disabled={busy} onClick={() => void take({ what: 'model' })}>
-              Save model.safetensors
-            </button>
+            {ready.map((purpose) => (
+              <button
+                type="button"
+                key={purpose}
+                disabled={busy}
+                onClick={() => void take({ what: 'model', purpose })}
+              >
+                Save {purpose === 'recommend' ? 'ranker' : 'model'}.safetensors
+              </button>
+            ))}
             {fitted.features !== undefined && (
               <button type="button" disabled={busy} onClick={() => void take({ what: 'features' })}>
                 Save features.csv
@@ -136,10 +158,15 @@ function done(): Done {
     seed,
     n,
     kept: data.kept,
-    fit: model.value && { features, model: kind, iterations, engine },
+    fit: models.value.understand && { features, model: kind, iterations, engine },
+    ranker: models.value.recommend && { engine },
+    by: lister.value,
     split: model.value?.split && { testUsers, testItems },
     evaluate: evaluation.value && { draws, n },
     likes: likes.value,
+    // A held-out user is not in the model that the command line opens.
+    user: model.value?.split ? undefined : customer.value,
+    titles: titles.value?.source,
   };
 }
 

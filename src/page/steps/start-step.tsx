@@ -1,7 +1,16 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { grouped } from '../../text/numbers.js';
-import { lookForServed, openBlob, openSample, openServed, openUrl, unlock } from '../actions.js';
+import {
+  begun,
+  lookForServed,
+  openBlob,
+  openFile,
+  openSample,
+  openServed,
+  openUrl,
+  unlock,
+} from '../actions.js';
 import { ABOUT } from '../components/samples.js';
 import { SAMPLES } from '../protocol.js';
 import { brought, offered, opened } from '../state.js';
@@ -10,21 +19,7 @@ import { brought, offered, opened } from '../state.js';
 export function Start() {
   const over = useSignal(false);
   useEffect(() => {
-    // A file that is dropped beside the field must not replace the page.
-    const stop = (event: DragEvent) => event.preventDefault();
-    const drop = (event: DragEvent) => {
-      event.preventDefault();
-      over.value = false;
-      const [file] = event.dataTransfer?.files ?? [];
-      if (file) take(file);
-    };
     void lookForServed();
-    window.addEventListener('dragover', stop);
-    window.addEventListener('drop', drop);
-    return () => {
-      window.removeEventListener('dragover', stop);
-      window.removeEventListener('drop', drop);
-    };
   }, []);
   return (
     <div class="start">
@@ -48,13 +43,16 @@ export function Start() {
         onDragLeave={() => {
           over.value = false;
         }}
+        onDrop={() => {
+          over.value = false;
+        }}
       >
         <input
           type="file"
           accept=".csv,.tsv,.txt,.dat,.jsonl,.ndjson,.parquet,.gz,.safetensors"
           onChange={(event) => {
             const [file] = event.currentTarget.files ?? [];
-            if (file) take(file);
+            if (file) openFile(file);
             event.currentTarget.value = '';
           }}
         />
@@ -152,16 +150,6 @@ function Locked() {
 /** Pasted text of this many characters is opened without being put into the field. */
 const MANY = 5000;
 
-/** From now on a reload would lose something. */
-function begun(): void {
-  document.documentElement.dataset.begun = 'yes';
-}
-
-function take(file: File): void {
-  begun();
-  void openBlob(file.name, file);
-}
-
 function Paste() {
   const text = useSignal('');
   return (
@@ -176,6 +164,7 @@ function Paste() {
       <textarea
         id="paste"
         rows={3}
+        required
         spellcheck={false}
         placeholder={'ann,tea\nbob,milk\nbob,tea'}
         value={text.value}
@@ -191,7 +180,7 @@ function Paste() {
           text.value = event.currentTarget.value;
         }}
       />
-      <button type="submit" disabled={text.value.trim() === ''}>
+      <button type="submit" class="primary">
         Use these rows
       </button>
     </form>
@@ -220,7 +209,7 @@ function FromUrl() {
         }}
       />
       <p class="quiet">Fetched by this tab. The server must allow other pages to read it.</p>
-      <button type="submit" disabled={address.value.trim() === ''}>
+      <button type="submit" class="primary">
         Fetch
       </button>
     </form>

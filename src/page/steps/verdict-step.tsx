@@ -9,6 +9,7 @@ import { useChart } from '../components/hooks.js';
 import { sourceTitle } from '../components/samples.js';
 import { Table } from '../components/table.js';
 import { Thinning } from '../components/thinning.js';
+import { TitlesField } from '../components/titles-field.js';
 import { check, go, opened } from '../state.js';
 import { work } from '../work.js';
 
@@ -46,6 +47,7 @@ export default function Verdict() {
           />
         </details>
       )}
+      <TitlesField />
       <Thinning />
       <p class="buttons">
         <button type="button" class="primary" disabled={work.value !== undefined} onClick={() => go('fit')}>

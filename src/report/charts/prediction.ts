@@ -37,19 +37,21 @@ export interface PredictionChartOptions {
   readonly title?: ((model: ModelKind) => string) | undefined;
 }
 
-/** A few bars far longer than the others are clipped, at this or a multiple of it, so that the others stay readable. */
-const CLIP_STEP = 50;
+/** A bar is clipped if it is this many times as long as the axis that suits the other bars. */
+const CLIP_RATIO = 2;
+const LEAST_END = 5;
 
 /**
- * Where the axis ends, and whether longer bars are clipped there: at twice the median `reaches`, rounded up to a
- * multiple of CLIP_STEP, and only if the longest bar is half as long again.
+ * Where the axis ends, and whether longer bars are clipped there: at twice the median `reaches`, rounded up to 5, 10, 20,
+ * 50 and so on. A few bars far longer than the others then leave the others readable.
  */
 function axisEnd(reaches: readonly number[]): { readonly end: number; readonly clipped: boolean } {
   const sorted = [...reaches].sort((a, b) => a - b);
   const longest = Math.max(1, ...sorted);
-  const usual = 2 * (sorted[Math.floor((sorted.length - 1) / 2)] ?? 0);
-  const limit = CLIP_STEP * Math.max(1, Math.ceil(usual / CLIP_STEP));
-  return longest > 1.5 * limit ? { end: limit, clipped: true } : { end: longest, clipped: false };
+  const usual = Math.max(LEAST_END, 2 * (sorted[Math.floor((sorted.length - 1) / 2)] ?? 0));
+  const unit = 10 ** Math.floor(Math.log10(usual));
+  const limit = unit * ([1, 2, 5, 10].find((step) => step * unit >= usual) ?? 10);
+  return longest > CLIP_RATIO * limit ? { end: limit, clipped: true } : { end: longest, clipped: false };
 }
 
 /** Every figure of the test set at zero, and where each model's draws lie around it. */

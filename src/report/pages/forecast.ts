@@ -13,6 +13,7 @@ import {
   forecastAnswer,
   foreseenWords,
   modelLeftOutWords,
+  nextWords,
   timeWords,
 } from '../words/forecast.js';
 import { type Content, facts, figure, html, table } from './html.js';
@@ -81,6 +82,7 @@ function answer({ found, names }: ForecastPage): Content {
     forecast ? foreseenWords(forecast[side]) : '–',
   ]);
   return [
+    nextWords(found, names).map((sentence) => html`<p>${sentence}</p>`),
     table(
       [
         { label: '' },

@@ -59,11 +59,14 @@ export function predictionSection(
       }; the line at zero: the test set.`,
     ),
     fold('All figures', predictionTable(fits, names)),
-    picture(
-      pictures.predictive,
-      html`The degrees of the ${names.users.many} and of the ${names.items.many} in the test graph. Dots: the test graph, hollow if outside the band. Band: the
+    fold(
+      'Degrees in the test part and in the draws',
+      picture(
+        pictures.predictive,
+        html`The degrees of the ${names.users.many} and of the ${names.items.many} in the test graph. Dots: the test graph, hollow if outside the band. Band: the
 ${term('interval', '90 % interval')} of the draws${corrected ? ', not corrected' : ''}. Vertices with a single edge are on the left of each panel. If a
 model misses new vertices, the dots there lie above the band.`,
+      ),
     ),
     results.receipt.settings.features.length > 1
       ? fold('The same for every K', predictionTable(predictingFits(results.runs[0].fits), names))

@@ -77,7 +77,7 @@ export function dataSection({ check, receipt }: StudyResults): Content {
     origin
       ? html`<p>From <code>${origin.source}</code>. ${whatItIs(receipt, origin, names, check.multigraph)}</p>`
       : undefined,
-    degreeTable(check),
+    fold('How many edges they have', degreeTable(check)),
   ];
 }
 
@@ -116,10 +116,13 @@ export function sparsitySection(
     verdictReasons(check),
     html`<p>Why it matters: a model that treats a ${term('sparse', 'sparse')} side as ${term('dense', 'dense')} expects
 hardly any new vertices, so it predicts too few of them.</p>`,
-    tailIndexes(check),
-    densityIntroduction(check),
     picture(pictures.density, densityCaption(check)),
-    picture(pictures.degrees, degreesCaption()),
+    fold('How to read the curves', densityIntroduction(check)),
+    tailIndexes(check),
+    fold(
+      `How many edges ${check.names.users.many} and ${check.names.items.many} have`,
+      picture(pictures.degrees, degreesCaption()),
+    ),
   ];
 }
 
@@ -132,32 +135,34 @@ export function splitSection(results: StudyResults, picture_: StudyPicture): Con
 ${users.many} are ${term('split', 'held out')} with all their edges. Their edges to ${percent(1 - testItems)} of the ${items.many} are shown to the model
 (${term('foldin', 'fold-in')}); those to the other ${percent(testItems)} are the test. The random draws choose
 ${users.many} and ${items.many}, not edges, so that the test set looks like the data.</p>`,
-    picture(
-      picture_,
-      `Rows: ${users.many}. Columns: ${items.many}. Training ${users.many} keep all their ${items.many}.${
-        testUsers < 0.2 || testItems < 0.24 ? ' Narrow parts are widened to be visible.' : ''
-      }`,
-    ),
-    table(
-      [
-        { label: 'Part' },
-        { label: users.many, numeric: true },
-        { label: items.many, numeric: true },
-        { label: 'edges', numeric: true },
-      ],
-      (['train', 'foldin', 'test'] as const).map((name) => {
-        const part = split[name];
-        return [
-          name === 'foldin' ? 'fold-in' : name,
-          grouped(part.users),
-          grouped(part.items),
-          grouped(part.edges),
-        ];
-      }),
-      html`The random draws hold out ${many(split.coins.users, users)} and choose ${many(split.coins.items, items)} for the test. The table counts
+    fold('The parts of the split', [
+      picture(
+        picture_,
+        `Rows: ${users.many}. Columns: ${items.many}. Training ${users.many} keep all their ${items.many}.${
+          testUsers < 0.2 || testItems < 0.24 ? ' Narrow parts are widened to be visible.' : ''
+        }`,
+      ),
+      table(
+        [
+          { label: 'Part' },
+          { label: users.many, numeric: true },
+          { label: items.many, numeric: true },
+          { label: 'edges', numeric: true },
+        ],
+        (['train', 'foldin', 'test'] as const).map((name) => {
+          const part = split[name];
+          return [
+            name === 'foldin' ? 'fold-in' : name,
+            grouped(part.users),
+            grouped(part.items),
+            grouped(part.edges),
+          ];
+        }),
+        html`The random draws hold out ${many(split.coins.users, users)} and choose ${many(split.coins.items, items)} for the test. The table counts
 only those with an edge in the part. ${term('dropped', many(split.dropped, 'edge'))} of fold-in and test
 ${split.dropped === 1 ? 'leads' : 'lead'} to ${items.many} not in training.`,
-    ),
+      ),
+    ]),
   ];
 }
 
@@ -180,36 +185,40 @@ ${term('sparse-model', 'sparse')} model, which expects unseen ${users.many} and 
 ${term('dense-model', 'dense')} model, which expects none`
         : html` as ${term(`${models[0]}-model`, `${article(models[0])} model`)}`
     }, with ${several ? 'different numbers of ' : html`${chosen.features} `}${term('features', 'features')}.</p>`,
-    table(
-      [
-        { label: 'Fit' },
-        { label: term('features', 'K'), numeric: true },
-        { label: term('sigma', html`σ<br><small>${users.many}, ${items.many}</small>`), numeric: true },
-        { label: term('size', html`size<br><small>${users.many}, ${items.many}</small>`), numeric: true },
-        { label: 'iterations', numeric: true },
-        { label: term('bound', 'bound'), numeric: true },
-        { label: 'seconds', numeric: true },
-      ],
-      fits.map((f) => [
-        f.model,
-        f.features,
-        both(f.sigma, (x) => fixed(x, 2)),
-        f.size.users === 0 && f.size.items === 0 ? 'none' : both(f.size, short),
-        html`${f.iterations}${f.converged ? '' : html`&nbsp;<span title="stopped before it converged">(not converged)</span>`}`,
-        grouped(f.bound),
-        f.sameAs === null ? short(f.seconds, 2) : `as ${f.sameAs}`,
-      ]),
-      html`Do not compare the bounds of different models; the ${term('evidence', 'evidence')} compares sparse and dense.${
-        several ? ` Within a kind, higher is better; the rest of the report uses K = ${chosen.features}.` : ''
-      } Engine: ${fits[0].engine}.`,
-    ),
-    runs[0].counts ? html`<p>${countWords(runs[0].counts, check.names)}</p>` : undefined,
     auto
       ? html`<p>What the auto model found:</p><ul class="steps">${sidePriorWords(auto.sides, { seen: train, names: check.names, features: auto.features, training: true }).map((sentence) => html`<li>${sentence}</li>`)}</ul>`
       : undefined,
-    ...ofChosen
-      .filter((f) => f.sameAs !== null)
-      .map((f) => html`<p>The ${f.model} model has the same prior, so both are one fit.</p>`),
+    fold('All fits', [
+      table(
+        [
+          { label: 'Fit' },
+          { label: term('features', 'K'), numeric: true },
+          { label: term('sigma', html`σ<br><small>${users.many}, ${items.many}</small>`), numeric: true },
+          { label: term('size', html`size<br><small>${users.many}, ${items.many}</small>`), numeric: true },
+          { label: 'iterations', numeric: true },
+          { label: term('bound', 'bound'), numeric: true },
+          { label: 'seconds', numeric: true },
+        ],
+        fits.map((f) => [
+          f.model,
+          f.features,
+          both(f.sigma, (x) => fixed(x, 2)),
+          f.size.users === 0 && f.size.items === 0 ? 'none' : both(f.size, short),
+          html`${f.iterations}${f.converged ? '' : html`&nbsp;<span title="stopped before it converged">(not converged)</span>`}`,
+          grouped(f.bound),
+          f.sameAs === null ? short(f.seconds, 2) : `as ${f.sameAs}`,
+        ]),
+        html`Do not compare the bounds of different models; the ${term('evidence', 'evidence')} compares sparse and dense.${
+          several
+            ? ` Within a kind, higher is better; the rest of the report uses K = ${chosen.features}.`
+            : ''
+        } Engine: ${fits[0].engine}.`,
+      ),
+      runs[0].counts ? html`<p>${countWords(runs[0].counts, check.names)}</p>` : undefined,
+      ...ofChosen
+        .filter((f) => f.sameAs !== null)
+        .map((f) => html`<p>The ${f.model} model has the same prior, so both are one fit.</p>`),
+    ]),
     settings.start === 'warm'
       ? fold(
           'How the models were fitted',

@@ -13,6 +13,7 @@ import {
   estimatorTitle,
   forecastAnswer,
   modelLeftOutWords,
+  nextWords,
   timeWords,
 } from '../words/forecast.js';
 import { readingWords } from '../words/reading.js';
@@ -34,6 +35,7 @@ export function forecastText(
     ),
     wrapLines(readingWords(result, asFlag)),
     '',
+    ...nextWords(found, names).map((sentence) => wrap(sentence)),
     wrap(forecastAnswer(found, names)),
     ...backtestWords(found, names).map((sentence) => wrap(sentence)),
     ...SIDES.map((side) => wrap(discoveryWords(found, side, names))),

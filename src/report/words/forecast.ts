@@ -30,6 +30,31 @@ export function estimatorTitle(name: ForecastEstimator): string {
   return name === 'model' ? 'draws from the model' : ESTIMATORS[name].title;
 }
 
+const PERIOD_TITLES: Readonly<Record<string, string>> = {
+  week: 'week',
+  month: 'month',
+  quarter: 'quarter',
+  year: 'year',
+};
+
+/** The growth in the next period, by the data. */
+export function nextWords({ next, observed }: GrowthForecast, names: SideNames): string[] {
+  if (!next) return [];
+  const { past, users, period, days } = next;
+  const title = PERIOD_TITLES[period] ?? many(days, 'day');
+  const after = new Date(next.from).toISOString().slice(0, 10);
+  const before = past.length === 1 ? `the last ${title}` : `the last ${past.length} ${plural(title)}`;
+  return [
+    `In the ${title} after ${after}, ${foreseenWords(users)} new ${names.users.many} are expected, ` +
+      `beside the ${grouped(observed.users)} of today. In ${before} there were ${list(past.map((count) => grouped(count)))}.`,
+  ];
+}
+
+/** '91 days' stays; 'quarter' becomes 'quarters'. */
+function plural(title: string): string {
+  return /s$/.test(title) ? `periods of ${title}` : `${title}s`;
+}
+
 /** The answer, or why there is no forecast. */
 export function forecastAnswer(found: GrowthForecast, names: SideNames): string {
   const { forecast, asked, observed } = found;

@@ -1,7 +1,8 @@
 // What the browser page says about the machine, time and memory.
 
 import type { ModelKind } from '../../options/names.js';
-import { grouped } from '../../text/numbers.js';
+import { grouped, percent } from '../../text/numbers.js';
+import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** What the page calls the kinds of model. */
@@ -10,6 +11,37 @@ export const MODEL_TITLES: Readonly<Record<ModelKind, string>> = {
   sparse: 'sparse',
   dense: 'dense',
 };
+
+/** What a model of the page is for. */
+type Purpose = 'understand' | 'recommend';
+
+/** What the page calls its two models. */
+export const PURPOSE_TITLES: Readonly<Record<Purpose, string>> = {
+  understand: 'the model that describes the data',
+  recommend: 'the ranker',
+};
+
+/** The scores of a comparison: how much of what held-out users have is in the lists. */
+interface ComparedLists {
+  readonly scores: readonly { readonly purpose: Purpose | undefined; readonly recall: number }[];
+  readonly best: Purpose;
+  readonly n: number;
+  readonly users: number;
+}
+
+/** Which model makes better lists, and by how much. */
+export function comparisonWords({ scores, best, n, users }: ComparedLists, names: SideNames): string {
+  const title = (purpose: Purpose | undefined) =>
+    purpose ? PURPOSE_TITLES[purpose] : `a list of popular ${names.items.many}`;
+  const [first, ...others] = [...scores].sort(
+    (a, b) => Number(b.purpose === best) - Number(a.purpose === best) || b.recall - a.recall,
+  );
+  const against = list(others.map(({ purpose, recall }) => `${percent(recall)} by ${title(purpose)}`));
+  return (
+    `For ${many(users, names.users)} that no model saw, the first ${n} ${names.items.many} by ${title(first.purpose)} ` +
+    `contain ${percent(first.recall)} of the hidden ${names.items.many}, against ${against}.`
+  );
+}
 
 export function noMapWords({ items }: SideNames): string {
   return `This model has no map of the ${items.many}: it is a ranker. Only models that describe the data have a map; this page can fit one.`;

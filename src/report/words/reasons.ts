@@ -1,9 +1,9 @@
-// Why an item is recommended, in a line or two.
+// Why an item is recommended, in a line or two, and the main reason of each item of a list in a few words.
 
 import { isDistinct, LEAST, type Reasons } from '../../predict/explain/reasons.js';
 import type { ScoreContribution } from '../../predict/recommend.js';
 import { percent } from '../../text/numbers.js';
-import { article, many } from '../../text/phrases.js';
+import { article, list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** Printed once below explanations with a contribution below 0 or above 100 %. */
@@ -99,4 +99,55 @@ export function reasonWords(
     against,
     usual: said,
   };
+}
+
+/** An item of a list; `reasons` is undefined if the model explains nothing. */
+export interface ReasonedItem {
+  readonly score: number;
+  readonly reasons?: Reasons | undefined;
+}
+
+export interface MainReasons {
+  /** The reason that most items share. */
+  readonly common: string | undefined;
+  /** The other reasons, '' where an item has the common one or none. */
+  readonly each: readonly string[];
+}
+
+/** Items that a main reason names. */
+const NAMED = 2;
+/** A reason of this share of a list is said once, if the list has a few items. */
+const COMMON_SHARE = 0.5;
+const FEW = 3;
+
+export function mainReasons(
+  items: readonly ReasonedItem[],
+  names: SideNames,
+  name: (id: string) => string,
+): MainReasons {
+  const each = items.map((item) => mainReason(item, names, name));
+  const counts = new Map<string, number>();
+  for (const reason of each) if (reason !== '') counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  const [most] = [...counts].sort((a, b) => b[1] - a[1]);
+  if (!most || each.length < FEW || most[1] < COMMON_SHARE * each.length) return { common: undefined, each };
+  const [common] = most;
+  return { common, each: each.map((reason) => (reason === common ? '' : reason)) };
+}
+
+/** The user's items that contribute more than usual, else the feature that contributes most, else popularity. */
+function mainReason(
+  { score, reasons }: ReasonedItem,
+  names: SideNames,
+  name: (id: string) => string,
+): string {
+  if (!reasons || score === 0) return '';
+  const { items, features, rest } = reasons;
+  if (items.every(({ contribution }) => rest > contribution)) return `popular with all ${names.users.many}`;
+  const distinct = items.filter(({ contribution, usual }) => isDistinct(contribution, usual, score));
+  if (distinct.length > 0)
+    return `because of ${list(distinct.slice(0, NAMED).map(({ item }) => name(item)))}`;
+  const [feature] = features;
+  return feature && feature.about.length > 0
+    ? `goes with ${list(feature.about.slice(0, NAMED).map(name))}`
+    : '';
 }

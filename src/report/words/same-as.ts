@@ -3,7 +3,7 @@
 import { toArguments } from '../../options/arguments.js';
 import { CHECK } from '../../options/commands/check.js';
 import { EVALUATE } from '../../options/commands/evaluate.js';
-import { METHODS } from '../../options/commands/fit.js';
+import { METHOD, METHODS } from '../../options/commands/fit.js';
 import { RECOMMEND, RECOMMEND_COMMAND } from '../../options/commands/recommend.js';
 import { SPLIT } from '../../options/commands/split.js';
 import { READ } from '../../options/shared.js';
@@ -25,15 +25,23 @@ export interface Done {
         readonly engine: string;
       }
     | undefined;
+  /** The ranker, if one was fitted. */
+  readonly ranker?: { readonly engine: string } | undefined;
+  /** The model that makes the lists. Default: the one that describes the data. */
+  readonly by?: 'understand' | 'recommend' | undefined;
   readonly split?: { readonly testUsers: number; readonly testItems: number } | undefined;
   readonly evaluate?: { readonly draws: number; readonly n: number } | undefined;
   readonly likes?: readonly string[] | undefined;
+  /** A user of the data for whom a list was made, instead of somebody with these likes. */
+  readonly user?: string | undefined;
+  /** The file of titles. */
+  readonly titles?: string | undefined;
   readonly n: number;
 }
 
 /** The commands, one per line. No command thins data, so a first line says that they are thinned. */
 export function sameCommands(done: Done): string {
-  const { source, read, seed, split, likes = [], n } = done;
+  const { source, read, seed, split, likes = [], n, user, titles } = done;
   const data = [source, ...toArguments(READ, read)];
   const lines = [command(['check', ...data, ...toArguments(CHECK, { seed })])];
   if (split)
@@ -42,33 +50,45 @@ export function sameCommands(done: Done): string {
     const options = toArguments(METHODS.ascent, { ...done.fit, seed }, { always: ['features'] });
     lines.push(command(['fit', ...(split ? ['parts'] : data), ...options, '-o', 'model.safetensors']));
   }
-  if (split && done.evaluate) {
+  if (done.ranker) {
+    const options = toArguments(
+      { ...METHODS.ranking, method: METHOD.method },
+      { ...done.ranker, method: 'ranking', seed },
+    );
+    lines.push(command(['fit', ...(split ? ['parts'] : data), ...options, '-o', RANKER]));
+  }
+  if (split && done.fit && done.evaluate) {
     const options = toArguments(EVALUATE, { ...done.evaluate, seed });
     lines.push(command(['evaluate', 'model.safetensors', 'parts', ...options]));
   }
-  if (likes.length > 0) {
-    const { likes: liked, confidence } = RECOMMEND_COMMAND;
-    const asked = { n, explain: true, likes, confidence: true };
-    const options = toArguments({ ...RECOMMEND, likes: liked, confidence }, asked);
-    lines.push(command(['recommend', 'model.safetensors', ...options]));
+  if (user !== undefined || likes.length > 0) {
+    const { likes: liked, user: someone, confidence, titles: titled } = RECOMMEND_COMMAND;
+    const asker = user === undefined ? { likes } : { user };
+    const options = toArguments(
+      { ...RECOMMEND, likes: liked, user: someone, confidence, titles: titled },
+      { n, explain: true, ...asker, confidence: true, titles },
+    );
+    lines.push(command(['recommend', done.by === 'recommend' ? RANKER : 'model.safetensors', ...options]));
   }
   if (done.kept) lines.unshift('# on a thinned table, which only the library makes');
   return lines.join('\n');
 }
 
+const RANKER = 'ranker.safetensors';
 const PACKAGE = "'graphex'";
 
 /** The same with the library. */
 export function sameScript(done: Done): string {
-  const { source, read, seed, kept, split, likes = [], n } = done;
+  const { source, read, seed, kept, split, likes = [], n, user } = done;
+  const asked = user !== undefined || likes.length > 0;
   const names = [
     'readGraph',
     ...(kept ? ['thin'] : []),
     'checkSparsity',
     ...(split ? ['split'] : []),
-    ...(done.fit ? ['fit'] : []),
-    ...(split && done.evaluate ? ['evaluateModel'] : []),
-    ...(done.fit && likes.length > 0 ? ['recommend'] : []),
+    ...(done.fit || done.ranker ? ['fit'] : []),
+    ...(split && done.fit && done.evaluate ? ['evaluateModel'] : []),
+    ...((done.fit || done.ranker) && asked ? ['recommend'] : []),
   ];
   const said = (value: object) => {
     const known = Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined));
@@ -91,9 +111,16 @@ export function sameScript(done: Done): string {
           ...(split && done.evaluate
             ? [`const judged = await evaluateModel(model, parts, ${said({ ...done.evaluate, seed })});`]
             : []),
-          ...(likes.length > 0
-            ? [`const list = await recommend(model, ${said({ likes })}, ${said({ n, explain: true })});`]
-            : []),
+        ]
+      : []),
+    ...(done.ranker
+      ? [
+          `const { model: ranker } = await fit(${split ? 'parts.train' : graph}, ${said({ method: 'ranking', ...done.ranker, seed })});`,
+        ]
+      : []),
+    ...((done.fit || done.ranker) && asked
+      ? [
+          `const list = await recommend(${done.by === 'recommend' ? 'ranker' : 'model'}, ${said(user === undefined ? { likes } : { user })}, ${said({ n, explain: true })});`,
         ]
       : []),
   ].join('\n');

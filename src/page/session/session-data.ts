@@ -1,25 +1,30 @@
 // The session's data: previewed, read, thinned, checked.
 
-import { InputError } from '../errors.js';
-import { fingerprint } from '../graph/fingerprint.js';
-import type { BipartiteGraph } from '../graph/graph.js';
-import { readBlob } from '../ingest/blob.js';
-import { withNames } from '../ingest/names.js';
-import type { ReadResult } from '../ingest/options.js';
-import { previewBlob, type TablePreview } from '../ingest/preview.js';
-import { drawPaperSet } from '../ingest/recipes/paper-set.js';
-import { readingSentences } from '../report/words/reading.js';
-import { thin } from '../sample/thin.js';
-import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
-import { USERS_AND_ITEMS } from '../text/sides.js';
-import type { Api, Opened, ReadChoice, Source } from './protocol.js';
+import { InputError } from '../../errors.js';
+import { fingerprint } from '../../graph/fingerprint.js';
+import type { BipartiteGraph } from '../../graph/graph.js';
+import { readBlob } from '../../ingest/blob.js';
+import { withNames } from '../../ingest/names.js';
+import type { ReadResult } from '../../ingest/options.js';
+import { previewBlob, type TablePreview } from '../../ingest/preview.js';
+import { drawPaperSet } from '../../ingest/recipes/paper-set.js';
+import type { IdShares } from '../../math/id-draws.js';
+import { readingSentences } from '../../report/words/reading.js';
+import { thin } from '../../sample/thin.js';
+import { checkSparsity, type SparsityCheck } from '../../sparsity/check.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
+import type { Api, Opened, ReadChoice, Source } from '../protocol.js';
 import type { Task } from './session.js';
 import { asLabel } from './session-error.js';
-import { forgetModel } from './session-model.js';
+import { forgetModels } from './session-model.js';
+import { forgetTitles } from './session-titles.js';
 
 /** The table that was read, and the graph in use: the whole table, or a thinned part of it. */
 interface Data {
   readonly source: string;
+  /** Where it was read from, and the shares that were kept on the way. */
+  readonly from: Source;
+  readonly shares: IdShares | undefined;
   readonly read: ReadResult;
   readonly choice: ReadChoice;
   readonly rejected: Opened['rejected'];
@@ -34,6 +39,17 @@ let data: Data | undefined;
 export function currentData(): Data {
   if (!data) throw new InputError('there are no data yet: drop a table or choose a sample');
   return data;
+}
+
+export function dataIfRead(): Data | undefined {
+  return data;
+}
+
+/** Releases the table, its models and its titles. */
+export async function forgetData(): Promise<void> {
+  data = undefined;
+  forgetTitles();
+  await forgetModels();
 }
 
 /** Bad rows that are shown. */
@@ -55,8 +71,7 @@ export async function answerRead(
     },
   };
   // The old table is released first: two tables may be too much for a tab.
-  data = undefined;
-  await forgetModel();
+  await forgetData();
   const { signal, onProgress } = task;
   const found =
     source.kind === 'sample'
@@ -66,7 +81,7 @@ export async function answerRead(
   const { leftOut, ...counts } = found.read;
   const read = shares ? { ...found, read: counts } : found;
   data = {
-    ...{ source: source.name, read, choice: options, rejected, graph: read.graph },
+    ...{ source: source.name, from: source, shares, read, choice: options, rejected, graph: read.graph },
     kept: shares && { users: shares.users, items: shares.items },
     passedOver: shares && (leftOut?.where ?? 0),
   };
@@ -97,7 +112,7 @@ async function readSample(
 /** Keeps users and items at random. The first rows of a table would be another kind of table. */
 export async function answerThin(shares: Api['thin'][0]): Promise<Opened> {
   const whole = currentData();
-  await forgetModel();
+  await forgetModels();
   const all = shares.users === 1 && shares.items === 1;
   const graph = all ? whole.read.graph : thin(whole.read.graph, shares);
   if (graph.edges === 0) throw new InputError('no edge is left: keep a larger share');

@@ -1,24 +1,27 @@
 // Files that leave the session: the model, tables, and the results of the study.
 
-import { InputError } from '../errors.js';
-import type { BipartiteGraph } from '../graph/graph.js';
-import { parquetPieces } from '../parquet/write.js';
-import { cell, edgeColumns, edgeText } from '../store/edge-rows.js';
-import { listPieces } from '../store/list-pieces.js';
-import { modelToBytes } from '../store/model-bytes.js';
-import type { StudyResults } from '../study/results.js';
-import { study } from '../study/study.js';
-import { VERSION } from '../version.js';
-import type { Api, Export } from './protocol.js';
+import { InputError } from '../../errors.js';
+import type { BipartiteGraph } from '../../graph/graph.js';
+import { parquetPieces } from '../../parquet/write.js';
+import { cell, edgeColumns, edgeText } from '../../store/edge-rows.js';
+import { listPieces } from '../../store/list-pieces.js';
+import { modelToBytes } from '../../store/model-bytes.js';
+import type { StudyResults } from '../../study/results.js';
+import { study } from '../../study/study.js';
+import { VERSION } from '../../version.js';
+import type { Api, Export } from '../protocol.js';
 import type { Task } from './session.js';
 import { currentData } from './session-data.js';
-import { currentModel } from './session-model.js';
+import { allLists } from './session-lists.js';
+import { currentModel, currentSplit } from './session-model.js';
+import { areTitled, titleOf } from './session-titles.js';
 
-export async function answerExport(asked: Api['export'][0]): Promise<Api['export'][1]> {
+export async function answerExport(asked: Api['export'][0], task: Task<'export'>): Promise<Api['export'][1]> {
   switch (asked.what) {
     case 'model': {
-      const bytes = modelToBytes(currentModel().model) as Uint8Array<ArrayBuffer>;
-      return { name: 'model.safetensors', blob: new Blob([bytes]) };
+      const bytes = modelToBytes(currentModel(asked.purpose).model) as Uint8Array<ArrayBuffer>;
+      const name = asked.purpose === 'recommend' ? 'ranker.safetensors' : 'model.safetensors';
+      return { name, blob: new Blob([bytes]) };
     }
     case 'features':
       return { name: 'features.csv', blob: new Blob([featureTable()], { type: 'text/csv' }) };
@@ -26,6 +29,8 @@ export async function answerExport(asked: Api['export'][0]): Promise<Api['export
       return edges(asked);
     case 'list':
       return shownList(asked);
+    case 'lists':
+      return allLists(asked, task);
   }
 }
 
@@ -56,19 +61,23 @@ async function* only<T>(value: T): AsyncGenerator<readonly T[]> {
 
 function partOf(part: Extract<Export, { what: 'edges' }>['part']): BipartiteGraph {
   if (part === 'all') return currentData().graph;
-  const { split } = currentModel();
+  const split = currentSplit();
   if (!split) throw new InputError('nothing was held out, so there are no parts: fit again with a test part');
   return split[part];
 }
 
 /** The items of each feature with the largest weights, one row each. */
 function featureTable(): string {
+  const titled = areTitled();
   const rows = currentModel()
     .recommender.features({ n: 50 })
     .flatMap(({ feature, share, items }) =>
-      items.map(({ item, weight }) => `${feature},${share},${cell(item, ',')},${weight}`),
+      items.map(
+        ({ item, weight }) =>
+          `${feature},${share},${cell(item, ',')},${weight}${titled ? `,${cell(titleOf(item) ?? '', ',')}` : ''}`,
+      ),
     );
-  return `${['feature,share,item,weight', ...rows].join('\n')}\n`;
+  return `${[`feature,share,item,weight${titled ? ',title' : ''}`, ...rows].join('\n')}\n`;
 }
 
 /** The study of these data, as `graphex study` makes it. The page draws its charts. */

@@ -2,22 +2,18 @@
 // answers one request at a time, in order. Small requests about the model do not wait for a map or a study. A cancelled
 // request ends as soon as its work checks the signal.
 
-import { packError } from '../errors.js';
-import type { TaskOptions } from '../progress.js';
-import type { Api, Machine, Method, Reply, Request } from './protocol.js';
+import { packError } from '../../errors.js';
+import type { TaskOptions } from '../../progress.js';
+import type { Api, Machine, Method, Reply, Request } from '../protocol.js';
 import { answerCheck, answerPreview, answerRead, answerThin } from './session-data.js';
 import { inLabels } from './session-error.js';
+import { answerCompare, answerEvaluate } from './session-evaluate.js';
+import { answerFeatures, answerFind, answerMap, answerSimilar } from './session-explore.js';
 import { answerExport, answerStudy } from './session-export.js';
-import {
-  answerEvaluate,
-  answerFeatures,
-  answerFind,
-  answerFit,
-  answerMap,
-  answerOpenModel,
-  answerRecommend,
-  answerSimilar,
-} from './session-model.js';
+import { answerAudit, answerForecast } from './session-growth.js';
+import { answerFindUsers, answerRecommend } from './session-lists.js';
+import { answerFit, answerOpenModel } from './session-model.js';
+import { answerTitles } from './session-titles.js';
 
 /** Signal and progress of a request, and a function that sends part of the answer early. */
 export interface Task<M extends Method> extends TaskOptions {
@@ -34,23 +30,29 @@ const answers: Answers = {
   thin: answerThin,
   check: answerCheck,
   fit: answerFit,
+  compare: answerCompare,
   evaluate: answerEvaluate,
   openModel: answerOpenModel,
   features: answerFeatures,
   map: answerMap,
   similar: answerSimilar,
   find: answerFind,
+  findUsers: answerFindUsers,
+  titles: answerTitles,
   recommend: answerRecommend,
+  forecast: answerForecast,
+  audit: answerAudit,
   study: answerStudy,
   export: answerExport,
 };
 
 async function answerMachine(): Promise<Machine> {
-  const { webgpuAvailability } = await import('../engine/webgpu/device.js');
+  const { webgpuAvailability } = await import('../../engine/webgpu/device.js');
   const found = await webgpuAvailability();
   return {
     isolated: crossOriginIsolated,
     cores: navigator.hardwareConcurrency || 1,
+    burst: burst(),
     gpu: {
       available: found.available,
       software: found.software,
@@ -59,8 +61,23 @@ async function answerMachine(): Promise<Machine> {
   };
 }
 
+/** The shortest of a few runs of a short computation, in milliseconds: other programs slow down the longer ones. */
+function burst(): number {
+  const values = new Float32Array(1024);
+  let best = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < 12; run++) {
+    const began = performance.now();
+    for (let i = 0; i < 200_000; i++) {
+      const at = i & 1023;
+      values[at] = Math.exp(-(i % 97) / 50) + 0.5 * values[(7 * at) & 1023];
+    }
+    best = Math.min(best, performance.now() - began);
+  }
+  return best;
+}
+
 /** Requests that follow a click and must be answered immediately. */
-const SMALL: ReadonlySet<Method> = new Set(['find', 'similar', 'recommend']);
+const SMALL: ReadonlySet<Method> = new Set(['find', 'findUsers', 'similar', 'recommend']);
 
 const running = new Map<number, AbortController>();
 let last: Promise<unknown> = Promise.resolve();

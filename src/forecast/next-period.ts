@@ -1,0 +1,85 @@
+// How much the users grow in the next period: as in the last periods of the data. In the first period everybody is new, so it
+// is left out.
+
+import type { BipartiteGraph } from '../graph/graph.js';
+import { option, optionError, show } from '../options/error.js';
+import { firstTimes } from './by-time.js';
+import { type Foreseen, REACH } from './project.js';
+
+const DAY = 86_400_000;
+/** Days of the periods that have a name. */
+const NAMED: Readonly<Record<string, number>> = { week: 7, month: 30.4375, quarter: 91.3125, year: 365.25 };
+const MOST_DAYS = 36_525;
+/** Past periods that are averaged, at most. */
+const PERIODS = 4;
+
+/** The growth of the users in the next period, by the data. */
+export interface NextPeriod {
+  /** As asked for: 'quarter', '90d'. */
+  readonly period: string;
+  readonly days: number;
+  /** The end of the data, milliseconds since 1970. */
+  readonly from: number;
+  /** New users in the past periods, the latest last. */
+  readonly past: readonly number[];
+  /** New users in the next one, with a 90 % interval. */
+  readonly users: Foreseen;
+  /** Users at its end, as a multiple of today's. */
+  readonly times: number;
+}
+
+/** The days of 'month', 'quarter' or '90d'. */
+function daysOf(period: string): number {
+  const [, days] = /^(\d{1,5})d$/.exec(period) ?? [];
+  const found = Object.hasOwn(NAMED, period) ? NAMED[period] : Number(days);
+  if (found >= 1 && found <= MOST_DAYS) return found;
+  throw optionError`${option('next')}: ${show(period)} is not a period; give week, month, quarter, year, or days as in 90d`;
+}
+
+/** Throws if the times cover fewer than two whole periods. */
+export function nextPeriod(graph: BipartiteGraph, times: Float64Array, period: string): NextPeriod {
+  const days = daysOf(period);
+  const first = firstTimes(graph, times, 'users');
+  let [start, end] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const time of times) {
+    start = Math.min(start, time);
+    end = Math.max(end, time);
+  }
+  const length = days * DAY;
+  const whole = Math.floor((end - start) / length);
+  if (whole < 2) {
+    throw optionError`${option('next')} ${period}: the times cover ${((end - start) / DAY).toFixed(0)} days; give a period that fits into them at least twice`;
+  }
+  // Thirds of periods, the latest first: with a single past period they say how much numbers vary.
+  const thirds = new Array<number>(3 * Math.min(PERIODS, whole - 1)).fill(0);
+  for (const time of first) {
+    const back = Math.floor((3 * (end - time)) / length);
+    if (back < thirds.length) thirds[back]++;
+  }
+  const past = Array.from({ length: thirds.length / 3 }, (_, p) =>
+    sum(thirds.slice(3 * p, 3 * p + 3)),
+  ).reverse();
+  const users = expectedNext(past, past.length > 1 ? variance(past) : 3 * variance(thirds));
+  return Object.freeze({
+    ...{ period, days, from: end, past, users },
+    times: (graph.users.count + users.mean) / graph.users.count,
+  });
+}
+
+const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
+
+function variance(counts: readonly number[]): number {
+  const mean = sum(counts) / counts.length;
+  return counts.reduce((total, count) => total + (count - mean) ** 2, 0) / (counts.length - 1);
+}
+
+/** The mean of the past periods. The interval has their spread, at least that of a Poisson number. */
+function expectedNext(past: readonly number[], spread: number): Foreseen {
+  const mean = sum(past) / past.length;
+  const error = Math.sqrt(Math.max(spread, mean) * (1 + 1 / past.length));
+  return {
+    mean,
+    low: Math.max(0, Math.floor(mean - REACH * error)),
+    high: Math.ceil(mean + REACH * error),
+  };
+}

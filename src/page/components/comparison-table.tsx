@@ -1,0 +1,31 @@
+import { PURPOSE_TITLES } from '../../report/words/page.js';
+import { fixed } from '../../text/numbers.js';
+import { capital } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
+import type { Comparison } from '../protocol.js';
+import { Table } from './table.js';
+
+/** The metrics of each model and of popular items. */
+export function ComparisonTable({
+  found: { scores, n },
+  names,
+}: {
+  readonly found: Comparison;
+  readonly names: SideNames;
+}) {
+  return (
+    <Table
+      label="The lists of each model"
+      columns={[
+        { label: 'Lists by' },
+        { label: `recall@${n}`, numeric: true },
+        { label: 'nDCG', numeric: true },
+      ]}
+      rows={scores.map(({ purpose, recall, ndcg }) => [
+        capital(purpose ? PURPOSE_TITLES[purpose] : `popular ${names.items.many}`),
+        fixed(recall, 4),
+        fixed(ndcg, 4),
+      ])}
+    />
+  );
+}

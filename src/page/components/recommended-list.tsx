@@ -1,0 +1,151 @@
+import { basisOf } from '../../predict/user-query.js';
+import { mainReasons } from '../../report/words/reasons.js';
+import { fixed, significant } from '../../text/numbers.js';
+import { many } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
+import type { Answer, Listed } from '../protocol.js';
+import { perform } from '../work.js';
+import { itemName, titleOf } from './item-name.js';
+import { save } from './save.js';
+
+/** A list with its confidence, a reason for each item, and its files. */
+export function RecommendedList({
+  answer,
+  user,
+  names,
+  where,
+  open,
+  onOpen,
+}: {
+  readonly answer: Answer;
+  /** What files call the user. */
+  readonly user: string;
+  readonly names: SideNames;
+  readonly where: string;
+  readonly open: string | undefined;
+  onOpen(item: string): void;
+}) {
+  const most = Math.max(...answer.items.map(({ score, high }) => high ?? score));
+  const { common, each } = mainReasons(answer.items, names, (item) => itemName(item, 30));
+  return (
+    <>
+      <p class="sure">{answer.sure ?? ' '}</p>
+      {common && <p class="quiet">Most of these: {common}.</p>}
+      <ol class="list">
+        {answer.items.map((entry, at) => (
+          <li key={entry.item}>
+            <button
+              type="button"
+              class="plain"
+              aria-expanded={open === entry.item}
+              onClick={() => onOpen(entry.item)}
+            >
+              <b>{itemName(entry.item, 60)}</b>
+              <span class="quiet">{each[at]}</span>
+            </button>
+            <svg class="bar" viewBox="0 0 200 10" preserveAspectRatio="none" aria-hidden="true">
+              <rect class="score" width={Math.max(0, (200 * entry.score) / most)} height="10" rx="2" />
+              {entry.low !== undefined && entry.high !== undefined && (
+                <path
+                  class="spread"
+                  d={`M${(200 * entry.low) / most} 5H${(200 * Math.min(most, entry.high)) / most}`}
+                />
+              )}
+            </svg>
+            {open === entry.item && <WhyListed entry={entry} names={names} />}
+          </li>
+        ))}
+      </ol>
+      <p class="quiet">
+        Listed in {Math.max(1, Math.round(answer.milliseconds))} ms, {where}.
+      </p>
+      <SaveList answer={answer} user={user} />
+    </>
+  );
+}
+
+const FORMATS = [
+  ['csv', 'CSV'],
+  ['parquet', 'Parquet'],
+  ['jsonl', 'JSON lines'],
+] as const;
+
+/** Saves the list in the formats of `graphex recommend`. */
+function SaveList({ answer, user }: { readonly answer: Answer; readonly user: string }) {
+  const take = async (format: (typeof FORMATS)[number][0]) => {
+    const list = {
+      user,
+      items: answer.items.map(({ item, score }) => {
+        const title = titleOf(item);
+        return { item, score, ...(title !== undefined && { title }) };
+      }),
+      basis: basisOf(answer.has.total),
+    };
+    const file = await perform('Writing.', 'export', { what: 'list', list, format });
+    if (file) save(file.name, file.blob);
+  };
+  return (
+    <p class="buttons">
+      <span class="quiet">Save this list</span>
+      {FORMATS.map(([format, name]) => (
+        <button
+          type="button"
+          key={format}
+          aria-label={`Save this list as ${name}`}
+          onClick={() => void take(format)}
+        >
+          {name}
+        </button>
+      ))}
+    </p>
+  );
+}
+
+/** All contributions to a score. They add up to it. */
+function WhyListed({
+  entry: { score, low, high, reasons },
+  names,
+}: {
+  readonly entry: Listed;
+  readonly names: SideNames;
+}) {
+  if (!reasons) return <p class="quiet reasons">This model has no explanations.</p>;
+  const { items, others, rest, features, direct } = reasons;
+  const part = (fraction: number) => <span class="number">{fixed(100 * fraction, 1)} %</span>;
+  const other = { one: `other ${names.items.one}`, many: `other ${names.items.many}` };
+  return (
+    <div class="reasons">
+      <p class="quiet">
+        Expected rate {significant(score, 3)}
+        {low !== undefined &&
+          high !== undefined &&
+          ` (90 %: ${significant(low, 2)} … ${significant(high, 2)})`}
+        , the sum of
+      </p>
+      <ul>
+        {items.map(({ item, fraction, usual }) => (
+          <li key={item}>
+            {part(fraction)} {itemName(item, 60)}{' '}
+            <span class="quiet">usually {fixed((100 * usual) / score, 1)} %</span>
+          </li>
+        ))}
+        {others.count > 0 && (
+          <li>
+            {part(others.fraction)} {many(others.count, other)}
+          </li>
+        )}
+        <li>{part(rest / score)} overall popularity</li>
+      </ul>
+      {features.length > 0 && (
+        <p class="quiet">
+          By feature {features[0].feature}: {features[0].about.map((item) => itemName(item, 30)).join(', ')}
+          {direct.fraction !== 0 && (
+            <>
+              ; {part(direct.fraction)} from the {names.items.many} directly
+            </>
+          )}
+        </p>
+      )}
+    </div>
+  );
+}

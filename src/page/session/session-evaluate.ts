@@ -1,0 +1,71 @@
+// How good the session's models are on the held-out users: their lists, and draws of the test part.
+
+import { InputError } from '../../errors.js';
+import { fitBaseline } from '../../evaluate/baselines/fit-baseline.js';
+import { type Evaluation, evaluateModel } from '../../evaluate/evaluate.js';
+import { featureCount, type Model } from '../../fit/model.js';
+import { intervalWords, leftOutWords, surpriseWords } from '../../report/words/evaluation.js';
+import type { Split } from '../../sample/split-types.js';
+import type { Api, Comparison, EvaluationSummary, Purpose, Score } from '../protocol.js';
+import type { Task } from './session.js';
+import { currentModel, currentSplit, heldModels } from './session-model.js';
+
+function heldOut(): Split {
+  const split = currentSplit();
+  if (!split) throw new InputError('nothing was held out: fit again with a test part');
+  return split;
+}
+
+/** Rankings of a model by n: a model that was compared is not ranked again. */
+const known = new WeakMap<Model, Map<number, Evaluation>>();
+/** The list of popular items is the same for all models of a split. */
+const popularity = new WeakMap<Split, Model>();
+
+/** The lists of each model and of popular items, on the same held-out users. */
+export async function answerCompare(
+  { seed, n }: Api['compare'][0],
+  { signal, onProgress }: Task<'compare'>,
+): Promise<Comparison> {
+  const split = heldOut();
+  const task = { signal, onProgress };
+  const ranked = async (model: Model): Promise<Evaluation> => {
+    const rankings = known.get(model) ?? new Map<number, Evaluation>();
+    known.set(model, rankings);
+    const found = rankings.get(n) ?? (await evaluateModel(model, split, { seed, n, draws: 0, ...task }));
+    rankings.set(n, found);
+    return found;
+  };
+  const score = (purpose: Purpose | undefined, { ranking: { all } }: Evaluation): Score => ({
+    ...{ purpose, recall: all.mean.recall, ndcg: all.mean.ndcg },
+  });
+  const models = heldModels();
+  const first = await ranked(models[0].model);
+  const scores: Score[] = [];
+  for (const { purpose, model } of models) scores.push(score(purpose, await ranked(model)));
+  const popular =
+    popularity.get(split) ?? (await fitBaseline(split.train, 'popularity', { seed, ...task })).model;
+  popularity.set(split, popular);
+  scores.push(score(undefined, await ranked(popular)));
+  scores.sort((a, b) => b.recall - a.recall);
+  return {
+    scores,
+    best: scores.find(({ purpose }) => purpose)!.purpose!,
+    ...{ n, users: first.ranking.all.users, leftOut: leftOutWords(first) },
+  };
+}
+
+/** The test part against draws of it from the model that describes the data. */
+export async function answerEvaluate(
+  { seed, draws }: Api['evaluate'][0],
+  { signal, onProgress }: Task<'evaluate'>,
+): Promise<EvaluationSummary> {
+  const { model } = currentModel('understand');
+  const { predictive, names } = await evaluateModel(model, heldOut(), { seed, draws, signal, onProgress });
+  return {
+    ...{ predictive, names, kind: model.type === 'posterior' ? model.kind : 'auto' },
+    features: featureCount(model) ?? 0,
+    words: predictive
+      ? [surpriseWords(predictive, names, model.multigraph), intervalWords(predictive, names)]
+      : [],
+  };
+}

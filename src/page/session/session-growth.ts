@@ -1,0 +1,66 @@
+// How the session's data grow, and whether a split of two tables is fair.
+
+import { auditSplit } from '../../audit/audit.js';
+import { InputError } from '../../errors.js';
+import { forecastGrowth } from '../../forecast/forecast.js';
+import { type NamedBlob, readBlob, readBlobWithValues } from '../../ingest/blob.js';
+import { timeColumn } from '../../ingest/intake/value-column.js';
+import { previewBlob } from '../../ingest/preview.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
+import type { Api, Audited, Forecast } from '../protocol.js';
+import type { Task } from './session.js';
+import { currentData } from './session-data.js';
+
+/** With a column of times the table is read again. No model is drawn from: that would take a fit. */
+export async function answerForecast(
+  { time, next, usersTimes, seed }: Api['forecast'][0],
+  { signal, onProgress }: Task<'forecast'>,
+): Promise<Forecast> {
+  const { graph, from, shares, choice, kept } = currentData();
+  const { setAside: _, ...reader } = choice;
+  const task = { signal, onProgress };
+  const timed = time !== undefined && from.kind === 'blob';
+  if (timed && kept && !shares) {
+    throw new InputError(
+      'a table that was thinned after it was read has no times: choose no column of times, or thin it while it is read',
+    );
+  }
+  const data = timed
+    ? await readBlobWithValues(from, { ...reader, ...task }, timeColumn(time), shares)
+    : { graph, values: undefined };
+  const growth = next === undefined ? { usersTimes } : { next };
+  const found = await forecastGrowth(data.graph, { ...growth, times: data.values, draws: 0, seed, ...task });
+  return { found, names: graph.names ?? USERS_AND_ITEMS, multigraph: graph.multigraph };
+}
+
+/** The columns of both tables are guessed; both have times, or neither. */
+export async function answerAudit(
+  { train, test, seed }: Api['audit'][0],
+  { signal, onProgress }: Task<'audit'>,
+): Promise<Audited> {
+  const task = { signal, onProgress };
+  const guesses = await Promise.all([train, test].map(async (table) => (await previewBlob(table)).guess));
+  const timed = guesses.every((guess) => guess.time !== undefined);
+  const read = async (table: NamedBlob, { users, items, time }: (typeof guesses)[number]) =>
+    timed
+      ? readBlobWithValues(table, { users, items, ...task }, timeColumn(time!))
+      : { ...(await readBlob(table, { users, items, ...task })), values: undefined };
+  const [first, second] = [await read(train, guesses[0]), await read(test, guesses[1])];
+  const audit = await auditSplit(
+    { train: first.graph, test: second.graph },
+    {
+      ...(timed && { times: { train: first.values!, test: second.values! } }),
+      ...{ seed, ...task },
+    },
+  );
+  const columns = ({ users, items, time }: (typeof guesses)[number]) => ({
+    users,
+    items,
+    ...(timed && { time }),
+  });
+  return {
+    audit,
+    names: first.graph.names ?? USERS_AND_ITEMS,
+    columns: { train: columns(guesses[0]), test: columns(guesses[1]) },
+  };
+}

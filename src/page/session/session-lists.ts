@@ -1,0 +1,172 @@
+// Lists of the session's models: for a user of the data, for somebody new, and for all users as a file.
+
+import { InputError } from '../../errors.js';
+import type { Model } from '../../fit/model.js';
+import type { Id, UserQuery } from '../../predict/recommend.js';
+import { basisOf, ownItems } from '../../predict/user-query.js';
+import { confidenceWords } from '../../report/words/confidence.js';
+import { listPieces, type UserList } from '../../store/list-pieces.js';
+import type { Answer, Api, Asker, Export, FoundUsers } from '../protocol.js';
+import type { Task } from './session.js';
+import { dataIfRead } from './session-data.js';
+import { currentModel, type Held } from './session-model.js';
+import { areTitled, titleOf } from './session-titles.js';
+
+/** Items of a user that are sent to the page. */
+const HAS_SHOWN = 16;
+/** Users that are listed together. */
+const TOGETHER = 1024;
+
+interface Counted {
+  readonly ids: readonly string[];
+  readonly counts: readonly number[] | undefined;
+}
+
+/** All users: those of the data, or those of a model that was opened. */
+function allUsers(): Pick<Model['users'], 'ids' | 'degree' | 'count'> {
+  const graph = dataIfRead()?.graph;
+  if (!graph) return currentModel().model.users;
+  const { ids, count, offsets } = graph.users;
+  return { ids, count, degree: Uint32Array.from({ length: count }, (_, u) => offsets[u + 1] - offsets[u]) };
+}
+
+/** The items of a user: in the data, or in a model that was opened. */
+function itemsOf(user: string, model: Model): Counted | undefined {
+  const graph = dataIfRead()?.graph;
+  const row = (graph ?? model).users.ids.find(user);
+  if (row < 0) return undefined;
+  if (!graph) {
+    const { items, counts } = ownItems(model, row);
+    return {
+      ids: Array.from(items, (item) => model.items.ids.at(item)),
+      counts: counts && Array.from(counts),
+    };
+  }
+  const { offsets, neighbors, counts } = graph.users;
+  const [from, to] = [offsets[row], offsets[row + 1]];
+  return {
+    ids: Array.from(neighbors.subarray(from, to), (item) => graph.items.ids.at(item)),
+    counts: counts && Array.from(counts.subarray(from, to)),
+  };
+}
+
+/** Users whose id contains the text, in the order of the data; the user itself comes first. */
+export async function answerFindUsers({ text, n }: Api['findUsers'][0]): Promise<FoundUsers> {
+  const { ids, degree, count } = allUsers();
+  const wanted = text.trim().toLowerCase();
+  const exact = wanted === '' ? -1 : ids.find(text.trim());
+  const found = exact >= 0 ? [exact] : [];
+  let total = found.length;
+  for (let user = 0; user < count; user++) {
+    if (user === exact || (wanted !== '' && !ids.at(user).toLowerCase().includes(wanted))) continue;
+    total++;
+    if (found.length < n) found.push(user);
+  }
+  return { users: found.map((user) => ({ user: ids.at(user), items: degree[user] })), total };
+}
+
+/** A user of the model by its row; a user who was held out, by the items that the data have. */
+function queryOf(asker: Asker, { model }: Held): UserQuery {
+  if ('likes' in asker) return asker;
+  if (model.seen && model.users.ids.find(asker.user) >= 0) return asker;
+  const items = itemsOf(asker.user, model);
+  return items ? { likes: items.ids, counts: items.counts } : asker;
+}
+
+const ignore = (_ids: readonly Id[]) => {};
+
+export async function answerRecommend(
+  { asker, n, by }: Api['recommend'][0],
+  { signal, tell }: Task<'recommend'>,
+): Promise<Answer> {
+  const held = currentModel(by);
+  const { recommender, model } = held;
+  const query = queryOf(asker, held);
+  const has = hasOf(asker, model);
+  const began = performance.now();
+  const items = await recommender.recommend(query, { n, explain: true, signal, onUnknown: ignore });
+  const milliseconds = performance.now() - began;
+  const listed = items.map((entry) => ({
+    item: entry.item,
+    score: entry.score,
+    reasons: recommender.reasons(entry),
+  }));
+  tell({ has, items: listed, sure: undefined, milliseconds });
+  const ids = items.map(({ item }) => item);
+  const sure = await recommender.confidence(query, ids, { onUnknown: ignore }).catch((error) => {
+    // Some models have no confidence; their lists are still valid.
+    if (error instanceof InputError) return undefined;
+    throw error;
+  });
+  return {
+    has,
+    items: listed.map((entry, i) => ({ ...entry, ...sure?.intervals[i] })),
+    sure: sure && confidenceWords(sure, items.length),
+    milliseconds,
+  };
+}
+
+function hasOf(asker: Asker, model: Model): Answer['has'] {
+  const ids = 'likes' in asker ? asker.likes : (itemsOf(asker.user, model)?.ids ?? []);
+  const { items } = model;
+  const users = (id: string) => items.degree[items.ids.find(id)] ?? 0;
+  return { items: [...ids].sort((a, b) => users(b) - users(a)).slice(0, HAS_SHOWN), total: ids.length };
+}
+
+/** Lists for all users of the data, or of a model that was opened, in the formats of `graphex recommend`. */
+export async function allLists(
+  { by, n, format }: Extract<Export, { what: 'lists' }>,
+  { signal, onProgress }: Task<'export'>,
+): Promise<Api['export'][1]> {
+  const held = currentModel(by);
+  const { ids, count } = allUsers();
+  if (count === 0) throw new InputError('the model was saved without users: open the table as well');
+  async function* batches(): AsyncGenerator<UserList[]> {
+    for (let from = 0; from < count; from += TOGETHER) {
+      const users = Array.from({ length: Math.min(TOGETHER, count - from) }, (_, u) => ids.at(from + u));
+      yield await listsOf(users, held, n, signal);
+      onProgress?.({ stage: 'listing', done: from + users.length, total: count, unit: 'users' });
+    }
+  }
+  const pieces: BlobPart[] = [];
+  for await (const piece of listPieces(format, batches(), areTitled())) {
+    pieces.push(piece as string | Uint8Array<ArrayBuffer>);
+  }
+  return { name: `recommendations.${format}`, blob: new Blob(pieces) };
+}
+
+async function listsOf(
+  users: readonly string[],
+  held: Held,
+  n: number,
+  signal: AbortSignal,
+): Promise<UserList[]> {
+  const { model, recommender } = held;
+  const asked = users.map((user) => {
+    const query = queryOf({ user }, held);
+    const known =
+      'likes' in query
+        ? query.likes.filter((id) => model.items.ids.find(id) >= 0).length
+        : model.users.degree[model.users.ids.find(user)];
+    return { user, query, known };
+  });
+  const personal = asked.filter(({ known }) => known > 0);
+  const lists = await recommender.recommendMany(
+    personal.map(({ query }) => query),
+    { n, signal, onUnknown: ignore },
+  );
+  const byUser = new Map(personal.map(({ user }, at) => [user, lists[at]]));
+  return asked.map(({ user, known }) => ({
+    user,
+    items: (byUser.get(user) ?? popular(held, n)).map(({ item, score }) => {
+      const title = titleOf(item);
+      return { item, score, ...(title !== undefined && { title }) };
+    }),
+    basis: basisOf(known),
+  }));
+}
+
+/** For a user none of whose items the model knows. */
+function popular({ recommender }: Held, n: number) {
+  return recommender.popular({ n }).map(({ item, users }) => ({ item, score: users }));
+}

@@ -1,0 +1,136 @@
+import {
+  auditAnswer,
+  CHECK_COLUMNS,
+  CHECK_NOTE,
+  checkAdvice,
+  checkFigures,
+  checkTitle,
+  checkWords,
+} from '../../report/words/audit.js';
+import { grouped } from '../../text/numbers.js';
+import { capital } from '../../text/phrases.js';
+import { shown } from '../../text/untrusted.js';
+import { runAudit, takeForAudit } from '../actions.js';
+import { save } from '../components/save.js';
+import { Table } from '../components/table.js';
+import type { Audited, AuditedColumns } from '../protocol.js';
+import { audited, auditFiles, settings } from '../state.js';
+import { work } from '../work.js';
+
+const PARTS = [
+  ['train', 'Training table'],
+  ['test', 'Test table'],
+] as const;
+
+/** Two tables, and the checks of the split that they make. */
+export default function Audit() {
+  const files = auditFiles.value;
+  const found = audited.value;
+  return (
+    <>
+      <h1>Is a split fair?</h1>
+      <p class="lead">
+        {found
+          ? auditAnswer(found.audit)
+          : 'Drop the training table and the test table of any evaluation. The checks say whether its figures can be trusted.'}
+      </p>
+      <div class="cards">
+        {PARTS.map(([part, title]) => (
+          <label class={`drop small${files[part] ? ' full' : ''}`} key={part}>
+            <input
+              type="file"
+              accept=".csv,.tsv,.txt,.dat,.jsonl,.ndjson,.parquet,.gz"
+              disabled={work.value !== undefined}
+              onChange={(event) => {
+                const [file] = event.currentTarget.files ?? [];
+                if (file) takeForAudit(file, part);
+                event.currentTarget.value = '';
+              }}
+            />
+            <strong>{title}</strong>
+            <span>{files[part] ? shown(files[part].name, 40) : 'drop or choose a file'}</span>
+          </label>
+        ))}
+      </div>
+      <p class="buttons">
+        <button
+          type="button"
+          class={found ? undefined : 'primary'}
+          disabled={work.value !== undefined || !files.train || !files.test}
+          onClick={() => void runAudit()}
+        >
+          {found ? 'Check again' : 'Check the split'}
+        </button>
+        {!(files.train && files.test) && <span class="quiet">Both tables are needed.</span>}
+      </p>
+      {found && <Checks found={found} />}
+    </>
+  );
+}
+
+function Checks({ found }: { readonly found: Audited }) {
+  const { audit, names, columns } = found;
+  // On a small screen only the first columns are in view, so the verdict is one of them.
+  const [check, ...figures] = CHECK_COLUMNS;
+  const verdict = figures.pop()!;
+  return (
+    <>
+      <Table
+        label="The checks"
+        caption={CHECK_NOTE}
+        columns={[check, verdict, ...figures].map((label, at) => ({
+          label: capital(label),
+          numeric: at > 1,
+        }))}
+        rows={audit.checks.map((one) => [
+          capital(checkTitle(one, names)),
+          <b class={`verdict-${one.verdict}`} key="verdict">
+            {one.verdict}
+          </b>,
+          ...checkFigures(one),
+        ])}
+      />
+      <dl class="words">
+        {audit.checks.map((one) => {
+          const title = capital(checkTitle(one, names));
+          const advice = checkAdvice(one, names);
+          return (
+            <div key={title}>
+              <dt>
+                {title}: {one.verdict}
+              </dt>
+              <dd>
+                {checkWords(one, names)} {advice && <b>{advice}</b>}
+              </dd>
+            </div>
+          );
+        })}
+      </dl>
+      <p class="quiet">
+        {PARTS.map(([part, title]) => {
+          const size = audit.parts[part]!;
+          return `${title}: ${grouped(size.edges)} pairs of ${grouped(size.users)} ${names.users.many} and ${grouped(size.items)} ${names.items.many}, ${columnWords(columns[part])}. `;
+        })}
+      </p>
+      <p class="buttons">
+        <button
+          type="button"
+          onClick={async () => {
+            const { auditReport } = await import('../reports.js');
+            const { train, test } = auditFiles.value;
+            const page = auditReport(`${train!.name} and ${test!.name}`, found, settings.value.seed);
+            save('audit.html', page, 'text/html');
+          }}
+        >
+          Save the audit
+        </button>
+      </p>
+    </>
+  );
+}
+
+/** 'columns user and item, times in when'. */
+function columnWords({ users, items, time }: AuditedColumns): string {
+  const times = time === undefined ? 'no times' : `times in ${shown(time, 30)}`;
+  return `columns ${shown(users, 30)} and ${shown(items, 30)}, ${times}`;
+}

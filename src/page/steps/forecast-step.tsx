@@ -1,0 +1,203 @@
+import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import {
+  backtestWords,
+  discoveryWords,
+  forecastAnswer,
+  foreseenWords,
+  nextWords,
+  timeWords,
+} from '../../report/words/forecast.js';
+import { grouped, short } from '../../text/numbers.js';
+import { capital } from '../../text/phrases.js';
+import { shown } from '../../text/untrusted.js';
+import { runForecast } from '../actions.js';
+import type { ChartPair } from '../charts.js';
+import { Figure } from '../components/figure.js';
+import { useChart } from '../components/hooks.js';
+import { save } from '../components/save.js';
+import { Table } from '../components/table.js';
+import { LABELS } from '../control-labels.js';
+import type { Forecast } from '../protocol.js';
+import type { Settings } from '../settings.js';
+import { change, forecast, opened, preview, settings } from '../state.js';
+import { work } from '../work.js';
+
+/** How many users, items and edges there will be, tried on the data first. */
+export default function Growth() {
+  const data = opened.value;
+  const found = forecast.value;
+  if (!data) return null;
+  return (
+    <>
+      <h1>How will it grow?</h1>
+      <p class="lead">
+        {found
+          ? forecastAnswer(found.found, found.names)
+          : `How many ${data.names.users.many}, ${data.names.items.many} and edges will there be? The forecast is tried on the data first, and refused if it fails.`}
+      </p>
+      <Ask />
+      {found && <Found forecast={found} />}
+    </>
+  );
+}
+
+/** The period or the multiple, and the column of times. */
+function Ask() {
+  const { users } = opened.value!.names;
+  const { time, growth } = settings.value;
+  const columns = preview.value?.names ?? [];
+  const byTime = time !== undefined;
+  const isPeriod = ['month', 'quarter', 'year'].includes(growth);
+  const choices: readonly (readonly [Settings['growth'], string])[] = [
+    ...(byTime
+      ? ([
+          ['month', 'the next month'],
+          ['quarter', 'the next quarter'],
+          ['year', 'the next year'],
+        ] as const)
+      : []),
+    ['half', `half as many ${users.many} again`],
+    ['twice', `twice as many ${users.many}`],
+    ['five', `five times as many ${users.many}`],
+  ];
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void runForecast();
+      }}
+    >
+      <div class="fields">
+        {columns.length > 2 && (
+          <label>
+            <span>{LABELS.time}</span>
+            <select
+              value={time ?? ''}
+              onChange={(event) => {
+                const value = event.currentTarget.value || undefined;
+                change({ time: value, ...(value === undefined && isPeriod && { growth: 'twice' }) });
+              }}
+            >
+              <option value="">none</option>
+              {columns.map((column) => (
+                <option value={column} key={column}>
+                  {shown(column, 40)}
+                </option>
+              ))}
+            </select>
+            <small>Dates, or seconds since 1970. With it, the forecast is also tried on the past.</small>
+          </label>
+        )}
+        <label>
+          <span>{LABELS.next}</span>
+          <select
+            value={growth}
+            onChange={(event) => change({ growth: event.currentTarget.value as Settings['growth'] })}
+          >
+            {choices.map(([value, title]) => (
+              <option value={value} key={value}>
+                {title}
+              </option>
+            ))}
+          </select>
+          <small>
+            {byTime
+              ? 'A period grows as the last ones did.'
+              : `With a column of times, the next month or quarter can be asked for.`}
+          </small>
+        </label>
+      </div>
+      <p class="buttons">
+        <button
+          type="submit"
+          class={forecast.value ? undefined : 'primary'}
+          disabled={work.value !== undefined}
+        >
+          {forecast.value ? 'Forecast again' : 'Forecast'}
+        </button>
+      </p>
+    </form>
+  );
+}
+
+function Found({ forecast: { found, names, multigraph } }: { readonly forecast: Forecast }) {
+  const charts = useChart(({ growthOf }) => growthOf(found, names), [found]);
+  const { observed, forecast: foreseen, asked } = found;
+  return (
+    <>
+      {nextWords(found, names).map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+      <Table
+        label="Now and after the growth"
+        columns={[
+          { label: 'Number of' },
+          { label: 'now', numeric: true },
+          { label: `with ${short(asked.users)} times the ${names.users.many}`, numeric: true },
+        ]}
+        rows={[
+          ...SIDES.map((side) => [
+            capital(names[side].many),
+            grouped(observed[side]),
+            foreseen ? foreseenWords(foreseen[side]) : '–',
+          ]),
+          ['Edges', grouped(observed.edges), foreseen ? foreseenWords(foreseen.edges) : '–'],
+        ]}
+      />
+      {multigraph && <p class="note">A forecast is about edges: the counts of the edges are ignored.</p>}
+      {[...backtestWords(found, names), ...timeWords(found, names)].map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+      <div class="pair">
+        {SIDES.map((side) => {
+          const chart = charts?.[side];
+          return chart && <Curve key={side} side={side} chart={chart} forecast={found} names={names} />;
+        })}
+      </div>
+      <p class="buttons">
+        <button
+          type="button"
+          onClick={async () => {
+            const { forecastReport } = await import('../reports.js');
+            const page = forecastReport(opened.value!, forecast.value!, settings.value.seed);
+            save('forecast.html', page, 'text/html');
+          }}
+        >
+          Save the forecast
+        </button>
+      </p>
+    </>
+  );
+}
+
+function Curve({
+  side,
+  chart,
+  forecast: found,
+  names,
+}: {
+  readonly side: SideName;
+  readonly chart: ChartPair;
+  readonly forecast: Forecast['found'];
+  readonly names: Forecast['names'];
+}) {
+  return (
+    <Figure
+      name={`growth-${side}`}
+      chart={chart}
+      caption={discoveryWords(found, side, names)}
+      table={{
+        columns: [
+          { label: `times the ${names[otherSide(side)].many}`, numeric: true },
+          { label: names[side].many, numeric: true },
+          { label: '90 % interval', numeric: true },
+        ],
+        rows: found.sides[side].curve.map(({ times, mean, low, high }) => [
+          short(times),
+          grouped(mean),
+          `${grouped(low)} … ${grouped(high)}`,
+        ]),
+      }}
+    />
+  );
+}

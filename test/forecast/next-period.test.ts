@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { BipartiteGraph } from '../../src/browser.js';
+import { forecastGrowth } from '../../src/forecast/forecast.js';
+import { nextPeriod } from '../../src/forecast/next-period.js';
+import { nextWords } from '../../src/report/words/forecast.js';
+import { USERS_AND_ITEMS } from '../../src/text/sides.js';
+
+const DAY = 86_400_000;
+
+/** Users who arrive in periods of ten days, `arrivals[p]` of them in period p, and meet five items each. */
+function arriving(arrivals: readonly number[]) {
+  const pairs: [string, string][] = [];
+  const when = new Map<string, number>();
+  let user = 0;
+  for (const [period, count] of arrivals.entries()) {
+    for (let u = 0; u < count; u++, user++) {
+      const id = `u${String(user).padStart(5, '0')}`;
+      // Within the period, and the last one at its very end.
+      const time = DAY * 10 * (period + (u + 1) / count);
+      for (let e = 0; e < 5; e++) pairs.push([id, `i${(user * 7 + e * e * 13) % 40}`]);
+      when.set(id, time);
+    }
+  }
+  const graph = BipartiteGraph.fromPairs(pairs);
+  const times = new Float64Array(graph.edges);
+  for (let u = 0; u < graph.users.count; u++)
+    times.fill(when.get(graph.users.ids.at(u))!, graph.users.offsets[u], graph.users.offsets[u + 1]);
+  return { graph, times };
+}
+
+describe('the next period', () => {
+  const { graph, times } = arriving([50, 10, 20, 30, 20]);
+
+  it('grows as the last ones did on average; the first, in which all are new, is left out', () => {
+    const next = nextPeriod(graph, times, '10d');
+    // Four whole periods of the five, as the first user does not come at the very beginning.
+    expect(next.past).toEqual([20, 30, 20]);
+    expect(next.users.mean).toBeCloseTo(70 / 3);
+    expect(next.times).toBeCloseTo(1 + next.users.mean / 130);
+    expect(next.users.low).toBeLessThan(next.users.mean - 5);
+    expect(next.users.high).toBeGreaterThan(next.users.mean + 5);
+  });
+
+  it('is the multiple of a forecast, and is said in words', async () => {
+    const found = await forecastGrowth(graph, { next: '10d', times, trials: 5, draws: 0 });
+    expect(found.asked.users).toBe(found.next!.times);
+    expect(nextWords(found, USERS_AND_ITEMS)[0]).toMatch(
+      /^In the 10 days after 1970-02-20, about \d+ \(\d+ to \d+\) new users are expected, beside the 130 of today\. In the last 3 periods of 10 days there were 20, 30 and 20\.$/,
+    );
+    const plain = await forecastGrowth(graph, { usersTimes: 1.5, trials: 5, draws: 0 });
+    expect(plain.next).toBeUndefined();
+  });
+
+  it.each([
+    [{ next: '10d' }, /next needs the time of each row/],
+    [{ next: '10d', times, usersTimes: 2 }, /both say how the users grow/],
+    [{ next: 'fortnight', times }, /"fortnight" is not a period; give week, month/],
+    [{ next: '0d', times }, /is not a period/],
+    [{ next: 'quarter', times }, /the times cover 50 days; give a period that fits into them at least twice/],
+  ])('%j is refused', async (options, words) => {
+    await expect(forecastGrowth(graph, options)).rejects.toThrow(words);
+  });
+});

@@ -1,0 +1,178 @@
+// The story of the owner of a table, on real data: titles, two models, the better lists, a user, lists for all.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { auditSplit } from '../../src/audit/audit.js';
+import { evaluateModel, modelFromBytes, recommend, split } from '../../src/browser.js';
+import { forecastGrowth } from '../../src/forecast/forecast.js';
+import { readBlob, readBlobWithValues } from '../../src/ingest/blob.js';
+import { timeColumn } from '../../src/ingest/intake/value-column.js';
+import { modelFeatures } from '../../src/predict/features.js';
+import { auditAnswer } from '../../src/report/words/audit.js';
+import { forecastAnswer } from '../../src/report/words/forecast.js';
+import { USERS_AND_ITEMS } from '../../src/text/sides.js';
+import {
+  button,
+  canVisit,
+  complaints,
+  download,
+  give,
+  type Host,
+  host,
+  idle,
+  nav,
+  openBrowser,
+  whyNot,
+} from './visitor.js';
+
+const FOLDER = '../shared/data/movietweetings';
+const hasData = existsSync(`${FOLDER}/ratings.dat.gz`);
+const ready = canVisit && hasData;
+
+let browser: Browser;
+let site: Host;
+beforeAll(async () => {
+  if (ready) [browser, site] = await Promise.all([openBrowser(), host()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+
+/** The first ratings: users, films, ratings and times. */
+function ratingsOf(count: number): string[] {
+  return gunzipSync(readFileSync(`${FOLDER}/ratings.dat.gz`))
+    .toString()
+    .split('\n')
+    .slice(0, count);
+}
+
+describe.skipIf(!ready)('the owner of a table', () => {
+  test('gets the better lists, with titles, for one user and for all', async () => {
+    const ratings = `${ratingsOf(5000).join('\n')}\n`;
+    const movies = readFileSync(`${FOLDER}/movies.dat.gz`);
+    const context = await browser.newContext({ serviceWorkers: 'block', acceptDownloads: true });
+    const page = await context.newPage();
+    const heard = complaints(page);
+    await page.goto(`${site.address}#start?features=4&iterations=40&engine=cpu&n=10`);
+    await give(page, 'ratings.dat', ratings);
+    // A rating is no count.
+    await page.getByRole('heading', { name: 'Which column is what?' }).waitFor();
+    expect(await page.getByLabel(/^Count/).inputValue()).toBe('');
+    await button(page, 'Is it sparse?').click();
+    await page.locator('.card strong').first().waitFor();
+    await idle(page);
+    await page.locator('.titles input').setInputFiles({
+      ...{ name: 'movies.dat.gz', mimeType: 'application/gzip', buffer: movies },
+    });
+    await page.getByText(/items have a title, from column 2 of movies\.dat\.gz/).waitFor();
+
+    await button(page, 'Split and fit').click();
+    for (const name of ['Fit to understand', 'Fit to recommend']) await button(page, name).click();
+    await page.getByText(/Recommend therefore uses/).waitFor({ timeout: 120_000 });
+    const graph = (await readBlob({ name: 'ratings.dat', blob: new Blob([ratings]) }, {})).graph;
+    const parts = split(graph, { testUsers: 0.2, testItems: 0.2, seed: 1 });
+    await nav(page, 'Save').click();
+    const saved = async (name: string) =>
+      modelFromBytes(new Uint8Array(await download(page, () => button(page, `Save ${name}`).click())));
+    const described = await saved('model.safetensors');
+    const ranker = await saved('ranker.safetensors');
+    expect([described.type, ranker.type]).toEqual(['posterior', 'ranker']);
+    const recall = async (model: typeof ranker) =>
+      (await evaluateModel(model, parts, { draws: 0, n: 10, seed: 1 })).ranking.all.mean.recall;
+    const better = (await recall(ranker)) >= (await recall(described)) ? ranker : described;
+
+    // The feature of an item is the one that explains most of its expected edges, in the table as on the map.
+    await nav(page, 'Explore').click();
+    await page.locator('.map canvas').first().waitFor({ timeout: 60_000 });
+    const features = modelFeatures(described);
+    const { ids, degree } = described.items;
+    const common = [...degree.keys()].sort((a, b) => degree[b] - degree[a]).slice(0, 10);
+    const shown = await page.locator('tbody tr td:last-child').allInnerTexts();
+    expect(shown.slice(0, 10)).toEqual(
+      common.map((item) => String(features.main('items', item).feature + 1)),
+    );
+    const titles = new Map(
+      gunzipSync(movies)
+        .toString()
+        .split('\n')
+        .map((line) => line.split('::'))
+        .map(([id, title]) => [String(Number(id)), title]),
+    );
+    const title = (item: string) => titles.get(String(Number(item)));
+    expect(await page.locator('tbody button').first().innerText()).toBe(title(ids.at(common[0])));
+
+    // A user that the models saw, by id.
+    await nav(page, 'Recommend').click();
+    const user = parts.train.users.ids.at(7);
+    await page.getByLabel('Find a user').fill(user);
+    await page.locator('.chips button').first().click();
+    await page.getByRole('heading', { name: new RegExp(`^User ${user} has`) }).waitFor();
+    const expected = await recommend(better, { user }, { n: 10 });
+    await expect
+      .poll(() => page.locator('.list b').allInnerTexts(), { timeout: 20_000 })
+      .toEqual(expected.map(({ item }) => title(item)?.slice(0, 60)));
+    await page.locator('.sure').filter({ hasText: 'confidence:' }).waitFor();
+
+    const csv = (await download(page, () => button(page, 'Save all lists as CSV').click())).toString();
+    const lines = csv.trimEnd().split('\n');
+    expect(lines[0]).toBe('user,item,rank,score,title');
+    expect(lines.length).toBe(1 + 10 * graph.users.count);
+    const own = lines.filter((line) => line.startsWith(`${user},`)).map((line) => line.split(',')[1]);
+    expect(own).toEqual(expected.map(({ item }) => item));
+    expect(heard).toEqual([]);
+    await context.close();
+  });
+
+  test('sees how the next month grows, and whether the split of two tables is fair', async () => {
+    const rows = ratingsOf(5000);
+    const context = await browser.newContext({ serviceWorkers: 'block', acceptDownloads: true });
+    const page = await context.newPage();
+    const heard = complaints(page);
+    await page.goto(site.address);
+    // The audit needs no table before it.
+    await nav(page, 'Is a split fair?').click();
+    const part = (name: string, test: boolean) => ({
+      ...{ name, mimeType: 'text/plain' },
+      buffer: Buffer.from(rows.filter((_, at) => (at % 5 === 0) === test).join('\n')),
+    });
+    await page.locator('.drop input').nth(0).setInputFiles(part('a.dat', false));
+    await page.locator('.drop input').nth(1).setInputFiles(part('b.dat', true));
+    await button(page, 'Check the split').click();
+    await page.getByRole('button', { name: 'Save the audit' }).waitFor({ timeout: 60_000 });
+    const table = (test: boolean) => new Blob([rows.filter((_, at) => (at % 5 === 0) === test).join('\n')]);
+    const read = (test: boolean) =>
+      readBlobWithValues({ name: 't.dat', blob: table(test) }, { users: '1', items: '2' }, timeColumn('4'));
+    const [train, held] = [await read(false), await read(true)];
+    const times = { train: train.values, test: held.values };
+    const audit = await auditSplit({ train: train.graph, test: held.graph }, { times, seed: 1 });
+    expect(await page.locator('.lead').innerText()).toBe(auditAnswer(audit));
+    expect(await page.locator('tbody b').allInnerTexts()).toEqual(audit.checks.map(({ verdict }) => verdict));
+
+    await nav(page, 'Data').click();
+    await give(page, 'ratings.dat', `${rows.join('\n')}\n`);
+    await button(page, 'Is it sparse?').click();
+    await page.locator('.card strong').first().waitFor();
+    await idle(page);
+    await nav(page, 'Growth').click();
+    expect(await page.getByLabel(/^Time/).inputValue()).toBe('4');
+    await page.getByLabel(/^Growth/).selectOption('month');
+    await button(page, 'Forecast').click();
+    await page.getByText(/^In the month after \d{4}-\d\d-\d\d, about/).waitFor({ timeout: 60_000 });
+    const all = await readBlobWithValues(
+      { name: 'ratings.dat', blob: new Blob([`${rows.join('\n')}\n`]) },
+      { users: '1', items: '2' },
+      timeColumn('4'),
+    );
+    const found = await forecastGrowth(all.graph, { next: 'month', times: all.values, draws: 0, seed: 1 });
+    expect(await page.locator('.lead').innerText()).toBe(forecastAnswer(found, USERS_AND_ITEMS));
+    const report = await download(page, () => button(page, 'Save the forecast').click());
+    expect(report.toString()).toContain('How will ratings.dat grow?');
+    expect(heard).toEqual([]);
+    await context.close();
+  });
+});
+
+test.runIf(!ready)(hasData ? whyNot : `there are no data in ${FOLDER}`, () => {});
