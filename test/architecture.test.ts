@@ -36,6 +36,7 @@ const NODE_FILES = [
   /^wasm\/load\.ts$/,
   /^store\//,
   /^events\//,
+  /^refit\//,
   /^shard\//,
   /^comm\/mpi\.ts$/,
   /^cli\//,

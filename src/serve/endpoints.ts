@@ -38,6 +38,7 @@ import {
   UserEventsQuery,
   UserPath,
 } from './live/live-schema.js';
+import { ModelPath, RefitAnswer, RefitRequest } from './live/refit-schema.js';
 
 const problem = (description: string) => ({
   content: { 'application/problem+json': { schema: ProblemAnswer } },
@@ -282,6 +283,29 @@ export const ENDPOINTS = {
     about: 'The events are erased.',
     admin: true,
   }),
+  refit: endpoint({
+    method: 'post',
+    path: '/v1/refit',
+    summary: 'Starts a refit',
+    description: 'Needs a store or data. GET /v1/models says what became of it.',
+    body: RefitRequest,
+    example: {},
+    answer: RefitAnswer,
+    about: 'A refit is running.',
+    status: 202,
+    admin: true,
+  }),
+  activate: endpoint({
+    method: 'post',
+    path: '/v1/models/{name}/activate',
+    summary: 'Answers from a model of the list again',
+    params: ModelPath,
+    body: RefitRequest,
+    example: {},
+    answer: SwapAnswer,
+    about: 'The new current model.',
+    admin: true,
+  }),
 } as const;
 
 type Endpoints = typeof ENDPOINTS;
@@ -295,6 +319,8 @@ export const SERVER_ENDPOINTS = [
   'putItems',
   'userEvents',
   'eraseUser',
+  'refit',
+  'activate',
 ] as const satisfies readonly (keyof Endpoints)[];
 export type ServerEndpoint = (typeof SERVER_ENDPOINTS)[number];
 

@@ -19,31 +19,21 @@ import {
   routeOf,
   type ServerEndpoint,
 } from './endpoints.js';
-import type { Generation } from './generation.js';
 import { isDeeperThan } from './json-depth.js';
 import { LIMITS } from './limits.js';
-import { storeAnswers } from './live/live-routes.js';
-import type { LiveStore } from './live/live-store.js';
+import { type ServerSide, serverAnswers } from './live/live-routes.js';
 import { PAGE_HEADERS, type PageFiles, PLAIN_POLICY, pageFile, plainPage } from './page-files.js';
 import { answerProblem, Problem, tooBusy } from './problems.js';
 import { joinReplies, piecesOf, type Query } from './queries.js';
 import { answerHeaders, type LogRecord, type RequestLog } from './request-log.js';
 
-export interface AppOptions {
-  /** The model that answers now; undefined before the first is ready. */
-  readonly current: () => Generation | undefined;
-  /** Loads a model file, then answers from it. Undefined: the current model's file, read again. */
-  readonly swap: (file: string | undefined) => Promise<Generation>;
-  /** The files that `swap` takes. */
-  readonly files: () => Promise<readonly string[]>;
+export interface AppOptions extends ServerSide {
   /** Whether the server is stopping. */
   readonly draining: () => boolean;
   readonly keys: KeyRing | undefined;
   readonly rate: RateLimit | undefined;
   /** Whether every client may see the users of features. */
   readonly listUsers?: boolean | undefined;
-  /** The store; undefined: the server has none. */
-  readonly live?: LiveStore | undefined;
   /** Host names that the server answers for; undefined: any. */
   readonly hosts: ReadonlySet<string> | undefined;
   readonly log: (record: LogRecord) => void;
@@ -168,7 +158,8 @@ export function createApp(options: AppOptions): App {
   for (const [name, answer] of Object.entries(serverAnswers(options))) {
     const route = ENDPOINTS[name as ServerEndpoint];
     app.openapi(route, async (c) => {
-      const value = await answer(requestOf(c), c);
+      const value = await answer(requestOf(c));
+      c.set('model', (value as { hash?: string }).hash);
       return c.json({ ...value, requestId: c.get('requestId') }, 202 in route.responses ? 202 : 200) as never;
     });
   }
@@ -212,24 +203,6 @@ export function createApp(options: AppOptions): App {
       if (endpoint === 'batch' || (endpoint !== undefined && isServerEndpoint(endpoint))) return undefined;
       return tooBusy(queue.waiting);
     },
-  };
-}
-
-/** What the server answers itself. */
-function serverAnswers(
-  options: AppOptions,
-): Readonly<Record<ServerEndpoint, (request: Record<string, unknown>, c: Context<Env>) => Promise<object>>> {
-  return {
-    models: async () => ({
-      current: options.current()?.info ?? null,
-      files: [...(await options.files())],
-    }),
-    async swap({ file }, c) {
-      const { info } = await options.swap(file as string | undefined);
-      c.set('model', info.hash);
-      return info;
-    },
-    ...storeAnswers(options.live),
   };
 }
 

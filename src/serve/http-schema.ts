@@ -7,6 +7,7 @@ import { LIST } from '../options/commands/similar.js';
 import { POPULAR, RECOMMEND_LISTS } from '../options/library.js';
 import { capital } from '../text/phrases.js';
 import { LIMITS } from './limits.js';
+import { GenerationAnswer, RefitStatusAnswer } from './live/refit-schema.js';
 import { field } from './option-field.js';
 
 const id = z.union([
@@ -256,7 +257,12 @@ export const SwapAnswer = ModelInfo.extend({ requestId: z.string() }).openapi('S
 export const ModelsAnswer = z
   .strictObject({
     current: ModelInfo.nullable(),
-    files: z.array(z.string()).openapi({ description: 'Files that can be loaded.' }),
+    files: z.array(z.string()).openapi({ description: 'Files that can be loaded or activated.' }),
+    refit: RefitStatusAnswer.optional().openapi({ description: 'Absent if the server does not refit.' }),
+    generations: z
+      .array(GenerationAnswer)
+      .optional()
+      .openapi({ description: 'Models of refits, the newest first; files of old ones are removed.' }),
     requestId: z.string(),
   })
   .openapi('ModelsAnswer');

@@ -30,7 +30,9 @@ export interface EventRecord {
     | 'stopped'
     | 'failed'
     | 'store'
-    | 'store-failed';
+    | 'store-failed'
+    | 'refit'
+    | 'refit-failed';
   readonly detail: string;
 }
 

@@ -2,6 +2,7 @@
 
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
+import { dirname } from 'node:path';
 import { createAdaptorServer } from '@hono/node-server';
 import { InputError, throwIfAborted } from '../errors.js';
 import { readPlainText } from '../files/plain-file.js';
@@ -9,13 +10,14 @@ import { withDefaults } from '../options/check-options.js';
 import { SERVE } from '../options/commands/serve.js';
 import { type OptionsOf, value } from '../options/declare.js';
 import { TASK } from '../options/shared.js';
+import { openGenerations } from '../refit/generations.js';
 import { createRateLimit, type KeyRing, readKeys } from './access.js';
 import { limitConnections } from './connections.js';
 import { loadGeneration } from './generation.js';
 import { createApp } from './http-app.js';
 import { LIMITS } from './limits.js';
 import type { LiveStore } from './live/live-store.js';
-import { countLive, openLive } from './live/open-live.js';
+import { countLive, countRefits, openLive, openRefits, wantsRefits } from './live/open-live.js';
 import { createCurrentModel, modelFilesIn } from './model-files.js';
 import { refuseOverload } from './overload.js';
 import { readPage } from './page-files.js';
@@ -61,16 +63,29 @@ export async function startServer(
     log({ time: new Date().toISOString(), event: name, detail });
   const keys = settings.keyFile === undefined ? undefined : await keysOf(settings.keyFile);
   const page = await readPage();
+  const refitting = wantsRefits({ ...settings, model: path });
+  const folder = models ?? (refitting ? dirname(path as string) : undefined);
+  const generations = refitting
+    ? await openGenerations(folder as string, (message) => event('refit-failed', message))
+    : undefined;
   const live = await openLive({ ...settings, model: path, event });
   const load = async (file: string) => {
     const generation = await loadGeneration(file, { titles, threads, queue, state: live?.state });
     await live?.attach(generation);
     return generation;
   };
-  const first = path === undefined ? undefined : await load(path).catch(closingFirst(live));
+  const loadFirst = async (given: string) => {
+    const active = await generations?.resume(given);
+    if (active === undefined) return load(given);
+    return load(active).catch((error) => {
+      event('load-failed', `${error instanceof Error ? error.message : error}; ${given} is served instead`);
+      return load(given);
+    });
+  };
+  const first = path === undefined ? undefined : await loadFirst(path).catch(closingFirst(live));
   const model = createCurrentModel({
     first,
-    folder: models,
+    folder,
     load,
     onSwap: ({ info }) => event('swapped', info.hash),
     onRelease: (generation) => live?.detach(generation),
@@ -80,15 +95,19 @@ export async function startServer(
 
   const requestLog = createRequestLog(model.current, log);
   if (live) countLive(requestLog.counters, live);
+  const refits =
+    generations && openRefits(settings, { folder: folder as string, generations, model, live, event });
+  if (refits) countRefits(requestLog.counters, refits);
   const { http, refusal } = createApp({
     current: model.current,
     swap: model.swap,
-    files: () => modelFilesIn(models),
+    files: () => modelFilesIn(folder),
     draining: () => draining,
     keys,
     rate: rate === undefined ? undefined : createRateLimit(rate),
     listUsers,
     live,
+    refits,
     hosts: hostsFor(host, settings.allowHosts),
     log,
     requestLog,
@@ -117,6 +136,7 @@ export async function startServer(
 
   let timedOut = false;
   const ended = new Promise<void>((resolve) => server.once('close', resolve)).then(async () => {
+    await refits?.close();
     await model.close();
     await live?.close();
     event('stopped', timedOut ? 'requests that took too long were cut off' : 'every request was answered');
@@ -147,6 +167,7 @@ export async function startServer(
     throwIfAborted(signal);
     await listen(server, port, host);
   } catch (error) {
+    await refits?.close();
     await model.close();
     await live?.close();
     throw error;

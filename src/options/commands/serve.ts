@@ -1,6 +1,6 @@
 // Options of `graphex serve` and of `serve`.
 
-import { decimal, flag, input, list, text, whole } from '../declare.js';
+import { column, decimal, flag, input, list, repeated, text, whole } from '../declare.js';
 import { THREADS } from '../shared.js';
 import { ITEM_TITLES } from './similar.js';
 
@@ -44,6 +44,54 @@ export const SERVE = {
     meaning: 'DuckDB database for events and items',
     details:
       'It is made if it is absent, and begins with the histories of the model. POST /v1/events adds events. Needs the package @duckdb/node-api.',
+  }),
+  refit: text({
+    argument: 'when',
+    common: true,
+    group: 'Events and refits',
+    otherwise: 'only when asked',
+    meaning: 'refit the model every span of time, as in 1h, or at a time of day, as in 03:00',
+    details:
+      'A process of low priority fits from the present model. The new one takes over unless it is clearly worse on held-back items. POST /v1/refit starts one.',
+  }),
+  keep: whole({
+    min: 1,
+    max: 10_000,
+    default: 5,
+    group: 'Events and refits',
+    meaning: 'models of refits that are kept',
+  }),
+  data: repeated(text({ meaning: 'a table, query or database' }), {
+    argument: 'source',
+    group: 'Events and refits',
+    otherwise: 'the store alone',
+    meaning: 'data that refits read, beside the store if there is one; may be repeated',
+    details: 'A file, a DuckDB database, or sql:QUERY. Others may write it.',
+  }),
+  users: column({
+    argument: 'col',
+    otherwise: '1',
+    group: 'Events and refits',
+    meaning: 'column of the users in data',
+  }),
+  items: column({
+    argument: 'col',
+    otherwise: '2',
+    group: 'Events and refits',
+    meaning: 'column of the items in data',
+  }),
+  table: text({
+    argument: 'name',
+    otherwise: 'the only one',
+    group: 'Events and refits',
+    meaning: 'table or view, if data is a DuckDB database',
+  }),
+  time: column({
+    argument: 'col',
+    group: 'Events and refits',
+    otherwise: 'none',
+    meaning: 'column of the times in data',
+    details: 'With it, the items held back for the comparison are the last ones.',
   }),
   window: text({
     argument: 'span',

@@ -1,25 +1,52 @@
-// The endpoints that need a store: requests become events and items, and those become answers.
+// The endpoints that the server answers itself: models, refits, and requests that become events and items.
 
 import type { StoredEvent, StoredItem } from '../../events/stored.js';
 import type { ServerEndpoint } from '../endpoints.js';
+import type { Generation } from '../generation.js';
 import { Problem } from '../problems.js';
 import type { EventFields, ItemFields } from './live-schema.js';
 import type { LiveStore } from './live-store.js';
+import type { Refits } from './refits.js';
 
 /** A request after its checks, and what answers it. The request id is added to the answer. */
 export type ServerAnswer = (request: Record<string, unknown>) => Promise<object>;
 
-export function storeAnswers(
-  live: LiveStore | undefined,
-): Pick<
-  Readonly<Record<ServerEndpoint, ServerAnswer>>,
-  'events' | 'putItem' | 'putItems' | 'userEvents' | 'eraseUser'
-> {
+export interface ServerSide {
+  readonly current: () => Generation | undefined;
+  /** Loads a model file, then answers from it. Undefined: the current model's file, read again. */
+  readonly swap: (file: string | undefined) => Promise<Generation>;
+  /** The files that `swap` takes. */
+  readonly files: () => Promise<readonly string[]>;
+  /** The store; undefined: the server has none. */
+  readonly live?: LiveStore | undefined;
+  /** Undefined: the server has nothing to refit. */
+  readonly refits?: Refits | undefined;
+}
+
+/** What the server answers without a worker. */
+export function serverAnswers(side: ServerSide): Readonly<Record<ServerEndpoint, ServerAnswer>> {
+  const { live, refits } = side;
   const store = (): LiveStore => {
     if (live) return live;
     throw new Problem('not-enabled', 'the server was started without a store; start it with --store FILE');
   };
   return {
+    models: async () => ({
+      current: side.current()?.info ?? null,
+      files: [...(await side.files())],
+      ...(refits && { refit: refits.status(), generations: [...refits.generations()] }),
+    }),
+    swap: async ({ file }) => (await side.swap(file as string | undefined)).info,
+    async activate({ name }) {
+      if (refits) await refits.activate(name as string);
+      else await side.swap(name as string);
+      return { ...side.current()?.info };
+    },
+    async refit() {
+      if (refits) return { started: refits.start() };
+      const detail = 'the server was started without data to refit; start it with --store FILE';
+      throw new Problem('not-enabled', detail);
+    },
     async events(request) {
       const now = Date.now();
       const events = listOf<EventFields>(request).map((one) => eventOf(one, now));

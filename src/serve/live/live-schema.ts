@@ -5,12 +5,18 @@ import { LIMITS } from '../limits.js';
 
 const LATEST = Date.UTC(9999, 11, 31);
 
+/** A fit refuses an id with a zero byte or half a character, and one such event would stop every refit. */
+const idText = z
+  .string()
+  .min(1)
+  .max(LIMITS.text)
+  .refine((text) => !text.includes('\0') && text.isWellFormed(), {
+    message: 'expected a text without zero bytes and half characters',
+  });
+
 const id = (description: string) =>
   z
-    .union([
-      z.string().min(1).max(LIMITS.text),
-      z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
-    ])
+    .union([idText, z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER)])
     .openapi({ description });
 
 const time = z

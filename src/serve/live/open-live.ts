@@ -5,6 +5,8 @@ import type { StoredEvent } from '../../events/stored.js';
 import type { Model } from '../../fit/model.js';
 import { option, optionError } from '../../options/error.js';
 import { ownItems } from '../../predict/user-query.js';
+import type { Comparison } from '../../refit/compare-models.js';
+import { createSchedule, parseTimes } from '../../refit/schedule.js';
 import { loadModel } from '../../store/model-file.js';
 import { parseDuration } from '../../text/durations.js';
 import { grouped } from '../../text/numbers.js';
@@ -12,13 +14,15 @@ import { shown } from '../../text/untrusted.js';
 import type { Metrics } from '../metrics.js';
 import type { EventRecord } from '../request-log.js';
 import { createLiveStore, type LiveStore } from './live-store.js';
+import { createRefits, type Refits, type RefitsOptions } from './refits.js';
 
 export interface LiveOptions {
   readonly store?: string | undefined;
   readonly window?: string | undefined;
   readonly popularHalfLife: string;
-  /** The model to begin with: a new store takes its histories. */
+  /** The model to begin with: a new store takes its histories, unless refits read other data. */
   readonly model: string | undefined;
+  readonly data?: readonly string[] | undefined;
   readonly event: (name: EventRecord['event'], detail: string) => void;
 }
 
@@ -33,7 +37,8 @@ export async function openLive(options: LiveOptions): Promise<LiveStore | undefi
   let imported = 0;
   const store = await openEventStore(path, {
     seed: async function* () {
-      const model = options.model === undefined ? undefined : await loadModel(options.model);
+      const hasData = (options.data ?? []).length > 0;
+      const model = options.model === undefined || hasData ? undefined : await loadModel(options.model);
       for (const events of model ? historiesOf(model) : []) {
         imported += events.length;
         yield events;
@@ -87,6 +92,82 @@ function* historiesOf(model: Model): Generator<StoredEvent[]> {
     events = [];
   }
   yield events;
+}
+
+export interface OpenRefitsOptions {
+  readonly refit?: string | undefined;
+  readonly window?: string | undefined;
+  readonly data?: readonly string[] | undefined;
+  readonly users?: string | number | undefined;
+  readonly items?: string | number | undefined;
+  readonly table?: string | undefined;
+  readonly time?: string | number | undefined;
+  readonly keep: number;
+}
+
+/** Whether the options ask for refits; refuses those that have nothing to read. */
+export function wantsRefits(options: OpenRefitsOptions & Pick<LiveOptions, 'store' | 'model'>): boolean {
+  const { refit, store, data = [], model } = options;
+  if (refit !== undefined) parseTimes(refit);
+  spanOf(options.window, 'window');
+  const hasData = store !== undefined || data.length > 0;
+  if (refit !== undefined && !hasData) {
+    throw optionError`${option('refit')} needs data to read: give ${option('store')} or ${option('data')}`;
+  }
+  if (refit !== undefined && model === undefined) {
+    throw optionError`${option('refit')} needs a model to start from: name one`;
+  }
+  return hasData && model !== undefined;
+}
+
+/** The refits that the options ask for. */
+export function openRefits(
+  options: OpenRefitsOptions,
+  parts: Pick<RefitsOptions, 'folder' | 'generations' | 'model' | 'live' | 'event'>,
+): Refits {
+  const { refit, window, data = [], users, items, table, time, keep } = options;
+  const read = {
+    ...(users !== undefined && { users }),
+    ...(items !== undefined && { items }),
+    ...(table !== undefined && { table }),
+  };
+  return createRefits({
+    ...parts,
+    keep,
+    window: spanOf(window, 'window'),
+    data: data.length === 0 ? [] : [{ sources: data, read, time }],
+    schedule: refit === undefined ? undefined : createSchedule(parseTimes(refit)),
+  });
+}
+
+export function countRefits(metrics: Metrics, refits: Refits): void {
+  metrics.gauge(
+    'graphex_refits_total',
+    'Refits by outcome.',
+    () => Object.entries(refits.counts).map(([outcome, value]) => ({ labels: { outcome }, value })),
+    'counter',
+  );
+  metrics.gauge('graphex_refit_running', 'Whether a refit is running.', () => [
+    { labels: {}, value: refits.status().running ? 1 : 0 },
+  ]);
+  metrics.gauge('graphex_refit_next_seconds', 'Seconds until the next refit.', () => {
+    const { next } = refits.status();
+    return next === undefined ? [] : [{ labels: {}, value: (Date.parse(next) - Date.now()) / 1000 }];
+  });
+  const compared = (read: (comparison: Comparison) => number) => () => {
+    const comparison = refits.generations()[0]?.comparison;
+    return comparison ? [{ labels: {}, value: read(comparison) }] : [];
+  };
+  metrics.gauge(
+    'graphex_refit_ndcg',
+    'nDCG of the last refit on held-back items.',
+    compared((c) => c.candidate),
+  );
+  metrics.gauge(
+    'graphex_refit_difference',
+    'Difference of the last refit to the model before it, in nDCG.',
+    compared((c) => c.difference),
+  );
 }
 
 export function countLive(metrics: Metrics, live: LiveStore): void {

@@ -1,0 +1,72 @@
+// When refits are due: every so often, or once a day at a time. The clock may jump: a span is measured by a clock that does
+// not, and a time of day is looked at every few seconds.
+
+import { option, optionError } from '../options/error.js';
+import { parseDuration } from '../text/durations.js';
+import { shown } from '../text/untrusted.js';
+
+/** `every` in milliseconds, or minutes after midnight, local time. */
+export type RefitTimes = { readonly every: number } | { readonly minute: number };
+
+const SHORTEST = 10_000;
+const DAY = 86_400_000;
+
+/** 1h, or 03:00. */
+export function parseTimes(text: string): RefitTimes {
+  const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text.trim()) ?? [];
+  if (hours !== undefined) return { minute: 60 * Number(hours) + Number(minutes) };
+  const every = parseDuration(text);
+  if (every === undefined || every < SHORTEST) {
+    throw optionError`${option('refit')} ${shown(text)}: expected a span of at least 10s such as 1h, or a time of day such as 03:00`;
+  }
+  return { every };
+}
+
+export interface Clock {
+  /** Milliseconds since 1970; may jump. */
+  readonly wall: () => number;
+  /** Milliseconds that only grow. */
+  readonly steady: () => number;
+}
+
+export const SYSTEM_CLOCK: Clock = { wall: () => Date.now(), steady: () => performance.now() };
+
+export interface Schedule {
+  /** Whether a refit is due now; then the next one is planned. */
+  isDue(): boolean;
+  /** Milliseconds since 1970 of the next refit, by the present clock. */
+  next(): number;
+}
+
+export function createSchedule(times: RefitTimes, { wall, steady }: Clock = SYSTEM_CLOCK): Schedule {
+  if ('every' in times) {
+    let due = steady() + times.every;
+    return {
+      isDue() {
+        if (steady() < due) return false;
+        due = steady() + times.every;
+        return true;
+      },
+      next: () => wall() + Math.max(0, due - steady()),
+    };
+  }
+  let due = nextTimeOfDay(times.minute, wall());
+  return {
+    isDue() {
+      // The clock went back: there is one refit a day, not none.
+      if (due - wall() > DAY + 2 * 3_600_000) due = nextTimeOfDay(times.minute, wall());
+      if (wall() < due) return false;
+      due = nextTimeOfDay(times.minute, wall());
+      return true;
+    },
+    next: () => due,
+  };
+}
+
+/** The next such time of day after `now`, local time. */
+function nextTimeOfDay(minute: number, now: number): number {
+  const date = new Date(now);
+  date.setHours(Math.floor(minute / 60), minute % 60, 0, 0);
+  if (date.getTime() <= now) date.setDate(date.getDate() + 1);
+  return date.getTime();
+}

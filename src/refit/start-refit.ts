@@ -1,0 +1,64 @@
+// Starts the process of a refit and waits for its result. Whatever happens to it, the caller only gets an error.
+
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { abortReason, throwIfAborted } from '../errors.js';
+import type { RefitPlan, RefitResult } from './refit.js';
+import type { RefitMessage } from './refit-process.js';
+
+/** Why there is no new model. */
+export class RefitError extends Error {
+  override readonly name = 'RefitError';
+}
+
+/** Tests import the TypeScript sources, but a process needs JavaScript: use the built file in dist/. */
+function script(): string {
+  const url = new URL('./refit-process.js', import.meta.url);
+  const isSource = import.meta.url.endsWith('.ts');
+  return fileURLToPath(isSource ? url.href.replace(/\/src\/(?!.*\/src\/)/, '/dist/') : url);
+}
+
+export interface StartRefitOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (text: string) => void;
+  /** Called with the id of the process. */
+  readonly onStart?: ((pid: number | undefined) => void) | undefined;
+}
+
+export async function startRefit(plan: RefitPlan, options: StartRefitOptions): Promise<RefitResult> {
+  const { signal, onProgress, onStart } = options;
+  throwIfAborted(signal);
+  // Its texts go nowhere: what matters comes as a message.
+  const child = fork(script(), [], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: [] });
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-2000);
+  });
+  const stop = () => child.kill('SIGKILL');
+  signal.addEventListener('abort', stop, { once: true });
+  onStart?.(child.pid);
+  try {
+    return await new Promise<RefitResult>((resolve, reject) => {
+      child.on('message', (message: RefitMessage) => {
+        if ('progress' in message) onProgress(message.progress);
+        else if ('result' in message) resolve(message.result);
+        else reject(new RefitError(message.error));
+      });
+      child.once('error', (error) => reject(new RefitError(`the process did not start (${error.message})`)));
+      child.once('close', (status, killed) => {
+        if (signal.aborted) reject(abortReason(signal));
+        const why =
+          killed === null
+            ? `it ended with status ${status} (${said.trim().split('\n').at(-1) ?? ''})`
+            : `it was ended by ${killed}; perhaps there was too little memory`;
+        reject(new RefitError(`the process of the refit ended early: ${why}`));
+      });
+      child.send(plan, (error) => {
+        if (error) reject(new RefitError(`the process did not start (${error.message})`));
+      });
+    });
+  } finally {
+    signal.removeEventListener('abort', stop);
+    child.kill('SIGKILL');
+  }
+}

@@ -1,0 +1,205 @@
+// The refits of a server: when they run, what becomes of their models, and the way back.
+
+import { availableParallelism } from 'node:os';
+import { basename, join } from 'node:path';
+import { remove } from '../../files/atomic.js';
+import { isClearlyWorse } from '../../refit/compare-models.js';
+import type { GenerationRecord, Generations } from '../../refit/generations.js';
+import type { RefitPlan, RefitSource } from '../../refit/refit.js';
+import type { Schedule } from '../../refit/schedule.js';
+import { startRefit } from '../../refit/start-refit.js';
+import { grouped } from '../../text/numbers.js';
+import type { CurrentModel } from '../model-files.js';
+import { Problem } from '../problems.js';
+import type { EventRecord } from '../request-log.js';
+import type { LiveStore } from './live-store.js';
+
+export interface RefitStatus {
+  readonly running: boolean;
+  /** How far the running refit is, in words. */
+  readonly progress?: string | undefined;
+  /** The id of its process. */
+  readonly process?: number | undefined;
+  /** When the next one is due, as an ISO date; undefined: only when asked. */
+  readonly next?: string | undefined;
+  readonly last?: RefitOutcome | undefined;
+}
+
+export interface RefitOutcome {
+  /** When it ended, as an ISO date. */
+  readonly time: string;
+  readonly outcome: 'swapped' | 'kept-aside' | 'failed';
+  /** Why, in a sentence. */
+  readonly detail: string;
+}
+
+export interface Refits {
+  /** Starts a refit unless one is running; returns whether it started one. */
+  start(): boolean;
+  status(): RefitStatus;
+  generations(): readonly GenerationRecord[];
+  /** Answers from one of the files from now on. */
+  activate(name: string): Promise<void>;
+  readonly counts: Readonly<Record<RefitOutcome['outcome'], number>>;
+  /** Ends a running refit. */
+  close(): Promise<void>;
+}
+
+export interface RefitsOptions {
+  /** Where models are written. */
+  readonly folder: string;
+  readonly generations: Generations;
+  readonly model: CurrentModel;
+  readonly live: LiveStore | undefined;
+  /** Milliseconds; older events of the store are left out. */
+  readonly window: number | undefined;
+  /** Data beside the store. */
+  readonly data: readonly RefitSource[];
+  readonly schedule: Schedule | undefined;
+  readonly keep: number;
+  readonly event: (name: EventRecord['event'], detail: string) => void;
+  /** Milliseconds between two looks at the schedule. */
+  readonly look?: number;
+}
+
+const LOOK_EVERY = 1000;
+
+export function createRefits(options: RefitsOptions): Refits {
+  const {
+    folder,
+    generations,
+    model,
+    live,
+    window,
+    data,
+    schedule,
+    keep,
+    event,
+    look = LOOK_EVERY,
+  } = options;
+  const stopping = new AbortController();
+  const counts = { swapped: 0, 'kept-aside': 0, failed: 0 };
+  let running: Promise<void> | undefined;
+  let progress = '';
+  let process: number | undefined;
+  let last: RefitOutcome | undefined;
+
+  /** The store as a file that another process can read: DuckDB lets only one process open a database. */
+  async function withData<T>(use: (data: readonly RefitSource[]) => Promise<T>): Promise<T> {
+    if (!live) return use(data);
+    const file = join(folder, `.refit-${globalThis.process.pid}.parquet`);
+    try {
+      await live.store.exportTo(file, window === undefined ? undefined : Date.now() - window);
+      const read = { users: 'user', items: 'item', count: 'weight', rejects: `${file}.rejects` };
+      return await use([...data, { sources: [file], read, time: 'time' }]);
+    } finally {
+      await remove(file);
+      await remove(`${file}.rejects`);
+    }
+  }
+
+  async function run(): Promise<RefitOutcome> {
+    const present = model.current();
+    if (!present) throw new Problem('no-model', 'there is no model to start from');
+    const began = Date.now();
+    const name = await generations.newName(began);
+    const plan: Omit<RefitPlan, 'data'> = {
+      present: present.path,
+      output: join(folder, name),
+      since: window === undefined ? undefined : began - window,
+      seed: began % 2 ** 31,
+      threads: Math.max(1, Math.ceil(availableParallelism() / 2)),
+    };
+    const result = await withData((all) =>
+      startRefit(
+        { ...plan, data: all },
+        {
+          signal: stopping.signal,
+          onProgress: (text) => {
+            progress = text;
+          },
+          onStart: (pid) => {
+            process = pid;
+          },
+        },
+      ),
+    );
+    const { comparison } = result;
+    // Somebody may have chosen another model meanwhile, which was not compared.
+    const replaced = model.current() !== present;
+    const accepted = !isClearlyWorse(comparison) && !replaced;
+    const { seconds, users, items, edges } = result;
+    if (accepted) {
+      await model.swap(name);
+      await generations.activate(name, Date.now());
+      live?.forgetErased(began);
+    }
+    await generations.add({
+      name,
+      time: new Date(began).toISOString(),
+      seconds,
+      users,
+      items,
+      edges,
+      accepted,
+      against: basename(present.path),
+      ...(comparison && { comparison }),
+    });
+    await generations.prune(keep, basename(model.current()?.path ?? name));
+    const compared = comparison
+      ? `nDCG@${comparison.n} ${comparison.candidate.toFixed(4)} instead of ${comparison.present.toFixed(4)} on ${grouped(comparison.users)} users, difference ${comparison.low.toFixed(4)} to ${comparison.high.toFixed(4)}`
+      : 'too few users have new items to compare';
+    const detail = replaced
+      ? `${name} was kept aside: another model was loaded meanwhile (${compared})`
+      : `${name} ${accepted ? 'answers now' : 'is clearly worse and was kept aside'}: ${compared}`;
+    return { time: new Date().toISOString(), outcome: accepted ? 'swapped' : 'kept-aside', detail };
+  }
+
+  async function attempt(): Promise<void> {
+    event('refit', 'a refit has begun');
+    try {
+      last = await run();
+    } catch (error) {
+      if (stopping.signal.aborted) return;
+      const detail = error instanceof Error ? error.message : String(error);
+      last = { time: new Date().toISOString(), outcome: 'failed', detail };
+    }
+    counts[last.outcome]++;
+    event(last.outcome === 'failed' ? 'refit-failed' : 'refit', last.detail);
+  }
+
+  function start(): boolean {
+    if (running || stopping.signal.aborted) return false;
+    progress = '';
+    process = undefined;
+    running = attempt().finally(() => {
+      running = undefined;
+    });
+    return true;
+  }
+
+  const timer = schedule && setInterval(() => schedule.isDue() && start(), look);
+  timer?.unref();
+
+  return {
+    start,
+    counts,
+    status: () => ({
+      running: running !== undefined,
+      ...(running && progress !== '' && { progress }),
+      ...(running && process !== undefined && { process }),
+      ...(schedule && { next: new Date(schedule.next()).toISOString() }),
+      ...(last && { last }),
+    }),
+    generations: () => generations.list(),
+    async activate(name) {
+      await model.swap(name);
+      await generations.activate(name, Date.now());
+    },
+    async close() {
+      clearInterval(timer);
+      stopping.abort();
+      await running;
+    },
+  };
+}

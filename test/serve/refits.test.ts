@@ -1,0 +1,167 @@
+// Refits of a running server: real processes, the real DuckDB, real sockets.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { fit } from '../../src/fit/fit.js';
+import { ownItems } from '../../src/predict/user-query.js';
+import { simulate } from '../../src/process/poisson-model.js';
+import type { LogRecord } from '../../src/serve/request-log.js';
+import { type RunningServer, serve } from '../../src/serve/serve.js';
+import { loadModel, saveModel } from '../../src/store/model-file.js';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+const side = { sigma: 0.2, tau: 1, shape: 0.2, rate: 0.2, size: 50 };
+let folder: string;
+let path: string;
+let users: string[];
+let items: string[];
+let pairs: string[];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'graphex-refits-'));
+  const { graph } = await simulate({ users: side, items: side, features: 4, seed: 5 });
+  path = join(folder, 'first.safetensors');
+  await saveModel(path, (await fit(graph, { features: 4, iterations: 10, threads: 1 })).model);
+  const model = await loadModel(path);
+  users = Array.from({ length: model.users.count }, (_, u) => model.users.ids.at(u));
+  items = Array.from({ length: model.items.count }, (_, i) => model.items.ids.at(i));
+  pairs = users.flatMap((user, u) =>
+    Array.from(ownItems(model, u).items, (item) => `${user},${items[item]}`),
+  );
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const logs: LogRecord[] = [];
+let server: RunningServer;
+const start = async (options: object) => {
+  server = await serve(path, { port: 0, threads: 1, onLog: (record) => logs.push(record), ...options });
+};
+async function ask(where: string, body?: unknown, method = body === undefined ? 'GET' : 'POST') {
+  const response = await fetch(`${server.url}${where}`, {
+    method,
+    ...(body !== undefined && {
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: what a client gets is whatever the server sends
+  return { status: response.status, body: (await response.json()) as any };
+}
+/** Starts a refit and waits for its end. */
+async function refitted() {
+  expect(await ask('/v1/refit', {})).toMatchObject({ status: 202, body: { started: true } });
+  return ended();
+}
+async function ended() {
+  for (;;) {
+    const { body } = await ask('/v1/models');
+    if (!body.refit.running && body.refit.last) return body;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+describe('refits from the store', () => {
+  const store = () => join(folder, 'events.duckdb');
+  afterAll(() => server?.close());
+
+  it('fit what was posted, compare, swap, and know a new user and a new item', async () => {
+    await start({ store: store(), keep: 2 });
+    const before = (await ask('/v1/models')).body;
+    expect(before).toMatchObject({
+      current: { file: 'first.safetensors' },
+      refit: { running: false },
+      generations: [],
+    });
+    const events: object[] = users
+      .slice(0, 60)
+      .flatMap((user, u) => [0, 1, 2].map((k) => ({ user, item: items[(7 * u + 31 * k) % items.length] })));
+    for (let i = 0; i < 6; i++)
+      events.push({ user: 'zoe', item: items[i] }, { user: users[i], item: 'brand new', time: '2020-01-01' });
+    expect((await ask('/v1/events', events)).status).toBe(202);
+    const after = await refitted();
+    expect(after.refit.last.outcome, after.refit.last.detail).toBe('swapped');
+    const [generation] = after.generations;
+    expect(after.current.file).toBe(generation.name);
+    expect(generation.name).toMatch(/^model-\d{8}T\d{6}Z\.safetensors$/);
+    expect(generation).toMatchObject({ accepted: true, against: 'first.safetensors' });
+    expect(generation.comparison.users).toBeGreaterThanOrEqual(20);
+    const made = await loadModel(join(folder, generation.name));
+    expect(made.users.ids.find('zoe')).toBeGreaterThanOrEqual(0);
+    expect(made.items.ids.find('brand new')).toBeGreaterThanOrEqual(0);
+    expect((await ask('/v1/recommend', { user: 'zoe' })).body.model).toBe(after.current.hash);
+    expect((await readdir(folder)).filter((name) => name.startsWith('.refit'))).toEqual([]);
+  });
+
+  it('a refit that is killed leaves what serves, and the next one works', async () => {
+    const current = (await ask('/v1/models')).body.current.hash;
+    await ask('/v1/refit', {});
+    expect((await ask('/v1/refit', {})).body.started).toBe(false);
+    let pid: number | undefined;
+    while (pid === undefined) pid = (await ask('/v1/models')).body.refit.process;
+    process.kill(pid, 'SIGKILL');
+    const { refit, current: still } = await ended();
+    expect(refit.last).toMatchObject({
+      outcome: 'failed',
+      detail: expect.stringMatching(/ended by SIGKILL/),
+    });
+    expect(still.hash).toBe(current);
+    expect((await refitted()).refit.last.outcome).not.toBe('failed');
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    expect(metrics).toMatch(/^graphex_refits_total\{outcome="failed"\} 1$/m);
+  });
+
+  it('goes back to an earlier model, and serves that one after a restart', async () => {
+    await refitted();
+    const { generations, files, current } = (await ask('/v1/models')).body;
+    const kept = files.filter((name: string) => name.startsWith('model-'));
+    expect(kept.length).toBe(2);
+    expect(generations.length).toBe(3);
+    const back = kept.find((name: string) => name !== current.file);
+    expect(await ask(`/v1/models/${back}/activate`, {})).toMatchObject({ status: 200, body: { file: back } });
+    expect((await ask('/v1/models/none.safetensors/activate', {})).status).toBe(404);
+    await server.close();
+    await start({ store: store(), keep: 2 });
+    expect((await ask('/v1/models')).body.current.file).toBe(back);
+    // A damaged file is not served: the given model is.
+    await server.close();
+    await writeFile(join(folder, back), 'damaged');
+    await start({ store: store(), keep: 2 });
+    expect((await ask('/v1/models')).body.current.file).toBe('first.safetensors');
+    expect(logs.some((one) => 'event' in one && one.event === 'load-failed')).toBe(true);
+  });
+});
+
+describe('refits from data that others write', () => {
+  afterAll(() => server?.close());
+
+  it('run by themselves, and a locked or missing source is a sentence', async () => {
+    const models = await mkdtemp(join(folder, 'models-'));
+    const data = join(folder, 'data.csv');
+    await writeFile(data, `user,item\n${pairs.join('\n')}\n`);
+    await start({ models, data: [data], refit: '10s' });
+    expect(Date.parse((await ask('/v1/models')).body.refit.next)).toBeGreaterThan(Date.now());
+    expect((await ask('/v1/events', { user: 'a', item: 'b' })).status).toBe(404);
+    const after = await ended();
+    expect(after.refit.last.detail).toMatch(/answers now/);
+    await rm(data);
+    const failed = await refitted();
+    expect(failed.refit.last).toMatchObject({
+      outcome: 'failed',
+      detail: expect.stringMatching(/data\.csv/),
+    });
+    expect(failed.current.file).toBe(after.current.file);
+  });
+
+  it('need data and a model', () => {
+    const run = (...args: string[]) =>
+      spawnSync(process.execPath, ['bin/graphex.js', 'serve', ...args], { encoding: 'utf8' });
+    expect(run(path, '--refit', '1h').stderr).toMatch(/--refit needs data to read: give --store or --data/);
+    expect(run(path, '--refit', 'often', '--data', 'x').stderr).toMatch(/--refit often: expected a span/);
+    expect(
+      execFileSync(process.execPath, ['bin/graphex.js', 'serve', '--help'], { encoding: 'utf8' }),
+    ).toMatch(/--refit/);
+  });
+});
