@@ -1,4 +1,4 @@
-// Data → SVG text, drawn by Observable Plot on the given document: the browser's, or one of happy-dom.
+// Data → SVG text, drawn by Observable Plot on the given document: the browser's, or our own (svg-document.ts).
 // The SVG is self-contained: title, description, fonts, and colours for light and dark surroundings.
 
 import * as Plot from '@observablehq/plot';
