@@ -20,7 +20,7 @@ const TEST = 2;
 const MOST_USERS = 1000;
 export const MOST_CONTROL_PAIRS = 1e6;
 const LIST = 20;
-const SETTING = { neighbours: 100, shrinkage: 10, asymmetry: 0.5 };
+const SETTING = { neighbours: 100, shrinkage: 10, history: 0.5, candidates: 0.5, users: 0 };
 
 export async function negativeControl(
   parts: CommonParts,

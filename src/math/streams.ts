@@ -33,6 +33,8 @@ export const STREAMS = {
   chains: 0x61bb,
   /** Start of alternating least squares. */
   leastSquares: 0x616c73,
+  /** Start of a graph filter. */
+  filter: 0x67666366,
   /** Start of a hierarchical Poisson factorization. */
   hierarchical: 0x687066,
   /** Held-back users, and the items they are evaluated on. */

@@ -35,7 +35,7 @@ export const SIZE_MODES = ['posterior', 'point'] as const;
 export type SizeMode = (typeof SIZE_MODES)[number];
 
 /** Recommenders to compare with, in the order in which they are fitted. */
-export const BASELINES = ['popularity', 'knn', 'ease', 'slim', 'ials', 'hpf'] as const;
+export const BASELINES = ['popularity', 'knn', 'filter', 'ease', 'slim', 'ials', 'hpf'] as const;
 /** The names of the baselines. */
 export type BaselineName = (typeof BASELINES)[number];
 

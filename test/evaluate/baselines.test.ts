@@ -8,6 +8,7 @@ import { collectLists, renameLists, transposeLists } from '../../src/math/csr.js
 import type { RowLists } from '../../src/predict/scoring/scorer.js';
 import { alternatingLeastSquares, foldInLeastSquares } from '../../src/solvers/least-squares.js';
 import { ridge, ridgeScores } from '../../src/solvers/ridge.js';
+import { weighUsers } from '../../src/solvers/user-weights.js';
 import { closeTo, communityLists, dataOf, scoresOf, shownOnly, solve } from './baseline-data.js';
 import { listOf } from './brute-force.js';
 
@@ -29,17 +30,21 @@ describe('item-kNN', () => {
     const setting = fc.record({
       neighbours: fc.integer({ min: 1, max: 12 }),
       shrinkage: fc.constantFrom(0, 2.5, 40),
-      asymmetry: fc.constantFrom(0, 0.3, 0.5, 1),
+      history: fc.constantFrom(0, 0.3, 0.5, 1),
+      candidates: fc.constantFrom(0, 0.2, 0.5, 1),
+      users: fc.constantFrom(0, 0.25),
     });
     await fc.assert(
       fc.asyncProperty(setting, fc.nat(1000), async (setting, seed) => {
         const users = communityLists(25, 18, 3, seed);
         const data = dataOf(users, 18, seed);
-        const sets = Array.from({ length: 18 }, (_, i) => new Set(listOf(data.items, i)));
+        const { users: ordered, weights, mean } = weighUsers(users, setting.users);
+        const owners = transposeLists(ordered, 18);
+        const sets = Array.from({ length: 18 }, (_, i) => new Set(listOf(owners, i)));
         const similarity = (i: number, j: number) => {
-          const common = [...sets[i]].filter((u) => sets[j].has(u)).length;
-          const scale = sets[i].size ** setting.asymmetry * sets[j].size ** (1 - setting.asymmetry);
-          return common === 0 ? 0 : Math.fround(common / (scale + setting.shrinkage));
+          const common = [...sets[i]].reduce((sum, u) => sum + (sets[j].has(u) ? weights[u] : 0), 0);
+          const scale = mean * sets[i].size ** setting.history * sets[j].size ** setting.candidates;
+          return common === 0 ? 0 : Math.fround(common / (scale + mean * setting.shrinkage));
         };
         const inputs = Array.from(data.shown.keys()).filter((i) => data.shown[i]);
         const near = Array.from(data.candidates, (j) =>
@@ -72,7 +77,13 @@ it('item-kNN tries whole numbers of neighbours, and takes others as the next bel
   expect(below).toEqual([50, 25, 13, 7, 4, 2, 1]);
   const history = shownOnly(data, users);
   const scores = async (count: number) => {
-    const fitted = await itemKnn.fit(data, { neighbours: count, shrinkage: 1, asymmetry: 0.5 });
+    const fitted = await itemKnn.fit(data, {
+      neighbours: count,
+      shrinkage: 1,
+      history: 0.5,
+      candidates: 0.5,
+      users: 0.25,
+    });
     const scorer = await fitted.scorer(history);
     return [0, 7, 30].map((row) => scoresOf(scorer, row, data.candidates));
   };
@@ -90,7 +101,7 @@ it('item-kNN has the same scores from several threads, which share large data, a
   const history = collectLists(20, (row, add) => {
     for (const item of listOf(lists, row)) if (data.shown[item]) add(item);
   });
-  const setting = { neighbours: 20, shrinkage: 5, asymmetry: 0.4 };
+  const setting = { neighbours: 20, shrinkage: 5, history: 0.4, candidates: 0.6, users: 0.25 };
   const scores = async (threads: number) => {
     const scorer = await (await itemKnn.fit(data, setting, { threads })).scorer(history);
     return Array.from({ length: 20 }, (_, row) => scoresOf(scorer, row, data.candidates));
@@ -103,8 +114,8 @@ it('item-kNN counts common users once for all settings that are tried, to the sa
   const data = dataOf(users, 30, 12);
   const history = shownOnly(data, users);
   for (const setting of [
-    { neighbours: 4, shrinkage: 2, asymmetry: 0.5 },
-    { neighbours: 20, shrinkage: 0, asymmetry: 0.8 },
+    { neighbours: 4, shrinkage: 2, history: 0.5, candidates: 0.5, users: 0.25 },
+    { neighbours: 20, shrinkage: 0, history: 0.8, candidates: 0.2, users: 0.25 },
   ]) {
     const scores = async (tuning: boolean) => {
       const scorer = await (await itemKnn.fit(data, setting, { tuning })).scorer(history);

@@ -53,7 +53,7 @@ const patterned = (users: number, items: number) =>
 
 const knn = async (users: number, count: number, threads: number) => {
   const data = dataOf(patterned(users, count), count, 3);
-  const setting = { neighbours: 20, shrinkage: 5, asymmetry: 0.4 };
+  const setting = { neighbours: 20, shrinkage: 5, history: 0.4, candidates: 0.6, users: 0.25 };
   const scorer = await (await itemKnn.fit(data, setting, { threads })).scorer(shownOnly(data, data.users));
   return Float32Array.from([0, 1, 7].flatMap((row) => scoresOf(scorer, row, data.candidates)));
 };

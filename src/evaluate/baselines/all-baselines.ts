@@ -1,6 +1,7 @@
 import { BASELINES, type BaselineName } from '../../options/names.js';
 import type { Baseline } from './baseline.js';
 import { ease } from './ease.js';
+import { filter } from './filter.js';
 import { hpf } from './hpf.js';
 import { ials } from './ials.js';
 import { itemKnn } from './item-knn.js';
@@ -15,6 +16,7 @@ export { BASELINES, type BaselineName };
 const BY_NAME: Readonly<{ [N in BaselineName]: Baseline<N> }> = {
   popularity,
   knn: itemKnn,
+  filter,
   ease,
   slim,
   ials,

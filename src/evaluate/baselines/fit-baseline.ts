@@ -29,7 +29,7 @@ export type BaselineFit = FitResult<Ranker> & {
 };
 
 /**
- * Fits a baseline (popularity, knn, ease, slim, ials, hpf) as a ranker that can be saved and served.
+ * Fits a baseline (popularity, knn, filter, ease, slim, ials, hpf) as a ranker that can be saved and served.
  * @example
  * import { BipartiteGraph, fitBaseline, recommend } from 'graphex';
  * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);

@@ -11,7 +11,11 @@ import { type CountedColumns, copyCounts, createTiles, pairsMet } from '../../so
 export interface NeighbourSetting {
   readonly neighbours: number;
   readonly shrinkage: number;
-  readonly asymmetry: number;
+  /** Exponents of the degrees of history items and of candidates. */
+  readonly history: number;
+  readonly candidates: number;
+  /** Users of degree d count d^(−2 · users) times. */
+  readonly users: number;
 }
 
 /** Two bytes each if the counts are small enough. */
@@ -21,6 +25,9 @@ export type CommonCounts = Uint16Array | Uint32Array;
 export interface Neighbourhood {
   /** Per user the columns of the user's items, ascending. */
   readonly rows: RowLists;
+  /** Weight of each user, and the mean over the edges. */
+  readonly weights: Uint8Array;
+  readonly meanWeight: number;
   /** Per candidate its users. */
   readonly targets: RowLists;
   /** Per candidate its own column; −1 if it has none. */
@@ -54,11 +61,11 @@ export interface SimilarColumns {
 
 export function findSimilar(job: SimilarityJob): SimilarColumns {
   const { data, setting, first, last } = job;
-  const { shrinkage, asymmetry } = setting;
+  const { shrinkage, history, candidates } = setting;
   const neighbours = Math.floor(setting.neighbours);
   const { columns: degree, targets: ownDegree } = data.degree;
   const count = degree.length;
-  const scale = Float64Array.from(degree, (d) => d ** asymmetry);
+  const scale = Float64Array.from(degree, (d) => data.meanWeight * d ** history);
   const common = data.kept ? undefined : createCounts(data.counted.wide, count);
   const counter = data.kept?.counted[first] ? undefined : createCounter(job);
   const touched = new Uint32Array(count);
@@ -72,12 +79,12 @@ export function findSimilar(job: SimilarityJob): SimilarColumns {
   for (let c = first; c < last; c++) {
     const counts = common ?? keptCounts(data, c, count);
     counter?.count(c, counts);
-    const ownScale = ownDegree[c] ** (1 - asymmetry);
+    const ownScale = ownDegree[c] ** candidates;
     let met = 0;
     for (let column = 0; column < count; column++) {
       const both = counts[column];
       if (both === 0) continue;
-      similarity[met] = both / (scale[column] * ownScale + shrinkage);
+      similarity[met] = both / (scale[column] * ownScale + data.meanWeight * shrinkage);
       touched[met++] = column;
     }
     let least = 0;
@@ -130,12 +137,16 @@ function createCounter({ data, module, scratch, taken, first, last }: Similarity
   };
 }
 
-function countCommon({ rows, targets }: Neighbourhood, candidate: number, counts: CommonCounts): void {
+function countCommon(
+  { rows, targets, weights }: Neighbourhood,
+  candidate: number,
+  counts: CommonCounts,
+): void {
   const { offsets, values } = rows;
   for (let e = targets.offsets[candidate]; e < targets.offsets[candidate + 1]; e++) {
     const user = targets.values[e];
     const end = offsets[user + 1];
-    for (let n = offsets[user]; n < end; n++) counts[values[n]]++;
+    for (let n = offsets[user]; n < end; n++) counts[values[n]] += weights[user];
   }
 }
 

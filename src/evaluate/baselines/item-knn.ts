@@ -1,7 +1,8 @@
 // Item-kNN: the score of an item is the sum of its similarities to the items of a user's history. The similarity of history item
 // i and candidate j, with training degrees d_i and d_j and c_ij common users, is
-//   c_ij / (d_i^a · d_j^(1−a) + h),
-// the cosine at a = ½ and h = 0. h shrinks similarities that few users support; a shifts weight between popular and rare items.
+//   c_ij / (d_i^history · d_j^candidates + h),
+// the cosine if both exponents are ½ and h = 0. h shrinks similarities that few users support; the exponents shift weight between
+// popular and rare items. Users of high degree may count less (solvers/user-weights.ts).
 // Each candidate keeps its `neighbours` most similar items, among those that can appear in a history.
 
 import type { ItemScores } from '../../fit/model.js';
@@ -12,6 +13,7 @@ import { createPool, taskModule, threadCount } from '../../parallel/pool.js';
 import type { RowLists, Scorer } from '../../predict/scoring/scorer.js';
 import type { TaskOptions } from '../../progress.js';
 import { scratchRoom, storeColumns, TILE, tileScratchBytes } from '../../solvers/pair-counts.js';
+import { weighUsers } from '../../solvers/user-weights.js';
 import { Heap } from '../../wasm/heap.js';
 import { loadKernels } from '../../wasm/load.js';
 import type { Baseline, BaselineData, Setting } from './baseline.js';
@@ -31,6 +33,8 @@ const SMALL = 5e8;
 /** The most counts that are kept between the trials of a search, of 2 or 4 bytes each. */
 const KEPT_COUNTS = 1.2e8;
 
+const EXPONENTS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
+
 export const itemKnn: Baseline<'knn'> = {
   name: 'knn',
   title: 'item-kNN',
@@ -40,7 +44,9 @@ export const itemKnn: Baseline<'knn'> = {
       // All neighbours of all candidates may not fit in memory.
       neighbours: alongValues(100, halvesAndDoubles(100, Math.min(shown.length, 2e7 / candidates.length))),
       shrinkage: alongValues(10, [0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10_000]),
-      asymmetry: alongValues(0.5, [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]),
+      history: alongValues(0.5, EXPONENTS),
+      candidates: alongValues(0.5, EXPONENTS),
+      users: alongValues(0.25, [0, 0.25, 0.5]),
     },
   ],
   // The cost of neighbours grows with the squares of the degrees. On @simulated, a quarter of the edges preferred another setting
@@ -48,12 +54,13 @@ export const itemKnn: Baseline<'knn'> = {
   tuningEdges: 8e6,
   limit: () => undefined,
   async fit(data, setting, options = {}) {
-    const known = options.tuning ? kept(data) : neighbourhood(data, false);
+    const { users } = setting as NeighbourSetting & Setting;
+    const known = options.tuning ? kept(data, users) : neighbourhood(data, users, false);
     const found = await similarities(data, known, setting as NeighbourSetting & Setting, options);
     return { setting, scorer: async (history) => itemScorer(found, history) };
   },
   async scores(data, setting, options = {}) {
-    const known = neighbourhood(data, false);
+    const known = neighbourhood(data, (setting as NeighbourSetting & Setting).users, false);
     const found = await similarities(data, known, setting as NeighbourSetting & Setting, options);
     return Object.freeze({ kind: 'items', ...found });
   },
@@ -88,7 +95,10 @@ type Similarities = Pick<ItemScores, 'weights'> & {
 };
 
 /** Numbers the items that can appear in a history from 0. `keep`: counts are kept for other settings if they fit in memory. */
-function neighbourhood({ users, items, shown, candidates }: BaselineData, keep: boolean): Numbered {
+function neighbourhood(data: BaselineData, exponent: number, keep: boolean): Numbered {
+  const { shown, candidates } = data;
+  const { users, weights, mean } = weighUsers(data.users, exponent);
+  const items = exponent === 0 ? data.items : transposeLists(users, shown.length);
   const degree = lengths(items);
   const inputs = Array.from(shown.keys()).filter((item) => shown[item] && degree[item] > 0);
   const column = new Int32Array(shown.length).fill(-1);
@@ -108,17 +118,14 @@ function neighbourhood({ users, items, shown, candidates }: BaselineData, keep: 
   degrees.targets.set(candidates.map((item) => degree[item]));
   const size = candidates.length * inputs.length;
   const heap = new Heap();
-  const counted = storeColumns(
-    heap,
-    transposeLists(rows, inputs.length),
-    new Uint8Array(users.offsets.length - 1).fill(1),
-  );
+  const counted = storeColumns(heap, transposeLists(rows, inputs.length), weights);
   return {
     inputs: Uint32Array.from(inputs),
     heap,
     data: {
       counted,
       rows: { offsets: inSharedMemory(rows.offsets), values: inSharedMemory(rows.values) },
+      ...{ weights: inSharedMemory(weights), meanWeight: mean },
       targets: { offsets, values },
       ownColumn: inSharedMemory(Int32Array.from(candidates, (item) => column[item])),
       degree: degrees,
@@ -141,13 +148,15 @@ interface Numbered {
   readonly heap: Heap;
 }
 
-const KEPT = new WeakMap<BaselineData, Numbered>();
+const KEPT = new WeakMap<BaselineData, { readonly exponent: number; readonly numbered: Numbered }>();
 
-/** The same, numbered and counted once for all settings of a search. */
-function kept(data: BaselineData): Numbered {
-  const known = KEPT.get(data) ?? neighbourhood(data, true);
-  KEPT.set(data, known);
-  return known;
+/** The same, numbered and counted once for all settings of a search with this exponent of users. */
+function kept(data: BaselineData, exponent: number): Numbered {
+  const known = KEPT.get(data);
+  if (known?.exponent === exponent) return known.numbered;
+  const numbered = neighbourhood(data, exponent, true);
+  KEPT.set(data, { exponent, numbered });
+  return numbered;
 }
 
 /** For each history item, the candidates that keep it as a neighbour. */

@@ -13,6 +13,8 @@ interface SlimSetting extends Setting {
   readonly neighbours: number;
   readonly lambda: number;
   readonly dropout: number;
+  /** Users of degree d count d^(−2 · users) times. */
+  readonly users: number;
 }
 
 /** Relative gain that justifies twice the neighbours. */
@@ -33,6 +35,7 @@ export const slim: Baseline<'slim'> = {
       // Large data sets prefer large penalties.
       lambda: geometric(users.values.length > MANY_EDGES ? 3200 : 50, 4, 1e-3),
       dropout: alongValues(0.5, [0, 0.25, 0.5, 1, 2, 4, 8]),
+      users: alongValues(0.25, [0, 0.25, 0.5]),
     },
   ],
   // On @simulated, 1 M of the 6.6 M edges preferred a quarter of the penalty and half of the neighbours.
@@ -41,26 +44,42 @@ export const slim: Baseline<'slim'> = {
   // The regression itself limits pair counts, which grow with the squares of items and degrees.
   limit: () => undefined,
   async fit(data, setting, options = {}) {
-    const regression = await (options.tuning ? kept(data, options) : regressionOf(data, options));
+    const regression = await (options.tuning ? kept : regressionOf)(
+      data,
+      (setting as SlimSetting).users,
+      options,
+    );
     const weights = await regression.solve(setting as SlimSetting, options);
     return { setting, scorer: async (history) => itemScorer(weights, history) };
   },
   async scores({ users, items }, setting, options = {}) {
-    const regression = await createItemRegression({ users, items }, options);
+    const regression = await createItemRegression(
+      { users, items, userExponent: (setting as SlimSetting).users },
+      options,
+    );
     return Object.freeze({ kind: 'items', ...(await regression.solve(setting as SlimSetting, options)) });
   },
 };
 
-function regressionOf(data: BaselineData, options: TaskOptions): Promise<ItemRegression> {
+function regressionOf(
+  data: BaselineData,
+  userExponent: number,
+  options: TaskOptions,
+): Promise<ItemRegression> {
   const { users, items, shown, candidates } = data;
-  return createItemRegression({ users, items, inputs: shown, targets: candidates }, options);
+  return createItemRegression({ users, items, inputs: shown, targets: candidates, userExponent }, options);
 }
 
-const KEPT = new WeakMap<BaselineData, Promise<ItemRegression>>();
+const KEPT = new WeakMap<
+  BaselineData,
+  { readonly exponent: number; readonly made: Promise<ItemRegression> }
+>();
 
-/** The regression of the data. It counts pairs once for all settings of a search. */
-function kept(data: BaselineData, options: TaskOptions): Promise<ItemRegression> {
-  const known = KEPT.get(data) ?? regressionOf(data, options);
-  KEPT.set(data, known);
-  return known;
+/** The regression of the data. It counts pairs once for all settings of a search with this exponent of users. */
+function kept(data: BaselineData, exponent: number, options: TaskOptions): Promise<ItemRegression> {
+  const known = KEPT.get(data);
+  if (known?.exponent === exponent) return known.made;
+  const made = regressionOf(data, exponent, options);
+  KEPT.set(data, { exponent, made });
+  return made;
 }

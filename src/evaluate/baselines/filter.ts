@@ -1,0 +1,195 @@
+// A graph filter (GF-CF): the score of history x is x R̃ᵀR̃ + share · x D^(−½) V Vᵀ D^(½), where R̃ = U^(−½) R D^(−½) is the matrix of
+// edges normalized by the degrees of both sides. The first term is a linear filter; the second passes the lowest frequencies: V spans
+// the leading right singular vectors of R̃. V comes from randomized subspace iteration in float64, in one thread: the same bits anywhere.
+
+import { throwIfAborted } from '../../errors.js';
+import { factorize } from '../../math/cholesky.js';
+import { lengths, type RowLists, transposeLists } from '../../math/csr.js';
+import { randomStream } from '../../math/random.js';
+import { STREAMS } from '../../math/streams.js';
+import { alongValues } from '../../metrics/setting-search.js';
+import type { Baseline, BaselineData, BaselineFitOptions, Setting } from './baseline.js';
+
+interface FilterSetting extends Setting {
+  /** Share of the low-pass part. */
+  readonly share: number;
+}
+
+/** Number of directions of the low-pass part, as its authors have. */
+const DIRECTIONS = 256;
+/** Multiplications by R̃ᵀR̃. The share of what is projected changes by less than 1 % after five. */
+const ITERATIONS = 5;
+/** Limits of edges × directions, and of the weights of a served ranker. */
+const LIMITS = { edges: 5e9, inputs: 2.5e8 };
+
+export const filter: Baseline<'filter'> = {
+  name: 'filter',
+  title: 'graph filter',
+  meaning: 'a linear and a low-pass filter of the normalized graph (GF-CF)',
+  axes: () => [{ share: alongValues(0.3, [0, 0.1, 0.2, 0.3, 0.5, 1, 2]) }],
+  tuningEdges: 1e6,
+  standIn: 'knn',
+  limit(data, asked) {
+    const { candidates } = data;
+    const count = data.users.values.length;
+    const directions = directionsOf(data);
+    if (count * directions > LIMITS.edges) {
+      const size = { count, candidates: directions, limit: LIMITS.edges };
+      return { code: 'too-large', what: 'edges', ...size };
+    }
+    const inputs = data.shown.length;
+    if (asked !== undefined || inputs * candidates.length <= LIMITS.inputs) return undefined;
+    const size = { count: inputs, candidates: candidates.length, limit: LIMITS.inputs };
+    return { code: 'too-large', what: 'inputs', ...size };
+  },
+  async fit(data, setting, options = {}) {
+    const parts = options.tuning ? kept(data, options) : filterOf(data, options);
+    const { share } = setting as FilterSetting;
+    return {
+      setting,
+      scorer: async (history) => ({
+        kind: 'rows',
+        scores: (row, candidates, out) => {
+          const own = history.values.subarray(history.offsets[row], history.offsets[row + 1]);
+          writeScores(parts, own, share, candidates, out);
+        },
+      }),
+    };
+  },
+  async scores(data, setting, options = {}) {
+    const parts = filterOf(data, options);
+    const count = data.shown.length;
+    const weights = new Float32Array(count * count);
+    const { share } = setting as FilterSetting;
+    const every = Uint32Array.from({ length: count }, (_, item) => item);
+    for (let i = 0; i < count; i++) {
+      if (i % 256 === 0) throwIfAborted(options.signal);
+      writeScores(parts, [i], share, every, weights.subarray(i * count, (i + 1) * count));
+      weights[i * count + i] = 0;
+    }
+    return Object.freeze({ kind: 'items', offsets: undefined, targets: undefined, weights });
+  },
+};
+
+interface FilterParts {
+  readonly users: RowLists;
+  readonly items: RowLists;
+  /** degree^(−½) of each side; 0 for vertices without edges. */
+  readonly roots: { readonly users: Float64Array; readonly items: Float64Array };
+  /** Items × directions, orthonormal columns. */
+  readonly basis: Float64Array;
+  readonly directions: number;
+}
+
+const KEPT = new WeakMap<BaselineData, FilterParts>();
+
+/** The filter of the data, made once for all shares of a search. */
+function kept(data: BaselineData, options: BaselineFitOptions): FilterParts {
+  const known = KEPT.get(data) ?? filterOf(data, options);
+  KEPT.set(data, known);
+  return known;
+}
+
+/** Fewer directions than vertices of the smaller side. */
+function directionsOf({ users, shown }: Pick<BaselineData, 'users' | 'shown'>): number {
+  return Math.max(1, Math.min(DIRECTIONS, Math.floor(Math.min(users.offsets.length - 1, shown.length) / 2)));
+}
+
+function filterOf(data: BaselineData, { seed = 1, signal }: BaselineFitOptions): FilterParts {
+  const { users } = data;
+  const count = data.shown.length;
+  const items = transposeLists(users, count);
+  const root = (lists: RowLists) => Float64Array.from(lengths(lists), (d) => (d > 0 ? d ** -0.5 : 0));
+  const roots = { users: root(users), items: root(items) };
+  const directions = directionsOf(data);
+  const random = randomStream(seed, STREAMS.filter);
+  let basis: Float64Array = Float64Array.from({ length: count * directions }, () => random.uniform() - 0.5);
+  for (let iteration = 0; iteration < ITERATIONS; iteration++) {
+    throwIfAborted(signal);
+    basis = multiply(users, roots, basis, count, directions);
+    orthonormalize(basis, count, directions);
+  }
+  return { users, items, roots, basis, directions };
+}
+
+/** R̃ᵀR̃ times a table of `width` columns. */
+function multiply(
+  { offsets, values }: RowLists,
+  roots: FilterParts['roots'],
+  table: Float64Array,
+  items: number,
+  width: number,
+): Float64Array {
+  const out = new Float64Array(items * width);
+  const sum = new Float64Array(width);
+  for (let u = 0; u + 1 < offsets.length; u++) {
+    sum.fill(0);
+    for (let e = offsets[u]; e < offsets[u + 1]; e++) {
+      const weight = roots.items[values[e]];
+      for (let k = 0, at = values[e] * width; k < width; k++, at++) sum[k] += weight * table[at];
+    }
+    const own = roots.users[u] ** 2;
+    for (let e = offsets[u]; e < offsets[u + 1]; e++) {
+      const weight = own * roots.items[values[e]];
+      for (let k = 0, at = values[e] * width; k < width; k++, at++) out[at] += weight * sum[k];
+    }
+  }
+  return out;
+}
+
+/** Makes the columns of a table orthonormal by the Cholesky factor of their products. */
+function orthonormalize(table: Float64Array, rows: number, width: number): void {
+  const gram = new Float64Array(width * width);
+  for (let r = 0; r < rows; r++) {
+    const first = r * width;
+    for (let i = 0; i < width; i++) {
+      const value = table[first + i];
+      if (value === 0) continue;
+      for (let j = 0; j <= i; j++) gram[i * width + j] += value * table[first + j];
+    }
+  }
+  let largest = 0;
+  for (let i = 0; i < width; i++) largest = Math.max(largest, gram[i * width + i]);
+  factorize(gram, width, 1e-14 * Math.max(largest, 1e-280));
+  for (let r = 0; r < rows; r++) {
+    const first = r * width;
+    for (let i = 0; i < width; i++) {
+      let value = table[first + i];
+      for (let j = 0; j < i; j++) value -= gram[i * width + j] * table[first + j];
+      table[first + i] = value / gram[i * width + i];
+    }
+  }
+}
+
+/** Writes the scores of the candidates for one history. */
+function writeScores(
+  { users, items, roots, basis, directions }: FilterParts,
+  history: ArrayLike<number>,
+  share: number,
+  candidates: Uint32Array,
+  out: Float32Array,
+): void {
+  const linear = new Float64Array(roots.items.length);
+  const met = new Map<number, number>();
+  const low = new Float64Array(directions);
+  for (let h = 0; h < history.length; h++) {
+    const item = history[h];
+    const root = roots.items[item];
+    for (let e = items.offsets[item]; e < items.offsets[item + 1]; e++) {
+      const user = items.values[e];
+      met.set(user, (met.get(user) ?? 0) + root);
+    }
+    for (let k = 0; k < directions; k++) low[k] += root * basis[item * directions + k];
+  }
+  for (const [user, weight] of met) {
+    const own = weight * roots.users[user] ** 2;
+    for (let e = users.offsets[user]; e < users.offsets[user + 1]; e++) linear[users.values[e]] += own;
+  }
+  for (let c = 0; c < candidates.length; c++) {
+    const root = roots.items[candidates[c]];
+    let product = 0;
+    const first = candidates[c] * directions;
+    for (let k = 0; share > 0 && k < directions; k++) product += low[k] * basis[first + k];
+    out[c] = root === 0 ? 0 : linear[candidates[c]] * root + (share * product) / root;
+  }
+}
