@@ -8,7 +8,7 @@ import { declarationProgram, dist, root } from './declarations.js';
 
 /** The tasks in the order of work, with the files that belong to each; the first that matches counts. */
 const TASKS = [
-  ['read', 'Read data', /^(ingest|graph|text|files)\//],
+  ['read', 'Read data', /^(ingest|graph|text|files|attributes)\//],
   ['sparsity', 'Check sparsity', /^sparsity\//],
   ['split', 'Split', /^sample\//],
   ['draw', 'Draw', /^(process|math)\/|^predict\/draw\//],

@@ -1,5 +1,7 @@
 // `graphex/report`: charts, pages and sentences from results, and the types that results are made of.
 
+export type { ContentScores } from './attributes/content-scores.js';
+export type { ColumnKind, InfoColumn, ModelInfo, SideInfo } from './attributes/info.js';
 // Forecast and audit
 export type { PartSize } from './audit/audit.js';
 export type { AuditCheck, AuditVerdict, CheckName, PartTimes } from './audit/checks.js';
@@ -37,6 +39,7 @@ export type {
   StopReason,
 } from './fit/ascent/loop.js';
 export type { MatchCounts, PreviousReport } from './fit/ascent/previous.js';
+export type { Evaluation as PhaseEvaluation, Phase, Schedule, Until } from './fit/ascent/schedule.js';
 export type { CountChoice } from './fit/choose/counts.js';
 export type { FeatureChoice, FeatureTrial } from './fit/choose/features.js';
 export type { GibbsPosterior, PosteriorSide } from './fit/gibbs/gibbs.js';
@@ -55,7 +58,7 @@ export type {
   SeenItems,
 } from './fit/model.js';
 export type { BlendReport, PreviousBlend } from './fit/ranking/blend/blend.js';
-export type { WeightSetting } from './fit/ranking/blend/item-weights.js';
+export type { PartGains, WeightSetting } from './fit/ranking/blend/item-weights.js';
 export type { Penalties } from './fit/ranking/blend/least-squares.js';
 export type { CountEffects, CountPrior } from './fit/sides/count-prior.js';
 export type { SideReport, SidesReport } from './fit/sides/side-prior.js';
@@ -64,6 +67,7 @@ export type { Backtest, Refusal, TrackRecord } from './forecast/backtest.js';
 export type { TimeCut, TimeTest } from './forecast/by-time.js';
 export type { EstimatorName } from './forecast/estimators.js';
 export type { CurveForecast, ForecastEstimator, SideForecast } from './forecast/forecast.js';
+export type { NextPeriod } from './forecast/next-period.js';
 export type { Foreseen } from './forecast/project.js';
 // Read data
 export type { LeftOut, OriginKind, TextReading, TrimmedPart } from './ingest/options.js';
@@ -75,6 +79,7 @@ export type { UnseenHyper } from './math/quadrature.js';
 export type { ListScores, Lists, ListTask, UserListMetric } from './metrics/list-metrics.js';
 export type { UserMetric } from './metrics/ranking-metrics.js';
 export type { SettingTrial, Tuned } from './metrics/setting-search.js';
+export type { WriteOption } from './options/error.js';
 export type { CountPriorName, PaperKind, Precision, UserStorage } from './options/names.js';
 export type { GraphStatistics } from './predict/draw/draw-graph.js';
 // Recommend

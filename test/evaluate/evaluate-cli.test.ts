@@ -204,7 +204,7 @@ test('a fit describes each side, and its draws are corrected by known data', asy
   expect(corrected.out).toMatch(
     /Predictive checks \(20 draws, unconditional\)\ntest graph +test +corrected mean +corrected 90 % +p-value/,
   );
-  expect(corrected.out).toMatch(/Without\s+the\s+option\s+correct/);
+  expect(corrected.out).toMatch(/The\s+option\s+--no-correct/);
   const document = JSON.parse((await run(auto, parts, '--draws', '20', '--json')).out);
   const { internal, draws } = document.predictive;
   expect(internal.parts).toEqual({ users: 4, items: 4 });
