@@ -37,6 +37,7 @@ const NODE_FILES = [
   /^store\//,
   /^events\//,
   /^refit\//,
+  /^load\//,
   /^shard\//,
   /^comm\/mpi\.ts$/,
   /^cli\//,

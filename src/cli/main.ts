@@ -67,6 +67,7 @@ const LOADERS: Readonly<Record<CommandName, Loader>> = {
   evaluate: () => import('./commands/evaluate.js'),
   recommend: () => import('./commands/recommend.js'),
   search: () => import('./commands/search.js'),
+  load: () => import('./commands/load.js'),
   similar: () => import('./commands/similar.js'),
   features: () => import('./commands/features.js'),
   serve: () => import('./commands/serve.js'),

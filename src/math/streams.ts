@@ -42,6 +42,8 @@ export const STREAMS = {
   heldBack: 0x686f6c64,
   /** Resampled users of a paired comparison. */
   bootstrap: 0x626f6f74,
+  /** Requests of a load test. */
+  load: 0x10ad,
   /** Users whose last items are held back from a refit. */
   refit: 0x4ef17,
   /** Predictive draws, replicas of a model, and redrawn histories for the confidence of a list. */

@@ -6,6 +6,7 @@ import { EVALUATE_COMMAND, EVALUATE_FLAGS } from './commands/evaluate.js';
 import { DESCRIBE, FEATURES_COMMAND } from './commands/features.js';
 import { FIT, FIT_COMMAND } from './commands/fit.js';
 import { FORECAST, FORECAST_COMMAND } from './commands/forecast.js';
+import { LOAD } from './commands/load.js';
 import { MERGE_COMMAND } from './commands/merge.js';
 import { PARTITION, PARTITION_COMMAND } from './commands/partition.js';
 import { RECOMMEND, RECOMMEND_COMMAND } from './commands/recommend.js';
@@ -35,6 +36,7 @@ export const COMMANDS = {
   audit: { own: AUDIT_COMMAND, options: AUDIT, read: READ_TABLES, common: COMMON },
   recommend: { own: RECOMMEND_COMMAND, options: RECOMMEND, common: COMMON },
   search: { own: SEARCH_COMMAND, options: SEARCH, common: COMMON },
+  load: { own: {}, options: LOAD, common: COMMON },
   similar: { own: SIMILAR_COMMAND, options: LIST, common: COMMON },
   features: { own: FEATURES_COMMAND, options: DESCRIBE, common: COMMON },
   serve: { options: SERVE, common: COMMON },

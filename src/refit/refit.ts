@@ -1,6 +1,7 @@
 // One refit: reads the data, holds back the last items of some users, fits from the present model, compares the two, and
 // writes the new model. It runs in a process of its own (refit-process.ts).
 
+import { readSideInfo } from '../attributes/side-info.js';
 import { fitBaseline } from '../evaluate/baselines/fit-baseline.js';
 import { successorOptions } from '../fit/ascent/previous.js';
 import { fit } from '../fit/fit.js';
@@ -12,6 +13,7 @@ import { selectEdges } from '../graph/subgraph.js';
 import { timeColumn } from '../ingest/intake/value-column.js';
 import type { ReadOptions } from '../ingest/options.js';
 import { readGraph, readWithValues } from '../ingest/read.js';
+import { readSideTable } from '../ingest/side-file.js';
 import { BASELINES, type BaselineName } from '../options/names.js';
 import type { TaskOptions } from '../progress.js';
 import { loadModel, saveModel } from '../store/model-file.js';
@@ -32,6 +34,8 @@ export interface RefitPlan {
   /** The present model's file. */
   readonly present: string;
   readonly output: string;
+  /** A table about the items; undefined: there is none. */
+  readonly itemInfo?: string | undefined;
   /** Milliseconds since 1970: what has an older time is left out. */
   readonly since: number | undefined;
   readonly seed: number;
@@ -62,7 +66,7 @@ export async function refit(plan: RefitPlan, task: TaskOptions = {}): Promise<Re
   const { graph, users } = trainingData(tables, present, seed);
   const candidate = await fitAgain(graph, present, plan, task);
   const comparison = await compareModels(present, candidate, users, { threads, signal: task.signal });
-  await saveModel(plan.output, candidate);
+  await saveModel(plan.output, await withInfo(candidate, plan.itemInfo));
   return {
     users: graph.users.count,
     items: graph.items.count,
@@ -117,6 +121,13 @@ function* pairsOf(tables: readonly TimedGraph[]): Generator<[string, string, num
       }
     }
   }
+}
+
+/** The model with the titles and attributes of its items. */
+async function withInfo(model: Model, table: string | undefined): Promise<Model> {
+  if (table === undefined) return model;
+  const rows = await readSideTable(table);
+  return { ...model, info: { items: readSideInfo(model.items, { name: table, rows }).info } };
 }
 
 /** The same method with the same settings; a model that others can start from is where this fit starts. */

@@ -38,7 +38,7 @@ import {
   UserEventsQuery,
   UserPath,
 } from './live/live-schema.js';
-import { ModelPath, RefitAnswer, RefitRequest } from './live/refit-schema.js';
+import { ModelPath, RefitAnswer, RefitRequest, StatusAnswer } from './live/refit-schema.js';
 
 const problem = (description: string) => ({
   content: { 'application/problem+json': { schema: ProblemAnswer } },
@@ -295,6 +295,15 @@ export const ENDPOINTS = {
     status: 202,
     admin: true,
   }),
+  status: endpoint({
+    method: 'get',
+    path: '/v1/status',
+    summary: 'Model, queue, times, events and refits, as the page /admin shows them',
+    example: '/v1/status',
+    answer: StatusAnswer,
+    about: 'The state of the server.',
+    admin: true,
+  }),
   activate: endpoint({
     method: 'post',
     path: '/v1/models/{name}/activate',
@@ -320,6 +329,7 @@ export const SERVER_ENDPOINTS = [
   'userEvents',
   'eraseUser',
   'refit',
+  'status',
   'activate',
 ] as const satisfies readonly (keyof Endpoints)[];
 export type ServerEndpoint = (typeof SERVER_ENDPOINTS)[number];
@@ -345,6 +355,7 @@ export const OPEN_PATHS: ReadonlySet<string> = new Set([
   '/health/ready',
   '/openapi.json',
   '/docs',
+  '/admin',
 ]);
 
 const ROUTES = Object.entries(ENDPOINTS).map(([endpoint, { method, path, ...route }]) => ({

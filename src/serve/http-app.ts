@@ -21,6 +21,7 @@ import {
 } from './endpoints.js';
 import { isDeeperThan } from './json-depth.js';
 import { LIMITS } from './limits.js';
+import { ADMIN_POLICY, adminPage } from './live/admin-page.js';
 import { type ServerSide, serverAnswers } from './live/live-routes.js';
 import { PAGE_HEADERS, type PageFiles, PLAIN_POLICY, pageFile, plainPage } from './page-files.js';
 import { answerProblem, Problem, tooBusy } from './problems.js';
@@ -151,6 +152,7 @@ export function createApp(options: AppOptions): App {
       const query = { endpoint: name as ModelEndpoint, request, access } as Query;
       if (query.endpoint === 'batch') options.rate?.charge(payerOf(c), query.request.requests.length - 1);
       const value = await ask(c, options, query, deadlineMs as number | undefined);
+      options.activity?.answered(performance.now() - c.get('began'));
       // The workers answer in the form that the schemas declare; a test checks it.
       return c.json({ ...(value as object), ...signature(c) }) as never;
     });
@@ -191,6 +193,7 @@ export function createApp(options: AppOptions): App {
     c.body(described().json, 200, { 'content-type': 'application/json; charset=utf-8' }),
   );
   app.get('/docs', (c) => c.html(described().page, 200, { 'content-security-policy': DOCS_POLICY }));
+  app.get('/admin', (c) => c.html(adminPage(), 200, { 'content-security-policy': ADMIN_POLICY }));
   app.get('*', (c, next) => answerFile(c, options, next));
   return {
     http: app,

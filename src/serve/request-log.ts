@@ -72,6 +72,10 @@ export function createRequestLog(
     const info = current()?.info;
     return info ? [{ labels: { hash: info.hash, kind: info.kind }, value: 1 }] : [];
   });
+  metrics.gauge('graphex_model_age_seconds', 'Seconds since the current model was loaded.', () => {
+    const info = current()?.info;
+    return info ? [{ labels: {}, value: (Date.now() - Date.parse(info.loaded)) / 1000 }] : [];
+  });
   metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => [
     { labels: {}, value: process.memoryUsage.rss() },
   ]);

@@ -16,6 +16,7 @@ import { limitConnections } from './connections.js';
 import { loadGeneration } from './generation.js';
 import { createApp } from './http-app.js';
 import { LIMITS } from './limits.js';
+import { createActivity } from './live/activity.js';
 import type { LiveStore } from './live/live-store.js';
 import { countLive, countRefits, openLive, openRefits, wantsRefits } from './live/open-live.js';
 import { createCurrentModel, modelFilesIn } from './model-files.js';
@@ -108,6 +109,7 @@ export async function startServer(
     listUsers,
     live,
     refits,
+    activity: createActivity(),
     hosts: hostsFor(host, settings.allowHosts),
     log,
     requestLog,

@@ -43,6 +43,7 @@ const REST: Record<CommandName, readonly string[] | undefined> = {
   similar: ['--item', '1'],
   features: [],
   serve: ['--port', '0'],
+  load: undefined,
   study: ['-o', out],
 };
 const names = (Object.keys(COMMANDS) as CommandName[]).filter((name) => REST[name]);

@@ -145,7 +145,7 @@ describe('refits from data that others write', () => {
     expect(Date.parse((await ask('/v1/models')).body.refit.next)).toBeGreaterThan(Date.now());
     expect((await ask('/v1/events', { user: 'a', item: 'b' })).status).toBe(404);
     const after = await ended();
-    expect(after.refit.last.detail).toMatch(/answers now/);
+    expect(after.refit.last.detail).toMatch(/took over/);
     await rm(data);
     const failed = await refitted();
     expect(failed.refit.last).toMatchObject({

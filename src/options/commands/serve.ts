@@ -93,6 +93,11 @@ export const SERVE = {
     meaning: 'column of the times in data',
     details: 'With it, the items held back for the comparison are the last ones.',
   }),
+  itemInfo: input({
+    group: 'Events and refits',
+    otherwise: 'what was posted about the items',
+    meaning: 'table about the items, which refits read: titles and attributes',
+  }),
   window: text({
     argument: 'span',
     group: 'Events and refits',

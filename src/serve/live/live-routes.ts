@@ -4,6 +4,7 @@ import type { StoredEvent, StoredItem } from '../../events/stored.js';
 import type { ServerEndpoint } from '../endpoints.js';
 import type { Generation } from '../generation.js';
 import { Problem } from '../problems.js';
+import type { Activity } from './activity.js';
 import type { EventFields, ItemFields } from './live-schema.js';
 import type { LiveStore } from './live-store.js';
 import type { Refits } from './refits.js';
@@ -21,6 +22,8 @@ export interface ServerSide {
   readonly live?: LiveStore | undefined;
   /** Undefined: the server has nothing to refit. */
   readonly refits?: Refits | undefined;
+  /** What happened lately. */
+  readonly activity?: Activity | undefined;
 }
 
 /** What the server answers without a worker. */
@@ -36,6 +39,22 @@ export function serverAnswers(side: ServerSide): Readonly<Record<ServerEndpoint,
       files: [...(await side.files())],
       ...(refits && { refit: refits.status(), generations: [...refits.generations()] }),
     }),
+    async status() {
+      const current = side.current();
+      const { file, hash, loaded } = current?.info ?? {};
+      const failure = live?.store.failure;
+      return {
+        model: current ? { file, hash, loaded } : null,
+        queue: { waiting: current?.queue.waiting ?? 0, working: current?.queue.working ?? 0 },
+        activity: side.activity?.report() ?? { eventsPerMinute: [], answersPerMinute: [] },
+        ...(live && {
+          store: { events: live.counts.events, waiting: live.store.waiting, ...(failure && { failure }) },
+        }),
+        ...(refits && { refit: refits.status() }),
+        generations: [...(refits?.generations() ?? [])],
+        files: [...(await side.files())],
+      };
+    },
     swap: async ({ file }) => (await side.swap(file as string | undefined)).info,
     async activate({ name }) {
       if (refits) await refits.activate(name as string);
@@ -51,6 +70,7 @@ export function serverAnswers(side: ServerSide): Readonly<Record<ServerEndpoint,
       const now = Date.now();
       const events = listOf<EventFields>(request).map((one) => eventOf(one, now));
       await store().addEvents(events);
+      side.activity?.stored(events.length);
       return { accepted: events.length };
     },
     async putItem({ id, ...fields }) {

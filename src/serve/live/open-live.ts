@@ -102,6 +102,7 @@ export interface OpenRefitsOptions {
   readonly items?: string | number | undefined;
   readonly table?: string | undefined;
   readonly time?: string | number | undefined;
+  readonly itemInfo?: string | undefined;
   readonly keep: number;
 }
 
@@ -134,6 +135,7 @@ export function openRefits(
   return createRefits({
     ...parts,
     keep,
+    itemInfo: options.itemInfo,
     window: spanOf(window, 'window'),
     data: data.length === 0 ? [] : [{ sources: data, read, time }],
     schedule: refit === undefined ? undefined : createSchedule(parseTimes(refit)),

@@ -64,3 +64,30 @@ export const ModelPath = z.strictObject({
     .max(255)
     .openapi({ description: 'Name of a model file.', example: 'model-20260101T030000Z.safetensors' }),
 });
+
+export const StatusAnswer = z
+  .strictObject({
+    model: z
+      .strictObject({ file: z.string(), hash: z.string(), loaded: date('Time of loading') })
+      .nullable()
+      .openapi({ description: 'The current model.' }),
+    queue: z.strictObject({ waiting: z.number().int(), working: z.number().int() }),
+    activity: z.strictObject({
+      eventsPerMinute: z.array(z.number()).openapi({ description: 'Of the last hour, the oldest first.' }),
+      answersPerMinute: z.array(z.number()),
+      p50: z.number().optional().openapi({ description: 'Milliseconds, of the last five minutes.' }),
+      p99: z.number().optional(),
+    }),
+    store: z
+      .strictObject({
+        events: z.number().int().openapi({ description: 'Events stored since the server started.' }),
+        waiting: z.number().int().openapi({ description: 'Events that wait for the disk.' }),
+        failure: z.string().optional().openapi({ description: 'Why the last write failed.' }),
+      })
+      .optional(),
+    refit: RefitStatusAnswer.optional(),
+    generations: z.array(GenerationAnswer),
+    files: z.array(z.string()),
+    requestId: z.string(),
+  })
+  .openapi('StatusAnswer');

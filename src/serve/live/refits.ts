@@ -2,7 +2,7 @@
 
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
-import { remove } from '../../files/atomic.js';
+import { remove, writePieces } from '../../files/atomic.js';
 import { isClearlyWorse } from '../../refit/compare-models.js';
 import type { GenerationRecord, Generations } from '../../refit/generations.js';
 import type { RefitPlan, RefitSource } from '../../refit/refit.js';
@@ -55,6 +55,8 @@ export interface RefitsOptions {
   readonly window: number | undefined;
   /** Data beside the store. */
   readonly data: readonly RefitSource[];
+  /** A table about the items; undefined: what was posted about them. */
+  readonly itemInfo: string | undefined;
   readonly schedule: Schedule | undefined;
   readonly keep: number;
   readonly event: (name: EventRecord['event'], detail: string) => void;
@@ -63,6 +65,18 @@ export interface RefitsOptions {
 }
 
 const LOOK_EVERY = 1000;
+
+/** Items that were posted with attributes, as a table that a refit reads; false if there are none. */
+async function writeItems({ store }: LiveStore, file: string): Promise<boolean> {
+  const items = (await store.items()).filter(({ attributes }) => attributes !== undefined);
+  if (items.length === 0) return false;
+  const lines = items.map(({ item, title, attributes = '{}' }) => {
+    const parsed: unknown = JSON.parse(attributes);
+    return `${JSON.stringify({ id: item, ...(title !== undefined && { title }), ...(parsed as object) })}\n`;
+  });
+  await writePieces(file, lines);
+  return true;
+}
 
 export function createRefits(options: RefitsOptions): Refits {
   const {
@@ -85,16 +99,21 @@ export function createRefits(options: RefitsOptions): Refits {
   let last: RefitOutcome | undefined;
 
   /** The store as a file that another process can read: DuckDB lets only one process open a database. */
-  async function withData<T>(use: (data: readonly RefitSource[]) => Promise<T>): Promise<T> {
-    if (!live) return use(data);
+  async function withData<T>(
+    use: (data: readonly RefitSource[], itemInfo: string | undefined) => Promise<T>,
+  ): Promise<T> {
+    if (!live) return use(data, options.itemInfo);
     const file = join(folder, `.refit-${globalThis.process.pid}.parquet`);
+    const posted = `${file}.items.jsonl`;
     try {
+      const itemInfo = options.itemInfo ?? ((await writeItems(live, posted)) ? posted : undefined);
       await live.store.exportTo(file, window === undefined ? undefined : Date.now() - window);
       const read = { users: 'user', items: 'item', count: 'weight', rejects: `${file}.rejects` };
-      return await use([...data, { sources: [file], read, time: 'time' }]);
+      return await use([...data, { sources: [file], read, time: 'time' }], itemInfo);
     } finally {
       await remove(file);
       await remove(`${file}.rejects`);
+      await remove(posted);
     }
   }
 
@@ -110,9 +129,9 @@ export function createRefits(options: RefitsOptions): Refits {
       seed: began % 2 ** 31,
       threads: Math.max(1, Math.ceil(availableParallelism() / 2)),
     };
-    const result = await withData((all) =>
+    const result = await withData((all, itemInfo) =>
       startRefit(
-        { ...plan, data: all },
+        { ...plan, data: all, itemInfo },
         {
           signal: stopping.signal,
           onProgress: (text) => {
@@ -151,7 +170,7 @@ export function createRefits(options: RefitsOptions): Refits {
       : 'too few users have new items to compare';
     const detail = replaced
       ? `${name} was kept aside: another model was loaded meanwhile (${compared})`
-      : `${name} ${accepted ? 'answers now' : 'is clearly worse and was kept aside'}: ${compared}`;
+      : `${name} ${accepted ? 'took over' : 'is clearly worse and was kept aside'}: ${compared}`;
     return { time: new Date().toISOString(), outcome: accepted ? 'swapped' : 'kept-aside', detail };
   }
 

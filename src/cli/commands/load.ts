@@ -1,0 +1,59 @@
+// graphex load: a load test of a server.
+
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { InputError } from '../../errors.js';
+import { loadServer } from '../../load/load-server.js';
+import type { LoadResult } from '../../load/paced-load.js';
+import { withDefaults } from '../../options/check-options.js';
+import { LOAD } from '../../options/commands/load.js';
+import { COMMANDS } from '../../options/commands.js';
+import { textTable } from '../../report/terminal/text-table.js';
+import { grouped } from '../../text/numbers.js';
+import { shown } from '../../text/untrusted.js';
+import { addOptions, runCommand } from '../command.js';
+import { typedOptions } from '../flags.js';
+
+export function register(program: Command): void {
+  const command = program
+    .command('load')
+    .description('Tests a server under load: recommendations at a rate, and events beside them.')
+    .argument('<url>', 'address of the server, as in http://localhost:8080');
+  addOptions(command, [
+    'graphex load http://localhost:8080 --rate 500 --seconds 60',
+    'graphex load http://localhost:8080 --rate 200 --events 2000 --key-file key.txt',
+  ]);
+  command.action(async (url: string) => {
+    const settings = withDefaults(LOAD, typedOptions(command, COMMANDS.load.options));
+    await runCommand(command, async ({ signal, seed }) => {
+      if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url)) {
+        throw new InputError(`${shown(url)}: expected an address such as http://localhost:8080`);
+      }
+      const { rate, seconds, events, keyFile } = settings;
+      const key = keyFile === undefined ? undefined : await firstLine(keyFile);
+      const result = await loadServer(url, { rate, seconds, events, key, seed: seed ?? 1, signal });
+      const rows = [
+        row('recommendations', result.recommendations),
+        ...(result.events ? [row('batches of 100 events', result.events)] : []),
+      ];
+      const head = ['', 'sent', 'answers', 'lost', 'p50 ms', 'p99 ms', 'slowest ms'];
+      return { json: result, text: textTable([head, ...rows]) };
+    });
+  });
+}
+
+function row(name: string, { sent, statuses, errors, p50, p99, slowest }: LoadResult): string[] {
+  const seen = Object.entries(statuses).map(([status, count]) => `${grouped(count)} × ${status}`);
+  const time = (value: number) => (Number.isFinite(value) ? value.toFixed(1) : '–');
+  return [name, grouped(sent), seen.join(', '), grouped(errors), time(p50), time(p99), time(slowest)];
+}
+
+async function firstLine(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch(() => {
+    throw new InputError(`${path}: this file cannot be read; check the path`);
+  });
+  const [key = ''] = text.split(/\r?\n/, 1);
+  if (!/^\S{1,512}$/.test(key))
+    throw new InputError(`${path}: its first line is no key; write the key alone`);
+  return key;
+}

@@ -1,0 +1,78 @@
+// The load test of a server: recommendations, and events beside them if asked for.
+
+import { InputError } from '../errors.js';
+import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
+import { type LoadResult, runLoad } from './paced-load.js';
+
+export interface LoadServerOptions {
+  /** Recommendations a second. */
+  readonly rate: number;
+  readonly seconds: number;
+  /** Events a second, in batches of 100; 0: none. */
+  readonly events: number;
+  readonly key?: string | undefined;
+  readonly seed: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ServerLoad {
+  readonly recommendations: LoadResult;
+  /** Of the batches of events; undefined: none were sent. */
+  readonly events?: LoadResult | undefined;
+}
+
+const LIKES = 20;
+const N = 20;
+const BODIES = 1000;
+const EVENT_BATCH = 100;
+/** Users of the events of a load test; they can be erased by this name. */
+const USER = 'graphex-load-';
+const USERS = 1000;
+
+export async function loadServer(url: string, options: LoadServerOptions): Promise<ServerLoad> {
+  const { rate, seconds, key, signal } = options;
+  const items = await popularItems(url, key, signal);
+  const random = randomStream(options.seed, STREAMS.load);
+  const item = () => items[random.below(items.length)];
+  const bodies = Array.from({ length: BODIES }, () =>
+    JSON.stringify({ likes: [...new Set(Array.from({ length: LIKES }, item))], n: N }),
+  );
+  const batches = Array.from({ length: options.events > 0 ? 100 : 0 }, () =>
+    JSON.stringify(
+      Array.from({ length: EVENT_BATCH }, () => ({ user: `${USER}${random.below(USERS)}`, item: item() })),
+    ),
+  );
+  const common = { url, seconds, key, signal };
+  const [recommendations, events] = await Promise.all([
+    runLoad({ ...common, path: '/v1/recommend', bodies, rate }),
+    options.events > 0
+      ? runLoad({ ...common, path: '/v1/events', bodies: batches, rate: options.events / EVENT_BATCH })
+      : undefined,
+  ]);
+  return { recommendations, ...(events && { events }) };
+}
+
+/** Items of the server's model. */
+async function popularItems(
+  url: string,
+  key: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  let response: Response;
+  try {
+    response = await fetch(new URL('/v1/popular?n=1000', url), {
+      headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+      signal: signal ?? null,
+    });
+  } catch (cause) {
+    if (signal?.aborted) throw cause;
+    throw new InputError(`${url}: no server answers there; check the address, or start graphex serve`);
+  }
+  const answer = (await response.json().catch(() => ({}))) as {
+    detail?: string;
+    items?: readonly { readonly item: string }[];
+  };
+  if (response.ok && answer.items && answer.items.length > 0) return answer.items.map(({ item }) => item);
+  throw new InputError(`${url}: ${answer.detail ?? 'this is no graphex server with a model'}`);
+}

@@ -1,0 +1,27 @@
+// Options of `graphex load`.
+
+import { decimal, input, whole } from '../declare.js';
+
+export const LOAD = {
+  rate: decimal({
+    above: 0,
+    max: 1e5,
+    default: 100,
+    common: true,
+    meaning: 'recommendations per second to ask for',
+  }),
+  seconds: decimal({ above: 0, max: 1e6, default: 10, common: true, meaning: 'length of the test' }),
+  events: whole({
+    min: 0,
+    max: 1e6,
+    default: 0,
+    common: true,
+    meaning: 'events per second to post, in batches of 100',
+    details: 'They are stored, for the users graphex-load-0 to graphex-load-999: test a server of your own.',
+  }),
+  keyFile: input({
+    otherwise: 'no key is sent',
+    common: true,
+    meaning: 'file whose first line is the key to send',
+  }),
+};
