@@ -1,14 +1,16 @@
 // What is in the session's model: features, the map, items by name.
 
 import { type Model, needPosterior } from '../../fit/model.js';
+import { type Titles, titleList } from '../../ingest/title-table.js';
 import { type DescribedFeature, modelFeatures } from '../../predict/features.js';
 import { mapItems } from '../../predict/map/item-map.js';
 import { once } from '../../predict/scoring/once.js';
+import { createSearchIndex, type SearchIndex } from '../../predict/search-index.js';
 import { packNames } from '../map/packed-names.js';
 import type { Api, FoundItems, ItemMap, NearItem } from '../protocol.js';
 import type { Task } from './session.js';
 import { currentModel } from './session-model.js';
-import { titleOf } from './session-titles.js';
+import { currentTitles } from './session-titles.js';
 
 export async function answerFeatures({ n }: Api['features'][0]): Promise<DescribedFeature[]> {
   return currentModel().recommender.features({ n });
@@ -41,39 +43,40 @@ function mainFeature(model: Model): (item: number) => number | undefined {
   return (item) => found()[item];
 }
 
-/** Items whose id or title contains the text, popular items first. Without a text: the popular items. */
+/** The search of a model's items. It is made again when other titles come. */
+let made:
+  | { readonly model: Model; readonly titles: Titles | undefined; readonly index: SearchIndex }
+  | undefined;
+
+function searchOf(model: Model): SearchIndex {
+  const titles = currentTitles();
+  if (made?.model !== model || made.titles !== titles) {
+    const { ids, degree } = model.items;
+    made = { model, titles, index: createSearchIndex(ids, titles ? titleList(titles, ids) : [], degree) };
+  }
+  return made.index;
+}
+
+/** Items by words of their id or title, found as everywhere else. Without a text: the popular items. */
 export async function answerFind({ text, n, feature }: Api['find'][0]): Promise<FoundItems> {
   const { model } = currentModel();
-  const wanted = text.trim().toLowerCase();
   const { ids, degree, count } = model.items;
   const own = mainFeature(model);
-  /** First the item itself, then those that begin with the text, then the others. */
-  const found: { at: number; place: number }[] = [];
-  for (let at = 0; at < count; at++) {
-    if (feature !== undefined && own(at) !== feature) continue;
-    const place = wanted === '' ? 0 : placeOf(wanted, ids.at(at));
-    if (place !== undefined) found.push({ at, place });
-  }
-  found.sort((a, b) => a.place - b.place || degree[b.at] - degree[a.at]);
-  const items = found.slice(0, n).map(({ at }) => {
+  const isWanted = (at: number) => feature === undefined || own(at) === feature;
+  // One more than is shown says whether there are more.
+  const some = feature === undefined ? n + 1 : count;
+  const all =
+    text.trim() === ''
+      ? [...degree.keys()].sort((a, b) => degree[b] - degree[a])
+      : searchOf(model).search(text, some);
+  const found = all.filter(isWanted);
+  const isCounted = text.trim() === '' || found.length <= n || feature !== undefined;
+  const items = found.slice(0, n).map((at) => {
     const main = own(at);
     return {
       ...{ item: ids.at(at), users: degree[at], at },
       ...(main !== undefined && { feature: main }),
     };
   });
-  return { items, total: found.length };
-}
-
-/** How well an item matches a text: −1 itself, 0 at the beginning, 1 within; undefined not at all. */
-function placeOf(wanted: string, id: string): number | undefined {
-  let best: number | undefined;
-  for (const name of [id, titleOf(id)]) {
-    const written = name?.toLowerCase();
-    const at = written?.indexOf(wanted) ?? -1;
-    if (at < 0) continue;
-    const place = written === wanted ? -1 : Math.sign(at);
-    if (best === undefined || place < best) best = place;
-  }
-  return best;
+  return { items, total: isCounted ? found.length : undefined };
 }

@@ -17,6 +17,10 @@ export function titleOf(item: string): string | undefined {
   return held?.find(item);
 }
 
+export function currentTitles(): Titles | undefined {
+  return held;
+}
+
 /** Whether there are titles. */
 export function areTitled(): boolean {
   return held !== undefined;
