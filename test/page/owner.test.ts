@@ -104,6 +104,10 @@ describe.skipIf(!ready)('the owner of a table', () => {
     const title = (item: string) => titles.get(String(Number(item)));
     expect(await page.locator('tbody button').first().innerText()).toBe(title(ids.at(common[0])));
 
+    // Titles are found, also with a misspelling.
+    await page.getByLabel('Search the items').fill('gravty');
+    await expect.poll(() => page.locator('tbody button').first().innerText()).toBe('Gravity (2013)');
+
     // A user that the models saw, by id.
     await nav(page, 'Recommend').click();
     const user = parts.train.users.ids.at(7);
