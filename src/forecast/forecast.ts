@@ -199,7 +199,7 @@ export async function forecastGrowth(
       density: graph.edges / (graph.users.count * graph.items.count),
     },
     asked,
-    forecast: refusal ? undefined : combined(graph, asked, found.ends),
+    forecast: refusal ? undefined : inPeriod(combined(graph, asked, found.ends), graph, asked, next),
     estimator: DEFAULT_ESTIMATOR,
     estimators: estimatorsAt(asked, found.ends),
     sides: found.sides,
@@ -329,6 +329,18 @@ function combined(
     edges: { ...edges, low: Math.max(graph.edges, Math.floor(edges.low)), high: Math.ceil(edges.high) },
     density: product(edges.mean / (users.mean * items.mean), (projection) => projection.density),
   };
+}
+
+/** The users at the end of a period have the interval of the new users, unless the items grow as well. */
+function inPeriod(
+  forecast: NonNullable<GrowthForecast['forecast']>,
+  { users: { count } }: BipartiteGraph,
+  asked: BySide<number>,
+  next: NextPeriod | undefined,
+): NonNullable<GrowthForecast['forecast']> {
+  if (!next || asked.items > 1) return forecast;
+  const { mean, low, high } = next.users;
+  return { ...forecast, users: { mean: count + mean, low: count + low, high: count + high } };
 }
 
 function scaled({ mean, low, high }: Foreseen, factor: number): Foreseen {

@@ -44,6 +44,8 @@ describe('the next period', () => {
   it('is the multiple of a forecast, and is said in words', async () => {
     const found = await forecastGrowth(graph, { next: '10d', times, trials: 5, draws: 0 });
     expect(found.asked.users).toBe(found.next!.times);
+    const { mean, low, high } = found.next!.users;
+    expect(found.forecast!.users).toEqual({ mean: 130 + mean, low: 130 + low, high: 130 + high });
     expect(nextWords(found, USERS_AND_ITEMS)[0]).toMatch(
       /^In the 10 days after 1970-02-20, about \d+ \(\d+ to \d+\) new users are expected, beside the 130 of today\. In the last 3 periods of 10 days there were 20, 30 and 20\.$/,
     );

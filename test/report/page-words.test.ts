@@ -62,6 +62,7 @@ describe('the two models of the page', () => {
 describe('the main reasons of a list', () => {
   const none = { contribution: 0, fraction: 0, usual: 0 };
   const reasoned = (item: string, usual: number, about: string[] = []) => ({
+    item: 'cups',
     score: 1,
     reasons: {
       items: [{ item, contribution: 1, fraction: 1, usual }],
@@ -89,7 +90,7 @@ describe('the main reasons of a list', () => {
       reasoned('tea', 1),
     ];
     expect(mainReasons(list, names, (id) => id).each).toEqual([
-      'goes with cups and milk',
+      'goes with milk and sugar',
       'goes with books',
       '',
     ]);

@@ -103,6 +103,7 @@ export function reasonWords(
 
 /** An item of a list; `reasons` is undefined if the model explains nothing. */
 export interface ReasonedItem {
+  readonly item: string;
   readonly score: number;
   readonly reasons?: Reasons | undefined;
 }
@@ -136,7 +137,7 @@ export function mainReasons(
 
 /** The user's items that contribute more than usual, else the feature that contributes most, else popularity. */
 function mainReason(
-  { score, reasons }: ReasonedItem,
+  { item: own, score, reasons }: ReasonedItem,
   names: SideNames,
   name: (id: string) => string,
 ): string {
@@ -146,8 +147,7 @@ function mainReason(
   const distinct = items.filter(({ contribution, usual }) => isDistinct(contribution, usual, score));
   if (distinct.length > 0)
     return `because of ${list(distinct.slice(0, NAMED).map(({ item }) => name(item)))}`;
-  const [feature] = features;
-  return feature && feature.about.length > 0
-    ? `goes with ${list(feature.about.slice(0, NAMED).map(name))}`
-    : '';
+  // An item may be one of those that name its feature.
+  const about = features[0]?.about.filter((item) => item !== own).slice(0, NAMED) ?? [];
+  return about.length > 0 ? `goes with ${list(about.map(name))}` : '';
 }
