@@ -3,6 +3,9 @@
 
 import type { SparseWeights } from '../topn/query.js';
 
+/** An item with at least this many edges is scored by its edges alone. */
+export const FEW_EDGES = 5;
+
 /** Settings of the scores by attributes, found on items held back from the training data. */
 export interface ContentSettings {
   /** Items held back to find the settings; 0 if there were too few, and the settings are defaults. */

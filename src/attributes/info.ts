@@ -58,7 +58,8 @@ export function catalogueOf({
   readonly info?: ModelInfo | undefined;
 }): Side {
   const about = info?.items;
-  if (!about || about.added.length === 0) return items;
+  // Items without scores by attributes cannot be listed.
+  if (!about?.content || about.added.length === 0) return items;
   const known = CATALOGUES.get(about);
   if (known) return known;
   const count = items.count + about.added.length;
@@ -67,6 +68,12 @@ export function catalogueOf({
   const catalogue = Object.freeze({ count, ids: joinedIds(items.ids, about.added), degree });
   CATALOGUES.set(about, catalogue);
   return catalogue;
+}
+
+/** The title of each item of the catalogue, '' if it has none; an empty list if the model stores no titles. */
+export function storedTitles(model: Parameters<typeof catalogueOf>[0]): readonly string[] {
+  const titles = model.info?.items?.titles ?? [];
+  return titles.length === 0 ? titles : titles.slice(0, catalogueOf(model).count);
 }
 
 function joinedIds(ids: VertexIds, added: VertexIds): VertexIds {

@@ -1,6 +1,6 @@
 // --titles: a table of ids and titles, for commands that show or take items.
 
-import { catalogueOf } from '../attributes/info.js';
+import { catalogueOf, storedTitles } from '../attributes/info.js';
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import { readSideTable } from '../ingest/side-file.js';
@@ -15,7 +15,7 @@ export async function readTitles(
   signal: AbortSignal,
 ): Promise<TitleBook> {
   const { ids, degree } = catalogueOf(model);
-  if (path === undefined) return titleBook(ids, model.info?.items?.titles ?? [], degree);
+  if (path === undefined) return titleBook(ids, storedTitles(model), degree);
   return titleBook(ids, titleList(titlesOf(await readSideTable(path, { signal }), ids, path), ids), degree);
 }
 

@@ -50,6 +50,8 @@ export const STREAMS = {
   draws: 0xd4a3,
   replicas: 0x4e91,
   confidence: 0xc0f1,
+  /** Items held back to find how attributes score. */
+  content: 0xa77b,
   /** Back-tests of a forecast, and simulated growth. */
   backtests: 0xf0c5,
   growth: 0x6704,

@@ -1,6 +1,7 @@
 // Recommends items to a user of the model, or to a new user who is folded in from a few items. Each function makes a recommender
 // (recommender.ts), uses it once and closes it; for several requests, keep one recommender.
 
+import type { SharedAttribute } from '../attributes/shared-attributes.js';
 import type { Model } from '../fit/model.js';
 import type { OptionsOf } from '../options/declare.js';
 import type { RECOMMEND_LISTS } from '../options/library.js';
@@ -52,6 +53,8 @@ export interface RecommendationExplanation {
   /** What the user's items contribute directly, by item-to-item weights. */
   readonly direct: number;
   readonly usualDirect: number;
+  /** For an item with few edges or none: the attributes that it shares with the user's items, the most telling first. */
+  readonly attributes?: readonly SharedAttribute[] | undefined;
   /** The user's own items; those that exceed their usual contribution most come first. */
   readonly items: readonly (ScoreContribution & { readonly item: string })[];
   /** The contribution of the prior, which no item explains. */

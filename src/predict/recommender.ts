@@ -1,5 +1,8 @@
 // Answers any number of requests to one model; what does not depend on the request is computed once.
 
+import { FEW_EDGES } from '../attributes/content-scores.js';
+import { catalogueOf } from '../attributes/info.js';
+import { createSharedAttributes } from '../attributes/shared-attributes.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { type Model, needModel } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
@@ -90,11 +93,13 @@ export function createRecommender(model: Model): Recommender {
   needModel(model);
   const scorer = createModelScorer(model);
   const workers = createBatchWorkers(model);
-  const batch = createBatch(model, scorer, workers);
+  const batch = createBatch(scorer, workers);
   const similarity = once(() => createSimilarity(model, scorer.members));
   const confidence = once(() => createConfidence(scorer));
   const reasons = once(() => createReasons(model));
-  const byPopularity = once(() => popularityOrder(model.items.degree));
+  const catalogue = catalogueOf(model);
+  const shared = once(() => model.info?.items && createSharedAttributes(model.info.items));
+  const byPopularity = once(() => popularityOrder(catalogue.degree));
   let closed = false;
   const open = () => {
     if (closed) throw new InputError('this recommender is closed: make another one');
@@ -129,10 +134,12 @@ export function createRecommender(model: Model): Recommender {
     { own }: ResolvedUser,
     explain: ((item: number) => Explanation) | undefined,
   ): Recommendation {
-    const { ids } = model.items;
+    const { ids } = catalogue;
     if (!explain) return { item: ids.at(item), score };
     const parts = explain(item);
-    return { item: ids.at(item), score: parts.score, explanation: contributions(ids, own, parts) };
+    const attributes = catalogue.degree[item] < FEW_EDGES ? shared()?.(own.items, item) : undefined;
+    const explanation = { ...contributions(ids, own, parts), ...(attributes && { attributes }) };
+    return { item: ids.at(item), score: parts.score, explanation };
   }
 
   /** The user of a single query, and a function that scores an item for the user. */
@@ -196,7 +203,7 @@ export function createRecommender(model: Model): Recommender {
     rank(query: UserQuery, candidates: readonly Id[], options: RankCandidatesOptions = {}) {
       open();
       const { explain, onUnknown, onUnknownCandidates } = withDefaults(CANDIDATES, options);
-      const unknown = candidates.filter((id) => model.items.ids.find(id) < 0);
+      const unknown = candidates.filter((id) => catalogue.ids.find(id) < 0);
       if (unknown.length > 0) {
         if (!onUnknownCandidates) itemAt(unknown[0]);
         onUnknownCandidates?.(unknown);
@@ -231,7 +238,7 @@ export function createRecommender(model: Model): Recommender {
     popular(options: OptionsOf<typeof POPULAR> = {}) {
       open();
       const { n, exclude = [] } = withDefaults(POPULAR, options);
-      const { ids, degree } = model.items;
+      const { ids, degree } = catalogue;
       const out = new Set(exclude.map((id) => ids.find(id)));
       const items: PopularItem[] = [];
       for (const item of byPopularity()) {

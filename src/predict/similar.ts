@@ -1,6 +1,8 @@
 // Items similar to an item: those that the same users have. On held-out users, common users predict better than the cosine of
 // mean activities (docs/appendix/serving.md), which is used if a model does not store its users' items.
 
+import { catalogueOf } from '../attributes/info.js';
+import { attributeVectors, createNeighbourSearch } from '../attributes/similarity.js';
 import { InputError } from '../errors.js';
 import type { Model, SeenItems } from '../fit/model.js';
 import { lowerBound } from '../math/csr.js';
@@ -10,6 +12,7 @@ import type { OptionsOf } from '../options/declare.js';
 import { addWeights } from '../topn/query.js';
 import { createRecommender } from './recommender.js';
 import type { MemberScorer } from './scoring/member-scorer.js';
+import { once } from './scoring/once.js';
 
 /** An item and how similar it is. */
 export interface SimilarItem {
@@ -17,7 +20,7 @@ export interface SimilarItem {
   /**
    * Number of users who have both, over the root of the product of the numbers who have each. 30 is added to both numbers, so
    * that a few common users do not make items similar. For a ranker by item weights: the weight. For a model that does not store
-   * its users' items: the cosine of the two items' mean activities.
+   * its users' items: the cosine of the two items' mean activities. For an item without edges: the similarity of attributes, 0 to 1.
    */
   readonly similarity: number;
 }
@@ -48,6 +51,29 @@ const ADDED_USERS = 30;
 
 /** A function that finds similar items; it computes norms once. */
 export function createSimilarity(
+  model: Model,
+  members: readonly MemberScorer[] | undefined,
+): (item: number, n: number) => SimilarItem[] {
+  const byAttributes = once(() => attributeSimilarity(model));
+  const byEdges = createEdgeSimilarity(model, members);
+  return (item, n) => (item >= model.items.count ? (byAttributes()?.(item, n) ?? []) : byEdges(item, n));
+}
+
+/** Items without edges are similar to those with similar attributes. */
+function attributeSimilarity(model: Model): ((item: number, n: number) => SimilarItem[]) | undefined {
+  const about = model.info?.items;
+  if (!about?.content) return undefined;
+  const { ids, count, degree } = catalogueOf(model);
+  const { columns } = about.content.settings;
+  const parts = about.columns.map(({ name }) => (Object.hasOwn(columns, name) ? columns[name] : 0));
+  const search = createNeighbourSearch(attributeVectors(about, parts), count, degree);
+  return (item, n) => {
+    const { items, similarities } = search(item, n);
+    return items.map((other, i) => ({ item: ids.at(other), similarity: similarities[i] }));
+  };
+}
+
+function createEdgeSimilarity(
   model: Model,
   members: readonly MemberScorer[] | undefined,
 ): (item: number, n: number) => SimilarItem[] {

@@ -1,5 +1,6 @@
 // Turns a user query into rows and items of a model, or refuses it with a message that says what to do.
 
+import { catalogueOf } from '../attributes/info.js';
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import { many } from '../text/phrases.js';
@@ -48,7 +49,9 @@ export function ownItems({ seen }: Model, row: number): ResolvedUser['own'] {
 }
 
 /** The index of an item, which must be in the model. */
-export function knownItem({ items, names = USERS_AND_ITEMS }: Model, id: Id): number {
+export function knownItem(model: Model, id: Id): number {
+  const { names = USERS_AND_ITEMS } = model;
+  const items = catalogueOf(model);
   const item = items.ids.find(id);
   if (item >= 0) return item;
   throw unknownId(
@@ -59,7 +62,8 @@ export function knownItem({ items, names = USERS_AND_ITEMS }: Model, id: Id): nu
 }
 
 /** The items that the model knows, by index. */
-export function knownItems({ items }: Model, ids: readonly Id[]): number[] {
+export function knownItems(model: Model, ids: readonly Id[]): number[] {
+  const items = catalogueOf(model);
   return ids.map((id) => items.ids.find(id)).filter((item) => item >= 0);
 }
 
@@ -107,10 +111,11 @@ function likedItems(
   if (counts && counts.length !== likes.length) {
     throw new InputError(`${counts.length} counts for ${likes.length} liked items; give one for each`);
   }
+  const catalogue = catalogueOf(model);
   const liked = new Map<number, number>();
   const unknown: Id[] = [];
   for (const [i, id] of likes.entries()) {
-    const item = model.items.ids.find(id);
+    const item = catalogue.ids.find(id);
     if (item < 0) unknown.push(id);
     else liked.set(item, (liked.get(item) ?? 0) + (counts?.[i] ?? 1));
   }
@@ -123,9 +128,9 @@ function likedItems(
           .slice(0, 5)
           .map((id) => shown(id))
           .join(', ')}${unknown.length > 5 ? ', …' : ''} ` +
-          `${unknown.length === 1 ? 'is' : 'are'} not in the model (${many(model.items.count, names.items)})`,
+          `${unknown.length === 1 ? 'is' : 'are'} not in the model (${many(catalogue.count, names.items)})`,
         unknown[0],
-        model.items.ids,
+        catalogue.ids,
         `like only ${all} that the model knows`,
       );
     }

@@ -1,5 +1,6 @@
 // The answers of a model: ids and titles become items, items become ids and titles, and problems become sentences.
 
+import { catalogueOf } from '../attributes/info.js';
 import { InputError } from '../errors.js';
 import type { VertexIds } from '../graph/ids.js';
 import { RECOMMEND } from '../options/commands/recommend.js';
@@ -44,8 +45,8 @@ export const ANSWERS: {
   explain,
   similar(served, { id, n: length = LIST.n.default }) {
     const { recommender } = served;
-    const item = recommender.model.items.ids.at(itemOf(served, id, 'id'));
-    const more = Math.min(length + (served.live?.hidden.size ?? 0), recommender.model.items.count);
+    const item = catalogueOf(recommender.model).ids.at(itemOf(served, id, 'id'));
+    const more = Math.min(length + (served.live?.hidden.size ?? 0), catalogueOf(recommender.model).count);
     const shown = recommender.similar(item, { n: more }).filter((one) => !isHidden(served, one.item));
     return { items: titled(served, shown.slice(0, length)) };
   },
@@ -92,7 +93,7 @@ function popularItems(
   const lately = (live?.popular ?? []).filter(isListed).slice(0, n);
   if (lately.length === n) return lately.map(({ item, users }) => ({ item, users }));
   const listed = new Set(lately.map(({ item }) => item));
-  const others = recommender.popular({ n: recommender.model.items.count }).filter(isListed);
+  const others = recommender.popular({ n: catalogueOf(recommender.model).count }).filter(isListed);
   return [
     ...lately.map(({ item, users }) => ({ item, users })),
     ...others.filter(({ item }) => !listed.has(item)),
@@ -103,7 +104,7 @@ function titled<T extends { readonly item: string }>(
   { recommender, titles, live }: Served,
   list: readonly T[],
 ) {
-  const { ids } = recommender.model.items;
+  const { ids } = catalogueOf(recommender.model);
   return list.map((one) => {
     const item = ids.find(one.item);
     const title = item < 0 ? live?.titleOf(one.item) : titles.of(item);
@@ -197,7 +198,7 @@ function prepare(
   const exclude = (request.exclude ?? []).flatMap((id, i) => knownId(served, id, `exclude.${i}`));
   const include = request.include?.flatMap((id, i) => knownId(served, id, `include.${i}`));
   const { user, likes, unknown } = userOf(served, request);
-  const { count } = served.recommender.model.items;
+  const { count } = catalogueOf(served.recommender.model);
   refuseCostly([{ entries: Math.min(n, count), likes, explain: request.explain }]);
   if (user) return { request, user, likes, unknown, exclude, include };
   const taken = request.stored?.items ?? [];
@@ -214,7 +215,7 @@ async function answerOf(
 ): Promise<Answered> {
   const { recommender, titles } = served;
   const { user, likes, request, unknown, include } = prepared;
-  const { ids } = recommender.model.items;
+  const { ids } = catalogueOf(recommender.model);
   const hidden = served.live?.hidden ?? [];
   const unlisted = () => [
     ...prepared.exclude,
@@ -253,7 +254,7 @@ async function rank(served: Served, request: WithHistory<Rank>): Promise<Answere
   const { candidates, explain = false, confidence = false } = request;
   const { user, likes, unknown } = userOf(served, request);
   refuseCostly([{ entries: candidates.length, likes, explain }]);
-  const { ids, degree } = recommender.model.items;
+  const { ids, degree } = catalogueOf(recommender.model);
   const wanted = candidates.flatMap((id, i) => {
     const found = titles.find(id);
     if (typeof found !== 'string') {
@@ -285,7 +286,7 @@ function explain(served: Served, request: WithHistory<Explain>): unknown {
     const detail = 'nothing is known of the user, so there is no score to explain; send likes';
     throw new Problem('cannot-do', detail, { field: 'likes' });
   }
-  const explained = recommender.explain(user, recommender.model.items.ids.at(item));
+  const explained = recommender.explain(user, catalogueOf(recommender.model).ids.at(item));
   return {
     item: explained.item,
     ...withTitle(titles, item),
@@ -297,7 +298,7 @@ function explain(served: Served, request: WithHistory<Explain>): unknown {
 
 /** The explanation in brief, with titles. Items, others and rest add up to the score. */
 function explanationOf({ recommender, titles }: Served, explained: Recommendation) {
-  const { ids } = recommender.model.items;
+  const { ids } = catalogueOf(recommender.model);
   return titledReasons(recommender.reasons(explained) as Reasons, (item) =>
     withTitle(titles, ids.find(item)),
   );
@@ -313,7 +314,7 @@ function itemOf({ titles }: Served, text: string | number, field: string): numbe
 function knownId({ recommender, titles }: Served, text: string | number, field: string): string[] {
   const found = titles.find(text);
   if (found === 'ambiguous') throw notOneItem(text, found, field);
-  return typeof found === 'string' ? [] : [recommender.model.items.ids.at(found.item)];
+  return typeof found === 'string' ? [] : [catalogueOf(recommender.model).ids.at(found.item)];
 }
 
 function withTitle(titles: TitleBook, item: number): { title?: string } {

@@ -5,7 +5,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { getPriority, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
-import { catalogueOf } from '../attributes/info.js';
+import { catalogueOf, storedTitles } from '../attributes/info.js';
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
@@ -42,9 +42,7 @@ export async function load({ path, titles: titleFile }: LoadTask): Promise<Share
   const { model, hash } = await loadWithHash(path);
   const { ids } = catalogueOf(model);
   const titles =
-    titleFile === undefined
-      ? (model.info?.items?.titles ?? [])
-      : titleList(await readTitleFile(titleFile, ids), ids);
+    titleFile === undefined ? storedTitles(model) : titleList(await readTitleFile(titleFile, ids), ids);
   const names = model.names ?? USERS_AND_ITEMS;
   return {
     info: {

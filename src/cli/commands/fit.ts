@@ -123,7 +123,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
     const { seed } = context;
     const { fitBaseline } = await import('../../evaluate/baselines/fit-baseline.js');
     const result = await fitBaseline(graph, method, { trials, seed, threads, signal, onProgress });
-    await saveModel(output, withInfo(result.model, about), storage);
+    await saveModel(output, await withInfo(result.model, about, context), storage);
     return {
       json: {
         ...fitJson(result, undefined, undefined, read),
@@ -162,7 +162,8 @@ async function run(command: Command, given: readonly string[], context: CommandC
     keepUnfinished(error, partial),
   );
   const { model } = result;
-  await saveModel(output, withInfo(model, about), storage);
+  const described = await withInfo(model, about, context);
+  await saveModel(output, described, storage);
   // The model is written, so a state that cannot be removed is not a failure.
   if (keeper.kept() || isSamePath(resume, partial)) await rm(partial).catch(() => undefined);
   const wantsEvidence =
@@ -177,7 +178,11 @@ async function run(command: Command, given: readonly string[], context: CommandC
       })
     : undefined;
   if (evidence && model.type === 'posterior') {
-    await saveModel(output, withInfo({ ...model, provenance: { ...model.provenance, evidence } }, about));
+    await saveModel(output, {
+      ...model,
+      info: described.info,
+      provenance: { ...model.provenance, evidence },
+    });
   }
   return {
     json: { ...fitJson(result, evidence, tuned, read), ...infoJson(about) },
@@ -188,8 +193,18 @@ async function run(command: Command, given: readonly string[], context: CommandC
   };
 }
 
-function withInfo<M extends Model>(model: M, about: GivenInfo | undefined): M {
-  return about ? { ...model, info: about.info } : model;
+/** The model with what the tables say, and with scores for items without edges. */
+async function withInfo<M extends Model>(
+  model: M,
+  about: GivenInfo | undefined,
+  { seed, threads, signal, onProgress }: CommandContext,
+): Promise<M> {
+  if (!about) return model;
+  const { info } = about;
+  if (!info.items) return { ...model, info };
+  const { fitContent } = await import('../../predict/content/fit-content.js');
+  const items = await fitContent(model, info.items, { seed, threads, signal, onProgress });
+  return { ...model, info: { ...info, items } };
 }
 
 function infoJson(about: GivenInfo | undefined) {

@@ -91,7 +91,12 @@ export function createBatchWorkers(model: Model): BatchWorkers {
     pool ??= await createPool(TASKS, size);
     // Lists need no ids, which can be many texts; explanations do.
     const side = (vertices: Vertices) => (withIds ? vertices : { ...vertices, ids: undefined });
-    const shared = toShared({ ...model, users: side(model.users), items: side(model.items) });
+    const shared = toShared({
+      ...model,
+      users: side(model.users),
+      items: side(model.items),
+      info: scoringInfo(model, withIds),
+    });
     await pool.everywhere('adopt', { batch, model: shared });
     hasIds = withIds;
     return pool;
@@ -276,4 +281,10 @@ function unpacked({ offsets, items, scores }: ListedPiece): Listed[] {
     items: items.subarray(offsets[u], offsets[u + 1]),
     scores: scores.subarray(offsets[u], offsets[u + 1]),
   }));
+}
+
+/** What scores need of the tables about the sides: no titles, which can be many texts. */
+function scoringInfo({ info }: Model, withIds: boolean): Model['info'] {
+  if (withIds || !info?.items) return info;
+  return { items: { ...info.items, titles: [], names: [] } };
 }

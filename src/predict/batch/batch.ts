@@ -4,7 +4,6 @@
 
 import type { EngineName } from '../../engine/select.js';
 import { DeviceError, throwIfAborted } from '../../errors.js';
-import type { Model } from '../../fit/model.js';
 import type { TaskOptions } from '../../progress.js';
 import type { Explanation } from '../explain/explain.js';
 import type { ModelScorer } from '../scoring/model-scorer.js';
@@ -50,9 +49,9 @@ const GROUP = 1024;
 /** Users of a group for each thread, so that no thread waits long for the last. */
 const GROUP_OF_THREAD = 256;
 
-export function createBatch(model: Model, scorer: ModelScorer, workers: BatchWorkers): Batch {
+export function createBatch(scorer: ModelScorer, workers: BatchWorkers): Batch {
   const { factors } = scorer;
-  const gpuLists = once(() => factors && createGpuLists(factors, model.items.count));
+  const gpuLists = once(() => factors && createGpuLists(factors, scorer.items));
 
   async function inWorkers(
     users: readonly ResolvedUser[],
@@ -73,7 +72,7 @@ export function createBatch(model: Model, scorer: ModelScorer, workers: BatchWor
     }
     const size = batchWorkerCount(users.length, task.threads);
     if (size === 1) return undefined;
-    if (!factors || 4 * features * model.items.count < LARGE_BYTES) {
+    if (!factors || 4 * features * scorer.items < LARGE_BYTES) {
       return workers.lists(users, exclude, settings, task);
     }
     const { threads, signal } = task;

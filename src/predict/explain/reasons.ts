@@ -1,6 +1,7 @@
 // A short explanation: the few items of the user and the few features that contribute more to this score than to the user's
 // average item, and what is left, so that the contributions still add up to the score.
 
+import type { SharedAttribute } from '../../attributes/shared-attributes.js';
 import type { Model } from '../../fit/model.js';
 import { createFeatureNames, hasFeatures } from '../features.js';
 import type { Recommendation, ScoreContribution } from '../recommend.js';
@@ -25,6 +26,8 @@ export interface Reasons {
   readonly otherFeatures: ScoreContribution & { readonly count: number };
   /** What the user's items contribute directly, by item-to-item weights. */
   readonly direct: ScoreContribution;
+  /** For an item with few edges or none: attributes that it shares with the user's items. */
+  readonly attributes?: readonly SharedAttribute[] | undefined;
   /** The contribution that none of the user's items explains. */
   readonly rest: number;
 }
@@ -74,6 +77,7 @@ export function createReasons(model: Model): (recommendation: Recommendation) =>
         ...contributionOf(without(features), without(usualFeatures), score),
       },
       direct: contributionOf(direct, usualDirect, score),
+      ...(explanation.attributes && { attributes: explanation.attributes }),
       rest: prior,
     };
   };
@@ -113,7 +117,7 @@ function sumOf(
 
 /** The same with the titles of the items that have one. */
 export function titledReasons(
-  { items, others, features, otherFeatures, direct, rest }: Reasons,
+  { items, others, features, otherFeatures, direct, attributes, rest }: Reasons,
   titleOf: (item: string) => { readonly title?: string },
 ) {
   const titled = (item: string) => ({ item, ...titleOf(item) });
@@ -123,6 +127,7 @@ export function titledReasons(
     features: features.map(({ about, ...one }) => ({ ...one, about: about.map(titled) })),
     otherFeatures,
     direct,
+    ...(attributes && { attributes }),
     rest,
   };
 }

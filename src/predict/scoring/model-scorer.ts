@@ -9,6 +9,14 @@ import { createListMaker, type ListMaker, type ListQuery } from '../../topn/list
 import type { TopLists } from '../../topn/lists.js';
 import { addWeights, type SparseWeights } from '../../topn/query.js';
 import type { Explanation, OwnItems, ScoreParts } from '../explain/explain.js';
+import {
+  type AddedItems,
+  addedItems,
+  joinedWeights,
+  knownOwn,
+  neighbourExplanation,
+  withAddedItems,
+} from './added-items.js';
 import { type MemberScorer, memberScorers, type UserFactors } from './member-scorer.js';
 import { once } from './once.js';
 import { type RowLists, rowLists, type Scorer, sumOfFactors } from './scorer.js';
@@ -68,22 +76,32 @@ export interface ScorerFactors {
 
 export function createModelScorer(model: Model): ModelScorer {
   const members = memberScorers(model);
-  if (members) return factorModelScorer(model, members);
+  const added = addedItems(model);
+  if (members) {
+    const all = added ? members.map((member) => withAddedItems(member, added)) : members;
+    return factorModelScorer(model, all, added);
+  }
   const { items, scores } = model as Ranker;
-  return scores.kind === 'items'
-    ? rowModelScorer(items.count, itemUsers(scores, items.count))
-    : rowModelScorer(items.count, popularityUsers(items.degree));
+  const users = scores.kind === 'items' ? itemUsers(scores, items.count) : popularityUsers(items.degree);
+  return added
+    ? rowModelScorer(added.total, withAddedUsers(users, added))
+    : rowModelScorer(items.count, users);
 }
 
 /** Scores are sums of products of factors, which are one product over all features, and of item weights. */
-function factorModelScorer(model: Model, members: readonly MemberScorer[]): ModelScorer {
+function factorModelScorer(
+  model: Model,
+  members: readonly MemberScorer[],
+  added: AddedItems | undefined,
+): ModelScorer {
   type FactorScorer = UserScorer & { readonly factors: readonly UserFactors[]; readonly own: OwnItems };
   const features = members.reduce((sum, member) => sum + member.features, 0);
-  const { count } = model.items;
+  const count = added?.total ?? model.items.count;
   const items = once(() => (members.length === 1 ? members[0].items : joinedItems(members)));
-  const itemWeights = once(() => sharedWeights(model));
+  const allWeights = once(() => joinedWeights(itemWeightsOf(model), added?.weights, count));
+  const itemWeights = once(() => sharedWeights(allWeights()));
   const byItemWeights = once(() => {
-    const weights = itemWeightsOf(model);
+    const weights = allWeights();
     return weights && itemUsers({ kind: 'items', ...weights }, count);
   });
   let maker: ListMaker | undefined;
@@ -107,8 +125,9 @@ function factorModelScorer(model: Model, members: readonly MemberScorer[]): Mode
     members,
     factors: { features, items, rows, itemWeights, lists },
     userScorer(row, own): FactorScorer {
+      const known = knownOwn(own, model.items.count);
       const factors = members.map((member) =>
-        row === undefined ? member.foldOne(own) : member.known(row, own),
+        row === undefined ? member.foldOne(known.own) : member.known(row, known.own),
       );
       const direct = byItemWeights()?.(own);
       return {
@@ -125,7 +144,7 @@ function factorModelScorer(model: Model, members: readonly MemberScorer[]): Mode
           const ofWeights = direct?.explainer();
           return (item) =>
             addUp([
-              ...explainers.map((explain, m) => scaled(explain(item), members[m].share)),
+              ...explainers.map((explain, m) => known.spread(scaled(explain(item), members[m].share))),
               ...(ofWeights ? [ofWeights(item)] : []),
             ]);
         },
@@ -139,7 +158,7 @@ function factorModelScorer(model: Model, members: readonly MemberScorer[]): Mode
       return bestOf(await lists(table, query, history, options), users.length);
     },
     manyScorer(history, factors) {
-      const weights = itemWeightsOf(model);
+      const weights = allWeights();
       const tables = members.map(({ items: own, features: K, share }, m) => ({
         ...{ users: factors[m], items: own, features: K },
         share: share === 1 ? undefined : share,
@@ -165,8 +184,7 @@ function itemWeightsOf(model: Model): SparseWeights | undefined {
 }
 
 /** The item weights in memory that threads can share. */
-function sharedWeights(model: Model): SparseWeights | undefined {
-  const found = itemWeightsOf(model);
+function sharedWeights(found: SparseWeights | undefined): SparseWeights | undefined {
   return (
     found && {
       offsets: inSharedMemory(found.offsets),
@@ -295,6 +313,51 @@ function popularityUsers(degree: Uint32Array): (own: OwnItems) => RowScorer {
     fixedScore: (item) => degree[item],
     explainer: () => (item) => ({ score: degree[item], ...parts(own, degree[item]), all: parts(own, 1) }),
   });
+}
+
+/** The same with added items: sums of their neighbours' scores, and weights by attributes. */
+function withAddedUsers(
+  userOf: (own: OwnItems) => RowScorer,
+  added: AddedItems,
+): (own: OwnItems) => RowScorer {
+  const { known, total, neighbours, weights } = added;
+  const byWeights = itemUsers({ kind: 'items', ...weights }, total);
+  return (own) => {
+    const ofKnown = knownOwn(own, known);
+    const inner = userOf(ofKnown.own);
+    const direct = byWeights(own);
+    const score = (item: number) => {
+      if (item < known) return inner.score(item) + direct.score(item);
+      let sum = direct.score(item);
+      for (let e = neighbours.offsets[item - known]; e < neighbours.offsets[item - known + 1]; e++) {
+        sum += neighbours.weights[e] * inner.score(neighbours.targets[e]);
+      }
+      return sum;
+    };
+    return {
+      write(out) {
+        inner.write(out.subarray(0, known));
+        for (let item = known; item < total; item++) {
+          let sum = 0;
+          for (let e = neighbours.offsets[item - known]; e < neighbours.offsets[item - known + 1]; e++) {
+            sum += neighbours.weights[e] * out[neighbours.targets[e]];
+          }
+          out[item] = sum;
+        }
+        for (let e = 0; e < own.items.length; e++) addWeights(weights, own.items[e], out);
+      },
+      score,
+      fixedScore: score,
+      explainer() {
+        const explain = inner.explainer();
+        const ofWeights = direct.explainer();
+        return (item) => {
+          const found = item < known ? explain(item) : neighbourExplanation(item, added, explain);
+          return addUp([ofKnown.spread(found), ofWeights(item)]);
+        };
+      },
+    };
+  };
 }
 
 function rowModelScorer(count: number, userOf: (own: OwnItems) => RowScorer): ModelScorer {

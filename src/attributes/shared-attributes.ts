@@ -1,0 +1,49 @@
+// The attributes that an item shares with a user's items, for explanations.
+
+import { columnOf, type SideInfo } from './info.js';
+import { attributeVectors } from './similarity.js';
+
+/** An attribute of an item that some of the user's items have too. */
+export interface SharedAttribute {
+  readonly column: string;
+  readonly value: string;
+  /** Of the similarity between the item and the user's items: 0 to 1. */
+  readonly fraction: number;
+}
+
+const NAMED = 5;
+
+/** A function that names the attributes; it weighs them once. */
+export function createSharedAttributes(
+  info: SideInfo,
+): (own: ArrayLike<number>, item: number) => SharedAttribute[] {
+  const parts = info.content?.settings.columns ?? {};
+  const vectors = attributeVectors(
+    info,
+    info.columns.map(({ name }) => (Object.hasOwn(parts, name) ? parts[name] : 0)),
+  );
+  return (own, item) => {
+    const wanted = new Map<number, number>();
+    for (let e = vectors.offsets[item]; e < vectors.offsets[item + 1]; e++) {
+      wanted.set(vectors.targets[e], vectors.weights[e]);
+    }
+    const shared = new Map<number, number>();
+    let total = 0;
+    for (let i = 0; i < own.length; i++) {
+      for (let e = vectors.offsets[own[i]]; e < vectors.offsets[own[i] + 1]; e++) {
+        const product = (wanted.get(vectors.targets[e]) ?? 0) * vectors.weights[e];
+        if (!(product > 0)) continue;
+        shared.set(vectors.targets[e], (shared.get(vectors.targets[e]) ?? 0) + product);
+        total += product;
+      }
+    }
+    return [...shared]
+      .sort(([a, one], [b, other]) => other - one || a - b)
+      .slice(0, NAMED)
+      .map(([attribute, product]) => ({
+        column: columnOf(info, attribute).name,
+        value: info.names[attribute],
+        fraction: product / total,
+      }));
+  };
+}

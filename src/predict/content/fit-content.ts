@@ -1,0 +1,136 @@
+// How attributes score items without edges: settings are found on held-back items, then every added item gets neighbours among
+// the items of the data, and weights from the items that a user may have.
+
+import { type ContentScores, type ContentSettings, FEW_EDGES } from '../../attributes/content-scores.js';
+import type { SideInfo } from '../../attributes/info.js';
+import { predictedPopularity } from '../../attributes/popularity.js';
+import { attributeVectors, createNeighbourSearch, SparseSums } from '../../attributes/similarity.js';
+import { throwIfAborted } from '../../errors.js';
+import type { Model } from '../../fit/model.js';
+import type { TaskOptions } from '../../progress.js';
+import type { SparseWeights } from '../../topn/query.js';
+import { createModelScorer, type ModelScorer } from '../scoring/model-scorer.js';
+import { type FoundContent, findContentSettings } from './content-settings.js';
+import { holdItemsBack } from './held-back-items.js';
+import { NEIGHBOURS, SMOOTHING, smoothingWeights } from './smoothing.js';
+
+/** Items from which an added item has a weight. */
+const MOST_WEIGHTS = 80;
+/** Neighbours whose item weights are passed on. */
+const PASSING = 20;
+/** The part of the weights by attributes that an item with one edge less gets. */
+const FEW_SHARE = 0.2;
+
+export interface ContentTask extends TaskOptions {
+  readonly seed: number;
+}
+
+/** The table about the items with scores for items without edges, or with few. */
+export async function fitContent(model: Model, info: SideInfo, task: ContentTask): Promise<SideInfo> {
+  if (info.names.length === 0) return info;
+  const scorer = createModelScorer({ ...model, info: undefined });
+  try {
+    const trial = holdItemsBack(model, info.rows.offsets, task.seed);
+    const found = await findContentSettings(model, scorer, info, trial, task);
+    return Object.freeze({ ...info, content: contentScores(model, scorer, info, found, task) });
+  } finally {
+    await scorer.close();
+  }
+}
+
+/** The scores by attributes, with settings that were found before. */
+function contentScores(
+  model: Model,
+  scorer: ModelScorer,
+  info: SideInfo,
+  { settings, scale }: FoundContent,
+  { signal, onProgress }: TaskOptions,
+): ContentScores {
+  const { count: known, degree } = model.items;
+  const added = info.added.length;
+  const vectors = attributeVectors(info, partsOf(info, settings));
+  const search = createNeighbourSearch(vectors, known, degree);
+  const popularity = predictedPopularity(info.rows, info.names.length, degree);
+  const direct = settings.direct * scale;
+  const smoothed = smoothingWeights(scorer, known);
+  const neighbours = new RowsBuilder(added);
+  const weights = new RowsBuilder(known + added);
+  const to = new SparseSums(known);
+  for (let item = 0; item < known + added; item++) {
+    const isAdded = item >= known;
+    if (!isAdded && degree[item] >= FEW_EDGES) continue;
+    if (item % 1024 === 0) {
+      throwIfAborted(signal);
+      onProgress?.({ stage: 'attributes', done: item, total: known + added, unit: 'items' });
+    }
+    const { items, similarities } = search(item, isAdded ? MOST_WEIGHTS : NEIGHBOURS);
+    const share = isAdded ? 1 : (FEW_SHARE * (FEW_EDGES - degree[item])) / FEW_EDGES;
+    const factor = share * Math.exp(settings.popularity * popularity[item]);
+    for (const [i, other] of items.entries()) to.add(other, factor * direct * similarities[i]);
+    if (isAdded) {
+      const sum = similarities.slice(0, NEIGHBOURS).reduce((total, one) => total + one, SMOOTHING);
+      const near = Array.from(items.slice(0, NEIGHBOURS), (other, i) => ({ other, i }));
+      for (const { other, i } of near.slice(0, PASSING)) {
+        smoothed?.(other, (factor * similarities[i]) / sum, to);
+      }
+      for (const { other, i } of near.sort((a, b) => a.other - b.other)) {
+        neighbours.add(item - known, other, (factor * similarities[i]) / sum);
+        // What somebody likes who likes the added item.
+        weights.add(item, other, Math.max(direct, scale) * similarities[i]);
+      }
+    }
+    const kept = to.takeLargest(MOST_WEIGHTS);
+    for (const [i, from] of kept.items.entries()) weights.add(from, item, kept.similarities[i]);
+  }
+  return Object.freeze({ neighbours: neighbours.finish(), weights: weights.finish(), settings });
+}
+
+/** The parts of the columns, in their order. */
+export function partsOf({ columns }: Pick<SideInfo, 'columns'>, settings: ContentSettings): number[] {
+  return columns.map(({ name }) => (Object.hasOwn(settings.columns, name) ? settings.columns[name] : 0));
+}
+
+/** Collects weights whose targets ascend within each row, whatever the order of the rows. */
+class RowsBuilder {
+  readonly #lengths: Uint32Array;
+  #rows = new Uint32Array(1 << 16);
+  #targets = new Uint32Array(1 << 16);
+  #weights = new Float32Array(1 << 16);
+  #count = 0;
+
+  constructor(rows: number) {
+    this.#lengths = new Uint32Array(rows);
+  }
+
+  add(row: number, target: number, weight: number): void {
+    if (this.#count === this.#rows.length) this.#grow();
+    this.#rows[this.#count] = row;
+    this.#targets[this.#count] = target;
+    this.#weights[this.#count++] = weight;
+    this.#lengths[row]++;
+  }
+
+  #grow(): void {
+    const [rows, targets, weights] = [this.#rows, this.#targets, this.#weights];
+    this.#rows = new Uint32Array(2 * rows.length);
+    this.#targets = new Uint32Array(2 * rows.length);
+    this.#weights = new Float32Array(2 * rows.length);
+    this.#rows.set(rows);
+    this.#targets.set(targets);
+    this.#weights.set(weights);
+  }
+
+  finish(): SparseWeights {
+    const offsets = new Uint32Array(this.#lengths.length + 1);
+    for (const [r, length] of this.#lengths.entries()) offsets[r + 1] = offsets[r] + length;
+    const targets = new Uint32Array(this.#count);
+    const weights = new Float32Array(this.#count);
+    const next = offsets.slice();
+    for (let e = 0; e < this.#count; e++) {
+      const at = next[this.#rows[e]]++;
+      targets[at] = this.#targets[e];
+      weights[at] = this.#weights[e];
+    }
+    return { offsets, targets, weights };
+  }
+}

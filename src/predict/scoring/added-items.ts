@@ -1,0 +1,149 @@
+// Items without edges in the scores of any model. An added item gets a weighted sum of the scores of its neighbours, so it is a
+// further row of every table of factors. Weights by attributes from a user's items are added (attributes/content-scores.ts).
+
+import type { Model } from '../../fit/model.js';
+import { allocate } from '../../math/memory.js';
+import { sumOfProducts } from '../../math/products.js';
+import type { SparseWeights } from '../../topn/query.js';
+import type { Explanation, OwnItems, ScoreParts } from '../explain/explain.js';
+import type { MemberScorer, UserFactors } from './member-scorer.js';
+import { once } from './once.js';
+
+export interface AddedItems {
+  /** Items of the data; added items have the numbers from here on. */
+  readonly known: number;
+  readonly total: number;
+  /** Per added item, neighbours among the items of the data. */
+  readonly neighbours: SparseWeights;
+  readonly weights: SparseWeights;
+}
+
+/** The items that a model scores by attributes; undefined if it has none. */
+export function addedItems({ items, info }: Pick<Model, 'items' | 'info'>): AddedItems | undefined {
+  const about = info?.items;
+  if (!about?.content) return undefined;
+  const { neighbours, weights } = about.content;
+  return { known: items.count, total: items.count + about.added.length, neighbours, weights };
+}
+
+/** A table with a row for each added item: the same sum of its neighbours' rows. */
+export function withAddedRows(table: Float32Array, features: number, added: AddedItems): Float32Array {
+  const { known, total, neighbours } = added;
+  const all = allocate(Float32Array, total * features);
+  all.set(table);
+  for (let a = 0; a < total - known; a++) {
+    const at = (known + a) * features;
+    for (let e = neighbours.offsets[a]; e < neighbours.offsets[a + 1]; e++) {
+      const [from, weight] = [neighbours.targets[e] * features, neighbours.weights[e]];
+      for (let k = 0; k < features; k++) all[at + k] += weight * table[from + k];
+    }
+  }
+  return all;
+}
+
+/** A member that scores added items too. Users are folded in from items of the data alone. */
+export function withAddedItems(member: MemberScorer, added: AddedItems): MemberScorer {
+  const { features: K } = member;
+  const items = once(() => withAddedRows(member.items, K, added));
+  const extended = (inner: UserFactors): UserFactors => ({
+    ...inner,
+    score: (item) =>
+      item < added.known ? inner.score(item) : sumOfProducts(inner.means, items(), item * K, K),
+    explainer: () => {
+      const explain = inner.explainer();
+      return (item) => (item < added.known ? explain(item) : neighbourExplanation(item, added, explain));
+    },
+  });
+  return {
+    ...member,
+    get items() {
+      return items();
+    },
+    known: (row, own) => extended(member.known(row, own)),
+    foldOne: (own) => extended(member.foldOne(own)),
+  };
+}
+
+/** The explanation of an added item: the same sum of its neighbours' explanations. */
+export function neighbourExplanation(
+  item: number,
+  { known, neighbours }: AddedItems,
+  explain: (item: number) => Explanation,
+): Explanation {
+  const [first, end] = [neighbours.offsets[item - known], neighbours.offsets[item - known + 1]];
+  // An explanation of any item has the right lengths.
+  const { all, ...shape } = explain(first < end ? neighbours.targets[first] : 0);
+  const sum = {
+    score: 0,
+    features: new Float64Array(shape.features.length),
+    direct: 0,
+    items: new Float64Array(shape.items.length),
+    prior: 0,
+  };
+  for (let e = first; e < end; e++) {
+    const [part, weight] = [explain(neighbours.targets[e]), neighbours.weights[e]];
+    sum.score += weight * part.score;
+    sum.direct += weight * part.direct;
+    sum.prior += weight * part.prior;
+    for (let k = 0; k < sum.features.length; k++) sum.features[k] += weight * part.features[k];
+    for (let i = 0; i < sum.items.length; i++) sum.items[i] += weight * part.items[i];
+  }
+  return { ...sum, all };
+}
+
+/** A user's items of the data, and where they are among all of the user's items. */
+export interface KnownOwn {
+  readonly own: OwnItems;
+  /** Puts the parts of these items in the order of all of them; the others have none. */
+  spread(explanation: Explanation): Explanation;
+}
+
+/** Leaves out added items, which tables of factors cannot fold in. */
+export function knownOwn(own: OwnItems, known: number): KnownOwn {
+  const places: number[] = [];
+  for (let i = 0; i < own.items.length; i++) if (own.items[i] < known) places.push(i);
+  if (places.length === own.items.length) return { own, spread: (explanation) => explanation };
+  const { counts } = own;
+  const spreadParts = (parts: ScoreParts): ScoreParts => {
+    const items = new Float64Array(own.items.length);
+    for (const [p, place] of places.entries()) items[place] = parts.items[p];
+    return { ...parts, items };
+  };
+  return {
+    own: {
+      items: Uint32Array.from(places, (place) => own.items[place]),
+      counts: counts && Uint32Array.from(places, (place) => counts[place]),
+    },
+    spread: ({ score, all, ...parts }) => ({ score, ...spreadParts(parts), all: spreadParts(all) }),
+  };
+}
+
+/** Two sets of weights as one; `rows` is the number of items that weights may come from. */
+export function joinedWeights(
+  one: SparseWeights | undefined,
+  other: SparseWeights | undefined,
+  rows: number,
+): SparseWeights | undefined {
+  if (!one || !other) return one ?? other;
+  const lengthOf = ({ offsets }: SparseWeights, row: number) =>
+    row + 1 < offsets.length ? offsets[row + 1] - offsets[row] : 0;
+  const most = one.targets.length + other.targets.length;
+  const [targets, weights] = [new Uint32Array(most), new Float32Array(most)];
+  const offsets = allocate(Uint32Array, rows + 1);
+  let at = 0;
+  for (let row = 0; row < rows; row++) {
+    let [a, b] = [one.offsets[row] ?? 0, other.offsets[row] ?? 0];
+    const [endA, endB] = [a + lengthOf(one, row), b + lengthOf(other, row)];
+    while (a < endA || b < endB) {
+      const [left, right] = [a < endA ? one.targets[a] : Infinity, b < endB ? other.targets[b] : Infinity];
+      targets[at] = Math.min(left, right);
+      weights[at++] = (left <= right ? one.weights[a++] : 0) + (right <= left ? other.weights[b++] : 0);
+    }
+    offsets[row + 1] = at;
+  }
+  const shared = allocate(Uint32Array, at);
+  shared.set(targets.subarray(0, at));
+  const values = allocate(Float32Array, at);
+  values.set(weights.subarray(0, at));
+  return { offsets, targets: shared, weights: values };
+}
