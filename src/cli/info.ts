@@ -3,9 +3,12 @@
 import { askedColumns } from '../attributes/columns.js';
 import type { ModelInfo } from '../attributes/info.js';
 import { type InfoReport, readSideInfo, unmatchedWords } from '../attributes/side-info.js';
-import type { BipartiteGraph, SideName } from '../graph/graph.js';
+import type { Model } from '../fit/model.js';
+import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { readSideTable } from '../ingest/side-file.js';
-import { USERS_AND_ITEMS } from '../text/sides.js';
+import { wrap } from '../report/terminal/text-table.js';
+import { infoWords } from '../report/words/info.js';
+import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import type { CommandContext } from './command.js';
 
 export interface InfoFlags {
@@ -42,4 +45,29 @@ export async function readInfo(
     if (words !== undefined) warn(words);
   }
   return { info, reports };
+}
+
+/** The model with what the tables say, and with scores for items without edges. */
+export async function withInfo<M extends Model>(
+  model: M,
+  about: GivenInfo | undefined,
+  { seed, threads, signal, onProgress }: CommandContext,
+): Promise<M> {
+  if (!about) return model;
+  const { info } = about;
+  if (!info.items) return { ...model, info };
+  const { fitContent } = await import('../predict/content/fit-content.js');
+  const items = await fitContent(model, info.items, { seed, threads, signal, onProgress });
+  return { ...model, info: { ...info, items } };
+}
+
+export function infoJson(about: GivenInfo | undefined) {
+  return { info: about?.reports ?? null };
+}
+
+export function infoText(about: GivenInfo | undefined, names: SideNames): string[] {
+  return SIDES.flatMap((side) => {
+    const report = about?.reports[side];
+    return report ? ['', wrap(infoWords(report, names[side]))] : [];
+  });
 }

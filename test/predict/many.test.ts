@@ -293,7 +293,7 @@ describe('titles', () => {
     expect([first, second].map(({ title: _, ...entry }) => entry)).toEqual(JSON.parse(byId.stdout));
     expect(first.title).toMatch(/^Film /);
     const twins = await graphex('recommend', file, '--likes', 'Film Twin', '--titles', titles);
-    expect(twins.stderr).toMatch(/several items are called Film Twin/);
+    expect(twins.stderr).toMatch(/Film Twin fits several items: Film Twin \(1910\)/);
     const typo = await graphex('recommend', file, '--likes', 'Fim No. 77', '--titles', titles);
     expect([typo.status, typo.stderr]).toEqual([
       2,

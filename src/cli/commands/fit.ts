@@ -20,7 +20,7 @@ import {
   unfinishedFit,
 } from '../../fit/unfinished.js';
 import { fingerprint } from '../../graph/fingerprint.js';
-import { type BipartiteGraph, SIDES } from '../../graph/graph.js';
+import type { BipartiteGraph } from '../../graph/graph.js';
 import type { ReadResult } from '../../ingest/options.js';
 import { FIT, NO_SETTING, NOT_OF_BASELINES, takersOf } from '../../options/commands/fit.js';
 import { SPLIT_FILE } from '../../options/commands/partition.js';
@@ -31,18 +31,16 @@ import { listOptions, valueAt } from '../../options/option-list.js';
 import { READ } from '../../options/shared.js';
 import type { TaskOptions } from '../../progress.js';
 import { fitJson, fitText, refuseStorage } from '../../report/terminal/fit.js';
-import { wrap } from '../../report/terminal/text-table.js';
-import { infoWords } from '../../report/words/info.js';
 import { isPartitionFolder } from '../../shard/partition-folder.js';
 import { trainPartition } from '../../shard/split-partition.js';
 import { isSavedFit, loadModelFile, saveModel } from '../../store/model-file.js';
 import { loadSplit } from '../../store/split-folder.js';
 import { grouped } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
-import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { addOptions, type CommandContext, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
-import { type GivenInfo, readInfo } from '../info.js';
+import { infoJson, infoText, readInfo, withInfo } from '../info.js';
 import { checkOutputs } from '../outputs.js';
 import { refuseRanks } from '../ranks.js';
 import { dataArgument, readData } from '../read-data.js';
@@ -191,31 +189,6 @@ async function run(command: Command, given: readonly string[], context: CommandC
       ...infoText(about, graph.names ?? USERS_AND_ITEMS),
     ].join('\n'),
   };
-}
-
-/** The model with what the tables say, and with scores for items without edges. */
-async function withInfo<M extends Model>(
-  model: M,
-  about: GivenInfo | undefined,
-  { seed, threads, signal, onProgress }: CommandContext,
-): Promise<M> {
-  if (!about) return model;
-  const { info } = about;
-  if (!info.items) return { ...model, info };
-  const { fitContent } = await import('../../predict/content/fit-content.js');
-  const items = await fitContent(model, info.items, { seed, threads, signal, onProgress });
-  return { ...model, info: { ...info, items } };
-}
-
-function infoJson(about: GivenInfo | undefined) {
-  return { info: about?.reports ?? null };
-}
-
-function infoText(about: GivenInfo | undefined, names: SideNames): string[] {
-  return SIDES.flatMap((side) => {
-    const report = about?.reports[side];
-    return report ? ['', wrap(infoWords(report, names[side]))] : [];
-  });
 }
 
 /** After a fit to the training part of a split: evaluate. After a fit to data: recommend. */

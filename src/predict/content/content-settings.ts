@@ -21,7 +21,7 @@ export interface FoundContent {
   readonly scale: number;
 }
 
-const PARTS = [0, 0.1, 0.3, 1, 3];
+const PARTS = [0.1, 0.3, 1, 3];
 const POPULARITY = [0, 0.5, 1, 1.5, 2];
 const DIRECT = [0, 0.1, 0.3, 1, 3, 30];
 const DEFAULTS = { popularity: 0.5, direct: 0.3 };
@@ -128,7 +128,6 @@ function searchColumns(byColumn: readonly Float32Array[], popularity: Float64Arr
     for (const part of PARTS) {
       if (part === kept) continue;
       relative[c] = part;
-      if (relative.every((one) => one === 0)) continue;
       if (tryAll(relative, [exponent])) kept = part;
     }
     relative[c] = kept;

@@ -17,7 +17,7 @@ export interface HeldBackItems {
 
 const SHARE = 0.2;
 const MOST_ITEMS = 1500;
-const MOST_USERS = 400;
+const MOST_USERS = 700;
 /** With fewer users nothing can be told. */
 const FEWEST_USERS = 30;
 
