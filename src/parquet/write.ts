@@ -26,6 +26,9 @@ const GROUP_ROWS = 1 << 20;
 const DICTIONARY_BYTES = 1 << 24;
 const MAGIC = new TextEncoder().encode('PAR1');
 const zlib = globalThis.process?.getBuiltinModule?.('node:zlib');
+/** The byte of a gzip header that names the system, and its value on Unix. */
+const GZIP_SYSTEM = 9;
+const UNIX = 3;
 /** Parquet's codec number of gzip, or of uncompressed pages. */
 const CODEC = zlib ? 2 : 0;
 const [PLAIN, RLE, RLE_DICTIONARY] = [0, 3, 8];
@@ -232,6 +235,8 @@ function dataHeader(rows: number, encoding: number): [number, Encoded] {
 
 function packed(type: number, page: Uint8Array, detail: [number, Encoded]): WrittenPage {
   const body = zlib ? zlib.gzipSync(page, { level: 4 }) : page;
+  // gzip names the system; the same rows give the same bytes on all of them.
+  if (zlib) body[GZIP_SYSTEM] = UNIX;
   const header = struct(
     [1, i32(type)],
     [2, i32(page.length)],

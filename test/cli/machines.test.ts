@@ -1,0 +1,112 @@
+// Other machines, emulated: the same bits as here, model files both ways, their paths and line ends. GRAPHEX_ARM64 and
+// GRAPHEX_WINDOWS hold the command that runs Node there; .ci/run installs what they need and sets them.
+
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadModel } from '../../src/store/model-file.js';
+import { bin, scratch } from './run.js';
+
+interface Machine {
+  readonly name: string;
+  readonly command: readonly string[];
+  /** A path as people there write it. */
+  readonly path: (path: string) => string;
+  /** Whether Ctrl-C reaches a program there. */
+  readonly signals: boolean;
+}
+
+const words = (text: string | undefined) => (text ?? '').split(' ').filter((word) => word !== '');
+const machines: Machine[] = [
+  { name: 'ARM64', command: words(process.env.GRAPHEX_ARM64), path: (path: string) => path, signals: true },
+  {
+    name: 'Windows',
+    command: words(process.env.GRAPHEX_WINDOWS),
+    path: (path: string) => `Z:${path.replaceAll('/', '\\')}`,
+    signals: false,
+  },
+].filter(({ command }) => command.length > 0);
+
+const folder = scratch();
+const table = join(import.meta.dirname, '../fixtures/formats-0.2/pairs.csv');
+const crlf = join(folder, 'windows.csv');
+writeFileSync(crlf, readFileSync(table, 'utf8').replaceAll('\n', '\r\n'));
+const ASCENT = ['-k', '2', '--iterations', '10', '--no-evidence', '--threads', '2', '--engine', 'cpu'];
+const RANKING = ['--method', 'ranking', '-k', '2', '--average', '1', '--iterations', '3', '--threads', '1'];
+const HERE = [process.execPath];
+
+/** Runs a command to its end. Its output goes to files, as Wine writes to nothing else. */
+function run(command: readonly string[], args: readonly string[]): string {
+  const [out, err] = [join(folder, 'stdout'), join(folder, 'stderr')];
+  const files = [openSync(out, 'w'), openSync(err, 'w')];
+  const [program, ...first] = command;
+  const ended = spawnSync(program, [...first, bin, ...args, '--quiet'], { stdio: ['ignore', ...files] });
+  for (const file of files) closeSync(file);
+  expect([ended.status, args.join(' '), readFileSync(err, 'utf8')]).toEqual([0, args.join(' '), '']);
+  return readFileSync(out, 'utf8');
+}
+
+describe.each(machines)('$name', ({ name, command, path, signals }) => {
+  const [here, there] = ['here', name].map((place) => {
+    const home = join(folder, `${name}-${place}`);
+    mkdirSync(home);
+    return (file: string) => join(home, file);
+  });
+  const bytes = (file: string) => readFileSync(file).toString('base64');
+
+  it('fits to the same bytes, over a model that is there, and both sides read both files', async () => {
+    run(HERE, ['fit', table, ...ASCENT, '-o', here('model')]);
+    writeFileSync(there('model'), '');
+    run(command, ['fit', path(table), ...ASCENT, '-o', path(there('model'))]);
+    expect(bytes(there('model'))).toBe(bytes(here('model')));
+    expect(readdirSync(there('.'))).toEqual(['model']);
+    expect((await loadModel(there('model'))).users.count).toBe(60);
+    const ask = ['--user', 'u1', '-n', '3', '--json'];
+    expect(run(command, ['recommend', path(here('model')), ...ask])).toBe(
+      run(HERE, ['recommend', there('model'), ...ask]),
+    );
+  });
+
+  it('makes the same ranker of a table with the line ends of Windows', () => {
+    run(HERE, ['fit', table, ...RANKING, '-o', here('ranker')]);
+    run(command, ['fit', path(crlf), ...RANKING, '-o', path(there('ranker'))]);
+    expect(bytes(there('ranker'))).toBe(bytes(here('ranker')));
+  });
+
+  it('splits in the same way, to the same bytes', () => {
+    run(HERE, ['split', table, '-o', here('split')]);
+    run(command, ['split', path(table), '-o', path(there('split'))]);
+    const files = readdirSync(here('split'));
+    expect(readdirSync(there('split'))).toEqual(files);
+    for (const file of files.filter((one) => one.endsWith('.parquet'))) {
+      expect(bytes(join(there('split'), file)), file).toBe(bytes(join(here('split'), file)));
+    }
+  });
+
+  it.skipIf(!signals)('hears Ctrl-C and leaves nothing but a state', async () => {
+    const [program, ...first] = command;
+    const output = there('stopped');
+    const long = ['-k', '20', '--iterations', '1000000', '--tolerance', '0', '--checkpoint', '1e-6'];
+    const args = [...first, bin, 'fit', table, ...long, '-o', output];
+    const child = spawn(program, args, { stdio: 'ignore' });
+    const watch = setInterval(() => existsSync(`${output}.partial`) && child.kill('SIGINT'), 200);
+    const status = await new Promise((done) => child.on('close', done));
+    clearInterval(watch);
+    expect(status).toBe(130);
+    expect(existsSync(output)).toBe(false);
+  });
+});
+
+it.runIf(machines.length === 0)(
+  'no other machine to compare with: set GRAPHEX_ARM64 or GRAPHEX_WINDOWS',
+  () => {},
+);
