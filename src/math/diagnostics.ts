@@ -1,9 +1,13 @@
 // Tests whether chains have mixed: split R-hat and effective sample size of one scalar over chains of equal length.
 
+import { quantile } from './quantile.js';
+
 /** Mean, spread and convergence of a chain. */
 export interface ChainSummary {
   readonly mean: number;
   readonly standardDeviation: number;
+  /** The 5 % and the 95 % quantile of all draws. */
+  readonly interval: { readonly low: number; readonly high: number };
   /** Close to 1 when all halves of all chains agree; above 1.01 they have not mixed. */
   readonly splitRHat: number;
   /** Number of independent draws that would carry the same information. */
@@ -23,13 +27,16 @@ export function summarizeChains(chains: readonly ArrayLike<number>[]): ChainSumm
   const within = average(variances);
   const between = (n * sumSquares(means, mean)) / (halves.length - 1);
   const pooled = ((n - 1) / n) * within + between / n;
+  const draws = Float64Array.from(halves.flatMap((half) => [...half])).sort();
+  const interval = { low: quantile(draws, 0.05), high: quantile(draws, 0.95) };
   // A constant has mixed, and one draw determines it.
   if (pooled === 0) {
-    return { mean, standardDeviation: 0, splitRHat: 1, effectiveSamples: n * halves.length };
+    return { mean, standardDeviation: 0, interval, splitRHat: 1, effectiveSamples: n * halves.length };
   }
   return {
     mean,
     standardDeviation: Math.sqrt(pooled),
+    interval,
     splitRHat: within > 0 ? Math.sqrt(pooled / within) : Infinity,
     effectiveSamples: effectiveSamples(halves, means, within, pooled),
   };

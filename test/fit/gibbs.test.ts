@@ -5,7 +5,9 @@ import { fit } from '../../src/fit/fit.js';
 import { eligibleMass } from '../../src/fit/fold-in/fold-in.js';
 import { gibbsPosterior } from '../../src/fit/gibbs/gibbs.js';
 import { simulate } from '../../src/process/poisson-model.js';
+import { posteriorRows, posteriorWords } from '../../src/report/words/sampler.js';
 import { split } from '../../src/sample/split.js';
+import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 
 const side = { sigma: 0.2, tau: 1, shape: 0.5, rate: 0.5, size: 12 };
 const simulated = simulate({ users: side, items: side, features: 3, seed: 4 });
@@ -95,5 +97,32 @@ describe('the exact sampler', () => {
     await expect(fit(large, { method: 'gibbs' })).rejects.toThrow(
       /at most 200000 edges, and this one has 1000000/,
     );
+  });
+});
+
+describe('chains that disagree', () => {
+  test('continue with twice the draws, to the same numbers on any number of threads, and the summary says what is needed', async () => {
+    const { graph } = await simulated;
+    const start = await ascend(graph, { features: 3, engine: 'cpu', users: side, items: side, threads: 1 });
+    const options = {
+      ...{ features: 3, hyper: start.checkpoint.state.hyper, start: start.checkpoint.tables },
+      ...{ chains: 2, warmup: 5, draws: 10, mostDraws: 45 },
+    };
+    const one = await gibbsPosterior(graph, { ...options, threads: 1 });
+    const two = await gibbsPosterior(graph, { ...options, threads: 2 });
+    expect(two.traces).toEqual(one.traces);
+    const short = await gibbsPosterior(graph, { ...options, mostDraws: 10 });
+    expect(short).toMatchObject({ draws: 10, warmup: 5 });
+    // Ten draws of a slow chain never suffice.
+    expect(short.drawsNeeded).toBeGreaterThan(10);
+    expect(one).toMatchObject({ draws: 40, warmup: 35 });
+    for (const { mean, interval } of Object.values(one.scalars)) {
+      expect(interval.low).toBeLessThan(mean);
+      expect(interval.high).toBeGreaterThan(mean);
+    }
+    expect(posteriorWords(short)).toMatch(
+      /^2 chains of 10 draws each, after 5 discarded ones\. The chains do not agree yet \(largest R-hat [\d.]+\): about [\d,]+ iterations are needed\.$/,
+    );
+    expect(posteriorRows(one, USERS_AND_ITEMS)).toHaveLength(7);
   });
 });

@@ -19,7 +19,7 @@ import { simulate } from '../../src/process/poisson-model.js';
 import { correlation } from './correlation.js';
 import { SMALL_GRAPHS } from './small-graphs.js';
 
-type KeptSummary = Omit<ChainSummary, 'splitRHat'>;
+type KeptSummary = Omit<ChainSummary, 'splitRHat' | 'interval'>;
 interface Kept {
   readonly edges: number;
   readonly scalars: Record<GibbsScalar, KeptSummary>;

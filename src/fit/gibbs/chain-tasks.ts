@@ -21,6 +21,8 @@ export interface ChainTask {
   readonly start: Readonly<Record<SideName, TableValues>>;
   readonly seed: number;
   readonly chain: number;
+  /** The state to continue from, and how often the chain was continued; by default it starts anew. */
+  readonly from?: { readonly state: GibbsState; readonly round: number } | undefined;
   readonly warmup: number;
   readonly draws: number;
   /** Pairs [user, item, user, item, …] whose rates are recorded. */
@@ -44,13 +46,16 @@ export interface ChainResult {
   /** Sums and sums of squares of the rates of `pairs`. */
   readonly pairSums: Float64Array;
   readonly pairSquares: Float64Array;
+  /** The last state. */
+  readonly state: GibbsState;
 }
 
 export function runChain(task: ChainTask): ChainResult {
   const { problem, draws, pairs } = task;
   const K = problem.features;
-  const random = randomStream(task.seed, STREAMS.chains, task.chain);
-  const state = firstState(task, random.derive(0));
+  const { seed, chain, from } = task;
+  const random = randomStream(seed, STREAMS.chains, chain, ...(from ? [from.round] : []));
+  const state = from?.state ?? firstState(task, random.derive(0));
   const sampler = createGibbsSampler(problem);
   for (let t = 0; t < task.warmup; t++) sampler.sweep(state, random);
   const scalars = {} as Record<GibbsScalar, Float64Array>;
@@ -69,7 +74,7 @@ export function runChain(task: ChainTask): ChainResult {
       pairSquares[p] += rate * rate;
     }
   }
-  return { scalars, moments, pairSums, pairSquares };
+  return { scalars, moments, pairSums, pairSquares, state };
 }
 
 /** A state drawn from the Gamma distributions of `start`. */

@@ -7,10 +7,13 @@ import { ascend } from '../ascent/ascent.js';
 import type { FitResult } from '../fit.js';
 import { modelSide, type PosteriorModel } from '../model.js';
 import { type GibbsFitOptions, recordedOptions } from '../options.js';
-import { checkSmall, type GibbsPosterior, gibbsPosterior, posteriorTables } from './gibbs.js';
+import { checkSmall, gibbsPosterior, largestRHat, posteriorTables } from './gibbs.js';
 
-/** With a larger split R-hat the chains disagree, and the fit has not converged. */
-const LARGEST_R_HAT = 1.1;
+/** Discarded sweeps and draws of each chain. Unless a number is given, chains that disagree continue, within these limits. */
+const DRAWS = 400;
+const MOST_DRAWS = 6400;
+/** Edges × features × draws. */
+const MOST_WORK = 1e10;
 
 export async function fitGibbs(
   graph: BipartiteGraph,
@@ -29,8 +32,9 @@ export async function fitGibbs(
     hyper,
     start: start.checkpoint.tables,
     seed: options.seed ?? 1,
-    warmup: options.iterations ?? 400,
-    draws: options.iterations ?? 400,
+    warmup: options.iterations ?? DRAWS,
+    draws: options.iterations ?? DRAWS,
+    mostDraws: options.iterations ?? Math.min(MOST_DRAWS, MOST_WORK / (graph.edges * features)),
     threads: options.threads,
     signal: options.signal,
     onProgress: options.onProgress,
@@ -39,11 +43,12 @@ export async function fitGibbs(
   const side = (name: SideName) =>
     modelSide(graph[name], tables[name], hyper[name], posterior[name].unseen, start.model[name].tauMatched);
   const seconds = (performance.now() - startedAt) / 1000;
-  const engine = `gibbs (${posterior.chains} chains of ${posterior.draws} draws, largest split R-hat ${largestRHat(posterior).toFixed(3)})`;
+  const { chains, draws, warmup, scalars } = posterior;
+  const converged = posterior.drawsNeeded === null;
   return {
-    stopped: largestRHat(posterior) < LARGEST_R_HAT ? 'converged' : 'iterations',
+    stopped: converged ? 'converged' : 'iterations',
     threads: start.threads,
-    engine,
+    engine: `gibbs (${chains} chains of ${draws} draws, largest split R-hat ${largestRHat(scalars).toFixed(3)})`,
     engineReason: { code: 'asked' },
     seconds,
     model: Object.freeze({
@@ -53,16 +58,12 @@ export async function fitGibbs(
       bound: undefined,
       provenance: Object.freeze({
         ...start.model.provenance,
-        options: recordedOptions('gibbs', options),
+        options: recordedOptions('gibbs', { ...options, iterations: draws }),
         bounds: [],
-        iterations: 2 * posterior.draws,
-        converged: largestRHat(posterior) < LARGEST_R_HAT,
+        iterations: warmup + draws,
+        converged,
       }),
     }),
     posterior,
   };
-}
-
-function largestRHat(posterior: GibbsPosterior): number {
-  return Math.max(...Object.values(posterior.scalars).map((scalar) => scalar.splitRHat));
 }

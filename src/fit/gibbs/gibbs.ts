@@ -14,6 +14,8 @@ import { GIBBS_SCALARS, type GibbsScalar } from './sampler.js';
 /** With more edges than this the sampler takes too long. */
 const GIBBS_MOST_EDGES = 200_000;
 
+/** With a larger split R-hat of any scalar, the chains disagree. */
+const LARGEST_R_HAT = 1.05;
 /** Split R-hat compares halves of chains, and each half needs two draws. */
 const LEAST_DRAWS = 4;
 
@@ -31,6 +33,8 @@ export interface GibbsOptions extends TaskOptions {
   readonly warmup?: number;
   /** Recorded sweeps of each chain. Default 500. */
   readonly draws?: number;
+  /** While the chains disagree they continue, with twice the draws each time, up to this number. Default: `draws`. */
+  readonly mostDraws?: number;
   /** Default 1. */
   readonly seed?: number;
   /** Pairs [user, item, …] whose rates are recorded. */
@@ -52,6 +56,10 @@ export interface PosteriorSide {
 export interface GibbsPosterior {
   readonly chains: number;
   readonly draws: number;
+  /** Sweeps of each chain before these draws. */
+  readonly warmup: number;
+  /** About the number of draws, after as many discarded sweeps, that the chains need to agree; null: they do. */
+  readonly drawsNeeded: number | null;
   readonly scalars: Readonly<Record<GibbsScalar, ChainSummary>>;
   /** Every draw of every scalar, by chain. */
   readonly traces: Readonly<Record<GibbsScalar, readonly Float64Array[]>>;
@@ -63,6 +71,7 @@ export interface GibbsPosterior {
 /** Samples the posterior of weights, features, counts and unseen atoms. The same seed gives the same draws. */
 export async function gibbsPosterior(graph: BipartiteGraph, options: GibbsOptions): Promise<GibbsPosterior> {
   const { chains = 4, warmup = 500, draws = 500, seed = 1, pairs = new Uint32Array(0) } = options;
+  const { mostDraws = draws } = options;
   if (draws < LEAST_DRAWS) {
     throw new InputError(
       `${draws} draws: the sampler needs at least ${LEAST_DRAWS} to tell whether its chains agree`,
@@ -70,19 +79,30 @@ export async function gibbsPosterior(graph: BipartiteGraph, options: GibbsOption
   }
   checkSmall(graph);
   const problem = { graph: withoutIds(graph), features: options.features, hyper: options.hyper };
-  const tasks = Array.from(
+  let tasks = Array.from(
     { length: chains },
     (_, chain): ChainTask => ({ problem, start: options.start, seed, chain, warmup, draws, pairs }),
   );
   const pool = await createPool(CHAINS, threadCount(options.threads, chains));
   try {
-    let done = 0;
-    const results = await pool.map<ChainTask, ChainResult>('runChain', tasks, {
-      signal: options.signal,
-      onResult: () =>
-        options.onProgress?.({ stage: 'sampling', done: ++done, total: chains, unit: 'chains' }),
-    });
-    return summarize(results, draws);
+    for (let round = 1, discarded = warmup; ; round++) {
+      let done = 0;
+      const [{ draws: length }] = tasks;
+      const results = await pool.map<ChainTask, ChainResult>('runChain', tasks, {
+        signal: options.signal,
+        onResult: () =>
+          options.onProgress?.({
+            ...{ stage: 'sampling', done: ++done, total: chains, unit: 'chains' },
+            ...(round > 1 && { note: `the chains disagree: ${length} draws more` }),
+          }),
+      });
+      const posterior = summarize(results, discarded, length);
+      if (posterior.drawsNeeded === null || 2 * length > mostDraws) return posterior;
+      discarded += length;
+      tasks = tasks.map((task, chain) => {
+        return { ...task, warmup: 0, draws: 2 * length, from: { state: results[chain].state, round } };
+      });
+    }
   } finally {
     await pool.close();
   }
@@ -104,7 +124,7 @@ function withoutIds(graph: BipartiteGraph): BipartiteGraph {
   return { ...graph, users: bare(graph.users), items: bare(graph.items) };
 }
 
-function summarize(results: readonly ChainResult[], draws: number): GibbsPosterior {
+function summarize(results: readonly ChainResult[], warmup: number, draws: number): GibbsPosterior {
   const n = results.length * draws;
   const scalars = {} as Record<GibbsScalar, ChainSummary>;
   const traces = {} as Record<GibbsScalar, Float64Array[]>;
@@ -131,14 +151,28 @@ function summarize(results: readonly ChainResult[], draws: number): GibbsPosteri
     n,
   );
   return {
-    chains: results.length,
-    draws,
+    ...{ chains: results.length, draws, warmup },
+    drawsNeeded: drawsNeeded(scalars, draws),
     scalars,
     traces,
     users: side('users'),
     items: side('items'),
     pairRates: { mean, standardDeviation: variance.map(Math.sqrt) },
   };
+}
+
+/** The largest split R-hat of all scalars. */
+export function largestRHat(scalars: GibbsPosterior['scalars']): number {
+  return Math.max(...Object.values(scalars).map((scalar) => scalar.splitRHat));
+}
+
+/** The excess of R-hat² over 1 falls in proportion to the number of draws. */
+function drawsNeeded(scalars: GibbsPosterior['scalars'], draws: number): number | null {
+  const excess = largestRHat(scalars) ** 2 - 1;
+  if (excess < LARGEST_R_HAT ** 2 - 1) return null;
+  const needed = (draws * excess) / (LARGEST_R_HAT ** 2 - 1);
+  const unit = 10 ** Math.floor(Math.log10(needed) - 1);
+  return Math.ceil(needed / unit) * unit;
 }
 
 function add(parts: readonly Float64Array[]): Float64Array {

@@ -3,6 +3,7 @@
 import type { TunedRanking } from '../../evaluate/tune.js';
 import type { SparsityEvidence } from '../../fit/choose/sparse-or-dense.js';
 import type { FitResult } from '../../fit/fit.js';
+import type { GibbsPosterior } from '../../fit/gibbs/gibbs.js';
 import { featureCount, fitCount, type Model, modelHyper } from '../../fit/model.js';
 import { mayBlend } from '../../fit/ranking/blend/blend.js';
 import { describeSides, type SidesReport } from '../../fit/sides/side-prior.js';
@@ -21,6 +22,7 @@ import { engineWords } from '../words/engines.js';
 import { featureChoiceRows, featureChoiceWords } from '../words/feature-count.js';
 import { previousWords } from '../words/previous.js';
 import { readingWords } from '../words/reading.js';
+import { posteriorRows, posteriorWords } from '../words/sampler.js';
 import { sidePriorWords } from '../words/side-prior.js';
 import { evidenceWords } from '../words/sparsity.js';
 import { nextLine, textTable, wrap, wrapLines } from './text-table.js';
@@ -75,9 +77,7 @@ export function fitJson(
     state: modelState(model),
     average: fitCount(model),
     tuned: tuned ? { score: tuned.score, trials: tuned.trials, finished: tuned.finished } : null,
-    posterior: result.posterior
-      ? { chains: result.posterior.chains, draws: result.posterior.draws, scalars: result.posterior.scalars }
-      : null,
+    posterior: result.posterior ? pickPosterior(result.posterior) : null,
   };
 }
 
@@ -139,6 +139,14 @@ export function fitText(
       lines.push('', `size none    the model expects no ${list(closed, 'or')} beyond those of the data`);
     }
   }
+  if (result.posterior) {
+    lines.push(
+      '',
+      textTable(posteriorRows(result.posterior, names)),
+      '',
+      wrap(posteriorWords(result.posterior)),
+    );
+  }
   if (previous && result.from) lines.push('', wrap(previousWords(result.from, previous, model, names)));
   if (evidence) lines.push('', wrap(evidenceWords(evidence)));
   if (bound !== undefined) {
@@ -169,11 +177,17 @@ export function fitText(
   return lines.join('\n');
 }
 
+/** The sampler's summary without its traces and tables. */
+function pickPosterior({ chains, draws, warmup, drawsNeeded, scalars }: GibbsPosterior) {
+  return { chains, draws, warmup, drawsNeeded, scalars };
+}
+
 /** The iterations, and the setting of a baseline. */
-function progressLines({ model, setting, tuned }: Reported): string[] {
+function progressLines({ model, setting, tuned, posterior }: Reported): string[] {
   const { iterations, converged } = model.provenance;
   if (setting === undefined) {
-    return [`iterations   ${iterations}${converged ? ', converged' : ', not converged: raise --iterations'}`];
+    const raise = posterior?.drawsNeeded ? `add --iterations ${posterior.drawsNeeded}` : 'raise --iterations';
+    return [`iterations   ${iterations}${converged ? ', converged' : `, not converged: ${raise}`}`];
   }
   const iterates = model.type === 'ranker' && model.scores.kind === 'factors';
   const found = Object.entries(setting).map(([name, value]) => `${name} ${short(value)}`);
