@@ -54,6 +54,7 @@ export { type DrawOptions, drawPredictive, type PredictiveDraw } from './predict
 export type { ListConfidence } from './predict/explain/confidence.js';
 export type { ExplainedList, ExplainListOptions } from './predict/explain/explain-lists.js';
 export { type DescribedFeature, type DescribeOptions, describeFeatures } from './predict/features.js';
+export { type RateInterval, rateInterval } from './predict/rate-interval.js';
 export {
   type Id,
   type Recommendation,

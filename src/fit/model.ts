@@ -31,6 +31,8 @@ export interface ModelSide extends Vertices {
   readonly tauMatched?: true | undefined;
   /** The effect of each vertex on its counts, if the model has a prior of counts. */
   readonly counts?: CountEffects | undefined;
+  /** Draws of the sampler that were kept, one after the other: count × features each, of weight × feature. */
+  readonly draws?: Float32Array | undefined;
   /** Expected mass of all users per feature, if the model holds only some of them; undefined if it holds all. */
   readonly mass?: Float64Array | undefined;
 }

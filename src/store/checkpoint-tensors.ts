@@ -32,7 +32,6 @@ const phaseSchema = z.strictObject({
       change: z.number().min(0).optional(),
       tolerances: z.number().min(0).optional(),
       least: count.optional(),
-      times: count.optional(),
     })
     .refine(({ change, tolerances }) => (change === undefined) !== (tolerances === undefined))
     .optional(),
@@ -46,7 +45,6 @@ const stateSchema = z.strictObject({
   phase: count,
   swept: count,
   last: z.tuple([count, z.number()]).optional(),
-  smallChanges: count,
   relaxation: z.number().min(0).max(1),
   bounds: boundsSchema,
   hyper: hyperSchema,

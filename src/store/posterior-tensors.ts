@@ -62,6 +62,10 @@ export function putPosterior(tensors: Map<string, Tensor>, model: PosteriorModel
     putTable(put, side, side.count, model.features);
     put('leftover', side.unseenMass);
     putVertices(put, side);
+    const { draws } = side;
+    if (draws) {
+      put('draws', draws, [draws.length / (side.count * model.features), side.count, model.features]);
+    }
     if (side.counts) {
       put('count_mean', side.counts.mean);
       put('count_variance', side.counts.variance);
@@ -108,6 +112,9 @@ export function getPosterior(
       unseenMass: read.numbers(`${prefix}leftover`, Float64Array, head.features, NOT_NEGATIVE),
       hyper: Object.freeze(head.hyper[name]),
       ...(head.tau_matched[name] && { tauMatched: true as const }),
+      ...(read.has(`${prefix}draws`) && {
+        draws: read.numbers(`${prefix}draws`, Float32Array, undefined, NOT_NEGATIVE),
+      }),
       ...(head.counts && {
         counts: Object.freeze({
           mean: read.numbers(`${prefix}count_mean`, Float32Array, vertices.count, LOGARITHM),
@@ -118,6 +125,7 @@ export function getPosterior(
   };
   const [users, items] = [side('users'), side('items')];
   if (!apart) checkDegrees(users, items);
+  checkDraws(users, items, head.features);
   const seen = getSeen(read, users, items);
   return Object.freeze({
     type: 'posterior',
@@ -135,6 +143,16 @@ export function getPosterior(
     }),
     ...(seen && { seen }),
   });
+}
+
+/** Both sides have the same whole number of draws. */
+function checkDraws(users: ModelSide, items: ModelSide, features: number): void {
+  const [ofUsers, ofItems] = [users, items].map(
+    ({ draws, count }) => (draws?.length ?? 0) / (count * features),
+  );
+  if ((users.draws || items.draws) && !(Number.isInteger(ofUsers) && ofUsers === ofItems)) {
+    throw new Error('the draws of users and items do not match');
+  }
 }
 
 export function getTable<T extends Float32Array | Float64Array>(

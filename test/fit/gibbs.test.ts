@@ -4,9 +4,12 @@ import { ascend } from '../../src/fit/ascent/ascent.js';
 import { fit } from '../../src/fit/fit.js';
 import { eligibleMass } from '../../src/fit/fold-in/fold-in.js';
 import { gibbsPosterior } from '../../src/fit/gibbs/gibbs.js';
+import type { PosteriorModel } from '../../src/fit/model.js';
+import { rateInterval } from '../../src/predict/rate-interval.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { posteriorRows, posteriorWords } from '../../src/report/words/sampler.js';
 import { split } from '../../src/sample/split.js';
+import { modelFileFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
 import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 
 const side = { sigma: 0.2, tau: 1, shape: 0.5, rate: 0.5, size: 12 };
@@ -125,4 +128,27 @@ describe('chains that disagree', () => {
     );
     expect(posteriorRows(one, USERS_AND_ITEMS)).toHaveLength(7);
   });
+});
+
+test('kept draws give intervals of rates, in memory and from a file; without them the remedy is said', async () => {
+  const { graph } = await simulated;
+  const options = { features: 2, method: 'gibbs', iterations: 60, threads: 1 } as const;
+  const { model, posterior } = await fit(graph, { ...options, keepDraws: 50 });
+  const kept = await modelFileFromBytes(modelToBytes(model));
+  const [user, item] = [graph.users.ids.at(0), graph.items.ids.at(graph.users.neighbors[0])];
+  const found = rateInterval(model, user, item);
+  expect(rateInterval(kept.model as PosteriorModel, user, item)).toEqual(found);
+  expect(found.draws).toBe(50);
+  expect(posterior!.users.draws).toHaveLength(50 * 2 * graph.users.count);
+  expect(found.low).toBeLessThan(found.mean);
+  expect(found.high).toBeGreaterThan(found.mean);
+  const plain = await fit(graph, options);
+  expect(() => rateInterval(plain.model, user, item)).toThrow(
+    'the model has kept no draws; fit it with method gibbs and keepDraws',
+  );
+  expect(() => rateInterval(model, 'nobody', item)).toThrow('the model has no user');
+  await expect(fit(graph, { ...options, keepDraws: 1000 })).rejects.toThrow(
+    '1000 draws to keep, and 4 chains have 240',
+  );
+  await expect(fit(graph, { keepDraws: 5 } as never)).rejects.toThrow('keepDraws');
 });

@@ -161,12 +161,11 @@ describe('the model file', () => {
         iteration: 10,
         schedule: [
           { features: 3, users: 'mean', items: 'geometric', sweeps: 20, until: { change: 0.001, least: 4 } },
-          { features: 3, users: 'geometric', items: 'geometric', until: { tolerances: 1, times: 3 } },
+          { features: 3, users: 'geometric', items: 'geometric', until: { tolerances: 1 } },
         ],
         phase: 0,
         swept: 10,
         last: [5, -0.1],
-        smallChanges: 1,
         relaxation: 0.9,
         bounds: [],
         hyper: { users: model.users.hyper, items: model.items.hyper },

@@ -38,8 +38,6 @@ export interface LoopState {
   readonly swept: number;
   /** The last evaluation of the objective in this phase. */
   readonly last: Evaluation | undefined;
-  /** The number of successive small changes of the objective, up to now. */
-  readonly smallChanges: number;
   /** Over-relaxation of the next sweeps. */
   readonly relaxation: number;
   /** [iteration, bound] of each evaluation of the bound. */

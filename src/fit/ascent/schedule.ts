@@ -26,8 +26,6 @@ export interface Until {
   readonly tolerances?: number | undefined;
   /** Not before this number of sweeps. */
   readonly least?: number | undefined;
-  /** The number of successive changes that must be that small. Default 1. */
-  readonly times?: number | undefined;
 }
 
 export type Schedule = readonly Phase[];
@@ -45,8 +43,6 @@ const ROUNDS = 3;
 const MEAN_SWEEPS = 3;
 const MIXED_SWEEPS = 10;
 const GEOMETRIC_SWEEPS = 10;
-/** The last phase ends after this many successive small changes. */
-const SMALL_CHANGES = 3;
 /** A refit ends when a sweep gains less than this many tolerances. */
 const REFIT_TOLERANCES = 15;
 /** τ is matched for these numbers of geometric sweeps, before the last phase of a fit without rounds and of a refit. */
@@ -74,7 +70,7 @@ export function fitSchedule(
   const means: Phase = { features, users: 'mean', items: 'mean' };
   const geometric: Phase = { features, users: 'geometric', items: 'geometric' };
   const matching: Phase = { ...geometric, sweeps: MATCHED_SWEEPS, matchesTau: true };
-  const last: Phase = { ...geometric, until: { tolerances: 1, times: SMALL_CHANGES } };
+  const last: Phase = { ...geometric, until: { tolerances: 1 } };
   if (start === 'cold') return [matching, last];
   // Edges of vertices with many edges are uncertain for longer: that side shows means for longer.
   const longer = edgesAtEnds(degreeCounts.users) > edgesAtEnds(degreeCounts.items) ? 'users' : 'items';
@@ -120,7 +116,7 @@ export function firstState(schedule: Schedule, hyper: BothHyper): LoopState {
   return { iteration: 0, schedule, phase: 0, ...PHASE_START, bounds: [], hyper };
 }
 
-const PHASE_START = { swept: 0, last: undefined, smallChanges: 0, relaxation: RELAXATION } as const;
+const PHASE_START = { swept: 0, last: undefined, relaxation: RELAXATION } as const;
 
 export function phaseOf({ schedule, phase }: Pick<LoopState, 'schedule' | 'phase'>): Phase {
   return schedule[phase];
@@ -158,41 +154,28 @@ export function advance(
   tolerance: number,
 ): Advanced {
   const { sweeps: most = Infinity, until } = phaseOf(before);
-  const { state, change } = evaluation ? evaluated(before, evaluation, tolerance) : { state: before };
+  const { state, change } = evaluation ? evaluated(before, evaluation) : { state: before };
   const now = { ...state, iteration: before.iteration + sweeps, swept: before.swept + sweeps };
-  const { least = 0, times = 1 } = until ?? {};
-  const hasConverged = until !== undefined && now.smallChanges >= times && now.swept >= least;
-  if (isLastPhase(now) || !(hasConverged || now.swept >= most)) {
-    return { state: now, change, converged: hasConverged && isLastPhase(now) };
-  }
-  return { state: { ...now, ...PHASE_START, phase: now.phase + 1 }, change, converged: false };
+  const { change: small = (until?.tolerances ?? 0) * tolerance, least = 0 } = until ?? {};
+  // A bound that just fell by over-relaxation has not converged.
+  const plain = now.relaxation === before.relaxation;
+  const hasConverged = change !== undefined && Math.abs(change) < small && plain && now.swept >= least;
+  if (isLastPhase(now)) return { state: now, change, converged: hasConverged };
+  const next = { ...now, ...PHASE_START, phase: now.phase + 1 };
+  return { state: hasConverged || now.swept >= most ? next : now, change, converged: false };
 }
 
-/** The state with its objective. A bound that falls ends over-relaxation, and small changes are counted anew. */
-function evaluated(
-  state: LoopState,
-  [swept, value]: Evaluation,
-  tolerance: number,
-): { readonly state: LoopState; readonly change?: number | undefined } {
-  const phase = phaseOf(state);
-  const { change: small = phase.until!.tolerances! * tolerance } = phase.until!;
-  const at = state.iteration + swept - state.swept;
-  const bounds: LoopState['bounds'] = ascendsBound(phase)
-    ? [...state.bounds.filter(([iteration]) => iteration < at), [at, value]]
-    : state.bounds;
-  const known = { ...state, bounds, last: [swept, value] as const };
+/** The state with its objective, and the relative change per sweep. A bound that falls ends over-relaxation. */
+function evaluated(state: LoopState, [swept, value]: Evaluation): Pick<Advanced, 'state' | 'change'> {
   const { last } = state;
+  const isBound = ascendsBound(phaseOf(state));
+  const at = state.iteration + swept - state.swept;
+  const bounds = isBound
+    ? [...state.bounds.filter(([iteration]) => iteration < at), [at, value] as const]
+    : state.bounds;
   // A finished fit that is resumed has the value of this state already.
-  if (last === undefined || last[0] === swept) return { state: known };
-  const change = (value - last[1]) / (Math.abs(value) * (swept - last[0]));
-  const fell = ascendsBound(phase) && change < 0 && state.relaxation > 0;
-  const isSmall = Math.abs(change) < small && !fell;
-  return {
-    change,
-    state: {
-      ...known,
-      smallChanges: isSmall ? state.smallChanges + 1 : 0,
-      relaxation: fell ? 0 : state.relaxation,
-    },
-  };
+  const change =
+    last && last[0] < swept ? (value - last[1]) / (Math.abs(value) * (swept - last[0])) : undefined;
+  const relaxation = isBound && change !== undefined && change < 0 ? 0 : state.relaxation;
+  return { change, state: { ...state, bounds, relaxation, last: [swept, value] } };
 }

@@ -27,6 +27,8 @@ export interface ChainTask {
   readonly draws: number;
   /** Pairs [user, item, user, item, …] whose rates are recorded. */
   readonly pairs: Uint32Array;
+  /** The number of draws to keep, evenly spaced. Default 0. */
+  readonly keep?: number;
 }
 
 /** Sums over the draws of a chain. */
@@ -46,6 +48,8 @@ export interface ChainResult {
   /** Sums and sums of squares of the rates of `pairs`. */
   readonly pairSums: Float64Array;
   readonly pairSquares: Float64Array;
+  /** Weight × feature of the kept draws: rows × features each. */
+  readonly kept: Readonly<Record<SideName, Float32Array>>[];
   /** The last state. */
   readonly state: GibbsState;
 }
@@ -53,7 +57,7 @@ export interface ChainResult {
 export function runChain(task: ChainTask): ChainResult {
   const { problem, draws, pairs } = task;
   const K = problem.features;
-  const { seed, chain, from } = task;
+  const { seed, chain, from, keep = 0 } = task;
   const random = randomStream(seed, STREAMS.chains, chain, ...(from ? [from.round] : []));
   const state = from?.state ?? firstState(task, random.derive(0));
   const sampler = createGibbsSampler(problem);
@@ -63,10 +67,14 @@ export function runChain(task: ChainTask): ChainResult {
   const moments = { users: zeroMoments(state.users, K), items: zeroMoments(state.items, K) };
   const pairSums = new Float64Array(pairs.length / 2);
   const pairSquares = new Float64Array(pairs.length / 2);
+  const kept: ChainResult['kept'] = [];
   for (let t = 0; t < draws; t++) {
     sampler.sweep(state, random);
     const values = gibbsScalars(problem, state);
     for (const name of GIBBS_SCALARS) scalars[name][t] = values[name];
+    if (kept.length < Math.floor(((t + 1) * keep) / draws)) {
+      kept.push({ users: activities(state.users, K), items: activities(state.items, K) });
+    }
     for (const side of SIDES) addMoments(moments[side], state[side], sampler.counts[side], K);
     for (let p = 0; p < pairSums.length; p++) {
       const rate = pairRate(state, pairs[2 * p], pairs[2 * p + 1], K);
@@ -74,7 +82,11 @@ export function runChain(task: ChainTask): ChainResult {
       pairSquares[p] += rate * rate;
     }
   }
-  return { scalars, moments, pairSums, pairSquares, state };
+  return { scalars, moments, pairSums, pairSquares, kept, state };
+}
+
+function activities({ weights, features }: GibbsSide, K: number): Float32Array {
+  return Float32Array.from(features, (feature, ik) => weights[Math.floor(ik / K)] * feature);
 }
 
 /** A state drawn from the Gamma distributions of `start`. */

@@ -21,7 +21,8 @@ export async function fitGibbs(
 ): Promise<FitResult<PosteriorModel>> {
   checkSmall(graph);
   const startedAt = performance.now();
-  const start = await ascend(graph, { ...options, engine: 'cpu' }).catch((error) => {
+  const { keepDraws: _, ...ofAscent } = options;
+  const start = await ascend(graph, { ...ofAscent, engine: 'cpu' }).catch((error) => {
     throwIfAborted(options.signal); // a new error, without the checkpoint of the ascent: the sampler cannot resume
     throw error;
   });
@@ -35,13 +36,17 @@ export async function fitGibbs(
     warmup: options.iterations ?? DRAWS,
     draws: options.iterations ?? DRAWS,
     mostDraws: options.iterations ?? Math.min(MOST_DRAWS, MOST_WORK / (graph.edges * features)),
+    keep: options.keepDraws ?? 0,
     threads: options.threads,
     signal: options.signal,
     onProgress: options.onProgress,
   });
   const tables = posteriorTables(posterior, hyper, features);
-  const side = (name: SideName) =>
-    modelSide(graph[name], tables[name], hyper[name], posterior[name].unseen, start.model[name].tauMatched);
+  const side = (name: SideName) => {
+    const { unseen, draws: kept } = posterior[name];
+    const fitted = modelSide(graph[name], tables[name], hyper[name], unseen, start.model[name].tauMatched);
+    return kept.length > 0 ? Object.freeze({ ...fitted, draws: kept }) : fitted;
+  };
   const seconds = (performance.now() - startedAt) / 1000;
   const { chains, draws, warmup, scalars } = posterior;
   const converged = posterior.drawsNeeded === null;

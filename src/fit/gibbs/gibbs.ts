@@ -39,6 +39,8 @@ export interface GibbsOptions extends TaskOptions {
   readonly seed?: number;
   /** Pairs [user, item, …] whose rates are recorded. */
   readonly pairs?: Uint32Array;
+  /** The number of draws of the tables that are kept, of all chains together. Default 0. */
+  readonly keep?: number;
 }
 
 /** The sampled posterior of one side: means, and variances of the weights. */
@@ -50,6 +52,8 @@ export interface PosteriorSide {
   readonly countMean: Float64Array;
   /** Mean mass of the unseen atoms per feature. */
   readonly unseen: Float64Array;
+  /** The kept draws, one after the other: rows × features each, of weight × feature. */
+  readonly draws: Float32Array;
 }
 
 /** The result of the exact sampler: the chains of the scalars, and the means of the tables. */
@@ -71,18 +75,19 @@ export interface GibbsPosterior {
 /** Samples the posterior of weights, features, counts and unseen atoms. The same seed gives the same draws. */
 export async function gibbsPosterior(graph: BipartiteGraph, options: GibbsOptions): Promise<GibbsPosterior> {
   const { chains = 4, warmup = 500, draws = 500, seed = 1, pairs = new Uint32Array(0) } = options;
-  const { mostDraws = draws } = options;
+  const { mostDraws = draws, keep: keptDraws = 0 } = options;
   if (draws < LEAST_DRAWS) {
     throw new InputError(
       `${draws} draws: the sampler needs at least ${LEAST_DRAWS} to tell whether its chains agree`,
     );
   }
   checkSmall(graph);
+  checkKept(graph, options);
   const problem = { graph: withoutIds(graph), features: options.features, hyper: options.hyper };
-  let tasks = Array.from(
-    { length: chains },
-    (_, chain): ChainTask => ({ problem, start: options.start, seed, chain, warmup, draws, pairs }),
-  );
+  let tasks = Array.from({ length: chains }, (_, chain): ChainTask => {
+    const keep = Math.floor((keptDraws * (chain + 1)) / chains) - Math.floor((keptDraws * chain) / chains);
+    return { problem, start: options.start, seed, chain, warmup, draws, pairs, keep };
+  });
   const pool = await createPool(CHAINS, threadCount(options.threads, chains));
   try {
     for (let round = 1, discarded = warmup; ; round++) {
@@ -117,6 +122,23 @@ export function checkSmall(graph: BipartiteGraph): void {
   );
 }
 
+/** Bytes of the kept draws. */
+const MOST_KEPT = 2 ** 30;
+
+function checkKept(
+  { users, items }: BipartiteGraph,
+  { keep = 0, draws = 500, chains = 4, features }: GibbsOptions,
+): void {
+  if (keep > chains * draws) {
+    throw new InputError(
+      `${keep} draws to keep, and ${chains} chains have ${chains * draws}; keep fewer, or draw more`,
+    );
+  }
+  const bytes = 4 * features * (users.count + items.count);
+  if (keep * bytes <= MOST_KEPT) return;
+  throw new InputError(`${keep} draws take more than 1 GiB; keep at most ${Math.floor(MOST_KEPT / bytes)}`);
+}
+
 /** The graph without ids, which cannot be sent to workers and which the sampler does not need. */
 function withoutIds(graph: BipartiteGraph): BipartiteGraph {
   const bare = (side: BipartiteGraph['users']) =>
@@ -143,6 +165,7 @@ function summarize(results: readonly ChainResult[], warmup: number, draws: numbe
       activityMean: mean('activities'),
       countMean: mean('counts'),
       unseen: mean('unseen'),
+      draws: joined(results.flatMap(({ kept }) => kept.map((draw) => draw[name]))),
     };
   };
   const [mean, variance] = meanAndVariance(
@@ -173,6 +196,16 @@ function drawsNeeded(scalars: GibbsPosterior['scalars'], draws: number): number 
   const needed = (draws * excess) / (LARGEST_R_HAT ** 2 - 1);
   const unit = 10 ** Math.floor(Math.log10(needed) - 1);
   return Math.ceil(needed / unit) * unit;
+}
+
+function joined(parts: readonly Float32Array[]): Float32Array {
+  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 function add(parts: readonly Float64Array[]): Float64Array {

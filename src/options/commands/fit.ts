@@ -143,6 +143,17 @@ const RANKING = {
   }),
 };
 
+const GIBBS = {
+  ...BOUND,
+  keepDraws: whole({
+    min: 0,
+    max: 10_000,
+    default: 0,
+    meaning: 'draws of all rates to keep in the model',
+    details: 'They give intervals of single rates: rateInterval in the library.',
+  }),
+};
+
 /** The methods and their options. */
 export const METHODS = {
   /** Coordinate ascent of the evidence bound: for checks, draws and evidence. */
@@ -150,7 +161,7 @@ export const METHODS = {
   /** Cross-fitted, for recommending; it has no bound. */
   ranking: RANKING,
   /** The exact sampler, for small data. */
-  gibbs: BOUND,
+  gibbs: GIBBS,
 } as const satisfies Record<string, Declaration>;
 export type Method = keyof typeof METHODS;
 export const METHOD_NAMES = Object.keys(METHODS) as Method[];
