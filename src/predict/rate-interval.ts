@@ -22,8 +22,10 @@ export interface RateInterval {
  * `keepDraws`.
  *
  * @example
- * const { model } = await fit(graph, { method: 'gibbs', features: 3, keepDraws: 200 });
- * const { low, high } = rateInterval(model, 'ann', 'tea');
+ * import { BipartiteGraph, fit, rateInterval } from 'graphex';
+ * const graph = BipartiteGraph.fromPairs([['ann', 'tea'], ['bob', 'milk'], ['bob', 'tea'], ['cleo', 'milk']]);
+ * const { model } = await fit(graph, { method: 'gibbs', features: 2, iterations: 100, keepDraws: 50 });
+ * console.log(rateInterval(model, 'ann', 'tea'));
  */
 export function rateInterval(
   { users, items, features: K }: PosteriorModel,

@@ -76,10 +76,12 @@ const VERBS: Readonly<Record<string, Verb>> = {
         model.users.hyper,
         model.items.hyper,
         model.provenance.iterations,
+        model.users.draws?.length,
       ];
     },
     changes: {
       features: [{ features: 3 }],
+      keepDraws: [{ keepDraws: 3 }],
       model: [{ model: 'dense' }],
       iterations: [{ iterations: 16 }],
       tolerance: [{ tolerance: 0.5 }, { iterations: 80 }],
