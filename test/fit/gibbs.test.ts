@@ -7,7 +7,7 @@ import { gibbsPosterior } from '../../src/fit/gibbs/gibbs.js';
 import type { PosteriorModel } from '../../src/fit/model.js';
 import { rateInterval } from '../../src/predict/rate-interval.js';
 import { simulate } from '../../src/process/poisson-model.js';
-import { posteriorRows, posteriorWords } from '../../src/report/words/sampler.js';
+import { posteriorRows, posteriorWords } from '../../src/report/terminal/posterior.js';
 import { split } from '../../src/sample/split.js';
 import { modelFileFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
 import { USERS_AND_ITEMS } from '../../src/text/sides.js';

@@ -22,9 +22,9 @@ import { engineWords } from '../words/engines.js';
 import { featureChoiceRows, featureChoiceWords } from '../words/feature-count.js';
 import { previousWords } from '../words/previous.js';
 import { readingWords } from '../words/reading.js';
-import { posteriorRows, posteriorWords } from '../words/sampler.js';
 import { sidePriorWords } from '../words/side-prior.js';
 import { evidenceWords } from '../words/sparsity.js';
+import { posteriorRows, posteriorWords } from './posterior.js';
 import { nextLine, textTable, wrap, wrapLines } from './text-table.js';
 
 const HYPER = ['sigma', 'size', 'tau', 'shape', 'rate'] as const;
