@@ -4,7 +4,8 @@ import type { SplitMethod } from '../options/names.js';
 
 /** The times of the edges of a split by time. */
 export interface SplitTimes {
-  readonly cut: number;
+  /** Method `time`: edges from this time on are the test part. */
+  readonly cut?: number | undefined;
   readonly train: Float64Array;
   readonly test: Float64Array;
 }
@@ -25,14 +26,17 @@ export interface Assignment {
 export interface Split {
   readonly method: SplitMethod;
   readonly seed: number;
-  /** Held-out fraction of the users (p), and of the items (q). For `edges` and `time`, testUsers is the fraction of edges. */
+  /**
+   * Held-out fraction of the users (p), and of the items (q). For `edges` and `time`, testUsers is the fraction of edges; `last`
+   * ignores both.
+   */
   readonly testUsers: number;
   readonly testItems: number;
   readonly train: BipartiteGraph;
   readonly foldIn: BipartiteGraph;
   readonly test: BipartiteGraph;
   readonly assignment: { readonly users: Assignment; readonly items: Assignment };
-  /** Method `time`: edges from this time on are the test part. Times follow the order of users.neighbors. */
+  /** Methods `time` and `last`: the times of the edges, in the order of users.neighbors. */
   readonly byTime?: SplitTimes | undefined;
   /** Fingerprint of the whole graph. */
   readonly fingerprint: string;

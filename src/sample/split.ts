@@ -1,5 +1,6 @@
 // Splits. `pq`: a random draw per user and per item cuts the graph in four; training users keep all their items. `edges`:
-// the naive uniform hold-out, for comparison; it prefers vertices of high degree. `time`: the latest edges are the test part.
+// the naive uniform hold-out, for comparison; it prefers vertices of high degree. `time`: the latest edges are the test part. `last`:
+// the last edges of each user are.
 
 import { InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
@@ -30,9 +31,18 @@ export interface SplitOptions extends OptionsOf<typeof SPLIT & typeof SPLIT_TIME
  * console.log(train.edges, foldIn.edges, test.edges);
  */
 export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split {
-  const { testUsers, testItems, method, seed, times } = withDefaults({ ...SPLIT, ...SPLIT_TIMES }, options);
+  const { testUsers, testItems, method, seed, times, last } = withDefaults(
+    { ...SPLIT, ...SPLIT_TIMES },
+    options,
+  );
   if (method !== 'pq' && options.testItems !== undefined) {
-    throw optionError`${option('testItems')} has no meaning with ${option('method')} ${method}: ${option('testUsers')} is the fraction of edges`;
+    throw optionError`${option('testItems')} has no meaning with ${option('method')} ${method}: only the method pq holds out items`;
+  }
+  if (method === 'last' && options.testUsers !== undefined) {
+    throw optionError`${option('testUsers')} has no meaning with ${option('method')} last: ${option('last')} is the number of edges of each user`;
+  }
+  if (method !== 'last' && last !== undefined) {
+    throw optionError`${option('last')} is for ${option('method')} last; leave it out, or split by it`;
   }
   checkTimes(graph, method, times);
   const random = randomStream(seed, STREAMS.split);
@@ -45,7 +55,8 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
     items.set(drawn.items);
     parts = splitByAssignment(graph, users, items);
   } else if (times) {
-    parts = cutByTime(graph, times, testUsers);
+    const late = method === 'last' ? lastOfUsers(graph, times, last ?? 1) : undefined;
+    parts = late ? partsByTime(graph, times, late) : cutByTime(graph, times, testUsers);
   } else {
     const heldOut = drawAssignment(graph.edges, testUsers, random.derive(2));
     parts = {
@@ -121,25 +132,48 @@ function cutByTime(
 ): Pick<Split, 'train' | 'foldIn' | 'test' | 'byTime'> {
   const cut = times.slice().sort()[Math.floor((1 - fraction) * times.length)];
   const late = Uint8Array.from(times, (time) => (time >= cut ? 1 : 0));
+  return partsByTime(graph, times, late, cut);
+}
+
+/** The parts of edges marked 1 (test) and 0 (training), with their times. */
+function partsByTime(
+  graph: BipartiteGraph,
+  times: Float64Array,
+  late: Uint8Array,
+  cut?: number,
+): Pick<Split, 'train' | 'foldIn' | 'test' | 'byTime'> {
   return {
     train: selectEdges(graph, late, 0),
     foldIn: selectEdges(graph, late, NO_EDGE),
     test: selectEdges(graph, late, 1),
     byTime: Object.freeze({
-      cut,
-      train: times.filter((time) => time < cut),
-      test: times.filter((time) => time >= cut),
+      ...(cut !== undefined && { cut }),
+      train: times.filter((_, e) => late[e] === 0),
+      test: times.filter((_, e) => late[e] === 1),
     }),
   };
 }
 
+/** Marks the last `count` edges of each user who has more; of edges at the same time, those of the last items. */
+function lastOfUsers({ users }: BipartiteGraph, times: Float64Array, count: number): Uint8Array {
+  const late = new Uint8Array(times.length);
+  for (let u = 0; u < users.count; u++) {
+    const size = users.offsets[u + 1] - users.offsets[u];
+    if (size <= count) continue;
+    const own = Array.from({ length: size }, (_, e) => users.offsets[u] + e);
+    own.sort((a, b) => times[b] - times[a] || b - a);
+    for (const edge of own.slice(0, count)) late[edge] = 1;
+  }
+  return late;
+}
+
 function checkTimes(graph: BipartiteGraph, method: SplitMethod, times: Float64Array | undefined): void {
-  if (method !== 'time') {
+  if (method !== 'time' && method !== 'last') {
     if (times === undefined) return;
-    throw optionError`${option('times')} are for ${option('method')} time; leave them out, or split by time`;
+    throw optionError`${option('times')} are for ${option('method')} time and last; leave them out, or split by time`;
   }
   if (times === undefined)
-    throw optionError`${option('method')} time needs the time of each edge: give ${option('times')}`;
+    throw optionError`${option('method')} ${method} needs the time of each edge: give ${option('times')}`;
   if (times.length !== graph.edges) {
     throw optionError`${option('times')}: ${times.length} times for ${graph.edges} edges; give one for each`;
   }

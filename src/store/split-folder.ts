@@ -105,7 +105,7 @@ export async function saveSplit(
     format: FORMAT.format,
     version: FORMAT.version,
     ...{ method, seed, testUsers, testItems },
-    ...(byTime && { cut: byTime.cut }),
+    ...(byTime?.cut !== undefined && { cut: byTime.cut }),
     multigraph: split.train.multigraph,
     ids: { users: assignment.users.ids.kind, items: assignment.items.ids.kind },
     fingerprint: split.fingerprint,
@@ -156,9 +156,9 @@ export async function loadSplit(folder: string, options: TaskOptions = {}): Prom
   const test = await loadPart(folder, 'test', document, options);
   const { cut, method, seed, testUsers, testItems } = document;
   const byTime =
-    cut === undefined || !train.times || !test.times
-      ? undefined
-      : Object.freeze({ cut, train: train.times, test: test.times });
+    train.times && test.times
+      ? Object.freeze({ ...(cut !== undefined && { cut }), train: train.times, test: test.times })
+      : undefined;
   return Object.freeze({
     ...{ method, seed, testUsers, testItems },
     ...{ train: train.graph, foldIn: foldIn.graph, test: test.graph },
@@ -204,7 +204,7 @@ async function loadPart(
   options: TaskOptions,
 ): Promise<{ readonly graph: BipartiteGraph; readonly times: Float64Array | undefined }> {
   const path = join(folder, `${SPLIT_PARTS[part]}.parquet`);
-  const { multigraph, ids, cut } = document;
+  const { multigraph, ids, cut, method } = document;
   const expected = document.parts[part];
   let graph: BipartiteGraph;
   let times: Float64Array | undefined;
@@ -213,7 +213,7 @@ async function loadPart(
     const kind = (side: SideName) => (ids[side] === 'text' ? 'text' : 'dictionary');
     const columns = { users: 'user', items: 'item', ...(multigraph ? { count: 'count' } : {}) };
     const kinds = { users: kind('users'), items: kind('items') } as const;
-    const value = cut === undefined ? undefined : TIMES;
+    const value = cut === undefined && method !== 'last' ? undefined : TIMES;
     const reading = { ...options, ...columns, multigraph, value };
     const read = await readParquet(path, reading, undefined, kinds);
     graph = read.graph;

@@ -36,7 +36,7 @@ describe('a split by time', () => {
       times: values,
     });
     expect([method, foldIn.edges, train.edges + test.edges]).toEqual(['time', 0, graph.edges]);
-    expect(Math.max(...byTime!.train)).toBeLessThan(byTime!.cut);
+    expect(Math.max(...byTime!.train)).toBeLessThan(byTime!.cut!);
     expect(Math.min(...byTime!.test)).toBe(byTime!.cut);
     expect([byTime!.train.length, byTime!.test.length]).toEqual([train.edges, test.edges]);
     expect(test.edges / graph.edges).toBeGreaterThanOrEqual(0.25);
@@ -61,12 +61,38 @@ describe('a split by time', () => {
     expect(checks.find(({ name }) => /time/i.test(name))).toMatchObject({ verdict: 'fine' });
   });
 
+  it('by the last edges of each user tests on these alone, and comes back from its folder', async () => {
+    const { graph, values } = await read();
+    const made = split(graph, { method: 'last', last: 3, times: values });
+    const { train, test, byTime } = made;
+    const timesOf = (part: typeof graph, times: Float64Array, id: string) => {
+      const u = part.users.ids.find(id);
+      return u < 0 ? [] : [...times.subarray(part.users.offsets[u], part.users.offsets[u + 1])];
+    };
+    for (let u = 0; u < graph.users.count; u++) {
+      const id = graph.users.ids.at(u);
+      const all = timesOf(graph, values!, id).sort((a, b) => a - b);
+      const tested = timesOf(test, byTime!.test, id).sort((a, b) => a - b);
+      expect(tested).toEqual(all.length > 3 ? all.slice(-3) : []);
+      expect(timesOf(train, byTime!.train, id)).toHaveLength(all.length - tested.length);
+    }
+    await saveSplit(at('last'), made);
+    expect((await loadSplit(at('last'))).byTime).toEqual(byTime);
+    const { test: one } = split(graph, { method: 'last', times: values });
+    expect(one.edges).toBeLessThan(test.edges / 2);
+    expect(() => split(graph, { method: 'last' })).toThrow(/method last needs the time of each edge/);
+    expect(() => split(graph, { last: 2 })).toThrow(/last is for method last/);
+    expect(() => split(graph, { method: 'last', testUsers: 0.1, times: values })).toThrow(
+      /testUsers has no meaning with method last/,
+    );
+  });
+
   it('wants a finite time for each edge, and takes no fraction of items', async () => {
     const { graph, values } = await read();
     expect(() => split(graph, { method: 'time' })).toThrow(
       /method time needs the time of each edge: give times/,
     );
-    expect(() => split(graph, { times: values })).toThrow(/times are for method time/);
+    expect(() => split(graph, { times: values })).toThrow(/times are for method time and last/);
     expect(() => split(graph, { method: 'time', times: values.subarray(1) })).toThrow(
       /times for \d+ edges; give one for each/,
     );
@@ -102,7 +128,7 @@ describe('a split by time', () => {
     expect(audit.checks.some(({ name }: { name: string }) => /time/i.test(name))).toBe(true);
     for (const [args, says] of [
       [['--method', 'time'], /--method time: it needs the column of the times, as in --time timestamp/],
-      [['--time', 'when'], /--time when: only --method time uses times/],
+      [['--time', 'when'], /--time when: only --method time and last use times/],
       [['--method', 'time', '--time', 'item'], /"item" holds ids and cannot be --time too/],
     ] as const) {
       const { status, stderr } = await graphex('split', table, ...args, '-o', at('no'));

@@ -31,6 +31,7 @@ export function register(program: Command): void {
   addOptions(command, [
     'graphex split ratings.csv -o split --test-users 0.2 --test-items 0.2',
     'graphex split ratings.csv --method time --time timestamp --test-users 0.1 -o split',
+    'graphex split ratings.csv --method last --time timestamp -o split',
     'graphex split shards/ -o split/',
   ]);
   command.action((given: string[]) =>
@@ -69,9 +70,9 @@ export function register(program: Command): void {
           ...extra,
           method,
           seed,
-          testUsers,
+          ...(method !== 'last' && { testUsers }),
           ...(method === 'pq' ? { testItems } : {}),
-          ...(parts.byTime && { cut: parts.byTime.cut }),
+          ...(parts.byTime?.cut !== undefined && { cut: parts.byTime.cut }),
           train: sizes(parts.train),
           foldin: sizes(parts.foldIn),
           test: sizes(parts.test),
@@ -153,11 +154,12 @@ function refuseReading(source: string, given: object): void {
 }
 
 function checkTime(method: SplitMethod | undefined, time: string | number | undefined): void {
-  if (method === 'time' && time === undefined) {
-    throw optionError`${option('method')} time: it needs the column of the times, as in ${option('time')} timestamp`;
+  const needed = method === 'time' || method === 'last';
+  if (needed && time === undefined) {
+    throw optionError`${option('method')} ${method}: it needs the column of the times, as in ${option('time')} timestamp`;
   }
-  if (method !== 'time' && time !== undefined) {
-    throw optionError`${option('time')} ${time}: only ${option('method')} time uses times; add it, or leave this out`;
+  if (!needed && time !== undefined) {
+    throw optionError`${option('time')} ${time}: only ${option('method')} time and last use times; add one of them, or leave this out`;
   }
 }
 

@@ -1,6 +1,6 @@
 // Options of `graphex split` and of `split`.
 
-import { decimal, oneOf, output } from '../declare.js';
+import { decimal, oneOf, output, whole } from '../declare.js';
 import { SPLIT_METHODS } from '../names.js';
 import { FORCE, SEED } from '../shared.js';
 import { TIME } from './forecast.js';
@@ -22,9 +22,15 @@ export const SPLIT = {
   method: oneOf(SPLIT_METHODS, {
     default: 'pq',
     common: true,
-    meaning: 'pq, edges or time',
+    meaning: 'pq, edges, time or last',
     details:
-      'pq samples users and items and is unbiased. edges holds out edges at random, for comparison. time holds out the latest edges.',
+      'pq samples users and items and is unbiased. edges holds out edges at random, for comparison. time holds out the latest edges, last the last edges of each user.',
+  }),
+  last: whole({
+    min: 1,
+    argument: 'n',
+    meaning: 'number of last edges of each user to test on, with the method last (default: 1)',
+    details: 'Users who have no more edges than that stay in training.',
   }),
   ...SEED,
 };
