@@ -23,7 +23,7 @@ function scalarName(scalar: GibbsScalar, { users, items }: SideNames): string {
 export function posteriorRows({ scalars }: GibbsPosterior, names: SideNames): string[][] {
   const number = (x: number) => (Math.abs(x) >= 1000 ? grouped(Math.round(x)) : short(x));
   return [
-    ['posterior', 'mean', 'sd', '5 %', '95 %', 'R-hat', 'effective draws'],
+    ['posterior', 'mean', 'sd', '5 %', '95 %', 'R-hat', 'eff. draws'],
     ...Object.entries(scalars).map(([scalar, summary]) => [
       scalarName(scalar as GibbsScalar, names),
       ...[summary.mean, summary.standardDeviation, summary.interval.low, summary.interval.high].map(number),
