@@ -72,6 +72,7 @@ export async function openEventStore(path: string, options: StoreOptions = {}): 
   let opened: Opened | undefined = await open(path, options.seed);
   let failure: string | undefined;
   let triedAt = -Infinity;
+  let exporting: Connection | undefined;
   let closed = false;
 
   async function database(): Promise<Opened> {
@@ -104,6 +105,8 @@ export async function openEventStore(path: string, options: StoreOptions = {}): 
       return result;
     } catch (cause) {
       if (opened === at) opened = undefined;
+      exporting?.interrupt();
+      at.reader.interrupt();
       closeQuietly(at);
       throw failed(cause);
     }
@@ -190,6 +193,7 @@ export async function openEventStore(path: string, options: StoreOptions = {}): 
       const { instance } = await database();
       // A connection of its own: histories are read meanwhile.
       const connection = await instance.connect();
+      exporting = connection;
       try {
         await connection.run(
           `COPY (SELECT "user", item, greatest(1, round(sum(weight)))::BIGINT AS weight, max(epoch_ms(time)) AS time
@@ -200,6 +204,7 @@ export async function openEventStore(path: string, options: StoreOptions = {}): 
       } catch (cause) {
         throw new StoreError(inWords(path, cause));
       } finally {
+        exporting = undefined;
         connection.closeSync();
       }
     },
@@ -231,7 +236,9 @@ async function open(path: string, seed: StoreOptions['seed']): Promise<Opened> {
   const duckdb = await loadDuckDb(`${path} is kept by DuckDB`);
   let instance: Instance | undefined;
   try {
-    instance = await duckdb.DuckDBInstance.create(path, {
+    // From the cache: a broken instance that a query still uses must not be alive beside a new one, because it would
+    // remove the log of the new one when it ends.
+    instance = await duckdb.DuckDBInstance.fromCache(resolve(path), {
       ...CLOSED_SETTINGS,
       // Recommendations need the cores.
       threads: '1',

@@ -6,6 +6,8 @@ import { InputError } from '../../errors.js';
 export interface DuckDb {
   readonly DuckDBInstance: {
     create(path: string, settings: Readonly<Record<string, string>>): Promise<Instance>;
+    /** The instance that this process has open, or a new one. */
+    fromCache(path: string, settings: Readonly<Record<string, string>>): Promise<Instance>;
   };
   readonly StatementType: { readonly SELECT: number };
 }

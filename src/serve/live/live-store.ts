@@ -120,7 +120,7 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
       // Answers go on from the model alone.
       failures++;
       onFailure(error instanceof Error ? error.message : String(error));
-      return users.map(() => undefined);
+      return users.map(() => ({ items: [], weights: [] }));
     }
   };
 

@@ -1,0 +1,221 @@
+// A soak of a living service: events, recommendations and refits; two kills of a refit, one of the server, one full disk.
+//
+//   npm run build && node scripts/run-ts.js bench/soak.ts [minutes, default 30] [recommendations a second] [events a second]
+//
+// Proved at the end: every acknowledged event is in the store once, and no answer was other than 2xx, 429 and 503.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEventStore } from '../src/events/event-store.js';
+import { fit } from '../src/fit/fit.js';
+import { randomStream } from '../src/math/random.js';
+import { simulate } from '../src/process/poisson-model.js';
+import { loadModel, saveModel } from '../src/store/model-file.js';
+
+const minutes = Number(process.argv[2] ?? 30);
+const rate = Number(process.argv[3] ?? 50);
+const eventRate = Number(process.argv[4] ?? 1000);
+const BATCH = 100;
+const USERS = 2000;
+/** Refits in the whole run. */
+const REFITS = 15;
+const print = (text: string) => process.stdout.write(`${text}\n`);
+const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+const folder = mkdtempSync(join(tmpdir(), 'graphex-soak-'));
+const path = join(folder, 'model.safetensors');
+const store = join(folder, 'events.duckdb');
+const port = 20_000 + (process.pid % 20_000);
+const url = `http://127.0.0.1:${port}`;
+const random = randomStream(11, 1);
+const statuses: Record<string, number> = {};
+const acknowledged = new Set<string>();
+const memory: { readonly minute: number; readonly megabytes: number }[] = [];
+let unreachable = 0;
+let over = false;
+let items: string[] = [];
+let server: ChildProcess | undefined;
+
+async function startServer(): Promise<void> {
+  const every = `${Math.max(10, Math.round((60 * minutes) / REFITS))}s`;
+  const command = [
+    'bin/graphex.js',
+    'serve',
+    path,
+    '--port',
+    String(port),
+    '--store',
+    store,
+    '--refit',
+    every,
+    '--quiet',
+  ];
+  server = spawn('bash', ['-c', `trap "" XFSZ; exec ${process.execPath} ${command.join(' ')}`], {
+    stdio: 'ignore',
+  });
+  for (let i = 0; i < 600; i++) {
+    if (
+      await fetch(`${url}/health/ready`).then(
+        (answer) => answer.ok,
+        () => false,
+      )
+    )
+      return;
+    await sleep(100);
+  }
+  throw new Error('the server does not start');
+}
+
+async function ask(where: string, body?: unknown): Promise<{ status: number; body: never } | undefined> {
+  try {
+    const answer = await fetch(`${url}${where}`, {
+      ...(body !== undefined && {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
+      }),
+    });
+    const json = (await answer.json()) as never;
+    statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+    return { status: answer.status, body: json };
+  } catch {
+    // While the server is killed and starts again.
+    unreachable++;
+    return undefined;
+  }
+}
+
+/** Calls `work` at a rate, whether or not the calls before have ended. */
+async function paced(perSecond: number, work: (at: number) => Promise<void>): Promise<void> {
+  const open = new Set<Promise<void>>();
+  const began = performance.now();
+  for (let at = 0; !over; at++) {
+    const wait = began + (1000 * at) / perSecond - performance.now();
+    if (wait > 0) await sleep(wait);
+    while (open.size > 64) await Promise.race(open);
+    const one: Promise<void> = work(at).finally(() => open.delete(one));
+    open.add(one);
+  }
+  await Promise.all(open);
+}
+
+const user = () => `soak ${random.below(USERS)}`;
+
+async function postEvents(at: number): Promise<void> {
+  const events = Array.from({ length: BATCH }, (_, i) => ({
+    user: user(),
+    item: items[random.below(items.length)],
+    id: `${at} ${i}`,
+  }));
+  const answer = await ask('/v1/events', events);
+  if (answer?.status === 202) for (const { id } of events) acknowledged.add(id);
+}
+
+async function recommend(): Promise<void> {
+  await ask('/v1/recommend', { user: user(), n: 20 });
+}
+
+async function watchMemory(): Promise<void> {
+  const began = performance.now();
+  while (!over) {
+    const text = await fetch(`${url}/metrics`).then(
+      (answer) => answer.text(),
+      () => '',
+    );
+    const bytes = Number(/^process_resident_memory_bytes (\d+)/m.exec(text)?.[1]);
+    if (bytes > 0) memory.push({ minute: (performance.now() - began) / 60_000, megabytes: bytes / 2 ** 20 });
+    await sleep(2000);
+  }
+}
+
+async function killRefit(): Promise<string> {
+  await ask('/v1/refit', {});
+  for (let i = 0; i < 200; i++) {
+    const answer = await ask('/v1/models');
+    const pid = (answer?.body as { refit?: { process?: number } } | undefined)?.refit?.process;
+    if (pid !== undefined) {
+      process.kill(pid, 'SIGKILL');
+      return `killed the refit ${pid}`;
+    }
+    await sleep(50);
+  }
+  return 'no refit was running';
+}
+
+const faults: readonly [share: number, fault: () => Promise<string>][] = [
+  [0.2, killRefit],
+  [
+    0.4,
+    async () => {
+      server?.kill('SIGKILL');
+      await sleep(500);
+      await startServer();
+      return 'killed the server and started it again';
+    },
+  ],
+  [
+    0.6,
+    async () => {
+      const limit = (bytes: string) =>
+        spawnSync('prlimit', ['--pid', String(server?.pid), `--fsize=${bytes}:unlimited`]);
+      limit('1');
+      await sleep(5000);
+      limit('unlimited');
+      return 'the disk was full for 5 s';
+    },
+  ],
+  [0.8, killRefit],
+];
+
+try {
+  const side = { sigma: 0.3, tau: 1, shape: 0.3, rate: 0.3, size: 200 };
+  const { graph } = await simulate({ users: side, items: side, features: 8, seed: 1 });
+  await saveModel(path, (await fit(graph, { method: 'ranking', iterations: 10 })).model);
+  const model = await loadModel(path);
+  items = Array.from({ length: model.items.count }, (_, i) => model.items.ids.at(i));
+  print(`${cpus()[0].model}, ${cpus().length} cores, Node ${process.version}`);
+  print(`${minutes} minutes, ${rate} recommendations/s, ${eventRate} events/s, ${items.length} items`);
+  await startServer();
+  const work = [paced(rate, recommend), paced(eventRate / BATCH, postEvents), watchMemory()];
+  const began = performance.now();
+  for (const [share, fault] of faults) {
+    await sleep(Math.max(0, began + share * 60_000 * minutes - performance.now()));
+    print(`minute ${((performance.now() - began) / 60_000).toFixed(1)}: ${await fault()}`);
+  }
+  await sleep(Math.max(0, began + 60_000 * minutes - performance.now()));
+  const { body } = (await ask('/v1/models')) as { body: { generations: readonly { accepted: boolean }[] } };
+  over = true;
+  await Promise.all(work);
+  server?.kill('SIGTERM');
+  await new Promise((resolve) => server?.once('exit', resolve));
+
+  const opened = await openEventStore(store);
+  const found = new Map<string, number>();
+  for (let u = 0; u < USERS; u++) {
+    for (const { id = '' } of await opened.eventsOf(`soak ${u}`, 10_000_000))
+      found.set(id, (found.get(id) ?? 0) + 1);
+  }
+  await opened.close();
+  const lost = [...acknowledged].filter((id) => !found.has(id)).length;
+  const twice = [...found.values()].filter((times) => times > 1).length;
+  const wrong = Object.keys(statuses).filter((status) => !/^(2\d\d|429|503)$/.test(status));
+  print(`answers ${JSON.stringify(statuses)}; ${unreachable} while the server was down`);
+  print(
+    `refits ${body.generations.length}, ${body.generations.filter(({ accepted }) => accepted).length} took over`,
+  );
+  print(`events acknowledged ${acknowledged.size}, lost ${lost}, stored twice ${twice}`);
+  const third = memory.slice(-Math.ceil(memory.length / 6));
+  const early = memory.slice(Math.floor(memory.length / 2), Math.floor(memory.length / 2) + third.length);
+  const mean = (list: typeof memory) => list.reduce((sum, { megabytes }) => sum + megabytes, 0) / list.length;
+  print(
+    `memory ${mean(early).toFixed(0)} MiB after half of the time, ${mean(third).toFixed(0)} MiB at the end`,
+  );
+  if (lost > 0 || twice > 0 || wrong.length > 0)
+    throw new Error(`the service broke its word: ${lost}, ${twice}, ${wrong}`);
+} finally {
+  over = true;
+  server?.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+}
