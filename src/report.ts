@@ -1,6 +1,6 @@
 // `graphex/report`: charts, pages and sentences from results, and the types that results are made of.
 
-export type { ContentScores } from './attributes/content-scores.js';
+export type { ContentScores, ContentSettings } from './attributes/content-scores.js';
 export type { ColumnKind, InfoColumn, ModelInfo, SideInfo } from './attributes/info.js';
 // Forecast and audit
 export type { PartSize } from './audit/audit.js';

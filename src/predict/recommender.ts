@@ -6,6 +6,7 @@ import { createSharedAttributes } from '../attributes/shared-attributes.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { type Model, needModel } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
+import { once } from '../math/once.js';
 import { withDefaults } from '../options/check-options.js';
 import { LIST } from '../options/commands/similar.js';
 import type { OptionsOf } from '../options/declare.js';
@@ -26,7 +27,6 @@ import type {
   UserQuery,
 } from './recommend.js';
 import { createModelScorer } from './scoring/model-scorer.js';
-import { once } from './scoring/once.js';
 import { createSimilarity, type SimilarItem } from './similar.js';
 import { knownItem, knownItems, type ResolvedUser, resolveUser } from './user-query.js';
 

@@ -6,13 +6,13 @@ import { attributeVectors, createNeighbourSearch } from '../attributes/similarit
 import { InputError } from '../errors.js';
 import type { Model, SeenItems } from '../fit/model.js';
 import { lowerBound } from '../math/csr.js';
+import { once } from '../math/once.js';
 import { largest } from '../math/select.js';
 import type { LIST } from '../options/commands/similar.js';
 import type { OptionsOf } from '../options/declare.js';
 import { addWeights } from '../topn/query.js';
 import { createRecommender } from './recommender.js';
 import type { MemberScorer } from './scoring/member-scorer.js';
-import { once } from './scoring/once.js';
 
 /** An item and how similar it is. */
 export interface SimilarItem {

@@ -1,7 +1,7 @@
 // Titles of items: answers show them, and requests may use them instead of ids.
 
 import type { VertexIds } from '../graph/ids.js';
-import { once } from './scoring/once.js';
+import { once } from '../math/once.js';
 import { createSearchIndex } from './search-index.js';
 
 /** The item of an id or a title, or why there is none. */

@@ -5,7 +5,7 @@ import { OpenAPIHono, type z } from '@hono/zod-openapi';
 import type { Context, Next } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { InputError } from '../errors.js';
-import { once } from '../predict/scoring/once.js';
+import { once } from '../math/once.js';
 import { VERSION } from '../version.js';
 import { createRateLimit, type Key, type KeyRing, type RateLimit } from './access.js';
 import { listSizes, refuseCostly, tooSlow } from './cost.js';

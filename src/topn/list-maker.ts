@@ -3,6 +3,7 @@
 
 import { throwIfAborted } from '../errors.js';
 import { createCounter, inSharedMemory } from '../math/memory.js';
+import { once } from '../math/once.js';
 import { createPool, threadCount, type WorkerPool } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { Heap } from '../wasm/heap.js';
@@ -195,12 +196,4 @@ function checkOpen(closed: boolean): void {
 
 function rankQuery({ excluded }: ListQuery, candidates: number, listed: number): RankQuery {
   return { candidates, views: [], excluded, depth: listed, top: listed };
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }

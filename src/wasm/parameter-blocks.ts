@@ -78,5 +78,3 @@ export const UNIT = block({
   pieces: 'u32',
   mass: 'u32',
 });
-
-export type JobValues = Values<(typeof JOB)['fields']>;

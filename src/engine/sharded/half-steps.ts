@@ -31,8 +31,6 @@ import {
 /** Counts copied at a time. */
 const PIECE = 1 << 20;
 
-export type HalfSteps = ReturnType<typeof createHalfSteps>;
-
 export function createHalfSteps(local: CountingEngine, communicator: Communicator, { sumShards }: Exchange) {
   const { size } = communicator;
   /** Counts of whole tables, kept between half-steps, and the largest sum, which sets their scale. */

@@ -2,9 +2,9 @@
 
 import { type Model, needPosterior } from '../../fit/model.js';
 import { type Titles, titleList } from '../../ingest/title-table.js';
+import { once } from '../../math/once.js';
 import { type DescribedFeature, modelFeatures } from '../../predict/features.js';
 import { mapItems } from '../../predict/map/item-map.js';
-import { once } from '../../predict/scoring/once.js';
 import { createSearchIndex, type SearchIndex } from '../../predict/search-index.js';
 import { packNames } from '../map/packed-names.js';
 import type { Api, FoundItems, ItemMap, NearItem } from '../protocol.js';

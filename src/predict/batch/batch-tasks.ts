@@ -2,13 +2,13 @@
 
 import type { Model } from '../../fit/model.js';
 import { fromShared, type Transfer } from '../../graph/transfer.js';
+import { once } from '../../math/once.js';
 import { serveTasks } from '../../parallel/worker.js';
 import type { TopLists } from '../../topn/lists.js';
 import { type ExplainedList, type ExplainListOptions, explainLists } from '../explain/explain-lists.js';
 import type { UserQuery } from '../recommend.js';
 import { createRecommender } from '../recommender.js';
 import { createModelScorer, type UserScorer } from '../scoring/model-scorer.js';
-import { once } from '../scoring/once.js';
 import { excludedItems, type RowLists } from '../scoring/scorer.js';
 import { ownItems, type ResolvedUser } from '../user-query.js';
 

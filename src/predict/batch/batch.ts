@@ -4,10 +4,10 @@
 
 import type { EngineName } from '../../engine/select.js';
 import { DeviceError, throwIfAborted } from '../../errors.js';
+import { once } from '../../math/once.js';
 import type { TaskOptions } from '../../progress.js';
 import type { Explanation } from '../explain/explain.js';
 import type { ModelScorer } from '../scoring/model-scorer.js';
-import { once } from '../scoring/once.js';
 import { excludedItems } from '../scoring/scorer.js';
 import type { ResolvedUser } from '../user-query.js';
 import {

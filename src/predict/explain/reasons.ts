@@ -3,9 +3,9 @@
 
 import type { SharedAttribute } from '../../attributes/shared-attributes.js';
 import type { Model } from '../../fit/model.js';
+import { once } from '../../math/once.js';
 import { createFeatureNames, hasFeatures } from '../features.js';
 import type { Recommendation, ScoreContribution } from '../recommend.js';
-import { once } from '../scoring/once.js';
 import type { ScoreParts } from './explain.js';
 
 /**

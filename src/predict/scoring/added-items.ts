@@ -3,11 +3,11 @@
 
 import type { Model } from '../../fit/model.js';
 import { allocate } from '../../math/memory.js';
+import { once } from '../../math/once.js';
 import { sumOfProducts } from '../../math/products.js';
 import type { SparseWeights } from '../../topn/query.js';
 import type { Explanation, OwnItems, ScoreParts } from '../explain/explain.js';
 import type { MemberScorer, UserFactors } from './member-scorer.js';
-import { once } from './once.js';
 
 export interface AddedItems {
   /** Items of the data; added items have the numbers from here on. */

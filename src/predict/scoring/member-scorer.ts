@@ -20,6 +20,7 @@ import {
   type PosteriorModel,
   type RankerMember,
 } from '../../fit/model.js';
+import { once } from '../../math/once.js';
 import { sumOfProducts } from '../../math/products.js';
 import {
   type Explanation,
@@ -28,7 +29,6 @@ import {
   type OwnItems,
   posteriorExplainer,
 } from '../explain/explain.js';
-import { once } from './once.js';
 
 type MemberOf<Kind extends FoldRule['kind']> = RankerMember & {
   readonly fold: { readonly kind: Kind };

@@ -4,6 +4,7 @@
 import type { ItemScores, Model, Ranker } from '../../fit/model.js';
 import { lowerBound } from '../../math/csr.js';
 import { allocate, inSharedMemory } from '../../math/memory.js';
+import { once } from '../../math/once.js';
 import type { TaskOptions } from '../../progress.js';
 import { createListMaker, type ListMaker, type ListQuery } from '../../topn/list-maker.js';
 import type { TopLists } from '../../topn/lists.js';
@@ -18,7 +19,6 @@ import {
   withAddedItems,
 } from './added-items.js';
 import { type MemberScorer, memberScorers, type UserFactors } from './member-scorer.js';
-import { once } from './once.js';
 import { type RowLists, rowLists, type Scorer, sumOfFactors } from './scorer.js';
 
 /** A user ready to be scored. */
