@@ -34,7 +34,7 @@ export type Schedule = readonly Phase[];
 const RELAXATION = 0.9;
 
 /** Exploring: this many times the features, until the likelihood changes by less than this, for these numbers of sweeps. */
-const EXPLORED_FEATURES = 1.2;
+const EXPLORED_FEATURES = 1.5;
 const EXPLORED_CHANGE = 1e-3;
 const EXPLORED_LEAST = 40;
 const EXPLORED_SHARE = 1 / 3;
