@@ -151,8 +151,17 @@ function getAscentState(
   };
 }
 
+/** Throws if version 0.2 kept the state: its schedule was not in the file, and this version cannot continue it. */
+function refuseOldSchedule(saved: unknown): void {
+  const state = saved as { readonly iteration?: unknown; readonly schedule?: unknown } | null;
+  if (typeof state === 'object' && state?.iteration !== undefined && state.schedule === undefined) {
+    throw new Error('an earlier version kept this state, and its schedule cannot be continued');
+  }
+}
+
 /** The saved state of a fit; an error names the field as `checkpoint.FIELD`. */
 export function parseLoopState(saved: unknown): LoopState {
+  refuseOldSchedule(saved);
   return loopState(z.object({ checkpoint: stateSchema }).parse({ checkpoint: saved }).checkpoint);
 }
 
@@ -182,6 +191,7 @@ function getRankingStates(
 ): Omit<RankingCheckpoint, 'origin'> {
   if (model.scores.kind !== 'factors') throw new Error('the model of the checkpoint has no factors');
   const { members } = model.scores;
+  refuseOldSchedule((saved as { readonly fits?: readonly unknown[] } | null)?.fits?.[0]);
   const { seed, fits, fromModel, blend } = fitsSchema.parse(saved);
   const underWay = fits.map(({ member, ...state }, n): RankingState => {
     const prefix = fitPrefix(n);
