@@ -1,6 +1,7 @@
 // Answers any number of requests to one model; what does not depend on the request is computed once.
 
 import { FEW_EDGES } from '../attributes/content-scores.js';
+import { filteredOut } from '../attributes/filter.js';
 import { catalogueOf } from '../attributes/info.js';
 import { createSharedAttributes } from '../attributes/shared-attributes.js';
 import { InputError, throwIfAborted } from '../errors.js';
@@ -76,6 +77,8 @@ export interface Recommender {
 /** How candidates are ranked; declared in options/library.ts. */
 export interface RankCandidatesOptions extends OptionsOf<typeof CANDIDATES> {}
 
+/** Items that filters leave out for the users who are listed together. */
+const FILTERED_AT_A_TIME = 2e6;
 /** Users of a stream that are listed together. */
 const BATCH = 512;
 
@@ -106,7 +109,10 @@ export function createRecommender(model: Model): Recommender {
   };
   const itemAt = (id: Id) => knownItem(model, id);
 
-  async function recommendMany(queries: readonly UserQuery[], options: RecommendOptions = {}) {
+  async function recommendMany(
+    queries: readonly UserQuery[],
+    options: RecommendOptions = {},
+  ): Promise<Recommendation[][]> {
     open();
     const settings = withDefaults({ ...RECOMMEND_LISTS, ...TASK }, options);
     const { n, includeSeen, explain, onUnknown, signal } = settings;
@@ -115,7 +121,18 @@ export function createRecommender(model: Model): Recommender {
       if (q % 64 === 0) throwIfAborted(signal);
       return resolveUser(model, query, q, { needSeen: !includeSeen, onUnknown });
     });
+    // The complement of a filter is one list for all users; few users are listed at a time if it is long.
+    const filtered = settings.filter === undefined ? undefined : filteredOut(model, settings.filter);
+    const most = Math.max(1, Math.floor(FILTERED_AT_A_TIME / Math.max(1, filtered?.length ?? 0)));
+    if (queries.length > most) {
+      const lists: Recommendation[][] = [];
+      for (let at = 0; at < queries.length; at += most) {
+        lists.push(...(await recommendMany(queries.slice(at, at + most), options)));
+      }
+      return lists;
+    }
     const forAll = knownItems(model, settings.exclude ?? []);
+    for (const item of filtered ?? []) forAll.push(item);
     const exclude = queries.map((query) =>
       query.exclude ? [...forAll, ...knownItems(model, query.exclude)] : forAll,
     );

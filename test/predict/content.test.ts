@@ -74,6 +74,21 @@ describe.each([
     expect(explanation!.attributes?.map(({ value }) => value)).toContain('Action');
   });
 
+  it('are listed if they fit a filter, as all others', async () => {
+    const list = await recommender.recommend(
+      { user: 'u0' },
+      { n: 40, filter: "genre = 'Romance' and author != 'b1'" },
+    );
+    expect(list.length).toBeGreaterThan(5);
+    expect(list.every(({ item }) => /b/.test(item) && item !== 'b1' && item !== 'b5')).toBe(true);
+    await expect(recommender.recommend({ user: 'u0' }, { filter: 'colour = 1' })).rejects.toThrow(
+      /filter, character 1: the model has no attribute colour; it has id, genre, author/,
+    );
+    await expect(plain.recommend({ user: 'u0' }, { filter: 'genre = 1' })).rejects.toThrow(
+      /stores no attributes/,
+    );
+  });
+
   it('may be liked, and have similar items', async () => {
     const [first] = await recommender.recommend({ likes: ['new-b0'] }, { n: 3 });
     expect(first.item).toMatch(/b\d/);

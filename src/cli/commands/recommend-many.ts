@@ -22,6 +22,7 @@ export interface ManyFlags {
   readonly output?: string | undefined;
   readonly force?: boolean | undefined;
   readonly n?: number | undefined;
+  readonly filter?: string | undefined;
   readonly includeSeen?: boolean | undefined;
   readonly explain?: boolean | undefined;
   readonly confidence?: boolean | undefined;
@@ -115,8 +116,18 @@ export async function listsToOutput(
     { model: own, askers }: AskedGroup,
   ): AsyncGenerator<UserList[]> {
     const together = flags.explain || flags.confidence ? EXPLAINED_TOGETHER : TOGETHER;
-    const { n, includeSeen, explain, confidence } = flags;
-    const settings = { n, includeSeen, explain, confidence, exclude, threads, signal, onUnknown: () => {} };
+    const { n, filter, includeSeen, explain, confidence } = flags;
+    const settings = {
+      n,
+      filter,
+      includeSeen,
+      explain,
+      confidence,
+      exclude,
+      threads,
+      signal,
+      onUnknown: () => {},
+    };
     const ask = (at: number) =>
       makeListings(recommender, own, askers.slice(at, at + together), titles, settings);
     let next = askers.length > 0 ? ask(0) : undefined;

@@ -113,9 +113,9 @@ async function run(path: string, values: Values, context: CommandContext) {
     for await (const { model: one, askers } of groups()) {
       const recommender = createRecommender(one);
       try {
-        const { n, includeSeen, explain, confidence } = values;
+        const { n, filter, includeSeen, explain, confidence } = values;
         const { threads, signal, onProgress } = context;
-        const asked = { n, includeSeen, explain, confidence, exclude, threads, signal, onProgress };
+        const asked = { n, filter, includeSeen, explain, confidence, exclude, threads, signal, onProgress };
         listings.push(...(await makeListings(recommender, one, askers, titles, asked)));
       } finally {
         await recommender.close();

@@ -19,6 +19,10 @@ export interface Cells {
   text(slot: number): string | undefined;
   /** NaN if the cell is not a number. */
   number(slot: number): number;
+  /** How many values the cell has, if cells may have several; a test holds if it holds for one of them. */
+  several?(slot: number): number;
+  /** Makes value `at` of the cell the one that is read. */
+  choose?(slot: number, at: number): void;
 }
 
 /** A column by its header name or its number (#3), and the position in the condition of its first mention. */
@@ -66,8 +70,8 @@ const COMPARISONS: Readonly<Record<string, readonly [(difference: number) => boo
 };
 
 /** Throws an InputError that shows the place of a syntax error. */
-export function parseCondition(text: string): Parsed {
-  return new Parser(text).whole();
+export function parseCondition(text: string, name = 'where'): Parsed {
+  return new Parser(text, name).whole();
 }
 
 class Parser {
@@ -76,8 +80,11 @@ class Parser {
   #next = 0;
   #depth = 0;
 
-  constructor(readonly text: string) {
-    this.#tokens = tokensOf(text);
+  constructor(
+    readonly text: string,
+    readonly name: string,
+  ) {
+    this.#tokens = tokensOf(text, name);
   }
 
   whole(): Parsed {
@@ -136,10 +143,10 @@ class Parser {
     if (this.#take('in')) return this.#in(column);
     if (this.#take('like')) {
       const pattern = this.#pattern();
-      return (cells) => {
+      return anyValue(slot, (cells) => {
         const text = cells.text(slot);
         return text === undefined ? UNKNOWN : isLike(text, pattern) ? TRUE : FALSE;
-      };
+      });
     }
     if (this.#take('between')) {
       const low = this.#operand('a value after between');
@@ -194,10 +201,10 @@ class Parser {
         values.map((value) => comparison('=', false, COMPARISONS['='][0], column, value)),
       );
     }
-    return (cells) => {
+    return anyValue(column.slot, (cells) => {
       const text = cells.text(column.slot);
       return text === undefined ? UNKNOWN : texts.has(text) ? TRUE : FALSE;
-    };
+    });
   }
 
   #pattern(): string {
@@ -274,7 +281,7 @@ class Parser {
   }
 
   #wrong(token: Token, problem: string) {
-    return wrong(this.text, token.at, problem);
+    return wrong(this.text, token.at, problem, this.name);
   }
 }
 
@@ -310,13 +317,33 @@ function comparison(
   column: Column,
   right: Operand,
 ): Test {
+  // Not equal means that none of several values is equal.
+  if (by === '!=' || by === '<>') {
+    return negated(comparison('=', false, COMPARISONS['='][0], column, right));
+  }
   const differenceOf = difference(column.slot, right);
-  return (cells) => {
+  return anyValue(column.slot, (cells) => {
     const found = differenceOf(cells);
     if (found === undefined) return UNKNOWN;
     if (typeof found === 'number') return holds(found) ? TRUE : FALSE;
     if (!ordered) return holds(Number.NaN) ? TRUE : FALSE;
     return `${column.label}: ${clip(found.text)} is no ${found.wanted}, so it cannot be compared by ${by}`;
+  });
+}
+
+/** The test of a cell of several values: true if it is true of one of them. */
+function anyValue(slot: number, test: Test): Test {
+  return (cells) => {
+    const several = cells.several?.(slot) ?? 1;
+    if (several <= 1) return test(cells);
+    let found: number | string = FALSE;
+    for (let at = 0; at < several && found !== TRUE; at++) {
+      cells.choose?.(slot, at);
+      const answer = test(cells);
+      if (answer !== FALSE) found = answer;
+    }
+    cells.choose?.(slot, 0);
+    return found;
   };
 }
 

@@ -29,7 +29,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 /** The tokens of the text; the last one marks the end. */
-export function tokensOf(text: string): Token[] {
+export function tokensOf(text: string, name = 'where'): Token[] {
   const tokens: Token[] = [];
   for (let at = 0; tokens.at(-1)?.kind !== 'end'; ) {
     TOKEN.lastIndex = at;
@@ -41,6 +41,7 @@ export function tokensOf(text: string): Token[] {
         text,
         start,
         REMEDIES[character] ?? `${shown(JSON.stringify(character))} means nothing here`,
+        name,
       );
     }
     at = TOKEN.lastIndex;
@@ -58,9 +59,9 @@ export function tokensOf(text: string): Token[] {
 const SHOWN = 30;
 
 /** An error message with the place in the condition, marked by ▸. */
-export function wrong(text: string, at: number, problem: string) {
+export function wrong(text: string, at: number, problem: string, name = 'where') {
   const before = text.slice(Math.max(0, at - SHOWN), at);
   const after = text.slice(at, at + SHOWN);
   const [more, rest] = [at > SHOWN ? '…' : '', at + SHOWN < text.length ? '…' : ''];
-  return optionError`${option('where')}, character ${at + 1}: ${problem} (${shown(`${more}${before}▸${after}${rest}`)})`;
+  return optionError`${option(name)}, character ${at + 1}: ${problem} (${shown(`${more}${before}▸${after}${rest}`)})`;
 }

@@ -2,7 +2,7 @@
 
 import { flag, input, output, repeated, text, whole } from '../declare.js';
 import { FORCE } from '../shared.js';
-import { ITEM_TITLES } from './similar.js';
+import { ITEM_FILTER, ITEM_TITLES } from './similar.js';
 
 /** Lists for one user or for many. */
 export const RECOMMEND = {
@@ -14,6 +14,7 @@ export const RECOMMEND = {
     common: true,
     meaning: 'number of items to list',
   }),
+  ...ITEM_FILTER,
   includeSeen: flag({ default: false, common: true, meaning: 'also list items that the user has' }),
   explain: flag({
     default: false,

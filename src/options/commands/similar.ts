@@ -3,6 +3,18 @@
 import { input, text, whole } from '../declare.js';
 
 /** Lists of items alone. */
+/** Which items may be listed. */
+export const ITEM_FILTER = {
+  filter: text({
+    otherwise: 'all',
+    argument: 'condition',
+    common: true,
+    meaning: 'items to list, as in "genre = \'Fantasy\' and year >= 1990"',
+    details:
+      'A condition on the attributes that the model stores. An item with several values needs one that fits.',
+  }),
+};
+
 export const LIST = {
   n: whole({
     min: 1,
