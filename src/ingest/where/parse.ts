@@ -11,6 +11,7 @@
 import { shown } from '../../text/untrusted.js';
 import { clip } from '../intake/columns.js';
 import { parseTime, timeOfCell } from '../intake/value-column.js';
+import { isLike } from './pattern.js';
 import { type Token, tokensOf, wrong } from './tokens.js';
 
 /** The cells of the current row, by the order in which the condition first names their columns. */
@@ -383,27 +384,4 @@ function difference(slot: number, right: Operand): (cells: Cells) => number | In
     if (typeof early === 'number' && typeof late === 'number') return early - late;
     return { text: typeof early === 'string' ? one : other, wanted: 'number or time' };
   };
-}
-
-/**
- * Whether the text matches the pattern, in which % stands for any characters and _ for one. It backtracks only to the last %, so the time
- * is at most the product of the two lengths.
- */
-function isLike(text: string, pattern: string): boolean {
-  let [t, p] = [0, 0];
-  let [afterAny, resume] = [-1, 0];
-  while (t < text.length) {
-    if (pattern[p] === '%') {
-      afterAny = ++p;
-      resume = t;
-    } else if (p < pattern.length && (pattern[p] === '_' || pattern[p] === text[t])) {
-      p++;
-      t++;
-    } else if (afterAny >= 0) {
-      p = afterAny;
-      t = ++resume;
-    } else return false;
-  }
-  while (pattern[p] === '%') p++;
-  return p === pattern.length;
 }
