@@ -7,6 +7,7 @@ import type { ContentScores } from './content-scores.js';
 
 /** How the values of a column become attributes. */
 export const COLUMN_KINDS = ['text', 'category', 'number'] as const;
+/** What a column holds. */
 export type ColumnKind = (typeof COLUMN_KINDS)[number];
 
 /** A column of the table, and the attributes that come from it. */
