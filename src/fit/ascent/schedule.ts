@@ -28,6 +28,7 @@ export interface Until {
   readonly least?: number | undefined;
 }
 
+/** The phases of a fit, in order. */
 export type Schedule = readonly Phase[];
 
 /** How far features are over-relaxed, until the bound falls once: then the rest of the phase is plain ascent. */
