@@ -246,7 +246,9 @@ describe('the command line', () => {
 
   test('no adapter: auto takes the cpu engine and says why', async () => {
     const { status, stdout } = await fitCommand(noDriver, '-k', '128', '--iterations', '5');
-    expect(stdout).toMatch(/engine .*; no GPU: (no GPU adapter was found|the package "webgpu")/);
+    expect(stdout.replace(/\s+/g, ' ')).toMatch(
+      /engine .*; no GPU: (no GPU adapter was found|the package "webgpu")/,
+    );
     expect(status).toBe(0);
   });
 

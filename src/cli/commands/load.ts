@@ -17,7 +17,7 @@ import { typedOptions } from '../flags.js';
 export function register(program: Command): void {
   const command = program
     .command('load')
-    .description('Tests a server under load: recommendations at a rate, and events beside them.')
+    .description('Tests a server under load, with recommendations and events at fixed rates.')
     .argument('<url>', 'address of the server, as in http://localhost:8080');
   addOptions(command, [
     'graphex load http://localhost:8080 --rate 500 --seconds 60',
