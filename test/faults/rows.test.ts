@@ -114,7 +114,7 @@ describe('rows that are bad', () => {
       const collector = new EdgeCollector('t.csv', {}, { add: () => kept++ });
       expect(() => {
         for (let line = 1; ; line++) collector.reject(line, 'the id is empty', text);
-      }).toThrow(/^t\.csv, line \d+: the id is empty\. By now more than \d+ .*bad, so reading stops/);
+      }).toThrow(/^t\.csv, line \d+: the id is empty\. So far more than \d+ .*bad, so reading stops/);
       return kept;
     };
     expect(fill(',')).toBe(MAX_REJECTS);

@@ -109,10 +109,12 @@ describe('graphex recommend --all-users', () => {
         at(name),
         '--quiet',
       );
-      expect([status, stdout]).toEqual([
+      const [wrote, ...next] = stdout.split('\n');
+      expect([status, wrote]).toEqual([
         0,
-        `wrote ${at(name)}: ${(3 * count).toLocaleString('en-US')} rows for ${count} users\n`,
+        `wrote ${at(name)}: ${(3 * count).toLocaleString('en-US')} rows for ${count} users`,
       ]);
+      expect(next.join('\n')).toMatch(/^Next: graphex serve/);
       for (const role of ['rank', 'score'] as const) {
         const { graph: lists, values } = await readWithValues(
           at(name),
