@@ -71,6 +71,10 @@ describe('a table about items', () => {
       items: { ...ids(['a', 'b', 'x']), degree: Uint32Array.of(3, 2, 1) },
       info: { items: info },
     };
+    // Without scores by attributes they cannot be listed.
+    expect(catalogueOf(model).ids.find('d')).toBe(-1);
+    const content = {} as NonNullable<typeof info.content>;
+    model.info = { items: { ...info, content } };
     expect(catalogueOf(model).ids.find('d')).toBe(4);
     expect([...catalogueOf(model).degree]).toEqual([3, 2, 1, 0, 0]);
   });

@@ -71,7 +71,7 @@ describe('a model by shard', () => {
       const { status, stdout, stderr } = await graphex(name, model, ...REST[name]!);
       expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
       expect(stderr).toContain(
-        'this is a model by shard, which only recommend, evaluate and merge read; merge it into one file first',
+        'this is a model by shard, which only recommend, search, evaluate and merge read; merge it into one file first',
       );
     },
     60_000,

@@ -85,7 +85,7 @@ describe('graphex simulate', () => {
     ['a number', ['--rate-users', 'many'], /--rate-users many: expected a number/],
     ['tolerance', ['--tolerance', '2'], /--tolerance 2: expected a number, above 0 and below 1/],
     ['a process', ['--process', 'circle'], /--process circle: expected one of dense/],
-    ['both', ['--process', 'dense', '--features', '3'], /--features has no meaning with --process dense/],
+    ['both', ['--process', 'dense', '--features', '3'], /--features has no effect with --process dense/],
   ])('refuses bad %s with status 2, and writes nothing', async (_what, args, message) => {
     const file = join(folder, 'never.csv');
     const { status, stdout, stderr } = await run('-o', file, ...args);

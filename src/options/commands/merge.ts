@@ -7,7 +7,7 @@ import { FIT_COMMAND } from './fit.js';
 /** The file that marks a folder as a model by shard. */
 export const MODEL_FILE = 'head.safetensors';
 /** The commands that read such a folder. */
-export const MODEL_FOLDER_READERS = ['recommend', 'evaluate', 'merge'] as const;
+export const MODEL_FOLDER_READERS = ['recommend', 'search', 'evaluate', 'merge'] as const;
 
 export const MERGE_COMMAND = {
   output: output({
