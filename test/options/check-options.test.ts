@@ -166,6 +166,7 @@ const PLAIN = [
   'modelFromBytes',
   'splitRankingTask',
   'randomStream',
+  'rateInterval',
   'sideNames',
   'tailIndex',
   'timeColumn',

@@ -152,7 +152,7 @@ describe('a batch in any format that fit reads', () => {
     const noise = Uint8Array.from({ length: 5000 }, (_, i) => (i * 7919) % 251);
     for (const [name, content, message] of [
       ['noise', noise, /this is not a table that graphex reads/],
-      ['without zeros.csv', noise.map((byte) => byte || 1), /this is not text/],
+      ['without zeros.csv', noise.map((byte) => byte || 1), /this is not a table that graphex reads/],
       ['x.parquet', noise, /not a Parquet file although its name says so/],
       ['a.zip', Buffer.from('PK\x03\x04 and so on'), /this is a zip archive; unpack it/],
     ] as const) {
@@ -204,7 +204,7 @@ describe('what is wrong in a batch', () => {
     );
     expect(stderr).toMatch(/1 user skipped, without any item that the model knows: cleo\n/);
     expect(stderr).toMatch(/1 row says again what one before says, and was counted once, of ann\n/);
-    expect(stdout).toMatch(/for 1 user, 1 user and 1 row skipped\n$/);
+    expect(stdout).toMatch(/for 1 user, 1 user and 1 row skipped\nNext: graphex serve .*\n$/);
   });
 });
 

@@ -103,7 +103,7 @@ describe('graphex recommend', () => {
     expect(two.stdout).toMatch(/\n\nThe list holds every item that is left/);
     const twice = await graphex('recommend', path, '--titles', titles, '--likes', 'Tale twice');
     expect(twice.status).toBe(2);
-    expect(twice.stderr).toMatch(/several items are called Tale twice/);
+    expect(twice.stderr).toMatch(/Tale twice fits several items: Tale twice \(item 0\), Tale twice \(item 1\)/);
   });
 
   it('answers with one JSON document for a known user, a new one and a file of users', async () => {
@@ -201,7 +201,7 @@ describe('graphex recommend', () => {
       [['--user', 'user 1', '--likes', 'item 1'], /--user and --likes were both given; give one of/],
       [['--user', 'nobody'], /user nobody is not in the model .* name liked items/],
       [['--user', 'user 33'], /did you mean user 3\?/],
-      [['--likes', ' item 1'], /item {2}item 1 is not in the model .* did you mean item 1\?/],
+      [['--likes', ' item 1'], /item 1 fits several items: item 1, .*; give the id or the whole title/],
       [['--user', 'user 1', '--likes', 'item 1'], /--user and --likes were both given/],
       [['--likes', 'x'], /item x is not in the model \(30 items\)/],
       [['--user', 'user 1', '-n', '0'], /-n 0: expected a whole number, at least 1/],
