@@ -25,8 +25,8 @@ const shown = ({ features, users, items }: Phase) => `${features} ${users} ${ite
 describe('the schedule of', () => {
   test('a fresh fit explores with more features, and goes back to means three times', () => {
     expect(fitSchedule(settings, degrees, false).map(shown)).toEqual([
-      '36 mean mean',
-      '36 geometric geometric',
+      '45 mean mean',
+      '45 geometric geometric',
       ...Array.from({ length: 3 }, () => [
         '30 mean mean',
         '30 geometric mean',

@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readSideInfo } from '../../src/attributes/side-info.js';
 import * as library from '../../src/index.js';
+import { sideTable } from '../../src/ingest/side-table.js';
 import { CHECK } from '../../src/options/commands/check.js';
 import { EVALUATE } from '../../src/options/commands/evaluate.js';
 import { METHODS } from '../../src/options/commands/fit.js';
@@ -18,6 +20,7 @@ import type { Declaration } from '../../src/options/declare.js';
 const law = { sigma: 0.2, tau: 1, size: 12, shape: 0.3, rate: 0.3 };
 const drawn = { users: law, items: law, features: 2, seed: 4, threads: 1 } as const;
 const { graph } = await library.simulate(drawn);
+const times = Float64Array.from({ length: graph.edges }, (_, edge) => edge);
 const cut = library.split(graph, { seed: 2, testUsers: 0.4, testItems: 0.4 });
 const fitted = library.fit(cut.train, { features: 2, iterations: 15, threads: 1, model: 'sparse' });
 
@@ -133,6 +136,10 @@ const VERBS: Readonly<Record<string, Verb>> = {
       testUsers: [{ testUsers: 0.5 }],
       testItems: [{ testItems: 0.5 }],
       method: [{ method: 'edges' }],
+      last: [
+        { method: 'last', times, last: 2 },
+        { method: 'last', times },
+      ],
       seed: [{ seed: 2 }],
     },
   },
@@ -172,12 +179,17 @@ const VERBS: Readonly<Record<string, Verb>> = {
     declared: RECOMMEND,
     run: async (options) => {
       const { model } = await fitted;
-      return library.recommend(model, { user: model.users.ids.at(0) }, { n: 3, threads: 1, ...options });
+      const rows = Array.from({ length: model.items.count }, (_, i) => `${model.items.ids.at(i)},g${i % 2}`);
+      const table = sideTable(new TextEncoder().encode(['id,genre', ...rows].join('\n')), 'items');
+      const { info } = readSideInfo(model.items, { name: 'items', rows: table });
+      const described = { ...model, info: { items: info } };
+      return library.recommend(described, { user: model.users.ids.at(0) }, { n: 3, threads: 1, ...options });
     },
     changes: {
       n: [{ n: 2 }],
       includeSeen: [{ includeSeen: true, n: 1000 }, { n: 1000 }],
       explain: [{ explain: true }],
+      filter: [{ filter: "genre = 'g1'" }],
     },
   },
 };
