@@ -39,7 +39,7 @@ describe.skipIf(lacks)('Slurm', () => {
       .replace(/^module load.*$/m, '')
       .replaceAll('npx graphex', PROGRAM)
       .replace(/-k 30 -o .*$/m, `${FIT.join(' ')} -o ${path('model')}`)
-      .replaceAll('parts/', path('parts'));
+      .replaceAll('shards/', path('parts'));
     writeFileSync(path('job.sh'), job);
     const sent = await slurm.run(['sbatch', '--mem=50', `--output=${path('job.out')}`, path('job.sh')], 20);
     expect(sent.status, sent.stderr).toBe(0);
