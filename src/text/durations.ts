@@ -14,16 +14,3 @@ export function parseDuration(text: string): number | undefined {
   const milliseconds = Number(number) * UNITS[unit];
   return milliseconds > 0 ? milliseconds : undefined;
 }
-
-/** A span in words of one unit: 250 ms, 42 s, 5 min, 3 h, 12 d. */
-export function durationWords(milliseconds: number): string {
-  for (const [unit, size] of [
-    ['d', UNITS.d],
-    ['h', UNITS.h],
-    ['min', UNITS.m],
-    ['s', 1000],
-  ] as const) {
-    if (milliseconds >= 2 * size) return `${Math.round(milliseconds / size)} ${unit}`;
-  }
-  return `${Math.round(milliseconds)} ms`;
-}
