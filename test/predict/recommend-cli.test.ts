@@ -103,7 +103,9 @@ describe('graphex recommend', () => {
     expect(two.stdout).toMatch(/\n\nThe list holds every item that is left/);
     const twice = await graphex('recommend', path, '--titles', titles, '--likes', 'Tale twice');
     expect(twice.status).toBe(2);
-    expect(twice.stderr).toMatch(/Tale twice fits several items: Tale twice \(item 0\), Tale twice \(item 1\)/);
+    expect(twice.stderr).toMatch(
+      /Tale twice fits several items: Tale twice \(item 0\), Tale twice \(item 1\)/,
+    );
   });
 
   it('answers with one JSON document for a known user, a new one and a file of users', async () => {
