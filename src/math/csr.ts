@@ -16,6 +16,8 @@ export interface EdgeRows {
 export interface RowLists {
   readonly offsets: Uint32Array;
   readonly values: Uint32Array;
+  /** A weight above 0 and up to 1 for each value; absent: all are 1. Only functions that say so read it. */
+  readonly weights?: Float32Array | undefined;
 }
 
 /** Builds lists row by row; each comes out ascending and without repetitions. */
@@ -70,17 +72,23 @@ export function renameLists(lists: RowLists, rename: Int32Array): RowLists {
   });
 }
 
-/** The lists of the given rows, in their order; row −1 gives an empty list. `keep` selects the values that stay. */
+/** The lists of the given rows, in their order; row −1 gives an empty list. `keep` selects the values that stay. Weights stay too. */
 export function pickLists(
   lists: RowLists,
   rows: ArrayLike<number>,
   keep: (value: number) => boolean = () => true,
 ): RowLists {
-  return collectLists(rows.length, (r, add) => {
+  const weights: number[] = [];
+  const picked = collectLists(rows.length, (r, add) => {
     if (rows[r] < 0) return;
     const end = lists.offsets[rows[r] + 1];
-    for (let e = lists.offsets[rows[r]]; e < end; e++) if (keep(lists.values[e])) add(lists.values[e]);
+    for (let e = lists.offsets[rows[r]]; e < end; e++) {
+      if (!keep(lists.values[e])) continue;
+      add(lists.values[e]);
+      if (lists.weights) weights.push(lists.weights[e]);
+    }
   });
+  return lists.weights ? { ...picked, weights: Float32Array.from(weights) } : picked;
 }
 
 /** The same pairs grouped by value. */

@@ -18,7 +18,7 @@ const TYPICAL_NEIGHBOURS = 100;
 const FEW_USERS = 512;
 
 export interface RegressionData {
-  /** Edges in both orders. */
+  /** Edges in both orders. Weights of the users' edges count; those of the items' are not read. */
   readonly users: RowLists;
   readonly items: RowLists;
   /** Per item, 1 if it may be an input; all by default. */
@@ -50,11 +50,11 @@ export interface RegressionInputs {
 /** The items that may be inputs, the most popular first, and the users' lists of them. */
 export function chooseInputs(data: RegressionData): RegressionInputs {
   const itemCount = data.items.offsets.length - 1;
-  const userCount = data.users.offsets.length - 1;
-  const few = userCount <= FEW_USERS;
+  const few = data.users.offsets.length - 1 <= FEW_USERS && !data.users.weights;
   const exponent = few ? 0 : (data.userExponent ?? 0);
   const { users, weights, mean } = weighUsers(data.users, exponent);
-  const items = exponent === 0 ? data.items : transposeLists(users, itemCount);
+  const userCount = users.offsets.length - 1;
+  const items = users === data.users ? data.items : transposeLists(users, itemCount);
   const degree = Uint32Array.from({ length: itemCount }, (_, i) => items.offsets[i + 1] - items.offsets[i]);
   const weighed = new Float64Array(itemCount);
   for (let u = 0; u < userCount; u++) {

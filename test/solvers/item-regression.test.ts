@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { transposeLists } from '../../src/math/csr.js';
+import { type RowLists, transposeLists } from '../../src/math/csr.js';
+import { randomStream } from '../../src/math/random.js';
 import { addScaled, degreeScale, scaleTargets } from '../../src/solvers/combine-weights.js';
 import {
   createItemRegression,
@@ -16,6 +17,13 @@ const users = communityLists(80, ITEMS, 3, 4);
 const items = transposeLists(users, ITEMS);
 const owners = Array.from({ length: ITEMS }, (_, i) => new Set(listOf(items, i)));
 const common = (i: number, j: number) => [...owners[i]].filter((user) => owners[j].has(user)).length;
+
+/** Users with nothing make the same data too many for bits. */
+function padded({ offsets, values }: RowLists): RowLists {
+  const more = new Uint32Array(601).fill(values.length);
+  more.set(offsets);
+  return { offsets: more, values };
+}
 
 /** inputs × targets. */
 function dense({ offsets, targets, weights }: ItemWeights, width: number): number[][] {
@@ -113,13 +121,10 @@ describe('regressions of items on their neighbours', () => {
   });
 
   it('are the same whether users are few enough to be bits or their pairs are counted', async () => {
-    // Users with nothing make the same data too many for bits.
-    const padded = { values: users.values, offsets: new Uint32Array(601).fill(users.values.length) };
-    padded.offsets.set(users.offsets);
     const setting = { neighbours: 13, lambda: 6, dropout: 0.4, nearest: { neighbours: 4, dropout: 0.2 } };
     const inputs = Uint8Array.from({ length: ITEMS }, (_, i) => (i % 5 === 2 ? 0 : 1));
     const [bits, counted] = await Promise.all(
-      [users, padded].map(async (rows) => {
+      [users, padded(users)].map(async (rows) => {
         const regression = await createItemRegression({ users: rows, items, inputs });
         return regression.solve(setting);
       }),
@@ -196,6 +201,62 @@ describe('regressions of items on their neighbours', () => {
       for (const i of allowed.toSorted((a, b) => alike(b) - alike(a)).slice(0, 6)) {
         expect(similar[i][target]).toBeCloseTo(alike(i), 5);
       }
+    }
+  });
+
+  it('count two edges of a user with the smaller of their weights', async () => {
+    const rows = communityLists(90, ITEMS, 3, 9);
+    const random = randomStream(5, 1);
+    const weights = Float32Array.from(rows.values, () => 2 ** (-7 * random.uniform()));
+    const weighted = { ...rows, weights };
+    const rounded = weights.map((weight) => 2 ** -Math.min(4, Math.round(-Math.log2(weight))));
+    const byItem = transposeLists(rows, ITEMS);
+    const degree = Array.from({ length: 90 }, (_, u) => listOf(rows, u).length);
+    for (const exponent of [0, 0.25]) {
+      const { users: parts, weights: counts, mean } = weighUsers(weighted, exponent);
+      const ofUser = (u: number) =>
+        new Map(listOf(rows, u).map((item, n) => [item, rounded[rows.offsets[u] + n]]));
+      const own = degree.map((_, u) => ofUser(u));
+      const usual = weighUsers(rows, exponent);
+      const table = new Map(Array.from(usual.weights, (w, u) => [listOf(usual.users, u).join(), w]));
+      const shared = (i: number, j: number) =>
+        own.reduce((sum, of, u) => {
+          const user = Math.min(8, table.get(listOf(rows, u).join())!);
+          return sum + (of.has(i) && of.has(j) ? 16 * user * Math.min(of.get(i)!, of.get(j)!) : 0);
+        }, 0);
+      for (const [i, j] of [
+        [0, 1],
+        [3, 3],
+        [5, 17],
+        [8, 30],
+      ]) {
+        let sum = 0;
+        for (const [u, count] of counts.entries()) {
+          const list = listOf(parts, u);
+          if (list.includes(i) && list.includes(j)) sum += count;
+        }
+        expect(sum).toBe(shared(i, j));
+      }
+      expect(mean).toBeCloseTo(
+        Array.from({ length: ITEMS }, (_, i) => shared(i, i)).reduce((a, b) => a + b) / rows.values.length,
+        6,
+      );
+      const data = { users: weighted, items: byItem, userExponent: exponent };
+      const setting = { neighbours: 8, lambda: 3, dropout: 0.4 };
+      const tables = await createItemRegression(data, { threads: 1 });
+      const lists = await createItemRegression({ ...data, pairBytes: 8 }, { threads: 3 });
+      const found = await tables.solve(setting, { threads: 1 });
+      expect(await lists.solve(setting, { threads: 3 })).toEqual(found);
+      const plain = await createItemRegression({ ...data, users: rows });
+      expect(await plain.solve(setting)).not.toEqual(found);
+      // Equal weights are no weights.
+      const same = { ...rows, weights: new Float32Array(rows.values.length).fill(1) };
+      const equal = await createItemRegression({ ...data, users: same });
+      const many = { ...data, users: padded(rows), userExponent: 0 };
+      if (exponent === 0)
+        expect((await equal.solve(setting)).weights).toEqual(
+          (await (await createItemRegression(many)).solve(setting)).weights,
+        );
     }
   });
 

@@ -98,7 +98,7 @@ type Similarities = Pick<ItemScores, 'weights'> & {
 function neighbourhood(data: BaselineData, exponent: number, keep: boolean): Numbered {
   const { shown, candidates } = data;
   const { users, weights, mean } = weighUsers(data.users, exponent);
-  const items = exponent === 0 ? data.items : transposeLists(users, shown.length);
+  const items = users === data.users ? data.items : transposeLists(users, shown.length);
   const degree = lengths(items);
   const inputs = Array.from(shown.keys()).filter((item) => shown[item] && degree[item] > 0);
   const column = new Int32Array(shown.length).fill(-1);

@@ -75,11 +75,11 @@ export async function fitBlend(
   { users, items }: Pick<BipartiteGraph, 'users' | 'items'>,
   options: BlendTask,
 ): Promise<Blend> {
+  const { previous, edgeWeights, ...task } = options;
   const edges = {
-    users: { offsets: users.offsets, values: users.neighbors },
+    users: { offsets: users.offsets, values: users.neighbors, weights: edgeWeights },
     items: { offsets: items.offsets, values: items.neighbors },
   };
-  const { previous, ...task } = options;
   const found = previous?.found ?? (await findSettings(edges, task));
   const helps = (part: keyof PartGains) => hasPart(found, part);
   const parts = { regression: helps('weights'), similarities: helps('similarities') };
@@ -105,6 +105,11 @@ export function hasPart(
 
 interface BlendTask extends TaskOptions {
   readonly seed: number;
+  /**
+   * A weight above 0 and up to 1 for each edge, in the order of `users.neighbors`: for example 2^(−age / half-life). Two edges of a
+   * user count with the smaller of their weights, at least 1/16, in the weights between items. Least squares do not use it.
+   */
+  readonly edgeWeights?: Float32Array | undefined;
   readonly previous?: PreviousBlend | undefined;
 }
 
