@@ -94,7 +94,7 @@ const endless = {
 } as const satisfies AscentOptions;
 
 describe.skipIf(!gpu.available)('a GPU that fails', () => {
-  const graph = graphOf(45_000);
+  const graph = graphOf(32_000);
   const navigator = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
   beforeAll(showAsRealGpu);
   afterAll(() => {

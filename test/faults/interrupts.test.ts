@@ -1,5 +1,5 @@
 // Ctrl-C at any moment: exit status 130 and nothing half-written. A fit leaves nothing or FILE.partial, from which
-// --resume goes on to the numbers of a fit that was never stopped, bit for bit.
+// --resume continues to the numbers of a fit that was never stopped, bit for bit. GRAPHEX_LONG=1 stops four times as often.
 
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
@@ -13,15 +13,16 @@ import { modelContents as contents } from './model-contents.js';
 
 vi.setConfig({ testTimeout: 600_000 });
 const scratch = scratchFolder();
+const TRIALS = process.env.GRAPHEX_LONG ? 8 : 2;
 const random = randomStream(7, 0xc);
-// Small, so that most of a fit's time is its sweeps, and these are what it is stopped in.
+// Small, so that a fit spends most of its time in sweeps and is stopped there.
 const table = scratch.path('pairs.csv');
 writeTable(table, 4000);
 
-/** Node made to believe that people watch: a stage is then told as it begins, and not only once it has lasted. */
+/** Makes Node believe that stderr is a terminal: the program then reports each stage when it starts. */
 const WATCHED = ['--import', 'data:text/javascript,process.stderr.isTTY=true'];
 
-/** Runs the command and interrupts it after so many milliseconds, or when what is waited for has come. */
+/** Runs the command and interrupts it after `when` milliseconds, or once `when` holds for its stderr. */
 function interrupted(
   args: readonly string[],
   when: number | ((stderr: string) => boolean),
@@ -46,7 +47,7 @@ function interrupted(
   });
 }
 
-/** Status 130, or the signal itself where it came before the program had begun. */
+/** Status 130, or the signal itself if it came before the program had started. */
 function expectInterrupted(ended: Ended): void {
   expect(ended.stderr).not.toMatch(/\n {4}at /);
   expect([130, 'SIGINT']).toContain(ended.status ?? ended.signal);
@@ -80,20 +81,20 @@ describe('graphex fit', () => {
   it.each([
     ['evidence', [...FIT, '--no-evidence']],
     ['ranking', RANKING],
-  ])('goes on to the same numbers from wherever it was stopped: %s', async (objective, args) => {
+  ])('continues to the same numbers wherever it was stopped: %s', async (objective, args) => {
     mkdirSync(scratch.path(`whole-${objective}`));
     const whole = scratch.path(`whole-${objective}/model.safetensors`);
     const never = await graphex([...args, '-o', whole]);
     expect(never.status).toBe(0);
     let resumed = 0;
-    for (let trial = 0; trial < 4 || (resumed === 0 && trial < 40); trial++) {
+    for (let trial = 0; trial < TRIALS || (resumed === 0 && trial < 40); trial++) {
       const folder = scratch.path(`stopped-${objective}-${trial}`);
       mkdirSync(folder);
       const output = scratch.path(`stopped-${objective}-${trial}/model.safetensors`);
       const resume: string[] = [];
-      // What a saved fit was begun with need not be said again.
+      // A resumed fit needs no options.
       const again = args.slice(0, 2);
-      // Stopped at a random moment, and what is left of it again, until it comes through.
+      // Stops it at a random moment, then resumes it, up to three times; then lets it finish.
       for (let stops = 0; ; stops++) {
         const when = stops < 3 ? Math.round(1000 * never.seconds * random.uniform()) : 1e6;
         const ended = await interrupted(
@@ -110,7 +111,7 @@ describe('graphex fit', () => {
         const left = readdirSync(folder);
         expect(left).toEqual(resume.length || left.length ? ['model.safetensors.partial'] : []);
         if (left.length) {
-          // Nothing is said where the program had not begun.
+          // The program says nothing if it had not started.
           expect(ended.stderr).toMatch(
             /^$|interrupted: (stopped at iteration(s \d+ and)? \d+( of fit(s \d and)? \d of 4)?; continue with --resume|nothing)/,
           );
@@ -124,17 +125,17 @@ describe('graphex fit', () => {
     expect(resumed).toBeGreaterThan(0);
   });
 
-  it('hears it at every moment of its start: while modules load, data are drawn, workers begin', async () => {
+  it('stops while it starts: while modules load, data are drawn and workers start', async () => {
     const folder = scratch.path('early');
     mkdirSync(folder);
     const args = [...fitFor(1_000_000), '--engine', 'cpu', '-o', scratch.path('early/model.safetensors')];
-    for (let moment = 0; moment < 1500; moment += 150) {
-      expectInterrupted(await interrupted(args, moment + 150 * random.uniform()));
+    for (let moment = 0; moment < 1500; moment += 250) {
+      expectInterrupted(await interrupted(args, moment + 250 * random.uniform()));
       expect(readdirSync(folder).filter((name) => !name.endsWith('.partial'))).toEqual([]);
     }
   });
 
-  it('of several restarts, of the sampler or while tuning leaves nothing: none could go on', async () => {
+  it('with restarts, with the sampler or while tuning leaves nothing, since it cannot be resumed', async () => {
     const folder = scratch.path('nothing');
     mkdirSync(folder);
     const output = scratch.path('nothing/model.safetensors');
@@ -149,9 +150,9 @@ describe('graphex fit', () => {
     }
   });
 
-  it('interrupted after the fit, while comparing with a dense one, has written the model and says so', async () => {
+  it('stopped after the fit, during the comparison with a dense fit, has written the model and says so', async () => {
     const output = scratch.path('compared.safetensors');
-    // Large enough for the comparison to last.
+    // Large enough for the comparison to take a while.
     const large = ['fit', '@simulated-small', ...FIT.slice(2), '--model', 'sparse'];
     const ended = await interrupted([...large, '-o', output], () => existsSync(output));
     expectInterrupted(ended);
@@ -167,9 +168,9 @@ describe('other commands, interrupted at random moments', () => {
     ['check', ['check', '@simulated-small', '--replicates', '200', '-o', 'OUT/check']],
     ['study', ['study', '@simulated-small', '-k', '5', '-o', 'OUT/study', '--draws', '10']],
   ])(
-    '%s leaves nothing, or all',
+    '%s leaves all of its output or nothing',
     async (name, template) => {
-      for (let trial = 0; trial < 3; trial++) {
+      for (let trial = 0; trial < TRIALS; trial++) {
         const folder = scratch.path(`${name}-${trial}`);
         mkdirSync(folder);
         const args = [...template.map((part) => part.replace('OUT', folder)), '--threads', '2'];
@@ -186,7 +187,7 @@ describe('other commands, interrupted at random moments', () => {
     120_000,
   );
 
-  it('a second Ctrl-C ends it at once, and still leaves no temporary file', async () => {
+  it('a second Ctrl-C ends it immediately and leaves no temporary file', async () => {
     const folder = scratch.path('twice');
     mkdirSync(folder);
     const rejects = scratch.path('twice/rejects.csv');
