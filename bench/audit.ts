@@ -45,7 +45,7 @@ const CASES: readonly Case[] = [
     wanted: [],
     make: (graph, seed) => {
       const parts = split(graph, { seed });
-      return { parts, options: { coins: parts.assignment } };
+      return { parts, options: { assignment: parts.assignment } };
     },
   },
   {

@@ -32,7 +32,7 @@ const GIVEN = {
   /** The time of each edge of a part, milliseconds since 1970, in the order of its graph's users.neighbors. */
   times: value<PartTimes>('object', 'the times of the edges of each part'),
   /** The random assignment of a split that keeps it, as `split` gives. */
-  coins: value<Readonly<Record<SideName, Assignment>>>(
+  assignment: value<Readonly<Record<SideName, Assignment>>>(
     'object',
     'the random assignment of a split that keeps it',
   ),
@@ -96,7 +96,7 @@ export async function auditSplit(parts: SplitTables, options: AuditOptions = {})
         side,
         random.derive(s),
         ordered,
-        options.coins && coinsOf(common, side, options.coins[side]),
+        options.assignment && drawnOf(common, side, options.assignment[side]),
       ),
     ),
     checkFalseZeros(common, ordered),
@@ -131,11 +131,11 @@ function worst(checks: readonly AuditCheck[]): AuditVerdict {
 }
 
 /** The assignments of the vertices that are in some part. */
-function coinsOf(common: CommonParts, side: SideName, { ids, drawn }: Assignment): Uint8Array {
-  const coins = new Uint8Array(common.count[side]);
+function drawnOf(common: CommonParts, side: SideName, { ids, drawn }: Assignment): Uint8Array {
+  const held = new Uint8Array(common.count[side]);
   for (let v = 0; v < ids.length; v++) {
     const at = common.find(side, ids.at(v));
-    if (at >= 0) coins[at] = drawn[v];
+    if (at >= 0) held[at] = drawn[v];
   }
-  return coins;
+  return held;
 }

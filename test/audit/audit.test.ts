@@ -20,10 +20,10 @@ const look = async (parts: SplitTables, name: CheckName, options: AuditOptions =
 };
 
 describe('a clean split', () => {
-  it('by coins is fine in every respect, with and without its coins', async () => {
+  it('by random draws is fine in every respect, with and without its assignment', async () => {
     for (const seed of [1, 2, 3]) {
       const parts = split(graph, { seed });
-      for (const options of [{}, { coins: parts.assignment }]) {
+      for (const options of [{}, { assignment: parts.assignment }]) {
         const { verdict, checks, separateUsers } = await auditSplit(parts, { ...options, threads: 1 });
         expect(checks.filter((check) => check.verdict !== 'fine')).toEqual([]);
         expect(verdict).toBe('fine');

@@ -12,8 +12,8 @@ import { findTestGpu, skipReason } from './swiftshader.js';
 const gpu = await findTestGpu();
 if (!gpu.available) console.warn(skipReason(gpu));
 
-const law = { sigma: 0.2, tau: 1, shape: 0.5, rate: 0.5, size: 50 };
-const { graph: now } = await simulate({ users: law, items: law, features: 4, seed: 5 });
+const prior = { sigma: 0.2, tau: 1, shape: 0.5, rate: 0.5, size: 50 };
+const { graph: now } = await simulate({ users: prior, items: prior, features: 4, seed: 5 });
 const before = pqSample(now, { users: 0.97, items: 0.97 }, randomStream(3));
 const { model } = await fit(before, { features: 4, engine: 'cpu', seed: 1, iterations: 100 });
 const refit = { from: model, iterations: 40 } as const;

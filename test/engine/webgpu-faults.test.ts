@@ -17,7 +17,7 @@ import { findTestGpu, skipReason } from './swiftshader.js';
 
 const gpu = await findTestGpu();
 
-/** What the stand-in for a GPU does differently from the one that the tests run on. */
+/** How the stand-in differs from the GPU that the tests run on. */
 interface Faults {
   readonly limits?: Partial<Record<keyof GPUSupportedLimits, number>>;
   readonly outOfMemory?: boolean;
@@ -86,9 +86,9 @@ function graphOf(edges: number): BipartiteGraph {
   });
 }
 
-// From a cold start, so that there is a bound from the first leg on.
+// From a cold start, so that there is a bound from the first block of sweeps on.
 const endless = {
-  // Whose bound never falls from the first exact sweep on: a law of its own for each side first settles its tilt.
+  // Sparse, so that the bound never falls: a dense side first matches its τ.
   model: 'sparse',
   ...{ features: 128, iterations: 100_000, tolerance: 1e-300, start: 'cold', threads: 2 },
 } as const satisfies AscentOptions;
@@ -105,10 +105,10 @@ describe.skipIf(!gpu.available)('a GPU that fails', () => {
     faults = {};
   });
 
-  /** Fits, loses the GPU after some legs or in the middle of the next, and stops the fit a little after it went on. */
-  function fitAndLose(engine: 'auto' | 'gpu', when: { legs: number; seconds: number; midway: boolean }) {
+  /** Fits, loses the GPU after some blocks of sweeps or in the middle of the next, and stops the fit soon after it continued. */
+  function fitAndLose(engine: 'auto' | 'gpu', when: { blocks: number; seconds: number; midway: boolean }) {
     const stop = new AbortController();
-    let legs = 0;
+    let blocks = 0;
     let first = 0;
     let lost = false;
     let after = 0;
@@ -122,9 +122,9 @@ describe.skipIf(!gpu.available)('a GPU that fails', () => {
       signal: stop.signal,
       onProgress() {
         const now = performance.now();
-        if (legs++ === 0) first = now;
+        if (blocks++ === 0) first = now;
         if (lost && ++after === 4) stop.abort();
-        if (lost || legs < when.legs || now - first < 1000 * when.seconds) return;
+        if (lost || blocks < when.blocks || now - first < 1000 * when.seconds) return;
         if (when.midway) setTimeout(lose, 3);
         else lose();
       },
@@ -134,7 +134,7 @@ describe.skipIf(!gpu.available)('a GPU that fails', () => {
   const stopped = async (fitting: Promise<unknown>) =>
     unfinishedFit(await fitting.catch((error: unknown) => error))!;
   /** Long enough for the state to have been copied once. */
-  const copied = { legs: 4, seconds: 2.5, midway: false };
+  const copied = { blocks: 4, seconds: 2.5, midway: false };
 
   test('auto takes the stand-in at this size', async () => {
     expect(graph.edges * endless.features).toBeGreaterThan(3e6);
@@ -144,7 +144,7 @@ describe.skipIf(!gpu.available)('a GPU that fails', () => {
     expect(reason).toEqual({ code: 'gpu', detail: 'Test Card' });
   });
 
-  test('auto goes on with the cpu engine from the last copy of the state', async () => {
+  test('auto continues on the cpu engine from the last copy of the state', async () => {
     const result = await stopped(fitAndLose('auto', { ...copied, midway: true }));
     expect(result.engine).not.toContain('WebGPU');
     const { code, detail, iteration: from } = result.engineReason;
@@ -162,8 +162,8 @@ describe.skipIf(!gpu.available)('a GPU that fails', () => {
     }
   });
 
-  test('auto begins anew on the cpu engine where nothing was copied yet', async () => {
-    const result = await stopped(fitAndLose('auto', { legs: 1, seconds: 0, midway: false }));
+  test('auto starts again on the cpu engine if nothing was copied yet', async () => {
+    const result = await stopped(fitAndLose('auto', { blocks: 1, seconds: 0, midway: false }));
     expect(result.engine).not.toContain('WebGPU');
     expect(result.engineReason).toMatchObject({ code: 'gpu-failed', iteration: 0 });
     expect(result.engineReason.detail).toMatch(/Test Card\) was lost /);

@@ -16,7 +16,7 @@ let parts: Split;
 let sparse: Model;
 
 beforeAll(async () => {
-  // Users of which nearly all were met, so that a sparse law invents some.
+  // Nearly all users were seen, so a sparse prior expects some who do not exist.
   const users = { sigma: -2, tau: 1, shape: 0.5, rate: 0.5, size: 800 };
   const items = { sigma: 0.3, tau: 1, shape: 0.5, rate: 0.5, size: 10 };
   const { graph } = await simulate({ users, items, features: 4, seed: 2 });

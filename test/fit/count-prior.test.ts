@@ -21,7 +21,7 @@ const TRUTH = { mean: 0.8, spread: 1.1, users: 0.7, items: 0.5 };
 const SIDE = { sigma: 0.1, tau: 1, shape: 0.4, rate: 0.4, size: 60 };
 const quick = { features: 3, iterations: 40, threads: 1, model: 'sparse' } as const;
 
-/** The pairs of a graph with counts of the law. */
+/** The pairs of a graph with counts drawn from the model. */
 function counted(graph: BipartiteGraph, count: (user: number, item: number) => number): BipartiteGraph {
   const users: number[] = [];
   const items: number[] = [];
@@ -39,7 +39,7 @@ function counted(graph: BipartiteGraph, count: (user: number, item: number) => n
   });
 }
 
-function byLaw(graph: BipartiteGraph, seed: number) {
+function byModel(graph: BipartiteGraph, seed: number) {
   const random = randomStream(seed, 5);
   const users = Array.from({ length: graph.users.count }, () => TRUTH.users * normal(random));
   const items = Array.from({ length: graph.items.count }, () => TRUTH.items * normal(random));
@@ -66,29 +66,29 @@ let uneven: BipartiteGraph;
 let poissonian: BipartiteGraph;
 beforeAll(async () => {
   edges = (await simulate({ users: SIDE, items: SIDE, features: 3, seed: 2 })).graph;
-  uneven = byLaw(edges, 1).graph;
+  uneven = byModel(edges, 1).graph;
   poissonian = (await simulate({ users: SIDE, items: SIDE, features: 3, seed: 2, multigraph: true })).graph;
 });
 
-describe('the law of counts', () => {
+describe('the model of counts', () => {
   it('finds the parameters that drew them, over several seeds', () => {
     for (const seed of [1, 2, 3]) {
-      const { prior: law } = fitCounts(byLaw(edges, seed).graph);
-      expect(law.mean).toBeGreaterThan(TRUTH.mean - 0.25);
-      expect(law.mean).toBeLessThan(TRUTH.mean + 0.25);
-      expect(law.spread).toBeGreaterThan(0.95 * TRUTH.spread);
-      expect(law.spread).toBeLessThan(1.05 * TRUTH.spread);
+      const { prior } = fitCounts(byModel(edges, seed).graph);
+      expect(prior.mean).toBeGreaterThan(TRUTH.mean - 0.25);
+      expect(prior.mean).toBeLessThan(TRUTH.mean + 0.25);
+      expect(prior.spread).toBeGreaterThan(0.95 * TRUTH.spread);
+      expect(prior.spread).toBeLessThan(1.05 * TRUTH.spread);
       for (const side of ['users', 'items'] as const) {
-        expect(law[side]).toBeGreaterThan(0.75 * TRUTH[side]);
-        expect(law[side]).toBeLessThan(1.25 * TRUTH[side]);
+        expect(prior[side]).toBeGreaterThan(0.75 * TRUTH[side]);
+        expect(prior[side]).toBeLessThan(1.25 * TRUTH[side]);
       }
     }
   });
 
   it('finds the parts of users that it never saw from their counts', () => {
-    const { graph, users } = byLaw(edges, 4);
-    const { prior: law, effects } = fitCounts(graph);
-    const folded = foldCounts(law, 'users', graph.users, effects.items);
+    const { graph, users } = byModel(edges, 4);
+    const { prior, effects } = fitCounts(graph);
+    const folded = foldCounts(prior, 'users', graph.users, effects.items);
     let [n, off] = [0, 0];
     for (let u = 0; u < graph.users.count; u++) {
       // Given the items as they were fitted, a user is found as the fit has found it.
@@ -130,13 +130,18 @@ describe('the law of counts', () => {
   ] as [string, [number, number, number][]][])(
     'stays finite with %s, and so do its draws',
     (_name, pairs) => {
-      const { prior: law, effects, bound } = fitCounts(tiny(pairs));
-      for (const value of [...Object.values(law), bound, ...effects.users.mean, ...effects.items.variance]) {
+      const { prior, effects, bound } = fitCounts(tiny(pairs));
+      for (const value of [
+        ...Object.values(prior),
+        bound,
+        ...effects.users.mean,
+        ...effects.items.variance,
+      ]) {
         expect(Number.isFinite(value)).toBe(true);
       }
       const random = randomStream(1);
       for (let n = 0; n < 100; n++) {
-        const count = drawCount(random, law.mean + 3 * law.users, 3 * law.spread);
+        const count = drawCount(random, prior.mean + 3 * prior.users, 3 * prior.spread);
         expect(Number.isInteger(count) && count >= 1 && count <= LARGEST_COUNT).toBe(true);
       }
     },
@@ -162,7 +167,7 @@ describe('the law of counts', () => {
 });
 
 describe('a fit of counts', () => {
-  it('takes a Poisson law where it is one, and otherwise a law of their own, and says why', async () => {
+  it('takes a Poisson model for Poisson counts, a hurdle model for others, and says why', async () => {
     const plain = await fit(poissonian, quick);
     expect(plain.countChoice!.model).toBe('poisson');
     expect(plain.model).toMatchObject({ multigraph: true });
@@ -173,7 +178,7 @@ describe('a fit of counts', () => {
     expect(model.counts!.spread).toBeCloseTo(TRUTH.spread, 1);
   });
 
-  it('takes a Poisson law where there is too little to hold anything back', async () => {
+  it('takes a Poisson model if there are too few data to hold users back', async () => {
     for (const rows of [1, 2, 5, 12]) {
       const users = Array.from({ length: rows }, (_, i) => i % 4);
       const items = Array.from({ length: rows }, (_, i) => Math.floor(i / 4));
@@ -197,7 +202,7 @@ describe('a fit of counts', () => {
     await expect(fit(uneven, { ...quick, counts: 'gamma' as 'hurdle' })).rejects.toThrow(/^counts "gamma"/);
   });
 
-  it('foretells the pairs and the tail of their counts, which a Poisson law does not', async () => {
+  it('predicts the pairs and the tail of their counts, which a Poisson model does not', async () => {
     const check = async (counts: 'hurdle' | 'poisson', seed: number) => {
       const parts = split(uneven, { seed, testUsers: 0.3, testItems: 0.3 });
       const { model } = await fit(parts.train, { ...quick, counts });
@@ -264,7 +269,7 @@ describe('a fit of counts', () => {
   it.each([
     ['a spread of 0', { counts: '{"mean":0,"spread":0,"users":1,"items":1}' }, /counts\.spread/],
     ['a mean beyond counts', { counts: '{"mean":1e9,"spread":1,"users":1,"items":1}' }, /counts\.mean/],
-    ['no law at all', { counts: '"log-normal"' }, /counts/],
+    ['not a model', { counts: '"log-normal"' }, /counts/],
   ])('refuses a file with %s, in words', async (_name, changed, message) => {
     const { model } = await fit(uneven, { ...quick, iterations: 5, counts: 'hurdle' });
     const file = modelTensors(model);

@@ -215,7 +215,7 @@ describe('every option has an effect', () => {
   const base: AscentOptions = { ...small, iterations: 200 };
   const plain = fit(graph, base);
   test('none is forgotten', () => {
-    // Counts are there in multigraphs alone: count-law.test.ts.
+    // Counts are there in multigraphs alone: count-prior.test.ts.
     expect([...Object.keys(changes), 'counts'].sort()).toEqual(Object.keys(METHODS.ascent).sort());
   });
   test.each(Object.entries(changes))('%s', async (_name, change) => {

@@ -11,8 +11,8 @@ import { simulate } from '../../src/process/poisson-model.js';
 import { pqSample } from '../../src/sample/pq.js';
 import { modelFileFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
 
-const law = { sigma: 0.2, tau: 1, shape: 0.5, rate: 0.5, size: 60 };
-const { graph: now } = await simulate({ users: law, items: law, features: 4, seed: 5 });
+const prior = { sigma: 0.2, tau: 1, shape: 0.5, rate: 0.5, size: 60 };
+const { graph: now } = await simulate({ users: prior, items: prior, features: 4, seed: 5 });
 const before = pqSample(now, { users: 0.97, items: 0.97 }, randomStream(3));
 const options = { features: 4, engine: 'cpu', seed: 1, iterations: 400 } as const;
 

@@ -3,10 +3,10 @@ import { fit } from '../../src/fit/fit.js';
 import { refitOptions } from '../../src/fit/refit.js';
 import { simulate } from '../../src/process/poisson-model.js';
 
-const law = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 12 };
+const prior = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 12 };
 
 test('a fit can be repeated from what its model says', async () => {
-  const { graph } = await simulate({ users: law, items: law, features: 2, seed: 3 });
+  const { graph } = await simulate({ users: prior, items: prior, features: 2, seed: 3 });
   const { model } = await fit(graph, {
     features: 2,
     users: { shape: 0.4 },
@@ -25,7 +25,7 @@ test('a fit can be repeated from what its model says', async () => {
 });
 
 test('a fit for ranking is not repeated on other data', async () => {
-  const { graph } = await simulate({ users: law, items: law, features: 2, seed: 3 });
+  const { graph } = await simulate({ users: prior, items: prior, features: 2, seed: 3 });
   const { model } = await fit(graph, { features: 2, method: 'ranking', iterations: 2 });
   expect(() => refitOptions(model)).toThrow('fit with method ascent');
 });

@@ -121,9 +121,9 @@ describe('a phase', () => {
 });
 
 test('another seed finds the same optimum of simulated data, whose true features are well separated', async () => {
-  const law = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 150 };
+  const prior = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 150 };
   const options: AscentOptions = { features: 10, engine: 'cpu', threads: 1 };
-  const { graph } = await simulate({ users: law, items: law, features: 10, seed: 2 });
+  const { graph } = await simulate({ users: prior, items: prior, features: 10, seed: 2 });
   const bounds: number[] = [];
   // Without exploring, the second seed ends 3 % lower.
   for (const seed of [1, 2]) {

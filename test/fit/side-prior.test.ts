@@ -22,7 +22,7 @@ const mixed = (seed: number) =>
     population: atoms.users,
   }));
 
-describe('the law that the degrees of a side speak for', () => {
+describe('the prior that the degrees of a side support', () => {
   test('negative tail indexes are found again, and a positive one', async () => {
     for (const seed of [1, 2]) {
       const both = await simulate({
@@ -35,10 +35,10 @@ describe('the law that the degrees of a side speak for', () => {
         ['users', -0.5],
         ['items', -0.8],
       ] as const) {
-        const law = tailPrior(countDegrees(degrees(both.graph[name])));
-        expect(law.kind).toBe('dense');
-        expect(Math.abs(law.sigma - sigma)).toBeLessThan(0.12);
-        expect(law.standardError).toBeLessThan(0.1);
+        const prior = tailPrior(countDegrees(degrees(both.graph[name])));
+        expect(prior.kind).toBe('dense');
+        expect(Math.abs(prior.sigma - sigma)).toBeLessThan(0.12);
+        expect(prior.standardError).toBeLessThan(0.1);
       }
       const items = tailPrior(countDegrees(degrees((await mixed(seed)).graph.items)));
       expect(items.kind).toBe('sparse');
@@ -56,12 +56,12 @@ describe('the law that the degrees of a side speak for', () => {
 describe('the tilt of a dense side', () => {
   const mass = Float64Array.from([30, 5, 80, 1]);
   const share = (tau: number, sigma: number) => {
-    const law = { ...side(sigma, 1), tau };
+    const prior = { ...side(sigma, 1), tau };
     return (
       expectedLaplace(
-        law,
+        prior,
         mass.map((m) => m / 2),
-      ) / expectedLaplace(law, mass)
+      ) / expectedLaplace(prior, mass)
     );
   };
 
@@ -82,7 +82,7 @@ describe('the tilt of a dense side', () => {
   });
 });
 
-describe('a fit with a law for each side', () => {
+describe('a fit with a prior for each side', () => {
   test('finds the size of a population of which a part was seen', async () => {
     const errors: number[] = [];
     let held = 0;
@@ -90,10 +90,10 @@ describe('a fit with a law for each side', () => {
       const { graph, population } = await mixed(seed);
       const { model } = await fit(graph, { features: 4, engine: 'cpu', ...shapes });
       if (model.type !== 'posterior') throw new Error('no posterior');
-      const law = describeSides(model);
-      expect(law.items).toMatchObject({ kind: 'sparse', unseen: null, tau: 1 });
-      expect(law.users.kind).toBe('dense');
-      const unseen = law.users.unseen!;
+      const sides = describeSides(model);
+      expect(sides.items).toMatchObject({ kind: 'sparse', unseen: null, tau: 1 });
+      expect(sides.users.kind).toBe('dense');
+      const unseen = sides.users.unseen!;
       expect(unseen.low).toBeLessThan(unseen.high);
       errors.push((graph.users.count + unseen.mean) / population - 1);
       const missing = population - graph.users.count;
@@ -179,7 +179,7 @@ describe('a fit with a law for each side', () => {
   });
 });
 
-test('a law is said in words', () => {
+test('a prior is described in words', () => {
   const unknown = { standardError: { sigma: null, size: null }, sizeInterval: null };
   const open = {
     ...unknown,

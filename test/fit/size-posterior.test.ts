@@ -21,15 +21,15 @@ describe('the interval of a size', () => {
         sigma: -0.5 + random.uniform(),
         size: 25 + 35 * random.uniform(),
       });
-      const law = { users: side(), items: side() };
-      const { graph } = await simulate({ ...law, features: 3, seed: set });
-      const known = SIDES.map((name) => [name, { ...shapes, sigma: law[name].sigma }]);
+      const sides = { users: side(), items: side() };
+      const { graph } = await simulate({ ...sides, features: 3, seed: set });
+      const known = SIDES.map((name) => [name, { ...shapes, sigma: sides[name].sigma }]);
       const { model } = await ascend(graph, { ...cpu, ...Object.fromEntries(known) });
       const sizes = sizePosteriors(model);
       for (const name of SIDES) {
         const { interval, standardError } = sizes[name]!;
         const { low, high } = interval;
-        const { size } = law[name];
+        const { size } = sides[name];
         if (low <= size && size <= high) held++;
         const { hyper, count } = model[name];
         if (Math.abs(Math.log(size / hyper.size)) < 1.645 / Math.sqrt(count)) heldByGamma++;

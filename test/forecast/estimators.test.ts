@@ -9,8 +9,8 @@ const counts = countDegrees(DEGREES);
 const at = (name: EstimatorName, t: number, samples = 40) => ESTIMATORS[name].curve({ counts, samples })(t);
 const phi = (i: number) => DEGREES.filter((d) => d === i).length;
 
-/** Degrees of a side whose counts are exactly the law's, down to fractions of a vertex. */
-function lawCounts(sigma: number, mass: number, scale: number, top = 4000): DegreeCounts {
+/** Degrees of a side whose counts are exactly those of the distribution, down to fractions of a vertex. */
+function exactCounts(sigma: number, mass: number, scale: number, top = 4000): DegreeCounts {
   const degree = Float64Array.from({ length: top }, (_, i) => i + 1);
   const logR = Math.log(mass / (1 + mass));
   const vertices = degree.map(
@@ -108,12 +108,12 @@ describe('the low-degree model', () => {
     [0.2, 40, 5000],
     [-0.7, 20, 3000],
     [-2, 5, 10_000],
-  ])('at σ = %s finds the law that the degrees follow, and what follows from it', (sigma, mass, scale) => {
-    const exact = lawCounts(sigma, mass, scale);
-    const law = fitDegreeModel(exact)!;
-    expect(law.sigma).toBeCloseTo(sigma, 1);
+  ])('at σ = %s finds the distribution of the degrees and predicts from it', (sigma, mass, scale) => {
+    const exact = exactCounts(sigma, mass, scale);
+    const fitted = fitDegreeModel(exact)!;
+    expect(fitted.sigma).toBeCloseTo(sigma, 1);
     for (const t of [0.5, 1, 4]) {
-      // The number of vertices of the same law with (1 + t) times the mass.
+      // The number of vertices of the same distribution with (1 + t) times the mass.
       const size = scale / (1 + mass) ** sigma;
       const seen = (m: number) => (size * ((1 + m) ** sigma - 1)) / sigma;
       const grown = seen((1 + t) * mass);
@@ -122,12 +122,12 @@ describe('the low-degree model', () => {
   });
 
   it('ends where σ < 0, and says when', () => {
-    const law = { sigma: -0.5, mass: 10, scale: 200, upTo: 5 };
-    expect(unseenForEver(law)).toBe(400);
-    expect(newVertices(law, 1e12)).toBeCloseTo(400, 2);
-    expect(newVertices(law, growthUntil(law, 100))).toBeCloseTo(100, 8);
-    expect(growthUntil(law, 401)).toBe(Number.POSITIVE_INFINITY);
-    expect(unseenForEver({ ...law, sigma: 0.1 })).toBe(Number.POSITIVE_INFINITY);
+    const fitted = { sigma: -0.5, mass: 10, scale: 200, upTo: 5 };
+    expect(unseenForEver(fitted)).toBe(400);
+    expect(newVertices(fitted, 1e12)).toBeCloseTo(400, 2);
+    expect(newVertices(fitted, growthUntil(fitted, 100))).toBeCloseTo(100, 8);
+    expect(growthUntil(fitted, 401)).toBe(Number.POSITIVE_INFINITY);
+    expect(unseenForEver({ ...fitted, sigma: 0.1 })).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('where every vertex has one edge, every edge is new; where none has few, nothing is', () => {

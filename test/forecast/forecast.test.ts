@@ -158,8 +158,8 @@ describe('forecastGrowth', () => {
 describe('draws from the model', () => {
   it('foresee the growth of a graph that the model drew', async () => {
     const { part, growth } = thinUsers(0.5, 11);
-    const { size: _, ...law } = side;
-    const { model } = await fit(part, { features: 6, users: law, items: law, threads: 1 });
+    const { size: _, ...prior } = side;
+    const { model } = await fit(part, { features: 6, users: prior, items: prior, threads: 1 });
     const found = await forecastGrowth(part, {
       usersTimes: growth,
       until: growth,

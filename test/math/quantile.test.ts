@@ -13,7 +13,7 @@ describe('quantile', () => {
 
 describe('predictiveQuantile', () => {
   it.each([19, 20, 30, 100])(
-    'holds a further value of the same law with 90 %% between its ends, n = %i',
+    'holds a further value of the same prior with 90 %% between its ends, n = %i',
     (n) => {
       const random = randomStream(4, n);
       const rounds = 20_000;

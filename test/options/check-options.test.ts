@@ -15,7 +15,7 @@ const graph = library.BipartiteGraph.fromPairs([
 const cut = library.split(graph, { seed: 3, testUsers: 0.4, testItems: 0.4 });
 const { model } = await library.fit(graph, { features: 1, iterations: 2, threads: 1, model: 'sparse' });
 const recommender = library.createRecommender(model);
-const law = { sigma: 0.1, tau: 1, shape: 1, rate: 1 };
+const prior = { sigma: 0.1, tau: 1, shape: 1, rate: 1 };
 const unit = { mass: 1, sample: () => 0.5 };
 const process = { users: unit, items: unit, sizes: { users: 2, items: 2 }, probability: () => 0.5 };
 
@@ -35,7 +35,7 @@ const DOORS: Readonly<Record<string, readonly [call: Call, wrong: object]>> = {
   simulate: [(o) => library.simulate(o), { multigraph: 1 }],
   sampleGraphex: [(o) => library.sampleGraphex({ ...process, ...o }), { decreasing: 'no' }],
   estimateSizes: [
-    (o) => library.estimateSizes(graph, { users: law, items: law, features: 2, ...o }),
+    (o) => library.estimateSizes(graph, { users: prior, items: prior, features: 2, ...o }),
     { features: 0.5 },
   ],
   pqSample: [

@@ -17,8 +17,8 @@ import type { Declaration } from '../../src/options/declare.js';
 // No dead options: for each option of each declaration another value changes what comes out. Those of coordinate ascent and
 // of a study are tried beside them.
 
-const law = { sigma: 0.2, tau: 1, size: 12, shape: 0.3, rate: 0.3 };
-const drawn = { users: law, items: law, features: 2, seed: 4, threads: 1 } as const;
+const prior = { sigma: 0.2, tau: 1, size: 12, shape: 0.3, rate: 0.3 };
+const drawn = { users: prior, items: prior, features: 2, seed: 4, threads: 1 } as const;
 const { graph } = await library.simulate(drawn);
 const times = Float64Array.from({ length: graph.edges }, (_, edge) => edge);
 const cut = library.split(graph, { seed: 2, testUsers: 0.4, testItems: 0.4 });
@@ -166,8 +166,8 @@ const VERBS: Readonly<Record<string, Verb>> = {
       return [made.multigraph, truth === undefined, library.BipartiteGraph.fingerprint(made)];
     },
     changes: {
-      users: [{ users: { ...law, sigma: 0.4 } }],
-      items: [{ items: { ...law, sigma: 0.4 } }],
+      users: [{ users: { ...prior, sigma: 0.4 } }],
+      items: [{ items: { ...prior, sigma: 0.4 } }],
       features: [{ features: 3 }],
       multigraph: [{ multigraph: true }],
       tolerance: [{ tolerance: 0.1 }],

@@ -6,11 +6,11 @@ import { createReplicator } from '../../src/predict/draw/replica.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
 
-const law = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
+const prior = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
 
 describe.each([false, true])('replicas of a fitted model, multigraph %s', (multigraph) => {
   it('have the size of the graph that it was fitted to, and are new each time', async () => {
-    const { graph } = await simulate({ users: law, items: law, features: 4, seed: 5, multigraph });
+    const { graph } = await simulate({ users: prior, items: prior, features: 4, seed: 5, multigraph });
     const given = { sigma: 0.2, shape: 0.3, rate: 0.3 };
     const { model } = await fit(graph, { features: 4, users: given, items: given, engine: 'reference' });
     const replicate = createReplicator(model);
@@ -43,7 +43,7 @@ describe.each([false, true])('replicas of a fitted model, multigraph %s', (multi
 });
 
 it('with the held-out users replicas have the size of the whole that was split', async () => {
-  const { graph } = await simulate({ users: law, items: law, features: 4, seed: 5, multigraph: true });
+  const { graph } = await simulate({ users: prior, items: prior, features: 4, seed: 5, multigraph: true });
   const parts = split(graph, { seed: 2, testUsers: 0.4 });
   const given = { sigma: 0.2, shape: 0.3, rate: 0.3 };
   const { model } = await fit(parts.train, { features: 4, users: given, items: given, engine: 'reference' });
@@ -59,7 +59,7 @@ it('with the held-out users replicas have the size of the whole that was split',
 });
 
 it('a model fitted for ranking has no replicas', async () => {
-  const { graph } = await simulate({ users: law, items: law, features: 2, seed: 6 });
+  const { graph } = await simulate({ users: prior, items: prior, features: 2, seed: 6 });
   const { model } = await fit(graph, { features: 2, method: 'ranking', iterations: 2 });
   expect(() => createReplicator(model as never)).toThrow('fit with method ascent');
 });

@@ -119,7 +119,7 @@ describe('tilted atoms', () => {
       );
       expectMean(masses, leftover[k], `feature ${k}`);
     }
-    // Features and weights together: E Σ (1 − e^(−w θ·R)) = size·(E ψ(θ·(M + R)) − E ψ(θ·M)) tests their joint law, but
+    // Features and weights together: E Σ (1 − e^(−w θ·R)) = size·(E ψ(θ·(M + R)) − E ψ(θ·M)) tests their joint distribution, but
     // the number of atoms that meet no mass at all already does, with the quadrature as its oracle.
     const meets = (w: number, theta: Float64Array) =>
       1 - Math.exp(-w * (2 * theta[0] + theta[1] + 3 * theta[2]));
@@ -142,12 +142,12 @@ describe('tilted atoms', () => {
     expect(untilted[0] / (massBelow(hyper, 0.01) * 0.4)).toBeCloseTo(1, 10);
     expect(missingMass(hyper, new Float64Array(2), 0)).toEqual(new Float64Array(2));
     for (const sigma of [-0.5, 0.3, 0.9]) {
-      const law = { ...hyper, sigma };
+      const prior = { ...hyper, sigma };
       const mass = [300, 5];
-      const missing = missingMass(law, mass, 0.05);
+      const missing = missingMass(prior, mass, 0.05);
       mass.forEach((m, k) => {
         const product = (w: number) => mass.reduce((p, other) => p * (0.5 / (0.5 + w * other)) ** 0.2, 1);
-        const f = (w: number) => (w * levyDensity(law, w) * product(w) * 0.2) / (0.5 + w * m);
+        const f = (w: number) => (w * levyDensity(prior, w) * product(w) * 0.2) / (0.5 + w * m);
         expect(integrateLog(f, 1e-150, 0.05, 200_000) / missing[k]).toBeCloseTo(1, 7);
       });
     }
@@ -167,14 +167,14 @@ describe('tilted atoms', () => {
 
 describe('the cut', () => {
   it('is 0 where the process is finite, and follows the stated error elsewhere', () => {
-    const law = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 100 };
+    const prior = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 100 };
     const reach = new Float64Array(30).fill(100);
-    expect(chooseCut({ ...law, sigma: -0.2 }, { reach, features: 30, tolerance: 1e-4 })).toBe(0);
-    const cut = chooseCut(law, { reach, features: 30, tolerance: 1e-4 });
-    const finer = chooseCut(law, { reach, features: 30, tolerance: 1e-4 * 2 ** -1.8 });
+    expect(chooseCut({ ...prior, sigma: -0.2 }, { reach, features: 30, tolerance: 1e-4 })).toBe(0);
+    const cut = chooseCut(prior, { reach, features: 30, tolerance: 1e-4 });
+    const finer = chooseCut(prior, { reach, features: 30, tolerance: 1e-4 * 2 ** -1.8 });
     expect(finer / cut).toBeCloseTo(0.5, 10);
     // Just below 0 the exact process has too many atoms to draw.
-    const nearly = chooseCut({ ...law, sigma: -1e-6 }, { reach, features: 30, tolerance: 1e-4 });
+    const nearly = chooseCut({ ...prior, sigma: -1e-6 }, { reach, features: 30, tolerance: 1e-4 });
     expect(nearly).toBeGreaterThan(0);
   });
 });

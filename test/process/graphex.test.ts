@@ -27,7 +27,7 @@ describe('general graphex processes', () => {
     expectMean(points, 7 * 60, 'points');
   });
 
-  it('leaps give the law of the pair-by-pair draw', async () => {
+  it('leaps give the distribution of the pair-by-pair draw', async () => {
     const probability = (x: number, y: number) => 1 / (1 + y * (1 + x)) ** 1.5;
     const counts = { true: [] as number[][], false: [] as number[][] };
     for (const decreasing of [true, false]) {

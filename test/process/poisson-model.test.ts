@@ -31,9 +31,9 @@ function countsOf(graph: BipartiteGraph): Counts {
 /** The definition, pair by pair, with atoms far below any cut that `simulate` would choose. */
 function bruteForce({ users, items, features }: ModelParameters, seed: number): Counts {
   const random = randomStream(seed, 99);
-  const side = (law: ModelParameters['users']) =>
-    Array.from(sampleAtoms(random, law, law.sigma < 0 ? 0 : 1e-6), (w) =>
-      Array.from({ length: features }, () => (w * gamma(random, law.shape)) / law.rate),
+  const side = (prior: ModelParameters['users']) =>
+    Array.from(sampleAtoms(random, prior, prior.sigma < 0 ? 0 : 1e-6), (w) =>
+      Array.from({ length: features }, () => (w * gamma(random, prior.shape)) / prior.rate),
     );
   const [rows, columns] = [side(users), side(items)];
   const columnUsed = new Uint8Array(columns.length);
@@ -64,7 +64,7 @@ function same(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
 }
 
 describe('the sparse Poisson matrix model', () => {
-  it('has the law of its definition: vertices, edges, multiplicities and users of degree 1', async () => {
+  it('has the distribution of its definition: vertices, edges, multiplicities and users of degree 1', async () => {
     const runs = 800;
     const drawn: Counts[] = [];
     const wanted: Counts[] = [];
@@ -86,15 +86,15 @@ describe('the sparse Poisson matrix model', () => {
     );
   });
 
-  it('does not change in law when the cut is halved, nor at a tenth of it', async () => {
+  it('keeps its distribution when the cut is halved or divided by ten', async () => {
     const side = { sigma: 0.5, tau: 1, shape: 0.3, rate: 0.3, size: 10 };
-    const law = { users: side, items: side, features: 4 };
+    const prior = { users: side, items: side, features: 4 };
     const at = async (tolerance: number) => {
       const counts: Counts[] = [];
       let cut = 0;
       let belowCut = 0;
       for (let seed = 1; seed <= 400; seed++) {
-        const run = await simulate({ ...law, seed: seed + Math.round(1e6 * tolerance), tolerance });
+        const run = await simulate({ ...prior, seed: seed + Math.round(1e6 * tolerance), tolerance });
         counts.push(countsOf(run.graph));
         cut = run.cut.users;
         belowCut += run.belowCut.users / 400;

@@ -20,18 +20,18 @@ const SETTINGS: readonly (ModelParameters & { readonly name: string; readonly sp
   { name: 'unequal sizes', spread: 0.08, users: side(0.1, 300), items: side(0.3, 40), features: 20 },
 ];
 
-const law = ({ users, items, features }: (typeof SETTINGS)[number]) => ({ users, items, features });
+const prior = ({ users, items, features }: (typeof SETTINGS)[number]) => ({ users, items, features });
 
 describe('sizes of simulated graphs', () => {
   it.each(SETTINGS)('the simulation estimate with the true sigma recovers them: $name', async (setting) => {
-    const { graph } = await simulate({ ...law(setting), seed: 11 });
-    const sizes = await estimateSizes(graph, { ...law(setting), seed: 100 });
+    const { graph } = await simulate({ ...prior(setting), seed: 11 });
+    const sizes = await estimateSizes(graph, { ...prior(setting), seed: 100 });
     expect(Math.abs(sizes.users / setting.users.size - 1)).toBeLessThan(4 * setting.spread);
     expect(Math.abs(sizes.items / setting.items.size - 1)).toBeLessThan(4 * setting.spread);
   });
 
   it.each(SETTINGS)('the closed form recovers them from the true masses: $name', async (setting) => {
-    const { graph, truth, missingMass } = await simulate({ ...law(setting), seed: 12, truth: true });
+    const { graph, truth, missingMass } = await simulate({ ...prior(setting), seed: 12, truth: true });
     for (const [own, other] of [
       ['users', 'items'],
       ['items', 'users'],
@@ -50,10 +50,10 @@ describe('sizes of simulated graphs', () => {
 
   it('the seed of the simulations has an effect, and the same one none', async () => {
     const setting = SETTINGS[3];
-    const { graph } = await simulate({ ...law(setting), seed: 13 });
-    const once = await estimateSizes(graph, { ...law(setting), seed: 1 });
-    expect(await estimateSizes(graph, { ...law(setting), seed: 1 })).toEqual(once);
-    expect(await estimateSizes(graph, { ...law(setting), seed: 2 })).not.toEqual(once);
+    const { graph } = await simulate({ ...prior(setting), seed: 13 });
+    const once = await estimateSizes(graph, { ...prior(setting), seed: 1 });
+    expect(await estimateSizes(graph, { ...prior(setting), seed: 1 })).toEqual(once);
+    expect(await estimateSizes(graph, { ...prior(setting), seed: 2 })).not.toEqual(once);
   });
 
   // With such tail indexes 300,000 edges have 280,000 atoms, and each has as many features.
@@ -90,6 +90,6 @@ describe('sizes of simulated graphs', () => {
 
   it('a graph without edges has no sizes', async () => {
     const graph = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0 });
-    await expect(estimateSizes(graph, law(SETTINGS[0]))).rejects.toThrow(/without edges/);
+    await expect(estimateSizes(graph, prior(SETTINGS[0]))).rejects.toThrow(/without edges/);
   });
 });

@@ -81,7 +81,7 @@ describe('charts', () => {
     expect(density).toContain('@media(prefers-color-scheme:dark)');
   });
 
-  it('draws a graph of one edge, and one without a fitted law', async () => {
+  it('draws a graph of one edge, and one without a fitted distribution', async () => {
     const tiny = await checkSparsity(graphOf([[1, 1]]), { replicates: 0 });
     const svg = drawChart(document, densityChart(tiny));
     expect(svg).not.toMatch(/NaN|undefined|Infinity/);

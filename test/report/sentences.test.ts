@@ -96,7 +96,7 @@ function sparsity(): void {
     );
   }
   say(evidenceWords({ difference: 1234.5 }), evidenceWords({ difference: -12 }));
-  const law = {
+  const prior = {
     sigma: -0.9,
     tau: 8,
     size: 900,
@@ -105,9 +105,9 @@ function sparsity(): void {
     standardError: { sigma: null, size: null },
   };
   const sides = [
-    { ...law, kind: 'dense', unseen: { mean: 761, low: 700, high: 830 } },
-    { ...law, kind: 'dense', unseen: { mean: 0, low: 0, high: 0 } },
-    { ...law, kind: 'sparse', sigma: 0.41, unseen: null },
+    { ...prior, kind: 'dense', unseen: { mean: 761, low: 700, high: 830 } },
+    { ...prior, kind: 'dense', unseen: { mean: 0, low: 0, high: 0 } },
+    { ...prior, kind: 'sparse', sigma: 0.41, unseen: null },
   ] as const;
   for (const side of sides) {
     const context = { seen: { users: 4339, items: 3665 }, names, features: 30 };

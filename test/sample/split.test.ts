@@ -6,7 +6,7 @@ import type { Split } from '../../src/sample/split-types.js';
 import { compareSplit } from '../../src/sparsity/split-bias.js';
 import { edgeList, graphOf, problems, someGraph } from './random-graph.js';
 
-/** Small graphs may leave a part empty, which split refuses; the law holds for the others. */
+/** Small graphs may leave a part empty, which split refuses; the property holds for the others. */
 function trySplit(...args: Parameters<typeof split>): Split | undefined {
   try {
     return split(...args);

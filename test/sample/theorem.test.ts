@@ -11,7 +11,7 @@ import { tailIndexHalf } from '../../src/sparsity/tail-index.js';
 
 const DRAWS = 120;
 const [p, q] = [0.5, 0.4];
-const law = { tau: 1, shape: 0.3, rate: 0.3 };
+const prior = { tau: 1, shape: 0.3, rate: 0.3 };
 
 const STATISTICS: Record<string, (graph: BipartiteGraph) => number> = {
   users: (g) => g.users.count,
@@ -43,8 +43,8 @@ describe('(p,q)-sampling of a simulated graph is a simulated graph of the sample
         const draws = async (size: number, alpha: number, seed: number) =>
           (
             await simulate({
-              users: { ...law, sigma: sigmaUsers, size },
-              items: { ...law, sigma: sigmaItems, size: alpha },
+              users: { ...prior, sigma: sigmaUsers, size },
+              items: { ...prior, sigma: sigmaItems, size: alpha },
               features: 3,
               seed,
               threads: 1,
@@ -69,8 +69,8 @@ describe('(p,q)-sampling of a simulated graph is a simulated graph of the sample
     const at = async (size: number, seed: number) =>
       (
         await simulate({
-          users: { ...law, sigma: 0.2, size },
-          items: { ...law, sigma: 0.2, size: 12 },
+          users: { ...prior, sigma: 0.2, size },
+          items: { ...prior, sigma: 0.2, size: 12 },
           features: 3,
           seed,
           threads: 1,

@@ -26,11 +26,11 @@ import { graphex } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const { path } = scratchFolder();
-const law = { sigma: 0.2, tau: 1, size: 20, shape: 0.3, rate: 0.3 };
+const prior = { sigma: 0.2, tau: 1, size: 20, shape: 0.3, rate: 0.3 };
 const CUT = { testUsers: 0.3, testItems: 0.3, seed: 9 };
 let graph: BipartiteGraph;
 /** What fits by shard said of both sides. */
-const laws: Record<string, SidesReport | null> = {};
+const sideReports: Record<string, SidesReport | null> = {};
 
 async function done(...args: string[]): Promise<string> {
   const { status, stdout, stderr } = await graphex(...args);
@@ -44,7 +44,7 @@ const FITS = {
 } as const;
 
 beforeAll(async () => {
-  ({ graph } = await simulate({ users: law, items: law, features: 3, seed: 6, threads: 1 }));
+  ({ graph } = await simulate({ users: prior, items: prior, features: 3, seed: 6, threads: 1 }));
   await partitionGraph(graph, path('parts'), { shards: 4 });
   await splitPartition(await openPartition(path('parts')), path('split'), CUT);
   await Promise.all(
@@ -53,16 +53,16 @@ beforeAll(async () => {
       const fitted = JSON.parse(await done('fit', path('split'), '--by-shard', ...how, '-o', path(kind)));
       const merged = JSON.parse(await done('merge', path(kind), '--json', '-o', path(`${kind}.file`)));
       expect(merged).toMatchObject({ state: fitted.state, shards: 4 });
-      laws[kind] = fitted.sides;
+      sideReports[kind] = fitted.sides;
     }),
   );
 }, 60_000);
 
-test('the law of a fit by shard is that of the merged model', async () => {
+test('a fit by shard reports the sides of the merged model', async () => {
   const merged = describeSides((await loadModel(path('posterior.file'))) as PosteriorModel);
-  expect(laws.ranker).toBeNull();
+  expect(sideReports.ranker).toBeNull();
   for (const side of ['users', 'items'] as const) {
-    const own = laws.posterior![side];
+    const own = sideReports.posterior![side];
     expect(own).toMatchObject({ kind: merged[side].kind, sigma: merged[side].sigma });
     for (const [found, expected] of [
       [own.size, merged[side].size],

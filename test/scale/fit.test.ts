@@ -25,7 +25,7 @@ import { scratchFolder } from '../ingest/scratch.js';
 const { path } = scratchFolder();
 // Enough iterations to explore, merge features and have rounds.
 const OPTIONS = { features: 3, iterations: 130, tolerance: 1e-12, seed: 4, threads: 1 } as const;
-const law = { sigma: 0.2, tau: 1, size: 14, shape: 0.3, rate: 0.3 };
+const prior = { sigma: 0.2, tau: 1, size: 14, shape: 0.3, rate: 0.3 };
 
 /** The fit of every rank. */
 function onRanks(parts: PartitionedData, size: number, options: ShardedFitOptions): Promise<ShardedFit[]> {
@@ -48,7 +48,14 @@ describe.each([{ multigraph: false }, { multigraph: true }])('a fit over shards:
   let graph: BipartiteGraph;
   let parts: PartitionedData;
   beforeAll(async () => {
-    ({ graph } = await simulate({ users: law, items: law, features: 3, multigraph, seed: 6, threads: 1 }));
+    ({ graph } = await simulate({
+      users: prior,
+      items: prior,
+      features: 3,
+      multigraph,
+      seed: 6,
+      threads: 1,
+    }));
     const folder = path(`parts ${multigraph}`);
     await partitionGraph(graph, folder, { shards: 5, multigraph });
     parts = await openPartition(folder);

@@ -26,7 +26,7 @@ import { modelState } from '../../src/store/model-state.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const { path } = scratchFolder();
-const law = { sigma: 0.2, tau: 1, size: 14, shape: 0.3, rate: 0.3 };
+const prior = { sigma: 0.2, tau: 1, size: 14, shape: 0.3, rate: 0.3 };
 const OPTIONS = {
   features: 4,
   folds: 3,
@@ -40,7 +40,7 @@ const OPTIONS = {
 let graph: BipartiteGraph;
 let parts: PartitionedData;
 beforeAll(async () => {
-  ({ graph } = await simulate({ users: law, items: law, features: 3, seed: 6, threads: 1 }));
+  ({ graph } = await simulate({ users: prior, items: prior, features: 3, seed: 6, threads: 1 }));
   await partitionGraph(graph, path('parts'), { shards: 5 });
   parts = await openPartition(path('parts'));
 });

@@ -16,7 +16,7 @@ import { graphex } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const { path } = scratchFolder();
-const law = { sigma: 0.2, tau: 1, size: 14, shape: 0.3, rate: 0.3 };
+const prior = { sigma: 0.2, tau: 1, size: 14, shape: 0.3, rate: 0.3 };
 const CUT = { testUsers: 0.3, testItems: 0.25, seed: 9 };
 
 describe.each(['integer ids', 'text ids', 'counts'])('%s', (kind) => {
@@ -24,7 +24,14 @@ describe.each(['integer ids', 'text ids', 'counts'])('%s', (kind) => {
   let parts: PartitionedData;
   beforeAll(async () => {
     const multigraph = kind === 'counts';
-    ({ graph } = await simulate({ users: law, items: law, features: 3, multigraph, seed: 6, threads: 1 }));
+    ({ graph } = await simulate({
+      users: prior,
+      items: prior,
+      features: 3,
+      multigraph,
+      seed: 6,
+      threads: 1,
+    }));
     if (kind === 'text ids') graph = named(graph);
     await partitionGraph(graph, path(kind), { shards: 5, multigraph });
     parts = await openPartition(path(kind));

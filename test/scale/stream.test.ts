@@ -23,7 +23,7 @@ import { peakIn, SAY_PEAK, SAYS_PEAK } from './peak.js';
 const { path } = scratchFolder();
 // Enough iterations to explore, merge features and have rounds.
 const OPTIONS = { features: 3, iterations: 130, tolerance: 1e-12, seed: 4, threads: 1 } as const;
-const law = { sigma: 0.2, tau: 1, size: 14, shape: 0.3, rate: 0.3 };
+const prior = { sigma: 0.2, tau: 1, size: 14, shape: 0.3, rate: 0.3 };
 const SHARDS = 5;
 /** Megabytes. */
 const LIMIT = 340;
@@ -54,8 +54,8 @@ describe.each([{ multigraph: false }, { multigraph: true }])('shards in turn: %o
   };
   beforeAll(async () => {
     const { graph } = await simulate({
-      users: law,
-      items: law,
+      users: prior,
+      items: prior,
       features: 3,
       multigraph,
       seed: 6,
@@ -111,7 +111,7 @@ describe.each([{ multigraph: false }, { multigraph: true }])('shards in turn: %o
 describe('memory', () => {
   let parts: PartitionedData;
   beforeAll(async () => {
-    const { graph } = await simulate({ users: law, items: law, features: 3, seed: 6, threads: 1 });
+    const { graph } = await simulate({ users: prior, items: prior, features: 3, seed: 6, threads: 1 });
     await partitionGraph(graph, path('parts'), { shards: SHARDS });
     parts = await openPartition(path('parts'));
   });

@@ -135,13 +135,13 @@ describe('checkSparsity', () => {
 });
 
 describe('verdict', () => {
-  const law = { tau: 1, shape: 0.3, rate: 0.3 };
+  const prior = { tau: 1, shape: 0.3, rate: 0.3 };
   const verdictOf = async (graph: BipartiteGraph) => (await checkSparsity(graph, { replicates: 0 })).verdict;
 
   it('tells dense users from sparse items, and what that rests on', async () => {
     const { graph } = await simulate({
-      users: { ...law, sigma: -0.4, size: 150 },
-      items: { ...law, sigma: 0.4, size: 150 },
+      users: { ...prior, sigma: -0.4, size: 150 },
+      items: { ...prior, sigma: 0.4, size: 150 },
       features: 5,
       seed: 3,
       threads: 1,
@@ -158,8 +158,8 @@ describe('verdict', () => {
     const judged: Record<string, string[]> = { '-0.1': [], '0.2': [] };
     for (let seed = 1; seed <= 8; seed++) {
       const { graph } = await simulate({
-        users: { ...law, sigma: -0.1, size: 85 },
-        items: { ...law, sigma: 0.2, size: 85 },
+        users: { ...prior, sigma: -0.1, size: 85 },
+        items: { ...prior, sigma: 0.2, size: 85 },
         features: 6,
         seed,
         threads: 1,
@@ -191,7 +191,7 @@ describe('verdict', () => {
     }
     expect((await verdictOf(graphOf(capped))).reasons.users).toMatchObject({ code: 'capped', degree: 20 });
 
-    // Only users with at least 20 edges were kept, of a law that has many below.
+    // Only users with at least 20 edges were kept, of a distribution that has many below.
     const filtered: [number, number][] = [];
     for (let user = 0; user < 600; user++) {
       const wanted = Math.ceil(-60 * Math.log(random.uniform()));

@@ -104,7 +104,7 @@ describe('tailIndex', () => {
 });
 
 describe('fitDegrees', () => {
-  it('has a law that adds up to 1 and has the mean of the data', () => {
+  it('has probabilities that add up to 1 and the mean of the data', () => {
     for (const sigma of [-20, -1, -0.1, 0.001, 0.3, 0.8]) {
       const degrees = drawDegrees(sigma, 0.9, 2000, 5);
       const fit = fitDegrees(countDegrees(degrees))!;
@@ -178,7 +178,7 @@ describe('fitDegrees', () => {
     expect(equal.score).toBeLessThan(-10);
   });
 
-  it('implies the σ̂ at one half of its own law', () => {
+  it('implies the σ̂ at one half of its own distribution', () => {
     const degrees = drawDegrees(0.4, 0.98, 20_000, 3);
     const { half, likelihood } = tailIndex(degrees);
     expect(Math.abs(half - likelihood!.impliedHalf)).toBeLessThan(0.01);

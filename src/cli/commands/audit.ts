@@ -99,7 +99,7 @@ export function register(program: Command): void {
 
 interface Inputs {
   readonly parts: SplitTables;
-  readonly options: Pick<AuditOptions, 'times' | 'coins'>;
+  readonly options: Pick<AuditOptions, 'times' | 'assignment'>;
 }
 
 async function inputs(
@@ -120,9 +120,9 @@ async function inputs(
     }
     const { threads, signal, onProgress } = context;
     const parts = await loadSplit(folder, { ...reader, threads, signal, onProgress });
-    const { method, assignment: coins, byTime } = parts;
+    const { method, assignment, byTime } = parts;
     const times = byTime && { train: byTime.train, test: byTime.test };
-    return { parts, options: { ...(method === 'pq' && { coins }), ...(times && { times }) } };
+    return { parts, options: { ...(method === 'pq' && { assignment }), ...(times && { times }) } };
   }
   if (tables.train === undefined || tables.test === undefined) {
     throw new InputError('there is no split to audit: give a split folder, or both --train and --test');

@@ -154,8 +154,8 @@ async function evaluateByShard(opened: OpenedModel, folder: string, asked: Evalu
       `${folder}: it holds out edges of users that the model knows, which needs the model in one file: graphex merge ${opened.byShard!.folder} -o model.safetensors`,
     );
   }
-  const coins = parts ? { ids: parts.userIds, drawn: parts.userDrawn } : split!.assignment.users;
-  for await (const model of modelsInTurn(opened, signal)) checkHeldOut(model, coins);
+  const assignment = parts ? { ids: parts.userIds, drawn: parts.userDrawn } : split!.assignment.users;
+  for await (const model of modelsInTurn(opened, signal)) checkHeldOut(model, assignment);
   async function* whole() {
     yield { foldIn: split!.foldIn, test: split!.test };
   }
