@@ -1,6 +1,7 @@
 // `graphex` without files: what a page in a browser imports. index.ts adds the readers, the store and the server.
 // Charts, pages, sentences and the types of details of results are in report.ts.
 
+export { type FilterColumn, filterColumns, type ItemFilter, itemFilter } from './attributes/filter.js';
 export type { SharedAttribute } from './attributes/shared-attributes.js';
 // Forecast and audit
 export { type AuditOptions, auditSplit, type SplitAudit } from './audit/audit.js';

@@ -1,26 +1,62 @@
 // A condition on attributes, as in genre = 'Fantasy' and year >= 1990 → the items that it leaves out. It is compiled once for
-// each distinct text, so that a request scans nothing.
+// each distinct text, so that a request compares no attributes.
 
 import { numberOf } from '../ingest/where/filter.js';
 import { type Cells, parseCondition, TRUE } from '../ingest/where/parse.js';
 import { wrong } from '../ingest/where/tokens.js';
+import { emptyBits, hasBit, setBit } from '../math/bits.js';
 import { shown } from '../text/untrusted.js';
-import { catalogueOf, type ModelInfo, type SideInfo } from './info.js';
+import { catalogueOf, type InfoColumn, type ModelInfo, type SideInfo } from './info.js';
 
 const OPTION = 'filter';
-/** Filters of a model that are kept. */
-const MOST_KEPT = 64;
+/** Filters of a model that are kept, and the bytes that they may take. */
+const MOST_KEPT = 256;
+const MOST_BYTES = 64 * 2 ** 20;
 /** The longest condition. */
 const LONGEST = 10_000;
 const COLUMNS_SHOWN = 30;
 
-type Described = Parameters<typeof catalogueOf>[0] & { readonly info?: ModelInfo | undefined };
+/** A model, as far as filters look at it. */
+export type Described = Parameters<typeof catalogueOf>[0] & { readonly info?: ModelInfo | undefined };
 
-const KEPT = new WeakMap<object, Map<string, Uint32Array>>();
+/** The items for which a condition on their attributes holds. */
+export interface ItemFilter {
+  /** How many items there are for which it holds. */
+  readonly count: number;
+  /** Whether it holds for an item, by id. It holds for no item that the model does not know. */
+  has(id: string | number): boolean;
+  /** Bits of the items that it leaves out, by number (math/bits.ts). */
+  readonly without: Uint32Array;
+}
 
-/** The items of the catalogue for which the condition does not hold, ascending. Throws if it is no condition on the attributes. */
-export function filteredOut(model: Described, condition: string): Uint32Array {
-  const kept = KEPT.get(model) ?? new Map<string, Uint32Array>();
+/** A column that a condition can name. */
+export interface FilterColumn {
+  readonly name: string;
+  /** `text`: an id or a title; `category`: one of the values, or several; `number`. */
+  readonly kind: 'text' | 'category' | 'number';
+  /** Of a category: the values, those of the most items first, at most 100. */
+  readonly values?: readonly { readonly value: string; readonly items: number }[] | undefined;
+  /** Of numbers: the smallest and the largest. */
+  readonly range?: { readonly low: number; readonly high: number } | undefined;
+}
+
+const KEPT = new WeakMap<object, Map<string, ItemFilter>>();
+
+/**
+ * The items of a model for which a condition on their attributes holds, as in `genre = 'Fantasy' and year >= 1990`. It is compiled
+ * once for each distinct text. Throws an InputError if it is no condition on the attributes that the model stores.
+ * @example
+ * import { fit, itemFilter, simulate } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const { model } = await fit(graph, { features: 4, iterations: 20 });
+ * try {
+ *   console.log(itemFilter(model, "genre = 'Fantasy' and year >= 1990").count);
+ * } catch (error) {
+ *   console.log(error.message); // this model was fitted without a table about its items
+ * }
+ */
+export function itemFilter(model: Described, condition: string): ItemFilter {
+  const kept = KEPT.get(model) ?? new Map<string, ItemFilter>();
   KEPT.set(model, kept);
   const before = kept.get(condition);
   if (before) {
@@ -31,14 +67,61 @@ export function filteredOut(model: Described, condition: string): Uint32Array {
   }
   const made = compile(model, condition);
   kept.set(condition, made);
-  if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value!);
+  const most = Math.max(1, Math.min(MOST_KEPT, Math.floor(MOST_BYTES / (made.without.byteLength + 1))));
+  if (kept.size > most) kept.delete(kept.keys().next().value!);
   return made;
 }
 
-/** The values of one item in one column. */
-type ColumnReader = (item: number) => readonly string[];
+/** Values of a category that are described. */
+const MOST_VALUES = 100;
 
-function compile(model: Described, condition: string): Uint32Array {
+/**
+ * The columns that a condition on a model's items can name; none if the model stores no attributes.
+ * @example
+ * import { filterColumns, fit, simulate } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * const { model } = await fit(graph, { features: 4, iterations: 20 });
+ * console.log(filterColumns(model)); // [], as this model was fitted without a table about its items
+ */
+export function filterColumns(model: Described): readonly FilterColumn[] {
+  const about = model.info?.items;
+  if (!about) return [];
+  const { columns, numbers, rows, names } = about;
+  const items = new Uint32Array(names.length);
+  for (const attribute of rows.targets) items[attribute]++;
+  return columnNames(about).map((name): FilterColumn => {
+    const ofNumbers = numbers.find(({ column }) => column === name);
+    if (ofNumbers) {
+      let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+      for (const value of ofNumbers.values) {
+        // NaN is neither smaller nor larger.
+        if (value < low) low = value;
+        if (value > high) high = value;
+      }
+      return { name, kind: 'number', ...(low <= high && { range: { low, high } }) };
+    }
+    const column = columns.find((one) => one.kind === 'category' && one.name === name);
+    if (!column) return { name, kind: 'text' };
+    const values = Array.from({ length: column.count }, (_, i) => column.first + i)
+      .sort((a, b) => items[b] - items[a] || a - b)
+      .slice(0, MOST_VALUES)
+      .map((attribute) => ({ value: names[attribute], items: items[attribute] }));
+    return { name, kind: 'category', values };
+  });
+}
+
+/** Reads the values of one column, item by item. */
+interface ColumnReader {
+  /** The number of values that the item has. */
+  count: number;
+  /** Which of them is read. */
+  at: number;
+  move(item: number): void;
+  text(): string;
+  number(): number;
+}
+
+function compile(model: Described, condition: string): ItemFilter {
   const about = model.info?.items;
   if (!about) {
     throw wrong(
@@ -66,22 +149,26 @@ function compile(model: Described, condition: string): Uint32Array {
       OPTION,
     );
   });
-  const values: (readonly string[])[] = readers.map(() => []);
-  const place = new Uint32Array(readers.length);
   const cells: Cells = {
-    text: (slot) => values[slot][place[slot]] || undefined,
-    number: (slot) => numberOf(values[slot][place[slot]]),
-    several: (slot) => values[slot].length,
+    text: (slot) => readers[slot].text() || undefined,
+    number: (slot) => readers[slot].number(),
+    several: (slot) => readers[slot].count,
     choose: (slot, at) => {
-      place[slot] = at;
+      readers[slot].at = at;
     },
   };
-  const out: number[] = [];
+  const without = emptyBits(count);
+  let left = 0;
   for (let item = 0; item < count; item++) {
-    for (let slot = 0; slot < readers.length; slot++) values[slot] = readers[slot](item);
-    if (test(cells) !== TRUE) out.push(item);
+    for (const reader of readers) reader.move(item);
+    if (test(cells) === TRUE) left++;
+    else setBit(without, item);
   }
-  return Uint32Array.from(out);
+  const has = (id: string | number) => {
+    const item = ids.find(id);
+    return item >= 0 && !hasBit(without, item);
+  };
+  return Object.freeze({ count: left, has, without });
 }
 
 /** Columns that a condition can name. Texts are stored as words, so only the titles can be compared whole. */
@@ -97,22 +184,64 @@ function readerOf(
 ): ColumnReader | undefined {
   const isNamed = (other: string) => other === name || other.toLowerCase() === name.toLowerCase();
   const ofNumbers = numbers.find(({ column }) => isNamed(column));
-  if (ofNumbers) {
-    const { values } = ofNumbers;
-    return (item) => (Number.isNaN(values[item]) ? [] : [String(values[item])]);
-  }
+  if (ofNumbers) return numberReader(ofNumbers.values);
   const column = columns.find((one) => one.kind === 'category' && isNamed(one.name));
-  if (column) {
-    const end = column.first + column.count;
-    return (item) => {
-      const found: string[] = [];
-      for (let e = rows.offsets[item]; e < rows.offsets[item + 1]; e++) {
-        const attribute = rows.targets[e];
-        if (attribute >= column.first && attribute < end) found.push(names[attribute]);
-      }
-      return found;
-    };
-  }
-  if (isNamed('title') && titles.length > 0) return (item) => (titles[item] ? [titles[item]] : []);
-  return isNamed('id') ? (item) => [idOf(item)] : undefined;
+  if (column) return categoryReader(column, rows, names);
+  if (isNamed('title') && titles.length > 0) return textReader((item) => titles[item]);
+  return isNamed('id') ? textReader(idOf) : undefined;
+}
+
+function numberReader(values: Float64Array): ColumnReader {
+  let value = Number.NaN;
+  return {
+    count: 0,
+    at: 0,
+    move(item) {
+      value = values[item];
+      this.count = Number.isNaN(value) ? 0 : 1;
+    },
+    text: () => (Number.isNaN(value) ? '' : String(value)),
+    number: () => value,
+  };
+}
+
+function categoryReader(
+  { first, count }: InfoColumn,
+  { offsets, targets }: SideInfo['rows'],
+  names: readonly string[],
+): ColumnReader {
+  let start = 0;
+  return {
+    count: 0,
+    at: 0,
+    move(item) {
+      start = offsets[item];
+      const end = offsets[item + 1];
+      while (start < end && targets[start] < first) start++;
+      let last = start;
+      while (last < end && targets[last] < first + count) last++;
+      this.count = last - start;
+      this.at = 0;
+    },
+    text() {
+      return this.at < this.count ? names[targets[start + this.at]] : '';
+    },
+    number() {
+      return numberOf(this.text());
+    },
+  };
+}
+
+function textReader(textOf: (item: number) => string): ColumnReader {
+  let text = '';
+  return {
+    count: 0,
+    at: 0,
+    move(item) {
+      text = textOf(item);
+      this.count = text ? 1 : 0;
+    },
+    text: () => text,
+    number: () => numberOf(text),
+  };
 }

@@ -78,7 +78,7 @@ export function createNeighbourSearch(
   vectors: Vectors,
   known: number,
   degree: ArrayLike<number>,
-): (row: number, n: number, isOut?: Uint8Array) => Neighbours {
+): (row: number, n: number, isOut?: (row: number) => boolean) => Neighbours {
   const lists = invertedLists(vectors, known, degree);
   const sums = new SparseSums(known);
   return (row, n, isOut) => {
@@ -122,8 +122,8 @@ export class SparseSums {
     this.#sums[at] = 0;
   }
 
-  dropAll(isOut: Uint8Array): void {
-    for (let t = 0; t < this.#count; t++) if (isOut[this.#touched[t]]) this.#sums[this.#touched[t]] = 0;
+  dropAll(isOut: (at: number) => boolean): void {
+    for (let t = 0; t < this.#count; t++) if (isOut(this.#touched[t])) this.#sums[this.#touched[t]] = 0;
   }
 
   /** The `n` sums of the largest size, largest first; ties go to the smaller number. Zeros are left out. */

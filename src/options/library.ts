@@ -4,7 +4,7 @@
 import { RANK } from './commands/evaluate.js';
 import { FEATURES } from './commands/fit.js';
 import { RECOMMEND } from './commands/recommend.js';
-import { LIST } from './commands/similar.js';
+import { ITEM_FILTER, LIST } from './commands/similar.js';
 import { decimal, flag, oneOf, section, value, whole } from './declare.js';
 import { ENGINE_NAMES, PRECISIONS, USER_STORAGE } from './names.js';
 import { BASELINE_TRIALS, HYPER, SEED } from './shared.js';
@@ -214,8 +214,16 @@ export const CANDIDATES = {
 /** Explaining one item for one user. */
 export const ONE_ITEM = UNKNOWN;
 
+/** The confidence of a list. */
+export const CONFIDENCE = {
+  ...UNKNOWN,
+  /** The condition that the list was made with. */
+  ...ITEM_FILTER,
+};
+
 export const POPULAR = {
   n: whole({ min: LIST.n.min, max: LIST.n.max, default: 20, meaning: LIST.n.meaning }),
+  ...ITEM_FILTER,
   /** Ids that are not to be listed. */
   exclude: ids('not to be listed'),
 };

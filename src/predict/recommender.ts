@@ -1,17 +1,18 @@
 // Answers any number of requests to one model; what does not depend on the request is computed once.
 
 import { FEW_EDGES } from '../attributes/content-scores.js';
-import { filteredOut } from '../attributes/filter.js';
+import { itemFilter } from '../attributes/filter.js';
 import { catalogueOf } from '../attributes/info.js';
 import { createSharedAttributes } from '../attributes/shared-attributes.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { type Model, needModel } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
+import { hasBit } from '../math/bits.js';
 import { once } from '../math/once.js';
 import { withDefaults } from '../options/check-options.js';
 import { LIST } from '../options/commands/similar.js';
 import type { OptionsOf } from '../options/declare.js';
-import { CANDIDATES, ONE_ITEM, POPULAR, RECOMMEND_LISTS } from '../options/library.js';
+import { CANDIDATES, CONFIDENCE, ONE_ITEM, POPULAR, RECOMMEND_LISTS } from '../options/library.js';
 import { TASK } from '../options/shared.js';
 import { createBatch } from './batch/batch.js';
 import { createBatchWorkers, explainWorkerCount } from './batch/batch-workers.js';
@@ -62,7 +63,7 @@ export interface Recommender {
   confidence(
     query: UserQuery,
     items: readonly Id[],
-    options?: OptionsOf<typeof ONE_ITEM>,
+    options?: OptionsOf<typeof CONFIDENCE>,
   ): Promise<ListConfidence>;
   /** Items similar to this one, by the users who have both, or by the item weights of a ranker that has only those. */
   similar(item: Id, options?: OptionsOf<typeof LIST>): SimilarItem[];
@@ -77,8 +78,6 @@ export interface Recommender {
 /** How candidates are ranked; declared in options/library.ts. */
 export interface RankCandidatesOptions extends OptionsOf<typeof CANDIDATES> {}
 
-/** Items that filters leave out for the users who are listed together. */
-const FILTERED_AT_A_TIME = 2e6;
 /** Users of a stream that are listed together. */
 const BATCH = 512;
 
@@ -108,6 +107,9 @@ export function createRecommender(model: Model): Recommender {
     if (closed) throw new InputError('this recommender is closed: make another one');
   };
   const itemAt = (id: Id) => knownItem(model, id);
+  /** Bits of the items that a filter leaves out; undefined: none. */
+  const withoutItems = (filter: string | undefined) =>
+    filter === undefined ? undefined : itemFilter(model, filter).without;
 
   async function recommendMany(
     queries: readonly UserQuery[],
@@ -121,23 +123,13 @@ export function createRecommender(model: Model): Recommender {
       if (q % 64 === 0) throwIfAborted(signal);
       return resolveUser(model, query, q, { needSeen: !includeSeen, onUnknown });
     });
-    // The complement of a filter is one list for all users; few users are listed at a time if it is long.
-    const filtered = settings.filter === undefined ? undefined : filteredOut(model, settings.filter);
-    const most = Math.max(1, Math.floor(FILTERED_AT_A_TIME / Math.max(1, filtered?.length ?? 0)));
-    if (queries.length > most) {
-      const lists: Recommendation[][] = [];
-      for (let at = 0; at < queries.length; at += most) {
-        lists.push(...(await recommendMany(queries.slice(at, at + most), options)));
-      }
-      return lists;
-    }
+    const without = withoutItems(settings.filter);
     const forAll = knownItems(model, settings.exclude ?? []);
-    for (const item of filtered ?? []) forAll.push(item);
     const exclude = queries.map((query) =>
       query.exclude ? [...forAll, ...knownItems(model, query.exclude)] : forAll,
     );
     const include = settings.include && knownItems(model, settings.include);
-    const lists = await batch.lists(users, exclude, { n, includeSeen, include, explain }, settings);
+    const lists = await batch.lists(users, exclude, { n, includeSeen, without, include, explain }, settings);
     return lists.map(({ items, scores, explain: explained }, u) => {
       if (u % 64 === 0) throwIfAborted(signal);
       return Array.from(items, (item, i) => described(item, scores[i], users[u], explained));
@@ -240,27 +232,29 @@ export function createRecommender(model: Model): Recommender {
       open();
       return reasons()(recommendation);
     },
-    async confidence(query: UserQuery, items: readonly Id[], options: OptionsOf<typeof ONE_ITEM> = {}) {
+    async confidence(query: UserQuery, items: readonly Id[], options: OptionsOf<typeof CONFIDENCE> = {}) {
       open();
-      const { onUnknown } = withDefaults(ONE_ITEM, options);
+      const { onUnknown, filter } = withDefaults(CONFIDENCE, options);
       const { row, own } = resolveUser(model, query, 0, { needSeen: false, onUnknown });
       const exclude = knownItems(model, query.exclude ?? []);
-      return confidence()({ row, own, listed: items.map(itemAt), exclude });
+      return confidence()({ row, own, listed: items.map(itemAt), exclude, without: withoutItems(filter) });
     },
     similar(item: Id, options: OptionsOf<typeof LIST> = {}) {
       open();
-      const { n } = withDefaults(LIST, options);
-      return similarity()(itemAt(item), n);
+      const { n, filter } = withDefaults(LIST, options);
+      return similarity()(itemAt(item), n, withoutItems(filter));
     },
     popular(options: OptionsOf<typeof POPULAR> = {}) {
       open();
-      const { n, exclude = [] } = withDefaults(POPULAR, options);
+      const { n, filter, exclude = [] } = withDefaults(POPULAR, options);
+      const without = withoutItems(filter);
       const { ids, degree } = catalogue;
       const out = new Set(exclude.map((id) => ids.find(id)));
       const items: PopularItem[] = [];
       for (const item of byPopularity()) {
         if (items.length === n) break;
-        if (!out.has(item)) items.push({ item: ids.at(item), users: degree[item] });
+        if (!out.has(item) && !(without && hasBit(without, item)))
+          items.push({ item: ids.at(item), users: degree[item] });
       }
       return items;
     },

@@ -5,6 +5,7 @@ import { catalogueOf } from '../attributes/info.js';
 import { attributeVectors, createNeighbourSearch } from '../attributes/similarity.js';
 import { InputError } from '../errors.js';
 import type { Model, SeenItems } from '../fit/model.js';
+import { hasBit } from '../math/bits.js';
 import { lowerBound } from '../math/csr.js';
 import { once } from '../math/once.js';
 import { largest } from '../math/select.js';
@@ -50,61 +51,61 @@ export async function similarItems(
 const ADDED_USERS = 30;
 
 /** A function that finds similar items; it computes norms once. */
-export function createSimilarity(
-  model: Model,
-  members: readonly MemberScorer[] | undefined,
-): (item: number, n: number) => SimilarItem[] {
+export function createSimilarity(model: Model, members: readonly MemberScorer[] | undefined): FindSimilar {
   const byAttributes = once(() => attributeSimilarity(model));
   const byEdges = createEdgeSimilarity(model, members);
-  return (item, n) => (item >= model.items.count ? (byAttributes()?.(item, n) ?? []) : byEdges(item, n));
+  return (item, n, without) =>
+    item >= model.items.count ? (byAttributes()?.(item, n, without) ?? []) : byEdges(item, n, without);
 }
 
+/** Items similar to an item; `without`: bits of items that are not listed. */
+type FindSimilar = (item: number, n: number, without?: Uint32Array) => SimilarItem[];
+
 /** Items without edges are similar to those with similar attributes. */
-function attributeSimilarity(model: Model): ((item: number, n: number) => SimilarItem[]) | undefined {
+function attributeSimilarity(model: Model): FindSimilar | undefined {
   const about = model.info?.items;
   if (!about?.content) return undefined;
   const { ids, count, degree } = catalogueOf(model);
   const { columns } = about.content.settings;
   const parts = about.columns.map(({ name }) => (Object.hasOwn(columns, name) ? columns[name] : 0));
   const search = createNeighbourSearch(attributeVectors(about, parts), count, degree);
-  return (item, n) => {
-    const { items, similarities } = search(item, n);
+  return (item, n, without) => {
+    const { items, similarities } = search(item, n, without && ((other) => hasBit(without, other)));
     return items.map((other, i) => ({ item: ids.at(other), similarity: similarities[i] }));
   };
 }
 
-function createEdgeSimilarity(
-  model: Model,
-  members: readonly MemberScorer[] | undefined,
-): (item: number, n: number) => SimilarItem[] {
+function createEdgeSimilarity(model: Model, members: readonly MemberScorer[] | undefined): FindSimilar {
   const { ids, count } = model.items;
-  const list = (item: number, n: number, alike: Float64Array) =>
+  const list = (item: number, n: number, alike: Float64Array, without: Uint32Array | undefined) =>
     largest(count, n, (other) =>
-      other === item || !(alike[other] > 0) ? Number.NEGATIVE_INFINITY : alike[other],
+      other === item || !(alike[other] > 0) || (without && hasBit(without, other))
+        ? Number.NEGATIVE_INFINITY
+        : alike[other],
     ).map((other) => ({ item: ids.at(other), similarity: alike[other] }));
   if (model.type === 'ranker' && model.scores.kind === 'items') {
     const { scores } = model;
-    return (item, n) => {
+    return (item, n, without) => {
       const weights = new Float64Array(count);
       addWeights(scores, item, weights);
-      return list(item, n, weights);
+      return list(item, n, weights, without);
     };
   }
   const { seen } = model;
   if (seen) {
     const { degree } = model.items;
-    return (item, n) => {
+    return (item, n, without) => {
       const common = commonUsers(seen, item, count);
       const own = degree[item] + ADDED_USERS;
       for (let j = 0; j < count; j++) common[j] /= Math.sqrt(own * (degree[j] + ADDED_USERS));
-      return list(item, n, common);
+      return list(item, n, common, without);
     };
   }
   if (members) {
     const norm = new Float64Array(count);
     for (const { items, features } of members) addProducts(items, features, undefined, norm);
     for (let j = 0; j < count; j++) norm[j] = Math.sqrt(norm[j]);
-    return (item, n) => {
+    return (item, n, without) => {
       const products = new Float64Array(count);
       for (const { items, features } of members) {
         addProducts(items, features, items.subarray(item * features, (item + 1) * features), products);
@@ -112,7 +113,7 @@ function createEdgeSimilarity(
       const scale = norm[item];
       // An item without any activity is similar to nothing.
       for (let j = 0; j < count; j++) products[j] = Math.min(1, products[j] / (scale * norm[j]) || 0);
-      return list(item, n, products);
+      return list(item, n, products, without);
     };
   }
   throw new InputError(

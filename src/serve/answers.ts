@@ -1,5 +1,6 @@
 // The answers of a model: ids and titles become items, items become ids and titles, and problems become sentences.
 
+import { itemFilter } from '../attributes/filter.js';
 import { catalogueOf } from '../attributes/info.js';
 import { InputError } from '../errors.js';
 import type { VertexIds } from '../graph/ids.js';
@@ -43,14 +44,18 @@ export const ANSWERS: {
 } = {
   rank,
   explain,
-  similar(served, { id, n: length = LIST.n.default }) {
+  similar(served, { id, n: length = LIST.n.default, filter }) {
     const { recommender } = served;
+    checkFilter(served, filter);
     const item = catalogueOf(recommender.model).ids.at(itemOf(served, id, 'id'));
     const more = Math.min(length + (served.live?.hidden.size ?? 0), catalogueOf(recommender.model).count);
-    const shown = recommender.similar(item, { n: more }).filter((one) => !isHidden(served, one.item));
+    const shown = recommender.similar(item, { n: more, filter }).filter((one) => !isHidden(served, one.item));
     return { items: titled(served, shown.slice(0, length)) };
   },
-  popular: (served, { n = POPULAR.n.default }) => ({ items: titled(served, popularItems(served, n)) }),
+  popular(served, { n = POPULAR.n.default, filter }) {
+    checkFilter(served, filter);
+    return { items: titled(served, popularItems(served, n, { filter })) };
+  },
   search(served, { search, n = POPULAR.n.default }) {
     const { titles, live } = served;
     const found = titles
@@ -79,17 +84,31 @@ function describe(served: Served, n: number | undefined, access: Access) {
 
 const isHidden = ({ live }: Served, item: string): boolean => live?.hidden.has(item) ?? false;
 
+/** Which popular items may be listed. */
+interface PopularChoice {
+  readonly exclude?: readonly string[];
+  readonly include?: ReadonlySet<string> | undefined;
+  readonly filter?: string | undefined;
+}
+
+/** A filter that is no condition on the attributes of the model is a wrong request. */
+function checkFilter({ recommender }: Served, filter: string | undefined): void {
+  if (filter === undefined) return;
+  try {
+    itemFilter(recommender.model, filter);
+  } catch (error) {
+    if (error instanceof InputError) throw new Problem('bad-request', error.message, { field: 'filter' });
+    throw error;
+  }
+}
+
 /** Popular items: those of the store first, which are those of late, then those of the model. */
-function popularItems(
-  served: Served,
-  n: number,
-  exclude: readonly string[] = [],
-  include?: ReadonlySet<string>,
-) {
+function popularItems(served: Served, n: number, { exclude = [], include, filter }: PopularChoice) {
   const { recommender, live } = served;
   const out = new Set(exclude);
+  const fits = filter === undefined ? undefined : itemFilter(recommender.model, filter);
   const isListed = ({ item }: { readonly item: string }) =>
-    !out.has(item) && !isHidden(served, item) && (include?.has(item) ?? true);
+    !out.has(item) && !isHidden(served, item) && (include?.has(item) ?? true) && (fits?.has(item) ?? true);
   const lately = (live?.popular ?? []).filter(isListed).slice(0, n);
   if (lately.length === n) return lately.map(({ item, users }) => ({ item, users }));
   const listed = new Set(lately.map(({ item }) => item));
@@ -139,8 +158,8 @@ export async function recommendAll(
         answers[at] = prepared.popular;
         continue;
       }
-      const { explain = false, includeSeen = false, include } = request;
-      const key = include ? `alone ${at}` : `${explain} ${includeSeen}`;
+      const { explain = false, includeSeen = false, include, filter = '' } = request;
+      const key = include ? `alone ${at}` : `${explain} ${includeSeen} ${filter}`;
       const group = groups.get(key) ?? [];
       groups.set(key, group);
       group.push({ at, prepared });
@@ -174,7 +193,7 @@ const lengthOf = ({ n = RECOMMEND.n.default }: OneRequest): number => n;
 
 /** Lists for requests with the same options. */
 function listsFor(served: Served, group: readonly Prepared[]): Promise<Recommendation[][]> {
-  const { explain, includeSeen } = group[0].request;
+  const { explain, includeSeen, filter } = group[0].request;
   const { include } = group[0];
   return served.recommender.recommendMany(
     group.map(({ user, exclude }) => ({ ...user, exclude })),
@@ -182,6 +201,7 @@ function listsFor(served: Served, group: readonly Prepared[]): Promise<Recommend
       n: Math.max(...group.map(({ request }) => lengthOf(request))),
       explain,
       includeSeen,
+      filter,
       ...(include && { include }),
       ...(served.live && served.live.hidden.size > 0 && { exclude: [...served.live.hidden] }),
       threads: 1,
@@ -195,6 +215,7 @@ function prepare(
   request: WithHistory<OneRequest>,
 ): Prepared | { readonly popular: Answered } {
   const n = lengthOf(request);
+  checkFilter(served, request.filter);
   const exclude = (request.exclude ?? []).flatMap((id, i) => knownId(served, id, `exclude.${i}`));
   const include = request.include?.flatMap((id, i) => knownId(served, id, `include.${i}`));
   const { user, likes, unknown } = userOf(served, request);
@@ -202,9 +223,11 @@ function prepare(
   refuseCostly([{ entries: Math.min(n, count), likes, explain: request.explain }]);
   if (user) return { request, user, likes, unknown, exclude, include };
   const taken = request.stored?.items ?? [];
-  const popular = popularItems(served, n, [...exclude, ...taken], include && new Set(include)).map(
-    ({ item, users }) => ({ item, score: users }),
-  );
+  const popular = popularItems(served, n, {
+    exclude: [...exclude, ...taken],
+    include: include && new Set(include),
+    filter: request.filter,
+  }).map(({ item, users }) => ({ item, score: users }));
   return { popular: { items: titled(served, popular), basis: 'popular', unknown: [...unknown] } };
 }
 
@@ -226,6 +249,7 @@ async function answerOf(
     ? await recommender.confidence(
         { ...user, exclude: unlisted() },
         list.map(({ item }) => item),
+        { filter: request.filter },
       )
     : undefined;
   return {

@@ -50,6 +50,7 @@ const oneRequest = {
   n: field(RECOMMEND.n, { max: LIMITS.n, example: 5 }),
   include: ids(`${capital(RECOMMEND_LISTS.include.meaning)}.`),
   exclude: ids(`${capital(RECOMMEND_LISTS.exclude.meaning)}.`),
+  filter: field(RECOMMEND.filter, { example: "genre = 'Fantasy' and year >= 1990" }),
   includeSeen: field(RECOMMEND.includeSeen),
   ...ways,
 };
@@ -279,8 +280,8 @@ export const ProblemAnswer = z
   .openapi('Problem', { description: 'RFC 9457.' });
 
 const inQuery = { max: LIMITS.n, inQuery: true } as const;
-export const SimilarQuery = z.strictObject({ n: field(LIST.n, inQuery) });
-export const PopularQuery = z.strictObject({ n: field(POPULAR.n, inQuery) });
+export const SimilarQuery = z.strictObject({ n: field(LIST.n, inQuery), filter: field(LIST.filter) });
+export const PopularQuery = z.strictObject({ n: field(POPULAR.n, inQuery), filter: field(POPULAR.filter) });
 export const SearchQuery = z.strictObject({
   search: z.string().min(1).max(LIMITS.text).openapi({ description: 'Part of an id or a title.' }),
   n: field(POPULAR.n, inQuery),

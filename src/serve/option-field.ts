@@ -1,9 +1,10 @@
 // Request fields from the declarations in options/: meaning, bounds and default are declared once.
 
 import { z } from '@hono/zod-openapi';
-import type { FlagOption, NumberOption } from '../options/declare.js';
+import type { FlagOption, NumberOption, TextOption } from '../options/declare.js';
 import { defaultWords } from '../options/option-list.js';
 import { capital } from '../text/phrases.js';
+import { LIMITS } from './limits.js';
 
 interface FieldOptions {
   /** The server's bound, if it is below the option's. */
@@ -13,14 +14,25 @@ interface FieldOptions {
   readonly example?: unknown;
 }
 
+type PlainText = TextOption & { readonly kind: 'text' };
+
 /** An optional field of a request. */
 export function field(option: FlagOption, more?: FieldOptions): z.ZodOptional<z.ZodBoolean>;
 export function field(option: NumberOption, more?: FieldOptions): z.ZodOptional<z.ZodNumber>;
-export function field(option: FlagOption | NumberOption, more: FieldOptions = {}) {
+export function field(option: PlainText, more?: FieldOptions): z.ZodOptional<z.ZodString>;
+export function field(option: FlagOption | NumberOption | PlainText, more: FieldOptions = {}) {
   const usual = option.kind === 'flag' ? String(option.default) : defaultWords(option);
   const description = `${capital(option.meaning)}.${usual === '' ? '' : ` Default ${usual}.`}`;
   const about = { description, ...(more.example !== undefined && { example: more.example }) };
   if (option.kind === 'flag') return z.boolean().optional().openapi(about);
+  if (option.kind === 'text') {
+    return z
+      .string()
+      .min(1)
+      .max(more.max ?? LIMITS.text)
+      .optional()
+      .openapi(about);
+  }
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = option;
   return (more.inQuery ? z.coerce.number() : z.number())
     .int()

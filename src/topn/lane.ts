@@ -1,7 +1,8 @@
 // One row of scores → the ranks of its relevant candidates and its best few, by the kernels of kernels/scores.ts. A *lane* is the scratch
 // memory of one thread. Several lanes and one packed item table share a WebAssembly memory.
 
-import type { RankAnswer, RankQuery } from './query.js';
+import { lowestBit } from '../math/bits.js';
+import type { LaneQuery, RankAnswer } from './query.js';
 
 /** The exports of kernels/scores.ts. */
 export interface RankKernels {
@@ -40,6 +41,8 @@ const ITEMS_PER_PANEL = 8;
 /** Rows per block: enough to reuse each panel, few enough for their scores to stay in cache. */
 export const ROWS_PER_BLOCK = 16;
 const SAMPLE = 2048;
+/** A word of bits with all of them set. */
+const ALL = 0xffffffff;
 
 const align = (bytes: number) => Math.ceil(bytes / 64) * 64;
 const paddedCandidates = (candidates: number) => Math.ceil(candidates / ITEMS_PER_PANEL) * ITEMS_PER_PANEL;
@@ -67,7 +70,7 @@ export function laneBytes(candidates: number, features: number): number {
 /** A lane's addresses and typed views. */
 export class RankLane {
   readonly #kernels: RankKernels;
-  readonly #query: RankQuery;
+  readonly #query: LaneQuery;
   readonly #floats: Float32Array;
   readonly #words: Uint32Array;
   readonly #stride: number;
@@ -84,7 +87,7 @@ export class RankLane {
     memory: WebAssembly.Memory,
     address: number,
     features: number,
-    query: RankQuery,
+    query: LaneQuery,
   ) {
     const list = align(4 * paddedCandidates(query.candidates) + 64);
     this.#kernels = kernels;
@@ -181,9 +184,21 @@ export class RankLane {
   }
 
   #exclude(index: number, row: number): void {
-    const { excluded } = this.#query;
+    const { excluded, without } = this.#query;
+    if (without) this.#leaveOutBits(index, without);
     if (!excluded) return;
     this.#leaveOut(index, excluded.values.subarray(excluded.offsets[row], excluded.offsets[row + 1]));
+  }
+
+  #leaveOutBits(index: number, without: Uint32Array): void {
+    const scores = this.row(index);
+    for (let word = 0, at = 0; word < without.length; word++, at += 32) {
+      const bits = without[word];
+      if (bits === ALL) scores.fill(Number.NEGATIVE_INFINITY, at, at + 32);
+      else
+        for (let left = bits; left !== 0; left &= left - 1)
+          scores[at + lowestBit(left)] = Number.NEGATIVE_INFINITY;
+    }
   }
 
   #leaveOut(index: number, positions: Uint32Array): void {

@@ -11,7 +11,7 @@ import { loadKernels } from '../wasm/load.js';
 import { RANKING } from './cpu.js';
 import { laneBytes, packedItemBytes, packItems, type RankKernels, RankLane, ROWS_PER_BLOCK } from './lane.js';
 import { emptyLists, type TopLists } from './lists.js';
-import type { ItemWeightScores, RankQuery } from './query.js';
+import type { ItemWeightScores, LaneQuery, RankQuery } from './query.js';
 import { type FactorJob, type FactorRows, rankNextBlock } from './topn-tasks.js';
 
 /** One query: lists for `rows` rows. */
@@ -21,6 +21,8 @@ export interface ListQuery {
   readonly n: number;
   /** Per row, items to leave out. */
   readonly excluded: RankQuery['excluded'];
+  /** Bits of items that no row lists. */
+  readonly without?: LaneQuery['without'];
 }
 
 /** Makes lists from a packed table of items. */
@@ -194,6 +196,6 @@ function checkOpen(closed: boolean): void {
   if (closed) throw new Error('this recommender is closed');
 }
 
-function rankQuery({ excluded }: ListQuery, candidates: number, listed: number): RankQuery {
-  return { candidates, views: [], excluded, depth: listed, top: listed };
+function rankQuery({ excluded, without }: ListQuery, candidates: number, listed: number): LaneQuery {
+  return { candidates, views: [], excluded, without, depth: listed, top: listed };
 }

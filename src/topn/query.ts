@@ -135,6 +135,12 @@ export interface RankQuery {
   readonly top: number;
 }
 
+/** A query to a lane. */
+export interface LaneQuery extends RankQuery {
+  /** Bits of candidate positions that no row lists (math/bits.ts). */
+  readonly without?: Uint32Array | undefined;
+}
+
 export interface RankAnswer {
   /** Per view, parallel to relevant.values. */
   readonly ranks: readonly Uint32Array[];

@@ -4,7 +4,7 @@
 import { serveTasks } from '../parallel/worker.js';
 import { type RankKernels, RankLane, ROWS_PER_BLOCK } from './lane.js';
 import type { TopLists } from './lists.js';
-import { addItemWeights, type ItemWeightScores, type RankAnswer, type RankQuery } from './query.js';
+import { addItemWeights, type ItemWeightScores, type LaneQuery, type RankAnswer } from './query.js';
 
 /** Rows to rank, in a worker or in the caller's thread. */
 export interface FactorRows {
@@ -19,7 +19,7 @@ export interface FactorRows {
   readonly itemWeights: ItemWeightScores | undefined;
   /** The rows (of `users` and of the query) to rank. */
   readonly rows: Uint32Array;
-  readonly query: RankQuery;
+  readonly query: LaneQuery;
   readonly answer: RankAnswer;
   /** Receives lists of the best `listed` candidates, if requested: rows × listed. */
   readonly lists: TopLists | undefined;

@@ -161,6 +161,8 @@ const PLAIN = [
   'fitPartition', // checked as those of fit, once the folder is open
   'checkPredictive',
   'createRecommender',
+  'filterColumns',
+  'itemFilter',
   'loadCheckpoint',
   'loadModel',
   'modelFromBytes',

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filterColumns, itemFilter } from '../../src/attributes/filter.js';
+import { catalogueOf } from '../../src/attributes/info.js';
 import { readSideInfo } from '../../src/attributes/side-info.js';
 import { fitBaseline } from '../../src/evaluate/baselines/fit-baseline.js';
 import { fit } from '../../src/fit/fit.js';
@@ -7,6 +9,8 @@ import { BipartiteGraph } from '../../src/graph/public.js';
 import { sideTable } from '../../src/ingest/side-table.js';
 import { fitContent } from '../../src/predict/content/fit-content.js';
 import { createRecommender, type Recommender } from '../../src/predict/recommender.js';
+import { titleBook } from '../../src/predict/titles.js';
+import { answerQueries } from '../../src/serve/queries.js';
 import { modelFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
 
 // Two tastes: users of each have items of one genre. The table has two more items of each genre.
@@ -89,6 +93,39 @@ describe.each([
     );
   });
 
+  it('take the same filter in similar items, popular items, confidence and lists for many', async () => {
+    const filter = "genre = 'Romance'";
+    const isRomance = ({ item }: { readonly item: string }) => /b/.test(item);
+    const { model } = recommender;
+    const romance = itemFilter(model, filter);
+    expect(romance.count).toBe(17);
+    expect(['b3', 'new-b1', 'a1', 'nobody'].map((id) => romance.has(id))).toEqual([true, true, false, false]);
+    expect(itemFilter(model, filter)).toBe(romance);
+    const similar = recommender.similar('new-a0', { n: 40, filter: "author = 'a1'" });
+    expect(similar.length).toBeGreaterThan(0);
+    for (const { item } of similar) expect(item).toMatch(/^a(1|5|9|13)$|^new-a1$/);
+    const others = recommender.similar('b3', { n: 40, filter: "author != 'b1'" });
+    expect(others.some(({ item }) => /^b(1|5|9|13)$/.test(item))).toBe(false);
+    const popular = recommender.popular({ n: 40, filter });
+    expect(popular.map(({ item }) => item).sort()).toEqual(
+      [...Array.from({ length: 15 }, (_, i) => `b${i}`), 'new-b0', 'new-b1'].sort(),
+    );
+    const users = Array.from({ length: 300 }, (_, u) => ({ user: `u${u % 60}` }));
+    const lists = await recommender.recommendMany(users, { n: 40, filter, threads: 2 });
+    const one = await recommender.recommend(users[7], { n: 40, filter });
+    expect(lists[7]).toEqual(one);
+    expect(lists.every((list) => list.length > 0 && list.every(isRomance))).toBe(true);
+    if (model.type === 'ranker' && model.scores.kind !== 'factors') return;
+    const [{ confidence }] = await recommender.explainMany([{ user: 'u1' }], {
+      n: 5,
+      filter,
+      confidence: true,
+    });
+    // The user has five of the 17 items of the genre, and five are listed.
+    expect(confidence).toMatchObject({ left: 7 });
+    expect(confidence!.overlap).toBeGreaterThan(0.3);
+  });
+
   it('may be liked, and have similar items', async () => {
     const [first] = await recommender.recommend({ likes: ['new-b0'] }, { n: 3 });
     expect(first.item).toMatch(/b\d/);
@@ -102,4 +139,99 @@ it('the same table gives the same scores', async () => {
   const { model } = await fit(graph, { features: 2, iterations: 20, threads: 1 });
   const [one, other] = [await described(model), await described(model)];
   expect(one.info).toEqual(other.info);
+});
+
+describe('a filter', () => {
+  const describedAs = (text: string): Model => {
+    const table = sideTable(new TextEncoder().encode(text), 'items');
+    const { info } = readSideInfo(graph.items, { name: 'items', rows: table });
+    return { items: graph.items, info: { items: info } } as unknown as Model;
+  };
+  const model = describedAs(
+    [
+      'id,title,tag,year',
+      'a0,The First (1990),x|y,1990',
+      'a1,Second One (1995),y,1995',
+      'a2,Third One,,',
+    ].join('\n'),
+  );
+  const found = (condition: string) => {
+    const { has } = itemFilter(model, condition);
+    return ['a0', 'a1', 'a2'].filter((id) => has(id));
+  };
+
+  it('compares numbers, titles, ids, several values and missing ones', () => {
+    expect(found('year >= 1990 and year < 1995')).toEqual(['a0']);
+    expect(found("tag = 'y'")).toEqual(['a0', 'a1']);
+    expect(found("tag in ('x', 'z')")).toEqual(['a0']);
+    expect(found("title like '%One%'")).toEqual(['a1', 'a2']);
+    expect(found("id != 'a1' and year is not null")).toEqual(['a0']);
+    expect(found("tag is null and id like 'a_'").includes('a2')).toBe(true);
+  });
+
+  it('can name the columns that it is told of', () => {
+    expect(filterColumns(model)).toEqual([
+      { name: 'id', kind: 'text' },
+      { name: 'title', kind: 'text' },
+      {
+        name: 'tag',
+        kind: 'category',
+        values: [
+          { value: 'y', items: 2 },
+          { value: 'x', items: 1 },
+        ],
+      },
+      { name: 'year', kind: 'number', range: { low: 1990, high: 1995 } },
+    ]);
+    expect(filterColumns({ items: graph.items })).toEqual([]);
+  });
+
+  it('is kept for the next request, but not all filters are', () => {
+    const first = itemFilter(model, 'year = 1');
+    for (let year = 2; year < 300; year++) itemFilter(model, `year = ${year}`);
+    expect(itemFilter(model, 'year = 299')).toBe(itemFilter(model, 'year = 299'));
+    expect(itemFilter(model, 'year = 1')).not.toBe(first);
+  });
+});
+
+it('a server refuses a wrong filter and obeys a right one', async () => {
+  const { model } = await fit(graph, { features: 2, iterations: 20, threads: 1 });
+  const recommender = createRecommender(await described(model));
+  const { ids, degree } = catalogueOf(recommender.model);
+  const served = { recommender, titles: titleBook(ids, [], degree) };
+  const romance = { likes: ['a1'], n: 5, filter: "genre = 'Romance'" };
+  try {
+    const replies = await answerQueries(
+      served,
+      [
+        { endpoint: 'recommend', request: romance },
+        { endpoint: 'recommend', request: { likes: ['a1'], n: 5 } },
+        { endpoint: 'recommend', request: { ...romance, filter: 'colour = 1' } },
+        { endpoint: 'recommend', request: { filter: romance.filter } },
+        { endpoint: 'batch', request: { requests: [romance, { ...romance, filter: "genre = 'Action'" }] } },
+        { endpoint: 'similar', request: { id: 'a1', filter: "author = 'a2'" } },
+        { endpoint: 'popular', request: { filter: "id = 'b2'" } },
+      ],
+      () => false,
+    );
+    const values = replies.map((reply) => ('value' in reply ? reply.value : reply)) as {
+      items?: { item: string }[];
+      answers?: { items: { item: string }[] }[];
+    }[];
+    const genre = (at: number) => new Set(values[at].items?.map(({ item }) => item.replace(/new-|\d/g, '')));
+    expect([genre(0), genre(3)]).toEqual([new Set(['b']), new Set(['b'])]);
+    expect(genre(1)).toContain('a');
+    expect(values[2]).toMatchObject({
+      problem: 'bad-request',
+      field: 'filter',
+      detail: expect.stringContaining('the model has no attribute colour; it has id, genre, author'),
+    });
+    const [one, other] = values[4].answers!;
+    expect(one).toEqual(values[0]);
+    expect(other.items.every(({ item }) => /a/.test(item))).toBe(true);
+    expect(values[5].items!.every(({ item }) => /^a(2|6|10|14)$/.test(item))).toBe(true);
+    expect(values[6].items).toEqual([{ item: 'b2', users: degree[ids.find('b2')] }]);
+  } finally {
+    await recommender.close();
+  }
 });

@@ -20,6 +20,7 @@ export function register(program: Command): void {
     .argument('<model>', 'a model file made by `graphex fit`');
   addOptions(command, [
     'graphex similar model.safetensors --item 0133093 -n 10',
+    `graphex similar model.safetensors --item 0133093 --filter "year >= 1990"`,
     'graphex similar model.safetensors --item "The Matrix (1999)" --titles movies.dat',
   ]);
   command.action(async (path: string) => {

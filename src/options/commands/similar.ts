@@ -2,7 +2,6 @@
 
 import { input, text, whole } from '../declare.js';
 
-/** Lists of items alone. */
 /** Which items may be listed. */
 export const ITEM_FILTER = {
   filter: text({
@@ -15,6 +14,7 @@ export const ITEM_FILTER = {
   }),
 };
 
+/** Lists of items alone. */
 export const LIST = {
   n: whole({
     min: 1,
@@ -24,6 +24,7 @@ export const LIST = {
     common: true,
     meaning: 'number of items to list',
   }),
+  ...ITEM_FILTER,
 };
 
 /** What every command that shows or takes items has. */

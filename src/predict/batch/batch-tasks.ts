@@ -46,6 +46,8 @@ export interface ListPiece {
   /** Items that are not listed, for each user. */
   readonly exclude: readonly (readonly number[])[];
   readonly includeSeen: boolean;
+  /** Bits of items that no user gets. */
+  readonly without?: Uint32Array | undefined;
   readonly n: number;
 }
 
@@ -73,7 +75,7 @@ export async function list(piece: ListPiece): Promise<ListedPiece> {
   const users = usersOf(piece, model);
   const scorers = users.map(({ row, own }) => scorer().userScorer(row, own));
   const excluded = users.map(({ own }, u) => excludedItems(piece.exclude[u], own, piece.includeSeen));
-  const best = await scorer().best(scorers, { n: piece.n, excluded }, { threads: 1 });
+  const best = await scorer().best(scorers, { n: piece.n, excluded, without: piece.without }, { threads: 1 });
   const offsets = new Uint32Array(users.length + 1);
   for (const [u, items] of best.entries()) offsets[u + 1] = offsets[u] + items.length;
   const items = new Uint32Array(offsets[users.length]);

@@ -24,6 +24,8 @@ export interface Listed {
 export interface ListSettings {
   readonly n: number;
   readonly includeSeen: boolean;
+  /** Bits of items that no user gets. */
+  readonly without?: Uint32Array | undefined;
 }
 
 /** Lists for rows of user factors, computed outside the workers by a GPU or by all threads. */

@@ -4,6 +4,7 @@
 
 import type { EngineName } from '../../engine/select.js';
 import { DeviceError, throwIfAborted } from '../../errors.js';
+import { hasBit } from '../../math/bits.js';
 import { once } from '../../math/once.js';
 import type { TaskOptions } from '../../progress.js';
 import type { Explanation } from '../explain/explain.js';
@@ -62,7 +63,7 @@ export function createBatch(scorer: ModelScorer, workers: BatchWorkers): Batch {
     const gpu = await gpuLists()?.open(users.length, engine);
     const { features = 0 } = factors ?? {};
     if (gpu) {
-      const list: ListRows['list'] = (rows, of) => gpu.lists(rows, settings.n, of, task);
+      const list: ListRows['list'] = (rows, of) => gpu.lists(rows, settings, of, task);
       try {
         return await workers.lists(users, exclude, settings, task, { features, group: GROUP, list });
       } catch (error) {
@@ -77,7 +78,8 @@ export function createBatch(scorer: ModelScorer, workers: BatchWorkers): Batch {
     }
     const { threads, signal } = task;
     const list: ListRows['list'] = (rows, { excluded, history }) => {
-      const query = { rows: rows.length / features, n: settings.n, excluded };
+      const { n, without } = settings;
+      const query = { rows: rows.length / features, n, excluded, without };
       return factors.lists(rows, query, history, { threads, signal });
     };
     const group = Math.max(GROUP, GROUP_OF_THREAD * size);
@@ -87,22 +89,22 @@ export function createBatch(scorer: ModelScorer, workers: BatchWorkers): Batch {
   async function inThisThread(
     users: readonly ResolvedUser[],
     exclude: readonly (readonly number[])[],
-    { n, includeSeen, include, explain }: BatchSettings,
+    { n, includeSeen, without, include, explain }: BatchSettings,
     options: TaskOptions,
   ): Promise<BatchList[]> {
     const scorers = users.map(({ row, own }) => scorer.userScorer(row, own));
-    const without = users.map(({ own }, u) => excludedItems(exclude[u], own, includeSeen));
+    const excluded = users.map(({ own }, u) => excludedItems(exclude[u], own, includeSeen));
     const best = include
       ? scorers.map(({ score }, u) => {
-          const out = new Set(Array.from(without[u]));
+          const out = new Set(Array.from(excluded[u]));
           return [...new Set(include)]
-            .filter((item) => !out.has(item))
+            .filter((item) => !out.has(item) && !(without && hasBit(without, item)))
             .map((item) => ({ item, score: score(item) }))
             .sort((a, b) => b.score - a.score || a.item - b.item)
             .slice(0, n)
             .map(({ item }) => item);
         })
-      : await scorer.best(scorers, { n, excluded: without }, options);
+      : await scorer.best(scorers, { n, excluded, without }, options);
     return scorers.map((user, u) => {
       if (u % 64 === 0) throwIfAborted(options.signal);
       const items = Uint32Array.from(best[u]);
@@ -117,8 +119,8 @@ export function createBatch(scorer: ModelScorer, workers: BatchWorkers): Batch {
   return {
     async lists(users, exclude, settings, options) {
       const simple = !settings.include && !settings.explain;
-      const { n, includeSeen } = settings;
-      const found = simple && (await inWorkers(users, exclude, { n, includeSeen }, options));
+      const { n, includeSeen, without } = settings;
+      const found = simple && (await inWorkers(users, exclude, { n, includeSeen, without }, options));
       return found || inThisThread(users, exclude, settings, options);
     },
     async close() {

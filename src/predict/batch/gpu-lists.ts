@@ -3,12 +3,14 @@
 
 import type { EngineName } from '../../engine/select.js';
 import { DeviceError } from '../../errors.js';
+import { hasBit } from '../../math/bits.js';
 import type { TaskOptions } from '../../progress.js';
 import type { TopLists } from '../../topn/lists.js';
 import type { TopN } from '../../topn/query.js';
 import { gpuRanksFaster, type RankingWork, selectTopN } from '../../topn/select.js';
 import type { ScorerFactors } from '../scoring/model-scorer.js';
 import type { RowLists } from '../scoring/scorer.js';
+import type { ListSettings } from './batch-workers.js';
 
 export interface GpuLists {
   /** The GPU for lists of this number of users; undefined if CPU threads should make the lists. */
@@ -19,7 +21,7 @@ export interface GpuLists {
 export interface OpenGpu {
   lists(
     rows: Float32Array,
-    n: number,
+    { n, without }: Pick<ListSettings, 'n' | 'without'>,
     lists: { readonly excluded: RowLists; readonly history: () => RowLists },
     options: TaskOptions,
   ): Promise<TopLists>;
@@ -27,6 +29,8 @@ export interface OpenGpu {
 
 export function createGpuLists({ features, items, itemWeights }: ScorerFactors, count: number): GpuLists {
   const everything = Uint32Array.from({ length: count }, (_, item) => item);
+  /** The candidates of the last filter: the GPU keeps their rows while they stay the same. */
+  let filtered: ReturnType<typeof candidatesWithout> | undefined;
   /** Undefined before the first look; 'none' if there is no GPU or it has failed. */
   let found: Promise<TopN | 'none'> | undefined;
 
@@ -47,13 +51,17 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
       });
       if (gpu === 'none') return undefined;
       return {
-        async lists(rows, n, { excluded, history }, { signal }) {
+        async lists(rows, { n, without }, { excluded, history }, { signal }) {
           const asked = Uint32Array.from({ length: rows.length / features }, (_, row) => row);
           try {
             const weights = itemWeights();
             const added = weights && { itemWeights: { ...weights, history: history() } };
             const tables = { users: rows, items: items(), features, ...added };
-            return await gpu.top(tables, everything, asked, n, excluded, { signal });
+            if (!without) return await gpu.top(tables, everything, asked, n, excluded, { signal });
+            if (filtered?.without !== without) filtered = candidatesWithout(everything, without);
+            const { candidates, among } = filtered;
+            const lists = await gpu.top(tables, candidates, asked, n, among(excluded), { signal });
+            return { ...lists, positions: lists.positions.map((at) => candidates[at]) };
           } catch (error) {
             if (error instanceof DeviceError) {
               found = Promise.resolve('none');
@@ -69,4 +77,23 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
       if (gpu && gpu !== 'none') await gpu.close();
     },
   };
+}
+
+/** The candidates that a filter keeps, and a function that finds items among them. */
+function candidatesWithout(everything: Uint32Array, without: Uint32Array) {
+  const candidates = everything.filter((item) => !hasBit(without, item));
+  const place = new Int32Array(everything.length).fill(-1);
+  for (let at = 0; at < candidates.length; at++) place[candidates[at]] = at;
+  const among = ({ offsets, values }: RowLists): RowLists => {
+    const kept = new Uint32Array(offsets.length);
+    const places: number[] = [];
+    for (let row = 0; row + 1 < offsets.length; row++) {
+      for (let e = offsets[row]; e < offsets[row + 1]; e++) {
+        if (place[values[e]] >= 0) places.push(place[values[e]]);
+      }
+      kept[row + 1] = places.length;
+    }
+    return { offsets: kept, values: Uint32Array.from(places) };
+  };
+  return { without, candidates, among };
 }

@@ -156,7 +156,7 @@ function smoothedScores(
   const { count: known, degree } = model.items;
   const search = createNeighbourSearch(attributeVectors(info, parts), known, degree);
   const near = Array.from(items, (item) => {
-    const found = search(item, NEIGHBOURS, isOut);
+    const found = search(item, NEIGHBOURS, (other) => isOut[other] === 1);
     const sum = found.similarities.reduce((total, one) => total + one, SMOOTHING);
     return { items: found.items, parts: found.similarities.map((one) => one / sum) };
   });

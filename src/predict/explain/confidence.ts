@@ -3,6 +3,7 @@
 // drawn again: factors from the posterior, then as many other items by these factors, folded in as a new user. The confidence is
 // the share of the list that is recommended again; docs/appendix/serving.md compares it with what is observed.
 
+import { forEachBit } from '../../math/bits.js';
 import { upperBound } from '../../math/csr.js';
 import { gamma } from '../../math/distributions.js';
 import { quantile } from '../../math/quantile.js';
@@ -40,12 +41,14 @@ export interface ListQuestion {
   readonly listed: readonly number[];
   /** Items that the list leaves out besides the user's own. */
   readonly exclude: readonly number[];
+  /** Bits of items that a filter leaves out. */
+  readonly without?: Uint32Array | undefined;
 }
 
 /** A function that computes the confidence of lists of one model. It prepares the sampling of items on first use. */
 export function createConfidence(scorer: ModelScorer): (question: ListQuestion) => Promise<ListConfidence> {
   let samplers: readonly ItemSampler[] | undefined;
-  return async ({ row, own, listed, exclude }) => {
+  return async ({ row, own, listed, exclude, without }) => {
     const user = scorer.userScorer(row, own);
     const fits = (scorer.members ?? []).flatMap((member, m) => {
       const factors = user.factors?.[m];
@@ -65,7 +68,7 @@ export function createConfidence(scorer: ModelScorer): (question: ListQuestion) 
       );
     const draws = drawScores(uncertain, random);
     const intervals = listed.map((item) => scoreInterval(draws, fixed(item), item));
-    const left = itemsLeft(scorer.items, own.items, listed, exclude);
+    const left = itemsLeft(scorer.items, own.items, listed, exclude, without);
     if (listed.length === 0) return { left, overlap: 1, intervals };
     const length = Math.min(LONGEST, Math.max(1, own.items.length));
     const sources = uncertain.map(({ posterior }, m) => ({
@@ -79,14 +82,14 @@ export function createConfidence(scorer: ModelScorer): (question: ListQuestion) 
     /** Share of the list that is recommended after the drawn histories, too. */
     async function overlapOf(histories: readonly Uint32Array[]): Promise<number> {
       const n = listed.length;
-      const without = [...exclude, ...own.items];
+      const excluded = [...exclude, ...own.items];
       const task = { threads: 1 };
       // Neither list may hold an item of the other's history. So the user's list is long enough to leave out any drawn history.
       const longest = histories.reduce((most, { length }) => Math.max(most, length), 0);
-      const [long] = await scorer.best([user], { n: n + longest, excluded: [without] }, task);
+      const [long] = await scorer.best([user], { n: n + longest, excluded: [excluded], without }, task);
       const again = await scorer.best(
         histories.map((items) => scorer.userScorer(undefined, { items })),
-        { n, excluded: histories.map((items) => [...without, ...items]) },
+        { n, excluded: histories.map((items) => [...excluded, ...items]), without },
         task,
       );
       let [shared, all] = [0, 0];
@@ -107,11 +110,17 @@ function itemsLeft(
   own: Uint32Array,
   listed: readonly number[],
   exclude: readonly number[],
+  without: Uint32Array | undefined,
 ): number {
   const had = new Set(own);
   const out = new Set([...exclude, ...listed]);
   if (!listed.some((item) => had.has(item))) for (const item of had) out.add(item);
-  return count - out.size;
+  if (!without) return count - out.size;
+  let filtered = 0;
+  forEachBit(without, (item) => {
+    if (!out.has(item)) filtered++;
+  });
+  return count - out.size - filtered;
 }
 
 /** Drawn factors of a user, without the zeros, which are most of them. */

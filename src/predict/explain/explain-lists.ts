@@ -30,14 +30,17 @@ export async function explainLists(
   for (const [q, query] of queries.entries()) {
     throwIfAborted(options.signal);
     const listed = lists[q].map(({ item }) => item);
-    const asked = { ...query, exclude: options.exclude };
+    const asked = { ...query, exclude: [...(query.exclude ?? []), ...(options.exclude ?? [])] };
     explained.push({
       items: lists[q].map(({ explanation, ...entry }) => ({
         ...entry,
         ...(explanation && { reasons: recommender.reasons({ ...entry, explanation }) }),
       })),
       ...(confidence && {
-        confidence: await recommender.confidence(asked, listed, { onUnknown: () => {} }),
+        confidence: await recommender.confidence(asked, listed, {
+          filter: options.filter,
+          onUnknown: () => {},
+        }),
       }),
     });
   }

@@ -38,6 +38,8 @@ export interface BestQuery {
   readonly n: number;
   /** Items that are not listed, for each user. */
   readonly excluded: readonly ArrayLike<number>[];
+  /** Bits of items that no user gets. */
+  readonly without?: Uint32Array | undefined;
 }
 
 /** Scores and lists of one model. */
@@ -150,11 +152,11 @@ function factorModelScorer(
         },
       };
     },
-    async best(users, { n, excluded }, options) {
+    async best(users, { n, excluded, without }, options) {
       const table = allocate(Float32Array, users.length * features);
       rows(users, table);
       const history = () => rowLists(users.map((user) => (user as FactorScorer).own.items));
-      const query = { rows: users.length, n, excluded: excludedRows(excluded) };
+      const query = { rows: users.length, n, excluded: excludedRows(excluded), without };
       return bestOf(await lists(table, query, history, options), users.length);
     },
     manyScorer(history, factors) {
@@ -367,8 +369,8 @@ function rowModelScorer(count: number, userOf: (own: OwnItems) => RowScorer): Mo
     members: undefined,
     factors: undefined,
     userScorer: (_row, own) => userOf(own),
-    async best(users, { n, excluded }, options) {
-      const query = { rows: users.length, n, excluded: excludedRows(excluded) };
+    async best(users, { n, excluded, without }, options) {
+      const query = { rows: users.length, n, excluded: excludedRows(excluded), without };
       const write = (row: number, out: Float32Array) => (users[row] as RowScorer).write(out);
       return bestOf(await maker.byRows(write, query, options), users.length);
     },
