@@ -183,7 +183,7 @@ describe('a filter', () => {
       },
       { name: 'year', kind: 'number', range: { low: 1990, high: 1995 } },
     ]);
-    expect(filterColumns({ items: graph.items })).toEqual([]);
+    expect(filterColumns({ ...model, info: undefined })).toEqual([]);
   });
 
   it('is kept for the next request, but not all filters are', () => {
