@@ -7,6 +7,11 @@ import type { VertexIds } from '../graph/ids.js';
 import type { RankingScores } from '../metrics/ranking-metrics.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
+import {
+  ATTRIBUTE_BASELINES,
+  type AttributeBaseline,
+  attributeBaseline,
+} from './baselines/attribute-baselines.js';
 import { type PairedInterval, pairedBootstrap } from './bootstrap.js';
 import {
   checkHeldOut,
@@ -14,6 +19,7 @@ import {
   type EvaluateOptions,
   type Evaluation,
   popularityScorer,
+  rankedItems,
 } from './evaluate.js';
 import { evaluateRanking, rankingOptions } from './evaluate-ranking.js';
 import { heldOutScores } from './held-out.js';
@@ -28,14 +34,38 @@ export interface RankingComparison {
 /** Compares a model with popularity; undefined if the model is popularity itself. */
 export async function againstPopularity(
   model: Model,
-  { ranking, task }: Pick<Evaluation, 'ranking' | 'task'>,
+  { method, ranking, task }: Pick<Evaluation, 'method' | 'ranking' | 'task'>,
   options: TaskOptions & { readonly seed: number },
 ): Promise<RankingComparison | undefined> {
+  // Items without edges are all equally popular.
+  if (method === 'new-items') return undefined;
   if (model.type === 'ranker' && model.scores.kind === 'popularity') return undefined;
   const { n, depth } = ranking;
   const { seed, ...run } = options;
   const { all } = await evaluateRanking(task, popularityScorer(model.items.degree), { ...run, n, depth });
   return compareRankings(ranking.all, all, seed);
+}
+
+/** The model on items without edges, compared with each baseline by attributes. */
+export type AttributeComparisons = Readonly<Record<AttributeBaseline, RankingComparison>>;
+
+/** Compares a model with baselines that score items by the attributes it stores; undefined if the split holds out other things. */
+export async function againstAttributes(
+  model: Model,
+  { method, ranking, task }: Pick<Evaluation, 'method' | 'ranking' | 'task'>,
+  options: TaskOptions & { readonly seed: number },
+): Promise<AttributeComparisons | undefined> {
+  const info = model.info?.items;
+  if (method !== 'new-items' || !info) return undefined;
+  const { n, depth } = ranking;
+  const { seed, ...run } = options;
+  const compared: [AttributeBaseline, RankingComparison][] = [];
+  for (const name of ATTRIBUTE_BASELINES) {
+    const scorer = attributeBaseline(name, info, model.items.degree, task.history);
+    const { all } = await evaluateRanking(task, scorer, { ...run, n, depth });
+    compared.push([name, compareRankings(ranking.all, all, seed)]);
+  }
+  return Object.freeze(Object.fromEntries(compared)) as AttributeComparisons;
 }
 
 /** Compares a model with another one that knows the same items (`checkComparable`). */
@@ -45,7 +75,7 @@ export async function againstModel(
   { ranking }: Pick<Evaluation, 'ranking'>,
   options: EvaluateOptions & { readonly seed: number },
 ): Promise<RankingComparison> {
-  const task = splitRankingTask(split, other.items.ids);
+  const task = splitRankingTask(split, rankedItems(other, split));
   const { scorer } = await heldOutScores(other, split, task.history, options);
   const { n, depth } = ranking;
   const { all } = await evaluateRanking(task, scorer, rankingOptions({ ...options, n, depth }));

@@ -1,5 +1,6 @@
 // A model on a split: fold-in, recommendation metrics, predictive checks.
 
+import { catalogueOf } from '../attributes/info.js';
 import { InputError } from '../errors.js';
 import type { Model, ModelSide } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
@@ -92,7 +93,7 @@ export async function evaluateModel(
   }
   checkSameData(model, split.train.items.ids);
   if (split.method === 'pq') checkHeldOut(model, split.assignment.users);
-  const task = splitRankingTask(split, model.items.ids);
+  const task = splitRankingTask(split, rankedItems(model, split));
   const { folded, dropped, scorer } = await heldOutScores(model, split, task.history, options);
   const ranking = await evaluateRanking(task, scorer, rankingOptions(options));
   const { drawsGiven } = options;
@@ -133,6 +134,11 @@ export async function evaluateModel(
     },
     fittedToTrain: model.provenance.fingerprint === fingerprint(split.train),
   });
+}
+
+/** The items that a model can rank on a split: with `new-items` also those without edges that it has attributes of. */
+export function rankedItems(model: Model, { method }: Pick<Split, 'method'>): VertexIds {
+  return method === 'new-items' ? catalogueOf(model).ids : model.items.ids;
 }
 
 export const NO_INTERVALS: Readonly<Record<NoPredictiveCheck, string>> = {

@@ -49,6 +49,11 @@ export function splitRankingTask(
   }
   const relevant = pickLists(test, testRow);
   if (relevant.values.length === 0 && !whole) {
+    if (split.method === 'new-items') {
+      throw new InputError(
+        'the model cannot score any held-out item: fit the training part with a table about the items, which describes the held-out ones too',
+      );
+    }
     throw new InputError(
       'no held-out user has both an item to fold in and a test item that training saw: hold out more users or items',
     );

@@ -40,7 +40,7 @@ export const BASELINES = ['popularity', 'knn', 'filter', 'ease', 'slim', 'ials',
 export type BaselineName = (typeof BASELINES)[number];
 
 /** How data can be split. */
-export const SPLIT_METHODS = ['pq', 'edges', 'time', 'last'] as const;
+export const SPLIT_METHODS = ['pq', 'edges', 'time', 'last', 'new-items'] as const;
 /** The names of the ways to split. */
 export type SplitMethod = (typeof SPLIT_METHODS)[number];
 

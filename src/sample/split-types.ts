@@ -28,7 +28,7 @@ export interface Split {
   readonly seed: number;
   /**
    * Held-out fraction of the users (p), and of the items (q). For `edges` and `time`, testUsers is the fraction of edges; `last`
-   * ignores both.
+   * ignores both, `new-items` ignores testUsers.
    */
   readonly testUsers: number;
   readonly testItems: number;

@@ -1,6 +1,6 @@
 // Splits. `pq`: a random draw per user and per item cuts the graph in four; training users keep all their items. `edges`:
 // the naive uniform hold-out, for comparison; it prefers vertices of high degree. `time`: the latest edges are the test part. `last`:
-// the last edges of each user are.
+// the last edges of each user are. `new-items`: all edges of some items are, so that training never saw these items.
 
 import { InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
@@ -35,8 +35,11 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
     { ...SPLIT, ...SPLIT_TIMES },
     options,
   );
-  if (method !== 'pq' && options.testItems !== undefined) {
-    throw optionError`${option('testItems')} has no meaning with ${option('method')} ${method}: only the method pq holds out items`;
+  if (method !== 'pq' && method !== 'new-items' && options.testItems !== undefined) {
+    throw optionError`${option('testItems')} has no meaning with ${option('method')} ${method}: only the methods pq and new-items hold out items`;
+  }
+  if (method === 'new-items' && options.testUsers !== undefined) {
+    throw optionError`${option('testUsers')} has no meaning with ${option('method')} new-items: ${option('testItems')} is the fraction of the items`;
   }
   if (method === 'last' && options.testUsers !== undefined) {
     throw optionError`${option('testUsers')} has no meaning with ${option('method')} last: ${option('last')} is the number of edges of each user`;
@@ -54,16 +57,15 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
     users.set(drawn.users);
     items.set(drawn.items);
     parts = splitByAssignment(graph, users, items);
+  } else if (method === 'new-items') {
+    items.set(drawAssignment(graph.items.count, testItems, random.derive(1)));
+    const isNew = Uint8Array.from(graph.users.neighbors, (item) => items[item]);
+    parts = partsOf(graph, isNew);
   } else if (times) {
     const late = method === 'last' ? lastOfUsers(graph, times, last ?? 1) : undefined;
     parts = late ? partsByTime(graph, times, late) : cutByTime(graph, times, testUsers);
   } else {
-    const heldOut = drawAssignment(graph.edges, testUsers, random.derive(2));
-    parts = {
-      train: selectEdges(graph, heldOut, 0),
-      foldIn: selectEdges(graph, heldOut, NO_EDGE),
-      test: selectEdges(graph, heldOut, 1),
-    };
+    parts = partsOf(graph, drawAssignment(graph.edges, testUsers, random.derive(2)));
   }
   for (const name of ['train', 'test'] as const) {
     if (parts[name].edges === 0) {
@@ -143,14 +145,21 @@ function partsByTime(
   cut?: number,
 ): Pick<Split, 'train' | 'foldIn' | 'test' | 'byTime'> {
   return {
-    train: selectEdges(graph, late, 0),
-    foldIn: selectEdges(graph, late, NO_EDGE),
-    test: selectEdges(graph, late, 1),
+    ...partsOf(graph, late),
     byTime: Object.freeze({
       ...(cut !== undefined && { cut }),
       train: times.filter((_, e) => late[e] === 0),
       test: times.filter((_, e) => late[e] === 1),
     }),
+  };
+}
+
+/** Edges marked 1 are the test part, all others training. */
+function partsOf(graph: BipartiteGraph, heldOut: Uint8Array): Pick<Split, 'train' | 'foldIn' | 'test'> {
+  return {
+    train: selectEdges(graph, heldOut, 0),
+    foldIn: selectEdges(graph, heldOut, NO_EDGE),
+    test: selectEdges(graph, heldOut, 1),
   };
 }
 
@@ -198,24 +207,27 @@ export interface Unseen {
 
 /**
  * Vertices of the fold-in and test parts that are not in the training part, and their edges: a model must drop them.
- * With `pq` only items count, because held-out users are folded in.
+ * With `pq` only items count, because held-out users are folded in; with `new-items` only users, because attributes score the items.
  */
 export function unseenByTraining(split: Split): { readonly foldIn: Unseen; readonly test: Unseen } {
   const seen = {
     users: split.method !== 'pq' ? vertexMask(split.assignment.users.ids, split.train.users.ids) : undefined,
-    items: vertexMask(split.assignment.items.ids, split.train.items.ids),
+    items:
+      split.method !== 'new-items'
+        ? vertexMask(split.assignment.items.ids, split.train.items.ids)
+        : undefined,
   };
   const count = (part: BipartiteGraph): Unseen => {
     const newUsers = seen.users && notIn(seen.users, split.assignment.users.ids, part.users.ids);
-    const newItems = notIn(seen.items, split.assignment.items.ids, part.items.ids);
+    const newItems = seen.items && notIn(seen.items, split.assignment.items.ids, part.items.ids);
     let edges = 0;
     for (let user = 0; user < part.users.count; user++) {
       const isNew = newUsers?.[user] ?? 0;
       for (let e = part.users.offsets[user]; e < part.users.offsets[user + 1]; e++) {
-        edges += isNew | newItems[part.users.neighbors[e]];
+        edges += isNew | (newItems?.[part.users.neighbors[e]] ?? 0);
       }
     }
-    return { users: newUsers ? sum(newUsers) : 0, items: sum(newItems), edges };
+    return { users: newUsers ? sum(newUsers) : 0, items: newItems ? sum(newItems) : 0, edges };
   };
   return { foldIn: count(split.foldIn), test: count(split.test) };
 }

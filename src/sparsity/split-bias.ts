@@ -35,7 +35,7 @@ export function compareSplit(graph: BipartiteGraph, split: Split): SplitBias {
 function compareSide(side: SideName, graph: BipartiteGraph, split: Split): SideBias {
   const whole = degrees(graph[side]);
   const heldOut =
-    split.method === 'pq'
+    split.method === 'pq' || (split.method === 'new-items' && side === 'items')
       ? whole.filter((_, v) => split.assignment[side].drawn[v] === 1)
       : Uint32Array.from(positions(graph[side].ids, split.test[side].ids), (v) => whole[v]);
   return sideBias(whole, heldOut, {

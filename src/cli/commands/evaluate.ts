@@ -3,6 +3,8 @@
 import type { Command } from 'commander';
 import { InputError } from '../../errors.js';
 import {
+  type AttributeComparisons,
+  againstAttributes,
   againstModel,
   againstPopularity,
   checkComparable,
@@ -14,6 +16,7 @@ import { featureCount, type Model } from '../../fit/model.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import { COMMANDS } from '../../options/commands.js';
 import {
+  attributesJson,
   comparisonJson,
   evaluationJson,
   evaluationText,
@@ -21,7 +24,7 @@ import {
   rankingAdvice,
 } from '../../report/terminal/evaluate.js';
 import { wrap } from '../../report/terminal/text-table.js';
-import { againstWords, popularityWords } from '../../report/words/evaluation.js';
+import { againstWords, attributeWords, popularityWords } from '../../report/words/evaluation.js';
 import {
   frameOfPartition,
   frameOfSplit,
@@ -84,7 +87,7 @@ export function register(program: Command): void {
         );
       }
       const other = otherFile === undefined ? undefined : await loadModel(otherFile);
-      const { result, popularity, against, otherFittedToTrain } = inTurn
+      const { result, popularity, attributes, against, otherFittedToTrain } = inTurn
         ? await evaluateByShard(opened, folder, { ...asked, seed })
         : await evaluateWhole(model, other, folder, { ...asked, seed });
       for (const [file, fitted] of [
@@ -103,10 +106,14 @@ export function register(program: Command): void {
           split: folder,
           protocol: 'split',
           ...evaluationJson(result, popularity),
+          ...(attributes && { attributes: attributesJson(attributes) }),
           against: against ? { model: otherFile, ...comparisonJson(against) } : null,
         },
         text: evaluationText(`${modelFile} (${modelTitle(model)}) on ${folder}`, result, model.multigraph, [
           ...(popularity ? [wrap(popularityWords(popularity, result.ranking.n, result.names))] : []),
+          ...(attributes
+            ? attributeWords(attributes, result.ranking.n, result.names).map((one) => wrap(one))
+            : []),
           ...(against ? [wrap(againstWords(otherFile!, against, result.ranking.n, result.names))] : []),
           ...(model.type === 'posterior' ? rankingAdvice(folder) : []),
         ]),
@@ -118,6 +125,8 @@ export function register(program: Command): void {
 interface Judged {
   readonly result: Printed;
   readonly popularity: RankingComparison | undefined;
+  /** On items without edges: compared with baselines by attributes. */
+  readonly attributes?: AttributeComparisons | undefined;
   /** Compared with the model of --against. */
   readonly against?: RankingComparison;
   readonly otherFittedToTrain?: boolean;
@@ -136,6 +145,7 @@ async function evaluateWhole(
   return {
     result,
     popularity: await againstPopularity(model, result, { seed, threads, signal, onProgress }),
+    attributes: await againstAttributes(model, result, { seed, threads, signal, onProgress }),
     ...(other && {
       against: await againstModel(other, split, result, asked),
       otherFittedToTrain: other.provenance.fingerprint === fingerprint(split.train),

@@ -32,6 +32,7 @@ export function register(program: Command): void {
     'graphex split ratings.csv -o split --test-users 0.2 --test-items 0.2',
     'graphex split ratings.csv --method time --time timestamp --test-users 0.1 -o split',
     'graphex split ratings.csv --method last --time timestamp -o split',
+    'graphex split ratings.csv --method new-items --test-items 0.2 -o split',
     'graphex split shards/ -o split/',
   ]);
   command.action((given: string[]) =>
@@ -70,8 +71,8 @@ export function register(program: Command): void {
           ...extra,
           method,
           seed,
-          ...(method !== 'last' && { testUsers }),
-          ...(method === 'pq' ? { testItems } : {}),
+          ...(method !== 'last' && method !== 'new-items' && { testUsers }),
+          ...((method === 'pq' || method === 'new-items') && { testItems }),
           ...(parts.byTime?.cut !== undefined && { cut: parts.byTime.cut }),
           train: sizes(parts.train),
           foldin: sizes(parts.foldIn),

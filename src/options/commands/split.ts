@@ -22,9 +22,9 @@ export const SPLIT = {
   method: oneOf(SPLIT_METHODS, {
     default: 'pq',
     common: true,
-    meaning: 'pq, edges, time or last',
+    meaning: 'pq, edges, time, last or new-items',
     details:
-      'pq samples users and items and is unbiased. edges holds out edges at random, for comparison. time holds out the latest edges, last the last edges of each user.',
+      'pq samples users and items and is unbiased. edges holds out edges at random, for comparison. time holds out the latest edges, last the last edges of each user, new-items all edges of some items.',
   }),
   last: whole({
     min: 1,

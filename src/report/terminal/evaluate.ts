@@ -1,6 +1,7 @@
 // What graphex evaluate prints: its JSON document and its text.
 
-import type { RankingComparison } from '../../evaluate/compare-rankings.js';
+import { ATTRIBUTE_BASELINES } from '../../evaluate/baselines/attribute-baselines.js';
+import type { AttributeComparisons, RankingComparison } from '../../evaluate/compare-rankings.js';
 import type { ShardedEvaluation } from '../../evaluate/evaluate-shards.js';
 import {
   drawsOf,
@@ -52,7 +53,7 @@ export function evaluationJson(result: Printed, popularity: RankingComparison | 
       coverage: all.coverage,
       standardError: all.standardError,
       standardErrorUnpopular: unpopular?.standardError ?? null,
-      definition: rankedDefinition(result.names),
+      definition: rankedDefinition(result.names, result.method),
       popularity: popularity ? comparisonJson(popularity) : null,
     },
     predictive: predictive
@@ -72,6 +73,9 @@ export function evaluationJson(result: Printed, popularity: RankingComparison | 
   };
 }
 
+export const attributesJson = (compared: AttributeComparisons) =>
+  Object.fromEntries(ATTRIBUTE_BASELINES.map((name) => [name, comparisonJson(compared[name])]));
+
 export const comparisonJson = ({ other: { mean }, difference }: RankingComparison) => ({
   recall: mean.recall,
   ndcg: mean.ndcg,
@@ -90,7 +94,7 @@ export function evaluationText(
     '',
     describeRanking(result),
     '',
-    wrap(rankedDefinition(names)),
+    wrap(rankedDefinition(names, result.method)),
     ...(advice.length > 0 ? ['', ...advice] : []),
     '',
     ...(predictive

@@ -1,9 +1,11 @@
 // What `evaluate` found, in sentences: what the p-values mean, and what the figures leave out.
 
-import type { RankingComparison } from '../../evaluate/compare-rankings.js';
+import { ATTRIBUTE_BASELINES, type AttributeBaseline } from '../../evaluate/baselines/attribute-baselines.js';
+import type { AttributeComparisons, RankingComparison } from '../../evaluate/compare-rankings.js';
 import type { Evaluation, NoPredictiveCheck } from '../../evaluate/evaluate.js';
 import type { PredictiveCheck, Statistic } from '../../evaluate/predictive.js';
 import { type WriteOption, withArgument } from '../../options/error.js';
+import type { SplitMethod } from '../../options/names.js';
 import { metricPhrase, statisticPhrase } from '../../text/figures.js';
 import { fixed, percent, signedFixed } from '../../text/numbers.js';
 import { article, list, many } from '../../text/phrases.js';
@@ -61,9 +63,10 @@ export function surpriseWords(
 }
 
 /** What is ranked, and how recall is defined. */
-export function rankedDefinition({ users, items }: SideNames): string {
+export function rankedDefinition({ users, items }: SideNames, method?: SplitMethod): string {
+  const which = method === 'new-items' ? 'have no edge in training' : 'occur in training';
   return (
-    `Protocol: split. The ${items.many} of the test part that occur in training are ranked. Recall divides the hits by the number of test ${items.many} of ${article(users.one)}, ` +
+    `Protocol: split. The ${items.many} of the test part that ${which} are ranked. Recall divides the hits by the number of test ${items.many} of ${article(users.one)}, ` +
     `or by the length of the list if that is smaller.`
   );
 }
@@ -74,6 +77,20 @@ export function popularityWords(comparison: RankingComparison, n: number, names:
   return METRICS.every((metric) => comparison.difference[metric].difference < 0)
     ? `${figures} This model ranks below it: do not recommend with it.`
     : `${figures} This model ranks ${standing(comparison, n, names)}.`;
+}
+
+const ATTRIBUTE_TITLES: Readonly<Record<AttributeBaseline, string>> = {
+  profile: 'The tf-idf profile, a sum of cosines to the $,',
+  attributePopularity: 'Popularity by attribute, the same list for everyone,',
+};
+
+/** A model compared with baselines by attributes. */
+export function attributeWords(compared: AttributeComparisons, n: number, names: SideNames): string[] {
+  return ATTRIBUTE_BASELINES.map((name) => {
+    const title = ATTRIBUTE_TITLES[name].replace('$', `${names.users.one}’s ${names.items.many}`);
+    const comparison = compared[name];
+    return `${figuresOf(title, comparison, n, names)} This model ranks ${standing(comparison, n, names)}.`;
+  });
 }
 
 /** A model compared with another one. */
@@ -168,7 +185,11 @@ export function leftOutWords({
   });
   const known = method !== 'pq' ? 'training edge' : `fold-in edge to ${items.many} of training`;
   const leftOut = [
-    ...(ranking.edges > 0 ? [`${many(ranking.edges, 'test edge')} to ${items.many} not in training`] : []),
+    ...(ranking.edges > 0
+      ? [
+          `${many(ranking.edges, 'test edge')} to ${items.many} ${method === 'new-items' ? 'without attributes' : 'not in training'}`,
+        ]
+      : []),
     ...(ranking.users > 0 ? [`${many(ranking.users, kind('test'))} without a ${known}`] : []),
   ];
   const sentences: string[] = [];
