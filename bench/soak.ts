@@ -206,6 +206,13 @@ try {
     `refits ${body.generations.length}, ${body.generations.filter(({ accepted }) => accepted).length} took over`,
   );
   print(`events acknowledged ${acknowledged.size}, lost ${lost}, stored twice ${twice}`);
+  const every = minutes / 10;
+  const shown = memory.filter(
+    ({ minute }, i) => i === 0 || Math.floor(minute / every) > Math.floor(memory[i - 1].minute / every),
+  );
+  print(
+    `memory by minute: ${shown.map(({ minute, megabytes }) => `${minute.toFixed(1)}: ${megabytes.toFixed(0)} MiB`).join(', ')}`,
+  );
   const third = memory.slice(-Math.ceil(memory.length / 6));
   const early = memory.slice(Math.floor(memory.length / 2), Math.floor(memory.length / 2) + third.length);
   const mean = (list: typeof memory) => list.reduce((sum, { megabytes }) => sum + megabytes, 0) / list.length;

@@ -1,11 +1,11 @@
 // Gathers the events of several requests into one transaction: a commit waits for the disk, so a hundred small ones would
 // take a hundred times as long. Whoever adds events learns when they are durable, or why they are not.
 
-export interface GroupCommit<T> {
-  /** Resolves when these values are committed. */
-  add(values: readonly T[]): Promise<void>;
+export interface GroupCommit<T, R> {
+  /** Resolves when these values are committed, with the result of their group. */
+  add(values: readonly T[]): Promise<R>;
   /** Runs other work between two commits, after everything that was added before. */
-  exclusive<R>(work: () => Promise<R>): Promise<R>;
+  exclusive<S>(work: () => Promise<S>): Promise<S>;
   /** Values that are not committed yet. */
   readonly waiting: number;
   /** Resolves when everything that was added is committed or has failed. */
@@ -19,24 +19,24 @@ export interface GroupCommitOptions {
   readonly enough: number;
 }
 
-interface Added<T> {
+interface Added<T, R> {
   readonly values: readonly T[];
-  resolve(): void;
+  resolve(result: R): void;
   reject(error: unknown): void;
 }
 
-export function createGroupCommit<T>(
-  commit: (values: readonly T[]) => Promise<void>,
+export function createGroupCommit<T, R>(
+  commit: (values: readonly T[]) => Promise<R>,
   { wait, enough }: GroupCommitOptions,
-): GroupCommit<T> {
-  let group: Added<T>[] = [];
+): GroupCommit<T, R> {
+  let group: Added<T, R>[] = [];
   let size = 0;
   let committing = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
   /** Work runs one after the other, whether or not the one before has failed. */
-  function next<R>(work: () => Promise<R>): Promise<R> {
+  function next<S>(work: () => Promise<S>): Promise<S> {
     const done = last.then(work);
     last = done.catch(() => {});
     return done;
@@ -54,8 +54,8 @@ export function createGroupCommit<T>(
       size = 0;
       if (taken.length === 0) return;
       try {
-        await commit(taken.flatMap(({ values }) => values));
-        for (const { resolve } of taken) resolve();
+        const result = await commit(taken.flatMap(({ values }) => values));
+        for (const { resolve } of taken) resolve(result);
       } catch (error) {
         for (const { reject } of taken) reject(error);
       } finally {
@@ -66,7 +66,7 @@ export function createGroupCommit<T>(
 
   return {
     add(values) {
-      return new Promise<void>((resolve, reject) => {
+      return new Promise<R>((resolve, reject) => {
         group.push({ values, resolve, reject });
         size += values.length;
         if (size >= enough) flush();

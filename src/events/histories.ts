@@ -9,8 +9,8 @@ export type History = ReadonlyMap<string, number>;
 export interface Histories {
   /** The history of each user; empty if the store has none. */
   of(users: readonly string[]): Promise<History[]>;
-  /** Takes in events that were committed. */
-  add(events: readonly StoredEvent[]): void;
+  /** Takes in events that were committed. `allNew`: the store had none of them before. */
+  add(events: readonly StoredEvent[], allNew: boolean): void;
   /** Forgets a user whose events were erased. */
   erase(user: string): void;
   /** Users in memory. */
@@ -83,16 +83,16 @@ export function createHistories(
       }
       return users.map((user) => found.get(user) as History);
     },
-    add(events) {
-      for (const { user, item, weight, id } of events) {
+    add(events, allNew) {
+      for (const { user, item, weight } of events) {
         if (reading.has(user)) changed.add(user);
+        // Otherwise the store knows which of them count.
+        if (!allNew) forget(user);
         const history = known.get(user);
         if (!history) continue;
         const before = history.get(item);
         if (before === undefined) items++;
-        // The store may have this event already: it knows the sum.
-        if (before !== undefined && id !== undefined) forget(user);
-        else history.set(item, (before ?? 0) + weight);
+        history.set(item, (before ?? 0) + weight);
       }
     },
     erase(user) {

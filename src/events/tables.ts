@@ -1,4 +1,4 @@
-// The two tables of a store: created where they are absent, adopted where they are present with the same columns.
+// The tables of a store: created where they are absent, adopted where they are present with the same columns.
 
 import { InputError } from '../errors.js';
 import type { Connection } from '../ingest/formats/duckdb-package.js';
@@ -18,6 +18,11 @@ const TABLES = {
     title: 'VARCHAR',
     hidden: 'BOOLEAN',
     attributes: 'VARCHAR',
+    time: 'TIMESTAMP',
+  },
+  /** Models that were fitted before must not count for these users. */
+  erased: {
+    user: 'VARCHAR',
     time: 'TIMESTAMP',
   },
 } as const;
@@ -40,12 +45,14 @@ export async function prepareTables(connection: Connection, path: string): Promi
 }
 
 /** A second post of an event is found by its id, and a user's history by the user. */
+const INDEXES = [
+  ['events', 'id', 'UNIQUE'],
+  ['items', 'item', 'UNIQUE'],
+  ['events', 'user', ''],
+] as const;
+
 export async function prepareIndexes(connection: Connection, path: string): Promise<void> {
-  for (const [table, column, unique] of [
-    ['events', 'id', 'UNIQUE'],
-    ['items', 'item', 'UNIQUE'],
-    ['events', 'user', ''],
-  ]) {
+  for (const [table, column, unique] of INDEXES) {
     const sql = `CREATE ${unique} INDEX IF NOT EXISTS ${table}_by_${column} ON ${table} ("${column}")`;
     await connection.run(sql).catch((cause) => {
       if (!/constraint|duplicate/i.test(String(cause))) throw cause;
@@ -53,6 +60,13 @@ export async function prepareIndexes(connection: Connection, path: string): Prom
         `${path}: a value of the column ${column} of the table ${table} occurs twice; remove one of the two rows`,
       );
     });
+  }
+}
+
+/** Reads the indexes. If one is damaged, the first query that needs it fails, and the second never ends. */
+export async function tryIndexes(connection: Connection): Promise<void> {
+  for (const [table, column] of INDEXES) {
+    await connection.run(`SELECT "${column}" FROM ${table} WHERE "${column}" = ''`);
   }
 }
 

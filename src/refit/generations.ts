@@ -52,11 +52,14 @@ export interface Generations {
   activate(name: string, now: number): Promise<void>;
   /** Removes all but the newest `keep` files and the one in use. */
   prune(keep: number, inUse: string): Promise<string[]>;
+  /** Removes what refits that were killed have left. No refit may be running. */
+  removeParts(): Promise<void>;
 }
 
 /** Beside the models. */
 const RECORD_FILE = 'refits.json';
 const MADE = /^model-(\d{8}T\d{6}Z)\.safetensors$/;
+const PART = /^model-\d{8}T\d{6}Z\.safetensors\.[0-9a-f]+\.part$/;
 /** Records that are kept, also of files that are gone. */
 const MOST_RECORDS = 200;
 
@@ -112,6 +115,11 @@ export async function openGenerations(
       const gone = old.filter((name) => name !== inUse && name !== state.active);
       for (const name of gone) await rm(join(folder, name), { force: true });
       return gone;
+    },
+    async removeParts() {
+      for (const name of await readdir(folder).catch(() => [])) {
+        if (PART.test(name)) await rm(join(folder, name), { recursive: true, force: true }).catch(() => {});
+      }
     },
   };
 }

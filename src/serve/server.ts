@@ -97,7 +97,8 @@ export async function startServer(
   const requestLog = createRequestLog(model.current, log);
   if (live) countLive(requestLog.counters, live);
   const refits =
-    generations && openRefits(settings, { folder: folder as string, generations, model, live, event });
+    generations &&
+    (await openRefits(settings, { folder: folder as string, generations, model, live, event }));
   if (refits) countRefits(requestLog.counters, refits);
   const { http, refusal } = createApp({
     current: model.current,

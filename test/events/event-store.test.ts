@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { copyFile, readFile, symlink } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { openEventStore } from '../../src/events/event-store.js';
 import type { StoredEvent } from '../../src/events/stored.js';
@@ -155,9 +155,75 @@ describe('a store of events', () => {
       "INSERT INTO items (item) VALUES ('a'), ('a')",
     );
     await expect(openEventStore(twice)).rejects.toThrow(/column item of the table items occurs twice/);
-    const damaged = scratch.path('damaged.duckdb');
-    await writeFile(damaged, 'this is no database, though it is as long as one might be '.repeat(500));
-    await expect(openEventStore(damaged)).rejects.toThrow(/damaged, or is no DuckDB database/);
     await expect(openEventStore(scratch.path('.'))).rejects.toThrow(/must be a plain file/);
+  });
+
+  it('refuses a damaged file, and replays a log that was cut', async () => {
+    const noDatabase = scratch.write(
+      'none.duckdb',
+      'this is no database, though as long as one '.repeat(500),
+    );
+    await expect(openEventStore(noDatabase)).rejects.toThrow(/damaged, or is no DuckDB database/);
+    const path = scratch.path('whole.duckdb');
+    const many = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, i) => event(`u${i % 50}`, `i${i % 300}`, { id: `${from + i}` }));
+    const first = await openEventStore(path);
+    await first.add(many(0, 20_000));
+    await first.close();
+    const store = await openEventStore(path);
+    for (let at = 0; at < 5; at++) await store.add(many(20_000 + 100 * at, 20_100 + 100 * at));
+    const [database, log] = await Promise.all([readFile(path), readFile(`${path}.wal`)]);
+    await store.close();
+    const flipped = (bytes: Buffer, at: number) => {
+      const copy = Buffer.from(bytes);
+      copy[at] ^= 4;
+      return copy;
+    };
+    const damaged = [
+      [database.subarray(0, 0.6 * database.length), log],
+      [database.subarray(0, 9000), log],
+      [flipped(database, 12_288 + 300), log],
+      [database, flipped(log, Math.floor(log.length / 2))],
+    ];
+    for (const [at, [main, wal]] of damaged.entries()) {
+      const copy = scratch.write(`damaged-${at}.duckdb`, main);
+      scratch.write(`damaged-${at}.duckdb.wal`, wal);
+      await expect(openEventStore(copy)).rejects.toThrow(/damaged, or is no DuckDB database; restore a copy/);
+    }
+    // As if the power had failed within the last write.
+    const cut = scratch.write('cut.duckdb', database);
+    scratch.write('cut.duckdb.wal', log.subarray(0, log.length - 10));
+    const again = await openEventStore(cut);
+    expect(await again.count()).toBe(20_400);
+    await again.close();
+  });
+
+  it('is open once in a process, and has one log under all its names', async () => {
+    const path = scratch.path('once.duckdb');
+    const link = scratch.path('link.duckdb');
+    await withSql(path, 'SELECT 1');
+    await symlink(path, link);
+    const store = await openEventStore(link);
+    await store.add([event('ann', 'tea', { id: 'a' })]);
+    await expect(openEventStore(path)).rejects.toThrow(/this process has the store open already/);
+    // As a process that is killed leaves it: the log is found by the other name too.
+    for (const end of ['', '.wal']) await copyFile(`${path}${end}`, scratch.path(`copy.duckdb${end}`));
+    const copy = await openEventStore(scratch.path('copy.duckdb'));
+    expect(await copy.count()).toBe(1);
+    await copy.close();
+    await store.close();
+  });
+
+  it('says whether all events are new, and remembers who was erased', async () => {
+    const path = scratch.path('erased.duckdb');
+    const store = await openEventStore(path);
+    expect(await store.add([event('ann', 'tea', { id: 'a' }), event('ann', 'rum')])).toBe(true);
+    expect(await store.add([event('bob', 'tea', { id: 'a' })])).toBe(false);
+    expect(await store.add([event('bob', 'tea', { id: 'b' }), event('bob', 'rum', { id: 'b' })])).toBe(false);
+    expect([await store.erase('ann'), await store.erase('ann')]).toEqual([2, 0]);
+    await store.close();
+    const again = await openEventStore(path);
+    expect(await again.erased()).toEqual(['ann']);
+    await again.close();
   });
 });

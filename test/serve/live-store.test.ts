@@ -1,12 +1,11 @@
-// A server with a store, over real sockets and the real DuckDB: what is posted counts at once, and what was acknowledged
-// is there after kill -9 and after a full disk.
+// A server with a store, over real sockets and the real DuckDB: what is posted counts at once. Kills and full disks are in
+// test/faults/service.test.ts.
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openEventStore } from '../../src/events/event-store.js';
 import { fit } from '../../src/fit/fit.js';
 import type { Model } from '../../src/fit/model.js';
 import { ownItems } from '../../src/predict/user-query.js';
@@ -142,6 +141,7 @@ describe('a server with a store', () => {
       ],
       '1.time',
     ],
+    ['half a character in an id', [{ user: 'u', item: 'a', id: '\ud800' }], '0.id'],
     ['an unknown field', { user: 'u', item: 'a', note: 1 }, undefined],
     ['an empty list', [], undefined],
     ['too many', Array.from({ length: 10_001 }, () => ({ user: 'u', item: 'a' })), undefined],
@@ -178,6 +178,15 @@ describe('a server with a store', () => {
     server = await serve(path, { port: 0, threads: 1, store });
     expect((await to('/v1/users/many%207/events?n=1000')).body.events.length).toBe(100);
     expect((await to('/v1/recommend', { user: 'zoe', n: 5 })).body.basis).toBe('few');
+    // Who was erased is new to this server, too, though the model knows them.
+    const erased = model.users.ids.at(2);
+    expect((await to('/v1/recommend', { user: erased })).body.basis).toBe('popular');
+    await to('/v1/events', { user: erased, item: item(3) });
+    const [after, likes] = [
+      await to('/v1/recommend', { user: erased }),
+      await to('/v1/recommend', { likes: [item(3)] }),
+    ];
+    expect(after.body.items).toEqual(likes.body.items);
   });
 });
 
@@ -193,112 +202,5 @@ describe('without a store', () => {
     await expect(serve(path, { port: 0, store: join(folder, 'x.duckdb'), window: 'long' })).rejects.toThrow(
       /window long: expected a span of time such as 90s/,
     );
-  });
-});
-
-/** `graphex serve` in a process of its own, under limits of the shell. */
-async function startProcess(store: string, shell = ''): Promise<{ child: ChildProcess; url: string }> {
-  const serveIt = `exec node bin/graphex.js serve '${path}' --port 0 --json --quiet --threads 1 --store '${store}'`;
-  const child = spawn('bash', ['-c', `${shell} ${serveIt}`], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const line = await new Promise<string>((resolve, reject) => {
-    child.stdout?.once('data', (data) => resolve(String(data)));
-    child.once('exit', (status) => reject(new Error(`the server ended with ${status}`)));
-  });
-  return { child, url: JSON.parse(line).url };
-}
-
-/** Posts batches until the server is gone or refuses; returns the ids of events that were acknowledged. */
-async function postUntil(
-  url: string,
-  name: string,
-  isOver: (status: number | undefined, acknowledged: number) => boolean,
-) {
-  const acknowledged: string[] = [];
-  const statuses = new Set<number | undefined>();
-  const problems = new Set<string>();
-  await Promise.all(
-    Array.from({ length: 4 }, async (_, client) => {
-      for (let batch = 0; ; batch++) {
-        const events = Array.from({ length: 50 }, (_, i) => {
-          const id = `${name} ${client} ${batch} ${i}`;
-          return { user: `user ${client}`, item: `${'long item '.repeat(8)}${i}`, id };
-        });
-        const status = await ask(url, '/v1/events', events).then(
-          (answer) => {
-            if (answer.body.detail) problems.add(answer.body.detail);
-            return answer.status;
-          },
-          () => undefined,
-        );
-        statuses.add(status);
-        if (status === 202) acknowledged.push(...events.map(({ id }) => id));
-        if (isOver(status, acknowledged.length)) break;
-      }
-    }),
-  );
-  return { acknowledged, statuses, problems: [...problems] };
-}
-
-async function storedIds(store: string): Promise<string[]> {
-  const opened = await openEventStore(store);
-  const events = await Promise.all(
-    [0, 1, 2, 3].map((client) => opened.eventsOf(`user ${client}`, 1_000_000)),
-  );
-  await opened.close();
-  return events.flat().map(({ id }) => id as string);
-}
-
-describe('nothing that was acknowledged is lost', () => {
-  it('after kill -9, each event once', async () => {
-    const store = join(folder, 'killed.duckdb');
-    const all: string[] = [];
-    for (let kill = 0; kill < 3; kill++) {
-      const { child, url } = await startProcess(store);
-      let told = false;
-      const { acknowledged } = await postUntil(url, `kill ${kill}`, (status, count) => {
-        if (count >= 1000 * (kill + 1) && !told) {
-          told = true;
-          child.kill('SIGKILL');
-        }
-        return status === undefined;
-      });
-      expect(acknowledged.length).toBeGreaterThanOrEqual(1000);
-      all.push(...acknowledged);
-    }
-    const stored = await storedIds(store);
-    expect(new Set(stored).size).toBe(stored.length);
-    const known = new Set(stored);
-    expect(all.filter((id) => !known.has(id))).toEqual([]);
-  });
-
-  it('when the disk is full: 503, and it goes on once there is space', async () => {
-    const store = join(folder, 'full.duckdb');
-    // Blocks of 1024 bytes: the log of the database grows into the limit.
-    const { child, url } = await startProcess(store, 'trap "" XFSZ; ulimit -S -f 1600;');
-    const full = await postUntil(url, 'full', (status) => status !== 202);
-    expect([...full.statuses].sort()).toEqual([202, 503]);
-    expect(full.acknowledged.length).toBeGreaterThan(0);
-    expect(full.problems.join()).toMatch(
-      /full\.duckdb: the disk is full or cannot be written; free some space/,
-    );
-    expect((await ask(url, '/v1/recommend', { likes: [item(3)] })).status).toBe(200);
-    spawnSync('prlimit', ['--pid', String(child.pid), '--fsize=unlimited']);
-    let after: string[] = [];
-    for (let i = 0; i < 30 && after.length === 0; i++) {
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      ({ acknowledged: after } = await postUntil(
-        url,
-        `after ${i}`,
-        (status, count) => status !== 202 || count > 500,
-      ));
-    }
-    expect(after.length).toBeGreaterThan(0);
-    child.kill('SIGKILL');
-    await new Promise((resolve) => child.once('exit', resolve));
-    const known = new Set(await storedIds(store));
-    expect([...full.acknowledged, ...after].filter((id) => !known.has(id))).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { InputError } from '../../errors.js';
 export interface DuckDb {
   readonly DuckDBInstance: {
     create(path: string, settings: Readonly<Record<string, string>>): Promise<Instance>;
-    /** The instance that this process has open, or a new one. */
+    /** The instance that this process has open, or a new one once the last one has ended. */
     fromCache(path: string, settings: Readonly<Record<string, string>>): Promise<Instance>;
   };
   readonly StatementType: { readonly SELECT: number };
@@ -16,7 +16,10 @@ export interface Instance {
   closeSync(): void;
 }
 export interface Connection {
-  run(sql: string, values?: readonly unknown[]): Promise<{ fetchChunk(): Promise<Chunk | null> }>;
+  run(
+    sql: string,
+    values?: readonly unknown[],
+  ): Promise<{ readonly rowsChanged: number; fetchChunk(): Promise<Chunk | null> }>;
   runAndReadAll(sql: string, values?: readonly unknown[]): Promise<{ getRowsJson(): unknown }>;
   prepare(sql: string): Promise<Prepared>;
   extractStatements(sql: string): Promise<{ readonly count: number; prepare(at: number): Promise<Prepared> }>;

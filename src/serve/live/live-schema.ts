@@ -42,7 +42,7 @@ export const EventBody = z
     weight: z.number().positive().max(1e9).optional().openapi({
       description: 'How much it counts, for a model of counts and for popularity. Default 1.',
     }),
-    id: z.string().min(1).max(LIMITS.text).optional().openapi({
+    id: idText.optional().openapi({
       description:
         'An id of the event. An event whose id is known is not stored again, so a retry is harmless.',
     }),

@@ -26,8 +26,6 @@ export interface LiveStore {
   detach(listener: Listener): void;
   /** Everything that a worker must know. */
   state(): LiveUpdate;
-  /** A newer model was fitted without the users who were erased until `time`. */
-  forgetErased(time: number): void;
   readonly counts: { readonly events: number; readonly failures: number };
   readonly size: { readonly histories: number; readonly items: number; readonly hidden: number };
   close(): Promise<void>;
@@ -55,8 +53,8 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
   const histories = createHistories((users) => store.historiesOf(users));
   const listeners = new Set<Listener>();
   const items = new Map<string, { readonly title: string; readonly hidden: boolean }>();
-  /** Users who were erased, with the time. */
-  const erased = new Map<string, number>();
+  /** Users whom models know no longer: only what they did since they were erased counts. */
+  const erased = new Set(await store.erased());
   let popular: readonly PopularEntry[] = [];
   let popularIsOld = true;
   let lookedAt = 0;
@@ -114,13 +112,13 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
       return (await histories.of(users)).map((history, i) => ({
         items: [...history.keys()],
         weights: [...history.values()],
-        ...(erased.has(users[i]) && { erased: true }),
+        erased: erased.has(users[i]),
       }));
     } catch (error) {
       // Answers go on from the model alone.
       failures++;
       onFailure(error instanceof Error ? error.message : String(error));
-      return users.map(() => ({ items: [], weights: [] }));
+      return users.map((user) => ({ items: [], weights: [], erased: erased.has(user) }));
     }
   };
 
@@ -139,10 +137,10 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
           retryAfter: 1,
         });
       }
-      await store.add(added).catch(failed);
+      const allNew = await store.add(added).catch(failed);
       events += added.length;
       popularIsOld = true;
-      histories.add(added);
+      histories.add(added, allNew);
     },
     async putItems(put) {
       await store.putItems(put).catch(failed);
@@ -155,7 +153,7 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
     async eraseUser(user) {
       const count = await store.erase(user).catch(failed);
       histories.erase(user);
-      erased.set(user, Date.now());
+      erased.add(user);
       popularIsOld = true;
       return count as number;
     },
@@ -190,9 +188,6 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
       await listener.update(state());
     },
     detach: (listener) => void listeners.delete(listener),
-    forgetErased(time) {
-      for (const [user, at] of erased) if (at <= time) erased.delete(user);
-    },
     get counts() {
       return { events, failures };
     },

@@ -1,7 +1,8 @@
 // Opens the store that the options name, and counts what happens with it.
 
+import { InputError } from '../../errors.js';
 import { openEventStore } from '../../events/event-store.js';
-import type { StoredEvent } from '../../events/stored.js';
+import { type StoredEvent, StoreError } from '../../events/stored.js';
 import type { Model } from '../../fit/model.js';
 import { option, optionError } from '../../options/error.js';
 import { ownItems } from '../../predict/user-query.js';
@@ -14,7 +15,7 @@ import { shown } from '../../text/untrusted.js';
 import type { Metrics } from '../metrics.js';
 import type { EventRecord } from '../request-log.js';
 import { createLiveStore, type LiveStore } from './live-store.js';
-import { createRefits, type Refits, type RefitsOptions } from './refits.js';
+import { createRefits, type Refits, type RefitsOptions, removeExports } from './refits.js';
 
 export interface LiveOptions {
   readonly store?: string | undefined;
@@ -60,7 +61,7 @@ export async function openLive(options: LiveOptions): Promise<LiveStore | undefi
     });
   } catch (error) {
     await store.close();
-    throw error;
+    throw error instanceof StoreError ? new InputError(error.message) : error;
   }
 }
 
@@ -122,16 +123,18 @@ export function wantsRefits(options: OpenRefitsOptions & Pick<LiveOptions, 'stor
 }
 
 /** The refits that the options ask for. */
-export function openRefits(
+export async function openRefits(
   options: OpenRefitsOptions,
   parts: Pick<RefitsOptions, 'folder' | 'generations' | 'model' | 'live' | 'event'>,
-): Refits {
+): Promise<Refits> {
   const { refit, window, data = [], users, items, table, time, keep } = options;
   const read = {
     ...(users !== undefined && { users }),
     ...(items !== undefined && { items }),
     ...(table !== undefined && { table }),
   };
+  await parts.generations.removeParts();
+  if (parts.live) await removeExports(parts.live);
   return createRefits({
     ...parts,
     keep,

@@ -66,6 +66,17 @@ export interface RefitsOptions {
 
 const LOOK_EVERY = 1000;
 
+/** What is written for the process of a refit. Nobody else has this store open, so that nobody else uses these names. */
+function exportFiles({ store }: LiveStore) {
+  const pairs = `${store.path}.refit.parquet`;
+  return { pairs, items: `${pairs}.items.jsonl`, rejects: `${pairs}.rejects` };
+}
+
+/** Also what a server that was killed has left. */
+export async function removeExports(live: LiveStore): Promise<void> {
+  for (const file of Object.values(exportFiles(live))) await remove(file);
+}
+
 /** Items that were posted with attributes, as a table that a refit reads; false if there are none. */
 async function writeItems({ store }: LiveStore, file: string): Promise<boolean> {
   const items = (await store.items()).filter(({ attributes }) => attributes !== undefined);
@@ -103,17 +114,14 @@ export function createRefits(options: RefitsOptions): Refits {
     use: (data: readonly RefitSource[], itemInfo: string | undefined) => Promise<T>,
   ): Promise<T> {
     if (!live) return use(data, options.itemInfo);
-    const file = join(folder, `.refit-${globalThis.process.pid}.parquet`);
-    const posted = `${file}.items.jsonl`;
+    const { pairs, items, rejects } = exportFiles(live);
     try {
-      const itemInfo = options.itemInfo ?? ((await writeItems(live, posted)) ? posted : undefined);
-      await live.store.exportTo(file, window === undefined ? undefined : Date.now() - window);
-      const read = { users: 'user', items: 'item', count: 'weight', rejects: `${file}.rejects` };
-      return await use([...data, { sources: [file], read, time: 'time' }], itemInfo);
+      const itemInfo = options.itemInfo ?? ((await writeItems(live, items)) ? items : undefined);
+      await live.store.exportTo(pairs, window === undefined ? undefined : Date.now() - window);
+      const read = { users: 'user', items: 'item', count: 'weight', rejects };
+      return await use([...data, { sources: [pairs], read, time: 'time' }], itemInfo);
     } finally {
-      await remove(file);
-      await remove(`${file}.rejects`);
-      await remove(posted);
+      await removeExports(live);
     }
   }
 
@@ -151,7 +159,6 @@ export function createRefits(options: RefitsOptions): Refits {
     if (accepted) {
       await model.swap(name);
       await generations.activate(name, Date.now());
-      live?.forgetErased(began);
     }
     await generations.add({
       name,
@@ -183,6 +190,8 @@ export function createRefits(options: RefitsOptions): Refits {
       const detail = error instanceof Error ? error.message : String(error);
       last = { time: new Date().toISOString(), outcome: 'failed', detail };
     }
+    // A process that was killed leaves a part of a model.
+    await generations.removeParts();
     counts[last.outcome]++;
     event(last.outcome === 'failed' ? 'refit-failed' : 'refit', last.detail);
   }

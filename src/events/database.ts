@@ -1,0 +1,92 @@
+// The DuckDB database of a store: how it is opened and closed, and what its errors mean.
+
+import { stat } from 'node:fs/promises';
+import { InputError } from '../errors.js';
+import {
+  CLOSED_SETTINGS,
+  type Connection,
+  type Instance,
+  loadDuckDb,
+} from '../ingest/formats/duckdb-package.js';
+import { insertEvents, makeIncoming } from './insert.js';
+import type { StoredEvent } from './stored.js';
+import { prepareIndexes, prepareTables, tryIndexes } from './tables.js';
+
+/** Makes the events that a new store begins with. */
+export type Seed = () => AsyncIterable<readonly StoredEvent[]>;
+
+/** A database that is open. */
+export interface Database {
+  readonly writer: Connection;
+  readonly reader: Connection;
+  /** Exports take long, and histories are read meanwhile. */
+  readonly exporter: Connection;
+  /** The connections and the database, in the order in which they close. */
+  readonly parts: readonly Closable[];
+  /** What runs now, with its connection. */
+  readonly running: Map<Promise<unknown>, Connection>;
+}
+
+export async function openDatabase(path: string, seed: Seed | undefined): Promise<Database> {
+  const found = await stat(path).catch(() => undefined);
+  if (found && !found.isFile()) throw new InputError(`${path}: a store must be a plain file`);
+  const duckdb = await loadDuckDb(`${path} is kept by DuckDB`);
+  const parts: Closable[] = [];
+  try {
+    // From the cache: it waits until an instance that this process had open has ended.
+    const instance = await duckdb.DuckDBInstance.fromCache(path, {
+      ...CLOSED_SETTINGS,
+      // Recommendations need the cores.
+      threads: '1',
+      memory_limit: '1GiB',
+    });
+    parts.push(instance);
+    const connect = async () => {
+      const connection = await instance.connect();
+      parts.unshift(connection);
+      return connection;
+    };
+    const writer = await connect();
+    await writer.run("SET TimeZone = 'UTC'");
+    await writer.run('BEGIN');
+    await makeIncoming(writer);
+    const isNew = await prepareTables(writer, path);
+    // Before the indexes are made: so it takes half the time.
+    if (isNew && seed) for await (const events of seed()) await insertEvents(writer, events);
+    await prepareIndexes(writer, path);
+    await writer.run('COMMIT');
+    await tryIndexes(writer);
+    return { writer, reader: await connect(), exporter: await connect(), parts, running: new Map() };
+  } catch (cause) {
+    closeQuietly(parts);
+    if (cause instanceof InputError) throw cause;
+    throw new InputError(inWords(path, cause));
+  }
+}
+
+type Closable = Pick<Instance, 'closeSync'>;
+
+export function closeQuietly(parts: readonly Closable[]): void {
+  for (const part of parts) {
+    try {
+      part.closeSync();
+    } catch {
+      // A broken database need not close well.
+    }
+  }
+}
+
+/** What DuckDB says, in a sentence with a remedy. */
+export function inWords(path: string, cause: unknown): string {
+  const [said] = String((cause as Error).message ?? cause).split('\n');
+  if (/no space left|disk quota|file too large|could not write|failed to write/i.test(said)) {
+    return `${path}: the disk is full or cannot be written; free some space (${said})`;
+  }
+  if (/could not set lock|conflicting lock/i.test(said)) {
+    return `${path}: another process has this store open; stop that one first, or choose another file (${said})`;
+  }
+  if (/not a valid DuckDB|serialization|corrupt|checksum|wal file|could not read enough/i.test(said)) {
+    return `${path}: this file is damaged, or is no DuckDB database; restore a copy, or choose another file (${said})`;
+  }
+  return `${path}: DuckDB refuses it (${said})`;
+}
