@@ -87,7 +87,7 @@ export type { SidePrior } from './process/unseen.js';
 export type { Progress, TaskOptions } from './progress.js';
 // Split
 export { pqSample } from './sample/pq.js';
-export { type SplitOptions, split } from './sample/split.js';
+export { type SplitOptions, split, splitFolds } from './sample/split.js';
 export type { Split } from './sample/split-types.js';
 export { type ThinOptions, thin } from './sample/thin.js';
 // Check sparsity

@@ -8,6 +8,7 @@ export type { EventRecord, LogRecord, RequestRecord } from './serve/request-log.
 export { type RunningServer, type ServeOptions, serve } from './serve/serve.js';
 export { type FitPartitionOptions, fitPartition, type NotForShards } from './shard/fit-partition.js';
 export { type Partition, type PartitionOptions, partitionGraph } from './shard/partition-graph.js';
+export { loadFolds, saveFolds } from './store/fold-folder.js';
 export { loadCheckpoint, loadModel, type ModelSource, saveModel } from './store/model-file.js';
 export { loadSplit, saveSplit } from './store/split-folder.js';
 export { writeEdges } from './store/write-table.js';

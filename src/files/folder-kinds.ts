@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { MODEL_FILE, MODEL_FOLDER_READERS } from '../options/commands/merge.js';
 import {
+  FOLDS_FILE,
   PARTITION_FILE,
   PARTITION_READERS,
   PARTITIONED_SPLIT_READERS,
@@ -29,6 +30,12 @@ export const FOLDER_KINDS: readonly FolderKind[] = [
     name: 'a split',
     readers: `graphex ${list(PARTITIONED_SPLIT_READERS, 'and')} read`,
     instead: `${MADE_OF}, or one of its parts`,
+  },
+  {
+    marker: FOLDS_FILE,
+    name: 'a folder of folds',
+    readers: 'graphex study reads',
+    instead: 'give one of its folds, as in fold-1',
   },
   {
     marker: MODEL_FILE,

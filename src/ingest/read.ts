@@ -4,6 +4,7 @@ import { option, optionError } from '../options/error.js';
 import { READ, TASK } from '../options/shared.js';
 import { readWithThreads } from './formats/parquet-threads.js';
 import { missingFile, namedFormat, refuseOptions, tableFormat } from './formats.js';
+import type { IdKind } from './intake/id-column.js';
 import { openRejects } from './intake/rejects.js';
 import { TableTarget } from './intake/target.js';
 import { refuseTrimming, trimmed } from './intake/trim.js';
@@ -102,6 +103,18 @@ async function readAny(
     throwIfAborted(options.signal);
     throw cause;
   }
+}
+
+/** Reads one table whose kinds of ids are known: 'text' keeps digits as text. */
+export async function readTable(
+  path: string,
+  options: ReaderOptions,
+  kinds: { readonly users?: IdKind; readonly items?: IdKind },
+): Promise<ReadResult> {
+  const target = new TableTarget(options, undefined);
+  target.open(path, kinds);
+  await readFile(path, options, target);
+  return target.finish(path);
 }
 
 /** Reads several files as one table, one after the other. */

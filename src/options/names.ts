@@ -44,6 +44,11 @@ export const SPLIT_METHODS = ['pq', 'edges', 'time', 'last', 'new-items'] as con
 /** The names of the ways to split. */
 export type SplitMethod = (typeof SPLIT_METHODS)[number];
 
+/** The formats in which the parts of a split are written. */
+export const SPLIT_FORMATS = ['parquet', 'csv'] as const;
+/** The names of the formats of a split's parts. */
+export type SplitFormat = (typeof SPLIT_FORMATS)[number];
+
 /** General graphex processes that can be drawn by name. */
 export const PROCESS_NAMES = ['dense', 'sparse-items', 'power-law'] as const;
 export type ProcessName = (typeof PROCESS_NAMES)[number];

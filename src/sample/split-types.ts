@@ -2,11 +2,12 @@ import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import type { SplitMethod } from '../options/names.js';
 
-/** The times of the edges of a split by time. */
+/** The times of the edges of each part of a split, in the order of users.neighbors. */
 export interface SplitTimes {
   /** Method `time`: edges from this time on are the test part. */
   readonly cut?: number | undefined;
   readonly train: Float64Array;
+  readonly foldIn: Float64Array;
   readonly test: Float64Array;
 }
 
@@ -36,8 +37,8 @@ export interface Split {
   readonly foldIn: BipartiteGraph;
   readonly test: BipartiteGraph;
   readonly assignment: { readonly users: Assignment; readonly items: Assignment };
-  /** Methods `time` and `last`: the times of the edges, in the order of users.neighbors. */
-  readonly byTime?: SplitTimes | undefined;
+  /** The times of the edges, if the data have times. */
+  readonly times?: SplitTimes | undefined;
   /** Fingerprint of the whole graph. */
   readonly fingerprint: string;
 }

@@ -7,17 +7,17 @@ import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { selectEdges, selectVertices } from '../graph/subgraph.js';
-import { randomStream } from '../math/random.js';
+import { randomStream, shuffle } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { withDefaults } from '../options/check-options.js';
-import { SPLIT } from '../options/commands/split.js';
+import { FOLDS, SPLIT } from '../options/commands/split.js';
 import type { OptionsOf } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
 import { SPLIT_TIMES } from '../options/library.js';
 import type { SplitMethod } from '../options/names.js';
 import { shown } from '../text/untrusted.js';
 import { drawAssignment } from './pq.js';
-import type { Split } from './split-types.js';
+import type { Split, SplitTimes } from './split-types.js';
 
 /** Fractions, method and seed of a split; declared in options/commands.ts. */
 export interface SplitOptions extends OptionsOf<typeof SPLIT & typeof SPLIT_TIMES> {}
@@ -48,42 +48,101 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
     throw optionError`${option('last')} is for ${option('method')} last; leave it out, or split by it`;
   }
   checkTimes(graph, method, times);
-  const random = randomStream(seed, STREAMS.split);
-  const users = new Uint8Array(graph.users.count);
-  const items = new Uint8Array(graph.items.count);
-  let parts: Pick<Split, 'train' | 'foldIn' | 'test' | 'byTime'>;
+  const about = { method, seed, testUsers, testItems };
   if (method === 'pq') {
-    const drawn = pqAssignment(graph.users.count, graph.items.count, { testUsers, testItems, seed });
-    users.set(drawn.users);
-    items.set(drawn.items);
-    parts = splitByAssignment(graph, users, items);
-  } else if (method === 'new-items') {
-    items.set(drawAssignment(graph.items.count, testItems, random.derive(1)));
-    const isNew = Uint8Array.from(graph.users.neighbors, (item) => items[item]);
-    parts = partsOf(graph, isNew);
-  } else if (times) {
-    const late = method === 'last' ? lastOfUsers(graph, times, last ?? 1) : undefined;
-    parts = late ? partsByTime(graph, times, late) : cutByTime(graph, times, testUsers);
-  } else {
-    parts = partsOf(graph, drawAssignment(graph.edges, testUsers, random.derive(2)));
+    const drawn = pqAssignment(graph.users.count, graph.items.count, about);
+    return pqSplit(graph, drawn, times, { ...about, fingerprint: fingerprint(graph) });
   }
+  const random = randomStream(seed, STREAMS.split);
+  const cut = method === 'time' ? latest(times!, testUsers) : undefined;
+  const drawn = {
+    users: new Uint8Array(graph.users.count),
+    items:
+      method === 'new-items'
+        ? drawAssignment(graph.items.count, testItems, random.derive(1))
+        : new Uint8Array(graph.items.count),
+  };
+  const labels =
+    cut !== undefined
+      ? Uint8Array.from(times!, (time) => (time >= cut ? TEST : TRAIN))
+      : method === 'last'
+        ? lastOfUsers(graph, times!, last ?? 1)
+        : method === 'new-items'
+          ? Uint8Array.from(graph.users.neighbors, (item) => drawn.items[item])
+          : drawAssignment(graph.edges, testUsers, random.derive(2));
+  const parts = {
+    train: selectEdges(graph, labels, TRAIN),
+    foldIn: selectEdges(graph, labels, FOLD_IN),
+    test: selectEdges(graph, labels, TEST),
+  };
+  const whole = { ...about, fingerprint: fingerprint(graph) };
+  return finishSplit(graph, parts, drawn, times && timesOfParts(times, labels, cut), whole);
+}
+
+/**
+ * K splits of a graph: the users are cut into K folds of equal size at random, and each split holds out one of them. Each has
+ * its own test items.
+ * @example
+ * import { simulate, splitFolds } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * console.log(splitFolds(graph, 3, { testItems: 0.3, seed: 1 }).map(({ test }) => test.users.count));
+ */
+export function splitFolds(
+  graph: BipartiteGraph,
+  folds: number,
+  options: Pick<SplitOptions, 'testItems' | 'seed' | 'times'> = {},
+): Split[] {
+  withDefaults({ folds: FOLDS }, { folds });
+  const { testItems, seed, times } = withDefaults({ ...SPLIT, ...SPLIT_TIMES }, options);
+  if (folds > graph.users.count) {
+    throw optionError`${option('folds')} ${folds}: the data have only ${graph.users.count} users; give fewer folds`;
+  }
+  checkTimes(graph, 'pq', times);
+  const random = randomStream(seed, STREAMS.split);
+  const order = shuffle(
+    Array.from({ length: graph.users.count }, (_, u) => u),
+    random.derive(3),
+  );
+  const fold = new Uint8Array(graph.users.count);
+  for (const [place, user] of order.entries()) fold[user] = place % folds;
+  const whole = fingerprint(graph);
+  return Array.from({ length: folds }, (_, f) => {
+    const users = fold.map((own) => (own === f ? 1 : 0));
+    const items = drawAssignment(graph.items.count, testItems, random.derive(4, f));
+    const about = { method: 'pq', seed, testUsers: 1 / folds, testItems, fingerprint: whole } as const;
+    return pqSplit(graph, { users, items }, times, about);
+  });
+}
+
+type About = Pick<Split, 'method' | 'seed' | 'testUsers' | 'testItems' | 'fingerprint'>;
+type Drawn = Readonly<Record<'users' | 'items', Uint8Array>>;
+
+function pqSplit(graph: BipartiteGraph, drawn: Drawn, times: Float64Array | undefined, about: About): Split {
+  const parts = splitByAssignment(graph, drawn.users, drawn.items);
+  return finishSplit(graph, parts, drawn, times && timesOfParts(times, pqLabels(graph, drawn)), about);
+}
+
+function finishSplit(
+  graph: BipartiteGraph,
+  parts: Pick<Split, 'train' | 'foldIn' | 'test'>,
+  drawn: Drawn,
+  times: SplitTimes | undefined,
+  about: About,
+): Split {
   for (const name of ['train', 'test'] as const) {
     if (parts[name].edges === 0) {
       const { users: all, items: each, edges } = graph;
-      throw emptyPart(name, { users: all.count, items: each.count, edges }, { testUsers, testItems });
+      throw emptyPart(name, { users: all.count, items: each.count, edges }, about);
     }
   }
   return Object.freeze({
-    method,
-    seed,
-    testUsers,
-    testItems,
+    ...about,
     ...parts,
+    ...(times && { times }),
     assignment: Object.freeze({
-      users: Object.freeze({ ids: graph.users.ids, drawn: users }),
-      items: Object.freeze({ ids: graph.items.ids, drawn: items }),
+      users: Object.freeze({ ids: graph.users.ids, drawn: drawn.users }),
+      items: Object.freeze({ ids: graph.items.ids, drawn: drawn.items }),
     }),
-    fingerprint: fingerprint(graph),
   });
 }
 
@@ -126,41 +185,28 @@ export function splitByAssignment(
   };
 }
 
-/** Selects the latest edges, at least the given fraction; edges of one moment stay together. */
-function cutByTime(
-  graph: BipartiteGraph,
-  times: Float64Array,
-  fraction: number,
-): Pick<Split, 'train' | 'foldIn' | 'test' | 'byTime'> {
-  const cut = times.slice().sort()[Math.floor((1 - fraction) * times.length)];
-  const late = Uint8Array.from(times, (time) => (time >= cut ? 1 : 0));
-  return partsByTime(graph, times, late, cut);
+/** The time from which on at least the given fraction of the edges lies; edges of one moment stay together. */
+function latest(times: Float64Array, fraction: number): number {
+  return times.slice().sort()[Math.floor((1 - fraction) * times.length)];
 }
 
-/** The parts of edges marked 1 (test) and 0 (training), with their times. */
-function partsByTime(
-  graph: BipartiteGraph,
-  times: Float64Array,
-  late: Uint8Array,
-  cut?: number,
-): Pick<Split, 'train' | 'foldIn' | 'test' | 'byTime'> {
-  return {
-    ...partsOf(graph, late),
-    byTime: Object.freeze({
-      ...(cut !== undefined && { cut }),
-      train: times.filter((_, e) => late[e] === 0),
-      test: times.filter((_, e) => late[e] === 1),
-    }),
-  };
+/** The label of each edge of a `pq` split. */
+function pqLabels({ users: { count, offsets, neighbors } }: BipartiteGraph, drawn: Drawn): Uint8Array {
+  const labels = new Uint8Array(neighbors.length);
+  for (let u = 0; u < count; u++) {
+    if (!drawn.users[u]) continue;
+    for (let e = offsets[u]; e < offsets[u + 1]; e++) labels[e] = drawn.items[neighbors[e]] ? TEST : FOLD_IN;
+  }
+  return labels;
 }
 
-/** Edges marked 1 are the test part, all others training. */
-function partsOf(graph: BipartiteGraph, heldOut: Uint8Array): Pick<Split, 'train' | 'foldIn' | 'test'> {
-  return {
-    train: selectEdges(graph, heldOut, 0),
-    foldIn: selectEdges(graph, heldOut, NO_EDGE),
-    test: selectEdges(graph, heldOut, 1),
-  };
+/** The times of the parts, by the label of each edge. */
+function timesOfParts(times: Float64Array, labels: Uint8Array, cut?: number): SplitTimes {
+  const labelled = (label: number) => times.filter((_, e) => labels[e] === label);
+  return Object.freeze({
+    ...(cut !== undefined && { cut }),
+    ...{ train: labelled(TRAIN), foldIn: labelled(FOLD_IN), test: labelled(TEST) },
+  });
 }
 
 /** Marks the last `count` edges of each user who has more; of edges at the same time, those of the last items. */
@@ -177,12 +223,10 @@ function lastOfUsers({ users }: BipartiteGraph, times: Float64Array, count: numb
 }
 
 function checkTimes(graph: BipartiteGraph, method: SplitMethod, times: Float64Array | undefined): void {
-  if (method !== 'time' && method !== 'last') {
-    if (times === undefined) return;
-    throw optionError`${option('times')} are for ${option('method')} time and last; leave them out, or split by time`;
-  }
-  if (times === undefined)
+  if (times === undefined) {
+    if (method !== 'time' && method !== 'last') return;
     throw optionError`${option('method')} ${method} needs the time of each edge: give ${option('times')}`;
+  }
   if (times.length !== graph.edges) {
     throw optionError`${option('times')}: ${times.length} times for ${graph.edges} edges; give one for each`;
   }
@@ -191,8 +235,8 @@ function checkTimes(graph: BipartiteGraph, method: SplitMethod, times: Float64Ar
     throw optionError`${option('times')}: the time of edge ${bad} is ${times[bad]}; give finite numbers`;
 }
 
-/** A label that no edge has. Users of held-out edges are in training, so no user is folded in. */
-const NO_EDGE = 2;
+/** Labels of edges by their part. Users of held-out edges are in training, so only a `pq` split folds users in. */
+const [TRAIN, TEST, FOLD_IN] = [0, 1, 2];
 
 function opposite(drawn: Uint8Array): Uint8Array {
   return drawn.map((one) => 1 - one);

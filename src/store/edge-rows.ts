@@ -24,15 +24,17 @@ function rowOfEdge(side: GraphSide): Uint32Array {
   return rows;
 }
 
-/** A header and the rows, in pieces. */
-export function* edgeText(graph: BipartiteGraph, separator: string): Generator<string> {
+/** A header and the rows, in pieces; with a column of times if they are given. */
+export function* edgeText(graph: BipartiteGraph, separator: string, times?: Float64Array): Generator<string> {
   const { offsets, neighbors, counts, ids, count } = graph.users;
   const items = Array.from({ length: graph.items.count }, (_, i) => cell(graph.items.ids.at(i), separator));
-  let text = `user${separator}item${counts ? `${separator}count` : ''}\n`;
+  let text = `user${separator}item${counts ? `${separator}count` : ''}${times ? `${separator}time` : ''}\n`;
   for (let user = 0; user < count; user++) {
     const start = cell(ids.at(user), separator) + separator;
     for (let e = offsets[user]; e < offsets[user + 1]; e++) {
-      text += start + items[neighbors[e]] + (counts ? `${separator}${counts[e]}\n` : '\n');
+      text += start + items[neighbors[e]];
+      if (counts) text += `${separator}${counts[e]}`;
+      text += times ? `${separator}${times[e]}\n` : '\n';
       if (text.length > PIECE) {
         yield text;
         text = '';

@@ -1,5 +1,5 @@
-// A split as a folder: train, foldin and test as Parquet with the original ids, the random draws of both sides as Parquet,
-// and split.json with the seed, the counts and the fingerprints that loading checks.
+// A split as a folder: train, foldin and test as Parquet or CSV with the original ids, the random draws of both sides as
+// Parquet, and split.json with the seed, the counts and the fingerprints that loading checks.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,16 +13,19 @@ import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { readParquet, readParquetColumns } from '../ingest/formats/parquet.js';
 import { parseNumber, type ValueColumn } from '../ingest/intake/value-column.js';
+import { readTable } from '../ingest/read.js';
 import { checkOptions, withDefaults } from '../options/check-options.js';
 import {
+  FOLDS_FILE,
   PARTITION_FILE,
   PARTITIONED_SPLIT_FORMAT,
   PARTITIONED_SPLIT_READERS,
   SPLIT_FILE,
 } from '../options/commands/partition.js';
+import { SAVE_SPLIT } from '../options/commands/split.js';
 import type { OptionsOf } from '../options/declare.js';
-import { SPLIT_METHODS } from '../options/names.js';
-import { FORCE, TASK } from '../options/shared.js';
+import { SPLIT_FORMATS, SPLIT_METHODS, type SplitFormat } from '../options/names.js';
+import { TASK } from '../options/shared.js';
 import { writeParquet } from '../parquet/write.js';
 import type { TaskOptions } from '../progress.js';
 import type { Assignment, Split } from '../sample/split-types.js';
@@ -30,7 +33,7 @@ import { list } from '../text/phrases.js';
 import { readSideNames } from '../text/sides.js';
 import { safeJson } from '../text/untrusted.js';
 import { readDocument, readJson } from './document.js';
-import { edgeColumns } from './edge-rows.js';
+import { edgeColumns, edgeText } from './edge-rows.js';
 
 /** The parts of a split, by their names in the library and on disk. */
 export const SPLIT_PARTS = { train: 'train', foldIn: 'foldin', test: 'test' } as const;
@@ -42,14 +45,16 @@ const FORMAT = {
 } as const;
 
 /** Files of a previous split in the folder, in one piece or in shards: a new split replaces them. */
-export const REPLACED_SPLIT = /^(train|foldin|test)(\.parquet$|[/\\])/;
+export const REPLACED_SPLIT = /^(train|foldin|test)(\.(parquet|csv)$|[/\\])/;
 
 /** The files of a split in its folder. */
-export const SPLIT_FILES: readonly string[] = [
-  ...PART_NAMES.map((part) => `${SPLIT_PARTS[part]}.parquet`),
-  ...SIDES.map(assignmentFile),
-  SPLIT_FILE,
-];
+export function splitFiles(format: SplitFormat = 'parquet'): string[] {
+  return [...PART_NAMES.map((part) => partFile(part, format)), ...SIDES.map(assignmentFile), SPLIT_FILE];
+}
+
+function partFile(part: SplitPart, format: SplitFormat): string {
+  return `${SPLIT_PARTS[part]}.${format}`;
+}
 
 const partSchema = z.object({
   users: z.number().int(),
@@ -77,7 +82,11 @@ const splitSchema = z.looseObject({
   format: z.literal(FORMAT.format),
   version: z.literal(FORMAT.version),
   method: z.enum(SPLIT_METHODS),
+  /** The format of the parts. Default parquet. */
+  files: z.enum(SPLIT_FORMATS).optional(),
   cut: z.number().optional(),
+  /** Whether the parts have times; earlier versions wrote them for the methods time and last alone. */
+  times: z.boolean().optional(),
   names: z.unknown().optional(),
   ...splitFields,
 });
@@ -96,16 +105,27 @@ export async function saveSplit(
   folder: string,
   split: Split,
   extra: Readonly<Record<string, unknown>> = {},
-  options: OptionsOf<typeof FORCE> = {},
+  options: OptionsOf<typeof SAVE_SPLIT> = {},
 ): Promise<void> {
-  const { force } = withDefaults(FORCE, options);
-  const { method, seed, testUsers, testItems, assignment, byTime } = split;
+  const { force, format } = withDefaults(SAVE_SPLIT, options);
+  await writeFolder(folder, filesOfSplit(split, extra, format), { force, obsolete: REPLACED_SPLIT });
+}
+
+/** The files of a split, by name. */
+export function filesOfSplit(
+  split: Split,
+  extra: Readonly<Record<string, unknown>>,
+  format: SplitFormat,
+): FolderFiles {
+  const { method, seed, testUsers, testItems, assignment, times } = split;
   const document: SplitDocument = {
     ...extra,
     format: FORMAT.format,
     version: FORMAT.version,
     ...{ method, seed, testUsers, testItems },
-    ...(byTime?.cut !== undefined && { cut: byTime.cut }),
+    ...(format !== 'parquet' && { files: format }),
+    ...(times?.cut !== undefined && { cut: times.cut }),
+    ...(times && { times: true }),
     multigraph: split.train.multigraph,
     ids: { users: assignment.users.ids.kind, items: assignment.items.ids.kind },
     fingerprint: split.fingerprint,
@@ -116,13 +136,18 @@ export async function saveSplit(
   const files: Record<string, FolderFiles[string]> = {};
   for (const part of PART_NAMES) {
     const graph = split[part];
-    const decimals = part === 'foldIn' ? new Float64Array(0) : byTime?.[part];
-    const columns = [...edgeColumns(graph), ...(byTime && decimals ? [{ name: 'time', decimals }] : [])];
-    files[`${SPLIT_PARTS[part]}.parquet`] = (path) => writeParquet(path, graph.edges, columns);
+    const own = times?.[part];
+    files[partFile(part, format)] = (path) =>
+      format === 'csv'
+        ? writePieces(path, edgeText(graph, ',', own))
+        : writeParquet(path, graph.edges, [
+            ...edgeColumns(graph),
+            ...(own ? [{ name: 'time', decimals: own }] : []),
+          ]);
   }
   Object.assign(files, assignmentFiles(assignment));
   files[SPLIT_FILE] = (path) => writePieces(path, [`${safeJson(JSON.stringify(document, null, 2))}\n`]);
-  await writeFolder(folder, files, { force, obsolete: REPLACED_SPLIT });
+  return files;
 }
 
 /** The random draws of both sides as files of a folder. */
@@ -155,14 +180,17 @@ export async function loadSplit(folder: string, options: TaskOptions = {}): Prom
   const foldIn = await loadPart(folder, 'foldIn', document, options);
   const test = await loadPart(folder, 'test', document, options);
   const { cut, method, seed, testUsers, testItems } = document;
-  const byTime =
-    train.times && test.times
-      ? Object.freeze({ ...(cut !== undefined && { cut }), train: train.times, test: test.times })
+  const times =
+    train.times && foldIn.times && test.times
+      ? Object.freeze({
+          ...(cut !== undefined && { cut }),
+          ...{ train: train.times, foldIn: foldIn.times, test: test.times },
+        })
       : undefined;
   return Object.freeze({
     ...{ method, seed, testUsers, testItems },
     ...{ train: train.graph, foldIn: foldIn.graph, test: test.graph },
-    ...(byTime && { byTime }),
+    ...(times && { times }),
     assignment: Object.freeze({
       users: await loadAssignment(folder, 'users', document),
       items: await loadAssignment(folder, 'items', document),
@@ -171,18 +199,25 @@ export async function loadSplit(folder: string, options: TaskOptions = {}): Prom
   });
 }
 
+/** Whether a folder holds folds of users. */
+export async function isFoldsFolder(folder: string): Promise<boolean> {
+  return (await stat(join(folder, FOLDS_FILE)).catch(() => undefined))?.isFile() ?? false;
+}
+
 async function readSplitDocument(folder: string): Promise<SplitDocument> {
   const path = join(folder, SPLIT_FILE);
   const found = await stat(folder).catch(() => undefined);
   if (found && !found.isDirectory()) {
     throw new InputError(`${folder}: this is a file; give the folder of a split`);
   }
-  await finishFolder(folder, SPLIT_FILES);
+  await finishFolder(folder, [...splitFiles(), ...splitFiles('csv')]);
   if (found && !(await stat(path).catch(() => undefined))) {
     throw new InputError(
       (await stat(join(folder, PARTITION_FILE)).catch(() => undefined))?.isFile()
         ? `${folder}: this is a folder of shards and no split; split it first`
-        : `${folder}: there is no ${SPLIT_FILE} in it; give the folder of a split`,
+        : (await isFoldsFolder(folder))
+          ? `${folder}: this is a folder of folds; give one of them, as in ${join(folder, 'fold-1')}, or study all with graphex study`
+          : `${folder}: there is no ${SPLIT_FILE} in it; give the folder of a split`,
     );
   }
   const { what, remedy } = FORMAT;
@@ -203,19 +238,25 @@ async function loadPart(
   document: SplitDocument,
   options: TaskOptions,
 ): Promise<{ readonly graph: BipartiteGraph; readonly times: Float64Array | undefined }> {
-  const path = join(folder, `${SPLIT_PARTS[part]}.parquet`);
-  const { multigraph, ids, cut, method } = document;
+  const { multigraph, ids, method, files = 'parquet', times: timed = document.cut !== undefined } = document;
+  const path = join(folder, partFile(part, files));
+  const withTimes = timed || method === 'last';
   const expected = document.parts[part];
   let graph: BipartiteGraph;
   let times: Float64Array | undefined;
-  if (expected.edges === 0) graph = emptyGraph(multigraph);
-  else {
+  if (expected.edges === 0) {
+    graph = emptyGraph(multigraph);
+    times = withTimes ? new Float64Array(0) : undefined;
+  } else {
     const kind = (side: SideName) => (ids[side] === 'text' ? 'text' : 'dictionary');
     const columns = { users: 'user', items: 'item', ...(multigraph ? { count: 'count' } : {}) };
     const kinds = { users: kind('users'), items: kind('items') } as const;
-    const value = cut === undefined && method !== 'last' ? undefined : TIMES;
+    const value = withTimes ? TIMES : undefined;
     const reading = { ...options, ...columns, multigraph, value };
-    const read = await readParquet(path, reading, undefined, kinds);
+    const read =
+      files === 'csv'
+        ? await readTable(path, { ...reading, header: true, sep: ',' }, kinds)
+        : await readParquet(path, reading, undefined, kinds);
     graph = read.graph;
     times = read.values;
   }

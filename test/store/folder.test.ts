@@ -18,7 +18,7 @@ import { featureCount, type Model } from '../../src/fit/model.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { split } from '../../src/sample/split.js';
 import { loadModel, saveModel } from '../../src/store/model-file.js';
-import { loadSplit, SPLIT_FILES, saveSplit } from '../../src/store/split-folder.js';
+import { loadSplit, saveSplit, splitFiles } from '../../src/store/split-folder.js';
 import { graphex, writeTable } from '../cli/run.js';
 import { tree } from '../faults/tree.js';
 import { scratchFolder } from '../ingest/scratch.js';
@@ -41,7 +41,7 @@ describe('a folder whose .graphex-written somebody else made', () => {
   const victim = () => {
     const place = scratch.path(`victim-${Math.random()}`);
     mkdirSync(place);
-    for (const name of [...SPLIT_FILES, 'diary.txt']) writeFileSync(join(place, name), `my ${name}`);
+    for (const name of [...splitFiles(), 'diary.txt']) writeFileSync(join(place, name), `my ${name}`);
     return place;
   };
 
@@ -89,7 +89,7 @@ describe('a folder whose .graphex-written somebody else made', () => {
 });
 
 describe('somebody’s own files where results are to go', () => {
-  it.each(SPLIT_FILES)('saveSplit refuses %s, and force replaces it', async (name) => {
+  it.each(splitFiles())('saveSplit refuses %s, and force replaces it', async (name) => {
     const folder = scratch.path(`own-${name}`);
     mkdirSync(folder);
     writeFileSync(join(folder, name), 'mine');
@@ -224,7 +224,7 @@ describe('two writers at once', () => {
       const seeds = Array.from({ length: 12 }, (_, n) => n);
       await Promise.all(seeds.map((seed) => saveSplit(folder, splitOf(seed))));
       expect(seeds).toContain((await loadSplit(folder)).seed);
-      expect(readdirSync(folder).sort()).toEqual([...SPLIT_FILES, '.graphex.json'].sort());
+      expect(readdirSync(folder).sort()).toEqual([...splitFiles(), '.graphex.json'].sort());
       // What is there is recognised afterwards.
       await saveSplit(folder, splitOf(50));
       expect((await loadSplit(folder)).seed).toBe(50);

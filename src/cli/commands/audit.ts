@@ -120,8 +120,10 @@ async function inputs(
     }
     const { threads, signal, onProgress } = context;
     const parts = await loadSplit(folder, { ...reader, threads, signal, onProgress });
-    const { method, assignment, byTime } = parts;
-    const times = byTime && { train: byTime.train, test: byTime.test };
+    const { method, assignment, times: all } = parts;
+    // Other methods keep times too, but do not promise any order.
+    const ordered = method === 'time' || method === 'last';
+    const times = ordered && all ? { train: all.train, test: all.test } : undefined;
     return { parts, options: { ...(method === 'pq' && { assignment }), ...(times && { times }) } };
   }
   if (tables.train === undefined || tables.test === undefined) {

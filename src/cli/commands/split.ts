@@ -2,18 +2,21 @@ import type { Command } from 'commander';
 import type { BipartiteGraph } from '../../graph/graph.js';
 import { DATA_HELP } from '../../ingest/formats.js';
 import { timeColumn } from '../../ingest/intake/value-column.js';
+import type { ReadResult } from '../../ingest/options.js';
 import { asFlag } from '../../options/as-flag.js';
 import { COMMANDS } from '../../options/commands.js';
 import { option, optionError } from '../../options/error.js';
 import type { SplitMethod } from '../../options/names.js';
-import { splitSummary, splitText } from '../../report/terminal/split.js';
+import { foldsText, splitSummary, splitText } from '../../report/terminal/split.js';
 import { nextLine, wrapLines } from '../../report/terminal/text-table.js';
 import { readingWords } from '../../report/words/reading.js';
-import { type SplitOptions, split, unseenByTraining } from '../../sample/split.js';
+import { type SplitOptions, split, splitFolds, unseenByTraining } from '../../sample/split.js';
+import type { Split } from '../../sample/split-types.js';
 import { isPartitionFolder, openPartition } from '../../shard/partition-folder.js';
 import { partitionedSplitFiles, splitPartition } from '../../shard/split-partition.js';
 import { compareSplit } from '../../sparsity/split-bias.js';
-import { SPLIT_FILES, type SplitPart, saveSplit } from '../../store/split-folder.js';
+import { foldFiles, saveFolds } from '../../store/fold-folder.js';
+import { type SplitPart, saveSplit, splitFiles } from '../../store/split-folder.js';
 import { many } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { addOptions, type CommandContext, type CommandOutput, pause, runCommand } from '../command.js';
@@ -33,6 +36,7 @@ export function register(program: Command): void {
     'graphex split ratings.csv --method time --time timestamp --test-users 0.1 -o split',
     'graphex split ratings.csv --method last --time timestamp -o split',
     'graphex split ratings.csv --method new-items --test-items 0.2 -o split',
+    'graphex split ratings.csv --folds 5 --format csv -o folds',
     'graphex split shards/ -o split/',
   ]);
   command.action((given: string[]) =>
@@ -40,23 +44,33 @@ export function register(program: Command): void {
       const { signal, onProgress } = context;
       const data = await dataArgument(given);
       const { own, options, read: declared } = COMMANDS.split;
-      const { output = '.', force, time } = typedOptions(command, own);
+      const { output = '.', force, time, folds, format } = typedOptions(command, own);
       const asked = typedOptions(command, options);
       const reader = typedOptions(command, declared);
       if (given.length === 1 && (await isPartitionFolder(given[0]))) {
         refuseReading(given[0], { ...reader, ...(time !== undefined && { time }) });
+        refuseWhole({ folds, format });
         return runSplitParts(given[0], { output, force, asked, title: data.title }, context);
       }
       await checkOutputs({
         files: [reader.rejects],
-        folder: { path: output, names: SPLIT_FILES },
+        folder: { path: output, names: folds === undefined ? splitFiles(format) : foldFiles(folds, format) },
         inputs: data.sources,
         force,
       });
       checkTime(asked.method, time);
+      if (folds !== undefined) checkFolds(asked);
       const value = time === undefined ? undefined : timeColumn(time);
       const result = await readData(data.sources, reader, context, { value });
       onProgress({ stage: 'splitting', done: 0 });
+      if (folds !== undefined) {
+        const { testItems, seed } = asked;
+        const splits = splitFolds(result.graph, folds, { testItems, seed, times: result.values });
+        await pause(signal);
+        onProgress({ stage: 'writing', done: 0 });
+        await saveFolds(output, splits, { ...dataJson(data) }, { force, format });
+        return foldsOutput(splits, result, { ...dataJson(data), output });
+      }
       const parts = split(result.graph, { ...asked, times: result.values });
       const { method, seed, testUsers, testItems } = parts;
       const unseen = unseenByTraining(parts);
@@ -65,7 +79,7 @@ export function register(program: Command): void {
       await pause(signal);
       onProgress({ stage: 'writing', done: 0 });
       const extra = { ...dataJson(data), dropped, unseen: { foldin: unseen.foldIn, test: unseen.test } };
-      await saveSplit(output, parts, extra, { force });
+      await saveSplit(output, parts, extra, { force, format });
       return {
         json: {
           ...extra,
@@ -73,7 +87,7 @@ export function register(program: Command): void {
           seed,
           ...(method !== 'last' && method !== 'new-items' && { testUsers }),
           ...((method === 'pq' || method === 'new-items') && { testItems }),
-          ...(parts.byTime?.cut !== undefined && { cut: parts.byTime.cut }),
+          ...(parts.times?.cut !== undefined && { cut: parts.times.cut }),
           train: sizes(parts.train),
           foldin: sizes(parts.foldIn),
           test: sizes(parts.test),
@@ -93,6 +107,29 @@ export function register(program: Command): void {
       };
     }),
   );
+}
+
+/** What is printed of folds: the sizes of each. */
+function foldsOutput(
+  splits: readonly Split[],
+  result: ReadResult,
+  about: { readonly output: string },
+): CommandOutput {
+  const [{ method, seed, testItems, fingerprint }] = splits;
+  const folds = splits.map(({ train, foldIn, test }, fold) => ({
+    fold: fold + 1,
+    ...{ train: sizes(train), foldin: sizes(foldIn), test: sizes(test) },
+  }));
+  return {
+    json: { ...about, method, seed, testItems, fingerprint, folds, read: result.read },
+    text: [
+      wrapLines(readingWords(result, asFlag)),
+      '',
+      foldsText(splits),
+      `wrote ${about.output}`,
+      nextLine('study', about.output, '-o report'),
+    ].join('\n'),
+  };
 }
 
 /** Splits partitioned data shard by shard. */
@@ -159,8 +196,23 @@ function checkTime(method: SplitMethod | undefined, time: string | number | unde
   if (needed && time === undefined) {
     throw optionError`${option('method')} ${method}: it needs the column of the times, as in ${option('time')} timestamp`;
   }
-  if (!needed && time !== undefined) {
-    throw optionError`${option('time')} ${time}: only ${option('method')} time and last use times; add one of them, or leave this out`;
+}
+
+/** Refuses what only data in one piece can have. */
+function refuseWhole(given: object): void {
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    throw optionError`${option(name)}: the split of a folder of shards has shards itself; leave this option out, or give the data themselves`;
+  }
+}
+
+function checkFolds({ method = 'pq', testUsers, last }: SplitOptions): void {
+  if (method !== 'pq') {
+    throw optionError`${option('folds')} cuts the users: it needs ${option('method')} pq, not ${method}; leave one of the two out`;
+  }
+  for (const [name, value] of Object.entries({ testUsers, last })) {
+    if (value === undefined) continue;
+    throw optionError`${option(name)} has no meaning with ${option('folds')}: each fold holds out its own users; leave one of the two out`;
   }
 }
 

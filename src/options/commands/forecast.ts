@@ -32,13 +32,15 @@ export const FORECAST = {
 };
 
 /** The column of times, for every command that uses times. */
-export const TIME = column({
+export const ABOUT_TIME = {
   group: DATA_GROUP,
   otherwise: 'none',
   argument: 'col',
   common: true,
   meaning: 'column of the times: dates, or seconds since 1970',
-});
+} as const;
+
+export const TIME = column(ABOUT_TIME);
 
 export const FORECAST_COMMAND = {
   output: output({

@@ -10,6 +10,8 @@ export const PARTITION_READERS = ['check', 'split', 'fit'] as const;
 
 /** The file that marks a split. */
 export const SPLIT_FILE = 'split.json';
+/** The file that marks a folder of folds of users. */
+export const FOLDS_FILE = 'folds.json';
 /** The `format` of a split whose parts are in shards, and the commands that read it. */
 export const PARTITIONED_SPLIT_FORMAT = 'graphex-split-parts';
 export const PARTITIONED_SPLIT_READERS = ['fit', 'evaluate'] as const;

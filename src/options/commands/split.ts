@@ -1,9 +1,9 @@
 // Options of `graphex split` and of `split`.
 
-import { decimal, oneOf, output, whole } from '../declare.js';
-import { SPLIT_METHODS } from '../names.js';
+import { column, decimal, oneOf, output, whole } from '../declare.js';
+import { SPLIT_FORMATS, SPLIT_METHODS } from '../names.js';
 import { FORCE, SEED } from '../shared.js';
-import { TIME } from './forecast.js';
+import { ABOUT_TIME } from './forecast.js';
 
 const FRACTION = { above: 0, below: 1, default: 0.2, common: true } as const;
 
@@ -35,14 +35,39 @@ export const SPLIT = {
   ...SEED,
 };
 
+/** Bounds on the number of folds. */
+export const FOLDS = whole({
+  min: 2,
+  max: 100,
+  otherwise: 'one split',
+  argument: 'k',
+  common: true,
+  meaning: 'number of folds of the users: a split for each, in which it is held out',
+  details: 'Each user is held out once. It replaces the fraction of users, and needs the method pq.',
+});
+
+/** How the parts of a split are written. */
+export const SAVE_SPLIT = {
+  format: oneOf(SPLIT_FORMATS, {
+    default: 'parquet',
+    common: true,
+    meaning: 'format of train, foldin and test: parquet or csv',
+  }),
+  ...FORCE,
+};
+
 export const SPLIT_COMMAND = {
   output: output({
     flag: '-o, --output',
     argument: 'dir',
     required: true,
     common: true,
-    meaning: 'folder for train, foldin and test (Parquet) and split.json',
+    meaning: 'folder for train, foldin, test and split.json',
   }),
-  time: TIME,
-  ...FORCE,
+  time: column({
+    ...ABOUT_TIME,
+    details: 'The methods time and last need it. With any method the parts keep the times.',
+  }),
+  folds: FOLDS,
+  ...SAVE_SPLIT,
 };

@@ -9,7 +9,7 @@ import { timeSplitWords } from '../words/split.js';
 import { textTable, wrap } from './text-table.js';
 
 /** What is printed of a split. */
-export interface SplitSummary extends Pick<Split, 'method' | 'byTime'> {
+export interface SplitSummary extends Pick<Split, 'method' | 'times'> {
   readonly names: SideNames;
   readonly edges: Readonly<Record<'train' | 'foldIn' | 'test', number>>;
   readonly bias: SplitBias;
@@ -17,15 +17,35 @@ export interface SplitSummary extends Pick<Split, 'method' | 'byTime'> {
 }
 
 export function splitSummary(
-  { method, byTime, train, foldIn, test }: Split,
+  { method, times, train, foldIn, test }: Split,
   bias: SplitBias,
   dropped: number,
 ): SplitSummary {
   const edges = { train: train.edges, foldIn: foldIn.edges, test: test.edges };
-  return { method, byTime, names: train.names ?? USERS_AND_ITEMS, edges, bias, dropped };
+  return { method, times, names: train.names ?? USERS_AND_ITEMS, edges, bias, dropped };
 }
 
-export function splitText({ method, byTime, names, edges: of, bias, dropped }: SplitSummary): string {
+/** The sizes of each fold. */
+export function foldsText(splits: readonly Split[]): string {
+  const names = splits[0].train.names ?? USERS_AND_ITEMS;
+  const cells = ({ train, foldIn, test, assignment }: Split, fold: number) => [
+    String(fold + 1),
+    grouped(assignment.users.drawn.reduce((sum, one) => sum + one, 0)),
+    ...[train, foldIn, test].map(({ edges }) => grouped(edges)),
+  ];
+  return [
+    textTable([
+      ['fold', `held-out ${names.users.many}`, 'train edges', 'fold-in edges', 'test edges'],
+      ...splits.map(cells),
+    ]),
+    '',
+    wrap(
+      `Each ${names.users.one} is held out in one fold. A study of the folder fits every method to each fold and shows means with intervals over the folds.`,
+    ),
+  ].join('\n');
+}
+
+export function splitText({ method, times, names, edges: of, bias, dropped }: SplitSummary): string {
   const { users, items } = bias;
   const edges = of.train + of.foldIn + of.test;
   const row = (name: string, part: 'whole' | 'train' | 'foldIn' | 'test', partEdges: number) => [
@@ -65,8 +85,8 @@ export function splitText({ method, byTime, names, edges: of, bias, dropped }: S
     ]),
     '',
     wrap(
-      byTime
-        ? timeSplitWords(byTime, ratio)
+      times && (method === 'time' || method === 'last')
+        ? timeSplitWords(times, ratio)
         : method === 'pq'
           ? `Held-out vertices have ${ratio} times the average degree of the whole graph; random draws give 1, up to chance.`
           : method === 'new-items'
