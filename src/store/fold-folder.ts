@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { writePieces } from '../files/atomic.js';
 import { type FolderFiles, finishFolder, writeFolder } from '../files/folder.js';
-import { withDefaults } from '../options/check-options.js';
+import { checkOptions, withDefaults } from '../options/check-options.js';
 import { FOLDS_FILE } from '../options/commands/partition.js';
 import { SAVE_SPLIT } from '../options/commands/split.js';
 import type { OptionsOf } from '../options/declare.js';
 import type { SplitFormat } from '../options/names.js';
+import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 import { safeJson } from '../text/untrusted.js';
@@ -66,8 +67,16 @@ const foldsSchema = z.looseObject({
   folds: z.number().int().min(2).max(100),
 });
 
-/** Loads the splits of a folder that `saveFolds` wrote. */
+/**
+ * Loads the splits of a folder that `saveFolds` wrote.
+ * @example
+ * import { loadFolds, saveFolds, simulate, splitFolds } from 'graphex';
+ * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
+ * await saveFolds('loaded-folds', splitFolds(graph, 3, { seed: 1 }));
+ * console.log((await loadFolds('loaded-folds')).map(({ test }) => test.edges));
+ */
 export async function loadFolds(folder: string, options: TaskOptions = {}): Promise<Split[]> {
+  checkOptions(TASK, options);
   const { folds } = await readDocument(join(folder, FOLDS_FILE), foldsSchema, FOLDS);
   await finishFolder(folder, [...foldFiles(folds), ...foldFiles(folds, 'csv')]);
   const splits: Split[] = [];

@@ -31,6 +31,7 @@ const DOORS: Readonly<Record<string, readonly [call: Call, wrong: object]>> = {
   ],
   foldIn: [(o) => library.foldIn(model, graph, o), { eligible: [1, 0] }],
   split: [(o) => library.split(graph, o), { testUsers: '0.2' }],
+  splitFolds: [(o) => library.splitFolds(graph, 2, o), { testItems: '0.2' }],
   checkSparsity: [(o) => library.checkSparsity(graph, o), { replicates: 1.5 }],
   simulate: [(o) => library.simulate(o), { multigraph: 1 }],
   sampleGraphex: [(o) => library.sampleGraphex({ ...process, ...o }), { decreasing: 'no' }],
@@ -79,6 +80,8 @@ const DOORS: Readonly<Record<string, readonly [call: Call, wrong: object]>> = {
   saveModel: [(o) => library.saveModel('/nowhere/m.safetensors', model, o), { users: 'some' }],
   partitionGraph: [(o) => library.partitionGraph(graph, '/nowhere/parts', o), { shards: 0 }],
   saveSplit: [(o) => library.saveSplit('/nowhere/split', cut, {}, o), { force: 'yes' }],
+  saveFolds: [(o) => library.saveFolds('/nowhere/folds', [cut, cut], {}, o), { format: 'xls' }],
+  loadFolds: [(o) => library.loadFolds('/nowhere/folds', o), { threads: '2' }],
   loadSplit: [(o) => library.loadSplit('/nowhere/split', o), { threads: '2' }],
   serve: [(o) => serve('/nowhere/m.safetensors', o), { port: '80' }],
   'BipartiteGraph.fromPairs': [
