@@ -1,4 +1,4 @@
-// Weights between items, scaled by the degrees of their targets and added to each other.
+// Weights between items: grouped by the item they come from, scaled by the degrees of their targets, and added to each other.
 
 import { allocate } from '../math/memory.js';
 import type { SparseWeights } from '../topn/query.js';
@@ -57,6 +57,40 @@ export function addScaled(one: SparseWeights, other: SparseWeights, share: numbe
       targets[at] = target;
       weights[at++] = weight;
     }, row);
+  }
+  return { offsets, targets, weights };
+}
+
+/** Weights of each target: `found` of them, in rows of `neighbours`. */
+interface WeightsByTarget {
+  readonly neighbours: number;
+  readonly found: Uint32Array;
+  /** Columns and their weights. */
+  readonly sources: Uint32Array;
+  readonly targetWeights: Float32Array;
+}
+
+/** Transposes weights by target into weights by source, and scales them. */
+export function bySource(
+  { found, sources, neighbours, targetWeights }: WeightsByTarget,
+  inputs: Uint32Array,
+  itemCount: number,
+  scale?: ArrayLike<number>,
+): SparseWeights {
+  const offsets = allocate(Uint32Array, itemCount + 1);
+  for (let t = 0; t < found.length; t++) {
+    for (let n = 0; n < found[t]; n++) offsets[inputs[sources[t * neighbours + n]] + 1]++;
+  }
+  for (let i = 0; i < itemCount; i++) offsets[i + 1] += offsets[i];
+  const cursor = offsets.slice(0, itemCount);
+  const targets = allocate(Uint32Array, offsets[itemCount]);
+  const weights = allocate(Float32Array, offsets[itemCount]);
+  for (let t = 0; t < found.length; t++) {
+    for (let n = 0; n < found[t]; n++) {
+      const at = cursor[inputs[sources[t * neighbours + n]]]++;
+      targets[at] = t;
+      weights[at] = (scale?.[t] ?? 1) * targetWeights[t * neighbours + n];
+    }
   }
   return { offsets, targets, weights };
 }

@@ -18,6 +18,7 @@ import type { SparseWeights } from '../topn/query.js';
 import { Heap } from '../wasm/heap.js';
 import { inLanes } from '../wasm/lanes.js';
 import { loadKernels } from '../wasm/load.js';
+import { bySource } from './combine-weights.js';
 import {
   chooseInputs,
   listsOf,
@@ -308,29 +309,4 @@ function createStore(heap: Heap, targets: number, several: boolean) {
       if (chosen.at !== undefined && !kept.includes(chosen)) kept.push(chosen);
     },
   };
-}
-
-/** Transposes weights by target into weights by source, and scales them. */
-function bySource(
-  { found, sources, neighbours, targetWeights }: TargetJob,
-  inputs: Uint32Array,
-  itemCount: number,
-  scale: ArrayLike<number> | undefined,
-): ItemWeights {
-  const offsets = allocate(Uint32Array, itemCount + 1);
-  for (let t = 0; t < found.length; t++) {
-    for (let n = 0; n < found[t]; n++) offsets[inputs[sources[t * neighbours + n]] + 1]++;
-  }
-  for (let i = 0; i < itemCount; i++) offsets[i + 1] += offsets[i];
-  const cursor = offsets.slice(0, itemCount);
-  const targets = allocate(Uint32Array, offsets[itemCount]);
-  const weights = allocate(Float32Array, offsets[itemCount]);
-  for (let t = 0; t < found.length; t++) {
-    for (let n = 0; n < found[t]; n++) {
-      const at = cursor[inputs[sources[t * neighbours + n]]]++;
-      targets[at] = t;
-      weights[at] = (scale?.[t] ?? 1) * targetWeights[t * neighbours + n];
-    }
-  }
-  return { offsets, targets, weights };
 }

@@ -8,6 +8,7 @@ export interface LinearKernels {
   linearGram(
     offsets: number,
     neighbors: number,
+    weights: number,
     rows: number,
     columns: number,
     lambda: number,

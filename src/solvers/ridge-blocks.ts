@@ -11,6 +11,8 @@ export const WIDTH = 32;
 export type RidgeAim =
   /** Weights: columns × targets, row-major. */
   | { readonly kind: 'weights'; readonly targets: StoredLists; readonly out: Float32Array }
+  /** The largest weights of each target. */
+  | ({ readonly kind: 'largest'; readonly targets: StoredLists } & LargestWeights & LargestOptions)
   /** Scores: asked rows × targets, row-major. One system is solved for each target, or for each asked row. */
   | {
       readonly kind: 'scores-by-target' | 'scores-by-row';
@@ -19,9 +21,29 @@ export type RidgeAim =
       readonly out: Float32Array;
     };
 
+/** At most `neighbours` weights of each target, their columns ascending. */
+export interface LargestWeights {
+  readonly neighbours: number;
+  /** The number of weights of each target. */
+  readonly found: Uint32Array;
+  /** Targets × neighbours. */
+  readonly sources: Uint32Array;
+  readonly targetWeights: Float32Array;
+}
+
+export interface LargestOptions {
+  /** The root of each column's degree: weights times it are compared, since a frequent input with a small weight matters too. */
+  readonly roots: Float32Array;
+  /** Each target's own column, −1 if it has none. It is no input of the target: its weight is left out, as EASE demands. */
+  readonly ownColumn: Int32Array;
+}
+
 export interface RidgeJob extends WorkerPlace {
   /** The rows of the inputs, 0/1, and the address of 1/(degree + λ) per column. */
   readonly inputs: StoredLists;
+  /** The weight of each row; undefined: all are 1. The same as float32 at this address. */
+  readonly weights: Uint8Array | undefined;
+  readonly weightsAt: number;
   readonly scale: number;
   readonly columns: number;
   readonly lambda: number;
@@ -39,7 +61,7 @@ export interface RidgeJob extends WorkerPlace {
 const SUMS = 1024;
 
 export function ridgeScratchBytes(columns: number, rows: number, kind: RidgeAim['kind']): number {
-  const sums = kind === 'weights' ? 0 : SUMS + (kind === 'scores-by-row' ? rows : 0);
+  const sums = kind === 'weights' || kind === 'largest' ? 0 : SUMS + (kind === 'scores-by-row' ? rows : 0);
   return 4 * WIDTH * (4 * columns + sums) + 2 * 8 * WIDTH + 2 * 4 * WIDTH;
 }
 
@@ -82,7 +104,9 @@ export function solveRidge(job: RidgeJob): void {
     factor.fill(0);
     kernels.linearDirection(factorAt, scale, r, p, columns);
     for (let step = 0; step < job.maxIterations && residual.some((value, c) => value > goal[c]); step++) {
-      kernels.linearGram(inputs.offsets, inputs.neighbors, inputs.rows, columns, lambda, p, q);
+      kernels.linearGram(
+        ...[inputs.offsets, inputs.neighbors, job.weightsAt, inputs.rows, columns, lambda, p, q],
+      );
       kernels.linearDots(p, q, 0, columns, dotsAt);
       for (let c = 0; c < WIDTH; c++) factor[c] = dots[c] > 0 ? residual[c] / dots[c] : 0;
       kernels.linearAxpy(factorAt, p, x, columns);
@@ -97,7 +121,7 @@ export function solveRidge(job: RidgeJob): void {
   }
 }
 
-/** XᵀY for some targets: the number of rows that each shares with every column, counted in tiles or one by one. */
+/** XᵀWY for some targets: the weight of the rows that each shares with every column, counted in tiles or one by one. */
 function createRightSides(job: RidgeJob, place: number) {
   const { counted } = job;
   const tiles = counted && createTiles(job.module, counted, counted.scratch[place]);
@@ -122,7 +146,7 @@ function createRightSides(job: RidgeJob, place: number) {
       for (let e = targets.offsets[first + t]; e < targets.offsets[first + t + 1]; e++) {
         const row = targets.values[e];
         for (let n = inputs.offsets[row]; n < inputs.offsets[row + 1]; n++) {
-          out[inputs.values[n] * WIDTH + t] += 1;
+          out[inputs.values[n] * WIDTH + t] += job.weights?.[row] ?? 1;
         }
       }
     }
@@ -163,7 +187,10 @@ function keepSolution(
       for (let l = from; l < to; l++) use(l, sums.subarray((l - from) * WIDTH, (l - from) * WIDTH + count));
     }
   };
-  if (aim.kind === 'weights') {
+  if (aim.kind === 'largest') {
+    const solution = view(x, columns);
+    for (let t = 0; t < count; t++) keepLargest(aim, solution, first + t, t);
+  } else if (aim.kind === 'weights') {
     const solution = view(x, columns);
     for (let i = 0; i < columns; i++) {
       aim.out.set(solution.subarray(i * WIDTH, i * WIDTH + count), i * width + first);
@@ -173,10 +200,42 @@ function keepSolution(
   } else {
     const predicted = scratch + 4 * WIDTH * SUMS;
     kernels.linearSums(inputs.offsets, inputs.neighbors, 0, inputs.rows, x, predicted);
+    const sums = view(predicted, inputs.rows);
+    for (let row = 0; job.weights && row < inputs.rows; row++) {
+      for (let t = 0; t < count; t++) sums[row * WIDTH + t] *= job.weights[row];
+    }
     each(aim.targets, predicted, (target, sums) => {
       for (let t = 0; t < count; t++) aim.out[(first + t) * width + target] = sums[t];
     });
   }
+}
+
+/** Keeps the largest weights of a target, which is column `lane` of a block of solutions. */
+function keepLargest(
+  { roots, ownColumn, neighbours, ...out }: LargestWeights & LargestOptions,
+  solution: Float32Array,
+  target: number,
+  lane: number,
+): void {
+  const own = ownColumn[target];
+  const rest = own < 0 ? 1 : 1 - solution[own * WIDTH + lane];
+  const sizes = Float32Array.from(roots, (root, c) =>
+    c === own ? 0 : root * Math.abs(solution[c * WIDTH + lane]),
+  );
+  const least = sizes.length > neighbours ? sizes.slice().sort()[sizes.length - neighbours] : 0;
+  const first = target * neighbours;
+  let found = 0;
+  const keep = (wanted: (size: number) => boolean) => {
+    for (let c = 0; c < sizes.length && found < neighbours; c++) {
+      if (sizes[c] > 0 && wanted(sizes[c])) out.sources[first + found++] = c;
+    }
+  };
+  keep((size) => size > least);
+  // Ties at the end go to the first columns.
+  keep((size) => size === least);
+  const chosen = out.sources.subarray(first, first + found).sort();
+  for (const [n, c] of chosen.entries()) out.targetWeights[first + n] = solution[c * WIDTH + lane] / rest;
+  out.found[target] = found;
 }
 
 function viewOf({ memory }: WorkerPlace, lists: StoredLists): { offsets: Uint32Array; values: Uint32Array } {

@@ -3,7 +3,7 @@ import { collectLists, transposeLists } from '../../src/math/csr.js';
 import { randomStream } from '../../src/math/random.js';
 import type { RowLists } from '../../src/predict/scoring/scorer.js';
 import { pairsMet, TILE, tileWork } from '../../src/solvers/pair-counts.js';
-import { ridge, ridgeScores } from '../../src/solvers/ridge.js';
+import { ridge, ridgeLargest, ridgeScores } from '../../src/solvers/ridge.js';
 import { closeTo, solve } from '../evaluate/baseline-data.js';
 import { listOf } from '../evaluate/brute-force.js';
 
@@ -67,6 +67,56 @@ describe('ridge regression of many targets', () => {
         );
         const found = Array.from({ length: rows }, (_, row) => scores[row * TARGETS + t]);
         expect(found).toEqual(closeTo(want, 1e-3));
+      }
+    }
+  });
+
+  it.each([
+    [true, 1],
+    [false, 3],
+  ])('keeps the largest weights, of rows with weights: %s, on %d threads', async (weighted, threads) => {
+    const [users, columns] = [60, 140];
+    const inputs = popularLists(users, columns, 0.25, 1);
+    // Targets are columns too, but for the last.
+    const own = transposeLists(inputs, columns);
+    const [lambda, neighbours] = [40, 12];
+    const weights = weighted
+      ? Uint8Array.from({ length: users }, (_, u) => 1 << Math.floor((3 * u) / users))
+      : undefined;
+    const problem = { inputs, columns, targets: own, lambda, weights, tolerance: 1e-6 };
+    const full = await ridge(problem);
+    // A row of weight 2 is as good as two rows.
+    const copies = Array.from({ length: users }, (_, u) =>
+      Array.from({ length: weights?.[u] ?? 1 }, () => listOf(inputs, u)),
+    ).flat();
+    const repeated = collectLists(copies.length, (row, add) => copies[row].forEach(add));
+    const twice = await ridge({
+      ...{ inputs: repeated, columns, targets: transposeLists(repeated, columns), lambda },
+      tolerance: 1e-6,
+    });
+    for (const c of [0, 77, 139]) {
+      const row = (table: Float32Array) => Array.from(table.subarray(c * columns, (c + 1) * columns));
+      expect(row(full)).toEqual(closeTo(row(twice), 1e-3));
+    }
+    const degree = Array.from({ length: columns }, (_, c) => listOf(own, c).length);
+    const ownColumn = Int32Array.from({ length: columns }, (_, t) => (t === columns - 1 ? -1 : t));
+    const found = await ridgeLargest(problem, neighbours, ownColumn, { threads });
+    const every = await ridgeLargest(problem, columns, ownColumn, { threads });
+    for (const t of [0, 31, 32, 127, 128, 139]) {
+      const rest = ownColumn[t] < 0 ? 1 : 1 - full[t * columns + t];
+      const at = (c: number) => (c === ownColumn[t] ? 0 : full[c * columns + t] / rest);
+      const size = (c: number) => Math.sqrt(degree[c]) * Math.abs(at(c));
+      const best = Array.from(degree.keys())
+        .toSorted((a, b) => size(b) - size(a))
+        .slice(0, neighbours);
+      expect(found.found[t]).toBe(neighbours);
+      const kept = found.sources.subarray(t * neighbours, (t + 1) * neighbours);
+      expect(Array.from(kept)).toEqual(best.toSorted((a, b) => a - b));
+      for (const [n, c] of kept.entries()) {
+        expect(found.targetWeights[t * neighbours + n]).toBeCloseTo(at(c), 5);
+      }
+      for (let n = 0; n < every.found[t]; n++) {
+        expect(every.targetWeights[t * columns + n]).toBeCloseTo(at(every.sources[t * columns + n]), 5);
       }
     }
   });

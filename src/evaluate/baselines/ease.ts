@@ -1,4 +1,4 @@
-// EASE: linear regression of every candidate on the history, with one ridge penalty.
+// EASE: linear regression of every candidate on the history, with one ridge penalty. Users of degree d count d^(−2a) times.
 //
 // In a comparison, the inputs are the items that can appear in a history; no history would use the weights of others. A candidate
 // is never its own input, so the closed form W = (XᵀX + λ)⁻¹ XᵀY needs no constraint on the diagonal. For serving, every item is
@@ -7,25 +7,31 @@
 //
 // Conjugate gradients on the sparse X solve both, without forming an items × items matrix. A comparison keeps no weights either: it
 // adds the scores of all users from each solution. With few users, a users × users system gives the same scores: XᵀA with
-// A = (XXᵀ + λ)⁻¹ Y.
+// A = (XXᵀ + λ)⁻¹ Y; these users count alike. If a table of weights or scores does not fit in memory, each candidate keeps its
+// largest weights.
 
 import { InputError } from '../../errors.js';
 import { factorize, solveFactorized } from '../../math/cholesky.js';
 import { lengths, renameLists, transposeLists } from '../../math/csr.js';
-import { geometric } from '../../metrics/setting-search.js';
-import { type RidgeProblem, ridge, ridgeScores } from '../../solvers/ridge.js';
+import { alongValues, geometric } from '../../metrics/setting-search.js';
+import { bySource } from '../../solvers/combine-weights.js';
+import { type RidgeProblem, ridge, ridgeLargest, ridgeScores } from '../../solvers/ridge.js';
+import { weighUsers } from '../../solvers/user-weights.js';
+import type { SparseWeights } from '../../topn/query.js';
 import type { Baseline, BaselineData, BaselineFitOptions, FittedBaseline, Setting } from './baseline.js';
+import { itemScorer } from './item-knn.js';
 import { MANY_EDGES, TUNING_PAIRS } from './tuning.js';
 
 interface EaseSetting extends Setting {
   readonly lambda: number;
+  /** Users of degree d count d^(−2 · users) times. Settings of earlier versions have none: users count alike. */
+  readonly users: number;
 }
 
-/**
- * Limits of edges × systems, of the weights of a served ranker (inputs × candidates), and of the scores of a comparison (users ×
- * candidates). Above the first, a fit takes many minutes on two threads; above the others, the tables do not fit in memory.
- */
-const LIMITS = { edges: 4e10, inputs: 2.5e8, users: 2.5e8 };
+/** Limits of edges × systems, above which a fit takes many minutes on two threads, and of users × candidates if users are few. */
+const LIMITS = { edges: 4e10, users: 2.5e8 };
+/** The most numbers of a table of weights or scores, and of the largest weights that are kept instead. */
+const TABLE = { full: 2.5e8, largest: 2e7 };
 
 /** Up to this number of users a dense system is solved. With 186 users it took an eighth of the time of conjugate gradients. */
 const FEW_USERS = 512;
@@ -48,35 +54,44 @@ export const ease: Baseline<'ease'> = {
   title: 'EASE',
   meaning: 'every item from all others by ridge regression',
   // Large data sets prefer large penalties, which also take fewer steps.
-  axes: (data) => [{ lambda: geometric(easeSize(data).edges > MANY_EDGES ? 3200 : 200, 2, 1e-3) }],
+  axes: (data) => {
+    const lambda = geometric(easeSize(data).edges > MANY_EDGES ? 3200 : 200, 2, 1e-3);
+    const few = data.users.offsets.length - 1 <= FEW_USERS;
+    return [{ lambda, users: few ? alongValues(0, [0]) : alongValues(0.25, [0, 0.25, 0.5]) }];
+  },
   tuningCandidates({ users, edges }) {
     const affordable = Math.max(TUNING_WORK.candidates, Math.floor(TUNING_WORK.most / edges));
     return Math.min(affordable, Math.ceil(TUNING_PAIRS / users));
   },
   standIn: 'slim',
   limit(data, asked) {
-    const { edges, inputs } = easeSize(data);
+    const { edges } = easeSize(data);
     const candidates = data.candidates.length;
-    const reason = (what: keyof typeof LIMITS, count: number) =>
-      ({ code: 'too-large', what, count, candidates, limit: LIMITS[what] }) as const;
     const beyond = (what: keyof typeof LIMITS, count: number, times: number) =>
-      count * times > LIMITS[what] ? reason(what, count) : undefined;
-    if (asked === undefined)
-      return beyond('edges', edges, candidates) ?? beyond('inputs', inputs, candidates);
+      count * times > LIMITS[what]
+        ? ({ code: 'too-large', what, count, candidates, limit: LIMITS[what] } as const)
+        : undefined;
+    if (asked === undefined) return beyond('edges', edges, candidates);
     const users = data.users.offsets.length - 1;
     if (users <= FEW_USERS) return beyond('users', users, candidates);
-    const systems = beyond('edges', edges, Math.min(asked, candidates));
-    if (systems) return asked < candidates ? { ...systems, asked } : systems;
-    return beyond('users', asked, candidates);
+    const byRow = asked < candidates && asked * candidates <= TABLE.full;
+    const systems = beyond('edges', edges, byRow ? asked : candidates);
+    return systems && byRow ? { ...systems, asked } : systems;
   },
   fit: (data, setting, options) => fitEase(data, setting as EaseSetting, options),
-  async scores({ users, items }, setting, options = {}) {
-    const count = items.offsets.length - 1;
-    const { lambda } = setting as EaseSetting;
-    const weights = await ridge(
-      { inputs: users, columns: count, targets: items, lambda, tolerance: TOLERANCE.fit },
-      options,
-    );
+  async scores({ users: all, shown, candidates }, setting, options = {}) {
+    const { lambda, users: exponent = 0 } = setting as EaseSetting;
+    const { users, weights: ofUsers, mean } = weighUsers(all, exponent);
+    const count = shown.length;
+    const problem = {
+      ...{ inputs: users, columns: count, targets: transposeLists(users, count) },
+      ...{ weights: exponent === 0 ? undefined : ofUsers, lambda: lambda * mean, tolerance: TOLERANCE.fit },
+    };
+    if (count * count > TABLE.full) {
+      const found = await largestWeights(problem, Int32Array.from(shown.keys()), candidates, options);
+      return Object.freeze({ kind: 'items', ...found });
+    }
+    const weights = await ridge(problem, options);
     for (let j = 0; j < count; j++) {
       const rest = 1 - weights[j * count + j];
       for (let i = 0; i < count; i++) weights[i * count + j] = i === j ? 0 : weights[i * count + j] / rest;
@@ -84,6 +99,21 @@ export const ease: Baseline<'ease'> = {
     return Object.freeze({ kind: 'items', offsets: undefined, targets: undefined, weights });
   },
 };
+
+/** The largest weights of each candidate, as many as fit in memory. `column` has the column of each item. */
+async function largestWeights(
+  problem: RidgeProblem,
+  column: Int32Array,
+  candidates: Uint32Array,
+  options: BaselineFitOptions,
+): Promise<SparseWeights> {
+  const most = Math.max(1, Math.floor(TABLE.largest / candidates.length));
+  const ownColumn = Int32Array.from(candidates, (item) => column[item]);
+  const found = await ridgeLargest(problem, Math.min(problem.columns, most), ownColumn, options);
+  const items = new Uint32Array(problem.columns);
+  for (const [item, c] of column.entries()) if (c >= 0) items[c] = item;
+  return bySource(found, items, column.length);
+}
 
 /** The number of items that are inputs, and of their edges. */
 export function easeSize({ users, items, shown }: BaselineData): { edges: number; inputs: number } {
@@ -107,17 +137,19 @@ async function fitEase(
     );
   }
   if (users.offsets.length - 1 <= FEW_USERS) return fitByUsers(data, setting, targetOf(data));
-  const { column, ...system } = options.tuning ? kept(data) : systemOf(data);
+  const system = options.tuning ? kept(data, setting) : systemOf(data, setting);
+  const { column } = system;
   const large = system.inputs.values.length > MANY_EDGES;
   const problem = {
-    ...system,
-    lambda: setting.lambda,
+    ...problemOf(system, setting),
     tolerance: (large ? 10 : 1) * (options.tuning ? TOLERANCE.tuning : TOLERANCE.fit),
   };
   const width = candidates.length;
   return {
     setting,
     async scorer(history) {
+      if ((history.offsets.length - 1) * width > TABLE.full)
+        return itemScorer(await largestWeights(problem, column, candidates, options), history);
       const scores = await ridgeScores(problem, renameLists(history, column), options);
       return {
         kind: 'rows',
@@ -128,13 +160,22 @@ async function fitEase(
 }
 
 /** Inputs and targets of the regression, without the penalty. */
-interface EaseSystem extends Pick<RidgeProblem, 'inputs' | 'columns' | 'targets'> {
+interface EaseSystem extends Pick<RidgeProblem, 'inputs' | 'columns' | 'targets' | 'weights'> {
   /** Per item its column among the inputs; −1 if it is no input. */
   readonly column: Int32Array;
+  readonly meanWeight: number;
+  /** The exponent of the weights of users. */
+  readonly exponent: number;
 }
 
-function systemOf(data: BaselineData): EaseSystem {
-  const { users, items, shown, candidates } = data;
+/** The problem of a setting. The penalty is in the unit of the weights. */
+function problemOf({ inputs, columns, targets, weights, meanWeight }: EaseSystem, { lambda }: EaseSetting) {
+  return { inputs, columns, targets, weights, lambda: lambda * meanWeight };
+}
+
+function systemOf(data: BaselineData, { users: exponent = 0 }: EaseSetting): EaseSystem {
+  const { items, shown, candidates } = data;
+  const { users, weights, mean } = weighUsers(data.users, exponent);
   const degree = lengths(items);
   // Ordered by popularity, so that rows which are read often lie together. It takes 0.57 (@simulated) and 0.9 (acl-abstracts) of
   // the time of the original order.
@@ -148,6 +189,7 @@ function systemOf(data: BaselineData): EaseSystem {
     inputs: renameLists(users, column),
     columns: ordered.length,
     targets: transposeLists(renameLists(users, targetOf(data)), candidates.length),
+    ...{ weights: exponent === 0 ? undefined : weights, meanWeight: mean, exponent },
   };
 }
 
@@ -160,11 +202,13 @@ function targetOf({ shown, candidates }: BaselineData): Int32Array {
 
 const KEPT = new WeakMap<BaselineData, EaseSystem>();
 
-/** The system of the data, made once for all penalties of a search. */
-function kept(data: BaselineData): EaseSystem {
-  const known = KEPT.get(data) ?? systemOf(data);
-  KEPT.set(data, known);
-  return known;
+/** The system of the data, made once for all penalties of a search with this exponent of users. */
+function kept(data: BaselineData, setting: EaseSetting): EaseSystem {
+  const before = KEPT.get(data);
+  if (before?.exponent === setting.users) return before;
+  const made = systemOf(data, setting);
+  KEPT.set(data, made);
+  return made;
 }
 
 /** The same scores from the number of items that a history shares with each user, without weights between items. */

@@ -18,10 +18,14 @@ function add8(at: usize, a: v128, b: v128, c: v128, d: v128, e: v128, f: v128, g
   v128.store(at, f32x4.add(v128.load(at, 112), h), 112);
 }
 
-/** out = (XᵀX + λ)·p for a 0/1 matrix X of `rows` rows over `columns` columns; p and out hold columns × 32. */
+/**
+ * out = (XᵀWX + λ)·p for a 0/1 matrix X of `rows` rows over `columns` columns; p and out hold columns × 32. W has the float32 weights
+ * of the rows on its diagonal (address 0: all are 1).
+ */
 export function linearGram(
   offsets: usize,
   neighbors: usize,
+  weights: usize,
   rows: i32,
   columns: i32,
   lambda: f32,
@@ -45,6 +49,11 @@ export function linearGram(
       f = f32x4.add(f, v128.load(at, 80));
       g = f32x4.add(g, v128.load(at, 96));
       h = f32x4.add(h, v128.load(at, 112));
+    }
+    if (weights) {
+      const w = v128.load32_splat(weights + (<usize>r << 2));
+      a = f32x4.mul(w, a), b = f32x4.mul(w, b), c = f32x4.mul(w, c), d = f32x4.mul(w, d);
+      e = f32x4.mul(w, e), f = f32x4.mul(w, f), g = f32x4.mul(w, g), h = f32x4.mul(w, h);
     }
     for (let n = first; n < last; n += 4) add8(out + (<usize>load<u32>(n) << 7), a, b, c, d, e, f, g, h);
   }

@@ -12,13 +12,12 @@ import {
   DEFAULT_WEIGHTS,
   itemWeights,
   type PartGains,
+  SHARES,
   searchWeights,
   type WeightSetting,
 } from './item-weights.js';
 import { defaultPenalties, leastSquaresMember, type Penalties, searchPenalties } from './least-squares.js';
 
-/** Shares of both components, relative to one cross-fitted member. */
-const SHARES = { weights: 1.6, leastSquares: 0.6 };
 /** Six sweeps with momentum rank as well as eight without. */
 export const LEAST_SQUARES = { features: 128, iterations: 6, momentum: 0.5 };
 /** Settings if the least squares continue from a previous model. */

@@ -44,7 +44,7 @@ export interface WeightSetting extends Setting {
 /** The regression on few items: their number, and the factor of the dropout. */
 const NEAREST = { neighbours: 10, dropout: 0.5 };
 /** Number of the most similar items of each item. */
-const SIMILAR = 200;
+const SIMILAR = 400;
 /** The sum of both exponents of item degrees in the similarities. */
 const EXPONENTS = 0.8;
 
@@ -53,10 +53,13 @@ export const DEFAULT_WEIGHTS: WeightSetting = {
   ...{ neighbours: 100, lambda: 12, dropout: 0.5 },
   ...{ users: 0.25, candidates: 0.2, similarities: 0, history: 0.6 },
 };
-/** The most settings to try, and the least gain of a step: with 1,000 held-back users a smaller gain is chance. */
-const SEARCH = { maxTrials: 24, gain: 2e-3 };
-/** Share of the least-squares scores while the weights are searched. */
-const SHARE = 0.25;
+/** Shares of the weights and of the least squares, relative to one cross-fitted member. */
+export const SHARES = { weights: 1.6, leastSquares: 0.6 };
+/**
+ * The most settings to try, and how many of them solve new regressions at most. The least gain of a step: with 2,000 held-back users a
+ * smaller gain is chance.
+ */
+const SEARCH = { maxTrials: 32, regressions: 14, gain: 2e-3 };
 
 /** The weights of the given parts; undefined if there are none. */
 export async function itemWeights(
@@ -110,7 +113,7 @@ export async function searchWeights(
   const task = { threads, signal };
   const degree = lengths(data.items);
   const opened = new Map<number, OpenRegression>();
-  const users = tables.users.map((value) => SHARE * value);
+  const users = tables.users.map((value) => (SHARES.leastSquares / SHARES.weights) * value);
   const none = tables.users.map(() => 0);
   const rank = (weights: SparseWeights | undefined, factors: Float32Array) =>
     trial.score(
@@ -153,7 +156,8 @@ export async function searchWeights(
     const known = setting.similarities === 0 ? scores.get(JSON.stringify(plain)) : undefined;
     if (known !== undefined) return known;
     const { regressed, near } = await partsOf(setting);
-    const found = await rank(near ? addScaled(regressed, near, setting.similarities) : regressed, users);
+    const weights = near ? addScaled(regressed, near, setting.similarities) : regressed;
+    const found = await rank(weights, users);
     if (!near) scores.set(JSON.stringify(plain), found);
     return found;
   };
@@ -173,7 +177,7 @@ export async function searchWeights(
     onProgress?.({ stage: 'weights on held-back users', done, total: SEARCH.maxTrials, unit: 'settings' });
   try {
     const first = await searchSettings({ ...regressionAxes, ...fixed(degrees) }, score, {
-      ...{ ...SEARCH, maxTrials: SEARCH.maxTrials - 10, onTrial },
+      ...{ ...SEARCH, maxTrials: SEARCH.regressions, onTrial },
     });
     const { best, trials } = await searchSettings(along(axes, first.best.setting), score, {
       ...{ ...SEARCH, from: first, onTrial },
