@@ -12,12 +12,20 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { readSideInfo } from '../src/attributes/side-info.js';
 import { main } from '../src/cli/main.js';
 import * as library from '../src/index.js';
+import { sideTable } from '../src/ingest/side-table.js';
 import { randomStream } from '../src/math/random.js';
+import { EVALUATE, EVALUATE_TABLES } from '../src/options/commands/evaluate.js';
+import { METHODS } from '../src/options/commands/fit.js';
 import { COMMANDS } from '../src/options/commands.js';
+import * as own from '../src/options/library.js';
+import { createSearchIndex } from '../src/predict/search-index.js';
 import { attempt, fuzzKinds, type Kind, type Outcome } from '../test/faults/fuzz.js';
 import { commandKinds } from '../test/faults/fuzz-commands.js';
+import { type Declared, libraryKinds } from '../test/faults/fuzz-library.js';
+import { requestKind } from '../test/faults/fuzz-requests.js';
 
 const HANG_SECONDS = 120;
 /** Beyond this, for inputs of at most some 200 kB, memory is not bounded by the input. */
@@ -40,6 +48,28 @@ interface Report {
   readonly megabytes: number;
 }
 
+const DECLARED: Declared = {
+  methods: METHODS,
+  read: COMMANDS.check.read,
+  check: COMMANDS.check.options,
+  split: { ...COMMANDS.split.options, ...own.SPLIT_TIMES },
+  simulate: COMMANDS.simulate.options,
+  evaluate: EVALUATE,
+  tables: EVALUATE_TABLES,
+  lists: own.RECOMMEND_LISTS,
+  forecast: COMMANDS.forecast.options,
+  audit: COMMANDS.audit.options,
+  foldIn: own.FOLD_IN,
+  thin: own.THIN,
+  levels: own.LEVELS,
+  sizes: own.ESTIMATE_SIZES,
+  baseline: own.FIT_BASELINE,
+  tune: own.TUNE,
+  describe: COMMANDS.features.options,
+  similar: COMMANDS.similar.options,
+  storage: own.STORAGE,
+};
+
 if (process.argv[2] === 'child') await child(process.argv.slice(3));
 else {
   const { values } = parseArgs({
@@ -55,11 +85,13 @@ else {
   await parent(Number(values.inputs ?? (until ? 25 : 1000)), Number(values.seed), values.kind, until);
 }
 
-/** Files and commands together, with samples made in `folder`. */
+/** Files, commands and calls of the library together, with samples made in `folder`. */
 async function allKinds(folder: string): Promise<Kind[]> {
   return [
     ...(await fuzzKinds(library, folder)),
-    ...(await commandKinds({ library, main, commands: COMMANDS }, folder)),
+    ...(await commandKinds({ main, commands: COMMANDS }, folder)),
+    ...(await libraryKinds(library, DECLARED, { readSideInfo, sideTable, createSearchIndex }, folder)),
+    await requestKind(library, folder),
   ];
 }
 
@@ -188,6 +220,7 @@ async function child([folder, kept, kind, from, to, seed]: readonly string[]): P
     const megabytes = Math.round(process.resourceUsage().maxRSS / 1024);
     write(JSON.stringify({ input, outcome, seconds, megabytes } satisfies Report));
   }
+  await kinds[Number(kind)].close?.();
 }
 
 function write(line: string): void {

@@ -2,8 +2,8 @@
 // vertices have in common (ids, addresses of pages).
 
 import { InputError } from '../errors.js';
-import { numberOf } from '../ingest/where/filter.js';
 import { option, optionError } from '../options/error.js';
+import { numberOf } from '../text/numbers.js';
 import { shown } from '../text/untrusted.js';
 import { COLUMN_KINDS, type ColumnKind } from './info.js';
 

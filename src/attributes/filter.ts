@@ -1,10 +1,10 @@
 // A condition on attributes, as in genre = 'Fantasy' and year >= 1990 → the items that it leaves out. It is compiled once for
 // each distinct text, so that a request compares no attributes.
 
-import { numberOf } from '../ingest/where/filter.js';
 import { type Cells, parseCondition, TRUE } from '../ingest/where/parse.js';
 import { wrong } from '../ingest/where/tokens.js';
 import { emptyBits, hasBit, setBit } from '../math/bits.js';
+import { numberOf } from '../text/numbers.js';
 import { shown } from '../text/untrusted.js';
 import { catalogueOf, type InfoColumn, type ModelInfo, type SideInfo } from './info.js';
 

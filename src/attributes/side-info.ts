@@ -6,7 +6,7 @@ import { VertexIds } from '../graph/ids.js';
 import type { TextRow } from '../ingest/formats/scan.js';
 import { NAMES_LINE } from '../ingest/side-table.js';
 import { decodeEntities, distinctHits, normalId, TITLE_NAMES } from '../ingest/title-table.js';
-import { numberOf } from '../ingest/where/filter.js';
+import { numberOf } from '../text/numbers.js';
 import { many } from '../text/phrases.js';
 import { shown } from '../text/untrusted.js';
 import { type ColumnValues, columnValues, type DroppedAttributes, numberValues } from './attribute-values.js';

@@ -1,6 +1,7 @@
 // Checks the options of a function: type and range of each. Unknown names are refused, with the nearest known one.
 
 import { InputError } from '../errors.js';
+import { numberOf } from '../text/numbers.js';
 import type {
   AnyOption,
   Declaration,
@@ -250,8 +251,7 @@ function readText(known: AnyOption, typed: string): unknown {
       if (isWord(known, typed.trim())) return typed.trim();
       return /^[+-]?\d+(e\d+)?$/i.test(typed.trim()) ? Number(typed) : Number.NaN;
     case 'decimal':
-      // Number() would also read 0x10, and an empty text as 0.
-      return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(typed.trim()) ? Number(typed) : Number.NaN;
+      return numberOf(typed);
     case 'pair': {
       const [users, items, ...more] = typed.split(',').map((part) => part.trim());
       return more.length === 0 ? { users, items } : undefined;

@@ -132,7 +132,7 @@ function timestampText(value: bigint, { unit, utc }: Meaning & { kind: 'timestam
   const clock = `${two(inDay / 3600n)}:${two((inDay / 60n) % 60n)}:${two(inDay % 60n)}`;
   const rest = String(value - seconds * per)
     .padStart(String(per).length - 1, '0')
-    .replace(/0+$/, '');
+    .replace(/0{1,9}$/, '');
   const [date, era = ''] = dateText(days).split(/(?= )/);
   return `${date} ${clock}${rest && `.${rest}`}${era}${utc ? '+00' : ''}`;
 }

@@ -1,4 +1,14 @@
 // Formats numbers for people, in the same way on a terminal, in a chart and on a page. A minus is a true minus sign.
+// And reads the numbers that people write.
+
+/** Linear in the length of the text: no two parts can take the same digits. */
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/** The number that a text holds; NaN if it is not a number. Number() would also read 0x10, and an empty text as 0. */
+export function numberOf(text: string | undefined): number {
+  const trimmed = text?.trim();
+  return trimmed !== undefined && NUMBER.test(trimmed) ? Number(trimmed) : Number.NaN;
+}
 
 /** 1234567.8 → '1,234,568'. */
 export function grouped(value: number): string {

@@ -1,4 +1,4 @@
-// Command lines, receipts and library options that nobody would write, each in a folder with other people's files beside:
+// Command lines and receipts that nobody would write, each in a folder with other people's files beside:
 // the status is 0, 2 or 128 + n, nothing that a terminal obeys is printed, and nothing but the named outputs is touched.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,6 @@ import type { Kind } from './fuzz.js';
 import { type Dice, type Json, mutateJson } from './mutate.js';
 import { tree } from './tree.js';
 
-type Library = typeof import('../../src/index.js');
 type Main = typeof import('../../src/cli/main.js').main;
 type Commands = typeof import('../../src/options/commands.js').COMMANDS;
 
@@ -47,19 +46,17 @@ const HOSTILE = [
 ];
 
 export interface Doors {
-  readonly library: Library;
   readonly main: Main;
   readonly commands: Commands;
 }
 
 /** Kinds of attempts, with samples made in `folder`. */
-export async function commandKinds({ library, main, commands }: Doors, folder: string): Promise<Kind[]> {
+export async function commandKinds({ main, commands }: Doors, folder: string): Promise<Kind[]> {
   const table = Array.from({ length: 300 }, (_, r) => `${(r + Math.floor(r / 7)) % 31},${(r * 7) % 23}\n`);
   const samples = join(folder, 'command-samples');
   mkdirSync(samples, { recursive: true });
   const data = join(samples, 'data.csv');
   writeFileSync(data, table.join(''));
-  const { graph } = await library.readGraph(data);
   const made = join(samples, 'report');
   const quick = ['-k', '2', '--iterations', '4', '--draws', '0', '--baselines', 'none', '--no-ranker'];
   const results = join(made, 'results.json');
@@ -133,82 +130,7 @@ export async function commandKinds({ library, main, commands }: Doors, folder: s
           run(place, ['study', 'data.csv', '--from', 'results.json', '-o', 'out', '--threads', '1']);
       },
     },
-    {
-      name: 'library options',
-      prepare(dice) {
-        const call = pick(
-          [
-            (options: object) => library.fit(graph, options),
-            (options: object) => library.checkSparsity(graph, options),
-            async (options: object) => library.split(graph, options),
-            (options: object) => library.readGraph(data, options),
-            (options: object) => library.simulate(options as never),
-          ],
-          dice,
-        );
-        const known = [
-          'features',
-          'iterations',
-          'seed',
-          'users',
-          'items',
-          'learn',
-          'engine',
-          'method',
-          'resume',
-        ];
-        const others = [
-          'testUsers',
-          'testItems',
-          'replicates',
-          'levels',
-          'sep',
-          'header',
-          'count',
-          'threads',
-          'average',
-        ];
-        const options: Record<string, unknown> = { signal: AbortSignal.timeout(PATIENCE_MS) };
-        for (let n = 1 + dice.below(3); n > 0; n--) options[pick([...known, ...others], dice)] = value(dice);
-        return async () => {
-          await call(options).catch((error: Error) => {
-            if (error.name !== 'AbortError' && error.name !== 'TimeoutError') throw error;
-          });
-        };
-      },
-    },
   ];
-}
-
-/** Anything that a program could pass. */
-function value(dice: Dice): unknown {
-  return pick(
-    [
-      ...HOSTILE,
-      0,
-      -1,
-      1,
-      2,
-      0.5,
-      1e9,
-      1e308,
-      Number.NaN,
-      Infinity,
-      null,
-      true,
-      [],
-      [1],
-      ['sigma'],
-      {},
-      { sigma: 'x' },
-      { tau: 1e-9 },
-      5n,
-      () => 1,
-      Symbol('x'),
-      new Date(0),
-    ],
-    dice,
-  );
 }
 
 /** What is printed is kept, and a command that takes long is stopped. */

@@ -15,6 +15,8 @@ export interface Kind {
   readonly name: string;
   /** Writes a damaged input into the folder; returns how to read it. */
   prepare(dice: Dice, folder: string): () => Promise<void>;
+  /** Ends what the inputs have started. */
+  close?(): Promise<void>;
 }
 
 export type Outcome = 'read' | 'refused' | `bug: ${string}`;

@@ -210,7 +210,9 @@ function asReported(head: Model, users: number): Model {
 }
 
 function withoutSlash(path: string): string {
-  return path.length > 1 ? path.replace(/[/\\]+$/, '') : path;
+  let end = path.length;
+  while (end > 1 && (path[end - 1] === '/' || path[end - 1] === '\\')) end--;
+  return path.slice(0, end);
 }
 
 function storageOf({ precision, usersInModel }: OptionsOf<typeof COMMANDS.fit.own>): RankerStorage {

@@ -2,12 +2,12 @@
 // chunk waits for the next chunk. Every problem of a row is reported with its line and column.
 
 import { InputError, throwIfAborted } from '../../errors.js';
+import { numberOf } from '../../text/numbers.js';
 import type { EdgeCollector } from '../intake/collect.js';
 import type { IdColumn } from '../intake/id-column.js';
 import { RowIntake } from '../intake/row-intake.js';
 import { TableTarget } from '../intake/target.js';
 import type { ByteSource, ReaderOptions, ReadResult, RejectSink } from '../options.js';
-import { numberOf } from '../where/filter.js';
 import { guessShape, show, type TableShape } from './guess.js';
 import { BAD, endOfLine, isBlank, MAX_ROW_BYTES, MORE, RowScanner, unescaped, withoutMark } from './scan.js';
 

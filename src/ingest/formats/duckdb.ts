@@ -7,12 +7,12 @@ import { dirname, resolve } from 'node:path';
 import { InputError, throwIfAborted } from '../../errors.js';
 import { filesOf, isPattern } from '../../files/glob.js';
 import { option, optionError } from '../../options/error.js';
+import { numberOf } from '../../text/numbers.js';
 import { shown } from '../../text/untrusted.js';
 import { chooseColumns, clip } from '../intake/columns.js';
 import { RowIntake } from '../intake/row-intake.js';
 import { TableTarget } from '../intake/target.js';
 import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from '../options.js';
-import { numberOf } from '../where/filter.js';
 import {
   CLOSED_SETTINGS,
   type Connection,

@@ -2,12 +2,12 @@
 // array.
 
 import { throwIfAborted } from '../../errors.js';
+import { numberOf } from '../../text/numbers.js';
 import { chooseColumns, clip, type TableColumns } from '../intake/columns.js';
 import type { IdColumn } from '../intake/id-column.js';
 import { RowIntake } from '../intake/row-intake.js';
 import type { TableTarget } from '../intake/target.js';
 import type { ByteSource, ReaderOptions } from '../options.js';
-import { numberOf } from '../where/filter.js';
 import { decodeLine, linesOf, MAX_LINE_BYTES, showLine } from './lines.js';
 
 type JsonRow = Record<string, unknown>;
@@ -115,20 +115,30 @@ function isExact(value: number): boolean {
 }
 
 const LONG_NUMBER = /\d[\d.]{15}/;
-const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.]*(?:e[+-]?\d+)?/gis;
+const NUMBER = /-?\d[\d.]*(?:e[+-]?\d+)?/iy;
 
 /** How the line writes a number that JSON.parse has rounded to `value`; undefined if it did not round. */
 function roundedNumber(value: number, line: string): string | undefined {
   if (isExact(value) && !LONG_NUMBER.test(line)) return undefined;
-  for (const [written] of line.matchAll(TEXT_OR_NUMBER)) {
-    if (
-      written[0] !== '"' &&
-      Number(written) === value &&
-      plainDigits(written) !== plainDigits(String(value))
-    )
-      return written;
+  for (let at = 0; at < line.length; ) {
+    if (line[at] === '"') {
+      at = endOfString(line, at);
+      continue;
+    }
+    NUMBER.lastIndex = at;
+    const written = NUMBER.exec(line)?.[0] ?? '';
+    at += written.length || 1;
+    if (written === '' || Number(written) !== value) continue;
+    if (plainDigits(written) !== plainDigits(String(value))) return written;
   }
   return isExact(value) ? undefined : String(value);
+}
+
+/** The position after the string that begins at `start`. A regular expression would exhaust its stack on long ones. */
+function endOfString(json: string, start: number): number {
+  let at = start + 1;
+  while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
+  return at + 1;
 }
 
 /** A number as its digits and an exponent: the same for 10, 10.0 and 1e1. */
@@ -137,7 +147,9 @@ function plainDigits(written: string): string {
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(written) ?? [];
   if (whole === undefined) return written;
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
-  const plain = digits.replace(/0+$/, '');
+  let end = digits.length;
+  while (digits[end - 1] === '0') end--;
+  const plain = digits.slice(0, end);
   return `${sign}${plain}e${Number(exponent) - fraction.length + digits.length - plain.length}`;
 }
 
@@ -165,14 +177,24 @@ export function keysOf(text: string): string[] {
   return [...new Set(outerKeys(text))];
 }
 
+const COLON = /\s*:/y;
+
 /** The keys of the outermost object of valid JSON, repeated ones too. */
 function outerKeys(text: string): string[] {
   const keys: string[] = [];
   let depth = 0;
-  for (const [token, colon] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/gs)) {
-    if (token === '{' || token === '[') depth++;
-    else if (token === '}' || token === ']') depth--;
-    else if (colon !== undefined && depth === 1) keys.push(JSON.parse(token.slice(0, -colon.length)));
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '{' || character === '[') depth++;
+    else if (character === '}' || character === ']') depth--;
+    else if (character === '"') {
+      const end = endOfString(text, at);
+      if (depth === 1) {
+        COLON.lastIndex = end;
+        if (COLON.test(text)) keys.push(JSON.parse(text.slice(at, end)));
+      }
+      at = end - 1;
+    }
   }
   return keys;
 }

@@ -13,12 +13,12 @@ import {
   withParquet,
 } from '../../parquet/rows.js';
 import { DamagedError } from '../../parquet/thrift.js';
+import { numberOf } from '../../text/numbers.js';
 import { chooseColumns, clip, findColumn, type TableColumns } from '../intake/columns.js';
 import { EMPTY_ID, type IdColumn, type IdKind } from '../intake/id-column.js';
 import { RowIntake } from '../intake/row-intake.js';
 import { TableTarget } from '../intake/target.js';
 import type { ReaderOptions, ReadResult, RejectSink } from '../options.js';
-import { numberOf } from '../where/filter.js';
 
 /** `kinds`: 'text' keeps digits as text, for callers that know they were texts. */
 export async function readParquet(

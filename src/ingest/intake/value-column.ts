@@ -1,5 +1,6 @@
 // An additional column with a number for each row: a time, a rank or a score.
 
+import { numberOf } from '../../text/numbers.js';
 import { clip } from './columns.js';
 
 /** A column of values that goes with the two columns of ids. */
@@ -26,7 +27,6 @@ export function timeColumn(column: string | number): ValueColumn {
   return { column, role: 'time', parse: parseTime, keep: 'least', finish: timesOfYears };
 }
 
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const COMPACT_DATE = /^(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/;
 const ISO =
   /^([+-]?\d{4,6})[-/](\d{1,2})[-/](\d{1,2})(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?$/i;
@@ -54,6 +54,7 @@ export function timeOfCell(text: string): number | string {
 /** Milliseconds since 1970 of a time, or what is wrong with it. A date without a zone is in UTC. */
 export function parseTime(text: string): number | string {
   const cell = text.trim();
+  const number = numberOf(cell);
   const [whole, year, month, day, hour, minute, second, fraction, zone] =
     ISO.exec(COMPACT_DATE.test(cell) ? cell.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3') : cell) ?? [];
   if (whole !== undefined) {
@@ -64,11 +65,11 @@ export function parseTime(text: string): number | string {
       const clock = 60 * (60 * Number(hour ?? 0) + Number(minute ?? 0)) + Number(second ?? 0);
       return date.getTime() + 1000 * (clock + Number(`0.${fraction ?? 0}`)) - zoneOffset(zone);
     }
-  } else if (NUMBER.test(cell)) {
-    const size = Math.abs(Number(cell));
+  } else if (!Number.isNaN(number)) {
+    const size = Math.abs(number);
     let scale = 1000;
     for (let limit = LARGEST_SECONDS; size >= limit && scale > 1e-6; limit *= 1000) scale /= 1000;
-    return Number(cell) * scale;
+    return number * scale;
   }
   return (
     `the time is ${cell === '' ? 'empty' : clip(cell)}; a time is a number of seconds or milliseconds since 1970, ` +

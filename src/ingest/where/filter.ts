@@ -67,11 +67,3 @@ function placeOf(
       : `did you mean ${clip(meant)}?`;
   throw wrong(text, at, `${source} has no column ${clip(name)}; ${advice}`);
 }
-
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
-
-/** The number in a cell; NaN if it is not a number. */
-export function numberOf(text: string | undefined): number {
-  const cell = text?.trim();
-  return cell !== undefined && NUMBER.test(cell) ? Number(cell) : Number.NaN;
-}

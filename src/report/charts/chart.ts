@@ -128,7 +128,7 @@ function tidy(svg: string): string {
   return svg.replace(
     / (d|transform|x|y|x1|x2|y1|y2|cx|cy|r|width|height)="([^"]*)"/g,
     (_all, name, value) => {
-      const rounded = (value as string).replace(/-?\d+\.\d{3,}(e-?\d+)?/g, (n) =>
+      const rounded = (value as string).replace(/-?\d{1,21}\.\d{3,}(e-?\d+)?/g, (n) =>
         String(Number(Number(n).toFixed(2))),
       );
       return ` ${name}="${rounded}"`;
