@@ -1,8 +1,9 @@
 // The load test of a server: recommendations, and events beside them if asked for.
 
-import { InputError } from '../errors.js';
+import { InputError, throwIfAborted } from '../errors.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
+import { shown } from '../text/untrusted.js';
 import { type LoadResult, runLoad } from './paced-load.js';
 
 export interface LoadServerOptions {
@@ -29,6 +30,9 @@ const EVENT_BATCH = 100;
 /** Users of the events of a load test; they can be erased by this name. */
 const USER = 'graphex-load-';
 const USERS = 1000;
+/** How long the first answer may take, and how large it may be. */
+const PATIENCE_MS = 10_000;
+const MOST_BYTES = 1 << 24;
 
 export async function loadServer(url: string, options: LoadServerOptions): Promise<ServerLoad> {
   const { rate, seconds, key, signal } = options;
@@ -59,20 +63,38 @@ async function popularItems(
   key: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<string[]> {
-  let response: Response;
+  let answer: unknown;
   try {
-    response = await fetch(new URL('/v1/popular?n=1000', url), {
+    const response = await fetch(new URL('/v1/popular?n=1000', url), {
       headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
-      signal: signal ?? null,
+      signal: AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), ...(signal ? [signal] : [])]),
     });
-  } catch (cause) {
-    if (signal?.aborted) throw cause;
+    answer = await jsonOf(response);
+  } catch {
+    throwIfAborted(signal);
     throw new InputError(`${url}: no server answers there; check the address, or start graphex serve`);
   }
-  const answer = (await response.json().catch(() => ({}))) as {
-    detail?: string;
-    items?: readonly { readonly item: string }[];
-  };
-  if (response.ok && answer.items && answer.items.length > 0) return answer.items.map(({ item }) => item);
-  throw new InputError(`${url}: ${answer.detail ?? 'this is no graphex server with a model'}`);
+  // Anything may answer at the address.
+  const { items, detail } = (answer ?? {}) as { items?: unknown; detail?: unknown };
+  if (Array.isArray(items) && items.length > 0 && items.every((one) => typeof one?.item === 'string')) {
+    return items.map(({ item }) => item);
+  }
+  const why = typeof detail === 'string' ? shown(detail, 300) : 'this is no graphex server with a model';
+  throw new InputError(`${url}: ${why}`);
+}
+
+/** The JSON document of an answer; undefined if it is none, or too large. */
+async function jsonOf(response: Response): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString());
+  } catch {
+    return undefined;
+  }
 }

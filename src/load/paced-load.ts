@@ -3,6 +3,7 @@
 
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
+import { throwIfAborted } from '../errors.js';
 import { randomStream } from '../math/random.js';
 
 export interface Load {
@@ -29,6 +30,8 @@ export interface LoadResult {
 }
 
 const MOST_CONNECTIONS = 900;
+/** Characters of the head of an answer. */
+const LONGEST_HEAD = 65_536;
 
 export async function runLoad(load: Load): Promise<LoadResult> {
   const { url, path, bodies, rate, seconds, key, signal } = load;
@@ -40,18 +43,21 @@ export async function runLoad(load: Load): Promise<LoadResult> {
     return secure ? connectSecurely({ ...at, servername: hostname }) : connect(at);
   };
   const random = randomStream(7, Math.round(1000 * rate));
+  const all = new Set<Connection>();
   const free: Connection[] = [];
   const queue: { readonly due: number; readonly body: string }[] = [];
   const times: number[] = [];
   const statuses: Record<string, number> = {};
-  let connections = 0;
   let errors = 0;
   let answered = 0;
   let sent = 0;
 
   class Connection {
     readonly #socket: Socket = open();
-    #heard = '';
+    #head = '';
+    #status = '';
+    /** Characters of the body that are still to come; undefined while the head is read. */
+    #missing: number | undefined;
     #due: number | undefined;
 
     constructor() {
@@ -59,7 +65,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
       this.#socket.on('data', (text) => this.#hear(String(text)));
       this.#socket.on('error', () => {});
       this.#socket.on('close', () => {
-        connections--;
+        all.delete(this);
         const at = free.indexOf(this);
         if (at >= 0) free.splice(at, 1);
         if (this.#due === undefined) return;
@@ -80,13 +86,20 @@ export async function runLoad(load: Load): Promise<LoadResult> {
     }
 
     #hear(text: string): void {
-      this.#heard += text;
-      const head = this.#heard.indexOf('\r\n\r\n');
-      if (head < 0) return;
-      const length = Number(/content-length: (\d+)/i.exec(this.#heard)?.[1]);
-      if (this.#heard.length < head + 4 + length) return;
-      const status = this.#heard.slice(9, 12);
-      this.#heard = '';
+      if (this.#missing === undefined) {
+        this.#head += text;
+        const end = this.#head.indexOf('\r\n\r\n');
+        this.#status = this.#head.slice(9, 12);
+        const isHttp = this.#head.length < 12 || /^\d{3}$/.test(this.#status);
+        if (!isHttp || (end < 0 && this.#head.length > LONGEST_HEAD)) this.#socket.destroy();
+        if (!isHttp || end < 0) return;
+        const length = Number(/content-length: (\d+)/i.exec(this.#head.slice(0, end))?.[1] ?? 0);
+        this.#missing = end + 4 + length - this.#head.length;
+        this.#head = '';
+      } else this.#missing -= text.length;
+      if (this.#missing > 0) return;
+      this.#missing = undefined;
+      const status = this.#status;
       statuses[status] = (statuses[status] ?? 0) + 1;
       if (status.startsWith('2')) times.push(performance.now() - (this.#due as number));
       answered++;
@@ -103,15 +116,17 @@ export async function runLoad(load: Load): Promise<LoadResult> {
     sent++;
     const connection = free.pop();
     if (connection) connection.send(due, body);
-    else if (connections < MOST_CONNECTIONS) {
-      connections++;
-      new Connection().send(due, body);
+    else if (all.size < MOST_CONNECTIONS) {
+      const connection = new Connection();
+      all.add(connection);
+      connection.send(due, body);
     } else queue.push({ due, body });
   };
 
   const began = performance.now();
   const end = began + 1000 * seconds;
   let due = began;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   await new Promise<void>((resolve) => {
     const tick = () => {
       const now = performance.now();
@@ -120,13 +135,19 @@ export async function runLoad(load: Load): Promise<LoadResult> {
         due += (-1000 * Math.log(1 - random.uniform())) / rate;
       }
       if (due >= end || signal?.aborted) resolve();
-      else setTimeout(tick, due - performance.now());
+      else timer = setTimeout(tick, Math.min(due, end) - performance.now());
     };
+    signal?.addEventListener('abort', () => resolve(), { once: true });
     tick();
   });
+  clearTimeout(timer);
+  if (signal?.aborted) for (const connection of all) connection.end();
+  throwIfAborted(signal);
   const patience = performance.now() + 5000;
-  while (answered < sent && performance.now() < patience) await new Promise((done) => setTimeout(done, 20));
-  for (const connection of free) connection.end();
+  while (answered < sent && performance.now() < patience && !signal?.aborted)
+    await new Promise((done) => setTimeout(done, 20));
+  for (const connection of all) connection.end();
+  throwIfAborted(signal);
   times.sort((a, b) => a - b);
   const at = (share: number) => times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? NaN;
   return {

@@ -25,6 +25,8 @@ export interface Cell {
 }
 
 export interface OpenParquet extends ParquetFile {
+  /** Differs for a file that replaces this one, or that is written anew. */
+  readonly identity: string;
   /**
    * Calls `take` for every row with one cell per column; all calls receive the same cell objects. Awaits `pause` from time
    * to time.
@@ -44,6 +46,7 @@ export const sourceLabel = (source: ParquetSource): string =>
 
 interface Handle {
   readonly size: number;
+  readonly identity: string;
   /** Fills `into` from `position` on; returns the number of bytes read, 0 at the end. */
   read(into: Uint8Array, position: number): Promise<number>;
   close(): Promise<void>;
@@ -52,13 +55,17 @@ interface Handle {
 /** The most bytes that a file of this size may unpack to. */
 export const mostUnpacked = (size: number): number => Math.max(UNPACKED.bytes, UNPACKED.times * size);
 
-/** Opens a file, lets `work` read any position of it, and closes it. */
+/** Opens the file of this identity once more, lets `work` read any position of it, and closes it. */
 export async function withBytes<T>(
   source: ParquetSource,
+  identity: string,
   work: (file: RandomAccess) => Promise<T>,
 ): Promise<T> {
   const handle = await open(source);
   try {
+    if (handle.identity !== identity) {
+      throw new InputError(`${sourceLabel(source)}: the file was replaced while it was read; read it again`);
+    }
     return await work(windowOn(handle));
   } finally {
     await handle.close();
@@ -70,6 +77,7 @@ async function open(source: ParquetSource): Promise<Handle> {
     const { blob } = source;
     return {
       size: blob.size,
+      identity: '',
       async read(into, position) {
         into.set(new Uint8Array(await blob.slice(position, position + into.length).arrayBuffer()));
         return into.length;
@@ -79,9 +87,10 @@ async function open(source: ParquetSource): Promise<Handle> {
   }
   const handle = await process.getBuiltinModule('node:fs/promises').open(source);
   try {
-    const { size } = await handle.stat();
+    const { size, dev, ino, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
     return {
-      size,
+      size: Number(size),
+      identity: [size, dev, ino, mtimeNs, ctimeNs].join(),
       read: async (into, position) => (await handle.read(into, 0, into.length, position)).bytesRead,
       close: () => handle.close(),
     };
@@ -119,6 +128,7 @@ export async function withParquet<T>(
     };
     return await work({
       ...footer,
+      identity: handle.identity,
       eachRow: async (columns, take, { signal, onRows }) => {
         let row = 0;
         for (const group of footer.groups) {

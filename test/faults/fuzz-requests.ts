@@ -65,7 +65,8 @@ export async function requestKind(library: Library, folder: string): Promise<Kin
         if (response) {
           const text = await response.text();
           check(isFine(response.status), `${response.status} for ${said}: ${text.slice(0, 400)}`);
-          if (/json/.test(response.headers.get('content-type') ?? '')) JSON.parse(text);
+          const isJson = /json/.test(response.headers.get('content-type') ?? '');
+          if (isJson && init.method !== 'HEAD') JSON.parse(text);
         }
         check(performance.now() - began < SLOWEST_MS, `no answer in time for ${said}`);
         const alive = await fetch(`${server.url}/health/ready`);

@@ -237,9 +237,11 @@ function change(parent: Record<string, Json>, key: string, dice: Dice): void {
   const value = parent[key];
   const how = dice.below(5);
   if (how === 0) delete parent[key];
-  else if (how === 1)
-    parent[pick(['__proto__', 'constructor', 'toString', 'length', `${key}x`, '0'], dice)] = value;
-  else if (how === 2 && typeof value === 'number')
+  else if (how === 1) {
+    const names = ['__proto__', 'constructor', 'toString', 'length', `${key}x`, '0'];
+    // A list has a length of its own.
+    parent[pick(Array.isArray(parent) ? ['0', `${key}x`] : names, dice)] = value;
+  } else if (how === 2 && typeof value === 'number')
     parent[key] = value + pick([-1, 1, 4, -value * 2, value], dice);
   else if (how === 3 && typeof value === 'string') {
     parent[key] = Buffer.from(mutate(Buffer.from(value), dice, Buffer.from(value))).toString();

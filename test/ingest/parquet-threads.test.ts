@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { fingerprint } from '../../src/graph/fingerprint.js';
 import { fillParquet } from '../../src/ingest/formats/parquet.js';
@@ -8,6 +9,7 @@ import { TableTarget } from '../../src/ingest/intake/target.js';
 import type { ReaderOptions, ReadResult } from '../../src/ingest/options.js';
 import { readGraph } from '../../src/ingest/read.js';
 import { sourceTitle } from '../../src/ingest/sources.js';
+import { withParquet } from '../../src/parquet/rows.js';
 import { writeParquet } from '../../src/parquet/write.js';
 import { expectSameGraph } from '../graph/same.js';
 import { literal, withDuckDB } from './duckdb.js';
@@ -117,6 +119,23 @@ describe('Parquet tables of whole numbers, read by threads', () => {
     expect((await readWithThreads([few], {}, 100))?.read.rows).toBe(100);
     await expect(readGraph(cut)).rejects.toThrow(/damaged or cut short/);
     await expect(readGraph([few, missing])).rejects.toThrow(/missing\.parquet: there is no such file/);
+  });
+
+  it('are not a mixture of two files: one that replaces the other while it is read is left to the other reader', async () => {
+    const [path, other] = await parquet('replaced', [rows(3000), rows(3000, '5000 + i')]);
+    let identity = '';
+    const task = await withParquet(path, async (file) => {
+      identity = file.identity;
+      const [column] = file.columns;
+      const chunk = file.groups[0].chunk(column);
+      const limits = { least: 0, most: 10_000, spent: new Int32Array(1), mostSpent: 1000, at: 0 };
+      return { path, column, chunk, rows: 3000, into: new Uint32Array(3000), ...limits };
+    });
+    expect(await readColumn({ ...task, identity })).toBeLessThan(997);
+    renameSync(other, path);
+    await expect(readColumn({ ...task, identity })).rejects.toThrow(
+      /the file was replaced while it was read/,
+    );
   });
 
   it('go elsewhere by their groups where memory is short, with the rows and counts that row by row gives', async () => {

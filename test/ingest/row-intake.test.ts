@@ -1,5 +1,6 @@
 // What every format says of a row and of its columns: one intake, so the same sentence in all of them.
 
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { timeColumn } from '../../src/ingest/intake/value-column.js';
 import { readGraph, readWithValues } from '../../src/ingest/read.js';
@@ -125,6 +126,21 @@ describe('JSON lines', () => {
     );
   });
 
+  it('may hold texts of megabytes and numbers of 100,000 digits: time and stack are bounded', async () => {
+    const note = (text: string) => `"note":"${text.repeat(6_000_000)}"`;
+    const lines = [
+      `{"user":"a","item":"x",${note('n')},"user":"b"}`,
+      `{"user":1${'0'.repeat(100_000)}1e-100000,"item":"x",${note('\\n')}}`,
+      `{"user":"a","item":"x",${note('m')}}`,
+    ];
+    const file = scratch.write('megabytes.jsonl', lines.join('\n'));
+    const rejects = scratch.path('megabytes.rejects');
+    const { graph, read } = await readGraph(file, { rejects });
+    expect(edgesOf(graph)).toEqual(['["a","x",1]']);
+    expect(read.rejected).toBe(2);
+    expect(readFileSync(rejects, 'utf8')).toMatch(/occurs twice.*is not exact as a number/s);
+  });
+
   it('take numbers that print back, however they are written', async () => {
     const file = scratch.write(
       'exact.jsonl',
@@ -132,4 +148,15 @@ describe('JSON lines', () => {
     );
     expect(edgesOf((await readGraph(file)).graph)).toEqual(['["0.5","9007199254740991",1]', '["1","100",1]']);
   });
+});
+
+it('a cell of 60,000 digits and a letter is no number, told at once', async () => {
+  const digits = `${'1'.repeat(60_000)}x`;
+  const file = scratch.write('digits.csv', `user,item,n\na,x,${digits}\n`);
+  const began = performance.now();
+  await expect(readGraph(file, { where: 'n >= 2' })).rejects.toThrow(/is no number/);
+  await expect(readGraph(file, { where: "n >= '2013-01-01'" })).rejects.toThrow(/is no time/);
+  await expect(readWithValues(file, {}, timeColumn('n'))).rejects.toThrow(/the time is/);
+  await expect(readGraph(file, { weight: 'n', multigraph: true })).rejects.toThrow(/the weight is/);
+  expect(performance.now() - began).toBeLessThan(5000);
 });

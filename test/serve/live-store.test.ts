@@ -143,6 +143,8 @@ describe('a server with a store', () => {
     ],
     ['half a character in an id', [{ user: 'u', item: 'a', id: '\ud800' }], '0.id'],
     ['an unknown field', { user: 'u', item: 'a', note: 1 }, undefined],
+    ['an event id that is half a character', { user: 'u', item: 'a', id: '\ud800' }, 'id'],
+    ['an event id with a zero byte', { user: 'u', item: 'a', id: 'a\0b' }, 'id'],
     ['an empty list', [], undefined],
     ['too many', Array.from({ length: 10_001 }, () => ({ user: 'u', item: 'a' })), undefined],
   ])('refuses %s, and stores nothing', async (_, body, field) => {

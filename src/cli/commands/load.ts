@@ -1,8 +1,8 @@
 // graphex load: a load test of a server.
 
-import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { InputError } from '../../errors.js';
+import { readPlainText } from '../../files/plain-file.js';
 import { loadServer } from '../../load/load-server.js';
 import type { LoadResult } from '../../load/paced-load.js';
 import { withDefaults } from '../../options/check-options.js';
@@ -48,10 +48,14 @@ function row(name: string, { sent, statuses, errors, p50, p99, slowest }: LoadRe
   return [name, grouped(sent), seen.join(', '), grouped(errors), time(p50), time(p99), time(slowest)];
 }
 
+const MOST_KEY_BYTES = 65_536;
+
 async function firstLine(path: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch(() => {
-    throw new InputError(`${path}: this file cannot be read; check the path`);
-  });
+  const text = await readPlainText(
+    path,
+    MOST_KEY_BYTES,
+    () => new InputError(`${path}: a key must be in a plain file of at most ${MOST_KEY_BYTES} bytes`),
+  );
   const [key = ''] = text.split(/\r?\n/, 1);
   if (!/^\S{1,512}$/.test(key))
     throw new InputError(`${path}: its first line is no key; write the key alone`);

@@ -10,6 +10,7 @@ import { DamagedError } from '../../parquet/thrift.js';
 
 export interface ColumnTask {
   readonly path: string;
+  readonly identity: string;
   readonly column: ParquetColumn;
   readonly chunk: ColumnChunk;
   readonly rows: number;
@@ -30,14 +31,14 @@ export const SPENT_UNIT = 1024;
 
 /** The largest number of a column of a group of rows. */
 export async function readColumn(task: ColumnTask): Promise<number> {
-  const { path, column, chunk, rows, at, spent, mostSpent } = task;
+  const { path, identity, column, chunk, rows, at, spent, mostSpent } = task;
   const spend = (bytes: number) => {
     const units = Math.ceil(bytes / SPENT_UNIT);
     if (Atomics.add(spent, 0, units) + units > mostSpent) throw notPlain();
   };
   const numbers = new PlainNumbers(task);
   let done = 0;
-  await withBytes(path, async (file) => {
+  await withBytes(path, identity, async (file) => {
     for await (const page of pagesOf(file, chunk, column, spend)) {
       if (page.rows > rows - done) break;
       if (page.present) throw notPlain();

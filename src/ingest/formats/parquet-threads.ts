@@ -72,6 +72,7 @@ const sumRows = (groups: readonly { readonly rows: number }[]): number =>
 /** A group of rows, with the chunks of the columns that are read. */
 interface Group {
   readonly path: string;
+  readonly identity: string;
   readonly rows: number;
   readonly users: Chunk;
   readonly items: Chunk;
@@ -118,7 +119,7 @@ async function groupsOf(
       for (const group of footer.groups) {
         const chunk = (column: ParquetColumn): Chunk => ({ column, chunk: group.chunk(column) });
         groups.push({
-          ...{ path, rows: group.rows, users: chunk(users), items: chunk(items) },
+          ...{ path, identity: footer.identity, rows: group.rows, users: chunk(users), items: chunk(items) },
           ...{ count: count && chunk(count), spent, mostSpent },
         });
         rows += group.rows;
@@ -152,8 +153,13 @@ async function spillRows(
 ): Promise<BipartiteGraph> {
   const total = sumRows(groups);
   let done = 0;
-  const source = ({ rows, path, spent, mostSpent }: Group, chunk: Chunk, least: number, most: number) => ({
-    ...{ path, rows, spent, mostSpent, least, most },
+  const source = (
+    { rows, path, identity, spent, mostSpent }: Group,
+    chunk: Chunk,
+    least: number,
+    most: number,
+  ) => ({
+    ...{ path, identity, rows, spent, mostSpent, least, most },
     ...chunk,
   });
   await spill.takeColumns(
@@ -188,8 +194,8 @@ async function readColumns(
   const counts = multigraph && groups[0].count ? allocate(Uint32Array, all) : undefined;
   const tasks: ColumnTask[] = [];
   let at = 0;
-  for (const { path, rows, users: user, items: item, count, spent, mostSpent } of groups) {
-    const shared = { path, rows, at, spent, mostSpent };
+  for (const { path, identity, rows, users: user, items: item, count, spent, mostSpent } of groups) {
+    const shared = { path, identity, rows, at, spent, mostSpent };
     tasks.push({ ...shared, ...user, into: users, least: 0, most: MAX_SMALL });
     tasks.push({ ...shared, ...item, into: items, least: 0, most: MAX_SMALL });
     if (count) tasks.push({ ...shared, ...count, into: counts, least: 1, most: MAX_COUNT });

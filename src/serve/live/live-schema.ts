@@ -5,14 +5,17 @@ import { LIMITS } from '../limits.js';
 
 const LATEST = Date.UTC(9999, 11, 31);
 
-/** A fit refuses an id with a zero byte or half a character, and one such event would stop every refit. */
-const idText = z
+/**
+ * A fit refuses an id with a zero byte or half a character, and one such event would stop every refit. The store would write half
+ * characters as one and the same character.
+ */
+const storedText = z
   .string()
-  .min(1)
   .max(LIMITS.text)
   .refine((text) => !text.includes('\0') && text.isWellFormed(), {
     message: 'expected a text without zero bytes and half characters',
   });
+const idText = storedText.min(1);
 
 const id = (description: string) =>
   z
@@ -66,11 +69,7 @@ export const EventsAnswer = z
   .openapi('EventsAnswer');
 
 const itemFields = {
-  title: z
-    .string()
-    .max(LIMITS.text)
-    .optional()
-    .openapi({ description: 'Shown in answers, found by search.' }),
+  title: storedText.optional().openapi({ description: 'Shown in answers, found by search.' }),
   hidden: z
     .boolean()
     .optional()
@@ -101,11 +100,7 @@ export const ItemsAnswer = z
   .openapi('ItemsAnswer');
 
 export const StoredItemPath = z.strictObject({
-  id: z
-    .string()
-    .min(1)
-    .max(LIMITS.text)
-    .openapi({ description: 'Id of the item, percent-encoded.', example: '42' }),
+  id: idText.openapi({ description: 'Id of the item, percent-encoded.', example: '42' }),
 });
 export const UserPath = z.strictObject({
   id: z
