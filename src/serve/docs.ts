@@ -27,6 +27,8 @@ interface Schema {
   readonly items?: Schema;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
+  /** An object that has the properties of all of these. */
+  readonly allOf?: readonly Schema[];
   readonly maximum?: number;
   readonly maxItems?: number;
   readonly maxLength?: number;
@@ -75,10 +77,10 @@ function section(
   schemas: Record<string, Schema>,
 ): Content {
   const body = operation.requestBody?.content?.['application/json'];
-  const answer = operation.responses?.['200'];
+  const answer = operation.responses?.['200'] ?? operation.responses?.['202'];
   const sent = [
     ...(operation.parameters ?? []).map((p) => ({ name: p.name, schema: p.schema ?? {}, where: p.in })),
-    ...(body?.schema ? fieldsOf(body.schema, schemas) : []),
+    ...(body?.schema ? fieldsOf(firstObject(body.schema, schemas), schemas) : []),
   ];
   const example = body?.example ? JSON.stringify(body.example) : '';
   const address = operation['x-example'] ?? path;
@@ -125,7 +127,10 @@ function firstObject(schema: Schema, schemas: Record<string, Schema>): Schema {
 }
 
 function resolve(schema: Schema, schemas: Record<string, Schema>): Schema {
-  return schema.$ref ? (schemas[schema.$ref.split('/').at(-1) as string] ?? {}) : schema;
+  const { allOf, ...found } = schema.$ref ? (schemas[schema.$ref.split('/').at(-1) as string] ?? {}) : schema;
+  if (!allOf) return found;
+  const properties = allOf.map((one) => resolve(one, schemas).properties);
+  return { ...found, properties: Object.assign({}, ...properties, found.properties) };
 }
 
 function typeWords(schema: Schema, schemas: Record<string, Schema>): string {

@@ -19,6 +19,7 @@ import {
   ProblemAnswer,
   RankRequest,
   RecommendAnswer,
+  RecommendQuery,
   RecommendRequest,
   SearchAnswer,
   SearchQuery,
@@ -128,6 +129,15 @@ export const ENDPOINTS = {
     summary: 'Items for a user of the model or for a new user',
     body: RecommendRequest,
     example: { likes: ['112', '235'], n: 5, explain: true },
+    answer: RecommendAnswer,
+    about: 'The best items, best first.',
+  }),
+  recommendUser: endpoint({
+    method: 'get',
+    path: '/v1/recommend',
+    summary: 'Items for a user, in short: as POST, without a body',
+    query: RecommendQuery,
+    example: '/v1/recommend?user=7&n=5',
     answer: RecommendAnswer,
     about: 'The best items, best first.',
   }),
@@ -334,8 +344,8 @@ export const SERVER_ENDPOINTS = [
 ] as const satisfies readonly (keyof Endpoints)[];
 export type ServerEndpoint = (typeof SERVER_ENDPOINTS)[number];
 
-/** Endpoints whose answers a model computes, in a worker. */
-export type ModelEndpoint = Exclude<keyof Endpoints, ServerEndpoint>;
+/** Endpoints whose answers a model computes, in a worker. A request in short is a request as POST. */
+export type ModelEndpoint = Exclude<keyof Endpoints, ServerEndpoint | 'recommendUser'>;
 
 export function isServerEndpoint(name: string): name is ServerEndpoint {
   return (SERVER_ENDPOINTS as readonly string[]).includes(name);

@@ -149,7 +149,8 @@ export function createApp(options: AppOptions): App {
     app.openapi(route, async (c) => {
       const { deadlineMs, ...request } = requestOf(c);
       const access = { users: options.listUsers === true || c.get('key')?.admin === true };
-      const query = { endpoint: name as ModelEndpoint, request, access } as Query;
+      const endpoint = (name === 'recommendUser' ? 'recommend' : name) as ModelEndpoint;
+      const query = { endpoint, request, access } as Query;
       if (query.endpoint === 'batch') options.rate?.charge(payerOf(c), query.request.requests.length - 1);
       const value = await ask(c, options, query, deadlineMs as number | undefined);
       options.activity?.answered(performance.now() - c.get('began'));
@@ -160,7 +161,10 @@ export function createApp(options: AppOptions): App {
   for (const [name, answer] of Object.entries(serverAnswers(options))) {
     const route = ENDPOINTS[name as ServerEndpoint];
     app.openapi(route, async (c) => {
-      const value = await answer(requestOf(c));
+      const request = requestOf(c);
+      // A list of events or items counts as so many requests.
+      if ('list' in request) options.rate?.charge(payerOf(c), (request.list as unknown[]).length - 1);
+      const value = await answer(request);
       c.set('model', (value as { hash?: string }).hash);
       return c.json({ ...value, requestId: c.get('requestId') }, 202 in route.responses ? 202 : 200) as never;
     });

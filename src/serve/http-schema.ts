@@ -8,7 +8,7 @@ import { POPULAR, RECOMMEND_LISTS } from '../options/library.js';
 import { capital } from '../text/phrases.js';
 import { LIMITS } from './limits.js';
 import { GenerationAnswer, RefitStatusAnswer } from './live/refit-schema.js';
-import { field } from './option-field.js';
+import { field, queryFlag } from './option-field.js';
 
 const id = z.union([
   z.string().min(1).max(LIMITS.text),
@@ -17,7 +17,7 @@ const id = z.union([
 const ids = (meaning: string) => z.array(id).max(LIMITS.ids).optional().openapi({ description: meaning });
 
 const who = {
-  user: id.optional().openapi({ description: 'A user of the model.' }),
+  user: id.optional().openapi({ description: 'A user of the model or of the store.' }),
   likes: ids('Items that a new user has: ids, or titles that name one item each.'),
   counts: z
     .array(z.number().int().min(1).max(4_294_967_295))
@@ -280,6 +280,19 @@ export const ProblemAnswer = z
   .openapi('Problem', { description: 'RFC 9457.' });
 
 const inQuery = { max: LIMITS.n, inQuery: true } as const;
+export const RecommendQuery = z.strictObject({
+  user: z
+    .string()
+    .min(1)
+    .max(LIMITS.text)
+    .openapi({ description: 'A user of the model or of the store.', example: '7' }),
+  n: field(RECOMMEND.n, inQuery),
+  filter: field(RECOMMEND.filter),
+  includeSeen: queryFlag(RECOMMEND.includeSeen),
+  explain: queryFlag(RECOMMEND.explain),
+  confidence: queryFlag(RECOMMEND_COMMAND.confidence),
+  unknown: who.unknown,
+});
 export const SimilarQuery = z.strictObject({ n: field(LIST.n, inQuery), filter: field(LIST.filter) });
 export const PopularQuery = z.strictObject({ n: field(POPULAR.n, inQuery), filter: field(POPULAR.filter) });
 export const SearchQuery = z.strictObject({

@@ -16,15 +16,29 @@ interface FieldOptions {
 
 type PlainText = TextOption & { readonly kind: 'text' };
 
+const aboutFlag = (option: FlagOption) => `${capital(option.meaning)}. Default ${option.default}.`;
+
+/** A flag in a query string: true or false. */
+export const queryFlag = (option: FlagOption) =>
+  z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .openapi({ type: 'boolean', description: aboutFlag(option) });
+
 /** An optional field of a request. */
 export function field(option: FlagOption, more?: FieldOptions): z.ZodOptional<z.ZodBoolean>;
 export function field(option: NumberOption, more?: FieldOptions): z.ZodOptional<z.ZodNumber>;
 export function field(option: PlainText, more?: FieldOptions): z.ZodOptional<z.ZodString>;
 export function field(option: FlagOption | NumberOption | PlainText, more: FieldOptions = {}) {
-  const usual = option.kind === 'flag' ? String(option.default) : defaultWords(option);
+  if (option.kind === 'flag')
+    return z
+      .boolean()
+      .optional()
+      .openapi({ description: aboutFlag(option) });
+  const usual = defaultWords(option);
   const description = `${capital(option.meaning)}.${usual === '' ? '' : ` Default ${usual}.`}`;
   const about = { description, ...(more.example !== undefined && { example: more.example }) };
-  if (option.kind === 'flag') return z.boolean().optional().openapi(about);
   if (option.kind === 'text') {
     return z
       .string()

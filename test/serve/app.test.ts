@@ -317,6 +317,15 @@ describe('the HTTP side', () => {
       expect(page).toContain(`<code>${field}</code>`);
     }
     expect(page).toContain('GET /v1/features/1?n=5');
+    const sections = page.split('<h2>').slice(1, -1);
+    const operations = Object.values(document.paths).flatMap((methods) => Object.keys(methods as object));
+    expect(sections.length).toBe(operations.length);
+    for (const section of sections) {
+      expect(section).toMatch(/Example:<\/p><pre>[A-Z]+ \/v1\//);
+      expect(section).toMatch(/<caption>Answer: [A-Z].*<tr>/s);
+    }
+    const events = sections.find((section) => section.includes('POST /v1/events<'));
+    expect(events).toMatch(/<caption>Request<.*<code>weight<.*<caption>Answer: .*<code>accepted</s);
     expect(page).not.toMatch(/<script|undefined|\[object/);
   });
 });

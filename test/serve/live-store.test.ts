@@ -68,6 +68,7 @@ describe('a server with a store', () => {
     const before = await to('/v1/recommend', { user: 'zoe', n: 5 });
     expect(before).toMatchObject({ status: 200, body: { basis: 'popular', unknown: ['zoe'] } });
     expect((await to('/v1/recommend', { user: 'zoe', unknown: 'refuse' })).status).toBe(404);
+    expect((await to('/v1/recommend?user=zoe&unknown=refuse')).status).toBe(404);
     expect(await to('/v1/events', { user: 'zoe', item: item(3) })).toMatchObject({
       status: 202,
       body: { accepted: 1 },
@@ -79,6 +80,12 @@ describe('a server with a store', () => {
     const after = await to('/v1/recommend', { user: 'zoe', n: 5 });
     const likes = await to('/v1/recommend', { likes: [item(3), item(8)], n: 5 });
     expect(after.body).toMatchObject({ items: likes.body.items, basis: 'few', unknown: [] });
+    const short = await to('/v1/recommend?user=zoe&n=5&explain=true');
+    expect(itemsOf(short)).toEqual(itemsOf(likes));
+    expect(short.body.items[0].explanation.items.length).toBe(2);
+    const wrong = await to('/v1/recommend?user=zoe&explain=perhaps');
+    expect([wrong.status, wrong.body.field]).toEqual([400, 'explain']);
+    expect((await to('/v1/recommend')).body.field).toBe('user');
     const batch = await to('/v1/recommend/batch', {
       requests: [{ likes: [item(5)] }, { user: 'zoe', n: 5 }],
     });
@@ -190,6 +197,14 @@ describe('a server with a store', () => {
     ];
     expect(after.body.items).toEqual(likes.body.items);
   });
+});
+
+it('counts each event of a list at the rate, and the next request waits', async () => {
+  const server = await serve(path, { port: 0, threads: 1, store: join(folder, 'rate.duckdb'), rate: 5 });
+  const events = Array.from({ length: 30 }, (_, i) => ({ user: 'u', item: item(i) }));
+  expect((await ask(server.url, '/v1/events', events)).status).toBe(202);
+  expect((await ask(server.url, '/v1/popular')).status).toBe(429);
+  await server.close();
 });
 
 describe('without a store', () => {

@@ -115,7 +115,7 @@ export const SERVE = {
     max: 1e6,
     otherwise: 'no limit',
     common: true,
-    meaning: 'requests per second that a key or address may make',
+    meaning: 'requests per second that a key or address may make; a batch counts as all that it holds',
   }),
   queue: whole({
     min: 1,
