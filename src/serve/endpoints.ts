@@ -327,7 +327,7 @@ export const ENDPOINTS = {
   }),
 } as const;
 
-type Endpoints = typeof ENDPOINTS;
+export type Endpoints = typeof ENDPOINTS;
 
 /** Endpoints that the server answers itself, without a worker. */
 export const SERVER_ENDPOINTS = [
@@ -358,45 +358,3 @@ type TypesOf<E extends keyof Endpoints> = NonNullable<Endpoints[E]['types']>;
 export type RequestOf<E extends keyof Endpoints> = Inferred<TypesOf<E>['params']> &
   Inferred<TypesOf<E>['query']> &
   Inferred<TypesOf<E>['body']>;
-
-/** Paths that need no key: they reveal nothing of the model or its users. */
-export const OPEN_PATHS: ReadonlySet<string> = new Set([
-  '/health/live',
-  '/health/ready',
-  '/openapi.json',
-  '/docs',
-  '/admin',
-]);
-
-const ROUTES = Object.entries(ENDPOINTS).map(([endpoint, { method, path, ...route }]) => ({
-  endpoint: endpoint as keyof Endpoints,
-  method: method.toUpperCase(),
-  name: path.replace(/\{(\w+)\}/g, ':$1'),
-  segments: path.split('/'),
-  admin: 'x-admin' in route,
-}));
-
-function routesAt(path: string): typeof ROUTES {
-  const given = path.split('/');
-  return ROUTES.filter(
-    ({ segments }) =>
-      segments.length === given.length &&
-      segments.every((segment, i) => segment.startsWith('{') || segment === given[i]),
-  );
-}
-
-/** The endpoint at a path, and whether it needs an admin key. */
-export function endpointAt(path: string, method: string) {
-  return routesAt(path).find((route) => route.method === method);
-}
-
-/** The route at a path, as logs and metrics name it: /v1/items/:id/similar. */
-export function routeOf(path: string): string | undefined {
-  if (OPEN_PATHS.has(path) || path === '/metrics') return path;
-  return routesAt(path)[0]?.name;
-}
-
-/** The methods that the endpoints at a path take. */
-export function methodsAt(path: string): string[] {
-  return [...new Set(routesAt(path).map(({ method }) => method))];
-}

@@ -10,15 +10,7 @@ import { VERSION } from '../version.js';
 import { createRateLimit, type Key, type KeyRing, type RateLimit } from './access.js';
 import { listSizes, refuseCostly, tooSlow } from './cost.js';
 import { DOCS_POLICY, docsPage } from './docs.js';
-import {
-  ENDPOINTS,
-  endpointAt,
-  isServerEndpoint,
-  type ModelEndpoint,
-  methodsAt,
-  routeOf,
-  type ServerEndpoint,
-} from './endpoints.js';
+import { ENDPOINTS, isServerEndpoint, type ModelEndpoint, type ServerEndpoint } from './endpoints.js';
 import { isDeeperThan } from './json-depth.js';
 import { LIMITS } from './limits.js';
 import { ADMIN_POLICY, adminPage } from './live/admin-page.js';
@@ -27,6 +19,7 @@ import { PAGE_HEADERS, type PageFiles, PLAIN_POLICY, pageFile, plainPage } from 
 import { answerProblem, Problem, tooBusy } from './problems.js';
 import { joinReplies, piecesOf, type Query } from './queries.js';
 import { answerHeaders, type LogRecord, type RequestLog } from './request-log.js';
+import { endpointAt, methodsAt, routeOf } from './routes.js';
 
 export interface AppOptions extends ServerSide {
   /** Whether the server is stopping. */

@@ -3,10 +3,10 @@
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { routeOf } from './endpoints.js';
 import { LIMITS } from './limits.js';
 import { type Problem, problemDocument, problemHeaders } from './problems.js';
 import { answerHeaders, type RequestLog } from './request-log.js';
+import { routeOf } from './routes.js';
 
 export interface OverloadOptions {
   /** Why a request for `path` is refused now; undefined: it is not. */

@@ -1,0 +1,45 @@
+// Which endpoint a path belongs to, for keys, logs and metrics.
+
+import { ENDPOINTS, type Endpoints } from './endpoints.js';
+
+/** Paths that need no key: they reveal nothing of the model or its users. */
+export const OPEN_PATHS: ReadonlySet<string> = new Set([
+  '/health/live',
+  '/health/ready',
+  '/openapi.json',
+  '/docs',
+  '/admin',
+]);
+
+const ROUTES = Object.entries(ENDPOINTS).map(([endpoint, { method, path, ...route }]) => ({
+  endpoint: endpoint as keyof Endpoints,
+  method: method.toUpperCase(),
+  name: path.replace(/\{(\w+)\}/g, ':$1'),
+  segments: path.split('/'),
+  admin: 'x-admin' in route,
+}));
+
+function routesAt(path: string): typeof ROUTES {
+  const given = path.split('/');
+  return ROUTES.filter(
+    ({ segments }) =>
+      segments.length === given.length &&
+      segments.every((segment, i) => segment.startsWith('{') || segment === given[i]),
+  );
+}
+
+/** The endpoint at a path, and whether it needs an admin key. */
+export function endpointAt(path: string, method: string) {
+  return routesAt(path).find((route) => route.method === method);
+}
+
+/** The route at a path, as logs and metrics name it: /v1/items/:id/similar. */
+export function routeOf(path: string): string | undefined {
+  if (OPEN_PATHS.has(path) || path === '/metrics') return path;
+  return routesAt(path)[0]?.name;
+}
+
+/** The methods that the endpoints at a path take. */
+export function methodsAt(path: string): string[] {
+  return [...new Set(routesAt(path).map(({ method }) => method))];
+}
