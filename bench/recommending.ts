@@ -95,12 +95,12 @@ async function run(
     const { all, unpopular } = ranking;
     const round = (values: Float64Array) => Array.from(values, (x) => Number(x.toPrecision(6)));
     const mean = {
-      recall: all.mean.recall,
+      recall: all.mean.recallCapped,
       ndcg: all.mean.ndcg,
-      recallUnpopular: unpopular?.mean.recall ?? 0,
+      recallUnpopular: unpopular?.mean.recallCapped ?? 0,
       ndcgUnpopular: unpopular?.mean.ndcg ?? 0,
     };
-    const perUser = { recall: round(all.perUser.recall), ndcg: round(all.perUser.ndcg) };
+    const perUser = { recall: round(all.perUser.recallCapped), ndcg: round(all.perUser.ndcg) };
     const machine = `${cpus()[0]?.model} × ${cpus().length}, Node ${process.version}`;
     const line = { set, seed, name, mean, setting, seconds, machine, perUser };
     appendFileSync(file, `${JSON.stringify(line)}\n`);
@@ -167,7 +167,7 @@ function printTable(table: readonly Line[]): void {
   const { set, seed, perUser } = rows[0];
   console.log(`\n### ${set}, split ${seed} (${perUser.recall.length} users)\n`);
   console.log(
-    '| | recall@20 | nDCG | unpopular recall | unpopular nDCG | recall − best | nDCG − best | setting |',
+    '| | capped recall@20 | nDCG | unpopular recall | unpopular nDCG | recall − best | nDCG − best | setting |',
   );
   console.log('|---|---|---|---|---|---|---|---|');
   for (const row of rows) {

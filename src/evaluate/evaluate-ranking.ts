@@ -56,7 +56,7 @@ export async function rankUsers(
 ): Promise<RankedUsers> {
   const { n, depth: asked } = withDefaults(RANKING, options);
   const depth = Math.max(n, asked);
-  if (task.relevant.values.length === 0) {
+  if (task.relevant.values.length === 0 && !task.unseen?.some((count) => count > 0)) {
     throw new InputError('nothing to evaluate: no row has a relevant item; hold out more users or items');
   }
   if (scorer.kind === 'factors' && scorer.users.length !== task.rows * scorer.features) {
@@ -65,5 +65,5 @@ export async function rankUsers(
     );
   }
   const query = queryOf(task, n, depth);
-  return scoreAnswer(query, await rank(scorer, task.candidates, query, options));
+  return scoreAnswer(query, await rank(scorer, task.candidates, query, options), task.unseen);
 }

@@ -44,6 +44,7 @@ export type ShardedEvaluation = Pick<
   Evaluation,
   | 'method'
   | 'ranking'
+  | 'withoutHistory'
   | 'drawsGiven'
   | 'predictive'
   | 'predictiveReason'
@@ -76,7 +77,7 @@ export async function evaluateShards(
     degree: degreesById(ids, frame.train.ids, frame.train.degree),
   };
   const isPopularity = model.type === 'ranker' && model.scores.kind === 'popularity';
-  const [ranked, popular]: [RankedUsers[], RankedUsers[]] = [[], []];
+  const [ranked, popular, cold]: [RankedUsers[], RankedUsers[], RankedUsers[]] = [[], [], []];
   const users: (string | number)[] = [];
   const left = { foldInEdges: 0, foldInUsers: 0, edges: 0, users: 0 };
   for await (const piece of pieces) {
@@ -84,6 +85,9 @@ export async function evaluateShards(
     const task = splitRankingTask(split, ids, whole);
     left.edges += task.left.edgesToUnseenItems;
     left.users += task.left.usersWithoutHistory;
+    if (task.withoutHistory) {
+      cold.push(await rankUsers(task.withoutHistory, popularityScorer(task.degree), rankingOptions(options)));
+    }
     if (piece.foldIn.users.count === 0) continue;
     const { scorer, dropped } = await heldOutScores(model, split, task.history, options);
     left.foldInEdges += dropped.edges;
@@ -107,6 +111,7 @@ export async function evaluateShards(
   return Object.freeze({
     method: 'pq',
     ranking,
+    withoutHistory: cold.length === 0 ? undefined : concludeRanking(cold),
     popularity: isPopularity
       ? undefined
       : compareRankings(ranking.all, concludeRanking(popular, order).all, options.seed),

@@ -29,7 +29,15 @@ import { type SplitTables, type TableTask, tableTask } from './table-task.js';
 const GIVEN = {
   model: value<Model>('object', 'a model fitted to the training part'),
   recommendations: value<GivenRecommendations>('object', 'lists made elsewhere'),
+  rivals: value<readonly Rival[]>('object', 'models and lists to compare with, each with a name'),
 };
+
+/** A model or lists to compare with. */
+export interface Rival {
+  readonly name: string;
+  readonly model?: Model | undefined;
+  readonly recommendations?: GivenRecommendations | undefined;
+}
 
 /** What is evaluated, and by which metrics; declared in options/commands/evaluate.ts. */
 export interface EvaluateTablesOptions
@@ -43,7 +51,9 @@ export type ListSource = (typeof LIST_SOURCES)[number];
 /** A row of the leaderboard: one method and its scores. */
 export interface ListScoreRow {
   readonly source: ListSource;
-  /** Number of users without a list, whose metrics are all 0. */
+  /** The name of a rival; otherwise the source. */
+  readonly name: string;
+  /** Number of users with a history and without a list, whose metrics are all 0. */
   readonly missing: number;
   /** For each length of the list, in the order of `n`. */
   readonly scores: readonly ListScores[];
@@ -53,6 +63,8 @@ export interface ListScoreRow {
 export interface ListComparison {
   readonly source: ListSource;
   readonly against: ListSource;
+  /** The name of the other row. */
+  readonly name: string;
   readonly metric: UserListMetric;
   readonly n: number;
   readonly interval: PairedInterval;
@@ -66,6 +78,8 @@ export interface TablesEvaluation {
   readonly users: number;
   readonly candidates: number;
   readonly left: TableTask['left'];
+  /** Per evaluated user, 1 if the user has a history. */
+  readonly hasHistory: Uint8Array;
   readonly leaderboard: readonly ListScoreRow[];
   /** Compares the last row of the leaderboard with each of the others, user by user. */
   readonly comparisons: readonly ListComparison[];
@@ -73,8 +87,12 @@ export interface TablesEvaluation {
   readonly comparisonsOfListed: readonly ListComparison[];
   /** Notes on the given lists. */
   readonly given: Omit<GivenLists, 'lists' | 'missing'> | undefined;
+  /** Notes on the lists of each rival, by name. */
+  readonly givenByRival: Readonly<Record<string, Omit<GivenLists, 'lists' | 'missing'>>>;
   /** False if the model was not fitted to this training part. */
   readonly fittedToTrain: boolean | undefined;
+  /** The names of rivals that are models fitted to other data than this training part. */
+  readonly rivalsOfOtherData: readonly string[];
 }
 
 /**
@@ -91,20 +109,32 @@ export async function evaluateTables(
   options: EvaluateTablesOptions = {},
 ): Promise<TablesEvaluation> {
   const settings = withDefaults({ ...EVALUATE_TABLES, ...GIVEN, ...TASK }, options);
-  const { metrics, n: asked, seed, model, recommendations } = settings;
+  const { metrics, n: asked, seed, model, recommendations, rivals = [] } = settings;
   const lengths = [...new Set([asked].flat())];
   if (lengths.length === 0 || metrics.length === 0) {
     throw new InputError(`${lengths.length === 0 ? 'n' : 'metrics'}: the list is empty; give at least one`);
   }
   const longest = Math.max(...lengths);
   const task = tableTask(parts);
-  const made: [ListSource, MadeLists][] = [['popularity', popularityLists(task, longest)]];
-  if (model) made.push(['model', await modelLists(model, task, longest, options)]);
+  const made: [ListSource, MadeLists, string][] = [
+    ['popularity', popularityLists(task, longest), 'popularity'],
+  ];
+  const givenByRival: Record<string, Omit<GivenLists, 'lists' | 'missing'>> = {};
+  for (const rival of rivals) {
+    if (rival.model) made.push(['model', await modelLists(rival.model, task, longest, options), rival.name]);
+    if (rival.recommendations) {
+      const lists = givenLists(rival.recommendations, task, longest);
+      givenByRival[rival.name] = notesOf(lists);
+      made.push(['recommendations', lists, rival.name]);
+    }
+  }
+  if (model) made.push(['model', await modelLists(model, task, longest, options), 'model']);
   const found = recommendations && givenLists(recommendations, task, longest);
-  if (found) made.push(['recommendations', found]);
+  if (found) made.push(['recommendations', found, 'recommendations']);
   const leaderboard = made.map(
-    ([source, { lists, missing }]): ListScoreRow => ({
+    ([source, { lists, missing }, name]): ListScoreRow => ({
       source,
+      name,
       missing,
       scores: lengths.map((n) => scoreLists(lists, task, n, metrics)),
     }),
@@ -116,6 +146,7 @@ export async function evaluateTables(
         lengths.map((n, at) => ({
           source: last.source,
           against: other.source,
+          name: other.name,
           metric,
           n,
           interval: pairedBootstrap(
@@ -132,22 +163,27 @@ export async function evaluateTables(
     missing === 0 || missing === task.users.length
       ? []
       : compare((perUser) => perUser.filter((_, u) => lists[u].length > 0));
-  const given = found && {
-    otherUsers: found.otherUsers,
-    seenPairs: found.seenPairs,
-    unknownPairs: found.unknownPairs,
-    shortLists: found.shortLists,
-  };
+  const given = found && notesOf(found);
+  const trained = fingerprint(parts.train);
   return Object.freeze({
     n: lengths,
     metrics,
     users: task.users.length,
     candidates: task.candidates,
     left: task.left,
+    hasHistory: Uint8Array.from(task.history, (own) => (own.length > 0 ? 1 : 0)),
     leaderboard,
     comparisons,
     comparisonsOfListed,
     given,
-    fittedToTrain: model && model.provenance.fingerprint === fingerprint(parts.train),
+    givenByRival,
+    fittedToTrain: model && model.provenance.fingerprint === trained,
+    rivalsOfOtherData: rivals
+      .filter((rival) => rival.model && rival.model.provenance.fingerprint !== trained)
+      .map(({ name }) => name),
   });
+}
+
+function notesOf({ otherUsers, seenPairs, unknownPairs, shortLists }: GivenLists) {
+  return { otherUsers, seenPairs, unknownPairs, shortLists };
 }

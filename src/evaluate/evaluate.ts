@@ -5,11 +5,12 @@ import { InputError } from '../errors.js';
 import type { Model, ModelSide } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { VertexIds } from '../graph/ids.js';
-import type { RankingResult } from '../metrics/ranking-metrics.js';
+import { joinRankings, type RankingResult } from '../metrics/ranking-metrics.js';
 import { withDefaults } from '../options/check-options.js';
 import { EVALUATE } from '../options/commands/evaluate.js';
 import type { OptionsOf } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
+import type { Protocol } from '../options/names.js';
 import { TASK } from '../options/shared.js';
 import { drawOptions, drawPredictive, type PredictiveDraw } from '../predict/draw/draw.js';
 import type { DrawsGiven } from '../predict/draw/draw-plan.js';
@@ -19,7 +20,7 @@ import type { Assignment, Split } from '../sample/split-types.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
 import { calibratePredictive, reasonAgainstCalibration, replicaCount } from './calibrate.js';
-import { evaluateRanking, rankingOptions } from './evaluate-ranking.js';
+import { evaluateRanking, type RankingOptions, rankingOptions } from './evaluate-ranking.js';
 import { type DroppedEdges, heldOutScores, observedGraph } from './held-out.js';
 import { correctInternally, correctsByItself } from './internal-check.js';
 import { checkPredictive, type PredictiveCheck } from './predictive.js';
@@ -42,7 +43,10 @@ export type NoPredictiveCheck = 'no-draws' | 'edges-held-out' | 'ranking-model' 
 /** What `evaluateModel` found: ranking metrics and predictive checks. */
 export interface Evaluation {
   readonly method: Split['method'];
+  /** Of the users with a history. */
   readonly ranking: RankingResult;
+  /** Of the users without one, who get popular items; undefined if there are none. */
+  readonly withoutHistory: RankingResult | undefined;
   readonly task: SplitRankingTask;
   readonly scorer: Scorer;
   /** The posterior of the held-out users, in the order of split.foldIn; undefined if edges are held out. */
@@ -73,6 +77,7 @@ export async function evaluateModel(
   model: Model,
   split: Split,
   given: EvaluateOptions = {},
+  protocol: Protocol = 'split',
 ): Promise<Evaluation> {
   const options = withDefaults({ ...EVALUATE, ...TASK }, given);
   const replicas = replicaCount(options.calibrate);
@@ -93,9 +98,10 @@ export async function evaluateModel(
   }
   checkSameData(model, split.train.items.ids);
   if (split.method === 'pq') checkHeldOut(model, split.assignment.users);
-  const task = splitRankingTask(split, rankedItems(model, split));
+  const task = splitRankingTask(split, rankedItems(model, split), undefined, protocol);
   const { folded, dropped, scorer } = await heldOutScores(model, split, task.history, options);
   const ranking = await evaluateRanking(task, scorer, rankingOptions(options));
+  const withoutHistory = await rankWithoutHistory(task, rankingOptions(options));
   const { drawsGiven } = options;
   let draws: readonly PredictiveDraw[] = [];
   let predictive: PredictiveCheck | undefined;
@@ -117,6 +123,7 @@ export async function evaluateModel(
   return Object.freeze({
     method: split.method,
     ranking,
+    withoutHistory,
     task,
     scorer,
     folded,
@@ -156,6 +163,22 @@ function reasonAgainst(
   if (draws === 0) return 'no-draws';
   if (split.method !== 'pq') return 'edges-held-out';
   return model.type === 'ranker' ? 'ranking-model' : undefined;
+}
+
+/** Ranks popular items for the users without a history: that is what they would be served by any method. */
+export async function rankWithoutHistory(
+  { withoutHistory, degree }: SplitRankingTask,
+  options: RankingOptions,
+): Promise<RankingResult | undefined> {
+  return withoutHistory && evaluateRanking(withoutHistory, popularityScorer(degree), options);
+}
+
+/** The figures of all users, with and without a history. */
+export function everyone({
+  ranking,
+  withoutHistory,
+}: Pick<Evaluation, 'ranking' | 'withoutHistory'>): RankingResult {
+  return joinRankings(ranking, withoutHistory);
 }
 
 /** The same list for every user: items by degree. */

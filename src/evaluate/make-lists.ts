@@ -27,7 +27,10 @@ export function popularityLists({ degree, excluded }: TableTask, n: number): Mad
   return { lists, missing: 0 };
 }
 
-/** The best items by a model. Users of the model have their fitted factors, others are folded in; users without a history have no list. */
+/**
+ * The best items by a model. Users of the model have their fitted factors, others are folded in. Users without a history get popular items,
+ * as they would be served.
+ */
 export async function modelLists(
   model: Model,
   task: TableTask,
@@ -67,9 +70,9 @@ export async function modelLists(
       return others.length === 0 ? own : [...own, ...others];
     });
     const best = await scorer.best(scorers, { n, excluded: without }, options);
-    const lists = Array.from({ length: users.length }, () => new Int32Array(0));
+    const lists = [...popularityLists(task, n).lists];
     for (const [row, u] of asked.entries()) lists[u] = Int32Array.from(best[row], (item) => place[item]);
-    return { lists, missing: users.length - asked.length };
+    return { lists, missing: 0 };
   } finally {
     await scorer.close();
   }
@@ -115,9 +118,12 @@ export function givenLists(given: GivenRecommendations, task: TableTask, n: numb
   );
   const counts = { missing: 0, otherUsers: 0, seenPairs: 0, unknownPairs: 0, shortLists: 0 };
   let matched = 0;
+  const popular = popularityLists(task, n).lists;
   const lists = Array.from({ length: task.users.length }, (_, u) => {
     const row = graph.users.ids.find(task.users.at(u));
     if (row < 0) {
+      // Without a history, every method serves popular items.
+      if (task.history[u].length === 0) return popular[u];
       counts.missing++;
       return new Int32Array(0);
     }
@@ -138,6 +144,12 @@ export function givenLists(given: GivenRecommendations, task: TableTask, n: numb
     throw new InputError(
       `none of the ${graph.users.count} users of the recommendations is a user of the test part (for instance ` +
         `${graph.users.ids.at(0)}; the test part has ${task.users.at(0)}): give lists for the test part's users`,
+    );
+  }
+  if (place.every((at) => at === NO_CANDIDATE)) {
+    throw new InputError(
+      `none of the ${graph.items.count} items of the recommendations is an item of training or test (for instance ` +
+        `${graph.items.ids.at(0)}; training and test have ${task.items.at(0)}): give lists of these items`,
     );
   }
   return { lists, ...counts };

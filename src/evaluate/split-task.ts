@@ -5,14 +5,21 @@ import { type BipartiteGraph, degrees } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { collectLists, pickLists, type RowLists } from '../math/csr.js';
 import { itemsIn, type RankingTask, rankingTask } from '../metrics/ranking-task.js';
+import type { Protocol } from '../options/names.js';
 import type { Split } from '../sample/split-types.js';
 
 /** The ranking task of a split, with what models know of each row and what cannot be evaluated. */
 export interface SplitRankingTask extends RankingTask {
   /** Per row the known items, by index. */
   readonly history: RowLists;
+  /** What is ranked. */
+  readonly protocol: Protocol;
+  /** Test users without any known item, who get what would be served: popular items. Undefined if there are none. */
+  readonly withoutHistory: RankingTask | undefined;
+  /** Training degree of each item. */
+  readonly degree: Uint32Array;
   readonly left: {
-    /** Test users without any known item. No model can tell them apart, so they are not evaluated. */
+    /** Test users without any known item. No model can tell them apart. */
     readonly usersWithoutHistory: number;
     /** Edges of fold-in and test to items that training never saw. */
     readonly edgesToUnseenItems: number;
@@ -20,8 +27,8 @@ export interface SplitRankingTask extends RankingTask {
 }
 
 /**
- * The ranking task of a split: rows are the users of `historyOf(split)`, candidates the items of the
- * test part that training saw. `items` names the training items in the scorer's order.
+ * The ranking task of a split: rows are the users of `historyOf(split)`. With the protocol `split`, candidates are the items of the
+ * test part that training saw; with `all-items`, every item of training, and test items that training never saw are misses. `items` names the training items in the scorer's order.
  * @example
  * import { simulate, split, splitRankingTask } from 'graphex';
  * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
@@ -32,20 +39,25 @@ export function splitRankingTask(
   split: Split,
   items: VertexIds = split.train.items.ids,
   whole?: WholeTask,
+  protocol: Protocol = 'split',
 ): SplitRankingTask {
   const count = items.length;
+  const all = protocol === 'all-items';
   const known = historyOf(split);
   const history = indexByIds(known, items);
-  const test = indexByIds(split.test, items);
+  const indexed = indexByIds(split.test, items);
   const rows = known.users.count;
-  // Test rows in the order of the known users. Users with an empty history are not evaluated.
-  let usersWithoutHistory = 0;
+  // Test rows in the order of the known users, and test users without a history.
   const testRow = new Int32Array(rows).fill(-1);
+  const without: number[] = [];
+  const had = all ? ownedItems(split, items) : undefined;
+  const test = had ? withoutOwned(indexed, split.test, had) : indexed;
+  const missed = all ? unseenOf(split.test, items) : undefined;
   for (let u = 0; u < split.test.users.count; u++) {
-    if (test.offsets[u + 1] === test.offsets[u]) continue;
+    if (test.offsets[u + 1] === test.offsets[u] && !missed?.[u]) continue;
     const row = known.users.ids.find(split.test.users.ids.at(u));
     if (row >= 0 && history.offsets[row + 1] > history.offsets[row]) testRow[row] = u;
-    else usersWithoutHistory++;
+    else without.push(u);
   }
   const relevant = pickLists(test, testRow);
   if (relevant.values.length === 0 && !whole) {
@@ -59,14 +71,83 @@ export function splitRankingTask(
     );
   }
   const degree = whole?.degree ?? degreesById(items, split.train.items.ids, degrees(split.train.items));
-  const candidates = whole?.candidates ?? itemsIn({ offsets: test.offsets, values: test.values }, count);
+  const candidates =
+    whole?.candidates ??
+    (all
+      ? Uint32Array.from({ length: count }, (_, item) => item)
+      : itemsIn({ offsets: test.offsets, values: test.values }, count));
+  const excluded = had
+    ? collectLists(rows, (row, add) => {
+        for (const item of had(known.users.ids.at(row))) add(item);
+      })
+    : history;
+  const shared = { items: count, candidates, degree };
+  const missesOf = (picked: ArrayLike<number>) =>
+    missed && { unseen: Uint32Array.from(picked, (u) => (u < 0 ? 0 : missed[u])) };
   return Object.freeze({
-    ...rankingTask({ rows, items: count, relevant, excluded: history, candidates, degree }),
+    ...rankingTask({ ...shared, rows, relevant, excluded, ...missesOf(testRow) }),
     history: { offsets: history.offsets, values: history.values },
+    protocol,
+    degree,
+    withoutHistory:
+      without.length === 0
+        ? undefined
+        : rankingTask({
+            ...shared,
+            rows: without.length,
+            relevant: pickLists(test, without),
+            ...(had && {
+              excluded: collectLists(without.length, (row, add) => {
+                for (const item of had(split.test.users.ids.at(without[row]))) add(item);
+              }),
+            }),
+            ...missesOf(without),
+          }),
     left: {
-      usersWithoutHistory,
+      usersWithoutHistory: without.length,
       edgesToUnseenItems: history.unknown + test.unknown,
     },
+  });
+}
+
+/** Per user id, the items that are not ranked with the protocol all-items: of training, fold-in and validation. */
+function ownedItems(split: Split, items: VertexIds): (user: string) => Iterable<number> {
+  const parts = [split.train, split.foldIn, ...(split.validation ? [split.validation] : [])].map((part) => ({
+    ids: part.users.ids,
+    lists: indexByIds(part, items),
+  }));
+  return (user) => {
+    const owned = new Set<number>();
+    for (const { ids, lists } of parts) {
+      const row = ids.find(user);
+      if (row < 0) continue;
+      for (let e = lists.offsets[row]; e < lists.offsets[row + 1]; e++) owned.add(lists.values[e]);
+    }
+    return owned;
+  };
+}
+
+/** The test items that a user does not have in another part. */
+function withoutOwned(
+  test: RowLists & { readonly unknown: number },
+  { users }: BipartiteGraph,
+  had: (user: string) => Iterable<number>,
+): RowLists & { readonly unknown: number } {
+  const lists = collectLists(users.count, (u, add) => {
+    const owned = new Set(had(users.ids.at(u)));
+    for (let e = test.offsets[u]; e < test.offsets[u + 1]; e++)
+      if (!owned.has(test.values[e])) add(test.values[e]);
+  });
+  return { ...lists, unknown: test.unknown };
+}
+
+/** Per test user, the number of test items that training never saw. */
+function unseenOf({ users, items: own }: BipartiteGraph, items: VertexIds): Uint32Array {
+  const unseen = Uint8Array.from({ length: own.count }, (_, j) => (items.find(own.ids.at(j)) < 0 ? 1 : 0));
+  return Uint32Array.from({ length: users.count }, (_, u) => {
+    let count = 0;
+    for (let e = users.offsets[u]; e < users.offsets[u + 1]; e++) count += unseen[users.neighbors[e]];
+    return count;
   });
 }
 

@@ -3,8 +3,9 @@
 
 import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
-import { VertexIds } from '../graph/ids.js';
+import type { VertexIds } from '../graph/ids.js';
 import type { ListTask } from '../metrics/list-metrics.js';
+import { mergedIds } from '../sample/whole-graph.js';
 
 /** A train/test pair of tables from any source. */
 export interface SplitTables {
@@ -103,18 +104,6 @@ export function tableTask(parts: SplitTables): TableTask {
     trainUsers: train.users.count,
     left: Object.freeze(left),
   });
-}
-
-/** The distinct ids of several lists in the order of graphs: whole numbers by value, else texts by code unit. */
-function mergedIds(lists: readonly VertexIds[]): VertexIds {
-  if (lists.every(({ kind }) => kind === 'integer')) {
-    const values = new Set<number>();
-    for (const { values: own } of lists) for (const id of own as Float64Array) values.add(id);
-    return VertexIds.integers(Float64Array.from(values).sort());
-  }
-  const texts = new Set<string>();
-  for (const ids of lists) for (let v = 0; v < ids.length; v++) texts.add(ids.at(v));
-  return VertexIds.texts([...texts].sort((a, b) => (a < b ? -1 : 1)));
 }
 
 /** Returns a function that gives the positions of a user's items, ascending; undefined if the graph has no such user. */

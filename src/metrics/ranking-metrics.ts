@@ -5,11 +5,12 @@ import type { RankAnswer, RankQuery } from '../topn/query.js';
 import { coverage, type UserListMetric, userMetric } from './definitions.js';
 
 /**
- * The metrics of a split evaluation: which definition each is, and whether it looks at the first n places or at the whole
- * depth of the ranking. Its recall is the capped one.
+ * The metrics of full rankings: which definition each is, and whether it looks at the first n places or at the whole
+ * depth of the ranking.
  */
 const SPLIT_METRICS = {
-  recall: { is: 'recallCapped', within: 'n' },
+  recall: { is: 'recall', within: 'n' },
+  recallCapped: { is: 'recallCapped', within: 'n' },
   ndcg: { is: 'ndcg', within: 'depth' },
   hitRate: { is: 'hitRate', within: 'n' },
   mrr: { is: 'mrr', within: 'depth' },
@@ -31,6 +32,8 @@ export interface RankingScores {
   readonly standardError: Readonly<Record<UserMetric, number>>;
   /** Share of the candidates that are among the first n of some user. */
   readonly coverage: number;
+  /** Per candidate, 1 if it is among the first n of some user. */
+  readonly shown: Uint8Array;
   /** The row of each evaluated user in the task, in the order of the arrays of perUser. */
   readonly rows: Uint32Array;
   readonly perUser: Readonly<Record<UserMetric, Float64Array>>;
@@ -45,9 +48,9 @@ export interface RankingResult {
   readonly unpopular: RankingScores | undefined;
 }
 
-/** The score that settings are chosen by on held-back users: the mean of recall and nDCG. */
+/** The score that settings are chosen by on held-back users: the mean of capped recall and nDCG. */
 export function tuningScore({ all }: Pick<RankingResult, 'all'>): number {
-  return (all.mean.recall + all.mean.ndcg) / 2;
+  return (all.mean.recallCapped + all.mean.ndcg) / 2;
 }
 
 /** The scored rankings of some users, over all candidates and over the unpopular ones. */
@@ -58,12 +61,13 @@ export interface RankedUsers {
   readonly unpopular: RankedView | undefined;
 }
 
-interface RankedView extends Pick<RankingScores, 'candidates' | 'rows' | 'perUser'> {
-  readonly shown: Uint8Array;
-}
+type RankedView = Pick<RankingScores, 'candidates' | 'rows' | 'perUser' | 'shown'>;
 
-/** Scores the answer to a query: all candidates, then the unpopular ones. */
-export function scoreAnswer(query: RankQuery, answer: RankAnswer): RankedUsers {
+/**
+ * Scores the answer to a query: all candidates, then the unpopular ones. `unseen`, if given, counts the relevant items of
+ * each row that are no candidates: nobody finds them.
+ */
+export function scoreAnswer(query: RankQuery, answer: RankAnswer, unseen?: Uint32Array): RankedUsers {
   const { depth, top: n } = query;
   const views = query.views.map((view, v) =>
     scoreRanks(view.relevant, answer.ranks[v], {
@@ -71,6 +75,7 @@ export function scoreAnswer(query: RankQuery, answer: RankAnswer): RankedUsers {
       depth,
       candidates: query.candidates - view.without.length,
       shown: answer.shown[v],
+      unseen,
     }),
   );
   return { n, depth, all: views[0], unpopular: views[1] };
@@ -83,6 +88,16 @@ export function concludeRanking(pieces: readonly RankedUsers[], order?: Uint32Ar
   const some = pieces.flatMap(({ unpopular }) => (unpopular ? [unpopular] : []));
   const unpopular = some.length === 0 ? undefined : scoresOf(joinedViews(some));
   return Object.freeze({ n, depth, all: scoresOf(order ? reorder(all, order) : all), unpopular });
+}
+
+/** The figures of two groups of users, each ranked alone; the users of the first come first. */
+export function joinRankings(one: RankingResult, other: RankingResult | undefined): RankingResult {
+  if (!other) return one;
+  const { n, depth } = one;
+  return concludeRanking([
+    { n, depth, all: one.all, unpopular: one.unpopular },
+    { n, depth, all: other.all, unpopular: other.unpopular },
+  ]);
 }
 
 function joinedViews(views: readonly RankedView[]): RankedView {
@@ -113,6 +128,7 @@ function scoresOf({ candidates, rows, perUser, shown }: RankedView): RankingScor
     mean,
     standardError,
     coverage: coverage(shown, candidates),
+    shown,
     rows,
     perUser,
   });
@@ -123,20 +139,22 @@ interface RankingSetting {
   readonly depth: number;
   readonly candidates: number;
   readonly shown: Uint8Array;
+  readonly unseen: Uint32Array | undefined;
 }
 
 function scoreRanks(
   { offsets }: RowLists,
   ranks: Uint32Array,
-  { n, depth, candidates, shown }: RankingSetting,
+  { n, depth, candidates, shown, unseen }: RankingSetting,
 ): RankedView {
   const rows: number[] = [];
-  for (let r = 0; r + 1 < offsets.length; r++) if (offsets[r + 1] > offsets[r]) rows.push(r);
+  const relevantOf = (row: number) => offsets[row + 1] - offsets[row] + (unseen?.[row] ?? 0);
+  for (let r = 0; r + 1 < offsets.length; r++) if (relevantOf(r) > 0) rows.push(r);
   const perUser = Object.fromEntries(
     USER_METRICS.map((name) => [name, new Float64Array(rows.length)]),
   ) as Record<UserMetric, Float64Array>;
   for (const [u, row] of rows.entries()) {
-    const relevant = offsets[row + 1] - offsets[row];
+    const relevant = relevantOf(row);
     // A rank of 0 lies beyond the depth.
     const deep = ranks
       .slice(offsets[row], offsets[row + 1])

@@ -16,6 +16,8 @@ export interface RankingTask {
   readonly excluded: RowLists | undefined;
   /** Positions in `candidates` of the popular items: training degree above its 95th percentile. */
   readonly popular: Uint32Array;
+  /** Per row, the number of relevant items that are no candidates and count as misses. Absent: none. */
+  readonly unseen?: Uint32Array | undefined;
 }
 
 export interface RankingTaskInput {
@@ -29,6 +31,8 @@ export interface RankingTaskInput {
   readonly candidates?: Uint32Array | undefined;
   /** Training degree of each item; absent: no item counts as popular. */
   readonly degree?: Uint32Array | undefined;
+  /** Per row, the number of relevant items that are no candidates and count as misses. */
+  readonly unseen?: Uint32Array | undefined;
 }
 
 /** Checks the parts and turns items into positions among the candidates. */
@@ -63,6 +67,7 @@ export function rankingTask(parts: RankingTaskInput): RankingTask {
     relevant: mapLists(relevant, (item) => position[item]),
     excluded: excluded && excluded.values.length > 0 ? excluded : undefined,
     popular: parts.degree ? popularPositions(candidates, parts.degree) : new Uint32Array(0),
+    ...(parts.unseen && { unseen: parts.unseen }),
   };
   if (task.excluded) checkDisjoint(task.relevant, task.excluded, candidates);
   return Object.freeze(task);
@@ -75,6 +80,7 @@ export function pickRows(task: RankingTask, rows: ArrayLike<number>): RankingTas
     rows: rows.length,
     relevant: pickLists(task.relevant, rows),
     excluded: task.excluded && pickLists(task.excluded, rows),
+    ...(task.unseen && { unseen: Uint32Array.from(rows, (row) => task.unseen![row]) }),
   });
 }
 

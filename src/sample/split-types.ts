@@ -37,6 +37,8 @@ export interface Split {
   readonly foldIn: BipartiteGraph;
   readonly test: BipartiteGraph;
   readonly assignment: { readonly users: Assignment; readonly items: Assignment };
+  /** A validation part: its items are not ranked for their users under the protocol all-items, and no model sees them. */
+  readonly validation?: BipartiteGraph | undefined;
   /** The times of the edges, if the data have times. */
   readonly times?: SplitTimes | undefined;
   /** Fingerprint of the whole graph. */

@@ -40,7 +40,8 @@ export function compareStudies(before: StudyResults, after: StudyResults, most =
     }
     const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
     for (const key of keys) {
-      if (ASIDE.has(key)) continue;
+      // Fields that an earlier version did not have are no difference.
+      if (ASIDE.has(key) || !Object.hasOwn(a, key)) continue;
       walk(
         (a as Record<string, unknown>)[key],
         (b as Record<string, unknown>)[key],

@@ -36,8 +36,8 @@ export interface LeaderboardScores extends Readonly<Record<UserMetric, Figure>> 
 export interface LeaderboardRow {
   /** 'sparse-30', 'ease', 'ceiling-fold-in'. */
   readonly id: string;
-  /** `model`: fitted to explain; `ranker`: ours, fitted to rank. */
-  readonly kind: 'model' | 'ranker' | 'baseline' | 'ceiling';
+  /** `model`: fitted to explain; `ranker`: ours, fitted to rank; `lists`: made elsewhere. */
+  readonly kind: 'model' | 'ranker' | 'baseline' | 'lists' | 'ceiling';
   readonly model: ModelKind | null;
   /** Models with the same fit, and so the same lists. */
   readonly also: readonly ModelKind[];
@@ -68,13 +68,17 @@ export interface Leaderboard {
   readonly n: number;
   readonly depth: number;
   readonly rows: readonly LeaderboardRow[];
-  /** The best row of each metric that is no ceiling. */
+  /** The best row of each metric that is no ceiling and was not made elsewhere. */
   readonly best: Readonly<Partial<Record<LeaderboardMetric, string>>>;
   /** Every row against the best of the metric, and the models of the same K with each other. */
   readonly comparisons: readonly Comparison[];
+  /** Rows that follow one another by recall, ceilings aside: the better one against the next, in recall and nDCG. */
+  readonly neighbours: readonly Comparison[];
+  /** Test users without a history, who get popular items from every method; null if there are none. */
+  readonly withoutHistory: LeaderboardScores | null;
   /** Baselines that were not fitted, and why. */
   readonly skipped: readonly { readonly name: BaselineName | 'all'; readonly reason: SkipReason }[];
-  /** Test users without a history, and edges to items not in training: no method is evaluated on them. */
+  /** Test users without a history, and edges to items not in training. */
   readonly left: { readonly usersWithoutHistory: number; readonly edgesToUnseenItems: number };
 }
 
@@ -99,8 +103,10 @@ export function rankedBaselines(report: BaselineReport): RankedMethod[] {
 export function buildLeaderboard(
   methods: readonly RankedMethod[],
   seed: number,
-  skipped: Leaderboard['skipped'],
-  left: Leaderboard['left'],
+  {
+    withoutHistory,
+    ...about
+  }: Pick<Leaderboard, 'skipped' | 'left'> & { readonly withoutHistory: RankingResult | undefined },
 ): Leaderboard {
   const { n, depth } = methods[0].ranking;
   const best: Partial<Record<LeaderboardMetric, string>> = {};
@@ -110,7 +116,7 @@ export function buildLeaderboard(
       const values = perUser(c.ranking, metric);
       return values ? [{ c, values, mean: mean(values) }] : [];
     });
-    const rivals = entries.filter(({ c }) => c.kind !== 'ceiling');
+    const rivals = entries.filter(({ c }) => c.kind !== 'ceiling' && c.kind !== 'lists');
     if (rivals.length === 0) continue;
     const first = rivals.reduce((a, b) => (b.mean > a.mean ? b : a));
     best[metric] = first.c.id;
@@ -141,9 +147,34 @@ export function buildLeaderboard(
     })),
     best,
     comparisons,
-    skipped,
-    left,
+    neighbours: compareNeighbours(methods, seed),
+    withoutHistory: withoutHistory ? scoresOf(withoutHistory.all) : null,
+    ...about,
   };
+}
+
+/** The rows by recall, ceilings aside, each against the next. */
+function compareNeighbours(methods: readonly RankedMethod[], seed: number): Comparison[] {
+  const order = methods
+    .filter(({ kind }) => kind !== 'ceiling')
+    .sort((a, b) => b.ranking.all.mean.recall - a.ranking.all.mean.recall);
+  const metrics = ['recall', 'ndcg'] as const;
+  const pairs = order
+    .slice(1)
+    .flatMap((next, at) => metrics.map((metric) => ({ metric, one: order[at], next })));
+  if (pairs.length === 0) return [];
+  const intervals = pairedBootstraps(
+    pairs.map(({ metric, one, next }) => ({
+      a: one.ranking.all.perUser[metric],
+      b: next.ranking.all.perUser[metric],
+    })),
+    { seed },
+  );
+  return pairs.map(({ metric, one, next }, at) => ({
+    metric,
+    ...{ row: one.id, to: next.id },
+    ...shortened(intervals[at]),
+  }));
 }
 
 /** The ids of a row: its own, and those of models with the same fit. */

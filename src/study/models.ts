@@ -2,7 +2,7 @@
 // fit are fitted once.
 
 import { reasonAgainstCalibration } from '../evaluate/calibrate.js';
-import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
+import { type Evaluation, evaluateModel, everyone } from '../evaluate/evaluate.js';
 import { asDrawn } from '../evaluate/predictive.js';
 import type { CountChoice } from '../fit/choose/counts.js';
 import { isSameFit } from '../fit/choose/same-fit.js';
@@ -10,6 +10,7 @@ import { sparsityEvidence } from '../fit/choose/sparse-or-dense.js';
 import { type FitResult, fit } from '../fit/fit.js';
 import type { Model, PosteriorModel } from '../fit/model.js';
 import { describeSides } from '../fit/sides/side-prior.js';
+import type { RankingResult } from '../metrics/ranking-metrics.js';
 import type { Split } from '../sample/split-types.js';
 import type { Stage } from '../text/stages.js';
 import { type Atlas, atlas } from './atlas.js';
@@ -152,12 +153,12 @@ async function evaluate(
   times: StageTimes,
   about: Omit<Stage, 'stage'>,
 ): Promise<Evaluation> {
-  const { n, depth, draws, drawsGiven, seed, engine } = settings;
+  const { n, depth, draws, drawsGiven, seed, engine, protocol } = settings;
   const fixed =
     model.type === 'ranker' || model.kind !== calibratedModel(settings) || reasonAgainstCalibration(model);
   const calibrate = fixed ? 0 : settings.calibrate;
   return times.stage({ stage: 'evaluate', ...about }, (t) =>
-    evaluateModel(model, parts, { n, depth, draws, calibrate, drawsGiven, seed, engine, ...t }),
+    evaluateModel(model, parts, { n, depth, draws, calibrate, drawsGiven, seed, engine, ...t }, protocol),
   );
 }
 
@@ -183,6 +184,11 @@ async function findings(
   }
 }
 
+/** The users that a leaderboard counts: with the protocol all-items all of them, else those with a history. */
+export function rankingOf(evaluation: Evaluation): RankingResult {
+  return evaluation.task.protocol === 'all-items' ? everyone(evaluation) : evaluation.ranking;
+}
+
 export const PLAIN_ROW = { model: null, also: [], features: null, setting: null, trials: 0, tuned: true };
 
 function modelMethod(
@@ -190,9 +196,9 @@ function modelMethod(
   kind: RankedMethod['kind'],
   model: ModelKind | null,
   features: number,
-  { ranking }: Evaluation,
+  evaluation: Evaluation,
 ): RankedMethod {
-  return { ...PLAIN_ROW, id, kind, model, features, ranking };
+  return { ...PLAIN_ROW, id, kind, model, features, ranking: rankingOf(evaluation) };
 }
 
 function describeFit({ kind, fitted, evaluation }: Judged, sameAs: ModelKind | null): StudyFit {

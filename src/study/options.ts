@@ -3,16 +3,18 @@
 
 import type { SideHyper } from '../engine/engine.js';
 import { PAPER_IS_NOT_CALIBRATED, replicaCount } from '../evaluate/calibrate.js';
+import type { GivenRecommendations } from '../evaluate/make-lists.js';
 import { fitSettings, type WithFeatureCount } from '../fit/options.js';
 import type { SideName } from '../graph/graph.js';
 import { withDefaults } from '../options/check-options.js';
 import { AUTO, type METHODS } from '../options/commands/fit.js';
 import { STUDY } from '../options/commands/study.js';
 import { type OptionsOf, type SettingsOf, value } from '../options/declare.js';
-import { option, optionError } from '../options/error.js';
+import { option, optionError, show } from '../options/error.js';
 import { BASELINES, type BaselineName, MODEL_KINDS, type ModelKind, PAPER_KINDS } from '../options/names.js';
 import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
+import type { Split } from '../sample/split-types.js';
 import type { StudyFinding, StudyOrigin } from './results.js';
 
 export type { ModelKind };
@@ -23,10 +25,20 @@ export interface StudyOptions extends OptionsOf<typeof STUDY>, TaskOptions {
   readonly titles?: StudyTitles | undefined;
   /** The true parameters of a simulated graph, in the order of its vertices: then ceilings are computed. */
   readonly truth?: StudyTruth | undefined;
+  /** Splits to study, one for each run, in place of random ones; the graph is that of all their parts (`wholeGraph`). */
+  readonly splits?: readonly Split[] | undefined;
+  /** Lists made elsewhere, which join the leaderboard. They need `splits` and the protocol all-items. */
+  readonly lists?: readonly StudyLists[] | undefined;
   /** Where the data came from and what runs the study, for the receipt. */
   readonly origin?: StudyOrigin | undefined;
   /** Called with each result as soon as it is there; must return quickly. */
   readonly onFinding?: ((finding: StudyFinding) => void) | undefined;
+}
+
+/** Lists made elsewhere, with a name. */
+export interface StudyLists {
+  readonly name: string;
+  readonly recommendations: GivenRecommendations;
 }
 
 /** Titles of items by id: a Map, or an object that finds them. */
@@ -48,6 +60,8 @@ const PROGRAM_ONLY = {
     'called with each result as soon as it is there',
   ),
   origin: value<StudyOrigin>('object', 'where the data came from, for the receipt'),
+  splits: value<readonly Split[]>('object', 'splits to study, one for each run'),
+  lists: value<readonly StudyLists[]>('object', 'lists made elsewhere, which join the leaderboard'),
   titles: value<StudyTitles>('object', 'titles of the items, for the view of the features'),
   truth: value<StudyTruth>(
     'object',
@@ -120,16 +134,25 @@ function checkCalibration({ draws, model, users, items, drawsGiven }: StudySetti
 /** Checks the options and fills in the defaults. */
 export function studySettings(options: StudyOptions, edges: number): StudySettings {
   const checked = withDefaults({ ...STUDY, ...TASK, ...PROGRAM_ONLY }, options);
-  const { threads, signal, onProgress, titles, truth, origin, onFinding, ...said } = checked;
+  const { threads, signal, onProgress, titles, truth, origin, onFinding, splits, lists, ...said } = checked;
   const settings: StudySettings = {
     ...studyDefaults(edges),
     ...(said as SettingsOf<typeof STUDY> & ReturnType<typeof studyDefaults>),
     features: inOrder([said.features].flat()),
     baselines: typeof said.baselines === 'boolean' ? (said.baselines ? BASELINES : []) : said.baselines,
     learn: [...said.learn],
+    ...(splits && { repeats: splits.length }),
     users: { ...said.users },
     items: { ...said.items },
   };
+  if (lists && lists.length > 0) {
+    if (!splits)
+      throw optionError`${option('lists')} need the split they were made for: give ${option('splits')}`;
+    if (settings.protocol !== 'all-items') {
+      throw optionError`${option('lists')} are lists of all items: they need ${option('protocol')} all-items`;
+    }
+    checkNames(lists, settings);
+  }
   replicaCount(settings.calibrate);
   if (settings.calibrate > 0) checkCalibration(settings);
   // The fit refuses options that it cannot use, before any work.
@@ -137,6 +160,20 @@ export function studySettings(options: StudyOptions, edges: number): StudySettin
     for (const k of numbersOf(settings.features)) fitSettings(fitOptionsOf(settings, kind, k));
   }
   return settings;
+}
+
+/** The names of lists are rows of the leaderboard, so none may be the name of another method. */
+function checkNames(lists: readonly StudyLists[], settings: StudySettings): void {
+  const taken = new Set<string>(['ranking', 'all', ...BASELINES]);
+  for (const { name } of lists) {
+    if (!/^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,39}$/u.test(name)) {
+      throw optionError`${option('lists')}: the name ${show(name)} must have 1 to 40 letters, digits, spaces, dots, underscores or hyphens`;
+    }
+    if (taken.has(name) || modelsOf(settings).some((kind) => name.startsWith(`${kind}-`))) {
+      throw optionError`${option('lists')}: the name ${name} is taken by another method or given twice; choose another`;
+    }
+    taken.add(name);
+  }
 }
 
 /** Each once, numbers first. */

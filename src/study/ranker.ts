@@ -9,7 +9,7 @@ import { createPool, taskModule } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 import type { RankedMethod } from './leaderboard.js';
-import { PLAIN_ROW } from './models.js';
+import { PLAIN_ROW, rankingOf } from './models.js';
 import type { StudySettings } from './options.js';
 import type { FitJob, JudgeJob } from './ranker-tasks.js';
 import type { StudyRanker } from './results.js';
@@ -21,16 +21,19 @@ const AVERAGE = 1;
 const RANKING = taskModule('./ranker-tasks.js', import.meta.url);
 
 /** The settings of a study that its ranker uses. */
-export type RankerSettings = Pick<StudySettings, 'seed' | 'engine' | 'n' | 'depth' | 'drawsGiven'>;
+export type RankerSettings = Pick<
+  StudySettings,
+  'seed' | 'engine' | 'n' | 'depth' | 'drawsGiven' | 'protocol'
+>;
 
 /** Fits and evaluates the ranker; `apart`: in a worker, so that nothing else waits for it. */
 export async function fitRanker(
   parts: Split,
-  { seed, engine, n, depth, drawsGiven }: RankerSettings,
+  { seed, engine, n, depth, drawsGiven, protocol }: RankerSettings,
   times: StageTimes,
   apart: boolean,
 ): Promise<{ readonly row: RankedMethod; readonly described: StudyRanker }> {
-  const settings = { seed, engine, n, depth, drawsGiven };
+  const settings = { seed, engine, n, depth, drawsGiven, protocol };
   const steps = apart ? inWorker(parts, settings) : here(parts, settings);
   try {
     const described = await times.stage({ stage: 'fit', model: 'ranking' }, steps.fit);
@@ -102,10 +105,10 @@ export function fitForRanking(
 export async function judgeRanker(
   model: Ranker,
   parts: Split,
-  settings: RankerSettings,
+  { protocol, ...settings }: RankerSettings,
   task: TaskOptions,
 ): Promise<RankingResult> {
-  return (await evaluateModel(model, parts, { ...settings, draws: 0, ...task })).ranking;
+  return rankingOf(await evaluateModel(model, parts, { ...settings, draws: 0, ...task }, protocol));
 }
 
 export function describeRanker({ model, seconds, engine }: FitResult<Ranker>): StudyRanker {

@@ -82,7 +82,8 @@ export function checkReceipt(document: unknown): CheckedReceipt {
   const { fingerprint, origin } = parsed.data.receipt;
   // From the document itself: a parser drops keys such as __proto__, and none may be dropped silently.
   const { receipt } = document as { receipt: { settings: object; origin: { read: object } } };
-  const checked = checkPart(STUDY, receipt.settings, 'receipt.settings');
+  // Earlier versions ranked the items of the test part.
+  const checked = { protocol: 'split', ...checkPart(STUDY, receipt.settings, 'receipt.settings') };
   for (const { path: place } of listOptions(STUDY)) {
     // Hyperparameters are present if they were given; everything else is always present.
     if (place.length === 1 && valueAt(checked, place) === undefined) {
@@ -94,6 +95,11 @@ export function checkReceipt(document: unknown): CheckedReceipt {
   const { rejects, ...read } = checkPart(READ, receipt.origin.read, 'receipt.origin.read') as OptionsOf<
     typeof READ
   >;
+  if ((document as StudyResults).receipt.origin?.parts) {
+    throw new InputError(
+      'that study was given its split; give the same parts and options again instead of its results',
+    );
+  }
   return {
     results: document as StudyResults,
     settings: checked as unknown as StudySettings,

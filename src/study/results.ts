@@ -1,6 +1,7 @@
 // The results of a study: a plain value that JSON holds without loss. Absent values are null, never undefined or NaN.
 
 import type { EngineReason } from '../engine/select.js';
+import type { GivenLists } from '../evaluate/make-lists.js';
 import {
   drawsOf,
   isIndex,
@@ -13,6 +14,7 @@ import type { FeatureChoice } from '../fit/choose/features.js';
 import type { SidesReport } from '../fit/sides/side-prior.js';
 import type { BySide } from '../graph/graph.js';
 import type { ReadCounts, ReadGuess } from '../ingest/options.js';
+import type { SplitMethod } from '../options/names.js';
 import type { DrawsGiven } from '../predict/draw/draw-plan.js';
 import type { SparsityCheck } from '../sparsity/check.js';
 import type { DegreeFit } from '../sparsity/degree-likelihood.js';
@@ -50,6 +52,8 @@ export interface StudyResults {
   readonly example: { readonly user: string };
   /** Mean and spread over the runs, if there are several. */
   readonly summary: StudySummary;
+  /** Every method but ceilings, best recall first; means over the runs. */
+  readonly leaderboard: readonly LeaderboardEntry[];
 }
 
 /** A result of a study that is under way. */
@@ -110,6 +114,18 @@ export interface StudyOrigin extends ReadGuess {
     readonly system: string;
   };
   readonly threads: number | null;
+  /** The split of the study, if it was given; null: drawn. */
+  readonly parts?: StudyParts | null | undefined;
+}
+
+/** A split that a study was given, and lists made elsewhere, as named on the command line. */
+export interface StudyParts {
+  /** The folder of a split or of folds. */
+  readonly folder?: string | undefined;
+  readonly train?: string | undefined;
+  readonly test?: string | undefined;
+  readonly validation?: string | undefined;
+  readonly lists: readonly { readonly name: string; readonly source: string }[];
 }
 
 /** How long a stage took, and in which run; parallel stages overlap. */
@@ -143,6 +159,7 @@ export interface PartSize {
 
 /** The split of a study. */
 export interface StudySplit {
+  readonly method: SplitMethod;
   readonly seed: number;
   readonly testUsers: number;
   readonly testItems: number;
@@ -163,6 +180,8 @@ export interface StudyRun {
   /** How the counts of a multigraph were fitted, and why; null if there are none. */
   readonly counts: CountChoice | null;
   readonly leaderboard: Leaderboard;
+  /** Notes on the lists made elsewhere. */
+  readonly lists: readonly ({ readonly name: string } & Omit<GivenLists, 'lists'>)[];
   /** The ranker; null if none was requested. */
   readonly ranker: StudyRanker | null;
 }
@@ -250,6 +269,38 @@ export interface Spread {
   readonly mean: number;
   /** Standard deviation over the runs; null for a single one. */
   readonly spread: number | null;
+  /** 95 % interval of the mean over the runs, by Student's t; null for a single one. */
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** A difference with its 95 % interval. */
+export interface EntryDifference {
+  readonly mean: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** One method in the table of all. */
+export interface LeaderboardEntry {
+  readonly name: string;
+  readonly kind: Exclude<LeaderboardRow['kind'], 'ceiling'>;
+  readonly users: number;
+  readonly recall: number;
+  readonly recallCapped: number;
+  readonly ndcg: number;
+  readonly recallUnpopular: number | null;
+  readonly ndcgUnpopular: number | null;
+  readonly hitRate: number;
+  readonly mrr: number;
+  readonly map: number;
+  readonly coverage: number;
+  /** To the next method in the table: over the same users, or over the runs if there are several. Null for the last. */
+  readonly difference: {
+    readonly to: string;
+    readonly recall: EntryDifference;
+    readonly ndcg: EntryDifference;
+  } | null;
 }
 
 /** Figures over all splits of a study. */

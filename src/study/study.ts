@@ -4,12 +4,15 @@
 import { mayUseGpu } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { fitBaselines } from '../evaluate/baselines/run-baselines.js';
+import { rankWithoutHistory } from '../evaluate/evaluate.js';
 import type { RankingOptions } from '../evaluate/evaluate-ranking.js';
+import { rankLists } from '../evaluate/list-ranking.js';
 import { type SplitRankingTask, splitRankingTask } from '../evaluate/split-task.js';
 import { chooseFeatures, type FeatureChoice } from '../fit/choose/features.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
 import { largest } from '../math/select.js';
+import { joinRankings, type RankingResult } from '../metrics/ranking-metrics.js';
 import { AUTO } from '../options/commands/fit.js';
 import { shareThreads, type ThreadShare, withWaitReport } from '../parallel/budget.js';
 import { threadCount } from '../parallel/pool.js';
@@ -38,7 +41,7 @@ import {
   type StudySplit,
 } from './results.js';
 import { StageTimes } from './stage-times.js';
-import { summarizeRuns } from './summary.js';
+import { leaderboardEntries, summarizeRuns } from './summary.js';
 
 /**
  * Runs the study. The same graph and options give the same numbers, on any number of threads; only times differ.
@@ -52,6 +55,7 @@ import { summarizeRuns } from './summary.js';
 export async function study(graph: BipartiteGraph, options: StudyOptions = {}): Promise<StudyResults> {
   const settings = studySettings(options, graph.edges);
   checkTruth(graph, options);
+  if (options.splits?.length === 0) throw new InputError('splits: there are none; give at least one');
   const start = performance.now();
   const times = new StageTimes(options, settings);
   const check = await times.stage({ stage: 'check' }, (task) =>
@@ -60,7 +64,7 @@ export async function study(graph: BipartiteGraph, options: StudyOptions = {}): 
   const checked = jsonCheck(check, graph.multigraph);
   options.onFinding?.({ kind: 'check', check: checked });
   const byEvidence = settings.features.includes(AUTO)
-    ? await featuresByEvidence(graph, settings, times)
+    ? await featuresByEvidence(options.splits?.[0]?.train ?? firstTrain(graph, settings), settings, times)
     : null;
   const counted = { ...settings, features: numbersOf(settings.features, byEvidence?.chosen) };
   const found: FirstRunFindings = { evidence: [], topics: new Map(), atlas: new Map() };
@@ -94,6 +98,7 @@ export async function study(graph: BipartiteGraph, options: StudyOptions = {}): 
     atlas: found.atlas.get(features),
     example: { user: busiestUser(graph) },
     summary: summarizeRuns(runs),
+    leaderboard: leaderboardEntries(runs),
   });
 }
 
@@ -106,14 +111,16 @@ function busiestUser({ users }: BipartiteGraph): string {
 
 /** One choice for all runs, made on the training part of the first: a choice must not see the test part. */
 async function featuresByEvidence(
-  graph: BipartiteGraph,
+  train: BipartiteGraph,
   settings: StudySettings,
   times: StageTimes,
 ): Promise<FeatureChoice> {
-  const { testUsers, testItems, seed } = settings;
-  const { train } = splitGraph(graph, { testUsers, testItems, seed });
   const { features: _, ...options } = fitOptionsOf(settings, mainModel(settings));
   return times.stage({ stage: 'features' }, (t) => chooseFeatures(train, { ...options, ...t }));
+}
+
+function firstTrain(graph: BipartiteGraph, { testUsers, testItems, seed }: StudySettings): BipartiteGraph {
+  return splitGraph(graph, { testUsers, testItems, seed }).train;
 }
 
 async function oneRun(
@@ -124,13 +131,18 @@ async function oneRun(
   times: StageTimes,
   found: FirstRunFindings | undefined,
 ): Promise<StudyRun> {
-  const seed = base.seed + repeat;
-  const settings = { ...base, seed };
-  const { testUsers, testItems, n, depth } = settings;
-  const parts = await times.stage({ stage: 'split' }, async () =>
-    splitGraph(graph, { testUsers, testItems, seed }),
+  const given = options.splits?.[repeat];
+  const seed = given ? base.seed : base.seed + repeat;
+  // Lists made elsewhere end at n, so with all items nDCG does too.
+  const depth = base.protocol === 'all-items' ? base.n : base.depth;
+  const settings = { ...base, seed, depth };
+  const { testUsers, testItems, n, protocol } = settings;
+  const parts = await times.stage(
+    { stage: 'split' },
+    async () => given ?? splitGraph(graph, { testUsers, testItems, seed }),
   );
-  const task = splitRankingTask(parts);
+  const task = splitRankingTask(parts, undefined, undefined, protocol);
+  const withoutHistory = await rankWithoutHistory(task, { n, depth, threads: options.threads });
   const parallel = worksInParallel(parts.train.edges, settings, options);
   // A GPU belongs to one thread, and two fits might not fit in its memory.
   const onGpu = settings.ranker && parallel && (await mayUseGpu(settings.engine));
@@ -154,14 +166,24 @@ async function oneRun(
         return own.within(ofRanker, () => fitRanker(parts, settings, own, parallel && !onGpu));
       },
       (own) =>
-        runBaselines(parts, task, settings, own, parallel ? ofBaselines : undefined).finally(() => {
-          for (const share of ofBaselines) share.end();
-        }),
+        runBaselines(parts, task, withoutHistory, settings, own, parallel ? ofBaselines : undefined).finally(
+          () => {
+            for (const share of ofBaselines) share.end();
+          },
+        ),
     ],
     parallel,
   );
   if (ranked) methods.push(ranked.row);
   methods.push(...baselines.rows);
+  const notes: StudyRun['lists'][number][] = [];
+  for (const { name, recommendations } of options.lists ?? []) {
+    const { ranking, notes: own } = rankLists(recommendations, parts, task, n);
+    const row: RankedMethod = { ...PLAIN_ROW, id: name, kind: 'lists', ranking };
+    methods.push(row);
+    notes.push({ name, ...own });
+    times.found(row);
+  }
   if (options.truth) {
     const { truth } = options;
     const ceilings = await times.stage({ stage: 'ceilings' }, (t) =>
@@ -175,7 +197,7 @@ async function oneRun(
     }
   }
   const leaderboard = await times.stage({ stage: 'compare' }, async () =>
-    buildLeaderboard(methods, seed, baselines.skipped, task.left),
+    buildLeaderboard(methods, seed, { skipped: baselines.skipped, left: task.left, withoutHistory }),
   );
   return {
     repeat,
@@ -183,6 +205,7 @@ async function oneRun(
     fits,
     counts,
     ranker: ranked?.described ?? null,
+    lists: notes,
     leaderboard,
   };
 }
@@ -199,6 +222,7 @@ function worksInParallel(edges: number, { engine }: StudySettings, { threads }: 
 async function runBaselines(
   parts: Split,
   task: SplitRankingTask,
+  withoutHistory: RankingResult | undefined,
   { baselines, n, depth, seed, trials }: StudySettings,
   times: StageTimes,
   shares: readonly ThreadShare[] | undefined,
@@ -209,7 +233,9 @@ async function runBaselines(
     const report = await times.stage({ stage: 'baselines' }, (t: RankingOptions, waited) =>
       fitBaselines(parts, task, { ...how, ...t, shares: shares && withWaitReport(shares, waited) }),
     );
-    const rows = rankedBaselines(report);
+    const rows = rankedBaselines(report).map((row) =>
+      task.protocol === 'all-items' ? { ...row, ranking: joinRankings(row.ranking, withoutHistory) } : row,
+    );
     for (const row of rows) times.found(row);
     return { rows, skipped: report.skipped };
   } catch (error) {
@@ -245,6 +271,7 @@ function describeSplit(parts: Split): StudySplit {
   const unseen = unseenByTraining(parts);
   const drawn = (flags: Uint8Array) => flags.reduce((sum, flag) => sum + flag, 0);
   return {
+    method: parts.method,
     seed: parts.seed,
     testUsers: parts.testUsers,
     testItems: parts.testItems,

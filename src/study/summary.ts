@@ -2,10 +2,18 @@
 
 import { STATISTICS, type Statistic } from '../evaluate/predictive.js';
 import { meanAndSpread } from '../math/moments.js';
-import { LEADERBOARD_METRICS, type LeaderboardMetric, leaderboardFigure, rowIds } from './leaderboard.js';
+import { studentQuantile } from '../math/student.js';
+import {
+  LEADERBOARD_METRICS,
+  type LeaderboardMetric,
+  type LeaderboardRow,
+  leaderboardFigure,
+  rowIds,
+} from './leaderboard.js';
 import {
   checkedFits,
   fitId,
+  type LeaderboardEntry,
   predictionError,
   type Spread,
   type StudyRun,
@@ -46,10 +54,62 @@ export function summarizeRuns(runs: readonly StudyRun[]): StudySummary {
   return { runs: runs.length, ranking, prediction };
 }
 
+/** Every method but ceilings, by mean recall over the runs, each compared with the next. */
+export function leaderboardEntries(runs: readonly StudyRun[]): LeaderboardEntry[] {
+  const [{ leaderboard }] = runs;
+  const rowsOf = (id: string) =>
+    runs.flatMap((run) => run.leaderboard.rows.find((row) => row.id === id) ?? []);
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const entries = leaderboard.rows.flatMap((row) => {
+    if (row.kind === 'ceiling') return [];
+    const rows = rowsOf(row.id);
+    const of = (figure: (one: LeaderboardRow) => number) => mean(rows.map(figure));
+    const unpopular = (metric: 'recall' | 'ndcg') =>
+      rows.every((one) => one.unpopular) ? of((one) => one.unpopular![metric].mean) : null;
+    return [
+      {
+        ...{ name: row.id, kind: row.kind },
+        users: rows.reduce((sum, one) => sum + one.all.users, 0),
+        recall: of((one) => one.all.recall.mean),
+        recallCapped: of((one) => one.all.recallCapped.mean),
+        ndcg: of((one) => one.all.ndcg.mean),
+        recallUnpopular: unpopular('recall'),
+        ndcgUnpopular: unpopular('ndcg'),
+        hitRate: of((one) => one.all.hitRate.mean),
+        mrr: of((one) => one.all.mrr.mean),
+        map: of((one) => one.all.map.mean),
+        coverage: of((one) => one.all.coverage),
+      },
+    ];
+  });
+  entries.sort((a, b) => b.recall - a.recall);
+  return entries.map((entry, at) => {
+    const next = entries[at + 1];
+    if (!next) return { ...entry, difference: null };
+    const difference = (metric: 'recall' | 'ndcg') => {
+      if (runs.length > 1) {
+        const [own, other] = [rowsOf(entry.name), rowsOf(next.name)];
+        const spread = spreadOf(
+          own.map((row, run) => row.all[metric].mean - (other[run]?.all[metric].mean ?? 0)),
+        )!;
+        return { mean: spread.mean, low: spread.low ?? spread.mean, high: spread.high ?? spread.mean };
+      }
+      const found = leaderboard.neighbours.find((c) => c.metric === metric && c.row === entry.name)!;
+      return { mean: found.difference, low: found.low, high: found.high };
+    };
+    return {
+      ...entry,
+      difference: { to: next.name, recall: difference('recall'), ndcg: difference('ndcg') },
+    };
+  });
+}
+
 /** Over the runs that have the figure; undefined if none has. */
 function spreadOf(values: readonly (number | undefined)[]): Spread | undefined {
   const present = values.filter((value) => value !== undefined);
   if (present.length === 0) return undefined;
   const { mean, spread } = meanAndSpread(present);
-  return { mean, spread: present.length > 1 ? spread : null };
+  if (present.length === 1) return { mean, spread: null, low: null, high: null };
+  const half = (studentQuantile(0.05, present.length - 1) * spread) / Math.sqrt(present.length);
+  return { mean, spread, low: mean - half, high: mean + half };
 }

@@ -36,6 +36,7 @@ export function statisticPhrase(statistic: StatisticName, { users, items }: Side
 /** Metrics of a ranking; those ending in Unpopular leave popular items out. */
 export type MetricName =
   | 'recall'
+  | 'recallCapped'
   | 'ndcg'
   | 'hitRate'
   | 'mrr'
@@ -46,6 +47,7 @@ export type MetricName =
 
 const METRICS: Readonly<Record<MetricName, { readonly title: string; readonly at: 'n' | 'depth' | null }>> = {
   recall: { title: 'recall', at: 'n' },
+  recallCapped: { title: 'capped recall', at: 'n' },
   ndcg: { title: 'nDCG', at: 'depth' },
   hitRate: { title: 'hit rate', at: 'n' },
   mrr: { title: 'MRR', at: null },

@@ -13,6 +13,7 @@ export interface BruteTask {
 export interface BruteMetrics {
   readonly rows: number[];
   readonly recall: number[];
+  readonly recallCapped: number[];
   readonly ndcg: number[];
   readonly hitRate: number[];
   readonly mrr: number[];
@@ -32,10 +33,15 @@ export function ranking(task: BruteTask, row: number): number[] {
 }
 
 export function bruteForce(task: BruteTask, n: number, depth: number): BruteMetrics {
-  const result = { rows: [], recall: [], ndcg: [], hitRate: [], mrr: [], map: [] } as Record<
-    string,
-    number[]
-  >;
+  const result = {
+    rows: [],
+    recall: [],
+    recallCapped: [],
+    ndcg: [],
+    hitRate: [],
+    mrr: [],
+    map: [],
+  } as Record<string, number[]>;
   const shown = new Set<number>();
   for (let row = 0; row < task.rows; row++) {
     const relevant = new Set(listOf(task.relevant, row));
@@ -57,7 +63,8 @@ export function bruteForce(task: BruteTask, n: number, depth: number): BruteMetr
     for (let i = 0; i < Math.min(depth, relevant.size); i++) ideal += 1 / Math.log2(i + 2);
     const early = order.slice(0, n).filter((item) => relevant.has(item)).length;
     result.rows!.push(row);
-    result.recall!.push(early / Math.min(n, relevant.size));
+    result.recall!.push(early / relevant.size);
+    result.recallCapped!.push(early / Math.min(n, relevant.size));
     result.ndcg!.push(dcg / ideal);
     result.hitRate!.push(early > 0 ? 1 : 0);
     result.mrr!.push(first);

@@ -1,5 +1,6 @@
 // graphex evaluate as people run it, on a split and a model in a scratch folder.
 
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { fit } from '../../src/fit/fit.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
 import { saveModel } from '../../src/store/model-file.js';
-import { saveSplit } from '../../src/store/split-folder.js';
+import { loadSplit, saveSplit } from '../../src/store/split-folder.js';
 import { graphex as command } from '../cli/run.js';
 
 let folder: string;
@@ -79,8 +80,58 @@ test('--against compares two models on the same users, and refuses what cannot b
   const refused = await run(model, parts, '--against', elsewhere);
   expect(refused.status).toBe(2);
   expect(refused.err).toContain('the two models know different items');
-  const tables = await run(model, parts, '--against', other, '--metrics', 'recall');
-  expect([tables.status, tables.err]).toEqual([2, expect.stringContaining('--against compares two models')]);
+});
+
+test('--against takes several rivals, models and tables of lists, and says how they compare', async () => {
+  const other = join(folder, 'rival.model');
+  expect((await graphex('fit', parts, '--method', 'popularity', '-o', other)).status).toBe(0);
+  const { rivals } = JSON.parse(
+    (await run(model, parts, '--draws', '0', '--against', other, '--against', model, '--json', '--quiet'))
+      .out,
+  );
+  expect(rivals.map((rival: { model: string }) => rival.model)).toEqual([other, model]);
+  expect(rivals[1].difference.recall.difference).toBe(0);
+
+  const { train, test } = await loadSplit(parts);
+  const lists = join(folder, 'lists.csv');
+  const rows = Array.from(
+    { length: test.users.count },
+    (_, u) => `${test.users.ids.at(u)},${train.items.ids.at(0)},1`,
+  );
+  writeFileSync(lists, `user,item,rank\n${rows.join('\n')}\n`);
+  const both = JSON.parse(
+    (
+      await run(
+        model,
+        parts,
+        '--against',
+        other,
+        '--against',
+        lists,
+        '--metrics',
+        'recall',
+        '--json',
+        '--quiet',
+      )
+    ).out,
+  );
+  expect(both.protocol).toBe('all-items');
+  expect(both.leaderboard.map((row: { name: string }) => row.name)).toEqual([
+    'popularity',
+    other,
+    lists,
+    'model',
+  ]);
+  expect(both.comparisons.map((row: { name: string }) => row.name)).toEqual(['popularity', other, lists]);
+  // Popularity as a model and the same list for everyone agree for every user.
+  expect(both.leaderboard[1].metrics).toEqual(both.leaderboard[0].metrics);
+  const { all, withHistory, withoutHistory } = both.recommendation;
+  expect(all.users).toBe(withHistory.users + (withoutHistory?.users ?? 0));
+  const twice = await run(model, parts, '--against', lists, '--against', lists);
+  expect([twice.status, twice.err]).toEqual([2, expect.stringContaining('is given twice')]);
+  writeFileSync(lists, 'user,item,rank\nnobody,nothing,1\n');
+  const strangers = await run(model, parts, '--against', lists);
+  expect([strangers.status, strangers.err]).toEqual([2, expect.stringContaining('none of the 1 users')]);
 });
 
 test('says how the model stands beside popularity, judged on the same users, and what to recommend with', async () => {

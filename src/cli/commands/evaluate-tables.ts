@@ -1,48 +1,68 @@
 // graphex evaluate --train A --test B: evaluates a model or lists made elsewhere on any pair of tables.
 
 import { InputError } from '../../errors.js';
-import { evaluateTables, type TablesEvaluation } from '../../evaluate/evaluate-tables.js';
-import type { GivenRecommendations } from '../../evaluate/make-lists.js';
+import { evaluateTables, type Rival, type TablesEvaluation } from '../../evaluate/evaluate-tables.js';
 import type { SplitTables } from '../../evaluate/table-task.js';
-import { NoColumnError } from '../../ingest/intake/columns.js';
-import { parseNumber, type ValueColumn } from '../../ingest/intake/value-column.js';
 import type { ReadOptions } from '../../ingest/options.js';
-import { readWithValues } from '../../ingest/read.js';
 import { isUserMetric } from '../../metrics/definitions.js';
 import type { ListMetricName } from '../../metrics/list-metrics.js';
 import type { Protocol } from '../../options/names.js';
-import { tableEvaluationText } from '../../report/terminal/evaluate-tables.js';
+import { groupsJson, tableEvaluationText } from '../../report/terminal/evaluate-tables.js';
 import { tableEvaluationDefinition, tableEvaluationWords } from '../../report/words/table-evaluation.js';
+import { isModelFolder } from '../../shard/model-folder.js';
 import { loadModel } from '../../store/model-file.js';
+import { isModelFile } from '../../store/signature.js';
 import { loadSplit } from '../../store/split-folder.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import type { CommandContext, CommandOutput } from '../command.js';
 import { readData } from '../read-data.js';
+import { type ListColumns, readLists } from '../read-lists.js';
 
 /** Options that describe a split made elsewhere. */
-export interface TableFlags {
+export interface TableFlags extends ListColumns {
   readonly train?: string | undefined;
   readonly test?: string | undefined;
   readonly validation?: string | undefined;
   readonly recommendations?: string | undefined;
-  readonly rank?: string | number | undefined;
-  readonly score?: string | number | undefined;
   readonly protocol?: Protocol | undefined;
   readonly metrics?: readonly ListMetricName[] | undefined;
-  /** Options that only a (p,q) split takes. */
-  readonly against?: string | undefined;
+  /** Models and tables of lists to compare with. */
+  readonly against?: readonly string[] | undefined;
 }
 
 /** Whether every item is ranked: with --protocol all-items, and for tables, lists and metrics unless the protocol is split. */
-export function ranksAllItems(flags: TableFlags): boolean {
+export async function ranksAllItems(flags: TableFlags): Promise<boolean> {
   const { protocol, train, test, validation, recommendations, metrics } = flags;
-  const given = Object.entries({ train, test, validation, recommendations, metrics }).find(
+  let against: string | undefined;
+  for (const path of flags.against ?? []) if (!(await isModel(path))) against ??= path;
+  const given = Object.entries({ train, test, validation, recommendations, metrics, against }).find(
     ([, value]) => value !== undefined,
   );
   if (protocol === 'split' && given) {
     throw new InputError(`--${given[0]} needs --protocol all-items; leave one of the two out`);
   }
   return protocol === 'all-items' || given !== undefined;
+}
+
+/** Whether a rival is a model; otherwise it is a table of lists. */
+async function isModel(path: string): Promise<boolean> {
+  return (await isModelFile(path)) || (await isModelFolder(path));
+}
+
+/** The rivals of --against, each with its path as name. */
+async function readRivals(flags: TableFlags, reading: ReadOptions): Promise<Rival[]> {
+  const rivals: Rival[] = [];
+  for (const name of flags.against ?? []) {
+    if (rivals.some((rival) => rival.name === name)) {
+      throw new InputError(`--against ${name} is given twice; give each rival once`);
+    }
+    rivals.push(
+      (await isModel(name))
+        ? { name, model: await loadModel(name) }
+        : { name, recommendations: (await readLists(name, reading, flags)).given },
+    );
+  }
+  return rivals;
 }
 
 export async function runEvaluateTables(
@@ -53,21 +73,22 @@ export async function runEvaluateTables(
   context: CommandContext,
 ): Promise<CommandOutput> {
   const { seed, threads, signal, onProgress, warn } = context;
-  if (flags.against !== undefined) {
-    throw new InputError(
-      '--against compares two models under --protocol split: leave --train, --test, --recommendations, --metrics and --protocol all-items out',
-    );
-  }
   const reading = { ...reader, threads, signal, onProgress };
   const { modelFile, folder } = whichInputs(positional, flags);
   const parts =
     folder === undefined ? await readTables(flags, reader, context) : await loadSplit(folder, reading);
   const names = parts.train.names ?? USERS_AND_ITEMS;
   const model = modelFile === undefined ? undefined : await loadModel(modelFile);
-  const lists = flags.recommendations === undefined ? undefined : await readLists(flags, reading);
+  const source = flags.recommendations;
+  const lists = source === undefined ? undefined : await readLists(source, reading, flags);
+  const rivals = await readRivals(flags, reading);
+  if (rivals.length > 0 && !model && !lists) {
+    throw new InputError('--against needs a model or --recommendations to compare: give one of them');
+  }
   const found = await evaluateTables(parts, {
     model,
     recommendations: lists?.given,
+    rivals,
     metrics: flags.metrics,
     n,
     seed,
@@ -77,6 +98,9 @@ export async function runEvaluateTables(
   });
   if (found.fittedToTrain === false) {
     warn(`${modelFile} was not fitted to exactly this training part; the figures may mean little`);
+  }
+  for (const name of found.rivalsOfOtherData) {
+    warn(`${name} was not fitted to exactly this training part; the figures may mean little`);
   }
   const words = tableEvaluationWords(found, names, lists?.duplicates);
   return {
@@ -132,42 +156,6 @@ export async function readTables(
   };
 }
 
-/** Reads lists by rank or by score, whichever column is named or found; otherwise rows are in order. */
-async function readLists(
-  { recommendations: source, rank, score }: TableFlags,
-  reading: ReadOptions,
-): Promise<{ readonly given: GivenRecommendations; readonly duplicates: number }> {
-  if (rank !== undefined && score !== undefined) {
-    throw new InputError('--rank and --score are both given; give the one by which lists are ordered');
-  }
-  // Column numbers of the parts do not apply to this file; column names may.
-  const named = (column: string | number | undefined) =>
-    typeof column === 'string' && !/^\d+$/.test(column) ? column : undefined;
-  const { threads, signal, onProgress } = reading;
-  const options = { users: named(reading.users), items: named(reading.items), threads, signal, onProgress };
-  const column = (role: 'rank' | 'score', at: string | number | undefined): ValueColumn => ({
-    column: at,
-    role,
-    parse: parseNumber(role),
-    keep: role === 'rank' ? 'least' : 'largest',
-  });
-  const tries: readonly ValueColumn[] =
-    rank !== undefined
-      ? [column('rank', rank)]
-      : score !== undefined
-        ? [column('score', score)]
-        : [column('rank', 'rank'), column('score', 'score'), column('rank', undefined)];
-  for (const [at, value] of tries.entries()) {
-    try {
-      const { graph, values, read } = await readWithValues(source!, options, value);
-      return { given: { graph, values, first: value.keep }, duplicates: read.merged };
-    } catch (error) {
-      if (!(error instanceof NoColumnError) || at === tries.length - 1) throw error;
-    }
-  }
-  throw new Error('no way of reading the lists returned or threw');
-}
-
 /** The document of --json. `metrics` are those of the last row: the lists made elsewhere, or the model. */
 function partsJson(found: TablesEvaluation): object {
   const byName = (
@@ -184,19 +172,22 @@ function partsJson(found: TablesEvaluation): object {
           ),
         ]),
     );
-  const rows = found.leaderboard.map(({ source, missing, scores }) => ({
+  const rows = found.leaderboard.map(({ source, name, missing, scores }) => ({
     source,
+    name,
     missing,
     metrics: byName(scores, 'mean'),
     standardError: byName(scores, 'standardError'),
   }));
   const last = rows[rows.length - 1];
+  const [own] = found.leaderboard.slice(-1);
   return {
     n: found.n,
     users: found.users,
     candidates: found.candidates,
     missing: last.missing,
     metrics: last.metrics,
+    recommendation: groupsJson(found, own),
     leaderboard: rows,
     comparisons: found.comparisons,
     comparisonsOfListed: found.comparisonsOfListed,

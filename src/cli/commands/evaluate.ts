@@ -52,7 +52,7 @@ export function register(program: Command): void {
     .argument('[dir]', 'the folder written by `graphex split`; not with --train and --test');
   addOptions(command, [
     'graphex split ratings.csv -o split && graphex fit split -o my.model && graphex evaluate my.model split',
-    'graphex evaluate ranker.model split --against my.model',
+    'graphex evaluate ranker.model split --against my.model --against lists.csv',
     'graphex evaluate --train train.csv --test test.csv --recommendations lists.csv -n 5,10,20',
   ]);
   command.action((modelFile: string | undefined, folder: string | undefined) =>
@@ -60,7 +60,7 @@ export function register(program: Command): void {
       const { own, options: declared, read } = COMMANDS.evaluate;
       const flags = typedOptions(command, own);
       const { n, ...judging } = typedOptions(command, declared);
-      if (ranksAllItems(flags)) {
+      if (await ranksAllItems(flags)) {
         const positional = [modelFile, folder].filter((given) => given !== undefined);
         return runEvaluateTables(positional, flags, n, typedOptions(command, read), context);
       }
@@ -80,21 +80,20 @@ export function register(program: Command): void {
       const asked = { ...judging, n: lengths[0], ...task };
       const { seed } = context;
       const inTurn = opened.byShard !== undefined || (await isPartitionedSplit(folder));
-      const { against: otherFile } = flags;
-      if (inTurn && otherFile !== undefined) {
+      const { against: files = [] } = flags;
+      if (inTurn && files.length > 0) {
         throw new InputError(
           '--against needs each model in one file and the split in one piece; merge the model, and split the data in one piece',
         );
       }
-      const other = otherFile === undefined ? undefined : await loadModel(otherFile);
-      const { result, popularity, attributes, against, otherFittedToTrain } = inTurn
+      const others: Model[] = [];
+      for (const file of files) others.push(await loadModel(file));
+      const { result, popularity, attributes, rivals } = inTurn
         ? await evaluateByShard(opened, folder, { ...asked, seed })
-        : await evaluateWhole(model, other, folder, { ...asked, seed });
-      for (const [file, fitted] of [
-        [modelFile, result.fittedToTrain],
-        [otherFile, otherFittedToTrain ?? true],
-      ]) {
-        if (fitted) continue;
+        : await evaluateWhole(model, others, folder, { ...asked, seed });
+      const fits = [result.fittedToTrain, ...rivals.map(({ fittedToTrain }) => fittedToTrain)];
+      for (const [at, file] of [modelFile, ...files].entries()) {
+        if (fits[at]) continue;
         warn(`${file} was not fitted to exactly the training part of ${folder}; the figures may mean little`);
       }
       return {
@@ -107,14 +106,17 @@ export function register(program: Command): void {
           protocol: 'split',
           ...evaluationJson(result, popularity),
           ...(attributes && { attributes: attributesJson(attributes) }),
-          against: against ? { model: otherFile, ...comparisonJson(against) } : null,
+          against: rivals.length > 0 ? rivalJson(files[0], rivals[0]) : null,
+          rivals: rivals.map((rival, at) => rivalJson(files[at], rival)),
         },
         text: evaluationText(`${modelFile} (${modelTitle(model)}) on ${folder}`, result, model.multigraph, [
           ...(popularity ? [wrap(popularityWords(popularity, result.ranking.n, result.names))] : []),
           ...(attributes
             ? attributeWords(attributes, result.ranking.n, result.names).map((one) => wrap(one))
             : []),
-          ...(against ? [wrap(againstWords(otherFile!, against, result.ranking.n, result.names))] : []),
+          ...rivals.map(({ comparison }, at) =>
+            wrap(againstWords(files[at], comparison, result.ranking.n, result.names)),
+          ),
           ...(model.type === 'posterior' ? rankingAdvice(folder) : []),
         ]),
       };
@@ -127,29 +129,42 @@ interface Judged {
   readonly popularity: RankingComparison | undefined;
   /** On items without edges: compared with baselines by attributes. */
   readonly attributes?: AttributeComparisons | undefined;
-  /** Compared with the model of --against. */
-  readonly against?: RankingComparison;
-  readonly otherFittedToTrain?: boolean;
+  /** Compared with the models of --against, in their order. */
+  readonly rivals: readonly ComparedRival[];
 }
+
+interface ComparedRival {
+  readonly comparison: RankingComparison;
+  readonly fittedToTrain: boolean;
+}
+
+const rivalJson = (model: string, { comparison }: ComparedRival) => ({
+  model,
+  ...comparisonJson(comparison),
+});
 
 async function evaluateWhole(
   model: Model,
-  other: Model | undefined,
+  others: readonly Model[],
   folder: string,
   asked: EvaluateOptions & { readonly seed: number },
 ): Promise<Judged> {
   const { seed, threads, signal, onProgress } = asked;
   const split = await loadSplit(folder, { threads, signal, onProgress });
-  if (other) checkComparable(model, other, split);
+  for (const other of others) checkComparable(model, other, split);
   const result = await evaluateModel(model, split, asked);
+  const rivals: ComparedRival[] = [];
+  for (const other of others) {
+    rivals.push({
+      comparison: await againstModel(other, split, result, asked),
+      fittedToTrain: other.provenance.fingerprint === fingerprint(split.train),
+    });
+  }
   return {
     result,
     popularity: await againstPopularity(model, result, { seed, threads, signal, onProgress }),
     attributes: await againstAttributes(model, result, { seed, threads, signal, onProgress }),
-    ...(other && {
-      against: await againstModel(other, split, result, asked),
-      otherFittedToTrain: other.provenance.fingerprint === fingerprint(split.train),
-    }),
+    rivals,
   };
 }
 
@@ -177,7 +192,7 @@ async function evaluateByShard(opened: OpenedModel, folder: string, asked: Evalu
     : whole();
   const frame = parts ? frameOfPartition(parts) : frameOfSplit(split!);
   const { popularity, ...result } = await evaluateShards(opened.head, frame, pieces, asked);
-  return { result, popularity };
+  return { result, popularity, rivals: [] };
 }
 
 function modelTitle(model: Model): string {

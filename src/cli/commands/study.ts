@@ -40,6 +40,7 @@ import { checkOutputs } from '../outputs.js';
 import { findSource, seenFrom } from '../paths.js';
 import { type DataArgument, dataArgument, readData } from '../read-data.js';
 import { readReceipt } from '../receipt.js';
+import { type GivenParts, type GivenSplit, givenSplit } from '../study-parts.js';
 
 export function register(program: Command): void {
   const command = program
@@ -47,10 +48,12 @@ export function register(program: Command): void {
     .description(
       'The whole study in one command: check, split, auto, sparse and dense fits, predictive checks, recommendation, baselines; a report that explains itself.',
     )
-    .argument('[data...]', DATA_HELP);
+    .argument('[data...]', `${DATA_HELP}; or the folder of a split or of folds`);
   addOptions(command, [
     'graphex study @sotu -o report',
     'graphex study ratings.csv --users user_id --items movie_id --titles movies.csv -k 10,30,60 -o report',
+    'graphex study --train train.csv --test test.csv --lists mine=lists.csv -o report',
+    'graphex study split/ --lists mine=lists.csv -o report',
     'graphex study --from report/results.json -o again',
   ]);
   command.action((given: string[]) => runCommand(command, (context) => run(command, given, context)));
@@ -69,6 +72,8 @@ interface Plan {
   readonly titles: string | undefined;
   readonly options: StudyOptions;
   readonly before: CheckedReceipt | undefined;
+  /** A split that was given, in place of random ones. */
+  readonly parts?: GivenSplit | undefined;
 }
 
 async function run(
@@ -82,14 +87,18 @@ async function run(
     from,
     open,
     titles: names,
+    ...split
   } = typedOptions(command, COMMANDS.study.own);
+  if (from !== undefined && Object.keys(split).length > 0) {
+    throw optionError`${option(Object.keys(split)[0])} cannot be given with ${option('from')}: ${from} says all options`;
+  }
   const plan = from
     ? await planFromReceipt(command, typed, await readReceipt(from), from)
-    : await planFromOptions(command, typed, names);
+    : await planFromOptions(command, typed, names, split, context);
   await checkOutputs({
     files: [plan.read.rejects],
     folder: { path: folder, names: ['report.html', 'results.json', 'figures/', ...FIGURES] },
-    inputs: [...plan.data.sources, plan.titles, from],
+    inputs: [...(plan.parts?.inputs ?? plan.data.sources), plan.titles, from],
     force,
   });
   const { signal, threads, onProgress } = context;
@@ -136,8 +145,14 @@ async function run(
       system: `${type()} ${release()} ${arch()}`,
     },
     threads: threads ?? null,
+    ...(plan.parts && { parts: plan.parts.named }),
   };
-  const results = await study(graph, { ...plan.options, ...task, titles, truth, origin, onFinding });
+  const { splits, lists } = plan.parts ?? {};
+  const results = await study(graph, {
+    ...plan.options,
+    ...task,
+    ...{ titles, truth, origin, onFinding, splits, lists },
+  });
   const differences = plan.before ? compareStudies(plan.before.results, results) : undefined;
   await pause(signal);
   onProgress({ stage: 'writing', done: 0 });
@@ -166,17 +181,32 @@ async function planFromOptions(
   command: Command,
   typed: readonly string[],
   titles: string | undefined,
+  split: GivenParts,
+  context: CommandContext,
 ): Promise<Plan> {
+  const read = typedOptions(command, READ);
+  const options = typedOptions(command, STUDY);
+  const parts = await givenSplit(typed, split, { read, options }, context);
+  if (parts) {
+    return {
+      data: parts.data,
+      read,
+      titles,
+      options: { ...options, protocol: parts.protocol },
+      before: undefined,
+      parts,
+    };
+  }
   if (typed.length === 0) {
     throw new InputError(
-      'study: DATA is missing; name a file or a built-in set such as @sotu, or use --from',
+      'study: DATA is missing; name a file, a split folder or a built-in set such as @sotu, or use --train and --test, or --from',
     );
   }
   return {
     data: await dataArgument(typed),
-    read: typedOptions(command, READ),
+    read,
     titles,
-    options: typedOptions(command, STUDY),
+    options,
     before: undefined,
   };
 }
@@ -228,6 +258,10 @@ async function readStudied(
   context: CommandContext,
   accept: (result: Pick<ReadResult, 'graph'>) => void,
 ): Promise<{ readonly result: ReadResult; readonly truth: StudyTruth | undefined }> {
+  if (plan.parts) {
+    accept(plan.parts.result);
+    return { result: plan.parts.result, truth: undefined };
+  }
   const name = plan.data.title as PaperSet;
   const parameters = isPlain(plan.read) ? PAPER_SETS[name] : undefined;
   if (!parameters) {

@@ -1,9 +1,8 @@
 // Runs the baselines on a split: each is tuned on held-back training users, fitted to all of them, and evaluated like a model.
 
-import { InputError } from '../../errors.js';
 import { toShared } from '../../graph/transfer.js';
 import { transposeLists } from '../../math/csr.js';
-import { holdBack } from '../../metrics/held-back.js';
+import { holdBack, shownItems } from '../../metrics/held-back.js';
 import { shareThreads, type ThreadShare } from '../../parallel/budget.js';
 import { createPool, taskModule, threadCount } from '../../parallel/pool.js';
 import type { Split } from '../../sample/split-types.js';
@@ -49,14 +48,11 @@ export async function fitBaselines(
   task: SplitRankingTask,
   options: BaselineOptions = {},
 ): Promise<BaselineReport> {
-  if (split.method !== 'pq') {
-    throw new InputError(
-      `baselines need a split by pq, this one is by ${split.method}: they are tuned on users held back as a whole`,
-    );
-  }
   const seed = options.seed ?? 1;
   const data = baselineData(split, task);
-  const validation = holdBack(data, { seed }, 'turn the baselines off');
+  // Without random draws of items, items are drawn for the users held back from training.
+  const shown = split.method === 'pq' ? data.shown : shownItems(data.shown.length, seed);
+  const validation = holdBack({ ...data, shown }, { seed }, 'turn the baselines off');
   const names = options.baselines ?? BASELINES;
   const edges = data.users.values.length;
   const concurrent = edges <= MOST_CONCURRENT_EDGES ? names.length : 1;

@@ -1,6 +1,6 @@
 // Options of `graphex evaluate`, and of the functions that rank, draw and evaluate.
 
-import { column, flag, input, list, listOrOne, oneOf, whole } from '../declare.js';
+import { column, flag, input, list, listOrOne, oneOf, repeated, whole } from '../declare.js';
 import { DRAWS_GIVEN, ENGINE_NAMES, LIST_METRICS, PROTOCOLS, SIZE_MODES } from '../names.js';
 import { SEED } from '../shared.js';
 
@@ -126,10 +126,11 @@ export const EVALUATE_COMMAND = {
     meaning: 'all-items: metrics to print',
     details: `Any of ${LIST_METRICS.join(',')}.`,
   }),
-  against: input({
-    argument: 'model',
+  against: repeated(input({ meaning: 'a rival' }), {
+    argument: 'file',
     common: true,
-    meaning: 'second model to compare with, on the same users',
-    details: 'Both must be fitted to the same training part. The difference has an interval.',
+    meaning: 'model or table of lists to compare with, on the same users; may be repeated',
+    details:
+      'Models must be fitted to the same training part. Tables of lists imply the protocol all-items. Each difference has an interval.',
   }),
 };

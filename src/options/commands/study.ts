@@ -1,9 +1,20 @@
 // Options of `graphex study` and of `study`: its own and those of its steps.
 
-import { flag, inGroup, input, listOrAll, listOrOne, oneOf, output, whole } from '../declare.js';
-import { BASELINES, MODEL_KINDS } from '../names.js';
+import {
+  flag,
+  inGroup,
+  input,
+  listOrAll,
+  listOrOne,
+  oneOf,
+  output,
+  repeated,
+  text,
+  whole,
+} from '../declare.js';
+import { BASELINES, MODEL_KINDS, PROTOCOLS } from '../names.js';
 import { BASELINE_TRIALS, FORCE, SEED } from '../shared.js';
-import { EVALUATION } from './evaluate.js';
+import { EVALUATION, SPLIT_TABLES } from './evaluate.js';
 import { AUTO, BOUND, FEATURES, METHODS, ONE_FEATURES } from './fit.js';
 import { ITEM_TITLES } from './similar.js';
 import { SPLIT } from './split.js';
@@ -39,6 +50,14 @@ export const STUDY = {
   ...inGroup('Split', { testUsers: SPLIT.testUsers, testItems: SPLIT.testItems }),
   ...inGroup('Evaluation', {
     ...EVALUATION,
+    protocol: oneOf(PROTOCOLS, {
+      default: 'split',
+      otherwise: 'split; all-items with tables and lists',
+      common: true,
+      meaning: 'what is ranked: split or all-items',
+      details:
+        'split: the items of the test part, for users with a history. all-items: every item that the user does not have, and nDCG within the list.',
+    }),
     baselines: listOrAll(oneOf(BASELINES, { meaning: 'a baseline' }), {
       default: BASELINES,
       otherwise: 'all',
@@ -75,6 +94,16 @@ export const STUDY_COMMAND = {
   from: input({
     common: true,
     meaning: 'results.json of a study to repeat',
+  }),
+  ...inGroup('Split', SPLIT_TABLES),
+  ...inGroup('Evaluation', {
+    lists: repeated(text({ meaning: 'a name and a table' }), {
+      argument: 'name=file',
+      common: true,
+      meaning: 'lists made elsewhere, to compare with; may be repeated',
+      details:
+        'A table of users, items and ranks or scores. It needs a split that is given: two tables, or a split folder.',
+    }),
   }),
   ...inGroup('Study', ITEM_TITLES),
   open: flag({ default: false, common: true, meaning: 'open the report when it is written' }),

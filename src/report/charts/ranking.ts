@@ -136,5 +136,6 @@ function point(row: LeaderboardRow, who: string, metric: string, { mean, standar
 
 function inkOf({ kind, model }: LeaderboardRow): string {
   if (model) return INK[model].light;
+  if (kind === 'lists') return INK.text.light;
   return kind === 'ranker' ? INK.ranking.light : INK.muted.light;
 }

@@ -196,7 +196,12 @@ look like the data.`,
     {
       id: 'recall',
       name: `recall@${n}`,
-      meaning: `The share of the test ${items.many} of ${article(users.one)} that are among the first ${n}. If there are more than ${n} of them, the hits are divided by ${n}. Averaged over ${users.many}.`,
+      meaning: `The share of the test ${items.many} of ${article(users.one)} that are among the first ${n}. Averaged over ${users.many}.`,
+    },
+    {
+      id: 'recall-capped',
+      name: `capped recall@${n}`,
+      meaning: `The same, but divided by ${n} if ${article(users.one)} has more than ${n} test ${items.many}. The paper calls this recall.`,
     },
     {
       id: 'ndcg',

@@ -2,6 +2,7 @@
 
 import { drawsOf, isIndex, observedOf, type Statistic } from '../../evaluate/predictive.js';
 import {
+  type Comparison,
   LEADERBOARD_METRICS,
   type Leaderboard,
   type LeaderboardMetric,
@@ -18,13 +19,15 @@ import {
 } from '../../study/results.js';
 import { shownStatistics } from '../../study/verdict.js';
 import { metricLabel, metricTitle, statisticLabel } from '../../text/figures.js';
-import { fixed, grouped, percent, short } from '../../text/numbers.js';
+import { fixed, grouped, percent, short, signedFixed } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { chosenFits, type PredictionPictures, type StudyPicture } from '../charts/study.js';
 import { methodTitle, shortName, skippedWords } from '../words/methods.js';
 import { statisticValue } from '../words/prediction.js';
+import { leftWords } from '../words/ranking.js';
 import type { StudyVerdict } from '../words/study.js';
+import { listNotes, missingNotes } from '../words/table-evaluation.js';
 import { type Content, fold, type Html, html } from './html.js';
 import { term } from './page.js';
 import { picture, table } from './sections.js';
@@ -158,7 +161,7 @@ export function rankingSection(results: StudyResults, verdict: StudyVerdict, ran
   const { names } = results.check;
   return [
     html`<p>The ${term('candidates', 'task')}: ${many(candidates, names.items)} are ranked for each of ${grouped(users)}
-held-out ${names.users.many}; their own should come first. All methods see the same edges of the same ${names.users.many}.
+test ${names.users.many}${results.receipt.settings.protocol === 'all-items' ? `, except the ${names.items.many} that they have` : ''}; their own test ${names.items.many} should come first. All methods see the same edges of the same ${names.users.many}.
 ${term('baseline', 'Baselines')} are tuned on held-back training ${names.users.many}, and nothing was chosen by the test
 part.</p>`,
     verdictList(verdict),
@@ -169,15 +172,48 @@ ${term('error', 'standard error')}. To compare two methods, use the ${term('pair
     ),
     leaderboardTable(leaderboard, rows, names),
     fold('Differences from the best, with paired intervals', pairedTable(leaderboard, rows, names)),
-    fold('More figures: hit rate, MRR, MAP, coverage', moreTable(leaderboard, rows, names)),
+    fold('Differences between neighbours in the table', neighboursTable(leaderboard, names)),
+    fold('More figures: capped recall, hit rate, MRR, MAP, coverage', moreTable(leaderboard, rows, names)),
     rows.some((row) => row.kind === 'baseline')
       ? fold('How the baselines were tuned', tuningTable(leaderboard, rows, names))
       : undefined,
     leaderboard.skipped.map((skipped) => html`<p>${skippedWords(skipped, leaderboard)}</p>`),
     ceiling ? ceilingTable(leaderboard, rows, ceiling, names) : undefined,
-    html`<p>Left out: ${many(leaderboard.left.usersWithoutHistory, { one: `test ${names.users.one}`, many: `test ${names.users.many}` })} without a fold-in edge, and
-${many(leaderboard.left.edgesToUnseenItems, 'edge')} to ${names.items.many} that training ${term('dropped', 'never saw')}.</p>`,
+    results.runs[0].lists.map(({ name, ...notes }) => {
+      const said = [
+        ...missingNotes(notes.missing, rows[0].all.users, names),
+        ...listNotes(notes, leaderboard.n, names),
+      ];
+      return said.length > 0 ? html`<p>Lists ${name}: ${said.join(' ')}</p>` : undefined;
+    }),
+    html`<p>${leftWords(leaderboard, results.receipt.settings.protocol, names)}</p>`,
   ];
+}
+
+/** Rows that follow one another, with paired intervals. */
+function neighboursTable(leaderboard: Leaderboard, names: SideNames): Html {
+  const title = (id: string) => {
+    const row = leaderboard.rows.find((r) => r.id === id)!;
+    return methodTitle(row, leaderboard, names);
+  };
+  const cell = ({ difference, low, high }: Comparison) =>
+    html`${low > 0 || high < 0 ? html`<b>${signedFixed(difference, 3)}</b>` : signedFixed(difference, 3)}<br><small>${signedFixed(low, 3)} … ${signedFixed(high, 3)}</small>`;
+  const byRecall = leaderboard.neighbours.filter(({ metric }) => metric === 'recall');
+  return table(
+    [
+      { label: 'Method' },
+      { label: 'compared with' },
+      { label: term('recall', metricTitle('recall', leaderboard)), numeric: true },
+      { label: term('ndcg', 'nDCG'), numeric: true },
+    ],
+    byRecall.map((one) => [
+      title(one.row),
+      title(one.to),
+      cell(one),
+      cell(leaderboard.neighbours.find(({ metric, row }) => metric === 'ndcg' && row === one.row)!),
+    ]),
+    html`Each method against the next one by recall. Below each difference: its 95 % ${term('paired', 'paired interval')}. Bold: more than chance.`,
+  );
 }
 
 /** '.703 ± .012'; the best of a column bold. */
@@ -250,6 +286,7 @@ function moreTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], na
   return table(
     [
       { label: 'Method' },
+      { label: term('recall-capped', metricTitle('recallCapped', leaderboard)), numeric: true },
       { label: term('hitrate', 'hit rate'), numeric: true },
       { label: term('mrr', 'MRR'), numeric: true },
       { label: term('map', 'MAP'), numeric: true },
@@ -257,7 +294,7 @@ function moreTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], na
     ],
     rows.map((row) => [
       methodName(row, leaderboard, names),
-      ...(['hitRate', 'mrr', 'map'] as const).map(
+      ...(['recallCapped', 'hitRate', 'mrr', 'map'] as const).map(
         (metric) => `${fixed(row.all[metric].mean, 3)} ± ${fixed(row.all[metric].standardError, 3)}`,
       ),
       percent(row.all.coverage),
@@ -347,7 +384,8 @@ function predictionErrors({ summary, runs, check }: StudyResults, fits: readonly
         const error = summary.prediction[fitId(fit.model, fit.features)]?.[statistic];
         if (!error || isIndex(statistic)) return spread(error);
         const percentage = (x: number | null) => (x === null ? null : 100 * x);
-        return `${spread({ mean: percentage(error.mean)!, spread: percentage(error.spread) }, 1)} %`;
+        const { mean, ...rest } = error;
+        return `${spread({ ...rest, mean: 100 * mean, spread: percentage(rest.spread) }, 1)} %`;
       }),
     ]),
     'Counts: relative error of the mean draw; tail indexes: difference.',

@@ -1,6 +1,7 @@
 // The sections of a study's report on the data, the split and the fits.
 
 import { asFlag } from '../../options/as-flag.js';
+import type { SplitMethod } from '../../options/names.js';
 import { modelsOf } from '../../study/options.js';
 import type { StudyOrigin, StudyReceipt, StudyResults } from '../../study/results.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
@@ -126,10 +127,52 @@ hardly any new vertices, so it predicts too few of them.</p>`,
   ];
 }
 
+/** What is held out by each method that keeps the users. */
+const SPLIT_WORDS: Readonly<Record<Exclude<SplitMethod, 'pq'>, string>> = {
+  edges: 'some edges are the test part.',
+  time: 'the latest edges are the test part.',
+  last: 'the last edges of each user are the test part.',
+  'new-items': 'all edges of some items are the test part.',
+};
+
 export function splitSection(results: StudyResults, picture_: StudyPicture): Content {
   const { split } = results.runs[0];
   const { users, items } = results.check.names;
-  const { testUsers, testItems } = split;
+  const { testUsers, testItems, method } = split;
+  const sizes = table(
+    [
+      { label: 'Part' },
+      { label: users.many, numeric: true },
+      { label: items.many, numeric: true },
+      { label: 'edges', numeric: true },
+    ],
+    (['train', 'foldin', 'test'] as const)
+      .filter((name) => name !== 'foldin' || method === 'pq')
+      .map((name) => {
+        const part = split[name];
+        return [
+          name === 'foldin' ? 'fold-in' : name,
+          grouped(part.users),
+          grouped(part.items),
+          grouped(part.edges),
+        ];
+      }),
+    html`${
+      method === 'pq'
+        ? html`The random draws hold out ${many(split.coins.users, users)} and choose ${many(split.coins.items, items)} for the test. The table counts
+only those with an edge in the part. `
+        : undefined
+    }${term('dropped', many(split.dropped, 'edge'))} of the held-out parts
+${split.dropped === 1 ? 'leads' : 'lead'} to ${items.many}${method === 'pq' ? '' : ` or ${users.many}`} not in training.`,
+  );
+  if (method !== 'pq') {
+    return [
+      html`<p>A test of predictions needs data that the models have not seen. This split was given: ${
+        SPLIT_WORDS[method]
+      } The models were fitted to the training part alone.</p>`,
+      sizes,
+    ];
+  }
   return [
     html`<p>A test of predictions needs data that the models have not seen. Here ${percent(testUsers)} of the
 ${users.many} are ${term('split', 'held out')} with all their edges. Their edges to ${percent(1 - testItems)} of the ${items.many} are shown to the model
@@ -142,26 +185,7 @@ ${users.many} and ${items.many}, not edges, so that the test set looks like the 
           testUsers < 0.2 || testItems < 0.24 ? ' Narrow parts are widened to be visible.' : ''
         }`,
       ),
-      table(
-        [
-          { label: 'Part' },
-          { label: users.many, numeric: true },
-          { label: items.many, numeric: true },
-          { label: 'edges', numeric: true },
-        ],
-        (['train', 'foldin', 'test'] as const).map((name) => {
-          const part = split[name];
-          return [
-            name === 'foldin' ? 'fold-in' : name,
-            grouped(part.users),
-            grouped(part.items),
-            grouped(part.edges),
-          ];
-        }),
-        html`The random draws hold out ${many(split.coins.users, users)} and choose ${many(split.coins.items, items)} for the test. The table counts
-only those with an edge in the part. ${term('dropped', many(split.dropped, 'edge'))} of fold-in and test
-${split.dropped === 1 ? 'leads' : 'lead'} to ${items.many} not in training.`,
-      ),
+      sizes,
     ]),
   ];
 }

@@ -1,10 +1,11 @@
 // report.html of a study.
 
-import type { StudyReceipt, StudyResults } from '../../study/results.js';
+import type { StudyParts, StudyReceipt, StudyResults } from '../../study/results.js';
 import { fixed, short } from '../../text/numbers.js';
 import { capital, many, sourceName } from '../../text/phrases.js';
 import { stageLabel } from '../../text/stages.js';
 import type { StudyPictures } from '../charts/study.js';
+import { command } from '../words/commands.js';
 import { predictionQuestion } from '../words/prediction.js';
 import { RANKING_QUESTION } from '../words/ranking.js';
 import { sparsityWords } from '../words/sparsity.js';
@@ -144,7 +145,7 @@ function receiptSection({ receipt, check: { names } }: StudyResults): Content {
   return [
     html`<p>All figures are in <code>results.json</code> in the folder of this page. This command repeats the study with the same
 numbers; only times differ:</p>`,
-    html`<p><code>npx graphex study --from results.json -o again</code></p>`,
+    html`<p><code>npx ${origin?.parts ? partsCommand(origin.parts) : 'graphex study --from results.json -o again'}</code></p>`,
     fold('Data, software and machine', table([{ label: 'What' }, { label: 'Value' }], rows)),
     fold('Options', optionsTable(settings)),
     fold(
@@ -158,6 +159,20 @@ numbers; only times differ:</p>`,
       ),
     ),
   ];
+}
+
+/** The arguments of a study of a given split, without its other options. */
+function partsCommand({ folder, train, test, validation, lists }: StudyParts): string {
+  const words = [
+    'study',
+    ...(folder === undefined ? [] : [folder]),
+    ...(train === undefined ? [] : ['--train', train]),
+    ...(test === undefined ? [] : ['--test', test]),
+    ...(validation === undefined ? [] : ['--validation', validation]),
+    ...lists.flatMap(({ name, source }) => ['--lists', `${name}=${source}`]),
+    ...['-o', 'again'],
+  ];
+  return command(words);
 }
 
 function optionsTable(settings: StudyReceipt['settings']): Content {

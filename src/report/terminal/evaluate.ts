@@ -2,6 +2,7 @@
 
 import { ATTRIBUTE_BASELINES } from '../../evaluate/baselines/attribute-baselines.js';
 import type { AttributeComparisons, RankingComparison } from '../../evaluate/compare-rankings.js';
+import { everyone } from '../../evaluate/evaluate.js';
 import type { ShardedEvaluation } from '../../evaluate/evaluate-shards.js';
 import {
   drawsOf,
@@ -10,7 +11,7 @@ import {
   type PredictiveCheck,
   type Statistic,
 } from '../../evaluate/predictive.js';
-import { USER_METRICS, type UserMetric } from '../../metrics/ranking-metrics.js';
+import { type RankingResult, USER_METRICS, type UserMetric } from '../../metrics/ranking-metrics.js';
 import { asFlag } from '../../options/as-flag.js';
 import type { DrawsGiven } from '../../predict/draw/draw-plan.js';
 import { metricTitle, statisticLabel } from '../../text/figures.js';
@@ -40,6 +41,8 @@ export function evaluationJson(result: Printed, popularity: RankingComparison | 
     recommendation: {
       recall: all.mean.recall,
       recallUnpopular: unpopular?.mean.recall ?? null,
+      recallCapped: all.mean.recallCapped,
+      recallCappedUnpopular: unpopular?.mean.recallCapped ?? null,
       ndcg: all.mean.ndcg,
       ndcgUnpopular: unpopular?.mean.ndcg ?? null,
       users: all.users,
@@ -53,6 +56,9 @@ export function evaluationJson(result: Printed, popularity: RankingComparison | 
       coverage: all.coverage,
       standardError: all.standardError,
       standardErrorUnpopular: unpopular?.standardError ?? null,
+      all: groupJson(everyone(result)),
+      withHistory: groupJson(ranking),
+      withoutHistory: result.withoutHistory ? groupJson(result.withoutHistory) : null,
       definition: rankedDefinition(result.names, result.method),
       popularity: popularity ? comparisonJson(popularity) : null,
     },
@@ -72,6 +78,14 @@ export function evaluationJson(result: Printed, popularity: RankingComparison | 
     fittedToTrain: result.fittedToTrain,
   };
 }
+
+/** The figures of a group of users. */
+const groupJson = ({ all }: RankingResult) => ({
+  users: all.users,
+  ...all.mean,
+  coverage: all.coverage,
+  standardError: all.standardError,
+});
 
 export const attributesJson = (compared: AttributeComparisons) =>
   Object.fromEntries(ATTRIBUTE_BASELINES.map((name) => [name, comparisonJson(compared[name])]));
@@ -111,8 +125,26 @@ export function evaluationText(
   ].join('\n');
 }
 
+/** Users with a history, those without one, and all. */
+function describeGroups(result: Printed, withoutHistory: RankingResult): string {
+  const { ranking, names } = result;
+  const metrics = ['recall', 'ndcg'] as const;
+  const row = (title: string, { all }: RankingResult) => [
+    title,
+    grouped(all.users),
+    ...metrics.map((metric) => `${fixed(all.mean[metric], 4)} ± ${fixed(all.standardError[metric], 4)}`),
+  ];
+  return textTable([
+    ['', names.users.many, ...metrics.map((metric) => metricTitle(metric, ranking))],
+    row('with a history (above)', ranking),
+    row('without a history, by popularity', withoutHistory),
+    row('all', everyone(result)),
+  ]);
+}
+
 /** The metrics in two groups: of all items, and of those that few users have. */
-function describeRanking({ ranking, names }: Printed): string {
+function describeRanking(result: Printed): string {
+  const { ranking, withoutHistory, names } = result;
   const { all, unpopular, n, depth } = ranking;
   const columns = [`all ${names.items.many}`, ...(unpopular ? [`unpopular ${names.items.many}`] : [])];
   const scores = unpopular ? [all, unpopular] : [all];
@@ -130,6 +162,7 @@ function describeRanking({ ranking, names }: Printed): string {
       [names.users.many, ...scores.map(({ users }) => grouped(users))],
       ['candidates', ...scores.map(({ candidates }) => grouped(candidates))],
     ]),
+    ...(withoutHistory ? ['', describeGroups(result, withoutHistory)] : []),
   ].join('\n');
 }
 

@@ -13,10 +13,11 @@ import { countWords } from '../words/counts.js';
 import { featureChoiceWords } from '../words/feature-count.js';
 import { methodTitle, shortName, skippedWords } from '../words/methods.js';
 import { correctedWords, predictionQuestion, statisticValue } from '../words/prediction.js';
-import { RANKING_QUESTION } from '../words/ranking.js';
+import { leftWords, RANKING_QUESTION } from '../words/ranking.js';
 import { sidePriorWords } from '../words/side-prior.js';
 import { sparsityWords } from '../words/sparsity.js';
 import { studyVerdicts } from '../words/study.js';
+import { listNotes, missingNotes } from '../words/table-evaluation.js';
 import { textTable, wrap, wrapLines } from './text-table.js';
 
 /** The text of results.json, the same from the command line and from the page. */
@@ -60,6 +61,7 @@ function recommendationOf(row: LeaderboardRow): object {
     ...Object.fromEntries(
       LEADERBOARD_METRICS.map((metric) => [metric, leaderboardFigure(row, metric)?.mean ?? null]),
     ),
+    recallCapped: row.all.recallCapped.mean,
     hitRate: row.all.hitRate.mean,
     mrr: row.all.mrr.mean,
     map: row.all.map.mean,
@@ -109,6 +111,13 @@ export function describeStudy(results: StudyResults, reading: string): string {
       ]),
     ]),
     wrap([verdicts.ranking.text, ...verdicts.ranking.details].join(' ')),
+    wrap(leftWords(leaderboard, receipt.settings.protocol, names)),
+    ...runs[0].lists.flatMap(({ name, ...notes }) =>
+      [
+        ...missingNotes(notes.missing, leaderboard.rows[0].all.users, names),
+        ...listNotes(notes, leaderboard.n, names),
+      ].map((note) => wrap(`Lists ${name}: ${note}`)),
+    ),
     ...leaderboard.skipped.map((skipped) => wrap(skippedWords(skipped, leaderboard))),
     ...(runs.length > 1 ? ['', describeRepeats(results)] : []),
     '',
@@ -177,14 +186,14 @@ function describeRepeats({ summary, runs, check }: StudyResults): string {
   const { leaderboard } = runs[0];
   return textTable([
     [
-      `mean ± spread over ${runs.length} splits`,
+      `mean (95 % interval) over ${runs.length} splits`,
       ...LEADERBOARD_METRICS.map((metric) => metricLabel(metric, leaderboard.n)),
     ],
     ...byRecall(leaderboard.rows).map((row) => [
       methodTitle(row, leaderboard, check.names),
       ...LEADERBOARD_METRICS.map((metric) => {
         const s = summary.ranking[row.id]?.[metric];
-        return s ? `${fixed(s.mean, 3)} ± ${fixed(s.spread ?? 0, 3)}` : '–';
+        return s ? `${fixed(s.mean, 3)} (${fixed(s.low ?? s.mean, 3)}…${fixed(s.high ?? s.mean, 3)})` : '–';
       }),
     ]),
   ]);

@@ -8,7 +8,7 @@ import { type WriteOption, withArgument } from '../../options/error.js';
 import type { SplitMethod } from '../../options/names.js';
 import { metricPhrase, statisticPhrase } from '../../text/figures.js';
 import { fixed, percent, signedFixed } from '../../text/numbers.js';
-import { article, list, many } from '../../text/phrases.js';
+import { article, capital, list, many, were } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { command } from './commands.js';
 
@@ -66,8 +66,8 @@ export function surpriseWords(
 export function rankedDefinition({ users, items }: SideNames, method?: SplitMethod): string {
   const which = method === 'new-items' ? 'have no edge in training' : 'occur in training';
   return (
-    `Protocol: split. The ${items.many} of the test part that ${which} are ranked. Recall divides the hits by the number of test ${items.many} of ${article(users.one)}, ` +
-    `or by the length of the list if that is smaller.`
+    `Protocol: split. The ${items.many} of the test part that ${which} are ranked. Recall divides the hits by the number of test ${items.many} of ${article(users.one)}; ` +
+    `capped recall divides by the length of the list if that is smaller.`
   );
 }
 
@@ -190,9 +190,13 @@ export function leftOutWords({
           `${many(ranking.edges, 'test edge')} to ${items.many} ${method === 'new-items' ? 'without attributes' : 'not in training'}`,
         ]
       : []),
-    ...(ranking.users > 0 ? [`${many(ranking.users, kind('test'))} without a ${known}`] : []),
   ];
   const sentences: string[] = [];
+  if (ranking.users > 0) {
+    sentences.push(
+      `${capital(many(ranking.users, kind('test')))} without a ${known} ${were(ranking.users)} ranked by popularity, as any method would serve them, and have figures of their own.`,
+    );
+  }
   if (leftOut.length > 0) sentences.push(`The recommendation figures leave out ${list(leftOut)}.`);
   if (foldIn.edges > 0) {
     const whose = foldIn.users > 0 ? `, among them all edges of ${many(foldIn.users, kind('held-out'))}` : '';

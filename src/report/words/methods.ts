@@ -24,6 +24,8 @@ export function methodTitle(
       return 'ranker';
     case 'baseline':
       return baselineTitle(id);
+    case 'lists':
+      return id;
     case 'ceiling':
       return id === 'ceiling-truth' ? 'ceiling: all true' : `ceiling: true ${items.many}`;
   }
@@ -44,7 +46,7 @@ export function methodPhrase(
   names: SideNames,
 ): string {
   const title = methodTitle(row, leaderboard, names);
-  return row.kind === 'baseline' ? title : `the ${title}`;
+  return row.kind === 'baseline' ? title : row.kind === 'lists' ? `the lists ${title}` : `the ${title}`;
 }
 
 /** 'the sparse and the dense model', 'the auto model, the ranker and EASE'. */

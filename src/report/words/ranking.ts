@@ -1,5 +1,6 @@
 // Which method recommends best, in words.
 
+import type { Protocol } from '../../options/names.js';
 import { type BestPair, type Gap, mayBeChance, type RankingDecision } from '../../study/best-method.js';
 import {
   LEADERBOARD_METRICS,
@@ -10,7 +11,7 @@ import {
 import type { StudyResults, StudyRun } from '../../study/results.js';
 import { metricPhrase } from '../../text/figures.js';
 import { fixed } from '../../text/numbers.js';
-import { capital, list } from '../../text/phrases.js';
+import { capital, list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { methodPhrase, methodsPhrase, methodTitle, shortName, startOf } from './methods.js';
 import { type StudyVerdicts, TOO_LITTLE, tooLittleWords } from './study.js';
@@ -68,6 +69,7 @@ function rankingByFigures(decision: RankingDecision, results: StudyResults): Stu
     pairs.ndcg.baseline === pairs.recall.baseline &&
     pairs.ndcg.ours === pairs.recall.ours;
   details.unshift(
+    ...listsWords(leaderboard, names),
     recall.interval,
     ndcg.interval,
     ...decision.otherWinners.map((pair) => pairWords(pair, leaderboard, names).text),
@@ -92,6 +94,40 @@ function rankingByFigures(decision: RankingDecision, results: StudyResults): Stu
     ].join(' '),
     details,
   };
+}
+
+/** How lists made elsewhere compare with the best method of the study. */
+function listsWords(leaderboard: Leaderboard, names: SideNames): string[] {
+  return leaderboard.rows.flatMap((row) => {
+    const gap = leaderboard.comparisons.find((c) => c.metric === 'recall' && c.row === row.id);
+    if (row.kind !== 'lists' || !gap) return [];
+    const best = leaderboard.rows.find(({ id }) => id === gap.to)!;
+    const word = metricPhrase('recall', leaderboard.n, names);
+    const side = mayBeChance(gap) ? 'near' : gap.difference > 0 ? 'above' : 'below';
+    return [
+      `The lists ${row.id} have ${word} ${fixed(row.all.recall.mean, 3)}: ${side} ${methodPhrase(best, leaderboard, names)}, by ${gapSize(gap)}${mayBeChance(gap) ? ', which may be chance' : ''}.`,
+    ];
+  });
+}
+
+/** What the ranking leaves out, or how it treats users without a history. */
+export function leftWords(
+  { left, withoutHistory, n }: Leaderboard,
+  protocol: Protocol,
+  names: SideNames,
+): string {
+  const { usersWithoutHistory, edgesToUnseenItems } = left;
+  const users = many(usersWithoutHistory, {
+    one: `test ${names.users.one}`,
+    many: `test ${names.users.many}`,
+  });
+  const edges = `${many(edgesToUnseenItems, 'edge')} to ${names.items.many} that training never saw`;
+  const popular = withoutHistory
+    ? ` Every method recommends them popular ${names.items.many}, with ${metricPhrase('recall', n, names)} ${fixed(withoutHistory.recall.mean, 3)}.`
+    : '';
+  return protocol === 'all-items'
+    ? `${capital(users)} ${usersWithoutHistory === 1 ? 'has' : 'have'} no history.${popular} ${capital(edges)} ${edgesToUnseenItems === 1 ? 'counts as a miss' : 'count as misses'}.`
+    : `Left out: ${users} without a history, and ${edges}.${popular}`;
 }
 
 function rankingHeadline({ winner, places }: RankingDecision, { runs, check }: StudyResults): string {

@@ -94,12 +94,13 @@ function nextSteps(
   const models = modelsOf(settings);
   const kind = models.find((model) => model === prediction?.winner) ?? models[0];
   const stopped = results.runs.flatMap((run) => run.fits).filter((fit) => !fit.converged);
-  if (stopped.length > 0) {
+  if (stopped.length > 0 && !receipt.origin?.parts) {
     add(
       `${many(stopped.length, 'fit')} did not converge within ${many(settings.iterations, 'iteration')}. Run again with more:`,
       studyCommand(results, { iterations: 2 * settings.iterations }),
     );
   }
+  if (receipt.origin?.parts) return [...steps, ...recommendSteps(ranking, results)];
   if (!prediction) {
     add(
       'This study drew no test graphs. To see whether the models predict the test set:',

@@ -17,6 +17,11 @@ export const SOURCE_TITLES: Readonly<Record<ListSource, string>> = {
   recommendations: 'the given lists',
 };
 
+/** The title of a row: a rival's name, or its source in words. */
+export function rowTitle({ source, name }: { readonly source: ListSource; readonly name: string }): string {
+  return name === source ? SOURCE_TITLES[source] : name;
+}
+
 /** What is ranked, and how recall is defined. */
 export function tableEvaluationDefinition({ users, items }: SideNames): string {
   return (
@@ -27,14 +32,16 @@ export function tableEvaluationDefinition({ users, items }: SideNames): string {
 
 /** A sentence for each thing that happened. */
 export function tableEvaluationWords(
-  { left, leaderboard, given, users, n, comparisons, comparisonsOfListed }: TablesEvaluation,
+  { left, leaderboard, given, givenByRival, users, n, comparisons, comparisonsOfListed }: TablesEvaluation,
   names: SideNames,
   duplicates = 0,
 ): string[] {
   const longest = Math.max(...n);
   const sentences: string[] = [];
-  for (const { source, missing } of leaderboard) {
-    const againstPopularity = (c: ListComparison) => c.source === source && c.against === 'popularity';
+  const { source: lastSource } = leaderboard[leaderboard.length - 1];
+  for (const row of leaderboard.slice(-1)) {
+    const { source, missing } = row;
+    const againstPopularity = (c: ListComparison) => c.source === lastSource && c.against === 'popularity';
     const against = comparisons.filter(againstPopularity);
     if (against.length === 0 || against.some(({ interval }) => interval.difference >= 0)) continue;
     const lists = source === 'recommendations';
@@ -42,12 +49,12 @@ export function tableEvaluationWords(
     // Popularity has a list for everyone: it may be ahead only because of users without another list.
     if (comparisonsOfListed.filter(againstPopularity).some(({ interval }) => interval.difference >= 0)) {
       sentences.push(
-        `${capital(SOURCE_TITLES[source])} ${rank} below popularity only because ${many(missing, names.users)} of ${grouped(users)} had no list; for the others ${lists ? 'they do' : 'it does'} not. Give users without a list the most popular ${names.items.many}.`,
+        `${capital(rowTitle(row))} ${rank} below popularity only because ${many(missing, names.users)} of ${grouped(users)} had no list; for the others ${lists ? 'they do' : 'it does'} not. Give users without a list the most popular ${names.items.many}.`,
       );
       continue;
     }
     sentences.push(
-      `${capital(SOURCE_TITLES[source])} ${rank} below popularity, the same list for everyone: do not recommend with ${them}.`,
+      `${capital(rowTitle(row))} ${rank} below popularity, the same list for everyone: do not recommend with ${them}.`,
     );
   }
   if (left.repeated > 0) {
@@ -63,40 +70,57 @@ export function tableEvaluationWords(
   }
   if (left.withoutHistory > 0) {
     sentences.push(
-      `${many(left.withoutHistory, names.users)} of the test part ${left.withoutHistory === 1 ? 'has' : 'have'} no history: no edge in training, and none in a fold-in part to ${names.items.many} of training or test.`,
+      `${many(left.withoutHistory, names.users)} of the test part ${left.withoutHistory === 1 ? 'has' : 'have'} no history: no edge in training, and none in a fold-in part to ${names.items.many} of training or test. Every method recommends them popular ${names.items.many}.`,
     );
   }
-  for (const { source, missing } of leaderboard) {
+  for (const row of leaderboard) {
+    const { missing } = row;
     if (missing === 0) continue;
     sentences.push(
-      `${capital(SOURCE_TITLES[source])}: ${many(missing, names.users)} of ${grouped(users)} had no list; their metrics are 0.`,
+      `${capital(rowTitle(row))}: ${many(missing, names.users)} of ${grouped(users)} had no list; their metrics are 0.`,
     );
   }
   if (duplicates > 0) {
     sentences.push(`The lists named ${many(duplicates, 'pair')} more than once: the best rank counts.`);
   }
-  if (given) {
-    const { seenPairs, unknownPairs, shortLists, otherUsers } = given;
-    if (seenPairs > 0) {
-      sentences.push(
-        `${many(seenPairs, 'recommended pair')} ${were(seenPairs)} in training: they are removed from the lists.`,
-      );
-    }
-    if (unknownPairs > 0) {
-      sentences.push(
-        `${many(unknownPairs, 'recommended pair')} ${were(unknownPairs)} with ${names.items.many} of neither part: they keep their rank and cannot be hits.`,
-      );
-    }
-    if (shortLists > 0) {
-      sentences.push(
-        `${many(shortLists, 'list')} ${were(shortLists)} shorter than ${longest}: missing ranks count as misses.`,
-      );
-    }
-    if (otherUsers > 0) {
-      sentences.push(
-        `${many(otherUsers, names.users)} of the lists ${were(otherUsers)} not in the test part.`,
-      );
-    }
+  if (given) sentences.push(...listNotes(given, longest, names));
+  for (const [name, notes] of Object.entries(givenByRival)) {
+    sentences.push(...listNotes(notes, longest, names).map((note) => `${name}: ${note}`));
+  }
+  return sentences;
+}
+
+/** Users with a history for whom lists have nothing. */
+export function missingNotes(missing: number, users: number, names: SideNames): string[] {
+  return missing === 0
+    ? []
+    : [`${capital(many(missing, names.users))} of ${grouped(users)} had no list; their metrics are 0.`];
+}
+
+/** What happened to lists that were made elsewhere. */
+export function listNotes(
+  { seenPairs, unknownPairs, shortLists, otherUsers }: NonNullable<TablesEvaluation['given']>,
+  longest: number,
+  names: SideNames,
+): string[] {
+  const sentences: string[] = [];
+  if (seenPairs > 0) {
+    sentences.push(
+      `${many(seenPairs, 'recommended pair')} ${were(seenPairs)} in training: they are removed from the lists.`,
+    );
+  }
+  if (unknownPairs > 0) {
+    sentences.push(
+      `${many(unknownPairs, 'recommended pair')} ${were(unknownPairs)} with ${names.items.many} of neither part: they keep their rank and cannot be hits.`,
+    );
+  }
+  if (shortLists > 0) {
+    sentences.push(
+      `${many(shortLists, 'list')} ${were(shortLists)} shorter than ${longest}: missing ranks count as misses.`,
+    );
+  }
+  if (otherUsers > 0) {
+    sentences.push(`${many(otherUsers, names.users)} of the lists ${were(otherUsers)} not in the test part.`);
   }
   return sentences;
 }

@@ -1,0 +1,162 @@
+// The split that a study is given: two tables, or the folder of a split or of folds; and lists made elsewhere.
+
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { InputError } from '../errors.js';
+import type { SplitTables } from '../evaluate/table-task.js';
+import type { ReadOptions, ReadResult } from '../ingest/options.js';
+import { SPLIT_FILE } from '../options/commands/partition.js';
+import { option, optionError } from '../options/error.js';
+import type { Protocol } from '../options/names.js';
+import type { Split } from '../sample/split-types.js';
+import { splitOfTables, wholeGraph } from '../sample/whole-graph.js';
+import { loadFolds } from '../store/fold-folder.js';
+import { isFoldsFolder, loadSplit } from '../store/split-folder.js';
+import type { StudyLists, StudyOptions } from '../study/options.js';
+import type { StudyParts } from '../study/results.js';
+import type { CommandContext } from './command.js';
+import { type DataArgument, readData } from './read-data.js';
+import { readLists } from './read-lists.js';
+
+/** The options that name a split and lists. */
+export interface GivenParts {
+  readonly train?: string | undefined;
+  readonly test?: string | undefined;
+  readonly validation?: string | undefined;
+  readonly lists?: readonly string[] | undefined;
+}
+
+/** A split that was given, with the graph of all its parts. */
+export interface GivenSplit {
+  readonly data: DataArgument;
+  readonly splits: readonly Split[];
+  readonly lists: readonly StudyLists[];
+  readonly protocol: Protocol;
+  readonly result: ReadResult;
+  /** Every path that is read. */
+  readonly inputs: readonly string[];
+  readonly named: StudyParts;
+}
+
+interface Asked {
+  readonly read: ReadOptions;
+  readonly options: StudyOptions;
+}
+
+/** Reads the split, if one is given; undefined if DATA are to be split. */
+export async function givenSplit(
+  typed: readonly string[],
+  { train, test, validation, lists = [] }: GivenParts,
+  { read, options }: Asked,
+  context: CommandContext,
+): Promise<GivenSplit | undefined> {
+  const tables = train !== undefined || test !== undefined;
+  const folder = typed.length === 1 ? await splitFolder(typed[0]) : undefined;
+  if (!tables && folder === undefined) {
+    const name = validation !== undefined ? 'validation' : lists.length > 0 ? 'lists' : undefined;
+    if (name === undefined) return undefined;
+    throw optionError`${option(name)} needs a split that is given: two tables with ${option('train')} and ${option('test')}, or the folder of a split`;
+  }
+  if (tables) {
+    if (train === undefined || test === undefined) {
+      throw optionError`${option(train === undefined ? 'test' : 'train')} is given alone; give both ${option('train')} and ${option('test')}`;
+    }
+    if (typed.length > 0) {
+      throw optionError`${typed[0]}: ${option('train')} and ${option('test')} replace the data; leave one of the two out`;
+    }
+  }
+  for (const name of ['testUsers', 'testItems', 'repeats'] as const) {
+    if (options[name] === undefined) continue;
+    throw optionError`${option(name)} has no meaning with a split that is given; leave it out`;
+  }
+  if (folder !== undefined) {
+    const [extra] = Object.keys(read);
+    if (extra !== undefined) {
+      throw optionError`${option(extra)}: ${typed[0]} is a split, which was read when it was made; leave this option out`;
+    }
+    if (validation !== undefined) {
+      throw optionError`${option('validation')} goes with ${option('train')} and ${option('test')}; a split folder has no such part`;
+    }
+  }
+  const protocol = options.protocol ?? (tables || lists.length > 0 ? 'all-items' : 'split');
+  const { threads, signal, onProgress } = context;
+  const task = { threads, signal, onProgress };
+  const named = lists.map(nameAndFile);
+  const splits =
+    folder === 'folds'
+      ? await loadFolds(typed[0], task)
+      : folder === 'split'
+        ? [await loadSplit(typed[0], task)]
+        : [splitOfTables(await readTables({ train: train!, test: test!, validation }, read, context))];
+  if (splits.length > 1 && lists.length > 0) {
+    throw optionError`${option('lists')}: ${typed[0]} has ${splits.length} folds, and lists are made for one split; study one fold, as in ${join(typed[0], 'fold-1')}`;
+  }
+  if (splits[0].method === 'new-items') {
+    throw new InputError(
+      `${typed[0]}: this split holds out items, which only models with attributes rank; use graphex evaluate`,
+    );
+  }
+  const given: StudyLists[] = [];
+  for (const { name, source } of named) {
+    given.push({ name, recommendations: (await readLists(source, { ...read, ...task })).given });
+  }
+  const title = tables ? train! : typed[0];
+  return {
+    data: { given: [title], sources: [title], title },
+    splits,
+    lists: given,
+    protocol,
+    result: describe(splits[0]),
+    inputs: [
+      ...(folder === undefined ? [train!, test!, ...(validation === undefined ? [] : [validation])] : typed),
+      ...named.map(({ source }) => source),
+    ],
+    named: {
+      ...(folder !== undefined && { folder: typed[0] }),
+      ...(tables && { train: train!, test: test! }),
+      ...(validation !== undefined && { validation }),
+      lists: named,
+    },
+  };
+}
+
+/** Whether a path is the folder of a split or of folds. */
+async function splitFolder(path: string): Promise<'split' | 'folds' | undefined> {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+  if (await isFoldsFolder(path)) return 'folds';
+  return statSync(join(path, SPLIT_FILE), { throwIfNoEntry: false })?.isFile() ? 'split' : undefined;
+}
+
+async function readTables(
+  { train, test, validation }: Required<Pick<GivenParts, 'train' | 'test'>> & Pick<GivenParts, 'validation'>,
+  read: ReadOptions,
+  context: CommandContext,
+): Promise<SplitTables> {
+  const part = async (source: string) => (await readData([source], read, context)).graph;
+  return {
+    train: await part(train!),
+    test: await part(test!),
+    ...(validation !== undefined && { validation: await part(validation) }),
+  };
+}
+
+/** `name=file`. */
+function nameAndFile(typed: string): { readonly name: string; readonly source: string } {
+  const at = typed.indexOf('=');
+  const [name, source] = [typed.slice(0, at), typed.slice(at + 1)];
+  if (at <= 0 || source === '') {
+    throw optionError`${option('lists')} ${typed}: give a name and a file, as in mine=lists.csv`;
+  }
+  return { name, source };
+}
+
+/** The graph of all parts, described as if it had been read. */
+function describe(split: Split): ReadResult {
+  const graph = wholeGraph(split);
+  const { edges } = graph;
+  return {
+    graph,
+    read: { rows: edges, kept: edges, merged: 0, rejected: 0 },
+    guess: { kind: 'table', format: 'the parts of a split', columns: { users: 'user', items: 'item' } },
+  };
+}

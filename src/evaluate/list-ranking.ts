@@ -1,0 +1,68 @@
+// Lists made elsewhere as a ranking, evaluated on the users of a split's ranking task under the protocol all-items.
+
+import { userMetric } from '../metrics/definitions.js';
+import {
+  concludeRanking,
+  type RankingResult,
+  USER_METRICS,
+  type UserMetric,
+} from '../metrics/ranking-metrics.js';
+import type { Split } from '../sample/split-types.js';
+import { type GivenLists, type GivenRecommendations, givenLists } from './make-lists.js';
+import { historyOf, type SplitRankingTask } from './split-task.js';
+import { tableTask } from './table-task.js';
+
+/** A ranking by given lists, and what happened to them. */
+export interface ListRanking {
+  readonly ranking: RankingResult;
+  readonly notes: Omit<GivenLists, 'lists'>;
+}
+
+/**
+ * The figures of lists for all users of the task: those with a history first, then those without, as `joinRankings` has them.
+ * Users with a history and no list count as 0; users without both get popular items.
+ */
+export function rankLists(
+  given: GivenRecommendations,
+  split: Split,
+  task: SplitRankingTask,
+  n: number,
+): ListRanking {
+  const tables = tableTask(split);
+  const { lists, ...notes } = givenLists(given, tables, n);
+  const items = split.train.items.ids;
+  const shown = new Uint8Array(task.candidates.length);
+  const values = Object.fromEntries(
+    USER_METRICS.map((name) => [name, new Float64Array(tables.users.length)]),
+  ) as Record<UserMetric, Float64Array>;
+  for (const [at, u] of orderOf(split, task, tables.users).entries()) {
+    const wanted = new Set(tables.relevant[u]);
+    const hits: number[] = [];
+    for (const [place, position] of lists[u].entries()) {
+      if (wanted.has(position)) hits.push(place + 1);
+      const item = position < 0 ? -1 : items.find(tables.items.at(position));
+      if (item >= 0) shown[item] = 1;
+    }
+    for (const name of USER_METRICS) values[name][at] = userMetric[name](hits, wanted.size, n);
+  }
+  const rows = Uint32Array.from(values.recall.keys());
+  const view = { candidates: task.candidates.length, rows, perUser: values, shown };
+  return { ranking: concludeRanking([{ n, depth: n, all: view, unpopular: undefined }]), notes };
+}
+
+/** The users of the tables in the order of the task: the rows with a history, then the others. */
+function orderOf(
+  split: Split,
+  task: SplitRankingTask,
+  users: ReturnType<typeof tableTask>['users'],
+): number[] {
+  const known = historyOf(split).users.ids;
+  const { history } = task;
+  const row = (u: number) => {
+    const at = known.find(users.at(u));
+    return at >= 0 && history.offsets[at + 1] > history.offsets[at] ? at : -1;
+  };
+  const all = Array.from({ length: users.length }, (_, u) => ({ u, row: row(u) }));
+  const withHistory = all.filter((one) => one.row >= 0).sort((a, b) => a.row - b.row);
+  return [...withHistory, ...all.filter((one) => one.row < 0)].map(({ u }) => u);
+}

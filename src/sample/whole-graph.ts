@@ -1,0 +1,87 @@
+// The whole graph of a split's parts, and a split of tables that somebody else made.
+
+import { buildGraph } from '../graph/build.js';
+import { fingerprint } from '../graph/fingerprint.js';
+import type { BipartiteGraph } from '../graph/graph.js';
+import { VertexIds } from '../graph/ids.js';
+import { selectEdges } from '../graph/subgraph.js';
+import type { Split } from './split-types.js';
+
+/** The parts of a split that was made elsewhere. */
+export interface GivenParts {
+  readonly train: BipartiteGraph;
+  readonly test: BipartiteGraph;
+  readonly validation?: BipartiteGraph | undefined;
+}
+
+/** The graph of all parts of a split, over the ids of its random draws. */
+export function wholeGraph({ train, foldIn, test, validation, assignment }: Split): BipartiteGraph {
+  const parts = [train, foldIn, test, ...(validation ? [validation] : [])];
+  return joined(parts, assignment.users.ids, assignment.items.ids);
+}
+
+/** A split of tables: the users of the test part are those of training, and no user is folded in. */
+export function splitOfTables({ train, test, validation }: GivenParts): Split {
+  const parts = [train, test, ...(validation ? [validation] : [])];
+  const users = mergedIds(parts.map((part) => part.users.ids));
+  const items = mergedIds(parts.map((part) => part.items.ids));
+  // Every part gets the kind of ids that all of them have together.
+  const part = (graph: BipartiteGraph) => {
+    const same = graph.users.ids.kind === users.kind && graph.items.ids.kind === items.kind;
+    return same ? graph : withoutIsolated(joined([graph], users, items));
+  };
+  const whole = joined(parts, users, items);
+  const none = (ids: VertexIds) => Object.freeze({ ids, drawn: new Uint8Array(ids.length) });
+  return Object.freeze({
+    method: 'edges',
+    seed: 0,
+    testUsers: test.edges / whole.edges,
+    testItems: 0,
+    train: part(train),
+    foldIn: withoutIsolated(joined([], users, items)),
+    test: part(test),
+    ...(validation && { validation: part(validation) }),
+    assignment: Object.freeze({ users: none(users), items: none(items) }),
+    fingerprint: fingerprint(whole),
+  });
+}
+
+function withoutIsolated(graph: BipartiteGraph): BipartiteGraph {
+  return selectEdges(graph, new Uint8Array(graph.edges).fill(1), 1);
+}
+
+function joined(parts: readonly BipartiteGraph[], userIds: VertexIds, itemIds: VertexIds): BipartiteGraph {
+  const edges = parts.reduce((sum, part) => sum + part.edges, 0);
+  const [users, items, counts] = [0, 1, 2].map(() => new Uint32Array(edges));
+  let at = 0;
+  for (const part of parts) {
+    const item = Uint32Array.from({ length: part.items.count }, (_, j) => itemIds.find(part.items.ids.at(j)));
+    for (let u = 0; u < part.users.count; u++) {
+      const user = userIds.find(part.users.ids.at(u));
+      for (let e = part.users.offsets[u]; e < part.users.offsets[u + 1]; e++, at++) {
+        users[at] = user;
+        items[at] = item[part.users.neighbors[e]];
+        counts[at] = part.users.counts?.[e] ?? 1;
+      }
+    }
+  }
+  const names = parts.find((part) => part.names)?.names;
+  return buildGraph({
+    ...{ users, items, counts, userIds, itemIds, names },
+    userCount: userIds.length,
+    itemCount: itemIds.length,
+    multigraph: parts.some((part) => part.multigraph),
+  });
+}
+
+/** The distinct ids of several lists in the order of graphs: whole numbers by value, else texts by code unit. */
+export function mergedIds(lists: readonly VertexIds[]): VertexIds {
+  if (lists.every(({ kind }) => kind === 'integer')) {
+    const values = new Set<number>();
+    for (const { values: own } of lists) for (const id of own as Float64Array) values.add(id);
+    return VertexIds.integers(Float64Array.from(values).sort());
+  }
+  const texts = new Set<string>();
+  for (const ids of lists) for (let v = 0; v < ids.length; v++) texts.add(ids.at(v));
+  return VertexIds.texts([...texts].sort((a, b) => (a < b ? -1 : 1)));
+}
