@@ -15,6 +15,8 @@ export interface InfoFlags {
   readonly itemInfo?: string | undefined;
   readonly userInfo?: string | undefined;
   readonly infoColumns?: readonly string[] | undefined;
+  /** The database that a query reads. */
+  readonly database?: string | undefined;
 }
 
 /** What the tables say, and what was found in each. */
@@ -25,7 +27,7 @@ export interface GivenInfo {
 
 /** Reads the tables about the sides of a graph; undefined if none is given. */
 export async function readInfo(
-  { itemInfo, userInfo, infoColumns }: InfoFlags,
+  { itemInfo, userInfo, infoColumns, database }: InfoFlags,
   graph: Pick<BipartiteGraph, 'users' | 'items' | 'names'>,
   { signal, warn }: CommandContext,
 ): Promise<GivenInfo | undefined> {
@@ -35,7 +37,7 @@ export async function readInfo(
   const reports: Partial<Record<SideName, InfoReport & { readonly source: string }>> = {};
   for (const [side, path] of [['items', itemInfo] as const, ['users', userInfo] as const]) {
     if (path === undefined) continue;
-    const rows = await readSideTable(path, { signal });
+    const rows = await readSideTable(path, { signal, database });
     // Columns are chosen for the table about the items.
     const asked = side === 'items' || itemInfo === undefined ? columns : undefined;
     const found = readSideInfo(graph[side], { name: path, rows, columns: asked });

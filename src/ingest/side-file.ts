@@ -1,13 +1,27 @@
 // Small tables that go with the data, from files.
 
+import { InputError } from '../errors.js';
+import { eachRow, isDuckDb, type SmallSource } from './formats/duckdb.js';
 import type { TextRow } from './formats/scan.js';
-import { type SideTableOptions, sideRows } from './side-table.js';
+import { type SideTableOptions, sideRows, tableRows } from './side-table.js';
 import { openSource, withTemporaryFile } from './source.js';
 
-/** The rows of a file or of `-`, also if it is gzipped. */
-export async function readSideTable(path: string, options: SideTableOptions = {}): Promise<TextRow[]> {
+export interface SideFileOptions extends SideTableOptions {
+  /** The database that a query reads. */
+  readonly database?: string | undefined;
+}
+
+/** The rows of a file or of `-`, also if it is gzipped; or of a DuckDB database, or of a query after `sql:`. */
+export async function readSideTable(path: string, options: SideFileOptions = {}): Promise<TextRow[]> {
+  if (/^sql:/i.test(path)) {
+    return duckDbRows('sql:', { sql: path.slice(4), database: options.database }, options);
+  }
   const source = await openSource(path, options.signal);
   try {
+    if (isDuckDb(source.first)) {
+      if (!source.plainFile) throw new InputError(`${path}: a database must be a plain file; unpack it`);
+      return await duckDbRows(path, { path }, options);
+    }
     return await sideRows(
       source,
       (read) => (source.plainFile ? read(path) : withTemporaryFile(source, read)),
@@ -16,4 +30,10 @@ export async function readSideTable(path: string, options: SideTableOptions = {}
   } finally {
     source.close();
   }
+}
+
+async function duckDbRows(name: string, source: SmallSource, options: SideFileOptions): Promise<TextRow[]> {
+  const { rows, take } = tableRows(name, options.pick);
+  await eachRow(source, options, take);
+  return rows;
 }

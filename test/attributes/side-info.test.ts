@@ -1,10 +1,16 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { columnValues } from '../../src/attributes/attribute-values.js';
 import { askedColumns } from '../../src/attributes/columns.js';
 import { catalogueOf } from '../../src/attributes/info.js';
 import { readSideInfo } from '../../src/attributes/side-info.js';
 import { VertexIds } from '../../src/graph/ids.js';
+import { readSideTable } from '../../src/ingest/side-file.js';
 import { sideTable } from '../../src/ingest/side-table.js';
+import { literal, withDuckDB } from '../ingest/duckdb.js';
 
 const ids = (texts: readonly string[]) => ({ count: texts.length, ids: VertexIds.texts(texts) });
 const read = (side: ReturnType<typeof ids>, text: string, columns?: readonly string[]) =>
@@ -133,5 +139,69 @@ describe('a table about items', () => {
       ['notes:text'],
     );
     expect(report).toMatchObject({ kept: 20, dropped: { rare: 40, common: 1, beyond: 0 } });
+  });
+});
+
+describe('a hostile table', () => {
+  const many = ids(Array.from({ length: 60 }, (_, i) => `i${i}`));
+
+  it('keeps a bounded number of attributes, those of the most rows, and says how many it drops', () => {
+    const cells = Array.from({ length: 60 }, (_, row) => ({
+      ...{ row, count: 1, separator: '|' },
+      text: ['zz', ...Array.from({ length: 1990 }, (__, v) => `v${row * 1990 + v}`)].join('|'),
+    }));
+    const { names, dropped } = columnValues('tags', 'category', cells, 60);
+    expect([names.length, names.at(-1)]).toEqual([100_000, 'zz']);
+    expect(dropped).toEqual({ rare: 0, common: 0, beyond: 60 * 1990 + 1 - 100_000 });
+  });
+
+  it('with rubbish in a column is read, and rubbish instead of a table is refused', () => {
+    const rubbish = Array.from(
+      { length: 60 },
+      (_, i) => `i${i},\u0001\u001b[31m${'x'.repeat(i)}\u202e|\ufffd`,
+    );
+    const { report } = read(many, ['id,note', ...rubbish].join('\n'));
+    expect(report.matched).toBe(60);
+    const bytes = Uint8Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256);
+    expect(() => sideTable(bytes, 'items.bin')).toThrow(/items.bin: .*(not a table|UTF-16)/);
+  });
+
+  it('with an id twice and cells of any length is read', () => {
+    const { report } = read(
+      many,
+      ['id,note', `i1,${'word '.repeat(50_000)}`, 'i1,other', 'i2,word other'].join('\n'),
+      ['note:text'],
+    );
+    expect(report.matched).toBe(2);
+  });
+});
+
+describe('a table of a database', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'graphex-info-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('is read like the same table in a file, also by a query', async () => {
+    const csv = join(folder, 'films.csv');
+    writeFileSync(csv, FILMS);
+    const [one, two] = ['one', 'two'].map((name) => join(folder, `${name}.duckdb`));
+    await withDuckDB(1, async (connection) => {
+      for (const path of [one, two])
+        await connection.run(`ATTACH ${literal(path)} AS ${path === one ? 'a' : 'b'}`);
+      for (const table of ['a.films', 'b.films', 'b.others']) {
+        await connection.run(
+          `CREATE TABLE ${table} AS SELECT * FROM read_csv(${literal(csv)}, all_varchar = true)`,
+        );
+      }
+    });
+    const texts = (rows: readonly { fields: readonly string[] }[]) => rows.map(({ fields }) => fields);
+    const expected = FILMS.split('\n').map((line) => line.split(','));
+    expect(texts(await readSideTable(one))).toEqual(expected);
+    expect(texts(await readSideTable(`sql:SELECT * FROM ${literal(csv)}`))).toHaveLength(5);
+    const chosen = await readSideTable('sql:SELECT id, genre FROM films', { database: two });
+    expect(texts(chosen)).toEqual(expected.map(([id, , genre]) => [id, genre]));
+    await expect(readSideTable(two)).rejects.toThrow(/it has 2 tables, films, others; give a query/);
+    await expect(readSideTable('sql:DROP TABLE films', { database: two })).rejects.toThrow(
+      /expected one SELECT/,
+    );
   });
 });

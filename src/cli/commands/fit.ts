@@ -102,7 +102,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
   // The state of an interrupted fit may replace the state from which it continued.
   await checkOutputs({ files: [partial], inputs: [...sources, values.from], force });
   const { graph, read } = await trainingData(command, sources, context);
-  const about = await readInfo(values, graph, context);
+  const about = await readInfo({ ...values, database }, graph, context);
   if (resume !== undefined && values.tune !== undefined) {
     throw optionError`${option('tune')} cannot be given with ${option('resume')}: a saved fit keeps its settings; leave ${option('tune')} out`;
   }

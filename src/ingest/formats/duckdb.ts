@@ -60,6 +60,43 @@ export async function fillDatabase(path: string, options: ReaderOptions, target:
   });
 }
 
+/** Where the rows of a small table come from: a query, or a database with one table. */
+export type SmallSource =
+  | { readonly sql: string; readonly database: string | undefined }
+  | { readonly path: string };
+
+/** Calls `take` with the names of the columns, then with every row. */
+export async function eachRow(
+  source: SmallSource,
+  options: Pick<ReadOptions, 'threads' | 'signal'>,
+  take: (cells: readonly (string | null)[]) => void,
+): Promise<void> {
+  const name = 'sql' in source ? 'sql:' : source.path;
+  await withDuckDb(name, options, async (duckdb, connection) => {
+    const database = 'sql' in source ? source.database : source.path;
+    if (database !== undefined) await attach(connection, database);
+    await lock(connection, 'sql' in source ? await namedFiles(source.sql) : { files: [], folders: [] });
+    const select =
+      'sql' in source
+        ? source.sql.trim().replace(/;$/, '')
+        : `SELECT * FROM ${await onlyTable(connection, source.path)}`;
+    if ('sql' in source) await requireSelect(duckdb, connection, select);
+    const names = await columnNames(connection, select);
+    take(names);
+    await fetchTexts(connection, { select, names, wanted: [...names.keys()] }, options, take);
+  });
+}
+
+async function onlyTable(connection: Connection, path: string): Promise<string> {
+  const tables = await tablesOf(connection);
+  if (tables.length === 1) return tables[0].written;
+  throw new InputError(
+    tables.length === 0
+      ? `${path}: there is no table in it`
+      : `${path}: it has ${tables.length} tables, ${shownTables(tables)}; give a query instead, as in sql:SELECT * FROM 'items.parquet', or a file with one table`,
+  );
+}
+
 async function withDuckDb(
   name: string,
   { threads, signal }: ReadOptions,
@@ -159,17 +196,31 @@ async function requireSelect(duckdb: DuckDb, connection: Connection, query: stri
   }
 }
 
-async function tableOf(connection: Connection, path: string, asked: string | undefined): Promise<string> {
+interface DatabaseTable {
+  readonly name: string;
+  /** As SQL. */
+  readonly written: string;
+}
+
+async function tablesOf(connection: Connection): Promise<DatabaseTable[]> {
   const reader = await connection.runAndReadAll(
     "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'data' ORDER BY ALL",
   );
-  const tables = (reader.getRowsJson() as string[][]).map(([schema, name]) => ({
+  return (reader.getRowsJson() as string[][]).map(([schema, name]) => ({
     name: schema === 'main' ? name : `${schema}.${name}`,
     written: `data.${quotedName(schema)}.${quotedName(name)}`,
   }));
-  const names = tables.map(({ name }) => shown(name));
+}
+
+function shownTables(tables: readonly DatabaseTable[]): string {
+  const names = tables.slice(0, 30).map(({ name }) => shown(name));
+  return `${names.join(', ')}${tables.length > 30 ? ', …' : ''}`;
+}
+
+async function tableOf(connection: Connection, path: string, asked: string | undefined): Promise<string> {
+  const tables = await tablesOf(connection);
   if (tables.length === 0) throw new InputError(`${path}: there is no table in it`);
-  const shownNames = `${names.slice(0, 30).join(', ')}${names.length > 30 ? ', …' : ''}`;
+  const shownNames = shownTables(tables);
   if (asked === undefined && tables.length > 1) {
     throw optionError`${path}: it has ${tables.length} tables; name one with ${option('table')}: ${shownNames}`;
   }
@@ -196,21 +247,12 @@ async function fillQuery(
   options: ReaderOptions,
   target: TableTarget,
 ): Promise<void> {
-  const described = await connection.prepare(select);
-  const names = Array.from({ length: described.columnCount }, (_, c) => described.columnName(c));
-  described.destroySync();
+  const names = await columnNames(connection, select);
   const columns = chooseColumns(name, names, true, options);
   const { users, items, count, value, filter } = columns;
   const wanted = [...new Set([users, items, count, value, ...filter])].filter((c) => c !== undefined);
-  const cast = wanted.map((column) => `CAST(c${column} AS VARCHAR)`);
-  // An interrupt before the query starts has no effect.
-  throwIfAborted(options.signal);
-  // Not streamed: after an error or an interrupt, a stream ends as if it were complete.
-  const result = await connection.run(
-    `SELECT ${cast.join(', ')} FROM (${select}\n) AS t(${names.map((_, c) => `c${c}`).join(', ')})`,
-  );
   const collector = target.open(name);
-  let cells: (string | null)[] = [];
+  let cells: readonly (string | null)[] = [];
   const text = (column: number) => cells[wanted.indexOf(column)] || undefined;
   const intake = new RowIntake(collector, columns, options, {
     user: () => collector.users.encodeText(text(users) ?? ''),
@@ -218,6 +260,40 @@ async function fillQuery(
     text,
     number: (column) => numberOf(text(column)),
   });
+  await fetchTexts(connection, { select, names, wanted }, options, (found, row) => {
+    cells = found;
+    const problem = intake.take();
+    if (problem !== undefined)
+      collector.reject(row, problem, cells.join(',').slice(0, 1000), `${name}, row ${row}`);
+  });
+  target.close(name, format, columns);
+}
+
+async function columnNames(connection: Connection, select: string): Promise<string[]> {
+  const described = await connection.prepare(select);
+  const names = Array.from({ length: described.columnCount }, (_, c) => described.columnName(c));
+  described.destroySync();
+  return names;
+}
+
+/** Calls `take` with the texts of the wanted columns of every row, and with the number of the row, from 1. */
+async function fetchTexts(
+  connection: Connection,
+  {
+    select,
+    names,
+    wanted,
+  }: { readonly select: string; readonly names: readonly string[]; readonly wanted: readonly number[] },
+  options: Pick<ReaderOptions, 'signal' | 'onProgress'>,
+  take: (cells: readonly (string | null)[], row: number) => void,
+): Promise<void> {
+  const cast = wanted.map((column) => `CAST(c${column} AS VARCHAR)`);
+  // An interrupt before the query starts has no effect.
+  throwIfAborted(options.signal);
+  // Not streamed: after an error or an interrupt, a stream ends as if it were complete.
+  const result = await connection.run(
+    `SELECT ${cast.join(', ')} FROM (${select}\n) AS t(${names.map((_, c) => `c${c}`).join(', ')})`,
+  );
   let row = 0;
   for (;;) {
     throwIfAborted(options.signal);
@@ -225,13 +301,11 @@ async function fillQuery(
     if (!chunk || chunk.rowCount === 0) break;
     const values = wanted.map((_, c) => chunk.getColumnValues(c) as (string | null)[]);
     for (let r = 0; r < chunk.rowCount; r++) {
-      row++;
-      cells = values.map((column) => column[r]);
-      const problem = intake.take();
-      if (problem !== undefined)
-        collector.reject(row, problem, cells.join(',').slice(0, 1000), `${name}, row ${row}`);
+      take(
+        values.map((column) => column[r]),
+        ++row,
+      );
     }
     options.onProgress?.({ stage: 'reading', done: row, unit: 'rows' });
   }
-  target.close(name, format, columns);
 }
