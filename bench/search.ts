@@ -34,7 +34,7 @@ const queries = [
   'harry potter',
   titles[5],
   titles[77].slice(0, 9),
-  vocabulary[50000] + 'q',
+  `${vocabulary[50000]}q`,
   'zzxxqq',
   'hary poter tse',
   vocabulary[3].slice(1),

@@ -1,7 +1,9 @@
 // The search for items by id and title. Items that contain the words come first, the last word may be unfinished; then those
-// that contain the letters inside a word; then close spellings. The index is by word, so a query looks at few items.
+// that contain the letters inside a word; then close spellings. The index is by word and by item. A query looks at the items of
+// its rarest word or, if that has many, at the popular items first.
 
 import type { VertexIds } from '../graph/ids.js';
+import { upperBound } from '../math/csr.js';
 import { editDistance } from './nearest-id.js';
 
 /** Finds items by words of their id or title; the items that most users have come first. */
@@ -18,8 +20,10 @@ const LONGEST_WORD = 60;
 /** Words of the index that are close spellings of one word, at most. */
 const MOST_CLOSE = 50;
 
-/** More items than these are not sorted. */
-const MANY = 4096;
+/** Items of the rarest word of a query, beyond which popular items are looked at instead. */
+const MANY = 20_000;
+/** Shorter ASCII words are not looked for inside words. */
+const SHORTEST_INSIDE = 3;
 
 function isTitle(title: string | undefined, folded: string): boolean {
   // Accents are letters of their own when they are folded, so lengths may differ a little.
@@ -54,67 +58,97 @@ export function createSearchIndex(
 ): SearchIndex {
   const order = Uint32Array.from({ length: ids.length }, (_, item) => item);
   if (degree) order.sort((a, b) => degree[b] - degree[a] || a - b);
-  const rank = new Uint32Array(ids.length);
-  for (let r = 0; r < order.length; r++) rank[order[r]] = r;
-  const { words, postings } = wordIndex(ids, titles, order);
+  const { words, rows, postings } = wordIndex(ids, titles, order);
   const signatures = Uint32Array.from(words, letterSet);
-  /** How many words of the query each item has so far. */
-  const marks = new Uint8Array(ids.length);
+  const lengths = Uint8Array.from(words, (word) => word.length);
+  /** All words in one text, and where each begins: a text is searched faster than many. */
+  const joined = words.join('\n');
+  const starts = new Uint32Array(words.length + 1);
+  for (let w = 0; w < words.length; w++) starts[w + 1] = starts[w] + words[w].length + 1;
+  /** Per word, a bit for each word of the query that it fits. */
+  const fits = new Uint16Array(words.length);
+  const seen = new Uint8Array(ids.length);
 
-  /** Items that have one of the words of each list. The marks of these items are the number of lists. */
-  const having = (lists: readonly (readonly number[])[]): number[] => {
+  const hasAll = (r: number, all: number) => {
+    let found = 0;
+    for (let e = rows.offsets[r]; e < rows.offsets[r + 1]; e++) found |= fits[rows.targets[e]];
+    return found === all;
+  };
+  /** The first `n` items, by popularity, that have one of the words of each list. */
+  const having = (lists: readonly Uint32Array[], n: number): number[] => {
     if (lists.length === 0 || lists.some((list) => list.length === 0)) return [];
-    marks.fill(0);
+    for (const [at, list] of lists.entries()) for (const word of list) fits[word] |= 1 << at;
+    const all = 2 ** lists.length - 1;
+    const sizes = lists.map((list) =>
+      list.reduce((sum, word) => sum + postings.offsets[word + 1] - postings.offsets[word], 0),
+    );
+    const rarest = sizes.indexOf(Math.min(...sizes));
     let found: number[] = [];
-    for (const [at, list] of lists.entries()) {
-      found = [];
-      for (const word of list) {
-        for (const item of postings[word]) {
-          if (marks[item] !== at) continue;
-          marks[item] = at + 1;
-          found.push(item);
+    if (sizes[rarest] <= MANY) {
+      for (const word of lists[rarest]) {
+        for (let e = postings.offsets[word]; e < postings.offsets[word + 1]; e++) {
+          const r = postings.targets[e];
+          if (seen[r] === 1 || !hasAll(r, all)) continue;
+          seen[r] = 1;
+          found.push(r);
         }
       }
+      for (const r of found) seen[r] = 0;
+      found = [...Uint32Array.from(found).sort().subarray(0, n)];
+    } else {
+      for (let r = 0; found.length < n && r < order.length; r++) if (hasAll(r, all)) found.push(r);
+    }
+    for (const list of lists) for (const word of list) fits[word] = 0;
+    return found.map((r) => order[r]);
+  };
+  /** Items whose title is the text itself. */
+  const named = (asked: readonly string[], plain: string): number[] => {
+    const own = [...new Set(asked)].map(exact);
+    if (own.some((list) => list.length === 0)) return [];
+    const size = ([word]: Uint32Array) => postings.offsets[word + 1] - postings.offsets[word];
+    const [rarest] = own.reduce((least, one) => (size(one) < size(least) ? one : least));
+    const found: number[] = [];
+    for (let e = postings.offsets[rarest]; e < postings.offsets[rarest + 1]; e++) {
+      const r = postings.targets[e];
+      // A title with other words is another one.
+      if (rows.offsets[r + 1] - rows.offsets[r] !== own.length) continue;
+      if (isTitle(titles[order[r]], plain)) found.push(order[r]);
     }
     return found;
   };
-  /** The first `n` of what `having` found, in order of popularity. Many are met soon among the popular items. */
-  const first = (found: readonly number[], lists: number, n: number): ArrayLike<number> => {
-    if (found.length <= MANY)
-      return Uint32Array.from(found, (item) => rank[item])
-        .sort()
-        .map((r) => order[r]);
-    const best: number[] = [];
-    for (let r = 0; best.length < n && r < order.length; r++)
-      if (marks[order[r]] === lists) best.push(order[r]);
-    return best;
-  };
-  const exact = (word: string) => {
+  const exact = (word: string): Uint32Array => {
     const at = lowerBound(words, word);
-    return words[at] === word ? [at] : [];
+    return words[at] === word ? Uint32Array.of(at) : new Uint32Array(0);
   };
-  const beginning = (word: string) => {
+  const beginning = (word: string): Uint32Array => {
+    const first = lowerBound(words, word);
+    const end = lowerBound(words, `${word}\uffff`);
+    return Uint32Array.from({ length: end - first }, (_, i) => first + i);
+  };
+  const containing = (word: string): Uint32Array => {
+    if (word.length < SHORTEST_INSIDE && isAscii(word)) return beginning(word);
     const all: number[] = [];
-    for (let at = lowerBound(words, word); at < words.length && words[at].startsWith(word); at++)
-      all.push(at);
-    return all;
+    let w = 0;
+    for (let at = joined.indexOf(word); at >= 0; at = joined.indexOf(word, starts[w + 1])) {
+      w = upperBound(starts, at) - 1;
+      all.push(w);
+    }
+    return Uint32Array.from(all);
   };
-  const containing = (word: string) => words.flatMap((one, at) => (one.includes(word) ? [at] : []));
-  const close = (word: string) => {
+  const close = (word: string): Uint32Array => {
     const most = word.length <= 2 ? 0 : word.length <= 5 ? 1 : 2;
+    if (most === 0) return exact(word);
     const letters = letterSet(word);
     const all: { at: number; distance: number }[] = [];
     for (let at = 0; at < words.length; at++) {
       // Each change alters at most two letters of the set.
-      if (bits(signatures[at] ^ letters) > 2 * most || Math.abs(words[at].length - word.length) > most)
-        continue;
+      if (Math.abs(lengths[at] - word.length) > most || bits(signatures[at] ^ letters) > 2 * most) continue;
       const distance = editDistance(word, words[at], most);
       if (distance <= most) all.push({ at, distance });
     }
-    return all
-      .sort((a, b) => a.distance - b.distance || a.at - b.at)
-      .slice(0, MOST_CLOSE)
-      .map(({ at }) => at);
+    // The word itself has distance 0.
+    all.sort((a, b) => a.distance - b.distance || a.at - b.at);
+    return Uint32Array.from(all.slice(0, MOST_CLOSE), ({ at }) => at);
   };
 
   return {
@@ -124,42 +158,61 @@ export function createSearchIndex(
       const id = ids.find(text.trim());
       if (id >= 0) found.add(id);
       if (asked.length === 0) return [...found].slice(0, n);
-      const plain = foldText(text).trim();
       const last = asked.length - 1;
       const tiers = [
         (word: string, w: number) => (w === last ? beginning(word) : exact(word)),
         containing,
-        ...(only === 'contained' ? [] : [(word: string) => [...exact(word), ...close(word)]]),
+        ...(only === 'contained' ? [] : [close]),
       ];
       for (const [t, tier] of tiers.entries()) {
         if (found.size >= n) break;
         // Letters inside words are looked for if no item has the words.
         if (tier === containing && found.size > 0) continue;
-        const items = having(asked.map(tier));
         // A title that is the text itself comes before longer ones.
-        if (t === 0) for (const item of items) if (isTitle(titles[item], plain)) found.add(item);
-        const best = first(items, asked.length, n + found.size);
-        for (let i = 0; i < best.length; i++) found.add(best[i]);
+        if (t === 0) for (const item of named(asked, foldText(text).trim())) found.add(item);
+        for (const item of having(asked.map(tier), n + found.size)) found.add(item);
       }
       return [...found].slice(0, n);
     },
   };
 }
 
-/** Every word in order, and per word the items that have it, in order of popularity. */
+/** Every word in order; the words of each item and the items of each word, items by their place in `order`. */
 function wordIndex(ids: VertexIds, titles: readonly string[], order: Uint32Array) {
-  const lists = new Map<string, number[]>();
-  for (const item of order) {
+  const codes = new Map<string, number>();
+  const offsets = new Uint32Array(order.length + 1);
+  let targets = new Uint32Array(4 * order.length + 1);
+  let count = 0;
+  for (let r = 0; r < order.length; r++) {
     // Ids are found whole; their words are those of items without a title.
-    const own = new Set(wordsIn(titles[item] || ids.at(item)));
-    for (const word of own) {
-      const list = lists.get(word);
-      if (list) list.push(item);
-      else lists.set(word, [item]);
+    for (const word of wordsIn(titles[order[r]] || ids.at(order[r]))) {
+      let code = codes.get(word);
+      if (code === undefined) {
+        code = codes.size;
+        codes.set(word, code);
+      }
+      if (targets.subarray(offsets[r], count).includes(code)) continue;
+      if (count === targets.length) {
+        const larger = new Uint32Array(2 * targets.length);
+        larger.set(targets);
+        targets = larger;
+      }
+      targets[count++] = code;
     }
+    offsets[r + 1] = count;
   }
-  const words = [...lists.keys()].sort((a, b) => (a < b ? -1 : 1));
-  return { words, postings: words.map((word) => Uint32Array.from(lists.get(word)!)) };
+  const words = [...codes.keys()].sort((a, b) => (a < b ? -1 : 1));
+  const place = new Uint32Array(words.length);
+  for (const [at, word] of words.entries()) place[codes.get(word)!] = at;
+  const rows = { offsets, targets: targets.slice(0, count).map((code) => place[code]) };
+  const postings = { offsets: new Uint32Array(words.length + 1), targets: new Uint32Array(count) };
+  for (const word of rows.targets) postings.offsets[word + 1]++;
+  for (let w = 0; w < words.length; w++) postings.offsets[w + 1] += postings.offsets[w];
+  const next = postings.offsets.slice();
+  for (let r = 0; r < order.length; r++) {
+    for (let e = offsets[r]; e < offsets[r + 1]; e++) postings.targets[next[rows.targets[e]]++] = r;
+  }
+  return { words, rows, postings };
 }
 
 function lowerBound(words: readonly string[], wanted: string): number {

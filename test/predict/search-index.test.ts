@@ -52,7 +52,9 @@ it('answers within milliseconds on many titles', () => {
   const index = createSearchIndex(VertexIds.range(count), many, undefined);
   const found = index.search('w5 stor', 5);
   expect(found.length).toBeGreaterThan(0);
-  const start = performance.now();
+  // Processor time: other programs do not count.
+  const start = process.cpuUsage();
   for (const text of ['w5 stor', 'item 5', 'stroy1', 'w', '77']) index.search(text, 10);
-  expect((performance.now() - start) / 5).toBeLessThan(100);
+  const { user, system } = process.cpuUsage(start);
+  expect((user + system) / 1000 / 5).toBeLessThan(100);
 });
