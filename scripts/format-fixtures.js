@@ -79,8 +79,13 @@ for (const [name, more] of [
   const { model, checkpoint } = await stopped((options) => fit(graph, { ...options, ...more }));
   await saveModel(at(name), model, { checkpoint });
 }
-const shards = { checkpoint: { folder: at('stopped-shards.partial') } };
-await stopped((options) => fitPartition(at('partition'), { ...options, ...shards }));
+for (const [name, more] of [
+  ['stopped-shards.partial', {}],
+  ['stopped-ranking-shards.partial', RANKING],
+]) {
+  const checkpoint = { folder: at(name) };
+  await stopped((options) => fitPartition(at('partition'), { ...options, ...more, checkpoint }));
+}
 const { model: whole } = await fit(graph, FIT);
 
 const lists = {};

@@ -30,18 +30,20 @@ export interface Listening {
 /** Listens until `stop` is called. A second signal ends the process at once. */
 export function listenForSignals(): Listening {
   const abort = new AbortController();
+  let patience: ReturnType<typeof setTimeout> | undefined;
   const onSignal = (name: StoppingSignal) => {
     // A second signal does not wait for the work to notice the first.
     if (abort.signal.aborted) process.exit(statusOf(name));
     came = name;
     abort.abort();
     // Work that hangs in the operating system never notices.
-    setTimeout(() => process.exit(statusOf(name)), GRACE_MS).unref();
+    patience = setTimeout(() => process.exit(statusOf(name)), GRACE_MS).unref();
   };
   for (const name of STOPPING) process.on(name, onSignal);
   return {
     signal: abort.signal,
     stop() {
+      clearTimeout(patience);
       for (const name of STOPPING) process.off(name, onSignal);
     },
   };

@@ -19,7 +19,11 @@ function npm(args: readonly string[], cwd: string) {
     cwd,
     encoding: 'utf8',
     // Settings of the one who runs the tests are not those of the one who installs.
-    env: { ...process.env, npm_config_userconfig: join(cwd, '.none') },
+    env: {
+      ...process.env,
+      npm_config_userconfig: join(cwd, '.none'),
+      npm_config_update_notifier: 'false',
+    },
     timeout: 100_000,
   });
   return { status: run.status, said: `${run.stdout}${run.stderr}` };

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { InputError } from '../../src/errors.js';
 import { fingerprint } from '../../src/graph/fingerprint.js';
 import { readDelimited } from '../../src/ingest/formats/delimited.js';
 import type { ReadOptions } from '../../src/ingest/options.js';
@@ -155,6 +156,12 @@ describe('text tables', () => {
     expect((await readGraph(file)).guess.header).toBe(false);
     expect((await readGraph(file, { items: 3 })).guess.header).toBe(true);
     expect((await readGraph(file, { users: 3, items: '1' })).guess.header).toBe(true);
+  });
+
+  it('takes a first row that lacks a column for data, in words', async () => {
+    const rows = TEXTS.map(([a, b]) => `${cap(a)},${cap(b)},Xy`);
+    const file = scratch.write('short.csv', `leserbuch,zahl\n${rows.join('\n')}\n`);
+    await expect(readGraph(file, { items: 3 })).rejects.toThrow(InputError);
   });
 
   it('does not lose a first row without a user as a header', async () => {

@@ -10,8 +10,8 @@ import { fit } from '../../src/fit/fit.js';
 import { readGraph } from '../../src/ingest/read.js';
 import { recommendMany } from '../../src/predict/recommend.js';
 import { fitShards } from '../../src/shard/fit-partition.js';
-import { mergeModel, openModelShards } from '../../src/shard/model-folder.js';
-import { openPartition } from '../../src/shard/partition-folder.js';
+import { mergeModel, openModelShards, readModelShard } from '../../src/shard/model-folder.js';
+import { openPartition, readShard } from '../../src/shard/partition-folder.js';
 import { openPartitionedSplit } from '../../src/shard/split-partition.js';
 import { loadCheckpoint, loadModel } from '../../src/store/model-file.js';
 import { loadSplit } from '../../src/store/split-folder.js';
@@ -56,19 +56,22 @@ describe.each(versions)('%s', (name) => {
     const { graph } = await readGraph(at('pairs.csv'), { threads: 1 });
     const resumed = async (file: string) =>
       fit(graph, { resume: await loadCheckpoint(at(file)), iterations: 20, threads: 1 });
-    const sharded = () => resumeShards(at('partition'), at('stopped-shards.partial'));
+    const sharded = (folder: string) => resumeShards(at('partition'), at(folder));
     // Version 0.2 did not write its schedule down.
     if (name === 'formats-0.2') {
       const refused = /an earlier version kept this state.*(fit|start) again/;
       await expect(resumed('stopped.partial')).rejects.toThrow(refused);
       await expect(resumed('stopped-ranker.partial')).rejects.toThrow(refused);
-      await expect(sharded()).rejects.toThrow(refused);
+      await expect(sharded('stopped-shards.partial')).rejects.toThrow(refused);
+      await expect(sharded('stopped-ranking-shards.partial')).rejects.toThrow(refused);
       return;
     }
     const { model } = await resumed('stopped.partial');
     expect(model.bound! / expected.bound).toBeCloseTo(1, 6);
     expect((await resumed('stopped-ranker.partial')).model.provenance.iterations).toBeGreaterThan(10);
-    expect((await sharded()).itemsModel.provenance.iterations).toBe(20);
+    for (const folder of ['stopped-shards.partial', 'stopped-ranking-shards.partial']) {
+      expect((await sharded(folder)).itemsModel.provenance.iterations).toBe(20);
+    }
   });
 
   it('splits, partitions and models by shard are opened', async () => {
@@ -110,18 +113,29 @@ describe('a version that is not known yet', () => {
     return home;
   };
 
+  const resumed = (path: string) => resumeShards(at('partition'), path);
+
   it.each<[string, string | undefined, (path: string) => Promise<unknown>]>([
     ['posterior.safetensors', undefined, loadModel],
+    ['ranker.safetensors', undefined, loadModel],
     ['stopped.partial', undefined, loadCheckpoint],
     ['split/split.json', 'split', loadSplit],
     ['split-in-shards/split.json', 'split-in-shards', openPartitionedSplit],
     ['partition/parts.json', 'partition', openPartition],
+    ['partition/items.safetensors', 'partition', openPartition],
+    [
+      'partition/shard-0001.safetensors',
+      'partition',
+      async (path) => readShard(await openPartition(path), 1),
+    ],
     ['by-shard/head.safetensors', 'by-shard', openModelShards],
     [
-      'stopped-shards.partial/state.safetensors',
-      'stopped-shards.partial',
-      (path) => resumeShards(at('partition'), path),
+      'by-shard/users-0001.safetensors',
+      'by-shard',
+      async (path) => readModelShard(await openModelShards(path), 1),
     ],
+    ['stopped-shards.partial/state.safetensors', 'stopped-shards.partial', resumed],
+    ['stopped-ranking-shards.partial/ranking.safetensors', 'stopped-ranking-shards.partial', resumed],
     ['study/results.json', 'study', (path) => readReceipt(join(path, 'results.json'))],
   ])('%s is refused with its number', async (file, folder, read) => {
     await expect(read(raised(file, folder))).rejects.toThrow(/version 9\b.*reads .*; update graphex$/);

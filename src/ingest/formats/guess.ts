@@ -220,7 +220,7 @@ function otherShape(
   const traits = used.map((column) => {
     const cells = below.map((row) => row[column] ?? '').filter((cell) => cell !== '');
     return TRAITS.filter(
-      (has) => cells.length > 0 && cells.every((cell) => has(cell) !== has(first[column])),
+      (has) => cells.length > 0 && cells.every((cell) => has(cell) !== has(first[column] ?? '')),
     );
   });
   if (traits.every((differ) => differ.length === 0)) return 'data';
