@@ -3,7 +3,7 @@
 
 import { throwIfAborted } from '../errors.js';
 import { createCounter, inSharedMemory } from '../math/memory.js';
-import { createPool, taskModule, threadCount } from '../parallel/pool.js';
+import { createPool, taskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { Heap } from '../wasm/heap.js';
 import { loadKernels } from '../wasm/load.js';
@@ -35,6 +35,31 @@ export function createCpuTopN(threads?: number): TopN {
       topByFactors(tables, candidates, rows, n, excluded, withThreads(task)),
     async close() {},
   };
+}
+
+/** Ranks many times with the same workers, which start when first needed. The answers are those of `rankByFactors`. */
+export function openRanking(threads: number | undefined) {
+  const open: OpenWorkers = { size: threadCount(threads), pool: undefined };
+  return {
+    async rank(
+      tables: FactorTables,
+      candidates: Uint32Array,
+      query: RankQuery,
+      signal?: AbortSignal,
+    ): Promise<RankAnswer> {
+      const answer = emptyAnswer(query);
+      const task = { threads, signal };
+      await runFactors(tables, candidates, query, rowsToRank(query), answer, undefined, task, open);
+      return answer;
+    },
+    close: async () => (await open.pool)?.close(),
+  };
+}
+
+/** Workers that outlive a ranking. */
+interface OpenWorkers {
+  readonly size: number;
+  pool: Promise<WorkerPool> | undefined;
 }
 
 /** `TopN.rank` without a backend to close. */
@@ -74,11 +99,13 @@ async function runFactors(
   answer: RankAnswer,
   lists: TopLists | undefined,
   { threads, signal, onProgress }: TaskOptions,
+  open?: OpenWorkers,
 ): Promise<void> {
   throwIfAborted(signal);
   const { features, itemWeights } = tables;
-  const small = rows.length * candidates.length * features < SMALL;
-  const lanes = small ? 1 : threadCount(threads, Math.ceil(rows.length / ROWS_PER_BLOCK));
+  const small = rows.length * candidates.length * features < (open ? SMALL / 10 : SMALL);
+  const needed = open ? open.size : threadCount(threads, Math.ceil(rows.length / ROWS_PER_BLOCK));
+  const lanes = small ? 1 : needed;
   const { module } = await loadKernels();
   const heap = new Heap();
   const items = heap.allocate(packedItemBytes(candidates.length, features));
@@ -113,7 +140,8 @@ async function runFactors(
       total: rows.length,
       unit: 'users',
     });
-  const pool = await createPool(RANKING, lanes);
+  if (open) open.pool ??= createPool(RANKING, lanes);
+  const pool = (await open?.pool) ?? (await createPool(RANKING, lanes));
   // A counter beyond the last block stops the workers.
   const stop = () => Atomics.store(next, 0, rows.length);
   signal?.addEventListener('abort', stop, { once: true });
@@ -123,7 +151,7 @@ async function runFactors(
   } finally {
     clearInterval(ticking);
     signal?.removeEventListener('abort', stop);
-    await pool.close();
+    if (!open) await pool.close();
   }
   throwIfAborted(signal);
   report();

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RowLists } from '../../src/math/csr.js';
 import { randomStream } from '../../src/math/random.js';
-import { createCpuTopN } from '../../src/topn/cpu.js';
+import { createCpuTopN, openRanking, rankByFactors } from '../../src/topn/cpu.js';
 import type { RankQuery, TopN } from '../../src/topn/query.js';
 import { createReferenceTopN } from '../../src/topn/reference.js';
 import { createWebgpuTopN } from '../../src/topn/webgpu.js';
@@ -75,4 +75,34 @@ describe.each(BACKENDS)('$name', ({ create }) => {
     await expect(bad).rejects.toThrow('enough');
     expect((await good).counts).toEqual(Uint32Array.of(1));
   });
+});
+
+test('workers that stay open give the same answers, whatever they ranked before', async () => {
+  const random = randomStream(20);
+  const [rows, count, features] = [260, 1000, 96];
+  const table = (length: number) => Float32Array.from({ length }, () => random.uniform());
+  const candidates = Uint32Array.from({ length: count }, (_, i) => i);
+  const relevant = {
+    offsets: Uint32Array.from({ length: rows + 1 }, (_, row) => 3 * row),
+    values: Uint32Array.from({ length: 3 * rows }, (_, e) => 300 * (e % 3) + random.below(300)),
+  };
+  const query: RankQuery = {
+    ...{ candidates: count, excluded: undefined, depth: 50, top: 10 },
+    views: [{ without: new Uint32Array(0), relevant }],
+  };
+  const open = openRanking(2);
+  try {
+    for (let round = 0; round < 2; round++) {
+      const tables = { users: table(rows * features), items: table(count * features), features };
+      const found = await open.rank(tables, candidates, query);
+      expect(found).toEqual(await rankByFactors(tables, candidates, query, { threads: 1 }));
+    }
+    const stopped = open.rank(
+      { users: table(rows * features), items: table(count * features), features },
+      ...([candidates, query, AbortSignal.abort(new RangeError('enough'))] as const),
+    );
+    await expect(stopped).rejects.toThrow('enough');
+  } finally {
+    await open.close();
+  }
 });

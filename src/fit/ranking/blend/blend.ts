@@ -116,13 +116,17 @@ async function findSettings(
   edges: EdgeLists,
   options: TaskOptions & { readonly seed: number },
 ): Promise<BlendReport> {
-  const trial = holdUsersBack(edges, options.seed);
+  const trial = holdUsersBack(edges, options.seed, options.threads);
   const size = { edges: edges.users.values.length };
   if (!trial)
     return { heldBack: 0, weights: DEFAULT_WEIGHTS, leastSquares: defaultPenalties(edges), ...size };
-  const factors = await searchPenalties(edges, trial, options);
-  const { setting, adds } = await searchWeights(trial, factors.tables, options);
-  return { heldBack: trial.users, weights: setting, leastSquares: factors.penalties, adds, ...size };
+  try {
+    const factors = await searchPenalties(edges, trial, options);
+    const { setting, adds } = await searchWeights(trial, factors.tables, options);
+    return { heldBack: trial.users, weights: setting, leastSquares: factors.penalties, adds, ...size };
+  } finally {
+    await trial.close();
+  }
 }
 
 /**

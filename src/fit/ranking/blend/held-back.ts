@@ -5,7 +5,7 @@ import { type RankingData, shownItems, someUsers, tryHoldBack } from '../../../m
 import { concludeRanking, scoreAnswer, tuningScore } from '../../../metrics/ranking-metrics.js';
 import { queryOf } from '../../../metrics/ranking-task.js';
 import type { TaskOptions } from '../../../progress.js';
-import { rankByFactors } from '../../../topn/cpu.js';
+import { openRanking } from '../../../topn/cpu.js';
 import type { FactorTables } from '../../../topn/query.js';
 
 /** Edges in both orders. */
@@ -22,6 +22,8 @@ export interface HeldBackUsers {
   readonly history: RowLists;
   /** The mean of recall@20 and nDCG; the table of items has a row for each candidate. */
   score(tables: FactorTables, options: TaskOptions): Promise<number>;
+  /** Ends the workers that rank. */
+  close(): Promise<void>;
 }
 
 /**
@@ -34,20 +36,26 @@ const EDGES = 1e6;
 /** Lengths of the evaluated lists. */
 const LISTS = { n: 20, depth: 100 } as const;
 
-/** Undefined if there are too few users to hold any back. */
-export function holdUsersBack({ users, items }: EdgeLists, seed: number): HeldBackUsers | undefined {
+/** Undefined if there are too few users to hold any back. The caller closes the result. */
+export function holdUsersBack(
+  { users, items }: EdgeLists,
+  seed: number,
+  threads?: number,
+): HeldBackUsers | undefined {
   const shown = shownItems(items.offsets.length - 1, seed);
   const held = tryHoldBack({ users, shown }, { seed, maxUsers: HELD_BACK.most });
   if (!held || held.heldBack.length < HELD_BACK.least) return undefined;
   const query = queryOf(held.task, LISTS.n, LISTS.depth);
   const places = Uint32Array.from({ length: query.candidates }, (_, place) => place);
+  const ranking = openRanking(threads);
   return {
     data: someUsers(held.data, EDGES),
     users: held.heldBack.length,
     history: held.history,
-    async score(tables, { threads, signal }) {
-      const answer = await rankByFactors(tables, places, query, { threads, signal });
+    async score(tables, { signal }) {
+      const answer = await ranking.rank(tables, places, query, signal);
       return tuningScore(concludeRanking([scoreAnswer(query, answer)]));
     },
+    close: ranking.close,
   };
 }
