@@ -214,7 +214,7 @@ describe('recommendations made elsewhere', () => {
     expect(tableEvaluationWords(same, USERS_AND_ITEMS).join(' ')).toContain(
       'The given lists rank below popularity only because 1 user of 3 had no list; for the others they do not. Give users without a list the most popular items.',
     );
-    const worse = await judge('b1 b2 b3 d1 d2 d3');
+    const worse = await judge('bz b2 b3 d1 d2 d3');
     expect(worse.comparisonsOfListed[0].interval.difference).toBeLessThan(0);
     expect(tableEvaluationWords(worse, USERS_AND_ITEMS)[0]).toContain('do not recommend with them');
   });
