@@ -170,6 +170,8 @@ it('a study of folds has means and intervals over the folds', async () => {
     '--no-ranker',
     '--baselines',
     'popularity',
+    '--draws',
+    '0',
   ];
   const made = await graphex('study', at('folds'), ...quick, '--quiet', '-o', at('folded'));
   expect([made.status, made.stderr]).toEqual([0, '']);

@@ -76,10 +76,18 @@ export function dataSection({ check, receipt }: StudyResults): Content {
       { label: term('density', 'Density'), value: short(check.density) },
     ]),
     origin
-      ? html`<p>From <code>${origin.source}</code>. ${whatItIs(receipt, origin, names, check.multigraph)}</p>`
+      ? html`<p>From ${sourcesOf(origin).map((source, at) => html`${at > 0 ? ', ' : undefined}<code>${source}</code>`)}. ${whatItIs(receipt, origin, names, check.multigraph)}</p>`
       : undefined,
     fold('How many edges they have', degreeTable(check)),
   ];
+}
+
+/** The files of the data: those of a split that was given, or the source. */
+function sourcesOf({ source, parts }: StudyOrigin): readonly string[] {
+  const files = [parts?.folder, parts?.train, parts?.validation, parts?.test].filter(
+    (file) => file !== undefined,
+  );
+  return files.length > 0 ? files : [source];
 }
 
 function whatItIs(

@@ -145,7 +145,7 @@ function receiptSection({ receipt, check: { names } }: StudyResults): Content {
   return [
     html`<p>All figures are in <code>results.json</code> in the folder of this page. This command repeats the study with the same
 numbers; only times differ:</p>`,
-    html`<p><code>npx ${origin?.parts ? partsCommand(origin.parts) : 'graphex study --from results.json -o again'}</code></p>`,
+    html`<p><code>${origin?.parts ? partsCommand(origin.parts) : 'npx graphex study --from results.json -o again'}</code></p>`,
     fold('Data, software and machine', table([{ label: 'What' }, { label: 'Value' }], rows)),
     fold('Options', optionsTable(settings)),
     fold(

@@ -23,7 +23,10 @@ export function recommendSteps(decision: RankingDecision, results: StudyResults)
   const [file, fit] = fitOf(results, row);
   const name = row ? methodPhrase(row, results.runs[0].leaderboard, check.names) : 'the ranker';
   return [
-    { text: `To recommend, use ${name}${why && `, ${why},`} on all of the data:`, command: fit },
+    {
+      text: `To recommend, use ${name}${why && `, ${why},`} on ${receipt.origin?.parts ? 'the training data' : 'all of the data'}:`,
+      command: fit,
+    },
     {
       text: `Then ask for any ${check.names.users.one}:`,
       command: recommendCommand(receipt, file, results.example.user),
