@@ -112,7 +112,7 @@ if (!forManual) await page.screenshot({ path: join(folder, '4-fit-under-way.png'
 await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 120_000 });
 await shot(4, 'fit');
 await button(page, 'Does it predict?').click();
-await page.getByRole('heading', { name: 'How good are its lists?' }).waitFor({ timeout: 120_000 });
+await page.getByRole('heading', { name: 'How good are the lists?' }).waitFor({ timeout: 120_000 });
 await shot(5, 'predict');
 await nav(page, 'Explore').click();
 await page.locator('.map canvas').first().waitFor({ timeout: 120_000 });

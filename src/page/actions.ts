@@ -3,7 +3,7 @@
 import { batch } from '@preact/signals';
 import { forgetTitles, learnPackedTitles } from './components/item-name.js';
 import { learnRate, learnReading, learnSpeed } from './estimate.js';
-import type { FitChoice, FoundTitles, ModelSummary, Purpose, SampleName } from './protocol.js';
+import type { FitChoice, FoundItemTable, ModelSummary, Purpose, SampleName } from './protocol.js';
 import { answerBy, ask } from './session-client.js';
 import {
   audited,
@@ -14,11 +14,15 @@ import {
   complain,
   customer,
   evaluation,
+  filter,
   forecast,
   go,
+  itemTable,
+  itemTableFile,
   likes,
   liveFit,
   machine,
+  model,
   models,
   offered,
   opened,
@@ -28,8 +32,6 @@ import {
   settings,
   source,
   step,
-  titles,
-  titlesFile,
 } from './state.js';
 import { perform } from './work.js';
 
@@ -40,7 +42,8 @@ function forget(): void {
   batch(() => {
     opened.value = undefined;
     check.value = undefined;
-    titles.value = undefined;
+    itemTable.value = undefined;
+    filter.value = '';
     forecast.value = undefined;
     forgetFits();
   });
@@ -66,7 +69,7 @@ export function begun(): void {
   document.documentElement.dataset.begun = 'yes';
 }
 
-/** Opens a file that was chosen or dropped. After the table, a second table has the titles of its items. */
+/** Opens a file that was chosen or dropped. After the table, a second table is about its items. */
 export function openFile(file: File): void {
   if (step.value === 'audit') {
     takeForAudit(file);
@@ -74,7 +77,7 @@ export function openFile(file: File): void {
   }
   begun();
   const second = step.value !== 'start' && step.value !== 'columns' && !/\.safetensors$/i.test(file.name);
-  void (second ? openTitles(file.name, file) : openBlob(file.name, file));
+  void (second ? openItemTable(file.name, file) : openBlob(file.name, file));
 }
 
 /** Opens a file that was dropped, chosen, pasted or fetched: a model, or a table whose columns are shown next. */
@@ -87,7 +90,7 @@ export async function openBlob(name: string, blob: Blob): Promise<void> {
   if (!looked) return;
   batch(() => {
     forget();
-    titlesFile.value = undefined;
+    itemTableFile.value = undefined;
     source.value = { kind: 'blob', name, blob };
     preview.value = looked;
     const { users, items, count, time } = settings.value;
@@ -148,7 +151,7 @@ export async function openUrl(address: string): Promise<void> {
 export async function openSample(name: SampleName): Promise<void> {
   batch(() => {
     forget();
-    titlesFile.value = undefined;
+    itemTableFile.value = undefined;
     preview.value = undefined;
     source.value = { kind: 'sample', name };
     change({ users: undefined, items: undefined, count: undefined, sep: undefined, header: undefined });
@@ -181,21 +184,27 @@ export async function readTable(): Promise<void> {
   askMachine();
   await runCheck();
   // Titles belong to the ids of the table as it is read now.
-  if (titlesFile.value) await openTitles(titlesFile.value.name, titlesFile.value.blob);
+  if (itemTableFile.value) await openItemTable(itemTableFile.value.name, itemTableFile.value.blob);
 }
 
-/** Opens a second table with the titles of the items. */
-export async function openTitles(name: string, blob: Blob): Promise<void> {
-  const found = await perform(`Looking for titles in ${name}.`, 'titles', { name, blob });
+/** Opens a second table with titles and attributes of the items. The models that are there learn from it. */
+export async function openItemTable(name: string, blob: Blob): Promise<void> {
+  const { seed } = settings.value;
+  const found = await perform(`Reading ${name}.`, 'itemTable', { source: { name, blob }, seed });
   if (!found) return;
-  await takeTitles(found);
-  titlesFile.value = { name, blob };
+  await takeItemTable(found);
+  itemTableFile.value = { name, blob };
+  // Items with few edges are scored by their attributes as well.
+  if (model.value?.split) void runComparison();
 }
 
-async function takeTitles({ ids, titles: texts, ...rest }: FoundTitles): Promise<void> {
+async function takeItemTable({ ids, titles, ...rest }: FoundItemTable): Promise<void> {
   forgetTitles();
-  await learnPackedTitles(ids, texts);
-  titles.value = rest;
+  await learnPackedTitles(ids, titles);
+  batch(() => {
+    itemTable.value = rest;
+    filter.value = '';
+  });
 }
 
 export async function runCheck(): Promise<void> {
@@ -332,12 +341,12 @@ async function openModel(name: string, blob: Blob): Promise<void> {
   if (!found) return;
   batch(() => {
     forget();
-    titlesFile.value = undefined;
+    itemTableFile.value = undefined;
     source.value = undefined;
     preview.value = undefined;
     models.value = { [found.purpose]: found };
   });
-  if (found.titles) await takeTitles(found.titles);
+  if (found.itemTable) await takeItemTable(found.itemTable);
   askMachine();
   go(found.features === undefined ? 'recommend' : 'explore');
 }
@@ -368,7 +377,7 @@ export async function openServed(found: ModelSummary): Promise<void> {
   const { serverAnswers } = await import('./server-model.js');
   batch(() => {
     forget();
-    titlesFile.value = undefined;
+    itemTableFile.value = undefined;
     source.value = undefined;
     preview.value = undefined;
     models.value = { [found.purpose]: found };

@@ -18,4 +18,5 @@ export const LABELS = {
   engine: 'Engine',
   testUsers: 'Held-out users',
   testItems: 'Test items',
+  filter: 'Filter',
 } as const;

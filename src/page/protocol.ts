@@ -1,5 +1,6 @@
 // Requests of the page to its session, the worker that holds data and model, and their answers: plain values only.
 
+import type { FilterColumn } from '../attributes/filter.js';
 import type { SplitAudit } from '../audit/audit.js';
 import type { PackedError } from '../errors.js';
 import type { PredictiveCheck } from '../evaluate/predictive.js';
@@ -133,8 +134,8 @@ export interface ModelSummary {
   readonly threads: number | undefined;
   readonly sides: readonly string[];
   readonly split: SplitSummary | undefined;
-  /** The titles that a model file has. */
-  readonly titles?: FoundTitles | undefined;
+  /** What a model file says about its items. */
+  readonly itemTable?: FoundItemTable | undefined;
   /** Whether the model is on the server that sent the page. */
   readonly served?: true | undefined;
 }
@@ -183,6 +184,8 @@ export type Asker = { readonly user: string } | { readonly likes: readonly strin
 
 export interface Listed {
   readonly item: string;
+  /** Whether no user of the data has it: its score comes from its attributes. */
+  readonly isNew?: boolean | undefined;
   readonly score: number;
   readonly reasons?: Reasons | undefined;
   readonly low?: number | undefined;
@@ -219,14 +222,18 @@ export interface FoundUsers {
   readonly total: number;
 }
 
-/** Titles that were found in a table. */
-export interface FoundTitles {
+/** What was found in a table about the items. */
+export interface FoundItemTable {
   readonly source: string;
   /** Items that have a title, and all items. */
   readonly matched: number;
   readonly of: number;
-  /** The columns of ids and of titles. */
-  readonly columns: { readonly id: string; readonly title: string };
+  /** Items of the table without edges. */
+  readonly added: number;
+  /** The column of titles, if there is one. */
+  readonly title: string | undefined;
+  /** Attributes that a filter can name. */
+  readonly attributes: readonly FilterColumn[];
   /** Ids and titles, one after the other. */
   readonly ids: PackedNames;
   readonly titles: PackedNames;
@@ -268,7 +275,13 @@ export interface Machine {
 export type Export =
   | { readonly what: 'model'; readonly purpose: Purpose }
   | { readonly what: 'features' }
-  | { readonly what: 'lists'; readonly by: Purpose; readonly n: number; readonly format: 'csv' | 'parquet' }
+  | {
+      readonly what: 'lists';
+      readonly by: Purpose;
+      readonly n: number;
+      readonly filter?: string | undefined;
+      readonly format: 'csv' | 'parquet';
+    }
   | { readonly what: 'list'; readonly list: UserList; readonly format: ListsKind }
   | {
       readonly what: 'edges';
@@ -292,8 +305,8 @@ export interface Api {
   similar: [{ item: string; n: number }, NearItem[], never];
   find: [{ text: string; n: number; feature?: number | undefined }, FoundItems, never];
   findUsers: [{ text: string; n: number }, FoundUsers, never];
-  titles: [NamedBlob, FoundTitles, never];
-  recommend: [{ asker: Asker; n: number; by: Purpose }, Answer, Answer];
+  itemTable: [{ source: NamedBlob; seed: number }, FoundItemTable, never];
+  recommend: [{ asker: Asker; n: number; by: Purpose; filter?: string | undefined }, Answer, Answer];
   forecast: [
     { time: string | undefined; next: string | undefined; usersTimes: number; seed: number },
     Forecast,

@@ -115,9 +115,10 @@ export const serverAnswers: ServerAnswers = {
     learnTitles(items);
     return { items };
   },
-  async recommend({ asker, n }, signal) {
+  async recommend({ asker, n, filter }, signal) {
     const began = performance.now();
-    const list = (more: object) => asked<Recommended>('v1/recommend', signal, { ...asker, n, ...more });
+    const list = (more: object) =>
+      asked<Recommended>('v1/recommend', signal, { ...asker, n, filter, ...more });
     const { items, confidence } = await list({ explain: true, confidence: true }).catch((error) => {
       // Some models have no confidence; their lists are still valid.
       if (error instanceof Refused && error.status === 422) return list({});

@@ -10,7 +10,7 @@ import type {
   Comparison,
   EvaluationSummary,
   Forecast,
-  FoundTitles,
+  FoundItemTable,
   LiveFit,
   Machine,
   ModelSummary,
@@ -63,9 +63,11 @@ export const forecast = signal<Forecast | undefined>(undefined);
 export const audited = signal<Audited | undefined>(undefined);
 /** The two tables of the audit. */
 export const auditFiles = signal<Readonly<Partial<Record<'train' | 'test', NamedBlob>>>>({});
-/** The table of titles, and what was found in it. */
-export const titlesFile = signal<{ readonly name: string; readonly blob: Blob } | undefined>(undefined);
-export const titles = signal<Omit<FoundTitles, 'ids' | 'titles'> | undefined>(undefined);
+/** The table about the items, and what was found in it. */
+export const itemTableFile = signal<{ readonly name: string; readonly blob: Blob } | undefined>(undefined);
+export const itemTable = signal<Omit<FoundItemTable, 'ids' | 'titles'> | undefined>(undefined);
+/** A condition on the attributes of the items that are listed. */
+export const filter = signal('');
 export const machine = signal<Machine | undefined>(undefined);
 /** The model of the server that sent this page; 'locked' if the server asks for a key. */
 export const offered = signal<ModelSummary | 'locked' | undefined>(undefined);

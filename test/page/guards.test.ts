@@ -184,7 +184,7 @@ describe.skipIf(!canVisit)('everyone', () => {
     await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 60_000 });
     await look('fit');
     await main(page, 'Does it predict?').click();
-    await page.getByRole('heading', { name: /How good are its lists/ }).waitFor({ timeout: 60_000 });
+    await page.getByRole('heading', { name: /How good are the lists/ }).waitFor({ timeout: 60_000 });
     await look('predict');
     await nav(page, 'Explore').click();
     await page.locator('.map canvas').first().waitFor({ timeout: 60_000 });

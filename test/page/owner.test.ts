@@ -52,7 +52,13 @@ function ratingsOf(count: number): string[] {
 describe.skipIf(!ready)('the owner of a table', () => {
   test('gets the better lists, with titles, for one user and for all', async () => {
     const ratings = `${ratingsOf(5000).join('\n')}\n`;
-    const movies = readFileSync(`${FOLDER}/movies.dat.gz`);
+    // The films of these ratings, and some that nobody rated.
+    const rated = new Set(ratings.split('\n').map((line) => Number(line.split('::')[1])));
+    const films = gunzipSync(readFileSync(`${FOLDER}/movies.dat.gz`))
+      .toString()
+      .split('\n');
+    const isRated = (line: string) => rated.has(Number(line.split('::')[0]));
+    const movies = [...films.filter(isRated), ...films.filter((line) => !isRated(line)).slice(0, 200)];
     const context = await browser.newContext({ serviceWorkers: 'block', acceptDownloads: true });
     const page = await context.newPage();
     const heard = complaints(page);
@@ -65,9 +71,13 @@ describe.skipIf(!ready)('the owner of a table', () => {
     await page.locator('.card strong').first().waitFor();
     await idle(page);
     await page.locator('.titles input').setInputFiles({
-      ...{ name: 'movies.dat.gz', mimeType: 'application/gzip', buffer: movies },
+      ...{ name: 'movies.dat', mimeType: 'text/plain', buffer: Buffer.from(movies.join('\n')) },
     });
-    await page.getByText(/items have a title, from column 2 of movies\.dat\.gz/).waitFor();
+    await page
+      .getByText(
+        /items have a title, from column 2 of movies\.dat\. Lists can be filtered by column 3 and year/,
+      )
+      .waitFor();
 
     await button(page, 'Split and fit').click();
     for (const name of ['Fit to understand', 'Fit to recommend']) await button(page, name).click();
@@ -95,11 +105,7 @@ describe.skipIf(!ready)('the owner of a table', () => {
       common.map((item) => String(features.main('items', item).feature + 1)),
     );
     const titles = new Map(
-      gunzipSync(movies)
-        .toString()
-        .split('\n')
-        .map((line) => line.split('::'))
-        .map(([id, title]) => [String(Number(id)), title]),
+      movies.map((line) => line.split('::')).map(([id, title]) => [String(Number(id)), title]),
     );
     const title = (item: string) => titles.get(String(Number(item)));
     expect(await page.locator('tbody button').first().innerText()).toBe(title(ids.at(common[0])));
@@ -112,7 +118,7 @@ describe.skipIf(!ready)('the owner of a table', () => {
     await nav(page, 'Recommend').click();
     const user = parts.train.users.ids.at(7);
     await page.getByLabel('Find a user').fill(user);
-    await page.locator('.chips button').first().click();
+    await page.locator('.recommend .chips button').first().click();
     await page.getByRole('heading', { name: new RegExp(`^User ${user} has`) }).waitFor();
     const expected = await recommend(better, { user }, { n: 10 });
     await expect
@@ -120,12 +126,45 @@ describe.skipIf(!ready)('the owner of a table', () => {
       .toEqual(expected.map(({ item }) => title(item)?.slice(0, 60)));
     await page.locator('.sure').filter({ hasText: 'confidence:' }).waitFor();
 
+    // A condition on unknown attributes is refused with the known ones; each attribute offers a condition.
+    const filter = page.getByRole('searchbox', { name: /^Filter/ });
+    const titlesShown = () => page.locator('.list b').allInnerTexts();
+    await filter.fill("colour = 'red'");
+    await filter.press('Enter');
+    await page
+      .getByRole('alert')
+      .filter({ hasText: 'no attribute colour; it has id, title, 3, year' })
+      .waitFor();
+    await filter.fill('');
+    await page.getByRole('button', { name: /^\+ column 3/ }).click();
+    const condition = await filter.inputValue();
+    expect(condition).toBe(`"3" = 'Drama'`);
+    const dramas = await recommend(better, { user }, { n: 10, filter: condition });
+    expect(dramas).not.toEqual(expected);
+    await expect.poll(titlesShown).toEqual(dramas.map(({ item }) => title(item)?.slice(0, 60)));
+
     const csv = (await download(page, () => button(page, 'Save all lists as CSV').click())).toString();
     const lines = csv.trimEnd().split('\n');
     expect(lines[0]).toBe('user,item,rank,score,title');
     expect(lines.length).toBe(1 + 10 * graph.users.count);
     const own = lines.filter((line) => line.startsWith(`${user},`)).map((line) => line.split(',')[1]);
-    expect(own).toEqual(expected.map(({ item }) => item));
+    expect(own).toEqual(dramas.map(({ item }) => item));
+
+    // A film that nobody has is listed by its attributes.
+    const [unseen, unseenTitle] = movies.at(-1)!.split('::');
+    await filter.fill(`id = '${unseen}'`);
+    await filter.press('Enter');
+    await expect.poll(titlesShown).toEqual([unseenTitle.slice(0, 60)]);
+    expect(await page.locator('.list .tag').allInnerTexts()).toEqual(['new']);
+    await filter.fill("id = 'nothing'");
+    await filter.press('Enter');
+    await page.getByText('No items fit this filter.').waitFor();
+
+    // The commands use the table and the filter, too.
+    await nav(page, 'Save').click();
+    expect(await page.locator('pre').first().innerText()).toContain(
+      'fit parts --engine cpu --method ranking --item-info movies.dat -o ranker',
+    );
     expect(heard).toEqual([]);
     await context.close();
   });

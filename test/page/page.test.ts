@@ -116,7 +116,7 @@ describe.skipIf(!canVisit)('the walk', () => {
     expect(Math.abs(shownBound - model.bound!)).toBeLessThan(0.51 + 1e-6 * Math.abs(model.bound!));
 
     await button(page, 'Does it predict?').click();
-    await page.getByRole('heading', { name: 'How good are its lists?' }).waitFor({ timeout: 60_000 });
+    await page.getByRole('heading', { name: 'How good are the lists?' }).waitFor({ timeout: 60_000 });
     const judged = await evaluateModel(model, parts, { draws: 30, n: 20, seed: 1 });
     expect(await page.getByRole('row', { name: /^The model that describes the data/ }).innerText()).toContain(
       fixed(judged.ranking.all.mean.recall, 4),

@@ -3,6 +3,8 @@ import {
   aboutTime,
   byteWords,
   comparisonWords,
+  conditionOn,
+  itemTableWords,
   machineWords,
   needWords,
 } from '../../src/report/words/page.js';
@@ -126,13 +128,16 @@ describe('the same as', () => {
       ranker: { engine: 'auto' },
       by: 'recommend',
       user: 'ann',
-      titles: 'films.csv',
+      itemInfo: 'films.csv',
+      filter: 'year > 1990',
     } as const;
     expect(sameCommands(ranked).split('\n').slice(-2)).toEqual([
       'npx graphex evaluate model.safetensors parts --seed 7',
-      'npx graphex recommend ranker.safetensors --explain --user ann --confidence --titles films.csv',
+      "npx graphex recommend ranker.safetensors --filter 'year > 1990' --explain --user ann --confidence",
     ]);
-    expect(sameCommands(ranked)).toContain('fit parts --seed 7 --method ranking -o ranker.safetensors');
+    expect(sameCommands(ranked)).toContain(
+      'fit parts --seed 7 --method ranking --item-info films.csv -o ranker.safetensors',
+    );
     expect(sameScript(ranked)).toContain('recommend(ranker, { user: "ann" }');
   });
 
@@ -144,5 +149,30 @@ describe('the same as', () => {
     expect(script).toContain('thin(graph, { users: 0.5, items: 1, seed: 7 })');
     expect(script).toContain('fit(parts.train, { features: 10, model: "sparse",');
     expect(script).toContain(JSON.stringify('"); alert("a: 1'));
+  });
+});
+
+describe('a table about the items', () => {
+  const found = {
+    ...{ source: 'films.csv', matched: 1200, of: 1300, added: 1, title: 'name' },
+    attributes: [{ name: 'genre' }, { name: 'year' }],
+  };
+
+  it('is told in sentences', () => {
+    expect(itemTableWords(found, USERS_AND_ITEMS)).toBe(
+      '1,200 of 1,300 items have a title, from column name of films.csv. Lists can be filtered by genre and year. 1 item of it has no edges; its attributes score it.',
+    );
+    expect(itemTableWords({ ...found, title: undefined, added: 0, attributes: [] }, USERS_AND_ITEMS)).toBe(
+      'No column of films.csv holds titles.',
+    );
+  });
+
+  it('offers conditions that a filter understands', () => {
+    const values = [{ value: "Mum's", items: 3 }];
+    expect(conditionOn({ name: 'genre', kind: 'category', values })).toBe("genre = 'Mum''s'");
+    expect(conditionOn({ name: '3', kind: 'number', range: { low: 1900, high: 2001 } })).toBe('"3" >= 1951');
+    expect(conditionOn({ name: 'a "b"', kind: 'number', range: { low: 0, high: 1 } })).toBe(
+      '"a ""b""" >= 0.5',
+    );
   });
 });

@@ -1,5 +1,5 @@
 import { basisOf } from '../../predict/user-query.js';
-import { mainReasons } from '../../report/words/reasons.js';
+import { commonWords, mainReasons } from '../../report/words/reasons.js';
 import { fixed, significant } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
@@ -13,6 +13,7 @@ export function RecommendedList({
   answer,
   user,
   names,
+  isRate,
   where,
   open,
   onOpen,
@@ -21,6 +22,8 @@ export function RecommendedList({
   /** What files call the user. */
   readonly user: string;
   readonly names: SideNames;
+  /** Whether scores are expected rates; those of a ranker are not. */
+  readonly isRate: boolean;
   readonly where: string;
   readonly open: string | undefined;
   onOpen(item: string): void;
@@ -29,7 +32,9 @@ export function RecommendedList({
   const { common, each } = mainReasons(answer.items, names, (item) => itemName(item, 30));
   return (
     <>
-      <p class="sure">{answer.sure ?? ' '}</p>
+      <p class="sure">
+        {answer.items.length === 0 ? `No ${names.items.many} fit this filter.` : (answer.sure ?? ' ')}
+      </p>
       {common && <p class="quiet">Most of these: {common}.</p>}
       <ol class="list">
         {answer.items.map((entry, at) => (
@@ -40,7 +45,10 @@ export function RecommendedList({
               aria-expanded={open === entry.item}
               onClick={() => onOpen(entry.item)}
             >
-              <b>{itemName(entry.item, 60)}</b>
+              <span>
+                <b>{itemName(entry.item, 60)}</b>
+                {entry.isNew && <span class="tag">new</span>}
+              </span>
               <span class="quiet">{each[at]}</span>
             </button>
             <svg class="bar" viewBox="0 0 200 10" preserveAspectRatio="none" aria-hidden="true">
@@ -52,7 +60,7 @@ export function RecommendedList({
                 />
               )}
             </svg>
-            {open === entry.item && <WhyListed entry={entry} names={names} />}
+            {open === entry.item && <WhyListed entry={entry} names={names} isRate={isRate} />}
           </li>
         ))}
       </ol>
@@ -105,18 +113,20 @@ function SaveList({ answer, user }: { readonly answer: Answer; readonly user: st
 function WhyListed({
   entry: { score, low, high, reasons },
   names,
+  isRate,
 }: {
   readonly entry: Listed;
   readonly names: SideNames;
+  readonly isRate: boolean;
 }) {
   if (!reasons) return <p class="quiet reasons">This model has no explanations.</p>;
-  const { items, others, rest, features, direct } = reasons;
+  const { items, others, rest, features, direct, attributes = [] } = reasons;
   const part = (fraction: number) => <span class="number">{fixed(100 * fraction, 1)} %</span>;
   const other = { one: `other ${names.items.one}`, many: `other ${names.items.many}` };
   return (
     <div class="reasons">
       <p class="quiet">
-        Expected rate {significant(score, 3)}
+        {isRate ? 'Expected rate' : 'Score'} {significant(score, 3)}
         {low !== undefined &&
           high !== undefined &&
           ` (90 %: ${significant(low, 2)} … ${significant(high, 2)})`}
@@ -134,8 +144,13 @@ function WhyListed({
             {part(others.fraction)} {many(others.count, other)}
           </li>
         )}
-        <li>{part(rest / score)} overall popularity</li>
+        {Math.abs(rest / score) >= 0.0005 && <li>{part(rest / score)} overall popularity</li>}
       </ul>
+      {attributes.length > 0 && (
+        <p class="quiet">
+          In common with this {names.users.one}’s {names.items.many}: {commonWords(attributes)}
+        </p>
+      )}
       {features.length > 0 && (
         <p class="quiet">
           By feature {features[0].feature}: {features[0].about.map((item) => itemName(item, 30)).join(', ')}

@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useId } from 'preact/hooks';
 import type { Api, FoundItems, FoundUsers } from '../protocol.js';
 import { ask } from '../session-client.js';
-import { complain, model, step, titles } from '../state.js';
+import { complain, itemTable, model, step } from '../state.js';
 
 /** The answer to a small request, asked again when an input changes. */
 function useAsked<M extends 'find' | 'findUsers'>(
@@ -33,7 +33,7 @@ function useAsked<M extends 'find' | 'findUsers'>(
 
 /** The items whose names contain a text, or the most common ones. They are fetched again when titles come. */
 export function useFound(text: string, n: number, feature?: number): FoundItems | undefined {
-  return useAsked('find', { text, n, feature }, [text, n, feature, titles.value]);
+  return useAsked('find', { text, n, feature }, [text, n, feature, itemTable.value]);
 }
 
 /** The users whose ids contain a text. */

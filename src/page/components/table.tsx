@@ -1,7 +1,12 @@
 import type { ComponentChildren } from 'preact';
 
 export interface Cells {
-  readonly columns: readonly { readonly label: string; readonly numeric?: boolean }[];
+  readonly columns: readonly {
+    readonly label: string;
+    readonly numeric?: boolean;
+    /** Whether its cells may take several lines. */
+    readonly wraps?: boolean;
+  }[];
   readonly rows: readonly (readonly ComponentChildren[])[];
 }
 
@@ -16,7 +21,10 @@ export function Table({
   /** What a screen reader calls it. */
   readonly label?: string;
 }) {
-  const kind = (c: number) => (columns[c]?.numeric ? 'number' : undefined);
+  const kind = (c: number) => {
+    const { numeric, wraps } = columns[c] ?? {};
+    return numeric ? `number${wraps ? ' wraps' : ''}` : undefined;
+  };
   return (
     <section class="scroll" tabIndex={0} aria-label={label}>
       <table>

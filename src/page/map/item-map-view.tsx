@@ -43,7 +43,8 @@ export function MapOfItems({ map, titles, features, noun, chosen, near, feature,
       ...{ map, titles, features, dark, fontFamily, ink: color, ground: backgroundColor },
     });
     picture.current = drawn;
-    const size = { width: 1, height: 1 };
+    const { clientWidth, clientHeight } = frame.current!;
+    const size = { width: Math.max(1, clientWidth), height: Math.max(1, clientHeight) };
     const ratio = Math.min(2, window.devicePixelRatio || 1);
     show.current = (moving) =>
       drawn.show({ view: view.current, frame: { ...size }, ratio, ...state.current, moving });

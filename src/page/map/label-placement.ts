@@ -11,6 +11,8 @@ export interface Label {
 
 const HEIGHT = 17;
 const MOST = 60;
+/** The buttons at the top right of the map would hide a label. */
+const BUTTONS = { width: 210, height: 56 };
 
 export interface Labelled {
   readonly x: Float32Array;
@@ -37,6 +39,7 @@ export function placeLabels(
     const said = text(item);
     const wide = width(said);
     const start = Math.max(2, Math.min(frame.width - wide - 2, left + 6));
+    if (start + wide > frame.width - BUTTONS.width && top < BUTTONS.height) return;
     const box = { item, left: start, top: top - 4, right: start + wide, text: said };
     const free = placed.every(
       (other) =>

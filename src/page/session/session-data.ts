@@ -16,8 +16,8 @@ import { USERS_AND_ITEMS } from '../../text/sides.js';
 import type { Api, Opened, ReadChoice, Source } from '../protocol.js';
 import type { Task } from './session.js';
 import { asLabel } from './session-error.js';
+import { forgetItemTable } from './session-item-table.js';
 import { forgetModels } from './session-model.js';
-import { forgetTitles } from './session-titles.js';
 
 /** The table that was read, and the graph in use: the whole table, or a thinned part of it. */
 interface Data {
@@ -45,10 +45,10 @@ export function dataIfRead(): Data | undefined {
   return data;
 }
 
-/** Releases the table, its models and its titles. */
+/** Releases the table, its models and the table about its items. */
 export async function forgetData(): Promise<void> {
   data = undefined;
-  forgetTitles();
+  forgetItemTable();
   await forgetModels();
 }
 

@@ -65,7 +65,7 @@ export async function answerEvaluate(
     ...{ predictive, names, kind: model.type === 'posterior' ? model.kind : 'auto' },
     features: featureCount(model) ?? 0,
     words: predictive
-      ? [surpriseWords(predictive, names, model.multigraph), intervalWords(predictive, names)]
+      ? [surpriseWords(predictive, names, model.multigraph), intervalWords(predictive, names, null)]
       : [],
   };
 }

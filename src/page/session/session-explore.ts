@@ -1,7 +1,7 @@
 // What is in the session's model: features, the map, items by name.
 
+import { catalogueOf } from '../../attributes/info.js';
 import { type Model, needPosterior } from '../../fit/model.js';
-import { type Titles, titleList } from '../../ingest/title-table.js';
 import { once } from '../../math/once.js';
 import { type DescribedFeature, modelFeatures } from '../../predict/features.js';
 import { mapItems } from '../../predict/map/item-map.js';
@@ -9,8 +9,8 @@ import { createSearchIndex, type SearchIndex } from '../../predict/search-index.
 import { packNames } from '../map/packed-names.js';
 import type { Api, FoundItems, ItemMap, NearItem } from '../protocol.js';
 import type { Task } from './session.js';
+import { currentTitles } from './session-item-table.js';
 import { currentModel } from './session-model.js';
-import { currentTitles } from './session-titles.js';
 
 export async function answerFeatures({ n }: Api['features'][0]): Promise<DescribedFeature[]> {
   return currentModel().recommender.features({ n });
@@ -26,7 +26,10 @@ export async function answerMap({ seed }: Api['map'][0], task: Task<'map'>): Pro
 
 export async function answerSimilar({ item, n }: Api['similar'][0]): Promise<NearItem[]> {
   const { model, recommender } = currentModel();
-  return recommender.similar(item, { n }).map((near) => ({ ...near, at: model.items.ids.find(near.item) }));
+  return recommender.similar(item, { n }).map((near) => {
+    const at = model.items.ids.find(near.item);
+    return { ...near, ...(at >= 0 && { at }) };
+  });
 }
 
 /** The feature that explains most of each item's expected edges; made once for a model that has features. */
@@ -45,36 +48,45 @@ function mainFeature(model: Model): (item: number) => number | undefined {
 
 /** The search of a model's items. It is made again when other titles come. */
 let made:
-  | { readonly model: Model; readonly titles: Titles | undefined; readonly index: SearchIndex }
+  | {
+      readonly model: Model;
+      readonly titles: ReadonlyMap<string, string>;
+      readonly index: SearchIndex;
+    }
   | undefined;
 
 function searchOf(model: Model): SearchIndex {
   const titles = currentTitles();
   if (made?.model !== model || made.titles !== titles) {
-    const { ids, degree } = model.items;
-    made = { model, titles, index: createSearchIndex(ids, titles ? titleList(titles, ids) : [], degree) };
+    const { ids, degree, count } = catalogueOf(model);
+    const names =
+      titles.size > 0 ? Array.from({ length: count }, (_, item) => titles.get(ids.at(item)) ?? '') : [];
+    made = { model, titles, index: createSearchIndex(ids, names, degree) };
   }
   return made.index;
 }
 
-/** Items by words of their id or title, found as everywhere else. Without a text: the popular items. */
+/** Items by words of their id or title, found as everywhere else; items without edges, too. Without a text: the popular items. */
 export async function answerFind({ text, n, feature }: Api['find'][0]): Promise<FoundItems> {
   const { model } = currentModel();
-  const { ids, degree, count } = model.items;
+  const { ids, degree, count } = catalogueOf(model);
+  const seen = model.items.count;
   const own = mainFeature(model);
   const isWanted = (at: number) => feature === undefined || own(at) === feature;
   // One more than is shown says whether there are more.
   const some = feature === undefined ? n + 1 : count;
   const all =
     text.trim() === ''
-      ? [...degree.keys()].sort((a, b) => degree[b] - degree[a])
+      ? [...degree.subarray(0, seen).keys()].sort((a, b) => degree[b] - degree[a])
       : searchOf(model).search(text, some);
   const found = all.filter(isWanted);
   const isCounted = text.trim() === '' || found.length <= n || feature !== undefined;
   const items = found.slice(0, n).map((at) => {
     const main = own(at);
     return {
-      ...{ item: ids.at(at), users: degree[at], at },
+      ...{ item: ids.at(at), users: degree[at] },
+      // Items without edges are not on the map.
+      ...(at < seen && { at }),
       ...(main !== undefined && { feature: main }),
     };
   });

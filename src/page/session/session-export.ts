@@ -12,9 +12,9 @@ import { VERSION } from '../../version.js';
 import type { Api, Export } from '../protocol.js';
 import type { Task } from './session.js';
 import { currentData } from './session-data.js';
+import { currentTitles, titleOf } from './session-item-table.js';
 import { allLists } from './session-lists.js';
 import { currentModel, currentSplit } from './session-model.js';
-import { areTitled, titleOf } from './session-titles.js';
 
 export async function answerExport(asked: Api['export'][0], task: Task<'export'>): Promise<Api['export'][1]> {
   switch (asked.what) {
@@ -68,7 +68,7 @@ function partOf(part: Extract<Export, { what: 'edges' }>['part']): BipartiteGrap
 
 /** The items of each feature with the largest weights, one row each. */
 function featureTable(): string {
-  const titled = areTitled();
+  const titled = currentTitles().size > 0;
   const rows = currentModel()
     .recommender.features({ n: 50 })
     .flatMap(({ feature, share, items }) =>

@@ -1,16 +1,17 @@
 // Lists of the session's models: for a user of the data, for somebody new, and for all users as a file.
 
+import { catalogueOf } from '../../attributes/info.js';
 import { InputError } from '../../errors.js';
 import type { Model } from '../../fit/model.js';
-import type { Id, UserQuery } from '../../predict/recommend.js';
+import type { Id, RecommendOptions, UserQuery } from '../../predict/recommend.js';
 import { basisOf, ownItems } from '../../predict/user-query.js';
 import { confidenceWords } from '../../report/words/confidence.js';
 import { listPieces, type UserList } from '../../store/list-pieces.js';
 import type { Answer, Api, Asker, Export, FoundUsers } from '../protocol.js';
 import type { Task } from './session.js';
 import { dataIfRead } from './session-data.js';
+import { currentTitles, titleOf } from './session-item-table.js';
 import { currentModel, type Held } from './session-model.js';
-import { areTitled, titleOf } from './session-titles.js';
 
 /** Items of a user that are sent to the page. */
 const HAS_SHOWN = 16;
@@ -76,7 +77,7 @@ function queryOf(asker: Asker, { model }: Held): UserQuery {
 const ignore = (_ids: readonly Id[]) => {};
 
 export async function answerRecommend(
-  { asker, n, by }: Api['recommend'][0],
+  { asker, n, by, filter }: Api['recommend'][0],
   { signal, tell }: Task<'recommend'>,
 ): Promise<Answer> {
   const held = currentModel(by);
@@ -84,16 +85,20 @@ export async function answerRecommend(
   const query = queryOf(asker, held);
   const has = hasOf(asker, model);
   const began = performance.now();
-  const items = await recommender.recommend(query, { n, explain: true, signal, onUnknown: ignore });
+  const items = await recommender.recommend(query, {
+    ...{ n, filter, explain: true, signal, onUnknown: ignore },
+  });
   const milliseconds = performance.now() - began;
+  const catalogue = catalogueOf(model);
   const listed = items.map((entry) => ({
-    item: entry.item,
-    score: entry.score,
+    ...{ item: entry.item, score: entry.score },
+    isNew: catalogue.degree[catalogue.ids.find(entry.item)] === 0,
     reasons: recommender.reasons(entry),
   }));
   tell({ has, items: listed, sure: undefined, milliseconds });
+  if (items.length === 0) return { has, items: [], sure: undefined, milliseconds };
   const ids = items.map(({ item }) => item);
-  const sure = await recommender.confidence(query, ids, { onUnknown: ignore }).catch((error) => {
+  const sure = await recommender.confidence(query, ids, { filter, onUnknown: ignore }).catch((error) => {
     // Some models have no confidence; their lists are still valid.
     if (error instanceof InputError) return undefined;
     throw error;
@@ -115,7 +120,7 @@ function hasOf(asker: Asker, model: Model): Answer['has'] {
 
 /** Lists for all users of the data, or of a model that was opened, in the formats of `graphex recommend`. */
 export async function allLists(
-  { by, n, format }: Extract<Export, { what: 'lists' }>,
+  { by, n, filter, format }: Extract<Export, { what: 'lists' }>,
   { signal, onProgress }: Task<'export'>,
 ): Promise<Api['export'][1]> {
   const held = currentModel(by);
@@ -124,12 +129,12 @@ export async function allLists(
   async function* batches(): AsyncGenerator<UserList[]> {
     for (let from = 0; from < count; from += TOGETHER) {
       const users = Array.from({ length: Math.min(TOGETHER, count - from) }, (_, u) => ids.at(from + u));
-      yield await listsOf(users, held, n, signal);
+      yield await listsOf(users, held, { n, filter }, signal);
       onProgress?.({ stage: 'listing', done: from + users.length, total: count, unit: 'users' });
     }
   }
   const pieces: BlobPart[] = [];
-  for await (const piece of listPieces(format, batches(), areTitled())) {
+  for await (const piece of listPieces(format, batches(), currentTitles().size > 0)) {
     pieces.push(piece as string | Uint8Array<ArrayBuffer>);
   }
   return { name: `recommendations.${format}`, blob: new Blob(pieces) };
@@ -138,7 +143,7 @@ export async function allLists(
 async function listsOf(
   users: readonly string[],
   held: Held,
-  n: number,
+  options: Pick<RecommendOptions, 'n' | 'filter'>,
   signal: AbortSignal,
 ): Promise<UserList[]> {
   const { model, recommender } = held;
@@ -153,12 +158,12 @@ async function listsOf(
   const personal = asked.filter(({ known }) => known > 0);
   const lists = await recommender.recommendMany(
     personal.map(({ query }) => query),
-    { n, signal, onUnknown: ignore },
+    { ...options, signal, onUnknown: ignore },
   );
   const byUser = new Map(personal.map(({ user }, at) => [user, lists[at]]));
   return asked.map(({ user, known }) => ({
     user,
-    items: (byUser.get(user) ?? popular(held, n)).map(({ item, score }) => {
+    items: (byUser.get(user) ?? popular(held, options)).map(({ item, score }) => {
       const title = titleOf(item);
       return { item, score, ...(title !== undefined && { title }) };
     }),
@@ -167,6 +172,6 @@ async function listsOf(
 }
 
 /** For a user none of whose items the model knows. */
-function popular({ recommender }: Held, n: number) {
-  return recommender.popular({ n }).map(({ item, users }) => ({ item, score: users }));
+function popular({ recommender }: Held, options: Pick<RecommendOptions, 'n' | 'filter'>) {
+  return recommender.popular(options).map(({ item, users }) => ({ item, score: users }));
 }

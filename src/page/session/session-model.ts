@@ -27,7 +27,7 @@ import {
 } from '../protocol.js';
 import type { Task } from './session.js';
 import { currentData, forgetData } from './session-data.js';
-import { takeStoredTitles } from './session-titles.js';
+import { describedModel, storedItemTable } from './session-item-table.js';
 
 export interface Held {
   readonly purpose: Purpose;
@@ -90,10 +90,19 @@ export async function answerFit(choice: Api['fit'][0], task: Task<'fit'>): Promi
     purpose === 'recommend'
       ? await fitRanker(train, choice, task)
       : await fitDescription(train, choice, split?.parts, summarised, task);
-  const { model } = fitted;
+  const model = await describedModel(fitted.model, task);
   const found: Held = { purpose, source, model, split, fitted, recommender: createRecommender(model) };
   held[purpose] = found;
   return summary(found);
+}
+
+/** Tells the models what the table about the items says. */
+export async function describeModels(task: Task<'itemTable'>): Promise<void> {
+  for (const before of heldModels()) {
+    const model = await describedModel(before.model, task);
+    held[before.purpose] = { ...before, model, recommender: createRecommender(model) };
+    await before.recommender.close();
+  }
 }
 
 function sameSplit(a: SplitChoice | undefined, b: SplitChoice | undefined): boolean {
@@ -170,7 +179,7 @@ export async function answerOpenModel(file: Api['openModel'][0]): Promise<ModelS
     ...{ split: undefined, fitted: undefined },
   };
   held[purpose] = found;
-  return { ...summary(found), titles: takeStoredTitles(file.name, model) };
+  return { ...summary(found), itemTable: storedItemTable(file.name, model) };
 }
 
 function summary({ purpose, source, model, fitted, split }: Held): ModelSummary {

@@ -11,9 +11,9 @@ import { answerCompare, answerEvaluate } from './session-evaluate.js';
 import { answerFeatures, answerFind, answerMap, answerSimilar } from './session-explore.js';
 import { answerExport, answerStudy } from './session-export.js';
 import { answerAudit, answerForecast } from './session-growth.js';
+import { answerItemTable } from './session-item-table.js';
 import { answerFindUsers, answerRecommend } from './session-lists.js';
 import { answerFit, answerOpenModel } from './session-model.js';
-import { answerTitles } from './session-titles.js';
 
 /** Signal and progress of a request, and a function that sends part of the answer early. */
 export interface Task<M extends Method> extends TaskOptions {
@@ -38,7 +38,7 @@ const answers: Answers = {
   similar: answerSimilar,
   find: answerFind,
   findUsers: answerFindUsers,
-  titles: answerTitles,
+  itemTable: answerItemTable,
   recommend: answerRecommend,
   forecast: answerForecast,
   audit: answerAudit,

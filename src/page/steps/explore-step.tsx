@@ -7,15 +7,15 @@ import { capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { useDark } from '../components/hooks.js';
 import { itemName, titleOf } from '../components/item-name.js';
+import { ItemTableField } from '../components/item-table-field.js';
 import { SearchField, useFound } from '../components/search.js';
 import { Table } from '../components/table.js';
-import { TitlesField } from '../components/titles-field.js';
 import { MapOfItems } from '../map/item-map-view.js';
 import { nameAt, packNames } from '../map/packed-names.js';
 import { cssColour, featureColours } from '../map/palette.js';
 import type { FoundItems, ItemMap, ModelSummary, NearItem } from '../protocol.js';
 import { ask } from '../session-client.js';
-import { complain, customer, go, likes, model, settings, titles } from '../state.js';
+import { complain, customer, go, itemTable, likes, model, settings } from '../state.js';
 import { perform, work } from '../work.js';
 
 const SHOWN = 25;
@@ -63,10 +63,10 @@ export default function Explore() {
   const dark = useDark();
   const labels = useMemo(
     () =>
-      map.value && titles.value
+      map.value && itemTable.value
         ? packNames(map.value.x.length, (item) => titleOf(nameAt(map.value!.names, item)) ?? '')
         : undefined,
-    [map.value, titles.value],
+    [map.value, itemTable.value],
   );
   if (!found) return null;
   const { names } = found;
@@ -199,7 +199,7 @@ export default function Explore() {
           {items}
         </>
       )}
-      <TitlesField />
+      <ItemTableField />
     </>
   );
 }

@@ -133,7 +133,7 @@ function Found({ forecast: { found, names, multigraph } }: { readonly forecast: 
         columns={[
           { label: 'Number of' },
           { label: 'now', numeric: true },
-          { label: `with ${short(asked.users)} times the ${names.users.many}`, numeric: true },
+          { label: `with ${short(asked.users)} times the ${names.users.many}`, numeric: true, wraps: true },
         ]}
         rows={[
           ...SIDES.map((side) => [

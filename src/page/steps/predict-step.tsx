@@ -49,7 +49,7 @@ function Lists() {
   const { names } = model.value!;
   return (
     <>
-      <h2>How good are its lists?</h2>
+      <h2>How good are the lists?</h2>
       {found ? (
         <>
           <p>{comparisonWords(found, names)}</p>

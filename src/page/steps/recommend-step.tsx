@@ -5,18 +5,21 @@ import { PURPOSE_TITLES } from '../../report/words/page.js';
 import { grouped } from '../../text/numbers.js';
 import { article, capital, many } from '../../text/phrases.js';
 import { shown } from '../../text/untrusted.js';
+import { FilterField } from '../components/filter-field.js';
 import { itemName } from '../components/item-name.js';
+import { ItemTableField } from '../components/item-table-field.js';
 import { NumberOption } from '../components/option.js';
 import { RecommendedList } from '../components/recommended-list.js';
 import { save } from '../components/save.js';
 import { SearchField, useFound, useFoundUsers } from '../components/search.js';
-import { TitlesField } from '../components/titles-field.js';
 import { type Answer, type Asker, type ModelSummary, PURPOSES } from '../protocol.js';
 import { ask } from '../session-client.js';
 import {
   comparison,
   complain,
   customer,
+  filter,
+  itemTable,
   likes,
   lister,
   model,
@@ -35,29 +38,34 @@ export default function Recommend() {
   const answer = useSignal<Answer | undefined>(undefined);
   const open = useSignal<string | undefined>(undefined);
   const isNew = useSignal(likes.peek().length > 0 && customer.peek() === undefined);
+  const refused = useSignal<string | undefined>(undefined);
   const by = lister.value;
   const { n } = settings.value;
+  const condition = filter.value || undefined;
 
   const knowsUsers = found !== undefined && !found.served && (opened.value?.users ?? found.users) > 0;
   const forNew = isNew.value || !knowsUsers;
 
   useEffect(() => {
     answer.value = undefined;
+    refused.value = undefined;
     const asker = askerOf(forNew);
     if (!asker) return undefined;
     let gone = false;
     const show = (list: Answer) => {
       if (!gone) answer.value = list;
     };
-    const asked = ask('recommend', { asker, n, by }, { onPartial: show });
+    const asked = ask('recommend', { asker, n, by, filter: condition }, { onPartial: show });
     asked.answer.then(show, (error) => {
-      if (error.name !== 'AbortError') complain(error.message, 'recommend');
+      if (gone || error.name === 'AbortError') return;
+      if (condition) refused.value = error.message;
+      else complain(error.message, 'recommend');
     });
     return () => {
       gone = true;
       asked.cancel();
     };
-  }, [likes.value, customer.value, forNew, found, by, n]);
+  }, [likes.value, customer.value, forNew, found, by, n, condition, itemTable.value]);
 
   if (!found) return null;
   const { items, users } = found.names;
@@ -90,6 +98,7 @@ export default function Recommend() {
         )}
         <Lister />
       </div>
+      <FilterField names={found.names} problem={refused.value} />
       <div class="recommend">
         {forNew ? <ChooseItems found={found} /> : <ChooseUser found={found} has={answer.value?.has} />}
         <section aria-label="Recommendations" aria-live="polite">
@@ -98,6 +107,7 @@ export default function Recommend() {
               answer={answer.value}
               user={forNew ? `new ${users.one}` : (customer.value ?? '')}
               names={found.names}
+              isRate={models.value[by]?.type === 'posterior'}
               where={found.served ? 'by the server' : 'in this tab'}
               open={open.value}
               onOpen={(item) => {
@@ -106,14 +116,16 @@ export default function Recommend() {
             />
           ) : (
             <p class="waiting quiet">
-              {forNew
-                ? `Nothing is chosen yet. The number after each name says how many ${users.many} have it.`
-                : `Nobody is chosen yet. The number after each id says how many ${items.many} this ${users.one} has.`}
+              {refused.value !== undefined
+                ? 'The filter must be corrected first.'
+                : forNew
+                  ? `Nothing is chosen yet. The number after each name says how many ${users.many} have it.`
+                  : `Nobody is chosen yet. The number after each id says how many ${items.many} this ${users.one} has.`}
             </p>
           )}
         </section>
       </div>
-      <TitlesField />
+      <ItemTableField />
       {knowsUsers && <AllLists found={found} />}
     </>
   );
@@ -173,7 +185,8 @@ function ChooseUser({
       {chosen !== undefined && (
         <>
           <h2>
-            {capital(users.one)} {shown(chosen)} has {has ? many(has.total, items) : '…'}
+            {capital(users.one)} {shown(chosen)}
+            {has && ` has ${many(has.total, items)}`}
           </h2>
           {has && (
             <Chips>
@@ -276,7 +289,10 @@ function AllLists({ found: { names, users } }: { readonly found: ModelSummary })
   const take = async (format: 'csv' | 'parquet') => {
     const { n } = settings.value;
     const title = `Lists for ${many(count, names.users)}.`;
-    const file = await perform(title, 'export', { what: 'lists', by: lister.value, n, format });
+    const file = await perform(title, 'export', {
+      ...{ what: 'lists', by: lister.value, n, format },
+      filter: filter.value || undefined,
+    });
     if (file) save(file.name, file.blob);
   };
   return (
@@ -287,6 +303,7 @@ function AllLists({ found: { names, users } }: { readonly found: ModelSummary })
       <div class="fields">
         <NumberOption name="n" label={`${capital(names.items.many)} in a list`} />
       </div>
+      {filter.value && <p class="quiet">Only {names.items.many} that the filter keeps are listed.</p>}
       <p class="buttons">
         {(['csv', 'parquet'] as const).map((format) => (
           <button

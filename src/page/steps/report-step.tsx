@@ -6,13 +6,14 @@ import {
   check,
   customer,
   evaluation,
+  filter,
+  itemTableFile,
   likes,
   lister,
   model,
   models,
   opened,
   settings,
-  titles,
 } from '../state.js';
 import { perform, work } from '../work.js';
 
@@ -166,7 +167,8 @@ function done(): Done {
     likes: likes.value,
     // A held-out user is not in the model that the command line opens.
     user: model.value?.split ? undefined : customer.value,
-    titles: titles.value?.source,
+    itemInfo: itemTableFile.value?.name,
+    filter: filter.value || undefined,
   };
 }
 

@@ -6,10 +6,10 @@ import { capital } from '../../text/phrases.js';
 import { shown } from '../../text/untrusted.js';
 import { Figure } from '../components/figure.js';
 import { useChart } from '../components/hooks.js';
+import { ItemTableField } from '../components/item-table-field.js';
 import { sourceTitle } from '../components/samples.js';
 import { Table } from '../components/table.js';
 import { Thinning } from '../components/thinning.js';
-import { TitlesField } from '../components/titles-field.js';
 import { check, go, opened } from '../state.js';
 import { work } from '../work.js';
 
@@ -47,7 +47,7 @@ export default function Verdict() {
           />
         </details>
       )}
-      <TitlesField />
+      <ItemTableField />
       <Thinning />
       <p class="buttons">
         <button type="button" class="primary" disabled={work.value !== undefined} onClick={() => go('fit')}>

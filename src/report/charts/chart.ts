@@ -21,6 +21,8 @@ export interface Chart {
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 const CLASS = 'graphex-chart';
 const HEAD = 30;
+/** Room below the last line, for letters such as p and g. */
+const FOOT = 4;
 /** Where the words above a chart begin. */
 const LEFT = 12;
 
@@ -52,8 +54,8 @@ export function drawChart(document: Document, chart: Chart): string {
   // Plot writes labels itself, so the whole text is checked again.
   return tidy(
     lines(
-      `<svg xmlns="http://www.w3.org/2000/svg" class="${CLASS}" role="img" width="${width}" height="${height + head}" ` +
-        `viewBox="0 0 ${width} ${height + head}" font-family='${FONT}' font-size="14" fill="currentColor" ` +
+      `<svg xmlns="http://www.w3.org/2000/svg" class="${CLASS}" role="img" width="${width}" height="${height + head + FOOT}" ` +
+        `viewBox="0 0 ${width} ${height + head + FOOT}" font-family='${FONT}' font-size="14" fill="currentColor" ` +
         `color="${INK.text.light}" text-anchor="middle">` +
         `<title>${escapeXml(chart.title)}</title><desc>${escapeXml(chart.description)}</desc>` +
         `<style>${STYLE}</style>` +

@@ -31,11 +31,13 @@ export function predictionPair(
 export function predictivePair(panels: readonly PredictivePanel[], names: SideNames): ChartPair {
   return {
     wide: predictiveChart(panels, names),
-    narrow: panels.map((panel) => ({
-      ...phone(predictiveChart([panel], names)),
-      title: 'Degrees of the test graph and of draws',
-      height: 480,
-    })),
+    narrow: panels.map((panel) => {
+      const chart = phone(predictiveChart([panel], names));
+      // The name of the panel is where the label of the axis would be.
+      const { y } = chart.plot as { readonly y?: object };
+      const plot = { ...chart.plot, y: { ...y, label: null } };
+      return { ...chart, plot, title: 'Degrees of the test graph and of draws', height: 480 };
+    }),
   };
 }
 

@@ -155,18 +155,20 @@ const CORRECTED =
 const UNCORRECTED =
   'The intervals hold 90 % of the draws. On simulated data they contained the truth in 72 to 95 % of the cases (docs/predictive.md).';
 
-/** How far the intervals of a predictive check can be trusted. */
+/** How far the intervals of a predictive check can be trusted. `write: null` names no options. */
 export function intervalWords(
   { calibration, internal }: PredictiveCheck,
   names: SideNames,
-  write: WriteOption = withArgument,
+  write: WriteOption | null = withArgument,
 ): string {
   if (calibration) return CORRECTED;
   if (!internal) {
-    return `${UNCORRECTED} The option ${write('calibrate')} measures this on replicas of the model and corrects the intervals.`;
+    return write
+      ? `${UNCORRECTED} The option ${write('calibrate')} measures this on replicas of the model and corrects the intervals.`
+      : UNCORRECTED;
   }
   const [users, items] = [names.users.many, names.items.many];
-  return `Means and intervals are shifted and rescaled by the error of such draws on known data: training ${users} on the test ${items}, and held-out ${users} on ${items} left out of their fold-in. The option ${write('correct', 'false')} shows them as drawn.`;
+  return `Means and intervals are shifted and rescaled by the error of such draws on known data: training ${users} on the test ${items}, and held-out ${users} on ${items} left out of their fold-in.${write ? ` The option ${write('correct', 'false')} shows them as drawn.` : ''}`;
 }
 
 /** What the figures leave out. */

@@ -1,9 +1,11 @@
 // What the browser page says about the machine, time and memory.
 
+import type { FilterColumn } from '../../attributes/filter.js';
 import type { ModelKind } from '../../options/names.js';
-import { grouped, percent } from '../../text/numbers.js';
+import { grouped, percent, short } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
+import { shown } from '../../text/untrusted.js';
 
 /** What the page calls the kinds of model. */
 export const MODEL_TITLES: Readonly<Record<ModelKind, string>> = {
@@ -41,6 +43,64 @@ export function comparisonWords({ scores, best, n, users }: ComparedLists, names
     `For ${many(users, names.users)} that no model saw, the first ${n} ${names.items.many} by ${title(first.purpose)} ` +
     `contain ${percent(first.recall)} of the hidden ${names.items.many}, against ${against}.`
   );
+}
+
+/** What was found in a table about the items. */
+interface ItemTable {
+  readonly source: string;
+  readonly matched: number;
+  readonly of: number;
+  readonly added: number;
+  readonly title: string | undefined;
+  readonly attributes: readonly { readonly name: string }[];
+}
+
+/** Attributes that are named; the others are counted. */
+const MOST_ATTRIBUTES = 8;
+
+export function itemTableWords(
+  { source, matched, of, added, title, attributes }: ItemTable,
+  { items }: SideNames,
+): string {
+  const file = shown(source, 40);
+  const named = attributes.slice(0, MOST_ATTRIBUTES).map(({ name }) => attributeName(name));
+  const more = attributes.length - named.length;
+  return [
+    title === undefined
+      ? `No column of ${file} holds titles.`
+      : `${grouped(matched)} of ${many(of, items)} have a title, from column ${shown(title, 30)} of ${file}.`,
+    ...(named.length > 0
+      ? [`Lists can be filtered by ${list(more > 0 ? [...named, `${more} others`] : named)}.`]
+      : []),
+    ...(added > 0
+      ? [
+          `${many(added, items)} of it ${added === 1 ? 'has no edges; its attributes score it' : 'have no edges; their attributes score them'}.`,
+        ]
+      : []),
+  ].join(' ');
+}
+
+/** A column of a table without headers is called by its number. */
+export function attributeName(name: string): string {
+  return /^\d+$/.test(name) ? `column ${name}` : shown(name, 30);
+}
+
+/** What an attribute holds: some values, or a range. */
+export function examplesOf({ values, range }: FilterColumn): string {
+  if (range) return `${short(range.low)} to ${short(range.high)}`;
+  const some = (values ?? []).slice(0, 2).map(({ value }) => shown(value, 16));
+  return [...some, ...((values?.length ?? 0) > some.length ? ['…'] : [])].join(', ');
+}
+
+/** A condition on an attribute to begin with: its most common value, or the upper half of its range. */
+export function conditionOn({ name, values, range }: FilterColumn): string {
+  const column = /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+  if (range) {
+    const middle = (range.low + range.high) / 2;
+    const from = range.high - range.low > 4 ? Math.round(middle) : Number(middle.toPrecision(2));
+    return `${column} >= ${from}`;
+  }
+  return `${column} = '${(values?.[0]?.value ?? '').replaceAll("'", "''")}'`;
 }
 
 export function noMapWords({ items }: SideNames): string {

@@ -5,6 +5,7 @@ import type { ScoreContribution } from '../../predict/recommend.js';
 import { percent } from '../../text/numbers.js';
 import { article, list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
+import { shown } from '../../text/untrusted.js';
 
 /** Printed once below explanations with a contribution below 0 or above 100 %. */
 export const AGAINST_WORDS =
@@ -135,6 +136,11 @@ export function mainReasons(
   return { common, each: each.map((reason) => (reason === common ? '' : reason)) };
 }
 
+/** Values of attributes, in words. */
+export function commonWords(attributes: NonNullable<Reasons['attributes']>): string {
+  return attributes.map(({ value }) => shown(value, 30)).join(', ');
+}
+
 /** The user's items that contribute more than usual, else the feature that contributes most, else popularity. */
 function mainReason(
   { item: own, score, reasons }: ReasonedItem,
@@ -145,8 +151,12 @@ function mainReason(
   const { items, features, rest } = reasons;
   if (items.every(({ contribution }) => rest > contribution)) return `popular with all ${names.users.many}`;
   const distinct = items.filter(({ contribution, usual }) => isDistinct(contribution, usual, score));
+  // The score of an item with few edges comes from what it has in common with the user's items.
+  const common = reasons.attributes?.length
+    ? ` (in common: ${commonWords(reasons.attributes.slice(0, NAMED))})`
+    : '';
   if (distinct.length > 0)
-    return `because of ${list(distinct.slice(0, NAMED).map(({ item }) => name(item)))}`;
+    return `because of ${list(distinct.slice(0, NAMED).map(({ item }) => name(item)))}${common}`;
   // An item may be one of those that name its feature.
   const about = features[0]?.about.filter((item) => item !== own).slice(0, NAMED) ?? [];
   return about.length > 0 ? `goes with ${list(about.map(name))}` : '';

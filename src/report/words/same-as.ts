@@ -6,7 +6,7 @@ import { EVALUATE } from '../../options/commands/evaluate.js';
 import { METHOD, METHODS } from '../../options/commands/fit.js';
 import { RECOMMEND, RECOMMEND_COMMAND } from '../../options/commands/recommend.js';
 import { SPLIT } from '../../options/commands/split.js';
-import { READ } from '../../options/shared.js';
+import { READ, SIDE_INFO } from '../../options/shared.js';
 import { command } from './commands.js';
 
 export interface Done {
@@ -34,27 +34,35 @@ export interface Done {
   readonly likes?: readonly string[] | undefined;
   /** A user of the data for whom a list was made, instead of somebody with these likes. */
   readonly user?: string | undefined;
-  /** The file of titles. */
-  readonly titles?: string | undefined;
+  /** The table about the items, and a condition on its attributes. */
+  readonly itemInfo?: string | undefined;
+  readonly filter?: string | undefined;
   readonly n: number;
 }
 
 /** The commands, one per line. No command thins data, so a first line says that they are thinned. */
 export function sameCommands(done: Done): string {
-  const { source, read, seed, split, likes = [], n, user, titles } = done;
+  const { source, read, seed, split, likes = [], n, user, itemInfo, filter } = done;
   const data = [source, ...toArguments(READ, read)];
+  const about = toArguments({ itemInfo: SIDE_INFO.itemInfo }, { itemInfo });
   const lines = [command(['check', ...data, ...toArguments(CHECK, { seed })])];
   if (split)
     lines.push(command(['split', ...data, ...toArguments(SPLIT, { ...split, seed }), '-o', 'parts']));
   if (done.fit) {
-    const options = toArguments(METHODS.ascent, { ...done.fit, seed }, { always: ['features'] });
+    const options = [
+      ...toArguments(METHODS.ascent, { ...done.fit, seed }, { always: ['features'] }),
+      ...about,
+    ];
     lines.push(command(['fit', ...(split ? ['parts'] : data), ...options, '-o', 'model.safetensors']));
   }
   if (done.ranker) {
-    const options = toArguments(
-      { ...METHODS.ranking, method: METHOD.method },
-      { ...done.ranker, method: 'ranking', seed },
-    );
+    const options = [
+      ...toArguments(
+        { ...METHODS.ranking, method: METHOD.method },
+        { ...done.ranker, method: 'ranking', seed },
+      ),
+      ...about,
+    ];
     lines.push(command(['fit', ...(split ? ['parts'] : data), ...options, '-o', RANKER]));
   }
   if (split && done.fit && done.evaluate) {
@@ -62,11 +70,11 @@ export function sameCommands(done: Done): string {
     lines.push(command(['evaluate', 'model.safetensors', 'parts', ...options]));
   }
   if (user !== undefined || likes.length > 0) {
-    const { likes: liked, user: someone, confidence, titles: titled } = RECOMMEND_COMMAND;
+    const { likes: liked, user: someone, confidence } = RECOMMEND_COMMAND;
     const asker = user === undefined ? { likes } : { user };
     const options = toArguments(
-      { ...RECOMMEND, likes: liked, user: someone, confidence, titles: titled },
-      { n, explain: true, ...asker, confidence: true, titles },
+      { ...RECOMMEND, likes: liked, user: someone, confidence },
+      { n, explain: true, ...asker, confidence: true, filter },
     );
     lines.push(command(['recommend', done.by === 'recommend' ? RANKER : 'model.safetensors', ...options]));
   }
@@ -101,6 +109,9 @@ export function sameScript(done: Done): string {
   return [
     `import { ${names.join(', ')} } from ${PACKAGE};`,
     '',
+    ...(done.itemInfo
+      ? [`// The command line alone reads a table about the items, here ${JSON.stringify(done.itemInfo)}.`]
+      : []),
     `const { graph } = await readGraph(${JSON.stringify(source)}, ${said(read)});`,
     ...(kept ? [`const part = thin(graph, ${said({ ...kept, seed })});`] : []),
     `const { verdict } = await checkSparsity(${graph}, ${said({ seed })});`,

@@ -84,7 +84,7 @@ function answer({ users, items }: Readonly<Record<SideName, SideVerdict>>, names
   return capital(`${say('users', users)}; ${say('items', items)}.`);
 }
 
-const AUTO = 'By default, graphex fit uses the auto model, which chooses sparse or dense for each side.';
+const AUTO = 'The default, the auto model, chooses sparse or dense for each side.';
 
 function advise(users: SideVerdict, items: SideVerdict): string {
   if (users === 'dense' && items === 'dense') {

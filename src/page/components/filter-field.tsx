@@ -1,0 +1,68 @@
+import { useSignal } from '@preact/signals';
+import { useId } from 'preact/hooks';
+import { attributeName, conditionOn, examplesOf } from '../../report/words/page.js';
+import type { SideNames } from '../../text/sides.js';
+import { LABELS } from '../control-labels.js';
+import { filter, itemTable } from '../state.js';
+
+/** A condition on the attributes of the items that are listed. Each attribute offers one to begin with. */
+export function FilterField({
+  names: { items },
+  problem,
+}: {
+  readonly names: SideNames;
+  /** What is wrong with the condition. */
+  readonly problem: string | undefined;
+}) {
+  const id = useId();
+  const typed = useSignal<string | undefined>(undefined);
+  const attributes = itemTable.value?.attributes ?? [];
+  if (attributes.length === 0) return null;
+  const use = (condition: string) => {
+    typed.value = undefined;
+    filter.value = condition.trim();
+  };
+  return (
+    <section class="filter" aria-label={LABELS.filter}>
+      <label for={id}>
+        {LABELS.filter} <span class="quiet">only {items.many} for which this holds</span>
+      </label>
+      <input
+        id={id}
+        type="search"
+        autocomplete="off"
+        spellcheck={false}
+        maxLength={10_000}
+        placeholder={`for example: ${conditionOn(attributes[0])}`}
+        aria-invalid={problem !== undefined}
+        value={typed.value ?? filter.value}
+        onInput={(event) => {
+          typed.value = event.currentTarget.value;
+          // An emptied field lists all items again.
+          if (typed.value === '') use('');
+        }}
+        onChange={(event) => use(event.currentTarget.value)}
+      />
+      {problem !== undefined && (
+        <p class="refused" role="alert">
+          {problem}
+        </p>
+      )}
+      <ul class="chips" aria-label="Attributes">
+        {attributes.map((attribute) => (
+          <li key={attribute.name}>
+            <button
+              type="button"
+              onClick={() => {
+                const more = conditionOn(attribute);
+                use(filter.value === '' ? more : `${filter.value} and ${more}`);
+              }}
+            >
+              + {attributeName(attribute.name)} <small>{examplesOf(attribute)}</small>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

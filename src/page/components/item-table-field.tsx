@@ -1,0 +1,33 @@
+import { itemTableWords } from '../../report/words/page.js';
+import { openItemTable } from '../actions.js';
+import { itemTable, model, opened } from '../state.js';
+import { work } from '../work.js';
+
+/** Takes a second table about the items; a file that is dropped on these steps is one, too. */
+export function ItemTableField() {
+  const names = (opened.value ?? model.value)?.names;
+  if (!names || model.value?.served) return null;
+  const found = itemTable.value;
+  return (
+    <div class="titles">
+      <label class="file">
+        <input
+          type="file"
+          accept=".csv,.tsv,.txt,.dat,.jsonl,.ndjson,.parquet,.gz"
+          disabled={work.value !== undefined}
+          onChange={(event) => {
+            const [file] = event.currentTarget.files ?? [];
+            if (file) void openItemTable(file.name, file);
+            event.currentTarget.value = '';
+          }}
+        />
+        <span>{found ? 'Another table' : 'Add titles'}</span>
+      </label>
+      <p class="quiet" role="status">
+        {found
+          ? itemTableWords(found, names)
+          : `Drop a second table: ids of the ${names.items.many} with titles, and what else you know of them (price, category, author). Its columns are found by themselves.`}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,135 @@
+// The table about the items: titles, attributes, and items without edges. Its columns are found as on the command line.
+
+import { type FilterColumn, filterColumns } from '../../attributes/filter.js';
+import { catalogueOf, type SideInfo, storedTitles } from '../../attributes/info.js';
+import { readSideInfo } from '../../attributes/side-info.js';
+import { InputError } from '../../errors.js';
+import type { Model } from '../../fit/model.js';
+import type { VertexIds } from '../../graph/ids.js';
+import type { TextRow } from '../../ingest/formats/scan.js';
+import { readSideBlob } from '../../ingest/side-table.js';
+import { titlesOf } from '../../ingest/title-table.js';
+import { fitContent } from '../../predict/content/fit-content.js';
+import { packNames } from '../map/packed-names.js';
+import type { Api, FoundItemTable } from '../protocol.js';
+import type { Task } from './session.js';
+import { dataIfRead } from './session-data.js';
+import { describeModels, heldModels } from './session-model.js';
+
+/** A table that was dropped. Each model reads its rows again: it may have other items than the data. */
+interface ItemTable {
+  readonly source: string;
+  readonly rows: readonly TextRow[];
+  readonly seed: number;
+}
+
+const NO_DEGREES = new Uint32Array(0);
+
+let table: ItemTable | undefined;
+let titles: ReadonlyMap<string, string> = new Map();
+
+export function titleOf(item: string): string | undefined {
+  return titles.get(item);
+}
+
+/** The titles by id. It is another map when another table comes. */
+export function currentTitles(): ReadonlyMap<string, string> {
+  return titles;
+}
+
+export function forgetItemTable(): void {
+  table = undefined;
+  titles = new Map();
+}
+
+export async function answerItemTable(
+  { source, seed }: Api['itemTable'][0],
+  task: Task<'itemTable'>,
+): Promise<FoundItemTable> {
+  const items = dataIfRead()?.graph.items ?? heldModels()[0]?.model.items;
+  if (!items) throw new InputError('there are no items yet: open a table or a model first');
+  const rows = await readSideBlob(source, { signal: task.signal });
+  const { info, report } = readSideInfo(items, { name: source.name, rows });
+  const found = namesIn(info, items.ids, report.title, rows, source.name);
+  table = { source: source.name, rows, seed };
+  titles = found.titles;
+  await describeModels(task);
+  return {
+    ...packed(titles),
+    ...{ source: source.name, of: items.count, added: report.added.count },
+    matched: countTitled(items.ids),
+    title: found.column,
+    // What can be filtered does not depend on degrees.
+    attributes: offered({ items: { ...items, degree: NO_DEGREES }, info: { items: info } }),
+  };
+}
+
+/** The titles of all rows. Short names are no text column, so they are looked for by their own rule. */
+function namesIn(
+  { titles: stored, added }: SideInfo,
+  ids: VertexIds,
+  column: string | null,
+  rows: readonly TextRow[],
+  source: string,
+): { readonly titles: ReadonlyMap<string, string>; readonly column: string | undefined } {
+  const found = new Map<string, string>();
+  if (column !== null) {
+    for (const [at, title] of stored.entries()) {
+      if (title) found.set(at < ids.length ? ids.at(at) : added.at(at - ids.length), title);
+    }
+    return { titles: found, column };
+  }
+  const { find, matched, columns } = titlesOf(rows, ids, source);
+  for (let item = 0; item < ids.length; item++) {
+    const title = find(ids.at(item));
+    if (title) found.set(ids.at(item), title);
+  }
+  return { titles: found, column: matched > 0 ? columns.title : undefined };
+}
+
+/** The model with what the table says about its items, and with scores for items without edges. */
+export async function describedModel(
+  model: Model,
+  { signal, onProgress }: Pick<Task<'itemTable'>, 'signal' | 'onProgress'>,
+): Promise<Model> {
+  if (!table) return model;
+  const { source: name, rows, seed } = table;
+  const { info } = readSideInfo(model.items, { name, rows });
+  const items = await fitContent(model, info, { seed, signal, onProgress });
+  return { ...model, info: { ...model.info, items } };
+}
+
+/** What a model file says about the items; undefined if it says nothing. */
+export function storedItemTable(source: string, model: Model): FoundItemTable | undefined {
+  const attributes = offered(model);
+  const { ids, count } = catalogueOf(model);
+  const found = new Map<string, string>();
+  for (const [at, title] of storedTitles(model).entries()) if (title) found.set(ids.at(at), title);
+  if (found.size === 0 && attributes.length === 0) return undefined;
+  titles = found;
+  return {
+    ...packed(found),
+    ...{ source, attributes, of: model.items.count, added: count - model.items.count },
+    matched: countTitled(model.items.ids),
+    title: found.size > 0 ? 'title' : undefined,
+  };
+}
+
+/** Attributes that a filter can name. Everybody knows that there are ids and titles. */
+function offered(model: Parameters<typeof filterColumns>[0]): readonly FilterColumn[] {
+  return filterColumns(model).filter(({ kind }) => kind !== 'text');
+}
+
+function countTitled(ids: VertexIds): number {
+  let count = 0;
+  for (let item = 0; item < ids.length; item++) if (titles.has(ids.at(item))) count++;
+  return count;
+}
+
+function packed(found: ReadonlyMap<string, string>): Pick<FoundItemTable, 'ids' | 'titles'> {
+  const [ids, texts] = [[...found.keys()], [...found.values()]];
+  return {
+    ids: packNames(ids.length, (at) => ids[at]),
+    titles: packNames(texts.length, (at) => texts[at]),
+  };
+}
