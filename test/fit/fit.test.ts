@@ -207,7 +207,7 @@ describe('every option has an effect', () => {
     tolerance: { tolerance: 1e-2 },
     engine: { engine: 'reference' },
     start: { start: 'cold' },
-    restarts: { restarts: 4 },
+    restarts: { restarts: 8 },
     learn: { learn: ['tau'] },
     sizes: { sizes: 'paper' },
     seed: { seed: 5 },

@@ -35,7 +35,7 @@ describe('a fit from a previous model', () => {
     });
   });
 
-  it('reaches the bound of a fresh fit, whose starts differ by more, in a quarter of its iterations', async () => {
+  it('reaches the bound of a fresh fit, whose starts differ by more, in 0.4 of its iterations', async () => {
     const seeds = [1, 2, 3];
     const fresh = await Promise.all(seeds.map((seed) => fit(now, { ...options, seed })));
     const refits = [];
@@ -49,7 +49,7 @@ describe('a fit from a previous model', () => {
     expect((refitted - mean(bounds)) / Math.abs(mean(bounds))).toBeGreaterThan(-0.005);
     const iterations = (results: { model: PosteriorModel }[]) =>
       mean(results.map(({ model }) => model.provenance.iterations));
-    expect(iterations(refits)).toBeLessThan(0.25 * iterations(fresh));
+    expect(iterations(refits)).toBeLessThan(0.4 * iterations(fresh));
   });
 
   it('begins on the former scale: the first bound is nearer to the last than that of any start', async () => {

@@ -19,25 +19,36 @@ const side = { sigma: 0.1, tau: 1, shape: 0.1, rate: 0.1, size: 1 };
 const hyper = { users: side, items: side };
 /** Few items that many want. */
 const degrees = { users: countDegrees([1, 2, 2, 1, 2]), items: countDegrees([7, 1]) };
+/** Vertices with 20 edges or more. */
+const many = { users: countDegrees([90, 20, 20]), items: countDegrees([44, 43, 43]) };
 const settings = { features: 30, iterations: 400, start: 'warm' } as const;
 const shown = ({ features, users, items }: Phase) => `${features} ${users} ${items}`;
 
 describe('the schedule of', () => {
-  test('a fresh fit explores with more features, and goes back to means three times', () => {
-    expect(fitSchedule(settings, degrees, false).map(shown)).toEqual([
-      '45 mean mean',
-      '45 geometric geometric',
-      ...Array.from({ length: 3 }, () => [
-        '30 mean mean',
-        '30 geometric mean',
-        '30 geometric geometric',
-      ]).flat(),
-    ]);
+  const round = (features: number, ...mixed: readonly string[]) =>
+    ['mean mean', ...mixed, 'geometric geometric'].map((sides) => `${features} ${sides}`);
+
+  test('a fresh fit explores with more features, and goes back to means twice', () => {
+    const schedule = fitSchedule(settings, degrees, false);
+    expect(schedule.map(shown)).toEqual(
+      [38, 30, 30].flatMap((features) => round(features, 'geometric mean')),
+    );
+    expect(schedule[0].sweeps).toBe(7);
+  });
+
+  test('if both sides have many edges, it explores for longer, and both show means in turn', () => {
+    const schedule = fitSchedule(settings, many, false);
+    expect(schedule.map(shown)).toEqual(
+      [45, 30, 30].flatMap((features) => round(features, 'geometric mean', 'mean geometric')),
+    );
+    expect(schedule[0].sweeps).toBe(40);
+    const sparseItems = { ...many, items: degrees.items };
+    expect(fitSchedule(settings, sparseItems, false)[0].sweeps).toBe(7);
   });
 
   test('a fresh fit ends its phases in time for the last one', () => {
     for (const iterations of [120, 121, 150, 200, 400, 10_000]) {
-      const schedule = fitSchedule({ ...settings, iterations }, degrees, false);
+      const schedule = fitSchedule({ ...settings, iterations }, many, false);
       const before = schedule.slice(0, -1).reduce((sum, { sweeps }) => sum + sweeps!, 0);
       expect(before).toBeLessThan(iterations);
     }
@@ -75,23 +86,23 @@ describe('a phase', () => {
     }
     return { state, converged };
   };
-  const explored = fitSchedule(settings, degrees, false);
+  const short = fitSchedule({ ...settings, iterations: 110 }, degrees, false);
 
   test('ends when the objective hardly changes, but not before its least number of sweeps', () => {
     const same = Array.from({ length: 7 }, () => -1000);
-    expect(walked(explored, same).state).toMatchObject({ phase: 0, swept: 35, iteration: 35 });
-    expect(walked(explored, [...same, -1000]).state).toMatchObject({ phase: 1, swept: 0, iteration: 40 });
+    expect(walked(short, same).state).toMatchObject({ phase: 0, swept: 35, iteration: 35 });
+    expect(walked(short, [...same, -1000]).state).toMatchObject({ phase: 1, swept: 0, iteration: 40 });
     const climbing = Array.from({ length: 10 }, (_, at) => -1000 + 6 * at);
-    expect(walked(explored, climbing).state.phase).toBe(0);
+    expect(walked(short, climbing).state.phase).toBe(0);
   });
 
   test('ends after its most sweeps', () => {
-    const climbing = Array.from({ length: 27 }, (_, at) => -1e6 / (at + 1));
-    expect(walked(explored, climbing).state).toMatchObject({ phase: 1, iteration: 135 });
+    const climbing = Array.from({ length: 11 }, (_, at) => -1e6 / (at + 1));
+    expect(walked(short, climbing).state).toMatchObject({ phase: 1, iteration: 55 });
   });
 
   test('the last one ends the schedule', () => {
-    const last = explored.slice(-1);
+    const last = short.slice(-1);
     expect(walked(last, [-1000]).converged).toBe(false);
     expect(walked(last, [-1000, -900]).converged).toBe(false);
     expect(walked(last, [-1000, -900, -900])).toMatchObject({

@@ -2,7 +2,7 @@
 // down, and then goes back to posterior means a few times, because means leave poor optima that geometric means freeze in.
 
 import type { Activity } from '../../engine/engine.js';
-import type { BySide } from '../../graph/graph.js';
+import { type BySide, otherSide } from '../../graph/graph.js';
 import { FEATURES } from '../../options/commands/fit.js';
 import type { DegreeCounts } from '../../sparsity/degree-counts.js';
 import type { BothHyper } from './bound.js';
@@ -34,24 +34,24 @@ export type Schedule = readonly Phase[];
 /** How far features are over-relaxed, until the bound falls once: then the rest of the phase is plain ascent. */
 const RELAXATION = 0.9;
 
-/** Exploring: this many times the features, until the likelihood changes by less than this, for these numbers of sweeps. */
-const EXPLORED_FEATURES = 1.5;
-const EXPLORED_CHANGE = 1e-3;
-const EXPLORED_LEAST = 40;
-const EXPLORED_SHARE = 1 / 3;
 /** Rounds: sweeps with means, then mixed, then geometric. */
-const ROUNDS = 3;
+const ROUNDS = 2;
 const MEAN_SWEEPS = 3;
 const MIXED_SWEEPS = 10;
-const GEOMETRIC_SWEEPS = 10;
+const GEOMETRIC_SWEEPS = 5;
+/** Exploring is a round before them, with so many times the features and so many sweeps with means. */
+const EXPLORED = { times: 1.25, sweeps: 7 };
+/** … and for longer if the vertices of both sides have at least MANY_EDGES on average. */
+const EXPLORED_LONGER = { times: 1.5, sweeps: 40 };
+const MANY_EDGES = 20;
 /** A refit ends when a sweep gains less than this many tolerances. */
 const REFIT_TOLERANCES = 15;
-/** τ is matched for these numbers of geometric sweeps, before the last phase of a fit without rounds and of a refit. */
+/** τ is matched for this number of geometric sweeps before the last phase of a fit without rounds. */
 const MATCHED_SWEEPS = 15;
-const REFIT_MATCHED_SWEEPS = 5;
 /** A fit of fewer iterations has no time for rounds: it has one phase with means, for at most half of its iterations. */
 export const SHORTEST_FIT = 120;
 const SHORT_CHANGE = 1e-4;
+const SHORT_LEAST = 40;
 const SHORT_SHARE = 0.5;
 
 /** What determines the schedule of a fit. */
@@ -73,38 +73,35 @@ export function fitSchedule(
   const matching: Phase = { ...geometric, sweeps: MATCHED_SWEEPS, matchesTau: true };
   const last: Phase = { ...geometric, until: { tolerances: 1 } };
   if (start === 'cold') return [matching, last];
-  // Edges of vertices with many edges are uncertain for longer: that side shows means for longer.
+  // Means smooth the features of vertices with few edges. So both sides show them in turn only if both have many edges.
+  const both = hasManyEdges(degreeCounts.users) && hasManyEdges(degreeCounts.items);
   const longer = edgesAtEnds(degreeCounts.users) > edgesAtEnds(degreeCounts.items) ? 'users' : 'items';
-  const backToMeans: Schedule = [
+  const turns = both ? [otherSide(longer), longer] : [longer];
+  const round: Schedule = [
     { ...means, sweeps: MEAN_SWEEPS },
-    { ...geometric, [longer]: 'mean', sweeps: MIXED_SWEEPS },
+    ...turns.map((side): Phase => ({ ...geometric, [side]: 'mean', sweeps: MIXED_SWEEPS })),
+    { ...matching, sweeps: GEOMETRIC_SWEEPS },
   ];
-  if (isRefit) {
-    const end = { ...geometric, until: { tolerances: REFIT_TOLERANCES } };
-    return [...backToMeans, { ...matching, sweeps: REFIT_MATCHED_SWEEPS }, end];
-  }
+  if (isRefit) return [...round, { ...geometric, until: { tolerances: REFIT_TOLERANCES } }];
   if (iterations < SHORTEST_FIT) {
-    const until = { change: SHORT_CHANGE, least: EXPLORED_LEAST };
+    const until = { change: SHORT_CHANGE, least: SHORT_LEAST };
     return [{ ...means, sweeps: Math.ceil(SHORT_SHARE * iterations), until }, matching, last];
   }
-  const more = { features: Math.min(Math.ceil(EXPLORED_FEATURES * features), FEATURES.max) };
-  const explored: Phase = {
-    ...{ ...means, ...more, sweeps: Math.max(EXPLORED_LEAST, Math.floor(EXPLORED_SHARE * iterations)) },
-    until: { change: EXPLORED_CHANGE, least: EXPLORED_LEAST },
-  };
-  const round: Schedule = [...backToMeans, { ...matching, sweeps: GEOMETRIC_SWEEPS }];
-  return [
-    explored,
-    { ...matching, ...more, sweeps: GEOMETRIC_SWEEPS },
-    ...Array.from({ length: ROUNDS - 1 }, () => round).flat(),
-    ...backToMeans,
-    last,
-  ];
+  const { times, sweeps } = both ? EXPLORED_LONGER : EXPLORED;
+  const more = Math.min(Math.ceil(times * features), FEATURES.max);
+  const exploring = [{ ...means, sweeps }, ...round.slice(1)].map((phase) => ({ ...phase, features: more }));
+  const rounds = Array.from({ length: ROUNDS }, () => round).flat();
+  return [...exploring, ...rounds.slice(0, -1), last];
 }
 
 /** The schedule of a fit that goes on where another ended: geometric sweeps until the bound converges. */
 export function continuedSchedule(features: number): Schedule {
   return [{ features, users: 'geometric', items: 'geometric', until: { tolerances: 1 } }];
+}
+
+/** Whether the vertices of a side have many edges, on average. */
+function hasManyEdges({ sum, count }: DegreeCounts): boolean {
+  return sum >= MANY_EDGES * count;
 }
 
 /** Σ d² over the vertices: the degree at the end of an edge, summed over the edges. */
