@@ -16,6 +16,8 @@ export interface ContentSettings {
   readonly popularity: number;
   /** The part of the direct similarity to the user's items; the rest comes through similar items. */
   readonly direct: number;
+  /** What a similarity is worth in units of the scores; undefined in files of earlier versions. */
+  readonly scale?: number | undefined;
 }
 
 /** What is added to a model's scores for items that have attributes. */

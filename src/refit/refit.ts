@@ -1,6 +1,7 @@
 // One refit: reads the data, holds back the last items of some users, fits from the present model, compares the two, and
 // writes the new model. It runs in a process of its own (refit-process.ts).
 
+import { carriedRows } from '../attributes/new-rows.js';
 import { readSideInfo } from '../attributes/side-info.js';
 import { fitBaseline } from '../evaluate/baselines/fit-baseline.js';
 import { successorOptions } from '../fit/ascent/previous.js';
@@ -15,6 +16,7 @@ import type { ReadOptions } from '../ingest/options.js';
 import { readGraph, readWithValues } from '../ingest/read.js';
 import { readSideTable } from '../ingest/side-file.js';
 import { BASELINES, type BaselineName } from '../options/names.js';
+import { fitContent } from '../predict/content/fit-content.js';
 import type { TaskOptions } from '../progress.js';
 import { loadModel, saveModel } from '../store/model-file.js';
 import { type Comparison, compareModels } from './compare-models.js';
@@ -66,7 +68,7 @@ export async function refit(plan: RefitPlan, task: TaskOptions = {}): Promise<Re
   const { graph, users } = trainingData(tables, present, seed);
   const candidate = await fitAgain(graph, present, plan, task);
   const comparison = await compareModels(present, candidate, users, { threads, signal: task.signal });
-  await saveModel(plan.output, await withInfo(candidate, plan.itemInfo));
+  await saveModel(plan.output, await withInfo(candidate, present, plan, task));
   return {
     users: graph.users.count,
     items: graph.items.count,
@@ -123,11 +125,20 @@ function* pairsOf(tables: readonly TimedGraph[]): Generator<[string, string, num
   }
 }
 
-/** The model with the titles and attributes of its items. */
-async function withInfo(model: Model, table: string | undefined): Promise<Model> {
-  if (table === undefined) return model;
-  const rows = await readSideTable(table);
-  return { ...model, info: { items: readSideInfo(model.items, { name: table, rows }).info } };
+/** The model with the titles and attributes of its items: those of the table, or else those that the present model has. */
+async function withInfo(
+  model: Model,
+  present: Model,
+  { itemInfo: table, seed, threads }: RefitPlan,
+  task: TaskOptions,
+): Promise<Model> {
+  const known = present.info?.items;
+  const info =
+    table === undefined
+      ? known && carriedRows(known, present.items.ids, model.items.ids)
+      : readSideInfo(model.items, { name: table, rows: await readSideTable(table) }).info;
+  if (!info) return model;
+  return { ...model, info: { items: await fitContent(model, info, { ...task, seed, threads }) } };
 }
 
 /** The same method with the same settings; a model that others can start from is where this fit starts. */

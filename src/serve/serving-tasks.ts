@@ -13,7 +13,8 @@ import { fromShared, type Transfer, toShared } from '../graph/transfer.js';
 import { readSideTable } from '../ingest/side-file.js';
 import { type Titles, titleList, titlesOf } from '../ingest/title-table.js';
 import { serveTasks } from '../parallel/worker.js';
-import { createRecommender } from '../predict/recommender.js';
+import { withNewItems } from '../predict/content/fit-content.js';
+import { createRecommender, type Recommender } from '../predict/recommender.js';
 import { loadModel } from '../store/model-file.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import type { Served } from './answers.js';
@@ -36,6 +37,9 @@ interface LoadTask {
 
 let served: Served | undefined;
 let live: LiveView | undefined;
+/** The model as it was loaded, and its titles. */
+let base: { readonly model: Model; readonly titles: readonly string[] } | undefined;
+const running = new Set<Promise<unknown>>();
 
 /** Reads a model file and its titles. */
 export async function load({ path, titles: titleFile }: LoadTask): Promise<SharedServing> {
@@ -128,7 +132,15 @@ export async function adopt({ shared, titles }: SharedServing): Promise<void> {
   lowerPriority();
   const model = fromShared(shared);
   const recommender = createRecommender(model);
-  const view = createLiveView(catalogueOf(model), titles);
+  base = { model, titles };
+  serveFrom(recommender, createLiveView(catalogueOf(model), titles));
+  const [first] = recommender.popular({ n: 1 });
+  await answer([{ endpoint: 'recommend', request: { likes: [first.item], n: 1 } }]);
+  await answer([{ endpoint: 'similar', request: { id: first.item, n: 1 } }]);
+  await answer([{ endpoint: 'search', request: { search: first.item, n: 1 } }]);
+}
+
+function serveFrom(recommender: Recommender, view: LiveView): void {
   live = view;
   served = {
     recommender,
@@ -137,20 +149,29 @@ export async function adopt({ shared, titles }: SharedServing): Promise<void> {
       return view.titles;
     },
   };
-  const [first] = recommender.popular({ n: 1 });
-  await answer([{ endpoint: 'recommend', request: { likes: [first.item], n: 1 } }]);
-  await answer([{ endpoint: 'similar', request: { id: first.item, n: 1 } }]);
-  await answer([{ endpoint: 'search', request: { search: first.item, n: 1 } }]);
 }
 
 export async function answer(queries: readonly Query[]): Promise<Reply[]> {
   if (!served) throw new Error('no model was adopted');
-  return answerQueries(served, queries);
+  const answering = answerQueries(served, queries);
+  running.add(answering);
+  return answering.finally(() => running.delete(answering));
 }
 
-/** Takes in what has changed since the model was loaded. */
-export function update(change: LiveUpdate): void {
+/** Takes in what has changed since the model was loaded. Items that the model lacks are scored by their attributes. */
+export async function update(change: LiveUpdate): Promise<void> {
   live?.apply(change);
+  if (!base || !live || !served || (change.described ?? []).length === 0) return;
+  const { model, titles } = base;
+  const before = served.recommender;
+  const longer = await withNewItems(model, live.described());
+  if (longer === before.model || (longer === model && before.model === model)) return;
+  const catalogue = catalogueOf(longer);
+  const all = Array.from({ length: catalogue.count }, (_, item) => titles[item] ?? '');
+  serveFrom(createRecommender(longer), createLiveView(catalogue, all, live));
+  // Answers that are being made end with the recommender that they began with.
+  await Promise.allSettled(running);
+  await before.close();
 }
 
 /** The features of all members; the blend has none. */

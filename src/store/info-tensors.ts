@@ -27,6 +27,7 @@ const sideSchema = z.object({
       columns: z.array(z.tuple([z.string().max(10_000), setting])).max(1000),
       popularity: setting,
       direct: setting,
+      scale: setting.optional(),
     })
     .optional(),
 });

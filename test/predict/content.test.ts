@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filterColumns, itemFilter } from '../../src/attributes/filter.js';
-import { catalogueOf } from '../../src/attributes/info.js';
+import { catalogueOf, type SideInfo } from '../../src/attributes/info.js';
+import { carriedRows } from '../../src/attributes/new-rows.js';
 import { readSideInfo } from '../../src/attributes/side-info.js';
 import { fitBaseline } from '../../src/evaluate/baselines/fit-baseline.js';
 import { fit } from '../../src/fit/fit.js';
 import type { Model } from '../../src/fit/model.js';
 import { BipartiteGraph } from '../../src/graph/public.js';
 import { sideTable } from '../../src/ingest/side-table.js';
-import { fitContent } from '../../src/predict/content/fit-content.js';
+import { fitContent, withNewItems } from '../../src/predict/content/fit-content.js';
 import { createRecommender, type Recommender } from '../../src/predict/recommender.js';
 import { titleBook } from '../../src/predict/titles.js';
 import { answerQueries } from '../../src/serve/queries.js';
@@ -51,6 +52,42 @@ describe.each([
   afterAll(async () => {
     await Promise.all([plain.close(), recommender.close()]);
   });
+  it('of which somebody tells later are listed too, and found by the columns that the table had', async () => {
+    const item = (id: string, attributes: Record<string, unknown>, title?: string) => ({
+      item: id,
+      attributes,
+      title,
+    });
+    const later = await withNewItems(recommender.model, [
+      item('late-a', { genre: ['Action', 'Unheard'], author: 'a1', other: {} }),
+      item('late-b', { genre: 'Romance;Unheard' }),
+      item('a3', { genre: 'Romance' }),
+    ]);
+    const asked = createRecommender(later);
+    const list = (await asked.recommend({ user: 'u0' }, { n: 36 })).map((one) => one.item);
+    const other = (await asked.recommend({ user: 'u1' }, { n: 36 })).map((one) => one.item);
+    expect(list.indexOf('late-a')).toBeLessThan(list.indexOf('late-b'));
+    expect(other.indexOf('late-b')).toBeLessThan(other.indexOf('late-a'));
+    expect(list).toHaveLength((await recommender.recommend({ user: 'u0' }, { n: 36 })).length + 2);
+    expect(asked.similar('late-a', { n: 1 })[0].item).toMatch(/^(new-)?a/);
+    expect(itemFilter(later, "genre = 'Action'").has('late-a')).toBe(true);
+    await asked.close();
+    expect(await withNewItems(recommender.model, [item('a3', { genre: 'Romance' })])).toBe(recommender.model);
+    expect(await withNewItems(plain.model, [item('late-a', { genre: 'Action' })])).toBe(plain.model);
+    // As a refit does with the table of the model before it.
+    const { ids } = graph.items;
+    const fewer = BipartiteGraph.fromPairs(pairs.filter(([, one]) => one !== 'a3')).items.ids;
+    const carried = carriedRows(later.info?.items as SideInfo, ids, fewer);
+    expect(carried.added.find('a3')).toBeGreaterThanOrEqual(0);
+    const namesOf = (rows: SideInfo, row: number) =>
+      [...rows.rows.targets.subarray(rows.rows.offsets[row], rows.rows.offsets[row + 1])].map(
+        (a) => rows.names[a],
+      );
+    expect(namesOf(carried, fewer.find('b7'))).toEqual(['Romance', 'b3']);
+    expect(namesOf(carried, fewer.length + carried.added.find('a3'))).toEqual(['Action', 'a3']);
+    expect(namesOf(carried, fewer.length + carried.added.find('late-a'))).toEqual(['Action', 'a1']);
+  });
+
   const isNew = (item: string) => item.startsWith('new-');
 
   it('are listed for those who have similar ones', async () => {

@@ -3,6 +3,7 @@
 
 import { type ContentScores, type ContentSettings, FEW_EDGES } from '../../attributes/content-scores.js';
 import type { SideInfo } from '../../attributes/info.js';
+import { type NewItem, withRows } from '../../attributes/new-rows.js';
 import { predictedPopularity } from '../../attributes/popularity.js';
 import { attributeVectors, createNeighbourSearch, SparseSums } from '../../attributes/similarity.js';
 import { throwIfAborted } from '../../errors.js';
@@ -33,6 +34,27 @@ export async function fitContent(model: Model, info: SideInfo, task: ContentTask
     const trial = holdItemsBack(model, info.rows.offsets, task.seed);
     const found = await findContentSettings(model, scorer, info, trial, task);
     return Object.freeze({ ...info, content: contentScores(model, scorer, info, found, task) });
+  } finally {
+    await scorer.close();
+  }
+}
+
+/**
+ * The model with further items, which nobody has yet and which are scored by their attributes. The same model if it scores
+ * nothing by attributes, or knows the items.
+ */
+export async function withNewItems(model: Model, items: readonly NewItem[]): Promise<Model> {
+  const about = model.info?.items;
+  if (!about?.content) return model;
+  const info = withRows(about, model.items.ids, items);
+  if (info === about) return model;
+  const scorer = createModelScorer({ ...model, info: undefined });
+  try {
+    const { settings } = about.content;
+    // Without the scale, the direct similarity cannot be added to scores.
+    const { scale = 0 } = settings;
+    const content = contentScores(model, scorer, info, { settings, scale }, {});
+    return Object.freeze({ ...model, info: { ...model.info, items: Object.freeze({ ...info, content }) } });
   } finally {
     await scorer.close();
   }
@@ -82,7 +104,11 @@ function contentScores(
     const kept = to.takeLargest(MOST_WEIGHTS);
     for (const [i, from] of kept.items.entries()) weights.add(from, item, kept.similarities[i]);
   }
-  return Object.freeze({ neighbours: neighbours.finish(), weights: weights.finish(), settings });
+  return Object.freeze({
+    neighbours: neighbours.finish(),
+    weights: weights.finish(),
+    settings: { ...settings, scale },
+  });
 }
 
 /** The parts of the columns, in their order. */

@@ -1,6 +1,7 @@
 // The store of a server: takes in events and items, and tells the models that answer what has changed.
 
 import type { EventStore } from '../../events/event-store.js';
+import { createGroupCommit } from '../../events/group-commit.js';
 import { createHistories } from '../../events/histories.js';
 import { type PopularEntry, type StoredEvent, type StoredItem, StoreError } from '../../events/stored.js';
 import { Problem } from '../problems.js';
@@ -41,6 +42,16 @@ export interface LiveStoreOptions {
   readonly every?: number;
 }
 
+/** What is known of an item. */
+interface Known {
+  /** '': none. */
+  readonly title: string;
+  readonly hidden: boolean;
+  readonly attributes: string | undefined;
+}
+const NOTHING: Known = { title: '', hidden: false, attributes: undefined };
+/** Milliseconds that items wait for others before models are told of them. */
+const TELL = { wait: 5, enough: 10_000 };
 /** Events that may wait for the disk. */
 const MOST_WAITING = 100_000;
 const POPULAR_ITEMS = 1000;
@@ -52,7 +63,7 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
   const { window, halfLife, onFailure, every = POPULAR_EVERY } = options;
   const histories = createHistories((users) => store.historiesOf(users));
   const listeners = new Set<Listener>();
-  const items = new Map<string, { readonly title: string; readonly hidden: boolean }>();
+  const items = new Map<string, Known>();
   /** Users whom models know no longer: only what they did since they were erased counts. */
   const erased = new Set(await store.erased());
   let popular: readonly PopularEntry[] = [];
@@ -73,16 +84,27 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
     throw new Problem('store', error.message, { retryAfter: 2 });
   };
 
-  function note({ item, title = '', hidden: isHidden }: StoredItem): LiveUpdate {
-    const before = items.get(item);
-    hidden += Number(isHidden) - Number(before?.hidden ?? false);
-    if (title === '' && !isHidden) items.delete(item);
-    else items.set(item, { title, hidden: isHidden });
+  function note({ item, title = '', hidden: isHidden, attributes }: StoredItem): LiveUpdate {
+    const before = items.get(item) ?? NOTHING;
+    hidden += Number(isHidden) - Number(before.hidden);
+    if (title === '' && !isHidden && attributes === undefined) items.delete(item);
+    else items.set(item, { title, hidden: isHidden, attributes });
     return {
-      hidden: (before?.hidden ?? false) === isHidden ? [] : [[item, isHidden]],
-      titles: (before?.title ?? '') === title ? [] : [[item, title]],
+      hidden: before.hidden === isHidden ? [] : [[item, isHidden]],
+      titles: before.title === title ? [] : [[item, title]],
+      described: before.attributes === attributes ? [] : [[item, attributes]],
     };
   }
+
+  // Models take in what was said of items in one step, however many requests said it.
+  const telling = createGroupCommit<StoredItem, void>(async (put) => {
+    const updates = put.map(note);
+    await broadcast({
+      hidden: updates.flatMap((one) => one.hidden ?? []),
+      titles: updates.flatMap((one) => one.titles ?? []),
+      described: updates.flatMap((one) => one.described ?? []),
+    });
+  }, TELL);
 
   async function lookForPopular(): Promise<void> {
     if (!popularIsOld && performance.now() - lookedAt < POPULAR_AT_LEAST) return;
@@ -125,6 +147,9 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
   const state = (): LiveUpdate => ({
     hidden: [...items].flatMap(([item, one]) => (one.hidden ? [[item, true] as const] : [])),
     titles: [...items].flatMap(([item, { title }]) => (title === '' ? [] : [[item, title] as const])),
+    described: [...items].flatMap(([item, { attributes }]) =>
+      attributes === undefined ? [] : [[item, attributes] as const],
+    ),
     popular,
   });
 
@@ -144,11 +169,7 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
     },
     async putItems(put) {
       await store.putItems(put).catch(failed);
-      const updates = put.map(note);
-      await broadcast({
-        hidden: updates.flatMap((one) => one.hidden ?? []),
-        titles: updates.flatMap((one) => one.titles ?? []),
-      });
+      await telling.add(put);
     },
     async eraseUser(user) {
       const count = await store.erase(user).catch(failed);

@@ -1,6 +1,7 @@
 // What changes while a model serves, as its workers know it: hidden items, titles, popular items. A user's history comes
 // with the request.
 
+import type { NewItem } from '../../attributes/new-rows.js';
 import type { PopularEntry } from '../../events/stored.js';
 import type { VertexIds } from '../../graph/ids.js';
 import { type TitleBook, titleBook } from '../../predict/titles.js';
@@ -11,6 +12,8 @@ export interface LiveUpdate {
   readonly hidden?: readonly (readonly [item: string, hidden: boolean])[];
   /** Items with another title; '': none. */
   readonly titles?: readonly (readonly [item: string, title: string])[];
+  /** Items with what was said of them; those that the model lacks are scored by it. Undefined attributes: nothing any more. */
+  readonly described?: readonly (readonly [item: string, attributes: string | undefined])[];
   /** The popular items, which replace those before. */
   readonly popular?: readonly PopularEntry[];
 }
@@ -34,20 +37,26 @@ export interface LiveView {
   readonly titles: TitleBook;
   /** The title of an item that the model does not know. */
   titleOf(item: string): string | undefined;
+  /** Items with attributes that were posted. */
+  described(): NewItem[];
   apply(update: LiveUpdate): void;
+  /** Everything that was applied. */
+  state(): LiveUpdate;
 }
 
-/** `titles`: of the model's items by number, '' if an item has none. */
+/** `titles`: of the model's items by number, '' if an item has none. `before`: a view of the same model with fewer items. */
 export function createLiveView(
   { ids, degree }: { readonly ids: VertexIds; readonly degree: Uint32Array },
   titles: readonly string[],
+  before?: LiveView,
 ): LiveView {
   const hidden = new Set<string>();
   const newTitles = new Map<string, string>();
+  const attributes = new Map<string, string>();
   let list = titles;
   let book = titleBook(ids, titles, degree);
   let popular: readonly PopularEntry[] = [];
-  return {
+  const view: LiveView = {
     hidden,
     get popular() {
       return popular;
@@ -56,17 +65,33 @@ export function createLiveView(
       return book;
     },
     titleOf: (item) => newTitles.get(item),
+    state: () => ({
+      hidden: [...hidden].map((item) => [item, true] as const),
+      titles: [...newTitles],
+      described: [...attributes],
+      popular,
+    }),
+    described: () =>
+      [...attributes].map(([item, text]) => ({
+        item,
+        title: newTitles.get(item),
+        attributes: JSON.parse(text) as Record<string, unknown>,
+      })),
     apply(update) {
       for (const [item, isHidden] of update.hidden ?? []) {
         if (isHidden) hidden.add(item);
         else hidden.delete(item);
       }
       if (update.popular) popular = update.popular;
+      for (const [item, text] of update.described ?? []) {
+        if (text === undefined) attributes.delete(item);
+        else attributes.set(item, text);
+      }
       let changed: string[] | undefined;
       for (const [item, title] of update.titles ?? []) {
+        newTitles.set(item, title);
         const at = ids.find(item);
-        if (at < 0) newTitles.set(item, title);
-        else if ((list[at] ?? '') !== title) {
+        if (at >= 0 && (list[at] ?? '') !== title) {
           changed ??= Array.from({ length: ids.length }, (_, i) => list[i] ?? '');
           changed[at] = title;
         }
@@ -76,4 +101,6 @@ export function createLiveView(
       book = titleBook(ids, list, degree);
     },
   };
+  if (before) view.apply(before.state());
+  return view;
 }

@@ -1,0 +1,194 @@
+// Further rows of a table about one side, from values by the names of its columns: what somebody says of an item after the
+// table was read. Values that the table does not have are left out.
+
+import { VertexIds } from '../graph/ids.js';
+import { plainWords } from '../ingest/recipes/words.js';
+import { normalId, TITLE_NAMES } from '../ingest/title-table.js';
+import { numberOf } from '../text/numbers.js';
+import type { SparseWeights } from '../topn/query.js';
+import { valuesOf } from './columns.js';
+import type { InfoColumn, SideInfo } from './info.js';
+
+export interface NewItem {
+  readonly item: string;
+  readonly title?: string | undefined;
+  /** Values by the names of columns: texts, numbers, truth values, or lists of them. */
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+/** The table with a row for each of the items that neither the data nor the table have; the same table if there are none. */
+export function withRows(info: SideInfo, ids: VertexIds, items: readonly NewItem[]): SideInfo {
+  const fresh = new Map<string, NewItem>();
+  for (const one of items) {
+    const id = normalId(one.item, ids);
+    if (id !== '' && ids.find(id) < 0 && info.added.find(id) < 0) fresh.set(id, one);
+  }
+  if (fresh.size === 0) return info;
+  const total = info.rows.offsets.length - 1;
+  const encoders = info.columns.map((column) => encoderOf(info, column));
+  const rows: [attribute: number, count: number][][] = [];
+  const values = [...fresh.values()];
+  for (const one of values) {
+    const row = new Map<number, number>();
+    for (const [c, column] of info.columns.entries()) {
+      for (const text of textsOf(valueAt(one, column))) {
+        for (const attribute of encoders[c](text)) row.set(attribute, (row.get(attribute) ?? 0) + 1);
+      }
+    }
+    rows.push([...row].sort(([a], [b]) => a - b));
+  }
+  const numberIn = (name: string, one: NewItem) => {
+    const [text = ''] = textsOf(valueAt(one, { name }));
+    const value = numberOf(text);
+    return Number.isFinite(value) ? value : Number.NaN;
+  };
+  return Object.freeze({
+    ...info,
+    added: joined(info.added, [...fresh.keys()]),
+    titles:
+      info.titles.length === 0
+        ? info.titles
+        : [...filled(info.titles, total), ...values.map(({ title = '' }) => title)],
+    rows: appended(info.rows, rows),
+    numbers: info.numbers.map(({ column, values: known }) => ({
+      column,
+      values: Float64Array.from([...known, ...values.map((one) => numberIn(column, one))]),
+    })),
+    content: undefined,
+  });
+}
+
+/** The table about items of earlier data, for the items of later data. Items that the later data lack become added ones. */
+export function carriedRows(info: SideInfo, earlier: VertexIds, later: VertexIds): SideInfo {
+  const known = earlier.length;
+  const rowOf = (id: string) => {
+    const item = earlier.find(id);
+    if (item >= 0) return item;
+    const added = info.added.find(id);
+    return added < 0 ? -1 : known + added;
+  };
+  const order = Array.from({ length: later.length }, (_, item) => rowOf(later.at(item)));
+  const taken = new Set(order);
+  const fresh: string[] = [];
+  for (let row = 0; row < info.rows.offsets.length - 1; row++) {
+    if (taken.has(row)) continue;
+    order.push(row);
+    fresh.push(row < known ? earlier.at(row) : info.added.at(row - known));
+  }
+  const { offsets, targets, weights } = info.rows;
+  const empty = { offsets: new Uint32Array(1), targets: new Uint32Array(), weights: new Float32Array() };
+  const entries = (row: number) =>
+    row < 0
+      ? []
+      : Array.from(targets.subarray(offsets[row], offsets[row + 1]), (attribute, i): [number, number] => [
+          attribute,
+          weights[offsets[row] + i],
+        ]);
+  return Object.freeze({
+    ...info,
+    added: joined(VertexIds.integers(new Float64Array()), fresh),
+    titles: info.titles.length === 0 ? info.titles : order.map((row) => info.titles[row] ?? ''),
+    rows: appended(empty, order.map(entries)),
+    numbers: info.numbers.map(({ column, values }) => ({
+      column,
+      values: Float64Array.from(order, (row) => values[row] ?? Number.NaN),
+    })),
+    content: undefined,
+  });
+}
+
+const filled = (titles: readonly string[], total: number) =>
+  Array.from({ length: total }, (_, row) => titles[row] ?? '');
+
+function joined(added: VertexIds, fresh: readonly string[]): VertexIds {
+  const texts = [...Array.from({ length: added.length }, (_, v) => added.at(v)), ...fresh];
+  const whole = added.kind === 'integer' && fresh.every((id) => Number.isSafeInteger(Number(id)));
+  return whole ? VertexIds.integers(Float64Array.from(texts, Number)) : VertexIds.texts(texts);
+}
+
+const YEAR = /\((\d{4})\)$/;
+
+/** What is said of a column; the title stands for a column of titles, and the year at its end for a column of years. */
+function valueAt({ title, attributes }: NewItem, { name }: Pick<InfoColumn, 'name'>): unknown {
+  if (Object.hasOwn(attributes, name)) return attributes[name];
+  if (title === undefined) return undefined;
+  if (TITLE_NAMES.includes(name.toLowerCase())) return title;
+  return name === 'year' ? YEAR.exec(title)?.[1] : undefined;
+}
+
+function textsOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => (Array.isArray(one) ? [] : textsOf(one)));
+  return ['string', 'number', 'boolean'].includes(typeof value) ? [String(value)] : [];
+}
+
+/** The attributes of a text in a column. */
+function encoderOf(info: SideInfo, column: InfoColumn): (text: string) => number[] {
+  const { first, count, kind } = column;
+  if (kind === 'number') return numberEncoder(info, column);
+  const places = new Map(
+    Array.from({ length: count }, (_, i): [string, number] => [info.names[first + i], first + i]),
+  );
+  const known = (values: readonly string[]) =>
+    values.flatMap((value) => {
+      const place = places.get(value);
+      return place === undefined ? [] : [place];
+    });
+  if (kind === 'text') return (text) => known(plainWords(text));
+  return (text) => {
+    const whole = known([text.trim()]);
+    if (whole.length > 0) return whole;
+    // The table does not say what separated its values.
+    for (const separator of ['|', ';', ',']) {
+      const several = known(valuesOf(text, separator));
+      if (several.length > 0) return several;
+    }
+    return [];
+  };
+}
+
+/** The bin of the nearest number that the table has. */
+function numberEncoder({ numbers, rows }: SideInfo, { name, first, count }: InfoColumn) {
+  const values = numbers.find(({ column }) => column === name)?.values ?? new Float64Array();
+  const order = [...values.keys()]
+    .filter((row) => !Number.isNaN(values[row]))
+    .sort((a, b) => values[a] - values[b]);
+  const binOf = (row: number) => {
+    for (let e = rows.offsets[row]; e < rows.offsets[row + 1]; e++) {
+      if (rows.targets[e] >= first && rows.targets[e] < first + count) return [rows.targets[e]];
+    }
+    return [];
+  };
+  return (text: string): number[] => {
+    const value = numberOf(text);
+    if (!Number.isFinite(value) || order.length === 0) return [];
+    let [low, high] = [0, order.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (values[order[middle]] < value) low = middle + 1;
+      else high = middle;
+    }
+    const isBelow = low > 0 && value - values[order[low - 1]] < Math.abs(values[order[low]] - value);
+    return binOf(order[isBelow ? low - 1 : low]);
+  };
+}
+
+function appended(
+  { offsets, targets, weights }: SparseWeights,
+  rows: readonly (readonly (readonly [number, number])[])[],
+): SparseWeights {
+  const all = rows.flat();
+  const ends = new Uint32Array(offsets.length + rows.length);
+  ends.set(offsets);
+  for (const [r, row] of rows.entries()) ends[offsets.length + r] = ends[offsets.length + r - 1] + row.length;
+  const longer = {
+    targets: new Uint32Array(targets.length + all.length),
+    weights: new Float32Array(targets.length + all.length),
+  };
+  longer.targets.set(targets);
+  longer.weights.set(weights);
+  for (const [i, [attribute, count]] of all.entries()) {
+    longer.targets[targets.length + i] = attribute;
+    longer.weights[targets.length + i] = count;
+  }
+  return { offsets: ends, ...longer };
+}

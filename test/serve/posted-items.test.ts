@@ -1,0 +1,75 @@
+// What is said of items over HTTP counts before the next refit: a new item is recommended by its attributes.
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readSideInfo } from '../../src/attributes/side-info.js';
+import { fit } from '../../src/fit/fit.js';
+import { BipartiteGraph } from '../../src/graph/public.js';
+import { sideTable } from '../../src/ingest/side-table.js';
+import { fitContent } from '../../src/predict/content/fit-content.js';
+import { type RunningServer, serve } from '../../src/serve/serve.js';
+import { saveModel } from '../../src/store/model-file.js';
+import { scratchFolder } from '../ingest/scratch.js';
+
+const scratch = scratchFolder();
+const path = scratch.path('model.safetensors');
+let server: RunningServer;
+const start = async () => {
+  server = await serve(path, { port: 0, threads: 1, store: scratch.path('events.duckdb') });
+};
+
+beforeAll(async () => {
+  // Two tastes: users of each have items of one genre.
+  const pairs: [string, string][] = [];
+  for (let u = 0; u < 60; u++) {
+    for (let i = 0; i < 6; i++) pairs.push([`u${u}`, `${u % 2 === 0 ? 'a' : 'b'}${(u * 7 + i * 3) % 15}`]);
+  }
+  const rows = ['id,title,genre'];
+  for (let i = 0; i < 15; i++) rows.push(`a${i},Film A${i},Action`, `b${i},Film B${i},Romance`);
+  const { model } = await fit(BipartiteGraph.fromPairs(pairs), { features: 2, iterations: 50, threads: 1 });
+  const table = sideTable(new TextEncoder().encode(rows.join('\n')), 'items');
+  const { info } = readSideInfo(model.items, { name: 'items', rows: table });
+  const items = await fitContent(model, info, { seed: 1, threads: 1 });
+  await saveModel(path, { ...model, info: { items } });
+  await start();
+});
+afterAll(() => server?.close());
+
+async function ask(where: string, body?: unknown, method = 'PUT') {
+  const response = await fetch(`${server.url}${where}`, {
+    ...(body !== undefined && {
+      method,
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: what a client gets is whatever the server sends
+  return { status: response.status, body: (await response.json()) as any };
+}
+const listOf = async (user: string): Promise<{ item: string; title?: string }[]> =>
+  (await ask(`/v1/recommend?user=${user}&n=40`)).body.items;
+const placeOf = async (item: string, user: string) =>
+  (await listOf(user)).findIndex((one) => one.item === item);
+
+it('recommends a new item by its attributes, unless it is hidden, also after a restart', async () => {
+  const length = (await listOf('u0')).length;
+  expect((await ask('/v1/items/new-a', { title: 'Fresh', attributes: { genre: 'Action' } })).status).toBe(
+    200,
+  );
+  await ask('/v1/items', [{ item: 'new-b', attributes: { genre: ['Romance'] } }], 'POST');
+  expect(await placeOf('new-a', 'u0')).toBeLessThan(await placeOf('new-b', 'u0'));
+  expect(await placeOf('new-b', 'u1')).toBeLessThan(await placeOf('new-a', 'u1'));
+  const list = await listOf('u0');
+  expect(list).toHaveLength(length + 2);
+  expect(list.find(({ item }) => item === 'new-a')?.title).toBe('Fresh');
+  expect((await ask('/v1/items?search=fresh')).body.items).toEqual([{ item: 'new-a', title: 'Fresh' }]);
+  expect((await ask('/v1/explain', { user: 'u0', item: 'new-a' }, 'POST')).status).toBe(200);
+  await ask('/v1/items/new-b', { hidden: true, attributes: { genre: ['Romance'] } });
+  expect(await placeOf('new-b', 'u1')).toBe(-1);
+  await server.close();
+  await start();
+  expect(await placeOf('new-a', 'u0')).toBeGreaterThanOrEqual(0);
+  expect(await placeOf('new-b', 'u1')).toBe(-1);
+  // What nobody says of it any more counts no longer.
+  await ask('/v1/items/new-a', {});
+  expect(await placeOf('new-a', 'u0')).toBe(-1);
+});
