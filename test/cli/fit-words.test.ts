@@ -12,8 +12,23 @@ const data = join(folder, 'data.csv');
 const at = (name: string) => join(folder, name);
 /** Lines are wrapped. */
 const words = (text: string) => text.replace(/\s+/g, ' ');
-const SMALL = ['-k', '4', '--iterations', '3', '--engine', 'cpu', '--quiet'];
+const LOUD = ['-k', '4', '--iterations', '3', '--engine', 'cpu'];
+const SMALL = [...LOUD, '--quiet'];
 writeTable(data, 2000);
+
+it('replaces the model that it starts from, and warns if the data lack its users', async () => {
+  const model = at('nightly');
+  expect((await graphex('fit', data, ...SMALL, '-o', model)).status).toBe(0);
+  const same = await graphex('fit', data, '--from', model, ...SMALL, '-o', model);
+  expect([same.status, same.stderr]).toEqual([0, '']);
+  const few = at('few.csv');
+  writeTable(few, 40);
+  const { status, stderr } = await graphex('fit', few, '--from', model, ...LOUD, '-o', model);
+  expect(status).toBe(0);
+  expect(words(stderr)).toMatch(
+    /of the previous model are not in these data; --from takes all data, not only the new/,
+  );
+});
 
 describe('a fit for ranking from a former one', () => {
   const plain = at('plain');
