@@ -249,6 +249,11 @@ look like the data.`,
       meaning: `A simple or well-known method to compare with. Popularity gives everyone the same list, by training degree. Item-kNN compares ${items.many} by the ${users.many} they share. EASE is a linear model that predicts each of the ${items.many} from all others, SLIM from the nearest ones. iALS is least-squares matrix factorization that gives missing pairs a small weight. HPF is hierarchical Poisson factorization. Each baseline is tuned on training ${users.many} held back for this purpose, never on the test part. Baselines ignore counts.`,
     },
     {
+      id: 'lists',
+      name: 'Lists made elsewhere',
+      meaning: `Recommendations of another program, read from a table. Their ${items.many} are counted by rank; ${items.many} that the ${users.one} has in training are skipped.`,
+    },
+    {
       id: 'ranker',
       name: 'Ranker',
       meaning: `The same model, fitted to rank. Each ${items.one} is learned only from ${users.many} that were fitted without it, as in a recommendation. A ranker has no bound and cannot draw test graphs.`,

@@ -8,7 +8,7 @@ import { type WriteOption, withArgument } from '../../options/error.js';
 import type { SplitMethod } from '../../options/names.js';
 import { metricPhrase, statisticPhrase } from '../../text/figures.js';
 import { fixed, percent, signedFixed } from '../../text/numbers.js';
-import { article, capital, list, many, were } from '../../text/phrases.js';
+import { article, list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { command } from './commands.js';
 
@@ -195,8 +195,9 @@ export function leftOutWords({
   ];
   const sentences: string[] = [];
   if (ranking.users > 0) {
+    const [get, have] = ranking.users === 1 ? ['gets', 'has'] : ['get', 'have'];
     sentences.push(
-      `${capital(many(ranking.users, kind('test')))} without a ${known} ${were(ranking.users)} ranked by popularity, as any method would serve them, and have figures of their own.`,
+      `${many(ranking.users, kind('test'))} without a ${known} ${get} popular ${items.many}, and ${have} separate figures.`,
     );
   }
   if (leftOut.length > 0) sentences.push(`The recommendation figures leave out ${list(leftOut)}.`);
