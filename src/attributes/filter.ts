@@ -15,6 +15,9 @@ const MOST_BYTES = 64 * 2 ** 20;
 /** The longest condition. */
 const LONGEST = 10_000;
 const COLUMNS_SHOWN = 30;
+/** A condition that takes longer is refused: it would hold up everybody who waits. The clock is read every `LOOK` items. */
+const MOST_MS = 3000;
+const LOOK = 256;
 
 /** A model, as far as filters look at it. */
 export type Described = Parameters<typeof catalogueOf>[0] & { readonly info?: ModelInfo | undefined };
@@ -159,7 +162,16 @@ function compile(model: Described, condition: string): ItemFilter {
   };
   const without = emptyBits(count);
   let left = 0;
+  const began = performance.now();
   for (let item = 0; item < count; item++) {
+    if (item % LOOK === 0 && performance.now() - began > MOST_MS) {
+      throw wrong(
+        condition,
+        0,
+        `the condition takes more than ${MOST_MS / 1000} s on ${count} items; write a simpler one`,
+        OPTION,
+      );
+    }
     for (const reader of readers) reader.move(item);
     if (test(cells) === TRUE) left++;
     else setBit(without, item);

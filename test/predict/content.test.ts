@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { filterColumns, itemFilter } from '../../src/attributes/filter.js';
 import { catalogueOf, type SideInfo } from '../../src/attributes/info.js';
 import { carriedRows } from '../../src/attributes/new-rows.js';
@@ -221,6 +221,19 @@ describe('a filter', () => {
       { name: 'year', kind: 'number', range: { low: 1990, high: 1995 } },
     ]);
     expect(filterColumns({ ...model, info: undefined })).toEqual([]);
+  });
+
+  it('that takes seconds is refused', () => {
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 5000));
+    try {
+      const condition = "title like '%a' or title like '%b'";
+      expect(() => itemFilter(model, condition)).toThrow(
+        /takes more than 3 s on \d+ items; write a simpler one/,
+      );
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   it('is kept for the next request, but not all filters are', () => {
