@@ -36,7 +36,7 @@ export interface IgnoredColumn {
 }
 
 /** Recognises one column by its cells. */
-export function recogniseColumn(
+function recogniseColumn(
   name: string,
   place: number,
   rows: readonly (readonly string[])[],

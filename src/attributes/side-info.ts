@@ -40,7 +40,7 @@ export interface InfoReport {
   readonly dropped: DroppedAttributes;
 }
 
-export interface SideInfoSource {
+interface SideInfoSource {
   /** What messages call the table. */
   readonly name: string;
   readonly rows: readonly TextRow[];

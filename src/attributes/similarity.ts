@@ -5,7 +5,7 @@ import type { SparseWeights } from '../topn/query.js';
 import type { SideInfo } from './info.js';
 
 /** Rows as weights of attributes whose products are similarities. */
-export type Vectors = SparseWeights;
+type Vectors = SparseWeights;
 
 /** Lists of an attribute are cut to the rows that most users have, so that common attributes stay affordable. */
 const LONGEST_LIST = 2000;
@@ -45,7 +45,7 @@ export function attributeVectors(
 }
 
 /** The rows that have each attribute: its list and their weights. Rows from `known` on are left out. */
-export function invertedLists(vectors: Vectors, known: number, degree: ArrayLike<number>): Vectors {
+function invertedLists(vectors: Vectors, known: number, degree: ArrayLike<number>): Vectors {
   const { offsets, targets, weights } = vectors;
   let attributes = 0;
   for (const attribute of targets) attributes = Math.max(attributes, attribute + 1);
@@ -68,7 +68,7 @@ export function invertedLists(vectors: Vectors, known: number, degree: ArrayLike
 }
 
 /** Rows with their similarities, the most similar first. */
-export interface Neighbours {
+interface Neighbours {
   readonly items: readonly number[];
   readonly similarities: readonly number[];
 }

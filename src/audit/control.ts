@@ -18,7 +18,7 @@ const TRAIN = 1;
 const TEST = 2;
 /** The largest number of test users that are evaluated, and of pairs with which the control runs. */
 const MOST_USERS = 1000;
-export const MOST_CONTROL_PAIRS = 1e6;
+const MOST_CONTROL_PAIRS = 1e6;
 const LIST = 20;
 const SETTING = { neighbours: 100, shrinkage: 10, history: 0.5, candidates: 0.5, users: 0 };
 

@@ -18,12 +18,12 @@ import { BASELINE_TRIALS, SEED, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { split } from '../sample/split.js';
 
-export const SPLIT_KINDS = ['pq', 'edges', 'time'] as const;
+const SPLIT_KINDS = ['pq', 'edges', 'time'] as const;
 /** The kinds of split that are compared. */
 export type SplitKind = (typeof SPLIT_KINDS)[number];
 /** The baselines, and the ranker. */
 export type ComparedMethod = BaselineName | 'ranking';
-export const COMPARED_METHODS: readonly ComparedMethod[] = [...BASELINES, 'ranking'];
+const COMPARED_METHODS: readonly ComparedMethod[] = [...BASELINES, 'ranking'];
 
 const DECIDE = {
   /** The time of each edge, milliseconds since 1970. Without them there is no split by time. */

@@ -133,7 +133,7 @@ export async function pause(signal: AbortSignal): Promise<void> {
  * Typed arrays become plain arrays. The text is indented on a terminal and one line otherwise. Characters that a
  * terminal would interpret are escaped, which does not change the document.
  */
-export function toJson(value: unknown, indent = process.stdout.isTTY ? 2 : 0): string {
+function toJson(value: unknown, indent = process.stdout.isTTY ? 2 : 0): string {
   return safeJson(
     JSON.stringify(
       value,

@@ -11,7 +11,7 @@ import { infoWords } from '../report/words/info.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import type { CommandContext } from './command.js';
 
-export interface InfoFlags {
+interface InfoFlags {
   readonly itemInfo?: string | undefined;
   readonly userInfo?: string | undefined;
   readonly infoColumns?: readonly string[] | undefined;
@@ -20,7 +20,7 @@ export interface InfoFlags {
 }
 
 /** What the tables say, and what was found in each. */
-export interface GivenInfo {
+interface GivenInfo {
   readonly info: ModelInfo;
   readonly reports: Readonly<Partial<Record<SideName, InfoReport & { readonly source: string }>>>;
 }

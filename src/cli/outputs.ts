@@ -11,7 +11,7 @@ import { writeError } from '../files/write-error.js';
 import { filesRead } from '../ingest/sources.js';
 import { isOwnFile } from '../store/signature.js';
 
-export interface Outputs {
+interface Outputs {
   /** Files that will be written; undefined if not wanted. */
   readonly files?: readonly (string | undefined)[];
   /** A folder that will be created or filled, and the names in it; a name that ends in / is a folder. */

@@ -3,7 +3,7 @@
 import type { Progress } from '../progress.js';
 import { lines, oneLine } from '../text/untrusted.js';
 
-export interface ProgressView {
+interface ProgressView {
   report(progress: Progress): void;
   /** A line of its own, above the bar. */
   note(message: string): void;
@@ -11,13 +11,13 @@ export interface ProgressView {
   clear(): void;
 }
 
-export interface ProgressStream {
+interface ProgressStream {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
   write(text: string): unknown;
 }
 
-export interface ProgressViewOptions {
+interface ProgressViewOptions {
   readonly quiet?: boolean | undefined;
   /** Milliseconds; replaced in tests. */
   readonly now?: (() => number) | undefined;

@@ -3,14 +3,14 @@
 import { constants } from 'node:os';
 
 /** Signals that ask a command to stop. */
-export const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-export type StoppingSignal = (typeof STOPPING)[number];
+const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+type StoppingSignal = (typeof STOPPING)[number];
 
 /** How long an interrupted command may take to clean up. */
 const GRACE_MS = 60_000;
 
 /** 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP. */
-export function statusOf(name: StoppingSignal): number {
+function statusOf(name: StoppingSignal): number {
   return 128 + constants.signals[name];
 }
 
@@ -21,7 +21,7 @@ export function stoppedStatus(): number {
   return statusOf(came ?? 'SIGINT');
 }
 
-export interface Listening {
+interface Listening {
   /** Fires when a signal comes. */
   readonly signal: AbortSignal;
   stop(): void;

@@ -6,7 +6,7 @@ import { FitError, InputError } from '../errors.js';
 import type { Addable, Communicator } from './communicator.js';
 
 /** What a launcher writes into the environment of each process. */
-export interface Launched {
+interface Launched {
   readonly size: number;
   readonly by: string;
 }

@@ -87,7 +87,7 @@ export interface ExpectedCounts {
 }
 
 /** Which side of an index lies in shards, some on other ranks: the rows or their neighbours. */
-export interface SplitSide {
+interface SplitSide {
   readonly side: 'own' | 'other';
   /** Rows of that side on this rank. */
   readonly rows: number;
@@ -176,7 +176,7 @@ export interface BatchCountOptions extends CountOptions {
 }
 
 /** Several calls of `update`, or of `count` and `finish`, as one job: the same bits in less time. */
-export interface Batched {
+interface Batched {
   /** Half-steps of several tables from the same other one. `options.rows` is ignored: each table has its own. */
   update(
     all: readonly OwnEdges[],

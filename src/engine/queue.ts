@@ -1,6 +1,6 @@
 // Operations of an engine in the order of the calls, so that callers may queue several without waiting.
 
-export interface OperationQueue {
+interface OperationQueue {
   /** Runs the operation when all earlier ones have ended. If it fails, only its own promise rejects. */
   inOrder<Result>(operation: () => Result | Promise<Result>): Promise<Result>;
   /** The same for an operation that no caller awaits. Its failure is reported by the next operation that returns a value. */

@@ -19,13 +19,13 @@ export interface EngineReason {
   readonly iteration?: number | undefined;
 }
 
-export interface EngineChoice {
+interface EngineChoice {
   readonly engine: CountingEngine;
   readonly reason: EngineReason;
 }
 
 /** The amount of work of a fit, by which `auto` chooses. */
-export interface EngineWork {
+interface EngineWork {
   readonly edges: number;
   readonly features: number;
 }

@@ -15,7 +15,7 @@ const BOOTSTRAP = {
   level: decimal({ above: 0, below: 1, default: 0.95, meaning: 'coverage of the interval' }),
 };
 
-export interface BootstrapOptions extends OptionsOf<typeof BOOTSTRAP> {}
+interface BootstrapOptions extends OptionsOf<typeof BOOTSTRAP> {}
 
 /** A difference between two methods on the same users, with its interval. */
 export interface PairedInterval {
@@ -29,7 +29,7 @@ export interface PairedInterval {
 }
 
 /** Two metrics of the same users in the same order. */
-export interface UserPair {
+interface UserPair {
   readonly a: Float64Array;
   readonly b: Float64Array;
 }

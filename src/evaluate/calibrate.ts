@@ -29,7 +29,7 @@ import {
   type Statistic,
 } from './predictive.js';
 
-export interface CalibrateOptions extends Omit<DrawOptions, 'drawsGiven'> {
+interface CalibrateOptions extends Omit<DrawOptions, 'drawsGiven'> {
   /** Number of replicas, at least 5. Each takes as long as the fit and its draws. */
   readonly replicas: number;
   /** The engine of the replicas' fits and fold-ins. A model of the exact sampler is sampled again. Default auto. */
@@ -108,7 +108,7 @@ export async function calibratePredictive(
 /** The position of a test graph among its draws, by statistic. */
 type Place = Readonly<Record<Statistic, ReplicaPlace>>;
 
-export interface ReplicaPlace {
+interface ReplicaPlace {
   /** The observed value minus the mean of the draws, in their standard deviations. */
   readonly deviation: number;
   /** Whether the observed value lies within the central 90 % of the draws. */

@@ -44,7 +44,7 @@ export interface EvaluateTablesOptions
   extends OptionsOf<typeof EVALUATE_TABLES & typeof GIVEN>,
     TaskOptions {}
 
-export const LIST_SOURCES = ['popularity', 'model', 'recommendations'] as const;
+const LIST_SOURCES = ['popularity', 'model', 'recommendations'] as const;
 /** The source of ranked lists: popularity, a model, or a given table. */
 export type ListSource = (typeof LIST_SOURCES)[number];
 

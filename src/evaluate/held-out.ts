@@ -39,13 +39,13 @@ export function observedGraph(
 }
 
 /** The engine of the fold-in, and progress. */
-export interface HeldOutOptions extends TaskOptions {
+interface HeldOutOptions extends TaskOptions {
   readonly engine?: EngineName | undefined;
 }
 
 const NONE: DroppedEdges = { edges: 0, users: 0 };
 
-export interface Folding {
+interface Folding {
   readonly folded: ModelSide | undefined;
   readonly dropped: DroppedEdges;
 }
@@ -78,7 +78,7 @@ export async function foldHeldOut(
 }
 
 /** Scores of the held-out users, or of the training users if the split holds out edges. */
-export interface HeldOutScores {
+interface HeldOutScores {
   readonly scorer: Scorer;
   /** The posterior of the held-out users; undefined for rankers, and if edges are held out. */
   readonly folded: ModelSide | undefined;

@@ -41,7 +41,7 @@ import {
   type StatisticCheck,
 } from './predictive.js';
 
-export interface InternalCheckOptions extends TaskOptions {
+interface InternalCheckOptions extends TaskOptions {
   /** Number of draws of the check. The parts of each way have about as many in all, or fewer if the parts are large. */
   readonly draws: number;
   readonly seed: number;

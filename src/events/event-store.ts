@@ -40,7 +40,7 @@ export interface EventStore {
   close(): Promise<void>;
 }
 
-export interface PopularOptions {
+interface PopularOptions {
   readonly n: number;
   /** Milliseconds since 1970; events after it have age 0. */
   readonly now: number;
@@ -50,7 +50,7 @@ export interface PopularOptions {
   readonly halfLife: number;
 }
 
-export interface StoreOptions {
+interface StoreOptions {
   /** Events to begin with if the table of events is made now. */
   readonly seed?: Seed | undefined;
 }

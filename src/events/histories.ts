@@ -4,9 +4,9 @@
 import type { StoredEvent } from './stored.js';
 
 /** The items of a user with the weights of their events. */
-export type History = ReadonlyMap<string, number>;
+type History = ReadonlyMap<string, number>;
 
-export interface Histories {
+interface Histories {
   /** The history of each user; empty if the store has none. */
   of(users: readonly string[]): Promise<History[]>;
   /** Takes in events that were committed. `allNew`: the store had none of them before. */

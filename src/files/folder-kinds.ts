@@ -12,7 +12,7 @@ import {
 } from '../options/commands/partition.js';
 import { list } from '../text/phrases.js';
 
-export interface FolderKind {
+interface FolderKind {
   /** The file that marks such a folder. */
   readonly marker: string;
   readonly name: string;

@@ -34,7 +34,7 @@ const WEIGHT = 2 ** 22;
 /** Sweeps between two evaluations of the bound. */
 const BLOCK_SWEEPS = 10;
 
-export interface HierarchicalOptions extends TaskOptions {
+interface HierarchicalOptions extends TaskOptions {
   readonly features: number;
   readonly prior: Readonly<Record<SideName, RatePrior>>;
   readonly iterations: number;
@@ -51,7 +51,7 @@ export interface HierarchicalSide {
   readonly rateRate: Float64Array;
 }
 
-export interface HierarchicalFit extends Readonly<Record<SideName, HierarchicalSide>> {
+interface HierarchicalFit extends Readonly<Record<SideName, HierarchicalSide>> {
   /** [sweeps, bound] of each evaluation. */
   readonly bounds: readonly (readonly [number, number])[];
   readonly iterations: number;

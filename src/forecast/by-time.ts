@@ -10,7 +10,7 @@ import { DEFAULT_ESTIMATOR } from './estimators.js';
 import { countInterval, type Foreseen, project } from './project.js';
 
 /** `arrival`: the first vertices with all their edges. `calendar`: all edges up to that time. */
-export const TIME_CUTS = ['arrival', 'calendar'] as const;
+const TIME_CUTS = ['arrival', 'calendar'] as const;
 /** The ways of cutting data in time. */
 export type TimeCut = (typeof TIME_CUTS)[number];
 

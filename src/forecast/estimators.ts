@@ -6,13 +6,13 @@ import { tailIndexAt } from '../sparsity/tail-index.js';
 import { fitDegreeModel, newVertices } from './degree-model.js';
 
 /** The data of an estimator. */
-export interface SeenVertices {
+interface SeenVertices {
   readonly counts: DegreeCounts;
   /** Vertices of the side that grows, as far as they are known: the number of samples. */
   readonly samples: number;
 }
 
-export interface GrowthEstimator {
+interface GrowthEstimator {
   readonly title: string;
   /** The largest t at which it is valid. */
   readonly until: number;

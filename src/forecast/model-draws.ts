@@ -18,7 +18,7 @@ import type { Foreseen } from './project.js';
 const GROWING = taskModule('./growth-tasks.js', import.meta.url);
 let nextPlan = 0;
 
-export interface GrowthDraws extends TaskOptions {
+interface GrowthDraws extends TaskOptions {
   readonly draws: number;
   readonly seed: number;
 }

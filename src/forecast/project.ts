@@ -38,7 +38,7 @@ export interface Projection {
   readonly density: Uncertain;
 }
 
-export interface SeenSide {
+interface SeenSide {
   readonly samples: number;
   readonly counts: DegreeCounts;
   readonly projections: readonly Projection[];
@@ -49,7 +49,7 @@ const GROUPS = 20;
 export const REACH = 1.645;
 
 /** Degrees of the counted side, as far as the kept vertices of the growing one give them. */
-export function degreesAmong({ own, other }: GrowingSide, kept: Uint8Array | undefined): Uint32Array {
+function degreesAmong({ own, other }: GrowingSide, kept: Uint8Array | undefined): Uint32Array {
   const degree = new Uint32Array(other.count);
   if (!kept) {
     for (let v = 0; v < other.count; v++) degree[v] = other.offsets[v + 1] - other.offsets[v];

@@ -21,7 +21,7 @@ import { cut, cutRows } from './pieces.js';
 
 const BUILDING = taskModule('./build-tasks.js', import.meta.url);
 
-export interface VertexRows {
+interface VertexRows {
   /** Vertices of each row, below the number of ids, in shared memory. They are overwritten. */
   readonly users: Uint32Array;
   readonly items: Uint32Array;
@@ -169,7 +169,7 @@ function binsOf(count: number): { shift: number; bins: number } {
 const LEAST_BUCKET = 1 << 16;
 const MOST_BUCKETS = 1024;
 
-export interface BucketPlan {
+interface BucketPlan {
   readonly bucketOf: Uint16Array;
   readonly buckets: readonly Pick<Bucket, 'from' | 'to' | 'first' | 'last'>[];
   /** For each piece, the position of its rows in each bucket. */

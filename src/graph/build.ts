@@ -10,7 +10,7 @@ import { VertexIds } from './ids.js';
 /** The most edges a graph can hold: positions are unsigned 32-bit, neighbours below 2^31. */
 export const MAX_EDGES = 2 ** 31;
 
-export interface EdgeList {
+interface EdgeList {
   /** Vertex of each row, 0 … userCount−1. */
   readonly users: ArrayLike<number>;
   readonly items: ArrayLike<number>;

@@ -33,7 +33,7 @@ export interface BipartiteGraph {
   readonly names?: SideNames | undefined;
 }
 
-export interface GraphParts {
+interface GraphParts {
   readonly userIds: VertexIds;
   readonly itemIds: VertexIds;
   readonly byUser: EdgeRows;

@@ -10,7 +10,7 @@ import type { BipartiteGraph } from './graph.js';
 import { MAX_ID_BYTES, VertexIds } from './ids.js';
 
 /** An id: a text, or an exact whole number. */
-export type Id = string | number;
+type Id = string | number;
 
 /** A text that stands for an exact whole number; everything else stays a text. */
 const WHOLE = /^(0|-?[1-9]\d{0,14})$/;

@@ -23,7 +23,7 @@ export interface NamedBlob {
 }
 
 /** An opened Blob: its first bytes, a stream of all bytes, and the Blob itself for formats that seek. */
-export interface OpenedBlob extends BegunSource {
+interface OpenedBlob extends BegunSource {
   readonly seekable: () => Promise<ParquetSource>;
 }
 

@@ -13,7 +13,7 @@ import { drawPaperSet } from './recipes/paper-set.js';
 import { readEchonest, readText, readWikitext } from './recipes/recipes.js';
 
 /** Data recognised by name alone: built-in sets (`@name`) and recipes (`name:PATH`), each with its own layout. */
-export interface NamedFormat {
+interface NamedFormat {
   readonly name: string;
   /** How a user writes it: '@sotu', 'netflix:DIR'. */
   readonly usage: string;
@@ -49,7 +49,7 @@ function recipe(name: string, path: string, meaning: string, read: Reader, words
   };
 }
 
-export const NAMED_FORMATS: readonly NamedFormat[] = [
+const NAMED_FORMATS: readonly NamedFormat[] = [
   builtin('@sotu', 'State of the Union addresses and their words', readSotu, true),
   builtin('@simulated', 'the simulated set of the paper', (_, options) =>
     drawPaperSet('@simulated', options),

@@ -19,7 +19,7 @@ import type { ByteSource } from './options.js';
 
 const CHUNK = 1 << 20;
 
-export interface OpenedSource extends BegunSource {
+interface OpenedSource extends BegunSource {
   /** Whether the file itself holds the content: it is neither standard input nor compressed. */
   readonly plainFile: boolean;
   /** Closes the file, even if not all of it was read. */
@@ -179,7 +179,7 @@ async function* guarded(
 }
 
 /** A path in the system's folder for temporary files. */
-export function temporaryPath(name: string): string {
+function temporaryPath(name: string): string {
   return join(tmpdir(), name);
 }
 

@@ -6,7 +6,7 @@ import { STREAMS } from '../math/streams.js';
 import { shown } from '../text/untrusted.js';
 import { type LoadResult, runLoad } from './paced-load.js';
 
-export interface LoadServerOptions {
+interface LoadServerOptions {
   /** Recommendations a second. */
   readonly rate: number;
   readonly seconds: number;
@@ -17,7 +17,7 @@ export interface LoadServerOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ServerLoad {
+interface ServerLoad {
   readonly recommendations: LoadResult;
   /** Of the batches of events; undefined: none were sent. */
   readonly events?: LoadResult | undefined;

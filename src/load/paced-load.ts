@@ -6,7 +6,7 @@ import { connect as connectSecurely } from 'node:tls';
 import { throwIfAborted } from '../errors.js';
 import { randomStream } from '../math/random.js';
 
-export interface Load {
+interface Load {
   readonly url: string;
   readonly path: string;
   /** Bodies of the requests, taken in turn. */

@@ -3,7 +3,7 @@
 import { randomStream, textHash } from './random.js';
 import { STREAMS } from './streams.js';
 
-export interface IdDraws {
+interface IdDraws {
   keepsUser(id: string): boolean;
   keepsItem(id: string): boolean;
 }

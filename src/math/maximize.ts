@@ -1,7 +1,7 @@
 // One-dimensional maximization by golden section.
 
 /** When to stop: at an interval of width `tolerance`, relative to 1 + |x|, or after `steps` steps. */
-export interface MaximizeOptions {
+interface MaximizeOptions {
   readonly tolerance?: number;
   readonly steps?: number;
 }

@@ -4,7 +4,7 @@
 import type { ListMetricName } from '../options/names.js';
 
 /** What a metric is called and means. */
-export interface MetricDefinition {
+interface MetricDefinition {
   readonly title: string;
   /** In words, as docs/metrics.md has it. */
   readonly meaning: string;

@@ -31,7 +31,7 @@ export interface HeldBackTask {
 }
 
 /** How many users are held back, and how many candidates are ranked. */
-export interface ValidationOptions {
+interface ValidationOptions {
   readonly seed: number;
   /** Held-back share of the training users. Default 0.2. */
   readonly share?: number | undefined;

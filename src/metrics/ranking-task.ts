@@ -20,7 +20,7 @@ export interface RankingTask {
   readonly unseen?: Uint32Array | undefined;
 }
 
-export interface RankingTaskInput {
+interface RankingTaskInput {
   readonly rows: number;
   readonly items: number;
   /** Per row, the relevant items. */

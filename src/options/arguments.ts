@@ -4,7 +4,7 @@ import { short } from './check-options.js';
 import type { AnyOption, Declaration } from './declare.js';
 import { type ListedOption, listOptions, shortFlag, valueAt } from './option-list.js';
 
-export interface ArgumentsOptions {
+interface ArgumentsOptions {
   /** Options that are written even if they have their default. */
   readonly always?: readonly string[];
   /** Defaults that depend on the data. */

@@ -109,7 +109,7 @@ function checkValue(known: AnyOption, value: unknown, path: string): unknown {
 }
 
 /** What was expected instead; undefined if the value is right. */
-export function problemOf(known: AnyOption, value: unknown): string | undefined {
+function problemOf(known: AnyOption, value: unknown): string | undefined {
   return isRight(known, value) ? undefined : describe(known);
 }
 
@@ -167,7 +167,7 @@ function isRightList(known: ListOption, values: readonly unknown[]): boolean {
   return values.every((entry) => isRight(known.of, entry));
 }
 
-export function inRange(value: number, { min, max, above, below }: Range): boolean {
+function inRange(value: number, { min, max, above, below }: Range): boolean {
   return (
     (min === undefined || value >= min) &&
     (max === undefined || value <= max) &&
@@ -268,7 +268,7 @@ function readText(known: AnyOption, typed: string): unknown {
   }
 }
 
-export function unknownOption(path: string, name: string, known: readonly string[]): OptionError {
+function unknownOption(path: string, name: string, known: readonly string[]): OptionError {
   const meant = nearest(name, known);
   const advice = meant === undefined ? `the options are ${known.join(', ')}` : `did you mean ${meant}?`;
   return optionError`${show(path)}: there is no such option; ${advice}`;

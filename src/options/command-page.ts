@@ -6,7 +6,7 @@ import type { AnyOption, Declaration } from './declare.js';
 import { argumentOf, helpText, type ListedOption, listOptions, offText } from './option-list.js';
 import { COMMON, COMMON_GROUP, DATA_GROUP, TASK } from './shared.js';
 
-export interface CommandText {
+interface CommandText {
   /** As in `graphex fit [options] <data>`. */
   readonly usage: string;
   readonly description: string;

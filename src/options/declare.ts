@@ -48,7 +48,7 @@ export interface NumberOption extends About, Range {
   /** Whether the flag may stand without a number: the value is then true. */
   readonly bare?: boolean;
 }
-export interface ChoiceOption extends About {
+interface ChoiceOption extends About {
   readonly kind: 'choice';
   readonly values: readonly string[];
 }
@@ -59,7 +59,7 @@ export interface FlagOption extends About {
   /** What that flag means. Default: derived from `meaning`. */
   readonly offMeaning?: string;
 }
-export interface TextOption extends About {
+interface TextOption extends About {
   /** column: a header name or a 1-based number. input, output: a path that is read or written. */
   readonly kind: 'text' | 'column' | 'input' | 'output';
   /** Whether the flag may stand without a path: the value is then true. */
@@ -78,7 +78,7 @@ export interface ListOption extends About {
   readonly orAll?: boolean;
 }
 /** A word for each side; on a command line with a comma between. */
-export interface PairOption extends About {
+interface PairOption extends About {
   readonly kind: 'pair';
 }
 /** Options of options, such as the hyperparameters of one side. */

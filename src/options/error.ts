@@ -5,7 +5,7 @@ import { InputError } from '../errors.js';
 import { shown } from '../text/untrusted.js';
 
 /** An option within a message; options of a side are written users.sigma. */
-export class OptionName {
+class OptionName {
   constructor(
     readonly path: string,
     /** The placeholder after its flag, such as FILE. */

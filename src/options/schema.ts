@@ -4,7 +4,7 @@ import { LONGEST_LIST, LONGEST_TEXT } from './check-options.js';
 import type { AnyOption, Declaration, Range } from './declare.js';
 
 /** The subset of JSON Schema (2020-12) that options need. */
-export interface JsonSchema {
+interface JsonSchema {
   readonly type?: string | undefined;
   readonly description?: string | undefined;
   readonly default?: unknown;

@@ -207,7 +207,7 @@ async function takeItemTable({ ids, titles, ...rest }: FoundItemTable): Promise<
   });
 }
 
-export async function runCheck(): Promise<void> {
+async function runCheck(): Promise<void> {
   check.value = undefined;
   const { seed } = settings.value;
   const done = await perform(
@@ -241,7 +241,7 @@ export async function thin(users: number, items: number): Promise<void> {
   await runCheck();
 }
 
-export function fitChoice(purpose: Purpose): FitChoice {
+function fitChoice(purpose: Purpose): FitChoice {
   const { seed, features, model: kind, iterations, engine, holdOut, testUsers, testItems } = settings.value;
   return {
     ...{ purpose, seed, features, iterations, engine },
@@ -282,7 +282,7 @@ export async function runFit(purpose: Purpose): Promise<void> {
 }
 
 /** Compares the lists of the models. It does not stop other work, and other work does not stop it. */
-export async function runComparison(): Promise<void> {
+async function runComparison(): Promise<void> {
   const { seed, n } = settings.value;
   const compared = models.value;
   try {

@@ -50,7 +50,7 @@ export function learnRate(
   fitRates[purpose] = (purpose === 'recommend' ? edges : work) / seconds;
 }
 
-export interface Size {
+interface Size {
   readonly users: number;
   readonly items: number;
   readonly edges: number;

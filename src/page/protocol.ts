@@ -68,7 +68,7 @@ export interface Shares {
   readonly items: number;
 }
 
-export interface PartSize {
+interface PartSize {
   readonly users: number;
   readonly items: number;
   readonly edges: number;

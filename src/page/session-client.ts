@@ -12,7 +12,7 @@ export interface Asked<M extends Method> {
   cancel(): void;
 }
 
-export interface Listener<M extends Method> {
+interface Listener<M extends Method> {
   readonly onProgress?: (progress: Progress) => void;
   readonly onPartial?: (partial: Api[M][2]) => void;
 }

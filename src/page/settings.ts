@@ -15,7 +15,7 @@ function atMost(max: number, { min, default: usual, meaning }: typeof RECOMMEND.
 }
 
 /** How far a forecast looks: a period, or a multiple of the users. */
-export const GROWTHS = ['month', 'quarter', 'year', 'half', 'twice', 'five'] as const;
+const GROWTHS = ['month', 'quarter', 'year', 'half', 'twice', 'five'] as const;
 
 /** Every setting as an option. The page shows lists of at most 200 items and draws at most 2,000 graphs. */
 export const SETTINGS = {

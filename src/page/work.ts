@@ -6,7 +6,7 @@ import type { Api, Method } from './protocol.js';
 import { type Asked, ask } from './session-client.js';
 import { complain, problem, type StepName, step } from './state.js';
 
-export interface Work {
+interface Work {
   readonly title: string;
   readonly began: number;
   readonly progress: Progress | undefined;
@@ -18,7 +18,7 @@ export interface Work {
 export const work = signal<Work | undefined>(undefined);
 
 /** Who waits for a task. */
-export interface Waiter<M extends Method> {
+interface Waiter<M extends Method> {
   readonly onPartial?: (partial: Api[M][2]) => void;
   /** The step of the task. Default: the current step. */
   readonly of?: StepName;

@@ -31,7 +31,7 @@ export interface WorkerPool {
   close(): Promise<void>;
 }
 
-export interface MapOptions<Output> {
+interface MapOptions<Output> {
   readonly signal?: AbortSignal | undefined;
   /** Called as each output arrives, in order of arrival. */
   readonly onResult?: ((output: Output, index: number) => void) | undefined;

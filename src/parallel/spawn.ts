@@ -22,7 +22,7 @@ export interface WorkerHandle {
   terminate(): Promise<void>;
 }
 
-export interface WorkerEvents {
+interface WorkerEvents {
   onMessage(reply: WorkerReply): void;
   onDeath(reason: string): void;
 }

@@ -15,7 +15,7 @@ import { DamagedError, numberOf, sizeOf, structOf, ThriftReader, type ThriftStru
 import { unpackPage } from './unpack.js';
 
 /** Largest page in bytes, compressed or not: a hundred times the usual size, and more than known writers make. */
-export const MAX_PAGE_BYTES = 1 << 27;
+const MAX_PAGE_BYTES = 1 << 27;
 const MAX_PAGE_VALUES = 1 << 24;
 const HEADER_BYTES = 1 << 16;
 

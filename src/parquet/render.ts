@@ -5,7 +5,7 @@ import type { Values } from './decode.js';
 import type { Meaning, ParquetColumn } from './footer.js';
 import { DamagedError } from './thrift.js';
 
-export type Render = (values: Values, at: number) => string;
+type Render = (values: Values, at: number) => string;
 
 /** Undefined for columns whose values cannot be ids, or that are better read as bytes. */
 export function renderer({ meaning, physical }: ParquetColumn): Render | undefined {

@@ -12,9 +12,9 @@ const WINDOW = 1 << 20;
  * How far the columns of a file may unpack: no limit for uncompressed files, and a few seconds for a small malicious
  * one. Tables of distinct pairs unpack to some dozens of times their size.
  */
-export const UNPACKED = { bytes: 2 ** 29, times: 200 };
+const UNPACKED = { bytes: 2 ** 29, times: 200 };
 /** The same limit for rows, because a run of equal rows takes no bytes. */
-export const ROWS = { rows: 10 ** 8, times: 500 };
+const ROWS = { rows: 10 ** 8, times: 500 };
 
 /** The current value of a column. */
 export interface Cell {

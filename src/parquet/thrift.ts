@@ -6,7 +6,7 @@ export class DamagedError extends Error {
   override readonly name = 'DamagedError';
 }
 
-export type ThriftValue = number | boolean | Uint8Array | ThriftValue[] | ThriftStruct;
+type ThriftValue = number | boolean | Uint8Array | ThriftValue[] | ThriftStruct;
 /** Fields by their number. */
 export type ThriftStruct = Map<number, ThriftValue>;
 

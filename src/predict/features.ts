@@ -94,14 +94,14 @@ function isDescribed({ fold }: RankerMember): boolean {
 }
 
 /** A vertex of a feature. */
-export interface FeatureVertex {
+interface FeatureVertex {
   readonly vertex: number;
   /** Share of the feature's expected edges. */
   readonly share: number;
 }
 
 /** The features of a model, numbered from 0; those of a ranker's members follow one another. */
-export interface ModelFeatures {
+interface ModelFeatures {
   readonly count: number;
   /** Share of all expected edges that a feature explains. */
   share(feature: number): number;

@@ -36,7 +36,7 @@ function isAscii(text: string): boolean {
 }
 
 /** Lower case, without accents. */
-export function foldText(text: string): string {
+function foldText(text: string): string {
   if (isAscii(text)) return text.toLowerCase();
   return text
     .normalize('NFD')

@@ -5,7 +5,7 @@ import { once } from '../math/once.js';
 import { createSearchIndex } from './search-index.js';
 
 /** The item of an id or a title, or why there is none. */
-export type Found = { readonly item: number } | 'unknown' | 'ambiguous';
+type Found = { readonly item: number } | 'unknown' | 'ambiguous';
 
 export interface TitleBook {
   id(item: number): string;

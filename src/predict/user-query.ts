@@ -16,7 +16,7 @@ export interface ResolvedUser {
   readonly own: OwnItems & { readonly items: Uint32Array };
 }
 
-export interface ResolveOptions {
+interface ResolveOptions {
   /** Whether the items of a user of the model must be known. */
   readonly needSeen: boolean;
   readonly onUnknown?: RecommendOptions['onUnknown'];
@@ -144,7 +144,7 @@ function likedItems(
 }
 
 /** What a list is based on: enough items of the user, few of them, or none, so that it goes by popularity. */
-export type Basis = 'personal' | 'few' | 'popular';
+type Basis = 'personal' | 'few' | 'popular';
 
 /** With fewer likes a list has the basis 'few'. docs/appendix/serving.md measures how much these lists change. */
 export const FEW_LIKES = 5;

@@ -23,7 +23,7 @@ export interface VertexParameters {
   readonly features: Float64Array;
 }
 
-export interface AssembleInput {
+interface AssembleInput {
   readonly seed: number;
   readonly parameters: ModelParameters;
   readonly rows: readonly RowEdges[];
@@ -36,7 +36,7 @@ export interface AssembleInput {
   readonly truth: boolean;
 }
 
-export interface Assembled {
+interface Assembled {
   readonly graph: BipartiteGraph;
   readonly belowCut: Readonly<Record<SideName, number>>;
   readonly truth: Readonly<Record<SideName, VertexParameters>> | undefined;

@@ -4,7 +4,7 @@ import { InputError } from '../errors.js';
 import type { ProcessName } from '../options/names.js';
 import type { FiniteIntensity, InfiniteIntensity, SampleGraphexOptions } from './graphex.js';
 
-export interface NamedProcess {
+interface NamedProcess {
   readonly description: string;
   readonly process: Pick<SampleGraphexOptions, 'users' | 'items' | 'sizes' | 'probability' | 'decreasing'>;
 }

@@ -8,7 +8,7 @@ import { allocate } from '../math/memory.js';
 import type { Random } from '../math/random.js';
 import { expm1Ratio, incompleteGamma, lgamma, upperGamma } from '../math/special.js';
 
-export interface Ggp {
+interface Ggp {
   /** Tail index, below 1. Below 0 there are finitely many atoms (dense), from 0 on infinitely many (sparse). */
   readonly sigma: number;
   /** Rate of the exponential factor, above 0. */

@@ -25,7 +25,7 @@ function modelOfSize(size: number): ModelParameters {
 }
 
 /** Expected properties of a simulated graph. */
-export interface Expectation {
+interface Expectation {
   /** Edges before equal ones merge, s·α·K at the paper's settings: proportional to the work. */
   readonly latentEdges: number;
   /** Vertices with an edge, computed from the expected masses. */

@@ -90,7 +90,7 @@ export function missingMass(hyper: SidePrior, otherMass: ArrayLike<number>, cut:
   return integral.map((value) => value * factor);
 }
 
-export interface CutOptions {
+interface CutOptions {
   /** Second moments E[M_k M_l] of the other side's mass if all features are alike (on and off the diagonal), or the masses. */
   readonly reach:
     | ArrayLike<number>

@@ -13,7 +13,7 @@ export interface HeldBackUser {
   readonly held: readonly string[];
 }
 
-export interface HeldBack {
+interface HeldBack {
   /** For each edge by user: 1 if it is held back. */
   readonly labels: Uint8Array;
   readonly users: readonly HeldBackUser[];

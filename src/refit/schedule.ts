@@ -6,7 +6,7 @@ import { parseDuration } from '../text/durations.js';
 import { shown } from '../text/untrusted.js';
 
 /** `every` in milliseconds, or minutes after midnight, local time. */
-export type RefitTimes = { readonly every: number } | { readonly minute: number };
+type RefitTimes = { readonly every: number } | { readonly minute: number };
 
 const SHORTEST = 10_000;
 const DAY = 86_400_000;
@@ -22,14 +22,14 @@ export function parseTimes(text: string): RefitTimes {
   return { every };
 }
 
-export interface Clock {
+interface Clock {
   /** Milliseconds since 1970; may jump. */
   readonly wall: () => number;
   /** Milliseconds that only grow. */
   readonly steady: () => number;
 }
 
-export const SYSTEM_CLOCK: Clock = { wall: () => Date.now(), steady: () => performance.now() };
+const SYSTEM_CLOCK: Clock = { wall: () => Date.now(), steady: () => performance.now() };
 
 export interface Schedule {
   /** Whether a refit is due now; then the next one is planned. */

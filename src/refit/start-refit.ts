@@ -7,7 +7,7 @@ import type { RefitPlan, RefitResult } from './refit.js';
 import type { RefitMessage } from './refit-process.js';
 
 /** Why there is no new model. */
-export class RefitError extends Error {
+class RefitError extends Error {
   override readonly name = 'RefitError';
 }
 
@@ -18,7 +18,7 @@ function script(): string {
   return fileURLToPath(isSource ? url.href.replace(/\/src\/(?!.*\/src\/)/, '/dist/') : url);
 }
 
-export interface StartRefitOptions {
+interface StartRefitOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (text: string) => void;
   /** Called with the id of the process. */

@@ -4,7 +4,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-export interface ConnectionLimits {
+interface ConnectionLimits {
   readonly connections: number;
   /** Further connections while none of the others is idle. */
   readonly spareConnections: number;

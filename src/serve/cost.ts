@@ -9,7 +9,7 @@ import { Problem } from './problems.js';
 import type { Query } from './queries.js';
 
 /** What decides the size of one list. */
-export interface ListSize {
+interface ListSize {
   /** Items of the list. */
   readonly entries: number;
   /** Items of the user. */

@@ -19,7 +19,7 @@ export interface Generation {
   close(): Promise<void>;
 }
 
-export interface GenerationOptions {
+interface GenerationOptions {
   readonly titles: string | undefined;
   /** Workers that compute. */
   readonly threads: number | undefined;

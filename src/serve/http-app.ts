@@ -21,7 +21,7 @@ import { joinReplies, piecesOf, type Query } from './queries.js';
 import { answerHeaders, type LogRecord, type RequestLog } from './request-log.js';
 import { endpointAt, methodsAt, routeOf } from './routes.js';
 
-export interface AppOptions extends ServerSide {
+interface AppOptions extends ServerSide {
   /** Whether the server is stopping. */
   readonly draining: () => boolean;
   readonly keys: KeyRing | undefined;
@@ -75,7 +75,7 @@ function bodyLimitAt({ req }: Context): number {
   return isBulk ? LIMITS.bulkBody : LIMITS.body;
 }
 
-export interface App {
+interface App {
   readonly http: OpenAPIHono<Env>;
   /** Why a request for `path` would be refused now because of overload; undefined: it would not. */
   refusal(path: string, method: string): Problem | undefined;

@@ -116,7 +116,7 @@ const contribution = {
   }),
 };
 
-export const Explanation = z
+const Explanation = z
   .strictObject({
     items: z.array(z.strictObject({ item, title, ...contribution })).openapi({
       description: 'The few of the user’s items that speak for it most beyond what they usually do.',
@@ -152,7 +152,7 @@ export const Explanation = z
       'Items, others and rest add up to the score exactly; so do features, otherFeatures and direct, but of a model by popularity, which has none of them. Parts below 0 speak against the item.',
   });
 
-export const Listed = z
+const Listed = z
   .strictObject({
     item,
     title,
@@ -163,7 +163,7 @@ export const Listed = z
   })
   .openapi('Listed');
 
-export const Confidence = z
+const Confidence = z
   .strictObject({
     overlap: z.number().openapi({
       description:
@@ -241,7 +241,7 @@ export const FeaturesAnswer = z
   .openapi('FeaturesAnswer');
 export const FeatureAnswer = z.strictObject({ feature: Feature, ...signed }).openapi('FeatureAnswer');
 
-export const ModelInfo = z
+const ModelInfo = z
   .strictObject({
     file: z.string().openapi({ description: 'Name of the model file.' }),
     hash: z.string().openapi({ description: 'First half of the SHA-256 of the file.' }),

@@ -4,11 +4,11 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 type Labels = Readonly<Record<string, string>>;
 
-export interface Counter {
+interface Counter {
   add(labels: Labels, by?: number): void;
 }
 
-export interface Histogram {
+interface Histogram {
   observe(labels: Labels, seconds: number): void;
 }
 

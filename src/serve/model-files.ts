@@ -39,7 +39,7 @@ export interface CurrentModel {
   close(): Promise<void>;
 }
 
-export interface CurrentModelOptions {
+interface CurrentModelOptions {
   readonly first: Generation | undefined;
   readonly folder: string | undefined;
   readonly load: (path: string) => Promise<Generation>;

@@ -8,7 +8,7 @@ import { type Problem, problemDocument, problemHeaders } from './problems.js';
 import { answerHeaders, type RequestLog } from './request-log.js';
 import { routeOf } from './routes.js';
 
-export interface OverloadOptions {
+interface OverloadOptions {
   /** Why a request for `path` is refused now; undefined: it is not. */
   readonly refusal: (path: string, method: string) => Problem | undefined;
   readonly requestLog: RequestLog;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { InputError } from '../errors.js';
 import { Html, html } from '../report/pages/html.js';
 
-export interface PageFile {
+interface PageFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly type: string;
   readonly etag: string;

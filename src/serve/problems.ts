@@ -54,7 +54,7 @@ export function tooBusy(waiting: number): Problem {
   return new Problem('busy', detail, { retryAfter: 1 });
 }
 
-export interface ProblemDocument {
+interface ProblemDocument {
   readonly type: string;
   readonly title: string;
   readonly status: number;

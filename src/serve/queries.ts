@@ -34,14 +34,14 @@ export type Finished = {
 };
 
 /** What a worker answered of a batch before its time slice ended. Of another query: nothing, as it was not started. */
-export interface Unfinished {
+interface Unfinished {
   readonly done: readonly BatchEntry[];
   readonly size?: number;
 }
 
 export type Reply = Finished | Refusal | Unfinished;
 
-export type BatchEntry = Answered | { readonly error: string; readonly field?: string | undefined };
+type BatchEntry = Answered | { readonly error: string; readonly field?: string | undefined };
 
 /** A query in the pieces that the queue takes. */
 export function piecesOf(query: Query): Piece<Query>[] {

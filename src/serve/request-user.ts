@@ -10,7 +10,7 @@ import { Problem } from './problems.js';
 /** At most this many unknown ids are listed in an answer. */
 const MOST_UNKNOWN = 20;
 
-export interface FoundUser {
+interface FoundUser {
   /** Undefined if nothing is known of the user. */
   readonly user: UserQuery | undefined;
   readonly likes: number;

@@ -7,7 +7,7 @@ import { LIMITS } from './limits.js';
 import { Problem, tooBusy } from './problems.js';
 
 /** A worker that answers several queries, in order. */
-export type Worker<Query, Reply> = (queries: readonly Query[]) => Promise<readonly Reply[]>;
+type Worker<Query, Reply> = (queries: readonly Query[]) => Promise<readonly Reply[]>;
 
 /** A piece of work, with its weight in requests. */
 export interface Piece<Query> {
@@ -40,7 +40,7 @@ interface Waiting<Query, Reply> extends Piece<Query> {
   reject(error: unknown): void;
 }
 
-export interface AskOptions {
+interface AskOptions {
   /** Milliseconds until a worker must have started; for pieces, until the last time slice must have started. */
   readonly deadline: number;
   /** Whether the client is gone. */
@@ -75,7 +75,7 @@ export interface Slice<Query, Reply> {
   readonly left?: Piece<Query> | undefined;
 }
 
-export interface QueueOptions<Query, Reply> {
+interface QueueOptions<Query, Reply> {
   /** Single requests that may wait. */
   readonly capacity: number;
   /** Requests that go to a worker together. */

@@ -14,7 +14,7 @@ import { gatherRows } from './gather-shards.js';
 import { type PartitionedData, readShard } from './partition-folder.js';
 
 /** The users of all shards in the order of their ids. */
-export interface UserOrder {
+interface UserOrder {
   readonly ids: VertexIds;
   /** The degree of each user in that order. */
   readonly degree: Uint32Array;

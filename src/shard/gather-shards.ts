@@ -18,7 +18,7 @@ export function shardsOfRank(shards: number, { size, rank }: { size: number; ran
 type Values = Float32Array | Float64Array;
 
 /** The number of values that a user has in each of several tables, and whether they are float64. */
-export interface RowShape {
+interface RowShape {
   readonly widths: readonly number[];
   readonly double: boolean;
 }

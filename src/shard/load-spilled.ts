@@ -48,7 +48,7 @@ export interface ShardSource {
 }
 
 /** The rows of a shard by the numbers of their vertices. */
-export interface ShardRows {
+interface ShardRows {
   readonly users: Uint32Array;
   readonly items: Uint32Array;
   readonly counts: Uint32Array | undefined;

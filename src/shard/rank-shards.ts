@@ -18,9 +18,9 @@ import { openScratchFile } from './scratch-file.js';
 import { createStreamedEngine } from './streamed-engine.js';
 
 /** Returns the values of a shard, also after the engine is closed. */
-export type ValuesOfShard = () => Promise<TableValues>;
+type ValuesOfShard = () => Promise<TableValues>;
 
-export interface LoadedShards {
+interface LoadedShards {
   readonly engine: ShardedEngine;
   /** The edges that are in memory. */
   readonly edges: { readonly users: EdgeRows; readonly items: EdgeRows };
@@ -32,7 +32,7 @@ export interface LoadedShards {
 }
 
 /** The starting values of the users of a shard. */
-export type StartShard = (shard: number, users: GraphSide) => Promise<TableValues>;
+type StartShard = (shard: number, users: GraphSide) => Promise<TableValues>;
 
 /** The rows of a rank's shards, one shard after the other, and the same edges by item. */
 export interface RankRows {

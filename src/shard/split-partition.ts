@@ -72,7 +72,7 @@ export function partitionedSplitFiles(shards: number): string[] {
 }
 
 /** The split that was written. */
-export interface PartitionedSplit
+interface PartitionedSplit
   extends Pick<Split, 'method' | 'seed' | 'testUsers' | 'testItems' | 'assignment' | 'fingerprint'> {
   readonly parts: Readonly<Record<SplitPart, PartDescription>>;
   readonly unseen: { readonly foldIn: Unseen; readonly test: Unseen };
@@ -277,7 +277,7 @@ export async function isPartitionedSplit(folder: string): Promise<boolean> {
 }
 
 /** An opened split in shards. */
-export interface OpenedSplit extends Pick<SplitDocument, 'shards' | 'seed' | 'testUsers' | 'testItems'> {
+interface OpenedSplit extends Pick<SplitDocument, 'shards' | 'seed' | 'testUsers' | 'testItems'> {
   readonly folder: string;
   readonly train: PartitionedData;
   /** Undefined if it has no edges. */

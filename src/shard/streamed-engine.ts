@@ -54,7 +54,7 @@ class StreamedIndex implements EdgeIndex {
 type Handle = Parameters<CountingEngine['free']>[0];
 type Streamed = StreamedTable | StreamedIndex;
 
-export interface StreamedEngine extends CountingEngine {
+interface StreamedEngine extends CountingEngine {
   streamTable(features: number, values: TableValues, activity: Activity): Promise<Table>;
   streamIndex(rows: EdgeRows): Promise<EdgeIndex>;
   /** Writes tables to the file, streamed or not. The returned functions read their values and need no engine. */

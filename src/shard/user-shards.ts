@@ -26,7 +26,7 @@ function mixed(value: number): number {
 }
 
 /** Rows grouped by shard, as the scratch file holds them. */
-export interface GroupedRows {
+interface GroupedRows {
   /** Where the rows of each shard start, and their number at the end. */
   readonly starts: Uint32Array;
   /** For each shard its users, then its items, then its counts if there are any. */

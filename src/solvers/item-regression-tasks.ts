@@ -15,7 +15,7 @@ const SAMPLE = 1024;
 const COMMON = 3;
 
 /** Rows of `stride` counts, of 2 bytes each, or 4 if `wide`. */
-export interface CountRows {
+interface CountRows {
   readonly at: number;
   readonly stride: number;
   readonly wide: boolean;
@@ -37,7 +37,7 @@ export interface SharedUsers {
     | undefined;
 }
 
-export interface PairJob {
+interface PairJob {
   readonly next: Int32Array;
   readonly module: WebAssembly.Module;
   readonly places: Int32Array;

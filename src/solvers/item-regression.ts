@@ -63,7 +63,7 @@ export interface RegressionSetting {
 }
 
 /** Similarities of items: G_ij / (d_i^history · d_j^candidates), 1 times G_ij over the mean degree for items of mean degree. */
-export interface SimilaritySetting {
+interface SimilaritySetting {
   /** Number of the most similar items of each target. */
   readonly neighbours: number;
   /** Exponent of the degrees of the items of a history. */

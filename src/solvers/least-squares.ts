@@ -20,7 +20,7 @@ import {
 } from './linear-tasks.js';
 import { SMALL, SOLVERS } from './solver-workers.js';
 
-export interface LeastSquaresOptions extends TaskOptions {
+interface LeastSquaresOptions extends TaskOptions {
   readonly features: number;
   /** Regularization; a row's share is λ·(degree + α·size of the other side). */
   readonly lambda: number;
@@ -42,7 +42,7 @@ export interface LeastSquaresOptions extends TaskOptions {
 }
 
 /** Workers of the solvers, for several consecutive calls. */
-export interface SolverLanes {
+interface SolverLanes {
   readonly lanes: Lanes;
   readonly count: number;
 }

@@ -70,7 +70,7 @@ export function storeColumns(heap: Heap, columns: RowLists, weights: Uint8Array)
 }
 
 /** The largest count of a list: that with itself. */
-export function largestCount({ offsets, values }: RowLists, weights: Uint8Array): number {
+function largestCount({ offsets, values }: RowLists, weights: Uint8Array): number {
   let largest = 0;
   for (let c = 0; c + 1 < offsets.length; c++) {
     let own = 0;
@@ -105,7 +105,7 @@ export function scratchRoom(
 }
 
 /** Counts of a tile: TILE counts for each column. */
-export type TileCounts = Uint16Array | Uint32Array;
+type TileCounts = Uint16Array | Uint32Array;
 
 /** A worker's scratch for tiles. */
 export function createTiles(module: WebAssembly.Module, counted: CountedColumns, scratch: number) {

@@ -6,7 +6,7 @@ import { positions } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { tailIndexHalf } from './tail-index.js';
 
-export interface PartDegrees {
+interface PartDegrees {
   readonly vertices: number;
   /** Edges per vertex of this side, within the part; 0 in an empty part. */
   readonly meanDegree: number;
@@ -14,7 +14,7 @@ export interface PartDegrees {
   readonly sigma: number;
 }
 
-export interface SideBias {
+interface SideBias {
   readonly whole: PartDegrees;
   readonly train: PartDegrees;
   readonly foldIn: PartDegrees;

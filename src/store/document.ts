@@ -10,7 +10,7 @@ import { requireVersion } from './tensors.js';
 const MOST_BYTES = 1 << 26;
 
 /** The format and version that a reader expects, what messages call the document, and what to do if it is wrong. */
-export interface ExpectedDocument {
+interface ExpectedDocument {
   readonly format: string;
   readonly version: number;
   /** The oldest version that is read. Default: the current one alone. */

@@ -3,7 +3,7 @@
 // squares. Among many scales the row takes the one with the least error in the values that matter most to its scores, since
 // a score is a sum with few large terms. Values keep 12 bits, and those that matter most keep 14 and more.
 
-export interface HalfTable {
+interface HalfTable {
   readonly values: Uint16Array;
   /** The factor of each row. */
   readonly scales: Float32Array;

@@ -23,7 +23,7 @@ export interface BestPair {
 }
 
 /** The methods that come first by one metric or by both; none if ours and the baselines tie by a metric that does not decide. */
-export interface Place {
+interface Place {
   readonly metrics: readonly MainMetric[];
   /** The best, and those of ours that may be as good. If nothing decides: one of ours and a baseline. */
   readonly first: readonly LeaderboardRow[];

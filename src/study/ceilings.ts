@@ -15,7 +15,7 @@ import type { Split } from '../sample/split-types.js';
 import { VERSION } from '../version.js';
 import type { StudyTruth, TrueSide } from './options.js';
 
-export interface Ceilings {
+interface Ceilings {
   readonly truth: RankingResult;
   readonly foldIn: RankingResult;
 }

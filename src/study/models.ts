@@ -51,7 +51,7 @@ interface Judged {
   readonly evaluation: Evaluation;
 }
 
-export interface FittedModels {
+interface FittedModels {
   readonly fits: StudyFit[];
   readonly methods: RankedMethod[];
   /** How the counts of a multigraph were fitted. */

@@ -13,7 +13,7 @@ import type { StudySettings } from './options.js';
 import { RESULTS_VERSION, type StudyResults } from './results.js';
 
 /** Where the data of a receipt came from. */
-export interface ReceiptSource {
+interface ReceiptSource {
   readonly source: string;
   readonly sourceFrom: string | null;
 }

@@ -26,7 +26,7 @@ export interface Topic {
   readonly users: readonly { readonly id: string; readonly share: number }[];
 }
 
-export interface TopicOptions {
+interface TopicOptions {
   /** Items shown of each feature. Default 10. */
   readonly items?: number | undefined;
   /** Users shown of each feature. Default 3. */

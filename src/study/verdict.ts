@@ -15,7 +15,7 @@ import {
 } from './results.js';
 
 /** What a study decides. */
-export interface StudyDecisions {
+interface StudyDecisions {
   /** Null if the study has no predictive draws. */
   readonly prediction: PredictionDecision | null;
   readonly ranking: RankingDecision;

@@ -3,7 +3,7 @@
 import type { SideNames } from './sides.js';
 
 /** Statistics of a graph that predictive checks compare. */
-export type StatisticName = 'users' | 'items' | 'edges' | 'total' | 'tail' | 'sigmaUsers' | 'sigmaItems';
+type StatisticName = 'users' | 'items' | 'edges' | 'total' | 'tail' | 'sigmaUsers' | 'sigmaItems';
 
 /** The name in a table or on an axis: 'σ̂ of customers'. */
 export function statisticLabel(statistic: StatisticName, { users, items }: SideNames): string {
@@ -34,7 +34,7 @@ export function statisticPhrase(statistic: StatisticName, { users, items }: Side
 }
 
 /** Metrics of a ranking; those ending in Unpopular leave popular items out. */
-export type MetricName =
+type MetricName =
   | 'recall'
   | 'recallCapped'
   | 'ndcg'

@@ -91,7 +91,7 @@ export function addItemWeights(
 }
 
 /** Sparse weights or, without offsets and targets, a full matrix: items × items. */
-export interface AnyWeights {
+interface AnyWeights {
   readonly offsets: Uint32Array | undefined;
   readonly targets: Uint32Array | undefined;
   readonly weights: Float32Array;

@@ -3,7 +3,7 @@
 
 type Kind = 'u32' | 'f64';
 type Fields = Readonly<Record<string, Kind>>;
-export type Values<F extends Fields> = { readonly [name in keyof F]: number };
+type Values<F extends Fields> = { readonly [name in keyof F]: number };
 
 export interface Block<F extends Fields> {
   readonly fields: F;

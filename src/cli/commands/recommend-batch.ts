@@ -26,7 +26,7 @@ export interface NamedQuery {
 }
 
 /** Rows or users that were left out for one reason: ids, or lines of the file. */
-export interface Skipped {
+interface Skipped {
   readonly of: 'rows' | 'users';
   readonly reason: string;
   readonly names: readonly string[];

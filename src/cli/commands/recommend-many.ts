@@ -16,7 +16,7 @@ import type { OpenedModel } from '../model-source.js';
 import { checkOutputs } from '../outputs.js';
 import { type BatchQueries, type NamedQuery, skippedOf, skippedWords } from './recommend-batch.js';
 
-export interface ManyFlags {
+interface ManyFlags {
   readonly batch?: string | undefined;
   readonly allUsers?: boolean | undefined;
   readonly output?: string | undefined;

@@ -152,11 +152,11 @@ export function stop(engine: number): void {
   engines.delete(engine);
 }
 
-export function addIndex({ engine, index }: { engine: number; index: IndexArrays }): void {
+function addIndex({ engine, index }: { engine: number; index: IndexArrays }): void {
   engines.get(engine)!.indexes.set(index.id, index);
 }
 
-export function dropIndex({ engine, id }: { engine: number; id: number }): void {
+function dropIndex({ engine, id }: { engine: number; id: number }): void {
   engines.get(engine)?.indexes.delete(id);
 }
 

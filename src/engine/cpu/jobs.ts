@@ -38,7 +38,7 @@ export interface CpuIndex extends EdgeIndex, IndexArrays {
   readonly grouped: WeakMap<Uint32Array, Map<string, Cut>>;
 }
 
-export interface Cut extends RowCut {
+interface Cut extends RowCut {
   readonly tiled?: TiledRows;
   readonly begins?: Uint32Array;
 }
@@ -55,7 +55,7 @@ export interface Walked {
 type WalkedRows = Omit<Walked, 'own'> & { readonly own: Pick<Gathered, 'rows'> };
 
 /** Options of a job. */
-export interface JobOptions {
+interface JobOptions {
   readonly hyper?: Omit<SideHyper, 'size'>;
   readonly activity?: Activity;
   readonly relaxation?: number | undefined;
@@ -67,7 +67,7 @@ export interface JobOptions {
 }
 
 /** What a part of a job returns: its units' results in unit order, and the edge term over all its stages. */
-export interface PartResult {
+interface PartResult {
   readonly out: Float64Array;
   readonly term: EdgeTerm;
 }

@@ -16,7 +16,7 @@ import {
 import { UNIT_FIELDS } from './units.js';
 
 /** Addresses of a table's arrays. */
-export interface TableAddresses {
+interface TableAddresses {
   readonly weightShape: number;
   readonly weightRate: number;
   readonly featureShape: number;
@@ -202,7 +202,7 @@ export function storeCounts(
 
 const EVEN_ROWS = 2048;
 
-export function evenUnits({ first, last }: RowRange): Uint32Array {
+function evenUnits({ first, last }: RowRange): Uint32Array {
   const count = Math.ceil((last - first) / EVEN_ROWS);
   const units = allocate(Uint32Array, UNIT_FIELDS * count);
   for (let u = 0; u < count; u++) {

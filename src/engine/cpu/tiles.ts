@@ -57,7 +57,7 @@ export interface TiledRows {
 }
 
 /** How a table is tiled. */
-export interface Tiling {
+interface Tiling {
   /** Rows of the table, and rows of one tile. */
   readonly rows: number;
   readonly inTile: number;

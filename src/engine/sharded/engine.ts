@@ -26,7 +26,7 @@ import {
 } from './tables.js';
 
 /** Tables and indexes of the shards, created one by one because the data of all shards do not fit in memory. */
-export interface ReadyShards {
+interface ReadyShards {
   readonly tables: readonly Table[];
   readonly indexes: Readonly<Record<'own' | 'other', readonly EdgeIndex[]>>;
   /** The sum of counts of each row of the whole side, over all of the data. */

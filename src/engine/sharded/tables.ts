@@ -32,7 +32,7 @@ export interface SplitTable extends Table {
 
 export type ShardedTable = WholeTable | SplitTable;
 
-export interface WholeIndex extends EdgeIndex {
+interface WholeIndex extends EdgeIndex {
   readonly kind: 'whole index';
   readonly local: EdgeIndex;
 }

@@ -24,7 +24,7 @@ const MOST_IN_FLIGHT = 4;
 const TIMED = 512;
 
 /** What a kernel binds, in order: a parameter block, read-only or writable buffers. */
-export type Access = 'params' | 'read' | 'write';
+type Access = 'params' | 'read' | 'write';
 
 export interface Kernel {
   readonly label: string;

@@ -20,14 +20,14 @@ export interface CutOptions {
 }
 
 /** Tasks that one dispatch runs, with one binding of the edge index and one kernel. */
-export interface TaskGroup {
+interface TaskGroup {
   readonly chunk: number;
   readonly short: boolean;
   /** For each task: row, slot, first edge within the chunk, number of edges. */
   readonly records: Uint32Array<ArrayBuffer>;
 }
 
-export interface TaskPlan {
+interface TaskPlan {
   readonly groups: readonly TaskGroup[];
   /** rows + 1: the slots of row i are firstSlot[i] … firstSlot[i+1]−1. */
   readonly firstSlot: Uint32Array<ArrayBuffer>;

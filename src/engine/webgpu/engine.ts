@@ -42,7 +42,7 @@ import {
   weightSums,
 } from './wgsl/weights.js';
 
-export interface WebgpuOptions {
+interface WebgpuOptions {
   /** How kernels use the GPU; affects only the last digits of results. Default: chosen by device and number of features. */
   readonly tuning?: Partial<Tuning>;
   /** Called with the GPU time of every kernel run. Kernels then do not overlap. Needs timestamp queries. */

@@ -24,14 +24,14 @@ export interface EvaluateJob extends TuneJob {
   readonly tuned: TunedOnSplit;
 }
 
-export function tuneInWorker(
+function tuneInWorker(
   { name, problem, options }: TuneJob,
   onProgress: TaskOptions['onProgress'],
 ): Promise<TunedOnSplit | SkipReason> {
   return tuneOnSplit(name, fromShared(problem), { ...options, onProgress });
 }
 
-export function evaluateInWorker(
+function evaluateInWorker(
   { name, problem, options, tuned }: EvaluateJob,
   onProgress: TaskOptions['onProgress'],
 ): Promise<BaselineResult> {

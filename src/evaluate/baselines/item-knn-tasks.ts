@@ -19,7 +19,7 @@ export interface NeighbourSetting {
 }
 
 /** Two bytes each if the counts are small enough. */
-export type CommonCounts = Uint16Array | Uint32Array;
+type CommonCounts = Uint16Array | Uint32Array;
 
 /** The data. Columns are the items that can appear in a history, numbered from 0. */
 export interface Neighbourhood {

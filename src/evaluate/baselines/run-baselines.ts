@@ -19,7 +19,7 @@ import {
 } from './baseline-run.js';
 import type { EvaluateJob, TuneJob } from './baseline-tasks.js';
 
-export interface BaselineOptions extends RankingOptions {
+interface BaselineOptions extends RankingOptions {
   /** Which to fit. Default: all. */
   readonly baselines?: readonly BaselineName[] | undefined;
   readonly seed?: number | undefined;

@@ -36,7 +36,7 @@ import { firstState, fitSchedule, phaseOf } from './schedule.js';
 import { startValues } from './start.js';
 
 /** A fit by coordinate ascent, which has the state to go on from. */
-export type AscentResult = FitResult<PosteriorModel> & { readonly checkpoint: AscentCheckpoint };
+type AscentResult = FitResult<PosteriorModel> & { readonly checkpoint: AscentCheckpoint };
 
 /** A GPU can fail: its state is copied to the host after this many seconds, and then for at most this share of the time. */
 const COPY_FROM_SECONDS = 1;

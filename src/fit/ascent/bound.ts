@@ -13,7 +13,7 @@ export type BothHyper = Readonly<Record<SideName, SideHyper>>;
 export type BothTables = Readonly<Record<SideName, Table>>;
 
 /** The bound and its terms. */
-export interface Bound {
+interface Bound {
   readonly value: number;
   /** Its terms, which add up to `value`. */
   readonly terms: {

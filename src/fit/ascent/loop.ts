@@ -104,7 +104,7 @@ export interface LoopResult {
 }
 
 /** The hyperparameters that move during a fit. */
-export interface MovingHyper {
+interface MovingHyper {
   /** Those that the bound is maximized over. */
   readonly learn: Readonly<Record<SideName, readonly Learnable[]>>;
   /** The τ that are matched to the degrees. */
@@ -112,7 +112,7 @@ export interface MovingHyper {
 }
 
 /** What the loop needs of the data: the edges of this rank, and sums over all edges. */
-export interface LoopData {
+interface LoopData {
   readonly edges: number;
   /** Rows of each side on this rank; users may lie in shards (engine/sharded/). */
   readonly users: EdgeRows;
@@ -124,10 +124,10 @@ export interface LoopData {
 }
 
 /** When the loop ends, if the schedule has not. */
-export type LoopLimits = Pick<FitSettings, 'iterations' | 'tolerance'>;
+type LoopLimits = Pick<FitSettings, 'iterations' | 'tolerance'>;
 
 /** What happens on the walk through a schedule. */
-export interface Steps {
+interface Steps {
   /** Sweeps of a block. */
   readonly block: number;
   isStopped(): Promise<boolean>;

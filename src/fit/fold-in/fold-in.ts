@@ -36,7 +36,7 @@ function warmSteps(activity: Activity = 'geometric'): number {
 }
 
 /** The fixed side of a fold-in: a posterior, or the means of a ranker, which has no unseen mass. */
-export type FixedSide =
+type FixedSide =
   | (Posterior & { readonly unseenMass: Float64Array })
   | { readonly count: number; readonly means: Float32Array };
 
@@ -220,7 +220,7 @@ export interface FoldedVertex {
 }
 
 /** Options of `foldInOne`; declared in options/library.ts. */
-export interface FoldOneOptions extends OptionsOf<typeof FOLD_ONE> {}
+interface FoldOneOptions extends OptionsOf<typeof FOLD_ONE> {}
 
 /** Folds in one vertex in float64 on this thread: `neighbors` are vertices of the other side of the model. */
 export function foldInOne(

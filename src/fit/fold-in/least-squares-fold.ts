@@ -11,7 +11,7 @@ type LeastSquaresMember = Pick<RankerMember, 'features' | 'items'> & {
 };
 
 /** The linear systems of a member's users. */
-export interface LeastSquaresSystem {
+interface LeastSquaresSystem {
   /** The row of a user who has these items, by conjugate gradients. */
   row(own: ArrayLike<number>): Float64Array;
   /** A function that solves A x = b for that user, by a Cholesky decomposition: for several right-hand sides. */

@@ -22,7 +22,7 @@ import {
 import { leastSquaresSystem } from './least-squares-fold.js';
 
 /** The items of one user, and the count of each in a multigraph. */
-export interface UserHistory {
+interface UserHistory {
   readonly items: ArrayLike<number>;
   readonly counts?: ArrayLike<number> | undefined;
 }
@@ -39,7 +39,7 @@ export interface FoldManyOptions extends TaskOptions {
 }
 
 /** The fold-in of one member. */
-export interface MemberFold<One = Float64Array | FoldedVertex> {
+interface MemberFold<One = Float64Array | FoldedVertex> {
   /** Mean activities of many users: rows × features. */
   foldMany(rows: HistoryRows, options?: FoldManyOptions): Promise<Float32Array>;
   /** One user, in float64: the row itself (least squares), or the Gammas whose means are the row. */

@@ -32,7 +32,7 @@ export interface ChainTask {
 }
 
 /** Sums over the draws of a chain. */
-export interface Moments {
+interface Moments {
   readonly weights: Float64Array;
   readonly weightSquares: Float64Array;
   /** rows × features: weight × feature. */

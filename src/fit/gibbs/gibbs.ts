@@ -21,7 +21,7 @@ const LEAST_DRAWS = 4;
 
 const CHAINS = taskModule('./chain-tasks.js', import.meta.url);
 
-export interface GibbsOptions extends TaskOptions {
+interface GibbsOptions extends TaskOptions {
   readonly features: number;
   /** Fixed; a size of 0 means no unseen atoms. */
   readonly hyper: BothHyper;

@@ -29,12 +29,12 @@ const CUT_TOLERANCE = 1e-4;
 const MOST_TRIES = 100_000;
 
 /** Sums of latent counts: rows × features for both sides. Each sweep overwrites them. */
-export interface SplitCounts {
+interface SplitCounts {
   readonly users: Float64Array;
   readonly items: Float64Array;
 }
 
-export interface GibbsSampler {
+interface GibbsSampler {
   /** Redraws every block of the state in turn. */
   sweep(state: GibbsState, random: Random): void;
   /** The latent counts of the last sweep. */

@@ -28,14 +28,14 @@ export interface MemberState extends RankingState {
 }
 
 /** Where a member starts; if both are undefined, from random items. */
-export interface MemberStart {
+interface MemberStart {
   /** The state in which it was stopped. */
   readonly saved?: RankingState | undefined;
   /** Items of a previous model. */
   readonly items?: RankingState['items'] | undefined;
 }
 
-export interface MemberHooks {
+interface MemberHooks {
   isStopped(): boolean;
   /** True if another member has failed, so that nobody needs the result. */
   isAbandoned(): boolean;
@@ -100,7 +100,7 @@ export async function fitMember(
 }
 
 /** Callbacks of `runSweeps`. */
-export interface SweepHooks {
+interface SweepHooks {
   isStopped(): Promise<boolean>;
   /** After each sweep, with the relative change of the likelihood. */
   onState(state: LoopState, change: number): void;

@@ -27,7 +27,7 @@ export interface CountEffects {
 }
 
 /** A fitted prior of counts with the effects of all vertices. */
-export interface FittedCounts {
+interface FittedCounts {
   readonly prior: CountPrior;
   readonly effects: BySide<CountEffects>;
   /** A bound on log P(counts | edges). */
@@ -172,7 +172,7 @@ export function drawCount(random: Random, mean: number, spread: number): number 
 }
 
 /** Effects, all 0. */
-export function emptyEffects(count: number): CountEffects {
+function emptyEffects(count: number): CountEffects {
   return { mean: allocate(Float32Array, count), variance: allocate(Float32Array, count) };
 }
 

@@ -30,7 +30,7 @@ export const SMALLEST_SIGMA = -12;
 const CLEAR = 2;
 
 /** Sparse or dense, and σ, as the degrees of a side suggest. */
-export interface TailPrior {
+interface TailPrior {
   readonly kind: 'sparse' | 'dense';
   readonly sigma: number;
   /** Standard error of σ; undefined if the likelihood has none because σ lies at the end of its range. */

@@ -31,7 +31,7 @@ const STEP = 0.2;
 const PRIOR_SPREAD = 1.5;
 
 /** Sums over the vertices of a side from which it is described; shards can be added up. */
-export interface SideFacts {
+interface SideFacts {
   readonly count: number;
   readonly degrees: DegreeCounts;
   /** M_k of the side, with its unseen mass. */

@@ -35,13 +35,13 @@ export interface Appender {
   endRow(): void;
   closeSync(): void;
 }
-export interface Prepared {
+interface Prepared {
   readonly statementType: number;
   readonly columnCount: number;
   columnName(at: number): string;
   destroySync(): void;
 }
-export interface Chunk {
+interface Chunk {
   readonly rowCount: number;
   getColumnValues(at: number): readonly unknown[];
 }

@@ -149,7 +149,7 @@ async function attach(connection: Connection, path: string): Promise<void> {
   await connection.run('USE data');
 }
 
-export interface Named {
+interface Named {
   readonly files: readonly string[];
   /** Folders of patterns, which DuckDB searches. */
   readonly folders: readonly string[];

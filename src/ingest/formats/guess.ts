@@ -152,14 +152,14 @@ function sampleRows(bytes: Uint8Array, separator: string, whole: boolean): strin
 }
 
 /** Whether the first row names the columns; 'unsure': it differs from the others, but that may be chance. */
-export type HeaderGuess = 'header' | 'data' | 'unsure';
+type HeaderGuess = 'header' | 'data' | 'unsure';
 
 /**
  * A first row with a number or a missing value is data. Otherwise it is a header if its cells are usual names of columns, if a column below
  * holds only numbers, or if the rows below are of another kind. A difference in kind does not count if a cell of the first row is repeated
  * below, because values repeat and names do not.
  */
-export function guessHeader(
+function guessHeader(
   first: readonly string[],
   below: readonly (readonly string[])[],
   used: readonly number[],

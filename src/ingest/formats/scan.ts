@@ -15,7 +15,7 @@ export const BAD = -2;
 /** … or the quote is a plain character. */
 const PLAIN = -3;
 
-export interface ScanOptions {
+interface ScanOptions {
   readonly separator: string;
   /** Whether a field may stand in double quotes. */
   readonly quoted: boolean;

@@ -23,7 +23,7 @@ export const MAX_REJECTS = 1_000_000;
 export const MAX_REJECTED_TEXT = 1 << 26;
 
 /** A column of a row group, before its numbers have a place. */
-export type ColumnSource = Omit<ColumnTask, 'into' | 'at'>;
+type ColumnSource = Omit<ColumnTask, 'into' | 'at'>;
 
 /** A group of rows whose users, items and perhaps counts are whole numbers. */
 export interface ColumnGroup {

@@ -11,7 +11,7 @@ const MAX_ARENA = 2 ** 32 - 1;
  * Up to `bytes` bytes in all, ids may have any length; beyond, at most `average` bytes on average. A small compressed file can hold
  * gigabytes of long ids that differ in one digit, but not of short ids.
  */
-export const LONG_IDS = { bytes: 2 ** 27, average: 512 };
+const LONG_IDS = { bytes: 2 ** 27, average: 512 };
 /** Ids of at most this many bytes are stored in the table itself. */
 const INLINE = 11;
 const LONG = 0xff000000;

@@ -14,9 +14,9 @@ const MAX_DIGITS = 15;
 
 /** What `encode` returns for an id that cannot be used. */
 export const EMPTY_ID = -1;
-export const NOT_UTF8 = -2;
-export const TOO_LONG = -3;
-export const ZERO_BYTE = -4;
+const NOT_UTF8 = -2;
+const TOO_LONG = -3;
+const ZERO_BYTE = -4;
 
 /** What is wrong with an id, by the result of `encode`. */
 export function idProblem(code: number): string {

@@ -53,7 +53,7 @@ export class RepeatEstimate {
 }
 
 /** Other data of a row: moved with it, or added to those of an equal pair. */
-export interface RowPart {
+interface RowPart {
   move(from: number, to: number): void;
   add(from: number, into: number): void;
 }

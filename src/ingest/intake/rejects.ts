@@ -9,7 +9,7 @@ import type { RejectSink } from '../options.js';
 export const REJECTS_HEADER = 'line,reason,row\n';
 const BUFFERED_BYTES = 1 << 16;
 
-export interface RejectFile extends RejectSink {
+interface RejectFile extends RejectSink {
   /** Renames the file to its final name. */
   commit(): void;
   /** Removes what was written. */

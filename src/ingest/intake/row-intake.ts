@@ -8,7 +8,7 @@ import { clip, columnLabel, type TableColumns } from './columns.js';
 import { idProblem } from './id-column.js';
 
 /** The cells of the current row, by the positions of their columns. */
-export interface RowCells {
+interface RowCells {
   /** The id's code in the collector's column, or what is wrong with the id. */
   user(): number | string;
   item(): number | string;
@@ -82,7 +82,7 @@ function parseWeight(text: string): number | string {
 }
 
 /** A count, or what is wrong with it. */
-export function parseCount(text: string): number | string {
+function parseCount(text: string): number | string {
   const value = text.trim() === '' ? Number.NaN : Number(text);
   if (Number.isInteger(value) && value >= 1 && value <= MAX_COUNT) return value;
   const rule = `a count must be a whole number from 1 to ${MAX_COUNT}`;

@@ -32,14 +32,14 @@ export interface NamedColumn {
   readonly at: number;
 }
 
-export const FALSE = 0;
-export const UNKNOWN = 1;
+const FALSE = 0;
+const UNKNOWN = 1;
 export const TRUE = 2;
 
 /** One of the three, or a text that says why the row cannot be compared. */
-export type Test = (cells: Cells) => number | string;
+type Test = (cells: Cells) => number | string;
 
-export interface Parsed {
+interface Parsed {
   readonly columns: readonly NamedColumn[];
   readonly test: Test;
 }

@@ -164,7 +164,7 @@ export const METHODS = {
   gibbs: GIBBS,
 } as const satisfies Record<string, Declaration>;
 export type Method = keyof typeof METHODS;
-export const METHOD_NAMES = Object.keys(METHODS) as Method[];
+const METHOD_NAMES = Object.keys(METHODS) as Method[];
 
 /** Options that a method refuses, and why. */
 export const REFUSED: Readonly<Record<Method, Readonly<Record<string, string | OptionWords>>>> = {

@@ -4,7 +4,7 @@ import { inOwnTask } from '../work.js';
 import { save, toPng } from './save.js';
 import { type Cells, Table } from './table.js';
 
-export interface FigureProps {
+interface FigureProps {
   /** Base name of its files. */
   readonly name: string;
   readonly chart: ChartPair;

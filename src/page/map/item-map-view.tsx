@@ -8,7 +8,7 @@ import type { PackedNames } from './packed-names.js';
 import type { Picture, PictureKind } from './picture.js';
 import { panBy, toMap, type View, WHOLE, zoomAt } from './view.js';
 
-export interface MapProps {
+interface MapProps {
   readonly map: ItemMap;
   /** Titles of the items, if there are some. */
   readonly titles: PackedNames | undefined;

@@ -2,7 +2,7 @@
 
 import { type Frame, toScreen, type View } from './view.js';
 
-export interface Label {
+interface Label {
   readonly item: number;
   readonly left: number;
   readonly top: number;
@@ -14,7 +14,7 @@ const MOST = 60;
 /** The buttons at the top right of the map would hide a label. */
 const BUTTONS = { width: 210, height: 56 };
 
-export interface Labelled {
+interface Labelled {
   readonly x: Float32Array;
   readonly y: Float32Array;
   /** Items in order of importance. */

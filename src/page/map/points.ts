@@ -2,7 +2,7 @@
 
 import { type Frame, scaleOf, toScreen, type View } from './view.js';
 
-export interface Points {
+interface Points {
   readonly x: Float32Array;
   readonly y: Float32Array;
   /** RGB of each, 0 to 255. */
@@ -11,7 +11,7 @@ export interface Points {
   readonly radius: Float32Array;
 }
 
-export interface PointPainter {
+interface PointPainter {
   /** Draws the first `count` points. `faded` has 1 for each point that is drawn faintly. */
   paint(view: View, frame: Frame, ratio: number, faded: Uint8Array | undefined, count: number): void;
   close(): void;

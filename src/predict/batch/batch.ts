@@ -21,18 +21,18 @@ import {
 import { createGpuLists } from './gpu-lists.js';
 
 /** What is listed for every user of a batch. */
-export interface BatchSettings extends ListSettings {
+interface BatchSettings extends ListSettings {
   /** The only items that may be listed. Default: all. */
   readonly include?: readonly number[] | undefined;
   readonly explain: boolean;
 }
 
 /** A list, and with `explain` a function that explains the score of an item. */
-export interface BatchList extends Listed {
+interface BatchList extends Listed {
   readonly explain?: ((item: number) => Explanation) | undefined;
 }
 
-export interface Batch {
+interface Batch {
   /** Lists in the order of the users; `exclude` has the items that are not listed, for each user. */
   lists(
     users: readonly ResolvedUser[],

@@ -12,13 +12,13 @@ import type { ScorerFactors } from '../scoring/model-scorer.js';
 import type { RowLists } from '../scoring/scorer.js';
 import type { ListSettings } from './batch-workers.js';
 
-export interface GpuLists {
+interface GpuLists {
   /** The GPU for lists of this number of users; undefined if CPU threads should make the lists. */
   open(users: number, name: EngineName): Promise<OpenGpu | undefined>;
   close(): Promise<void>;
 }
 
-export interface OpenGpu {
+interface OpenGpu {
   lists(
     rows: Float32Array,
     { n, without }: Pick<ListSettings, 'n' | 'without'>,

@@ -22,7 +22,7 @@ const PASSING = 20;
 /** The part of the weights by attributes that an item with one edge less gets. */
 const FEW_SHARE = 0.2;
 
-export interface ContentTask extends TaskOptions {
+interface ContentTask extends TaskOptions {
   readonly seed: number;
 }
 
@@ -112,7 +112,7 @@ function contentScores(
 }
 
 /** The parts of the columns, in their order. */
-export function partsOf({ columns }: Pick<SideInfo, 'columns'>, settings: ContentSettings): number[] {
+function partsOf({ columns }: Pick<SideInfo, 'columns'>, settings: ContentSettings): number[] {
   return columns.map(({ name }) => (Object.hasOwn(settings.columns, name) ? settings.columns[name] : 0));
 }
 

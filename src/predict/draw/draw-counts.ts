@@ -6,7 +6,7 @@ import type { Random } from '../../math/random.js';
 import type { VertexGroup } from './draw-plan.js';
 
 /** Draws the counts of the edges of one graph, vertex by vertex. */
-export interface CountDrawer {
+interface CountDrawer {
   /** Starts a user; the edges that follow are the user's. `known` is undefined for an unseen user. */
   user(known: number | undefined): void;
   /** The count of an edge of that user. `item` is undefined for an unseen item that has this edge only. */

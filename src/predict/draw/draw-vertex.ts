@@ -29,7 +29,7 @@ export interface KnownVertices extends Posterior {
 }
 
 /** For each vertex the envelope that its weight is drawn with, and whether it is made. */
-export interface Prepared {
+interface Prepared {
   readonly envelopes: Float64Array;
   readonly made: Int32Array;
 }
@@ -76,7 +76,7 @@ export function createEdgeSampler(vertices: KnownVertices, features: number): Ed
 }
 
 /** A vertex with a drawn weight, and the position of its feature shapes. */
-export interface WeightedVertex {
+interface WeightedVertex {
   readonly weight: number;
   readonly shapes: ArrayLike<number>;
   readonly first: number;

@@ -61,7 +61,7 @@ export async function drawPredictive(
   );
 }
 
-export interface PlanOptions extends TaskOptions {
+interface PlanOptions extends TaskOptions {
   readonly seed: number;
   readonly sizes: SizeMode;
   /** Also return the edges. */

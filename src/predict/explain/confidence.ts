@@ -33,7 +33,7 @@ const LONGEST = 200;
 /** Posteriors are widened by this factor, measured on histories of held-out users (docs/appendix/serving.md). */
 const WIDER = 2;
 
-export interface ListQuestion {
+interface ListQuestion {
   /** A user of the model; undefined for a new user. */
   readonly row: number | undefined;
   readonly own: OwnItems & { readonly items: Uint32Array };

@@ -44,7 +44,7 @@ export interface Explanation extends ScoreParts {
 }
 
 /** A row of a posterior: of the model's own users, or folded in. */
-export interface UserRow {
+interface UserRow {
   readonly users: Posterior;
   readonly row: number;
   readonly own: OwnItems;
@@ -96,7 +96,7 @@ export function posteriorExplainer(model: PosteriorModel, user: UserRow): (item:
 }
 
 /** The data of a user and of the items that explanations need. */
-export interface ExplainedUser {
+interface ExplainedUser {
   readonly multigraph: boolean;
   /** The shape of every feature: of the prior, and of the user. */
   readonly priorShape: number;

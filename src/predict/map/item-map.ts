@@ -12,7 +12,7 @@ import { modelFeatures } from '../features.js';
 import { type Neighbours, nearestNeighbours } from './nearest-points.js';
 import { principalComponents } from './principal.js';
 
-export interface ItemPlaces {
+interface ItemPlaces {
   /** Both from −1 to 1. */
   readonly x: Float32Array;
   readonly y: Float32Array;

@@ -27,7 +27,7 @@ export function addedItems({ items, info }: Pick<Model, 'items' | 'info'>): Adde
 }
 
 /** A table with a row for each added item: the same sum of its neighbours' rows. */
-export function withAddedRows(table: Float32Array, features: number, added: AddedItems): Float32Array {
+function withAddedRows(table: Float32Array, features: number, added: AddedItems): Float32Array {
   const { known, total, neighbours } = added;
   const all = allocate(Float32Array, total * features);
   all.set(table);
@@ -92,7 +92,7 @@ export function neighbourExplanation(
 }
 
 /** A user's items of the data, and where they are among all of the user's items. */
-export interface KnownOwn {
+interface KnownOwn {
   readonly own: OwnItems;
   /** Puts the parts of these items in the order of all of them; the others have none. */
   spread(explanation: Explanation): Explanation;

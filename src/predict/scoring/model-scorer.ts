@@ -34,7 +34,7 @@ export interface UserScorer {
 }
 
 /** What is listed for each of several users. */
-export interface BestQuery {
+interface BestQuery {
   readonly n: number;
   /** Items that are not listed, for each user. */
   readonly excluded: readonly ArrayLike<number>[];

@@ -60,7 +60,7 @@ export function factorScorer(
 }
 
 /** Factors, and the factor of their products in a sum. Default 1. */
-export type WeightedFactors = FactorTables & { readonly share?: number | undefined };
+type WeightedFactors = FactorTables & { readonly share?: number | undefined };
 
 /** The sum of several products, as one product over all their features, and of item weights. */
 export function sumOfFactors(

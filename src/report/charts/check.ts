@@ -5,7 +5,7 @@ import { drawChart } from './chart.js';
 import { degreesChart } from './degrees.js';
 import { densityChart } from './density.js';
 
-export interface CheckPictures {
+interface CheckPictures {
   readonly density: string;
   readonly degrees: string;
 }

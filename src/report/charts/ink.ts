@@ -3,7 +3,7 @@
 import { lines } from '../../text/untrusted.js';
 
 /** A colour and what it becomes on a dark ground. */
-export interface Ink {
+interface Ink {
   readonly light: string;
   readonly dark: string;
 }

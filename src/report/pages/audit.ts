@@ -20,7 +20,7 @@ import {
 import { type Content, html, table } from './html.js';
 import { renderPage } from './page.js';
 
-export interface AuditPage {
+interface AuditPage {
   /** What was audited: a folder, or the two tables. */
   readonly source: string;
   readonly audit: SplitAudit;

@@ -96,7 +96,7 @@ const CORRECTED_DEFINITION: Definition = {
     'Replicas are graphs drawn from the fitted model, so their truth is known. Each replica is split and fitted, and test graphs are drawn for it, exactly as for the data. The position of its test part among these draws shows how biased, too narrow or too wide the intervals are for data of this kind. The intervals of the data are shifted and rescaled accordingly.',
 };
 
-export interface StudyDefinitions {
+interface StudyDefinitions {
   readonly names: SideNames;
   readonly n: number;
   readonly depth: number;

@@ -19,7 +19,7 @@ import {
 import { type Content, facts, figure, html, table } from './html.js';
 import { renderPage } from './page.js';
 
-export interface ForecastPage {
+interface ForecastPage {
   readonly source: string;
   readonly found: GrowthForecast;
   readonly names: SideNames;

@@ -19,7 +19,7 @@ export interface Definition {
   readonly meaning: Content;
 }
 
-export interface Page {
+interface Page {
   readonly title: string;
   /** A sentence under the title. */
   readonly lead?: Content;

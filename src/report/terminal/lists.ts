@@ -12,7 +12,7 @@ import { AGAINST_WORDS, reasonWords, usualWords } from '../words/reasons.js';
 import { textTable, wrap } from './text-table.js';
 
 /** One list to print. */
-export interface PrintedList {
+interface PrintedList {
   /** Whether the list is certain, in words. */
   readonly verdict?: string | undefined;
   readonly items: readonly {

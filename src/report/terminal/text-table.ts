@@ -48,7 +48,7 @@ function blocks([first = 0, ...others]: readonly number[], columns: number): num
 }
 
 /** Characters that take up a column: combining marks, as in σ̂, do not. */
-export function width(text: string): number {
+function width(text: string): number {
   return [...text.normalize('NFD').replace(/\p{Mark}/gu, '')].length;
 }
 

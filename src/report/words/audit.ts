@@ -8,7 +8,7 @@ import { fixed, grouped, percent, short } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
-export const CHECK_TITLES: Readonly<Record<CheckName, string>> = {
+const CHECK_TITLES: Readonly<Record<CheckName, string>> = {
   overlap: 'overlap',
   degreeBias: 'degree bias',
   falseZeros: 'false zeros',

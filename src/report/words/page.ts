@@ -108,7 +108,7 @@ export function noMapWords({ items }: SideNames): string {
 }
 
 /** What computes in this tab. */
-export interface PageMachine {
+interface PageMachine {
   readonly isolated: boolean;
   readonly cores: number;
   readonly gpu?:

@@ -16,7 +16,7 @@ export const usualWords = (names: SideNames) =>
   `Percentages are fractions of the score; “usually” is the fraction in the average score of ${article(names.items.one)} for this ${names.users.one} (docs/recommending.md).`;
 
 /** Why an item is listed. */
-export interface ReasonLines {
+interface ReasonLines {
   /** One line for the user's items, one for the features. */
   readonly lines: readonly string[];
   /** Whether a printed contribution is below 0 or above 100 %. */
@@ -103,13 +103,13 @@ export function reasonWords(
 }
 
 /** An item of a list; `reasons` is undefined if the model explains nothing. */
-export interface ReasonedItem {
+interface ReasonedItem {
   readonly item: string;
   readonly score: number;
   readonly reasons?: Reasons | undefined;
 }
 
-export interface MainReasons {
+interface MainReasons {
   /** The reason that most items share. */
   readonly common: string | undefined;
   /** The other reasons, '' where an item has the common one or none. */

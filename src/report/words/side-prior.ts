@@ -7,7 +7,7 @@ import { capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** What the estimates depend on. */
-export interface SidePriorContext {
+interface SidePriorContext {
   /** Vertices of the data. */
   readonly seen: BySide<number>;
   readonly names: SideNames;

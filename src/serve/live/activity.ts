@@ -8,7 +8,7 @@ export interface Activity {
   report(): ActivityReport;
 }
 
-export interface ActivityReport {
+interface ActivityReport {
   /** By minute, the oldest first; the last one is not over. */
   readonly eventsPerMinute: readonly number[];
   readonly answersPerMinute: readonly number[];

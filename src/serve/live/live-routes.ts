@@ -10,7 +10,7 @@ import type { LiveStore } from './live-store.js';
 import type { Refits } from './refits.js';
 
 /** A request after its checks, and what answers it. The request id is added to the answer. */
-export type ServerAnswer = (request: Record<string, unknown>) => Promise<object>;
+type ServerAnswer = (request: Record<string, unknown>) => Promise<object>;
 
 export interface ServerSide {
   readonly current: () => Generation | undefined;

@@ -37,7 +37,7 @@ const time = z
       'When it happened: ISO 8601 text (UTC unless it says otherwise), or seconds since 1970. Default: now.',
   });
 
-export const EventBody = z
+const EventBody = z
   .strictObject({
     user: id('The user, who need not be known.'),
     item: id('The item, which need not be known.'),

@@ -9,7 +9,7 @@ import type { Query } from '../queries.js';
 import type { LiveUpdate, StoredHistory } from './live-view.js';
 
 /** A model that wants to know what changes. */
-export interface Listener {
+interface Listener {
   update(update: LiveUpdate): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface LiveStore {
   close(): Promise<void>;
 }
 
-export interface LiveStoreOptions {
+interface LiveStoreOptions {
   /** Milliseconds; older events do not make an item popular. */
   readonly window: number | undefined;
   /** Milliseconds after which an event counts half for popularity. */

@@ -17,7 +17,7 @@ import type { EventRecord } from '../request-log.js';
 import { createLiveStore, type LiveStore } from './live-store.js';
 import { createRefits, type Refits, type RefitsOptions, removeExports } from './refits.js';
 
-export interface LiveOptions {
+interface LiveOptions {
   readonly store?: string | undefined;
   readonly window?: string | undefined;
   readonly popularHalfLife: string;
@@ -66,7 +66,7 @@ export async function openLive(options: LiveOptions): Promise<LiveStore | undefi
 }
 
 /** Milliseconds of an option that is a span of time. */
-export function spanOf(text: string | undefined, name: string): number | undefined {
+function spanOf(text: string | undefined, name: string): number | undefined {
   if (text === undefined) return undefined;
   const milliseconds = parseDuration(text);
   if (milliseconds === undefined) {
@@ -95,7 +95,7 @@ function* historiesOf(model: Model): Generator<StoredEvent[]> {
   yield events;
 }
 
-export interface OpenRefitsOptions {
+interface OpenRefitsOptions {
   readonly refit?: string | undefined;
   readonly window?: string | undefined;
   readonly data?: readonly string[] | undefined;

@@ -14,7 +14,7 @@ import { Problem } from '../problems.js';
 import type { EventRecord } from '../request-log.js';
 import type { LiveStore } from './live-store.js';
 
-export interface RefitStatus {
+interface RefitStatus {
   readonly running: boolean;
   /** How far the running refit is, in words. */
   readonly progress?: string | undefined;
@@ -25,7 +25,7 @@ export interface RefitStatus {
   readonly last?: RefitOutcome | undefined;
 }
 
-export interface RefitOutcome {
+interface RefitOutcome {
   /** When it ended, as an ISO date. */
   readonly time: string;
   readonly outcome: 'swapped' | 'kept-aside' | 'failed';

@@ -3,7 +3,7 @@
 
 import type { Layout } from '../layout.js';
 
-export interface EdgeKernel {
+interface EdgeKernel {
   readonly layout: Layout;
   /** Several tasks share a subgroup: a team is `lanes` wide. */
   readonly short: boolean;

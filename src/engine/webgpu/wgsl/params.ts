@@ -2,9 +2,9 @@
 
 import type { Activity, SideHyper } from '../../engine.js';
 
-export const MEAN_ACTIVITY = 1;
-export const MASS_GIVEN = 2;
-export const HAS_LEFTOVER = 4;
+const MEAN_ACTIVITY = 1;
+const MASS_GIVEN = 2;
+const HAS_LEFTOVER = 4;
 
 export const MAX_FEATURES = 512;
 /** Bytes of a block: 12 words, padded to 64 bytes, and a mass per feature; a multiple of 256, as offsets must be. */

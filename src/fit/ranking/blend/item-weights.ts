@@ -88,7 +88,7 @@ function similarities(regression: ItemRegression, { history }: WeightSetting, op
   return regression.similar({ neighbours: SIMILAR, history, candidates: EXPONENTS - history }, options);
 }
 
-export interface FoundWeights {
+interface FoundWeights {
   readonly setting: WeightSetting;
   readonly score: number;
   readonly trials: readonly SettingTrial[];

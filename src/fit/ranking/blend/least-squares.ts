@@ -70,7 +70,7 @@ export function defaultPenalties(edges: EdgeLists): Penalties {
 }
 
 /** The chosen penalties, and the factors of held-back users and candidates that they gave. */
-export interface FoundPenalties {
+interface FoundPenalties {
   readonly penalties: Penalties;
   readonly tables: FactorTables;
 }
