@@ -1,7 +1,7 @@
 // What a model knows about its vertices beyond the edges: titles and attributes of each side, and vertices that only the table
 // about them has. Those come after the vertices of the data: vertex `count + v` is `added.at(v)`.
 
-import { VertexIds } from '../graph/ids.js';
+import { joinIds, type VertexIds } from '../graph/ids.js';
 import type { SparseWeights } from '../topn/query.js';
 import type { ContentScores } from './content-scores.js';
 
@@ -66,7 +66,7 @@ export function catalogueOf({
   const count = items.count + about.added.length;
   const degree = new Uint32Array(count);
   degree.set(items.degree);
-  const catalogue = Object.freeze({ count, ids: joinedIds(items.ids, about.added), degree });
+  const catalogue = Object.freeze({ count, ids: joinIds([items.ids, about.added]), degree });
   CATALOGUES.set(about, catalogue);
   return catalogue;
 }
@@ -75,17 +75,6 @@ export function catalogueOf({
 export function storedTitles(model: Parameters<typeof catalogueOf>[0]): readonly string[] {
   const titles = model.info?.items?.titles ?? [];
   return titles.length === 0 ? titles : titles.slice(0, catalogueOf(model).count);
-}
-
-function joinedIds(ids: VertexIds, added: VertexIds): VertexIds {
-  if (ids.values instanceof Float64Array && added.values instanceof Float64Array) {
-    const values = new Float64Array(ids.length + added.length);
-    values.set(ids.values);
-    values.set(added.values, ids.length);
-    return VertexIds.integers(values);
-  }
-  const texts = (all: VertexIds) => Array.from({ length: all.length }, (_, v) => all.at(v));
-  return VertexIds.texts([...texts(ids), ...texts(added)]);
 }
 
 /** The column that an attribute comes from. */

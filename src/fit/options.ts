@@ -18,7 +18,7 @@ import { type Declaration, decimal, type OptionsOf, value } from '../options/dec
 import { option, optionError } from '../options/error.js';
 import type { CountPriorName, EngineName, ModelKind } from '../options/names.js';
 import { listOptions, valueAt } from '../options/option-list.js';
-import { HYPER_NAMES, type HyperName, TASK } from '../options/shared.js';
+import { type HyperName, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { shown } from '../text/untrusted.js';
 import type { Checkpoint } from './ascent/loop.js';
@@ -26,7 +26,6 @@ import type { Model, PosteriorModel, Ranker } from './model.js';
 import type { UnfinishedFit } from './unfinished.js';
 
 /** Hyperparameters that can be learned by maximizing the bound. */
-export const LEARNABLE = HYPER_NAMES;
 export type Learnable = HyperName;
 
 /** Options of a fit that can be stopped and resumed. */

@@ -1,3 +1,5 @@
+import { concat } from '../math/memory.js';
+
 /** The longest id, in bytes of UTF-8; the same for every format and for pairs in memory. */
 export const MAX_ID_BYTES = 1 << 16;
 
@@ -97,4 +99,12 @@ export class VertexIds {
 function isAscending(values: Float64Array | readonly string[]): boolean {
   for (let i = 1; i < values.length; i++) if (!(values[i - 1] < values[i])) return false;
   return true;
+}
+
+/** All ids, one list after another: whole numbers only if all are. */
+export function joinIds(all: readonly VertexIds[]): VertexIds {
+  const values = all.map((ids) => ids.values);
+  return values.every((some) => some instanceof Float64Array)
+    ? VertexIds.integers(concat(Float64Array, values))
+    : VertexIds.texts(values.flatMap((some) => Array.from(some, String)));
 }

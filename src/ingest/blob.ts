@@ -4,6 +4,7 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import { chunksOf } from '../files/chunks.js';
 import type { IdShares } from '../math/id-draws.js';
+import { concat } from '../math/memory.js';
 import { checkOptions } from '../options/check-options.js';
 import { READ_BLOB, TASK } from '../options/shared.js';
 import type { ParquetSource } from '../parquet/rows.js';
@@ -83,12 +84,7 @@ export async function openBlob({ name, blob }: NamedBlob): Promise<OpenedBlob> {
     begun.push(next.value);
     length += next.value.length;
   }
-  const first = new Uint8Array(length);
-  let at = 0;
-  for (const part of begun) {
-    first.set(part, at);
-    at += part.length;
-  }
+  const first = concat(Uint8Array, begun);
   return {
     name,
     first,

@@ -1,5 +1,6 @@
 // A preview of a table in a Blob: its first rows, and the columns that look like users, items and counts.
 
+import { concat } from '../math/memory.js';
 import { type NamedBlob, openBlob } from './blob.js';
 import { SAMPLE_BYTES, tableShape } from './formats/delimited.js';
 import { fileFormat } from './formats/file-formats.js';
@@ -94,13 +95,7 @@ async function beginning(chunks: AsyncIterable<Uint8Array>): Promise<{ bytes: Ui
     whole = false;
     break;
   }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return { bytes: withoutMark(bytes), whole };
+  return { bytes: withoutMark(concat(Uint8Array, parts)), whole };
 }
 
 async function jsonRows(bytes: Uint8Array): Promise<{ names: string[]; rows: string[][] }> {

@@ -1,6 +1,7 @@
 // Reads small tables that go with the data: titles, lists of ids, batches of users. They are read whole, in any format.
 
 import { InputError, throwIfAborted } from '../errors.js';
+import { concat } from '../math/memory.js';
 import type { ParquetSource } from '../parquet/rows.js';
 import { type NamedBlob, openBlob } from './blob.js';
 import { type BegunSource, fileFormat } from './formats/file-formats.js';
@@ -63,19 +64,11 @@ const firstColumns = (names: readonly string[]) => [...names.keys()].slice(0, MO
 async function allBytes({ name, chunks }: BegunSource): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   const room = roomIn(name);
-  let length = 0;
   for await (const part of chunks) {
-    length += part.length;
     room(part.length);
     parts.push(part.slice());
   }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  return concat(Uint8Array, parts);
 }
 
 /** Throws if the table is too large. */

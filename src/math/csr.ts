@@ -133,32 +133,27 @@ export function pickRows(side: EdgeRows, rows: ArrayLike<number>): EdgeRows {
   return { offsets, neighbors, counts };
 }
 
-/** The first position in from … to−1 of ascending values whose value is at least `wanted`; `to` if there is none. */
+/**
+ * The first position in from … to−1 of ascending values whose value is at least `wanted`, or above it if equal values are
+ * passed; `to` if there is none.
+ */
 export function lowerBound(
   ascending: ArrayLike<number>,
   wanted: number,
   from = 0,
   to = ascending.length,
+  passEqual = false,
 ): number {
   while (from < to) {
     const middle = (from + to) >>> 1;
-    if (ascending[middle] < wanted) from = middle + 1;
+    const value = ascending[middle];
+    if (value < wanted || (passEqual && value === wanted)) from = middle + 1;
     else to = middle;
   }
   return from;
 }
 
 /** The first position in from … to−1 of ascending values whose value is above `wanted`; `to` if there is none. */
-export function upperBound(
-  ascending: ArrayLike<number>,
-  wanted: number,
-  from = 0,
-  to = ascending.length,
-): number {
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if (ascending[middle] <= wanted) from = middle + 1;
-    else to = middle;
-  }
-  return from;
+export function upperBound(ascending: ArrayLike<number>, wanted: number, from?: number, to?: number): number {
+  return lowerBound(ascending, wanted, from, to, true);
 }

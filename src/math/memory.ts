@@ -45,6 +45,20 @@ export function allocateFrom(values: ArrayLike<number>): Uint32Array {
   return result;
 }
 
+/** All values, one array after another, in an array of its own. */
+export function concat<T extends Exclude<TypedArray, BigInt64Array>>(
+  type: new (length: number) => T,
+  parts: readonly ArrayLike<number>[],
+): T {
+  const all = new type(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
 /** A shared counter that starts at 0. */
 export function createCounter(): Int32Array {
   return allocate(Int32Array, 1);

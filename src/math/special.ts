@@ -76,22 +76,6 @@ export function digamma(x: number): number {
   return Math.log(x) - 0.5 / x - series - numerator / denominator;
 }
 
-/** ψ′(x), x > 0. */
-export function trigamma(x: number): number {
-  let sum = 0;
-  while (x < 10) {
-    sum += 1 / (x * x);
-    x++;
-  }
-  const z = 1 / (x * x);
-  const series =
-    1 / 6 -
-    z *
-      (1 / 30 -
-        z * (1 / 42 - z * (1 / 30 - z * (5 / 66 - z * (691 / 2730 - z * (7 / 6 - z * (3617 / 510)))))));
-  return sum + (1 + (0.5 + series / x) / x) / x;
-}
-
 /** log(1 − e^−x), x > 0, without cancellation at either end. */
 export function log1mexp(x: number): number {
   return x < Math.LN2 ? Math.log(-Math.expm1(-x)) : Math.log1p(-Math.exp(-x));

@@ -17,7 +17,6 @@ import { SIMULATE, SIMULATE_COMMAND } from './commands/simulate.js';
 import { SPLIT, SPLIT_COMMAND } from './commands/split.js';
 import { STUDY, STUDY_COMMAND } from './commands/study.js';
 import type { Declaration } from './declare.js';
-import { type ObjectSchema, toJsonSchema } from './schema.js';
 import { COMMON, READ, READ_TABLES } from './shared.js';
 
 /**
@@ -44,11 +43,3 @@ export const COMMANDS = {
 } as const satisfies Record<string, Readonly<Record<string, Declaration>>>;
 /** The names of the commands. */
 export type CommandName = keyof typeof COMMANDS;
-
-/**
- * What the library's function behind a command takes, as a JSON Schema: optionsSchema('split').
- * Commands of several methods, as fit, take all of them together.
- */
-export function optionsSchema(command: CommandName): ObjectSchema {
-  return toJsonSchema(COMMANDS[command].options);
-}

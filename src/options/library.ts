@@ -20,10 +20,11 @@ const bytes = (meaning: string) =>
   value<Uint8Array>('object', meaning, {
     only: { is: (given) => given instanceof Uint8Array, words: 'a Uint8Array' },
   });
-const isNumbers = (given: unknown) => Array.isArray(given) || ArrayBuffer.isView(given);
 
 const ENGINE = { engine: oneOf(ENGINE_NAMES, { default: 'auto', flag: null, meaning: 'what computes' }) };
-const FOLDING = {
+
+/** New vertices of a graph. */
+export const FOLD_IN = {
   /** Which side the new vertices belong to. Default users. */
   side: oneOf(['users', 'items'], { default: 'users', meaning: 'the side of the new vertices' }),
   /**
@@ -33,14 +34,8 @@ const FOLDING = {
   activity: oneOf(['geometric', 'mean'], { default: 'geometric', meaning: 'what the edge pass uses' }),
   /** Stop when no feature's mass changes by more than this share per half-step. Default 1e-4. */
   tolerance: decimal({ min: 0, max: 1, default: 1e-4, meaning: 'stop when a half-step changes less' }),
-};
-const STEPS = { min: 1, max: 1e9, meaning: 'most half-steps' } as const;
-
-/** New vertices of a graph. */
-export const FOLD_IN = {
-  ...FOLDING,
   /** Most half-steps. Default 300. */
-  iterations: whole({ ...STEPS, default: 300 }),
+  iterations: whole({ min: 1, max: 1e9, default: 300, meaning: 'most half-steps' }),
   /**
    * Vertices of the fixed side that the new ones could have met: 1 for each such vertex of the model, for instance the items of the
    * training part. Default: all.
@@ -54,21 +49,6 @@ export const FOLD_IN = {
     meaning: 'share of the unseen atoms that could be met',
   }),
   ...ENGINE,
-};
-
-/** One new vertex. */
-export const FOLD_ONE = {
-  ...FOLDING,
-  /** Most half-steps. Default 60. */
-  iterations: whole({ ...STEPS, default: 60 }),
-  /** The count of each neighbour, for a multigraph. Default: 1. */
-  counts: value<ArrayLike<number>>('object', 'the count of each neighbour', {
-    only: { is: isNumbers, words: 'a list of numbers' },
-  }),
-  /** The mass that the vertex could have met. It is the same for all vertices, so pass it when folding in several. */
-  otherMass: value<Float64Array>('object', 'the mass that it could have met', {
-    only: { is: (given) => given instanceof Float64Array, words: 'a Float64Array' },
-  }),
 };
 
 /** The search for settings of a ranker. */

@@ -1,6 +1,8 @@
 // Thrift's compact protocol, as far as Parquet uses it: structs of numbered fields, read and written. The reader checks
 // every length against the remaining bytes, and bounds the depth and the number of values.
 
+import { concat } from '../math/memory.js';
+
 /** A file that contradicts itself or its format. */
 export class DamagedError extends Error {
   override readonly name = 'DamagedError';
@@ -151,7 +153,7 @@ export const i64 = (value: number): Encoded => ({ kind: I64, bytes: zigzag(value
 
 export function text(value: string): Encoded {
   const bytes = new TextEncoder().encode(value);
-  return { kind: BINARY, bytes: joined([varint(bytes.length), bytes]) };
+  return { kind: BINARY, bytes: concat(Uint8Array, [varint(bytes.length), bytes]) };
 }
 
 /** A list of at least one value, all of one type. */
@@ -159,7 +161,7 @@ export function list(values: readonly Encoded[], kind = values[0]?.kind ?? STRUC
   const many = values.length >= 15;
   const head = Uint8Array.of(((many ? 15 : values.length) << 4) | kind);
   const length = many ? [varint(values.length)] : [];
-  return { kind: LIST, bytes: joined([head, ...length, ...values.map(({ bytes }) => bytes)]) };
+  return { kind: LIST, bytes: concat(Uint8Array, [head, ...length, ...values.map(({ bytes }) => bytes)]) };
 }
 
 /** A struct of fields in ascending order, each number at most 15 above the previous one. */
@@ -171,7 +173,7 @@ export function struct(...fields: readonly (readonly [number, Encoded])[]): Enco
     last = id;
   }
   parts.push(Uint8Array.of(0));
-  return { kind: STRUCT, bytes: joined(parts) };
+  return { kind: STRUCT, bytes: concat(Uint8Array, parts) };
 }
 
 /** A whole number in groups of seven bits, the lowest first. */
@@ -185,14 +187,4 @@ export function varint(value: number): Uint8Array {
 
 function zigzag(value: number): Uint8Array {
   return varint(value < 0 ? -2 * value - 1 : 2 * value);
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }

@@ -7,7 +7,7 @@ import { joinedValues, type SplitTable } from '../engine/sharded/tables.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { MAX_EDGES } from '../graph/build.js';
 import type { GraphSide } from '../graph/graph.js';
-import { VertexIds } from '../graph/ids.js';
+import { joinIds, VertexIds } from '../graph/ids.js';
 import { type EdgeRows, transposeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
@@ -163,18 +163,5 @@ function joinedSides(
     counts?.set(shard.counts!, at);
     at += shard.neighbors.length;
   }
-  return { count, ids: joinedIds(shards.map(({ ids }) => ids)), offsets, neighbors, counts };
-}
-
-function joinedIds(all: readonly VertexIds[]): VertexIds {
-  if (!all.every(({ kind }) => kind === 'integer')) {
-    return VertexIds.texts(all.flatMap((ids) => Array.from({ length: ids.length }, (_, v) => ids.at(v))));
-  }
-  const values = new Float64Array(all.reduce((sum, ids) => sum + ids.length, 0));
-  let at = 0;
-  for (const ids of all) {
-    values.set(ids.values as Float64Array, at);
-    at += ids.length;
-  }
-  return VertexIds.integers(values);
+  return { count, ids: joinIds(shards.map(({ ids }) => ids)), offsets, neighbors, counts };
 }

@@ -13,6 +13,7 @@ import { fingerprint as fingerprintOf } from '../graph/fingerprint.js';
 import { type BipartiteGraph, createGraph, degrees, type GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { NO_GRAPH } from '../ingest/intake/collect.js';
+import { concat } from '../math/memory.js';
 import { withDefaults } from '../options/check-options.js';
 import { PARTITION_FILE, PARTITIONED_SPLIT_FORMAT, SPLIT_FILE } from '../options/commands/partition.js';
 import { SPLIT } from '../options/commands/split.js';
@@ -183,7 +184,7 @@ export async function splitPartition(
       users: sideBias(
         order.degree,
         heldOut(order.degree, drawn.users),
-        perPart((name) => joined(ofUsers[name])),
+        perPart((name) => concat(Uint32Array, ofUsers[name])),
       ),
       items: sideBias(
         partition.itemDegree,
@@ -252,16 +253,6 @@ function unseenItems(train: Uint32Array, part: Uint32Array): Unseen {
     edges += part[item];
   }
   return { users: 0, items, edges };
-}
-
-function joined(lists: readonly Uint32Array[]): Uint32Array {
-  const all = new Uint32Array(lists.reduce((sum, list) => sum + list.length, 0));
-  let at = 0;
-  for (const list of lists) {
-    all.set(list, at);
-    at += list.length;
-  }
-  return all;
 }
 
 /** The folder with the training part of a split in shards; undefined if the path is no such split. */

@@ -3,6 +3,7 @@
 import { InputError } from '../errors.js';
 import type { Checkpoint } from '../fit/ascent/loop.js';
 import { type Model, needModel } from '../fit/model.js';
+import { concat } from '../math/memory.js';
 import { checkOptions } from '../options/check-options.js';
 import { type OptionsOf, value } from '../options/declare.js';
 import { STORAGE } from '../options/library.js';
@@ -44,21 +45,14 @@ export interface ModelFile {
 export function modelToBytes(model: Model, options: SaveOptions = {}): Uint8Array {
   needModel(model);
   const pieces = encodeTensors(modelTensors(model, options));
-  const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  let bytes: Uint8Array;
   try {
-    bytes = new Uint8Array(size);
+    return concat(Uint8Array, pieces);
   } catch {
+    const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
     throw new InputError(
       `the model takes ${Math.ceil(size / 2 ** 20)} MiB, more than one array can hold here; save it to a file`,
     );
   }
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
 }
 
 /**

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { createReferenceEngine } from '../../src/engine/reference/engine.js';
 import { evidenceBound } from '../../src/fit/ascent/bound.js';
 import { logPrior, maximizeHyper } from '../../src/fit/ascent/hyper.js';
-import { LEARNABLE } from '../../src/fit/options.js';
+import { HYPER_NAMES } from '../../src/options/shared.js';
 import { placed, randomProblem } from './random-problem.js';
 
 const shapes = fc.record({
@@ -50,7 +50,7 @@ describe('the bound', () => {
 
   test('with the priors of what is learned never falls when hyperparameters are learned', async () => {
     const engine = createReferenceEngine();
-    const learnable = fc.subarray([...LEARNABLE], { minLength: 1 });
+    const learnable = fc.subarray([...HYPER_NAMES], { minLength: 1 });
     await fc.assert(
       fc.asyncProperty(
         shapes,

@@ -4,7 +4,7 @@ import { AbortError, InputError } from '../../src/errors.js';
 import type { BothHyper } from '../../src/fit/ascent/bound.js';
 import type { RankingCheckpoint } from '../../src/fit/ascent/loop.js';
 import { fit } from '../../src/fit/fit.js';
-import { foldGraph, foldIn, foldInOne, matchRows } from '../../src/fit/fold-in/fold-in.js';
+import { foldGraph, foldIn, matchRows } from '../../src/fit/fold-in/fold-in.js';
 import { poissonFold } from '../../src/fit/fold-in/member-fold.js';
 import { type Model, meanTable, type Ranker, type RankerMember } from '../../src/fit/model.js';
 import type { FitOptions, RankingFitOptions } from '../../src/fit/options.js';
@@ -220,7 +220,6 @@ describe('a ranking fit', () => {
   test('has no Gammas: what needs them refuses it', async () => {
     const { model } = await fit(graph, options);
     await expect(foldIn(model as never, graph)).rejects.toThrow(/need a posterior.*ranker \(ranking\)/);
-    expect(() => foldInOne(model as never, [1])).toThrow(InputError);
   });
 
   test('average: members are the fits of the following seeds', async () => {

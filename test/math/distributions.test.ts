@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { exponential, gamma, logGamma, normal } from '../../src/math/distributions.js';
 import type { Random } from '../../src/math/random.js';
 import { randomStream } from '../../src/math/random.js';
-import { digamma, trigamma } from '../../src/math/special.js';
-import { expectMoments } from './moments.js';
+import { digamma } from '../../src/math/special.js';
+import { expectMoments, trigamma } from './moments.js';
 
 /** ψ″ and ψ‴ by their series, with the tail by the midpoint rule. */
 function polygamma(order: 2 | 3, x: number): number {

@@ -60,3 +60,19 @@ export function expectMoments(draw: () => number, expected: Moments, n = 200_000
     ).toBeLessThan(4.5);
   }
 }
+
+/** ψ′(x), x > 0. */
+export function trigamma(x: number): number {
+  let sum = 0;
+  while (x < 10) {
+    sum += 1 / (x * x);
+    x++;
+  }
+  const z = 1 / (x * x);
+  const series =
+    1 / 6 -
+    z *
+      (1 / 30 -
+        z * (1 / 42 - z * (1 / 30 - z * (5 / 66 - z * (691 / 2730 - z * (7 / 6 - z * (3617 / 510)))))));
+  return sum + (1 + (0.5 + series / x) / x) / x;
+}

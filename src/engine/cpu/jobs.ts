@@ -74,7 +74,6 @@ interface PartResult {
 
 const NO_HYPER: SideHyper = { sigma: 0, tau: 0, shape: 0, rate: 0, size: 0 };
 
-export type Jobs = ReturnType<typeof createJobs>;
 
 export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimits, tileLimits: TileLimits) {
   const results = growing(heap);

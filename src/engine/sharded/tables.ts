@@ -1,7 +1,7 @@
 // Tables, indexes and counts with rows in shards. Each shard's part is a table, index or counts of a local engine.
 
 import { type EdgeRows, lowerBound } from '../../math/csr.js';
-import { allocate } from '../../math/memory.js';
+import { allocate, concat } from '../../math/memory.js';
 import type { EdgeIndex, RowRange, Table, TableTotals, TableValues } from '../engine.js';
 
 /** How the data are cut into shards (the same for any number of ranks), and which shards this rank has. */
@@ -73,15 +73,8 @@ export function valuesWithin(values: TableValues, features: number, { first, las
 /** The values of all parts, concatenated. */
 export function joinedValues(parts: readonly TableValues[]): TableValues {
   const joined = (field: keyof TableValues) => {
-    const length = parts.reduce((sum, part) => sum + part[field].length, 0);
-    const values =
-      parts[0]?.[field] instanceof Float64Array ? new Float64Array(length) : new Float32Array(length);
-    let at = 0;
-    for (const part of parts) {
-      values.set(part[field], at);
-      at += part[field].length;
-    }
-    return values;
+    const all = parts.map((part) => part[field]);
+    return all[0] instanceof Float64Array ? concat(Float64Array, all) : concat(Float32Array, all);
   };
   return {
     weightShape: joined('weightShape'),

@@ -12,7 +12,7 @@ import { digamma } from '../../math/special.js';
 import { withDefaults } from '../../options/check-options.js';
 import type { OptionsOf } from '../../options/declare.js';
 import { option, optionError } from '../../options/error.js';
-import { FOLD_IN, FOLD_ONE } from '../../options/library.js';
+import { FOLD_IN } from '../../options/library.js';
 import { TASK } from '../../options/shared.js';
 import type { TaskOptions } from '../../progress.js';
 import { shown } from '../../text/untrusted.js';
@@ -219,47 +219,36 @@ export interface FoldedVertex {
   readonly featureRate: Float64Array;
 }
 
-/** Options of `foldInOne`; declared in options/library.ts. */
-interface FoldOneOptions extends OptionsOf<typeof FOLD_ONE> {}
-
-/** Folds in one vertex in float64 on this thread: `neighbors` are vertices of the other side of the model. */
-export function foldInOne(
-  model: PosteriorModel,
-  neighbors: ArrayLike<number>,
-  options: FoldOneOptions = {},
-): FoldedVertex {
-  needPosterior(model, 'the Gammas of a fold-in');
-  const settings = withDefaults(FOLD_ONE, options);
-  const { side, counts, otherMass } = settings;
-  const base = foldBase(model, side);
-  if (counts && counts.length !== neighbors.length) {
-    throw optionError`${option('counts')}: ${counts.length} for ${neighbors.length} neighbours; give one for each`;
-  }
-  if (otherMass && otherMass.length !== model.features) {
-    throw optionError`${option('otherMass')}: ${otherMass.length} numbers for ${model.features} features; give one for each`;
-  }
-  for (let e = 0; e < neighbors.length; e++) {
-    if (!(neighbors[e] >= 0 && neighbors[e] < base.fixed.count)) {
-      throw new InputError(
-        `fold-in: there is no vertex ${neighbors[e]} among the ${base.fixed.count} ${otherSide(side)}`,
-      );
-    }
-  }
-  return foldVertex(base, neighbors, settings);
+/** How one vertex is folded in. */
+interface FoldOneOptions {
+  /** Default 60 half-steps. */
+  readonly iterations?: number | undefined;
+  /** Stop when no feature's mass changes by more than this share per half-step. Default 1e-4. */
+  readonly tolerance?: number | undefined;
+  readonly activity?: Activity | undefined;
+  /** The count of each neighbour, for a multigraph. Default: 1. */
+  readonly counts?: ArrayLike<number> | undefined;
+  /** The mass that the vertex could have met. It is the same for all vertices, so pass it when folding in several. */
+  readonly otherMass?: Float64Array | undefined;
 }
 
-/** The same for a posterior or a ranker; it does not check `neighbors`. */
+/** Folds in one vertex in float64 on this thread: `neighbors` are vertices of the other side. */
 export function foldVertex(
   { features: K, multigraph, prior: hyper, fixed }: FoldBase,
   neighbors: ArrayLike<number>,
-  options: FoldOneOptions = {},
+  {
+    iterations = 60,
+    tolerance = FOLD_IN.tolerance.default,
+    activity,
+    counts: given,
+    otherMass: M = sideMass(fixed, K),
+  }: FoldOneOptions = {},
 ): FoldedVertex {
-  const M = options.otherMass ?? sideMass(fixed, K);
   const n = neighbors.length;
-  const exactFrom = warmSteps(options.activity);
+  const exactFrom = warmSteps(activity);
   const means = gather(fixed, neighbors, K, 'mean');
   const exact = exactFrom === Infinity ? means : gather(fixed, neighbors, K, 'geometric');
-  const counts = multigraph ? options.counts : undefined;
+  const counts = multigraph ? given : undefined;
   const sums = new Float64Array(K);
   const A = new Float64Array(K).fill(1);
   const featureShape = new Float64Array(K).fill(1);
@@ -267,8 +256,6 @@ export function foldVertex(
   let weightShape = Math.max(n - hyper.sigma, WEIGHT_SHAPE_FLOOR);
   let weightRate = hyper.tau + M.reduce((a, b) => a + b, 0);
   A.fill(weightShape / weightRate);
-  const iterations = options.iterations ?? FOLD_ONE.iterations.default;
-  const tolerance = options.tolerance ?? FOLD_ONE.tolerance.default;
   for (let t = 0; t < iterations; t++) {
     passVertex(A, t < exactFrom ? means : exact, counts, n, K, sums);
     let expected = 0;

@@ -5,6 +5,7 @@ import type { TableValues } from '../../engine/engine.js';
 import { InputError } from '../../errors.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../../graph/graph.js';
 import { type ChainSummary, summarizeChains } from '../../math/diagnostics.js';
+import { concat } from '../../math/memory.js';
 import { createPool, taskModule, threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import type { BothHyper } from '../ascent/bound.js';
@@ -165,7 +166,10 @@ function summarize(results: readonly ChainResult[], warmup: number, draws: numbe
       activityMean: mean('activities'),
       countMean: mean('counts'),
       unseen: mean('unseen'),
-      draws: joined(results.flatMap(({ kept }) => kept.map((draw) => draw[name]))),
+      draws: concat(
+        Float32Array,
+        results.flatMap(({ kept }) => kept.map((draw) => draw[name])),
+      ),
     };
   };
   const [mean, variance] = meanAndVariance(
@@ -196,16 +200,6 @@ function drawsNeeded(scalars: GibbsPosterior['scalars'], draws: number): number 
   const needed = (draws * excess) / (LARGEST_R_HAT ** 2 - 1);
   const unit = 10 ** Math.floor(Math.log10(needed) - 1);
   return Math.ceil(needed / unit) * unit;
-}
-
-function joined(parts: readonly Float32Array[]): Float32Array {
-  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 function add(parts: readonly Float64Array[]): Float64Array {

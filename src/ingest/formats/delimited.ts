@@ -3,6 +3,7 @@
 
 import { InputError, throwIfAborted } from '../../errors.js';
 import { numberOf } from '../../text/numbers.js';
+import { concat } from '../../math/memory.js';
 import type { EdgeCollector } from '../intake/collect.js';
 import type { IdColumn } from '../intake/id-column.js';
 import { RowIntake } from '../intake/row-intake.js';
@@ -54,7 +55,7 @@ export async function fillDelimited(
     waiting.push(chunk);
     size += chunk.length;
     if (size < enough) continue;
-    held = joined(waiting, size);
+    held = joined(waiting);
     waiting = [held];
     const unended = Math.min(2 * size, MAX_ROW_BYTES + 1);
     if (!parser) {
@@ -77,7 +78,7 @@ export async function fillDelimited(
     });
   }
   throwIfAborted(options.signal);
-  held = joined(waiting, size);
+  held = joined(waiting);
   if (!parser) start(true);
   parser!.parse(held, true);
   const { shape } = parser!;
@@ -111,16 +112,9 @@ export function tableShape(
   return guessShape(name, sample, whole && sample.length === bytes.length, options, first);
 }
 
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
   const filled = chunks.filter(({ length }) => length > 0);
-  if (filled.length === 1) return filled[0];
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of filled) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
+  return filled.length === 1 ? filled[0] : concat(Uint8Array, filled);
 }
 
 class TableParser {

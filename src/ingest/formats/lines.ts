@@ -1,5 +1,6 @@
 // Cuts a stream of bytes into lines, for formats that are read line by line.
 
+import { concat } from '../../math/memory.js';
 import { withoutMark } from './scan.js';
 
 /** The longest line that is read; a file with longer ones does not consist of lines. */
@@ -56,14 +57,14 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
         parts.push(piece.slice());
         held += piece.length;
         if (held > MAX_LINE_BYTES) {
-          lines.push(joined(parts, new Uint8Array(0)));
+          lines.push(concat(Uint8Array, parts));
           parts = [];
           held = 0;
           skipping = true;
         }
         break;
       }
-      if (!skipping) lines.push(parts.length === 0 ? piece : joined(parts, piece));
+      if (!skipping) lines.push(parts.length === 0 ? piece : concat(Uint8Array, [...parts, piece]));
       skipping = false;
       parts = [];
       held = 0;
@@ -71,7 +72,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     }
     yield lines;
   }
-  if (held > 0) yield [joined(parts, new Uint8Array(0))];
+  if (held > 0) yield [concat(Uint8Array, parts)];
 }
 
 /** The same chunks, the first of at least three bytes, unless the stream is shorter. */
@@ -80,21 +81,11 @@ async function* begunWhole(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   for await (const chunk of chunks) {
     if (first === undefined) yield chunk;
     else {
-      first = joined([first], chunk);
+      first = concat(Uint8Array, [first, chunk]);
       if (first.length < 3) continue;
       yield first;
       first = undefined;
     }
   }
   if (first !== undefined && first.length > 0) yield first;
-}
-
-function joined(parts: readonly Uint8Array[], last: Uint8Array): Uint8Array {
-  const result = new Uint8Array(parts.reduce((sum, part) => sum + part.length, last.length));
-  let at = 0;
-  for (const part of [...parts, last]) {
-    result.set(part, at);
-    at += part.length;
-  }
-  return result;
 }

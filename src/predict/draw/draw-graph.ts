@@ -7,6 +7,7 @@ import { type BipartiteGraph, degrees, otherSide, type SideName } from '../../gr
 import { AliasTable } from '../../math/alias.js';
 import { poisson } from '../../math/counts.js';
 import { gamma } from '../../math/distributions.js';
+import { concat } from '../../math/memory.js';
 import type { Random } from '../../math/random.js';
 import type { SizeMode } from '../../options/names.js';
 import {
@@ -263,15 +264,11 @@ function drawUnseen(
   if (parts.length === 1) return parts[0];
   const missing = new Float64Array(K);
   for (const part of parts) for (let k = 0; k < K; k++) missing[k] += part.missing[k];
-  const joined = (name: 'weights' | 'features') => {
-    const result = new Float64Array(parts.reduce((sum, part) => sum + part[name].length, 0));
-    let at = 0;
-    for (const part of parts) {
-      result.set(part[name], at);
-      at += part[name].length;
-    }
-    return result;
-  };
+  const joined = (name: 'weights' | 'features') =>
+    concat(
+      Float64Array,
+      parts.map((part) => part[name]),
+    );
   return { weights: joined('weights'), features: joined('features'), missing };
 }
 

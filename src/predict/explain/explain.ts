@@ -3,17 +3,14 @@
 // proportion to a and to those counts. All contributions add up to the score.
 
 import { ACTIVITY_FLOOR, type Activity } from '../../engine/engine.js';
-import { InputError } from '../../errors.js';
 import {
   columnSums,
   meanTable,
-  needPosterior,
   type Posterior,
   type PosteriorModel,
 } from '../../fit/model.js';
 import { sumOfParts } from '../../math/products.js';
 import { digamma } from '../../math/special.js';
-import { shown } from '../../text/untrusted.js';
 
 /** The items of a user, and their counts in a multigraph. */
 export interface OwnItems {
@@ -52,16 +49,7 @@ interface UserRow {
   readonly activity?: Activity | undefined;
 }
 
-/** Explains the score of one item for a user. */
-export function explain(model: PosteriorModel, user: UserRow, item: number): Explanation {
-  needPosterior(model, 'the parts of a score');
-  if (!(item >= 0 && item < model.items.count)) {
-    throw new InputError(`there is no item ${shown(item)} among the ${model.items.count} of the model`);
-  }
-  return posteriorExplainer(model, user)(item);
-}
-
-/** The same for many items of one user; work that depends only on the user is done once. */
+/** Explains the scores of items for one user; work that depends only on the user is done once. */
 export function posteriorExplainer(model: PosteriorModel, user: UserRow): (item: number) => Explanation {
   const { features: K } = model;
   const { users, row, own, activity = 'geometric' } = user;

@@ -3,7 +3,7 @@
 
 import type { ItemScores, Model, Ranker } from '../../fit/model.js';
 import { lowerBound } from '../../math/csr.js';
-import { allocate, inSharedMemory } from '../../math/memory.js';
+import { allocate, concat, inSharedMemory } from '../../math/memory.js';
 import { once } from '../../math/once.js';
 import type { TaskOptions } from '../../progress.js';
 import { createListMaker, type ListMaker, type ListQuery } from '../../topn/list-maker.js';
@@ -223,14 +223,9 @@ function addUp(parts: readonly Explanation[]): Explanation {
 }
 
 function addParts(parts: readonly ScoreParts[]): ScoreParts {
-  const features = new Float64Array(parts.reduce((sum, part) => sum + part.features.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    features.set(part.features, at);
-    at += part.features.length;
-  }
+  const features = parts.map((part) => part.features);
   return {
-    features,
+    features: concat(Float64Array, features),
     direct: parts.reduce((sum, part) => sum + part.direct, 0),
     items: parts[0].items.map((_, e) => parts.reduce((sum, part) => sum + part.items[e], 0)),
     prior: parts.reduce((sum, part) => sum + part.prior, 0),
