@@ -53,6 +53,7 @@ export const JOB = block({
   withTerm: 'u32',
   prefetch: 'u32',
   steps: 'u32',
+  freshWeights: 'u32',
   sigma: 'f64',
   tau: 'f64',
   shape: 'f64',
@@ -74,7 +75,9 @@ export const UNIT = block({
   edgeCounts: 'u32',
   tiledRows: 'u32',
   edges: 'u32',
-  slots: 'u32',
+  pieceSums: 'u32',
   pieces: 'u32',
+  tileSums: 'u32',
+  addsTile: 'u32',
   mass: 'u32',
 });

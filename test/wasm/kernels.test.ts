@@ -52,11 +52,14 @@ function show(flavour: string, shapes: Float32Array, weights: Float32Array) {
     ...{ weightShape: ws, weightRate: wr, featureShape: fs, featureRate: fr, activity, otherMass, laneMask },
     ...{ other: 0, counts: 0, features: FEATURES, stride: FEATURES, geometric: 1, withTerm: 0, prefetch: 0 },
     ...{ sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, relaxation: 0, relaxationFloor: 0.3 },
-    ...{ shapeFloor: 1e-3, activityFloor: FLOOR, scale: 1, steps: 0, firstFeature: 0 },
+    ...{ shapeFloor: 1e-3, activityFloor: FLOOR, scale: 1, steps: 0, freshWeights: 0, firstFeature: 0 },
   });
   kernels.bindScratch(scratch);
   kernels.bindJob(job);
-  const nothing = { offsets: 0, neighbors: 0, edgeCounts: 0, edges: 0, slots: 0, pieces: 0, tiledRows: 0 };
+  const nothing = {
+    ...{ offsets: 0, neighbors: 0, edgeCounts: 0, edges: 0, tiledRows: 0 },
+    ...{ pieceSums: 0, pieces: 0, tileSums: 0, addsTile: 0 },
+  };
   UNIT.write(memory, unit, { first: 0, last: rows, mass, ...nothing });
   kernels.showRows(unit);
   return {

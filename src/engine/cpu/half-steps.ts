@@ -67,7 +67,7 @@ export interface JobPart {
   /** The rows that are walked by tiles, if any. */
   readonly tiled: TiledRows | undefined;
   /** Addresses of the sums of pieces and of the sums of tiled rows. */
-  readonly slots: number;
+  readonly pieceSums: number;
   readonly tileSums: number;
   /** With groups: where the units of each group begin in `units`, and where the last group ends. */
   readonly begins: Uint32Array | undefined;
@@ -250,8 +250,10 @@ function describe(
   edges: number,
   mass: number,
   window: Window,
-  slots = 0,
+  pieceSums = 0,
   pieces = 0,
+  tileSums = 0,
+  addsTile = 0,
 ): void {
   const at = unit / 4;
   words[at + WORD.first] = first;
@@ -261,8 +263,10 @@ function describe(
   words[at + WORD.edgeCounts] = window.edgeCounts;
   words[at + WORD.tiledRows] = window.tiledRows;
   words[at + WORD.edges] = edges;
-  words[at + WORD.slots] = slots;
+  words[at + WORD.pieceSums] = pieceSums;
   words[at + WORD.pieces] = pieces;
+  words[at + WORD.tileSums] = tileSums;
+  words[at + WORD.addsTile] = addsTile;
   words[at + WORD.mass] = mass;
 }
 
@@ -317,10 +321,10 @@ function runKernel(
       describe(place, words, first, last, edges, mass, NO_WINDOW);
       return kernels.finishCounts(unit);
   }
-  const slots = part.slots + 8 * stride * slot;
+  const pieceSums = part.pieceSums + 8 * stride * slot;
   if (what === UNIT_FINISH) {
     if (kind === 'edgeTerm') return last;
-    describe(place, words, first, last, edges, mass, NO_WINDOW, slots, lastEdge);
+    describe(place, words, first, last, edges, mass, NO_WINDOW, pieceSums, lastEdge);
     if (kind === 'foldFresh') return kernels.foldFreshLong(part.block, unit);
     return kind === 'count' ? kernels.countPieces(unit) : kernels.finishRow(unit);
   }
@@ -329,19 +333,19 @@ function runKernel(
   let row = last;
   if (what === UNIT_PIECE) {
     const window = openWindow(words, place.window, index, rows, [firstEdge, lastEdge]);
-    describe(place, words, first, last, edges, mass, window, slots);
+    describe(place, words, first, last, edges, mass, window, pieceSums);
     kernels.passPiece(unit);
   } else if (what === UNIT_TILE && tiled) {
     const window = openTile(words, place.window, index, rows, lastEdge, tiled, slot);
     const sums = part.tileSums + 4 * stride * first;
-    describe(place, words, first, last, edges, mass, window, sums, slot === 0 ? 0 : 1);
+    describe(place, words, first, last, edges, mass, window, 0, 0, sums, slot === 0 ? 0 : 1);
     kernels.passTile(unit);
   } else {
     const window = tiled
       ? openRest(words, place.window, index, rows, lastEdge, tiled, slot)
       : openWindow(words, place.window, index, rows, [firstEdge, lastEdge]);
     const sums = part.tileSums + 4 * stride * slot;
-    describe(place, words, first, last, edges, kind === 'edgeTerm' ? 0 : mass, window, sums);
+    describe(place, words, first, last, edges, kind === 'edgeTerm' ? 0 : mass, window, 0, 0, sums);
     if (kind === 'foldFresh') return kernels.foldFreshRows(part.block, unit);
     row = kind === 'count' ? kernels.countRows(unit) : kernels.walkRows(unit);
   }

@@ -73,11 +73,13 @@ interface PartResult {
 }
 
 const NO_HYPER: SideHyper = { sigma: 0, tau: 0, shape: 0, rate: 0, size: 0 };
-
+/** The addresses that a table of Gammas or a table of means does not have. */
+const NO_TABLE = { weightShape: 0, weightRate: 0, featureShape: 0, featureRate: 0, freshWeights: 0 };
+type FreshAddresses = Omit<MeansTable['at'], 'weight'> & { readonly freshWeights: number };
 
 export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimits, tileLimits: TileLimits) {
   const results = growing(heap);
-  const slots = growing(heap);
+  const pieceSums = growing(heap);
   const tileSums = growing(heap);
   const blocks = growing(heap);
   const blockBytes = Math.ceil(JOB.bytes / 64) * 64;
@@ -89,13 +91,13 @@ export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimit
 
   function writeBlock(
     address: number,
-    own: Pick<CpuTable, 'at' | 'features' | 'stride'>,
+    own: Pick<CpuTable, 'features' | 'stride'> & { readonly at: CpuTable['at'] | FreshAddresses },
     other: Gathered | undefined,
     options: JobOptions,
   ): void {
     const { sigma, tau, shape, rate } = options.hyper ?? NO_HYPER;
     JOB.write(heap.memory, address, {
-      ...own.at,
+      ...{ ...NO_TABLE, ...own.at },
       ...{ features: own.features, stride: own.stride, sigma, tau, shape, rate },
       other: other?.at.activity ?? 0,
       otherMass: otherMassAt,
@@ -139,7 +141,7 @@ export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimit
   ): Promise<Float64Array> {
     const block = blocks(blockBytes);
     writeBlock(block, own, undefined, options);
-    const part = { units, block, index: -1, tiled: undefined, slots: 0, tileSums: 0, begins: undefined };
+    const part = { units, block, index: -1, tiled: undefined, pieceSums: 0, tileSums: 0, begins: undefined };
     return runParts(kind, own.stride, [part], false);
   }
 
@@ -189,15 +191,16 @@ export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimit
       },
     ] = batch;
     const tiledRows = ({ cut }: WalkedCut) => cut.tiled?.rows.length ?? 0;
-    let slot = slots(8 * stride * batch.reduce((sum, { cut }) => sum + cut.pieces, 0));
+    let pieces = pieceSums(8 * stride * batch.reduce((sum, { cut }) => sum + cut.pieces, 0));
     let sums = tileSums(4 * stride * batch.reduce((sum, one) => sum + tiledRows(one), 0));
     let block = blocks(blockBytes * batch.length);
     const parts = batch.map((one): JobPart => {
       const { own, index, other, cut } = one;
       writeBlock(block, own, other, options);
-      const part = { units: cut.rows, block, index: index.id, tiled: cut.tiled, slots: slot, tileSums: sums };
+      const sumsAt = { pieceSums: pieces, tileSums: sums };
+      const part = { units: cut.rows, block, index: index.id, tiled: cut.tiled, ...sumsAt };
       block += blockBytes;
-      slot += 8 * stride * cut.pieces;
+      pieces += 8 * stride * cut.pieces;
       sums += 4 * stride * tiledRows(one);
       return { ...part, begins: cut.begins };
     });
@@ -244,10 +247,12 @@ export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimit
     const { stride, at } = own;
     const cut = cutOf({ own, index, other }, undefined, false);
     const block = blocks(blockBytes);
-    const gammas = { weightShape: at.weight, weightRate: 0, featureShape: 0, featureRate: 0 };
-    writeBlock(block, { ...own, at: { ...at, ...gammas } }, other, { ...options, activity: 'mean' });
+    writeBlock(block, { ...own, at: { ...at, freshWeights: at.weight } }, other, {
+      ...options,
+      activity: 'mean',
+    });
     const walked = { block, index: index.id, tiled: undefined, tileSums: 0, begins: undefined };
-    const part = { ...walked, units: cut.rows, slots: slots(8 * stride * cut.pieces) };
+    const part = { ...walked, units: cut.rows, pieceSums: pieceSums(8 * stride * cut.pieces) };
     const run = (units: Uint32Array) => runParts('foldFresh', stride, [{ ...part, units }], false);
     // A row longer than a window runs each half-step in pieces.
     const long = finishesIn(cut.rows);

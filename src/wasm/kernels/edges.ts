@@ -315,7 +315,7 @@ export function sumPieces(unit: UnitBlock, stride: u32, sums: usize): usize {
   const bytes: usize = (<usize>stride) << 3;
   for (let k: usize = 0; k < bytes; k += 16) {
     let sum = f64x2.splat(0);
-    for (let p: u32 = 0; p < unit.pieces; p++) sum = f64x2.add(sum, v128.load(<usize>unit.slots + (<usize>p) * bytes + k));
+    for (let p: u32 = 0; p < unit.pieces; p++) sum = f64x2.add(sum, v128.load(<usize>unit.pieceSums + (<usize>p) * bytes + k));
     v128.store(sums + k, sum);
   }
   return sums;

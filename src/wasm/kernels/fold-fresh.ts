@@ -114,7 +114,7 @@ function sumsOfFour(at: usize): v128 {
 // @ts-ignore: decorator
 @inline
 function beginRow(job: JobBlock, row: u32, r: usize, bytes: usize): void {
-  const weight = load<f32>(<usize>job.weightShape + ((<usize>row) << 2));
+  const weight = load<f32>(<usize>job.freshWeights + ((<usize>row) << 2));
   store<f32>(scratch + (r << 2), weight, WEIGHTS);
   const shown: usize = <usize>job.activity + (<usize>row) * bytes;
   const means = f32x4.splat(max(weight * <f32>job.firstFeature, <f32>job.activityFloor));
@@ -158,7 +158,7 @@ export function foldFreshLong(jobAt: usize, unitAt: usize): u32 {
   const bytes: usize = (<usize>job.stride) << 2;
   const long = scratch + LONG_SUMS;
   const sums = long + (bytes << 1);
-  const weight: usize = <usize>job.weightShape + ((<usize>unit.first) << 2);
+  const weight: usize = <usize>job.freshWeights + ((<usize>unit.first) << 2);
   demoteSums(sumPieces(unit, job.stride, long), bytes, sums);
   store<f32>(scratch, load<f32>(weight), WEIGHTS);
   const bad = finishRows(job, unit.first, 1, sums, unit.mass);

@@ -25,8 +25,9 @@ export class JobBlock {
   withTerm: u32;
   /** 1: the other table exceeds a core's own cache, so prefetch its rows. */
   prefetch: u32;
-  /** Only for foldFresh: number of half-steps. */
+  /** Only for foldFresh: number of half-steps, and the means of the weights (rows float32). */
   steps: u32;
+  freshWeights: u32;
   sigma: f64;
   tau: f64;
   shape: f64;
@@ -37,7 +38,7 @@ export class JobBlock {
   activityFloor: f64;
   /** A fixed-point count is the count times this. */
   scale: f64;
-  /** Only for foldFresh: the first mean of every feature. (weightShape holds the weights' means.) */
+  /** Only for foldFresh: the first mean of every feature. */
   firstFeature: f64;
 }
 
@@ -55,12 +56,12 @@ export class UnitBlock {
   tiledRows: u32;
   /** Edges of a piece. */
   edges: u32;
-  /**
-   * Sums of pieces (stride float64 each) from here on, and how many there are; or sums of tiled rows (stride float32 each),
-   * and whether they are added to.
-   */
-  slots: u32;
+  /** Sums of the pieces of a long row (stride float64 each), and how many there are. */
+  pieceSums: u32;
   pieces: u32;
+  /** Sums of tiled rows (stride float32 each). 1: a tile adds to them; 0: it sets them. */
+  tileSums: u32;
+  addsTile: u32;
   /** stride float64 that receive the rows' mass; 0: compute only the edge term. */
   mass: u32;
 }

@@ -253,7 +253,7 @@ export function passPiece(at: usize): void {
   const unit = changetype<UnitBlock>(at);
   const bytes: usize = (<usize>stride) << 2;
   bindPass(other, unit.neighbors, unit.edgeCounts, 0, bytes, scratch, withTerm, prefetch);
-  passLong(activity + (<usize>unit.first) * bytes, 0, unit.edges, blockSums(), unit.slots);
+  passLong(activity + (<usize>unit.first) * bytes, 0, unit.edges, blockSums(), unit.pieceSums);
 }
 
 /** Walks the edges of tiled rows in one tile. */

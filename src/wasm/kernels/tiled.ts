@@ -27,9 +27,9 @@ export function passStretches(
   long: usize,
   sums: usize,
 ): void {
-  const adds = unit.pieces != 0;
+  const adds = unit.addsTile != 0;
   const count = unit.last - unit.first;
-  let slots: usize = unit.slots;
+  let slots: usize = unit.tileSums;
   for (let start: u32 = 0; start < count; start += block) {
     const here = min(block, count - start);
     const offsets: usize = <usize>unit.offsets + ((<usize>start) << 2);
@@ -56,7 +56,7 @@ let rowBytes: usize = 0;
 /** Starts with the unit's first tiled row. */
 export function bindTiled(unit: UnitBlock, bytes: usize): void {
   next = unit.tiledRows;
-  nextSums = unit.slots;
+  nextSums = unit.tileSums;
   rowBytes = bytes;
 }
 
