@@ -28,12 +28,12 @@ export function prepare({ id, plan }: { readonly id: number; readonly plan: Draw
   prepared.set(id, { draw: createDrawer(plan), known });
 }
 
-function forget(id: number): void {
+export function forget(id: number): void {
   prepared.delete(id);
 }
 
 /** When each unknown vertex is first met, as a share of the growth, ascending. */
-function discoveries({ plan, seed, index }: GrowthTask): Float64Array {
+export function discoveries({ plan, seed, index }: GrowthTask): Float64Array {
   const { draw, known } = prepared.get(plan)!;
   const { edges } = draw(randomStream(seed, STREAMS.growth, index, 0), { sizes: 'posterior', keep: true });
   const { users, items, userCount, itemCount } = edges!;

@@ -22,7 +22,7 @@ export interface CountBins {
   readonly bins: number;
 }
 
-function countBins({ own, from, to, shift, bins }: CountBins): Uint32Array {
+export function countBins({ own, from, to, shift, bins }: CountBins): Uint32Array {
   const result = new Uint32Array(bins);
   for (let row = from; row < to; row++) result[own[row] >>> shift]++;
   return result;
@@ -42,7 +42,7 @@ export interface DistributeRows extends Distribution {
   readonly to: number;
 }
 
-function distributeRows({ rows, from, to, shift, bucketOf, cursor, into }: DistributeRows): void {
+export function distributeRows({ rows, from, to, shift, bucketOf, cursor, into }: DistributeRows): void {
   const { own, other, counts } = rows;
   const { own: owns, other: others, counts: times } = into;
   for (let row = from; row < to; row++) {
@@ -64,7 +64,7 @@ export interface DistributeEdges extends Distribution {
   readonly last: number;
 }
 
-function distributeEdges(input: DistributeEdges): void {
+export function distributeEdges(input: DistributeEdges): void {
   const { offsets, neighbors, counts, first, last, shift, bucketOf, cursor } = input;
   const { own, other, counts: times } = input.into;
   for (let v = first; v < last; v++) {
@@ -107,7 +107,7 @@ function spareRows(length: number, counted: boolean): Rows {
  * Sorts the rows of a bucket by vertex and neighbour and merges equal ones. Returns the number of edges, which then begin
  * at `from` in `other` and `counts`.
  */
-function sortBucket({ rows, from, to, first, last, otherCount, offsets }: Bucket): number {
+export function sortBucket({ rows, from, to, first, last, otherCount, offsets }: Bucket): number {
   const size = to - from;
   const { counts } = rows;
   const here: Rows = {

@@ -12,7 +12,7 @@ export interface EdgeSum extends Pick<GraphSide, 'offsets' | 'neighbors' | 'coun
   readonly last: number;
 }
 
-function sumRows({ offsets, neighbors, counts, users, items, first, last }: EdgeSum): HashSum {
+export function sumRows({ offsets, neighbors, counts, users, items, first, last }: EdgeSum): HashSum {
   const own = { low: users.low.subarray(first, last), high: users.high.subarray(first, last) };
   return sumEdges({ offsets: offsets.subarray(first, last + 1), neighbors, counts }, own, items);
 }

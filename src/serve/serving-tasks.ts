@@ -128,7 +128,7 @@ function lowerPriority(): void {
 }
 
 /** Makes a recommender from a shared model, and asks it once so that the first client does not wait. */
-async function adopt({ shared, titles }: SharedServing): Promise<void> {
+export async function adopt({ shared, titles }: SharedServing): Promise<void> {
   lowerPriority();
   const model = fromShared(shared);
   const recommender = createRecommender(model);

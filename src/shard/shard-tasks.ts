@@ -39,7 +39,7 @@ interface Grouping {
 const groupings = new Map<number, Grouping>();
 
 /** Returns where the rows of each shard start among those of the window. */
-async function groupWindow({ job, groups, shards, counted, file, at }: Window): Promise<Uint32Array> {
+export async function groupWindow({ job, groups, shards, counted, file, at }: Window): Promise<Uint32Array> {
   const rows = groups.reduce((sum, group) => sum + group.rows, 0);
   const own = groupingOf(job, rows, counted);
   let row = 0;
@@ -76,7 +76,7 @@ function groupingOf(job: number, rows: number, counted: boolean): Grouping {
 }
 
 /** The distinct items that this thread has met; it forgets them. */
-function itemsMet(job: number): Uint32Array {
+export function itemsMet(job: number): Uint32Array {
   const met = groupings.get(job)?.met.values() ?? new Uint32Array(0);
   groupings.delete(job);
   return met;
@@ -107,7 +107,7 @@ interface Sorter {
 
 const sorters = new Map<number, Sorter>();
 
-async function sortShard(sorting: ShardToSort): Promise<ShardSummary> {
+export async function sortShard(sorting: ShardToSort): Promise<ShardSummary> {
   const { source, to, multigraph, items, itemsHash } = sorting;
   const { rank, sums } = sorterOf(sorting);
   try {
@@ -137,7 +137,7 @@ function sorterOf({ job, source, items }: ShardToSort): Sorter {
 }
 
 /** The sums over the shards that this thread has sorted; it forgets them. */
-function itemSums(job: number): ItemSums | undefined {
+export function itemSums(job: number): ItemSums | undefined {
   const sums = sorters.get(job)?.sums;
   sorters.delete(job);
   return sums;

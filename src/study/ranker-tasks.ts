@@ -20,7 +20,7 @@ export interface FitJob extends JudgeJob {
 
 let fitted: { readonly model: Ranker; readonly parts: Split } | undefined;
 
-async function fitApart(
+export async function fitApart(
   { parts: given, settings, threads }: FitJob,
   onProgress: TaskOptions['onProgress'],
 ): Promise<StudyRanker> {
@@ -30,7 +30,7 @@ async function fitApart(
   return describeRanker(result);
 }
 
-async function judgeApart(
+export async function judgeApart(
   { settings, threads }: JudgeJob,
   onProgress: TaskOptions['onProgress'],
 ): Promise<RankingResult> {

@@ -152,11 +152,11 @@ export function stop(engine: number): void {
   engines.delete(engine);
 }
 
-function addIndex({ engine, index }: { engine: number; index: IndexArrays }): void {
+export function addIndex({ engine, index }: { engine: number; index: IndexArrays }): void {
   engines.get(engine)!.indexes.set(index.id, index);
 }
 
-function dropIndex({ engine, id }: { engine: number; id: number }): void {
+export function dropIndex({ engine, id }: { engine: number; id: number }): void {
   engines.get(engine)?.indexes.delete(id);
 }
 

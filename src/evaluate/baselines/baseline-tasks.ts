@@ -24,14 +24,14 @@ export interface EvaluateJob extends TuneJob {
   readonly tuned: TunedOnSplit;
 }
 
-function tuneInWorker(
+export function tuneInWorker(
   { name, problem, options }: TuneJob,
   onProgress: TaskOptions['onProgress'],
 ): Promise<TunedOnSplit | SkipReason> {
   return tuneOnSplit(name, fromShared(problem), { ...options, onProgress });
 }
 
-function evaluateInWorker(
+export function evaluateInWorker(
   { name, problem, options, tuned }: EvaluateJob,
   onProgress: TaskOptions['onProgress'],
 ): Promise<BaselineResult> {

@@ -22,7 +22,7 @@ export interface StartTask {
   readonly values: { readonly featureShape: Float64Array; readonly featureRate: Float64Array };
 }
 
-function begin({ side, seed, first, last, names, strengths, values, ...rest }: StartTask): void {
+export function begin({ side, seed, first, last, names, strengths, values, ...rest }: StartTask): void {
   const random = randomStream(seed, STREAMS.start, SIDES.indexOf(side));
   for (let i = first; i < last; i++) {
     const ofVertex = random.derive(names[2 * i], names[2 * i + 1]);

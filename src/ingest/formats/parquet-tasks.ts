@@ -137,12 +137,12 @@ export interface IdTask {
 }
 
 /** Marks the ids that occur. Threads may mark the same id: each writes the same number. */
-function noteIds({ ids, from, to, table }: IdTask): void {
+export function noteIds({ ids, from, to, table }: IdTask): void {
   for (let row = from; row < to; row++) table[ids[row]] = 1;
 }
 
 /** Replaces ids by their vertices in the table. */
-function placeIds({ ids, from, to, table }: IdTask): void {
+export function placeIds({ ids, from, to, table }: IdTask): void {
   for (let row = from; row < to; row++) ids[row] = table[ids[row]];
 }
 

@@ -26,7 +26,7 @@ function adopted(model: Model) {
 const batches = new Map<number, ReturnType<typeof adopted>>();
 
 /** Takes a model. Lists need no ids of its vertices; explanations do. */
-function adopt({ batch, model }: { readonly batch: number; readonly model: Transfer<unknown> }): void {
+export function adopt({ batch, model }: { readonly batch: number; readonly model: Transfer<unknown> }): void {
   batches.set(batch, adopted(fromShared(model) as Model));
 }
 
@@ -97,7 +97,7 @@ export interface FoldPiece {
 }
 
 /** Writes the factors of users who are listed elsewhere, and keeps the users until they are scored. */
-function fold({ piece, group, at, rows }: FoldPiece): void {
+export function fold({ piece, group, at, rows }: FoldPiece): void {
   const { model, scorer, folded } = batchOf(piece.batch);
   const scorers = usersOf(piece, model).map(({ row, own }) => scorer().userScorer(row, own));
   const { factors } = scorer();
@@ -108,7 +108,7 @@ function fold({ piece, group, at, rows }: FoldPiece): void {
 }
 
 /** Scores the listed items of those users of a group whom this worker folded. */
-function scoreFolded({
+export function scoreFolded({
   batch,
   group,
   lists: { listed, positions, counts },
@@ -137,7 +137,7 @@ export interface ExplainPiece {
   readonly ignoreUnknown: boolean;
 }
 
-function explain({ batch, queries, options, ignoreUnknown }: ExplainPiece): Promise<ExplainedList[]> {
+export function explain({ batch, queries, options, ignoreUnknown }: ExplainPiece): Promise<ExplainedList[]> {
   const onUnknown = ignoreUnknown ? () => {} : undefined;
   return explainLists(batchOf(batch).recommender(), queries, { ...options, threads: 1, onUnknown });
 }

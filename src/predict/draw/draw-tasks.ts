@@ -22,7 +22,7 @@ export function prepare({ id, plan }: { readonly id: number; readonly plan: Draw
   drawers.set(id, createDrawer(plan));
 }
 
-function forget(id: number): void {
+export function forget(id: number): void {
   drawers.delete(id);
 }
 
