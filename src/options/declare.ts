@@ -59,7 +59,7 @@ export interface FlagOption extends About {
   /** What that flag means. Default: derived from `meaning`. */
   readonly offMeaning?: string;
 }
-interface TextOption extends About {
+export interface TextOption extends About {
   /** column: a header name or a 1-based number. input, output: a path that is read or written. */
   readonly kind: 'text' | 'column' | 'input' | 'output';
   /** Whether the flag may stand without a path: the value is then true. */

@@ -2,8 +2,8 @@
 // chunk waits for the next chunk. Every problem of a row is reported with its line and column.
 
 import { InputError, throwIfAborted } from '../../errors.js';
-import { numberOf } from '../../text/numbers.js';
 import { concat } from '../../math/memory.js';
+import { numberOf } from '../../text/numbers.js';
 import type { EdgeCollector } from '../intake/collect.js';
 import type { IdColumn } from '../intake/id-column.js';
 import { RowIntake } from '../intake/row-intake.js';

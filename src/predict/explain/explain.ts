@@ -3,12 +3,7 @@
 // proportion to a and to those counts. All contributions add up to the score.
 
 import { ACTIVITY_FLOOR, type Activity } from '../../engine/engine.js';
-import {
-  columnSums,
-  meanTable,
-  type Posterior,
-  type PosteriorModel,
-} from '../../fit/model.js';
+import { columnSums, meanTable, type Posterior, type PosteriorModel } from '../../fit/model.js';
 import { sumOfParts } from '../../math/products.js';
 import { digamma } from '../../math/special.js';
 
