@@ -2,7 +2,7 @@
 // whether ids are stored as numbers or as texts. Each edge is hashed from the hashes of its two ids and its count. The
 // edge hashes are added, so their order does not matter.
 
-import type { BipartiteGraph, BySide, GraphSide, SideName } from './graph.js';
+import type { BipartiteGraph, GraphSide, SideName } from './graph.js';
 import type { VertexIds } from './ids.js';
 
 /** Two independent sums modulo 2³². Partial sums add up in any order. */
@@ -24,21 +24,9 @@ export interface IdHashes {
 
 /** 16 hex digits. Equal content gives equal fingerprints; different content collides with probability 2^−64. */
 export function fingerprint(graph: BipartiteGraph): string {
-  const hashes = hashesOf(graph);
-  return fingerprintOf(graph, hashes, sumEdges(graph.users, hashes.users, hashes.items));
-}
-
-/** The fingerprint, given the hashes of the ids and the sum over the edges. */
-export function fingerprintOf(
-  graph: BipartiteGraph,
-  { users, items }: BySide<IdHashes>,
-  edges: HashSum,
-): string {
+  const [users, items] = [idHashes(graph.users.ids, 'users'), idHashes(graph.items.ids, 'items')];
+  const edges = sumEdges(graph.users, users, items);
   return combinedFingerprint({ users: sumHashes(users), items: sumHashes(items), edges }, graph.multigraph);
-}
-
-export function hashesOf(graph: BipartiteGraph): BySide<IdHashes> {
-  return { users: idHashes(graph.users.ids, 'users'), items: idHashes(graph.items.ids, 'items') };
 }
 
 /** The fingerprint of a graph from its sums over vertices and edges, wherever they were computed. */

@@ -1,8 +1,7 @@
 // Starts: what a vertex begins with depends on the seed and its id, not on who else is there.
 
 import { expect, test } from 'vitest';
-import { startOf, startValues, vertexStart } from '../../src/fit/ascent/start.js';
-import { startWithThreads } from '../../src/fit/ascent/start-threads.js';
+import { startValues } from '../../src/fit/ascent/start.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { VertexIds } from '../../src/graph/ids.js';
@@ -72,27 +71,4 @@ test('texts that look alike have hashes that do not', () => {
     for (let bit = 0; bit < 32; bit++) bits[bit] += ((a ^ b) >>> bit) & 1;
   }
   for (const count of bits) expect(Math.abs(count / 20_000 - 0.5)).toBeLessThan(0.02);
-});
-
-test('a large table begins on several threads with the bits of one', async () => {
-  const features = 2048;
-  const items = Array.from({ length: 2200 }, (_, item) => item);
-  const large = buildGraph({
-    users: items.map((item) => item % 7),
-    items,
-    userCount: 7,
-    itemCount: items.length,
-  });
-  const asked = ['items', vertexStart(large.items), large.total, hyper, features, 5] as const;
-  for (const noisy of [1, 0.3]) {
-    const together = await startWithThreads(3, ...asked, noisy);
-    expect(together.featureShape.buffer).toBeInstanceOf(SharedArrayBuffer);
-    const alone = startOf(...asked, noisy);
-    for (const name of ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const) {
-      expect(
-        alone[name].every((value, i) => value === together[name][i]),
-        name,
-      ).toBe(true);
-    }
-  }
 });

@@ -2,10 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildGraph } from '../../src/graph/build.js';
 import { fingerprint } from '../../src/graph/fingerprint.js';
-import { fingerprintWithThreads } from '../../src/graph/fingerprint-threads.js';
 import { transpose } from '../../src/graph/graph.js';
 import { VertexIds } from '../../src/graph/ids.js';
-import { randomStream } from '../../src/math/random.js';
 
 type Row = readonly [user: string, item: string, count: number];
 
@@ -32,28 +30,6 @@ const rowsOf = fc.uniqueArray(fc.tuple(fc.string(), fc.string(), fc.integer({ mi
 });
 
 describe('fingerprint', () => {
-  it('is the same by several threads', async () => {
-    const random = randomStream(5);
-    const draw = (count: number) =>
-      Array.from({ length: 20_000 }, () => Math.floor(count * random.uniform() ** 2));
-    const list = {
-      users: draw(700),
-      items: draw(90),
-      counts: draw(5).map((n) => n + 1),
-      userCount: 700,
-      itemCount: 90,
-    };
-    for (const multigraph of [true, false]) {
-      const graph = buildGraph({ ...list, multigraph });
-      for (const threads of [1, 2, 3])
-        expect(await fingerprintWithThreads(graph, { threads }, 1)).toBe(fingerprint(graph));
-    }
-    const signal = AbortSignal.abort(new Error('enough'));
-    await expect(fingerprintWithThreads(buildGraph(list), { threads: 2, signal }, 1)).rejects.toThrow(
-      'enough',
-    );
-  });
-
   it('does not depend on the order of rows and vertices', () => {
     fc.assert(
       fc.property(rowsOf, (rows) => {

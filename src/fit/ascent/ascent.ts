@@ -3,7 +3,7 @@
 import type { Engine, TableValues } from '../../engine/engine.js';
 import { onEngine } from '../../engine/select.js';
 import { abortReason, DeviceError, InputError } from '../../errors.js';
-import { fingerprintWithThreads } from '../../graph/fingerprint-threads.js';
+import { fingerprint } from '../../graph/fingerprint.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../../graph/graph.js';
 import { option, optionError } from '../../options/error.js';
 import { VERSION } from '../../version.js';
@@ -76,7 +76,7 @@ export async function ascend(
       const { report, rows: previousRows } = matched ?? {};
       const origin: FitOrigin = {
         options: recordedOptions('ascent', options),
-        fingerprint: (print ??= await fingerprintWithThreads(data, options)),
+        fingerprint: (print ??= fingerprint(data)),
       };
       const why = finish ? { ...reason, iteration: last?.state.iteration ?? 0 } : reason;
       finish = (outcome) => ({

@@ -7,7 +7,7 @@ import type { BipartiteGraph, GraphSide, SideName } from '../../graph/graph.js';
 import { SIDES } from '../../graph/graph.js';
 import type { VertexIds } from '../../graph/ids.js';
 import { exponential } from '../../math/distributions.js';
-import { type Random, randomStream, textHash } from '../../math/random.js';
+import { randomStream, textHash } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import type { BothHyper } from './bound.js';
 import { type ScheduleSettings, SHORTEST_FIT } from './schedule.js';
@@ -119,46 +119,18 @@ export function startRow(
   noisy: number,
 ): (values: WritableTable, i: number) => void {
   const random = randomStream(seed, STREAMS.start, SIDES.indexOf(name));
-  return (values, i) => {
+  return ({ weightShape, weightRate, featureShape, featureRate }, i) => {
     const strength = strengthOf(i);
-    writeWeight(values, i, strength, hyper.sigma, meanWeight);
+    weightShape[i] = Math.max(strength - hyper.sigma, 0.5);
+    weightRate[i] = weightShape[i] / meanWeight(Math.max(strength, 0.5));
     const ofVertex = random.derive(...textHash(ids.at(i)));
-    writeFeatures(values, i, { strength, shape: hyper.shape, features, noisy, random: ofVertex });
+    const share = strength / features;
+    const quiet = noisy < 1 && ofVertex.derive(NOISE_DRAW).uniform() >= noisy;
+    for (let k = i * features; k < (i + 1) * features; k++) {
+      featureShape[k] = hyper.shape + share * (quiet ? 1 : 0.5 + 0.5 * exponential(ofVertex));
+      featureRate[k] = hyper.shape + share;
+    }
   };
-}
-
-/** Writes the weight of a vertex. */
-export function writeWeight(
-  { weightShape, weightRate }: Pick<WritableTable, 'weightShape' | 'weightRate'>,
-  i: number,
-  strength: number,
-  sigma: number,
-  meanWeight: (strength: number) => number,
-): void {
-  weightShape[i] = Math.max(strength - sigma, 0.5);
-  weightRate[i] = weightShape[i] / meanWeight(Math.max(strength, 0.5));
-}
-
-/** Writes the features of a vertex. */
-export function writeFeatures(
-  { featureShape, featureRate }: Pick<WritableTable, 'featureShape' | 'featureRate'>,
-  i: number,
-  vertex: {
-    readonly strength: number;
-    readonly shape: number;
-    readonly features: number;
-    readonly noisy: number;
-    /** The random stream of the vertex. */
-    readonly random: Random;
-  },
-): void {
-  const { strength, shape, features, noisy, random } = vertex;
-  const share = strength / features;
-  const quiet = noisy < 1 && random.derive(NOISE_DRAW).uniform() >= noisy;
-  for (let k = i * features; k < (i + 1) * features; k++) {
-    featureShape[k] = shape + share * (quiet ? 1 : 0.5 + 0.5 * exponential(random));
-    featureRate[k] = shape + share;
-  }
 }
 
 /** Sum of a vertex's counts; in a simple graph its degree. */

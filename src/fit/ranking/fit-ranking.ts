@@ -5,7 +5,7 @@
 import type { Engine } from '../../engine/engine.js';
 import { type EngineReason, onEngine } from '../../engine/select.js';
 import { throwIfAborted } from '../../errors.js';
-import { fingerprintWithThreads } from '../../graph/fingerprint-threads.js';
+import { fingerprint } from '../../graph/fingerprint.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../../graph/graph.js';
 import { option, optionError } from '../../options/error.js';
 import { HYPER_NAMES } from '../../options/shared.js';
@@ -49,7 +49,7 @@ export async function fitRanking(
   const { features, blend: blends } = settings;
   const origin: FitOrigin = {
     options: { ...recordedOptions('ranking', options), features, blend: blends },
-    fingerprint: await fingerprintWithThreads(graph, { threads: options.threads }),
+    fingerprint: fingerprint(graph),
   };
   const isDue = options.onCheckpoint
     ? everyMinutes(options.checkpointMinutes ?? CHECKPOINT_MINUTES)

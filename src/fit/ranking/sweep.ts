@@ -7,8 +7,7 @@ import type { EdgeIndex, Engine, Table, TableValues } from '../../engine/engine.
 import { FitError, located } from '../../errors.js';
 import type { BipartiteGraph, SideName } from '../../graph/graph.js';
 import type { BothHyper } from '../ascent/bound.js';
-import { vertexStart } from '../ascent/start.js';
-import { startWithThreads } from '../ascent/start-threads.js';
+import { startOf, vertexStart } from '../ascent/start.js';
 import { RANKING_STEPS } from '../fold-in/fold-in.js';
 import { type Folds, reorderRows, rowsWithout } from './folds.js';
 
@@ -63,11 +62,9 @@ export async function startCrossFit(
   const vertices = everywhere
     ? { ids: itemSide.ids, strength: (place: number) => everywhere.itemTotal[folds.order[place]] }
     : vertexStart(itemSide);
-  // With a GPU engine all host threads are free.
-  const hosts = engine.name === 'gpu' ? undefined : engine.threads;
   const start = from
     ? inFoldOrder(from.items, folds, features)
-    : await startWithThreads(hosts, 'items', vertices, graph.total, hyper, features, seed, 1);
+    : startOf('items', vertices, graph.total, hyper, features, seed, 1);
   const items = await engine.createTable(features, start, 'mean');
   const kept = from?.foldMass;
   const mass = kept
