@@ -11,10 +11,10 @@
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createCpuEngine } from '../src/engine/cpu/engine.js';
+import { createCpuEngine } from '../src/engine/cpu/cpu-engine.js';
 import { DEFAULT_TILES } from '../src/engine/cpu/tiles.js';
 import type { Engine, SideHyper, TableValues } from '../src/engine/engine.js';
-import { createReferenceEngine } from '../src/engine/reference/engine.js';
+import { createReferenceEngine } from '../src/engine/reference/reference-engine.js';
 import { buildGraph } from '../src/graph/build.js';
 import { AliasTable } from '../src/math/alias.js';
 import type { EdgeRows } from '../src/math/csr.js';

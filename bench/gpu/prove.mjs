@@ -3,8 +3,8 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createReferenceEngine } from '../../dist/engine/reference/engine.js';
-import { createWebgpuEngine } from '../../dist/engine/webgpu/engine.js';
+import { createReferenceEngine } from '../../dist/engine/reference/reference-engine.js';
+import { createWebgpuEngine } from '../../dist/engine/webgpu/webgpu-engine.js';
 import { evidenceBound } from '../../dist/fit/ascent/bound.js';
 import { buildGraph } from '../../dist/graph/build.js';
 import { createRandom } from './draws.mjs';

@@ -4,9 +4,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
-import { createCpuEngine } from '../../dist/engine/cpu/engine.js';
+import { createCpuEngine } from '../../dist/engine/cpu/cpu-engine.js';
 import { webgpuAvailability } from '../../dist/engine/webgpu/device.js';
-import { createWebgpuEngine } from '../../dist/engine/webgpu/engine.js';
+import { createWebgpuEngine } from '../../dist/engine/webgpu/webgpu-engine.js';
 import { fit as fitModel } from '../../dist/fit/fit.js';
 import { VertexIds } from '../../dist/graph/ids.js';
 import { digamma } from '../../dist/math/special.js';

@@ -2,9 +2,9 @@
 
 import { DeviceError, InputError } from '../errors.js';
 import { ENGINE_NAMES, type EngineName } from '../options/names.js';
-import { createCpuEngine } from './cpu/engine.js';
+import { createCpuEngine } from './cpu/cpu-engine.js';
 import type { CountingEngine } from './engine.js';
-import { createReferenceEngine } from './reference/engine.js';
+import { createReferenceEngine } from './reference/reference-engine.js';
 
 export { ENGINE_NAMES, type EngineName };
 
@@ -106,7 +106,7 @@ export async function onBackend<B extends Backend, T>(
 const enginesFor = (work: EngineWork, threads: number | undefined): Backends<CountingEngine> => ({
   reference: createReferenceEngine,
   cpu: () => createCpuEngine({ threads, work }),
-  gpu: async () => (await import('./webgpu/engine.js')).createWebgpuEngine(),
+  gpu: async () => (await import('./webgpu/webgpu-engine.js')).createWebgpuEngine(),
 });
 
 const gpuPays = ({ edges, features }: EngineWork): boolean => edges * features >= GPU_PAYS_FROM;

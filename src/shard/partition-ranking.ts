@@ -3,7 +3,7 @@
 
 import { anyRank, type Communicator } from '../comm/communicator.js';
 import type { Engine, TableValues } from '../engine/engine.js';
-import { createShardedEngine } from '../engine/sharded/engine.js';
+import { createShardedEngine } from '../engine/sharded/sharded-engine.js';
 import { edgesWithin, partOf } from '../engine/sharded/tables.js';
 import type { FitOrigin } from '../fit/ascent/loop.js';
 import { firstState } from '../fit/ascent/schedule.js';

@@ -2,7 +2,7 @@
 
 import type { Communicator } from '../comm/communicator.js';
 import type { Activity, CountingEngine, EdgeIndex, Table, TableValues } from '../engine/engine.js';
-import { createShardedEngine, type ShardedEngine } from '../engine/sharded/engine.js';
+import { createShardedEngine, type ShardedEngine } from '../engine/sharded/sharded-engine.js';
 import { joinedValues, type SplitTable } from '../engine/sharded/tables.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { MAX_EDGES } from '../graph/build.js';

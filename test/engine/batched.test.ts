@@ -3,11 +3,11 @@
 // that rows are counted whole, by tiles and in pieces.
 
 import { afterAll, describe, expect, test } from 'vitest';
-import { createCpuEngine } from '../../src/engine/cpu/engine.js';
+import { createCpuEngine } from '../../src/engine/cpu/cpu-engine.js';
 import type { TileLimits } from '../../src/engine/cpu/tiles.js';
 import { cutGroups, UNIT_FIELDS } from '../../src/engine/cpu/units.js';
 import type { CountingEngine } from '../../src/engine/engine.js';
-import { createReferenceEngine } from '../../src/engine/reference/engine.js';
+import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
 import {
   edgesByNeighbor,
   edgesWithin,

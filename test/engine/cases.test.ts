@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Activity, Engine, Table } from '../../src/engine/engine.js';
-import { createReferenceEngine } from '../../src/engine/reference/engine.js';
+import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
 import { evidenceBound } from '../../src/fit/ascent/bound.js';
 import { SIDES } from '../../src/graph/graph.js';
 import { ENGINES } from './engines.js';

@@ -1,9 +1,9 @@
 // The engines under test: each case suite runs on all of them, to the tolerance that each declares.
 
-import { createCpuEngine } from '../../src/engine/cpu/engine.js';
+import { createCpuEngine } from '../../src/engine/cpu/cpu-engine.js';
 import type { CountingEngine, Engine } from '../../src/engine/engine.js';
-import { createReferenceEngine } from '../../src/engine/reference/engine.js';
-import { createWebgpuEngine } from '../../src/engine/webgpu/engine.js';
+import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
+import { createWebgpuEngine } from '../../src/engine/webgpu/webgpu-engine.js';
 import { createAlone, createRanks } from './ranks.js';
 import { findTestGpu } from './swiftshader.js';
 

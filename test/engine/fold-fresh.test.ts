@@ -2,10 +2,10 @@
 // threads, and gathered from as any other table.
 
 import { describe, expect, test } from 'vitest';
-import { type CpuOptions, createCpuEngine } from '../../src/engine/cpu/engine.js';
+import { type CpuOptions, createCpuEngine } from '../../src/engine/cpu/cpu-engine.js';
 import type { Engine, TableValues } from '../../src/engine/engine.js';
-import { createReferenceEngine } from '../../src/engine/reference/engine.js';
-import { createWebgpuEngine } from '../../src/engine/webgpu/engine.js';
+import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
+import { createWebgpuEngine } from '../../src/engine/webgpu/webgpu-engine.js';
 import { FitError } from '../../src/errors.js';
 import { type Problem, randomProblem } from './random-problem.js';
 import { createAlone } from './ranks.js';

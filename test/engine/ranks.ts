@@ -6,7 +6,7 @@ import { ALONE } from '../../src/comm/communicator.js';
 import { createLocalRanks } from '../../src/comm/local.js';
 import type { CountingEngine, Engine, RowRange, Table, TableValues } from '../../src/engine/engine.js';
 import { withFoldFresh } from '../../src/engine/fold-fresh.js';
-import { createShardedEngine } from '../../src/engine/sharded/engine.js';
+import { createShardedEngine } from '../../src/engine/sharded/sharded-engine.js';
 import {
   edgesByNeighbor,
   edgesWithin,

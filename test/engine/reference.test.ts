@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createReferenceEngine } from '../../src/engine/reference/engine.js';
+import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
 import { evidenceBound } from '../../src/fit/ascent/bound.js';
 import { logPrior, maximizeHyper } from '../../src/fit/ascent/hyper.js';
 import { HYPER_NAMES } from '../../src/options/shared.js';

@@ -1,7 +1,7 @@
 // A fit from a former model on a GPU: what the reference comes to, within what the engine declares.
 
 import { describe, expect, test } from 'vitest';
-import { createWebgpuEngine } from '../../src/engine/webgpu/engine.js';
+import { createWebgpuEngine } from '../../src/engine/webgpu/webgpu-engine.js';
 import { fit } from '../../src/fit/fit.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { randomStream } from '../../src/math/random.js';

@@ -1,7 +1,7 @@
 // The same bits for any number of threads.
 
 import { describe, expect, test } from 'vitest';
-import { createCpuEngine } from '../../src/engine/cpu/engine.js';
+import { createCpuEngine } from '../../src/engine/cpu/cpu-engine.js';
 import { BATCH_BORDERS, problemOfDegrees, randomProblem } from './random-problem.js';
 
 async function run(threads: number, multigraph: boolean) {

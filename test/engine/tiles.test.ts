@@ -2,7 +2,7 @@
 // short for tiles, rows by tiles, and rows that are cut into pieces.
 
 import { describe, expect, test } from 'vitest';
-import { createCpuEngine } from '../../src/engine/cpu/engine.js';
+import { createCpuEngine } from '../../src/engine/cpu/cpu-engine.js';
 import {
   cutTiles,
   DEFAULT_TILES,

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { selectEngine } from '../../src/engine/select.js';
-import { createWebgpuEngine } from '../../src/engine/webgpu/engine.js';
+import { createWebgpuEngine } from '../../src/engine/webgpu/webgpu-engine.js';
 import { DeviceError } from '../../src/errors.js';
 import { fit } from '../../src/fit/fit.js';
 import type { PosteriorModel } from '../../src/fit/model.js';

@@ -4,10 +4,10 @@
 
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Engine, SideHyper, TableValues } from '../../src/engine/engine.js';
-import { createReferenceEngine } from '../../src/engine/reference/engine.js';
+import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
 import { openDevice } from '../../src/engine/webgpu/device.js';
-import { createWebgpuEngine } from '../../src/engine/webgpu/engine.js';
 import { chooseLayout, type Tuning } from '../../src/engine/webgpu/layout.js';
+import { createWebgpuEngine } from '../../src/engine/webgpu/webgpu-engine.js';
 import { GAMMA_WGSL } from '../../src/engine/webgpu/wgsl/gamma.js';
 import { InputError } from '../../src/errors.js';
 import { buildGraph } from '../../src/graph/build.js';

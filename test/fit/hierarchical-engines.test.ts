@@ -2,7 +2,7 @@
 
 import { describe, expect, it, test } from 'vitest';
 import type { CountingEngine } from '../../src/engine/engine.js';
-import { createReferenceEngine } from '../../src/engine/reference/engine.js';
+import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
 import { hpf } from '../../src/evaluate/baselines/hpf.js';
 import { fitHierarchical, foldInHierarchical } from '../../src/fit/hierarchical.js';
 import { collectLists, transposeLists } from '../../src/math/csr.js';

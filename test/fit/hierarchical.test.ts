@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createCpuEngine } from '../../src/engine/cpu/engine.js';
+import { createCpuEngine } from '../../src/engine/cpu/cpu-engine.js';
 import type { CountingEngine } from '../../src/engine/engine.js';
-import { createReferenceEngine } from '../../src/engine/reference/engine.js';
+import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
 import {
   fitHierarchical,
   foldHierarchicalVertex,

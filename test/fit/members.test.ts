@@ -2,9 +2,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createCpuEngine } from '../../src/engine/cpu/engine.js';
+import { createCpuEngine } from '../../src/engine/cpu/cpu-engine.js';
 import type { Engine } from '../../src/engine/engine.js';
-import { createReferenceEngine } from '../../src/engine/reference/engine.js';
+import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
 import { FitError } from '../../src/errors.js';
 import { dataFacts } from '../../src/fit/ascent/data-facts.js';
 import type { RankingCheckpoint } from '../../src/fit/ascent/loop.js';

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { ALONE } from '../../src/comm/communicator.js';
 import { createLocalRanks } from '../../src/comm/local.js';
-import { createReferenceEngine } from '../../src/engine/reference/engine.js';
+import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { gatherModel } from '../../src/shard/gather-model.js';
