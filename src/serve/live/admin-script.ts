@@ -169,7 +169,9 @@ export function adminScript(): void {
     at('refit').textContent = !refit
       ? 'no data to refit'
       : refit.running
-        ? `running ${refit.progress ?? ''}`
+        ? refit.progress
+          ? `running: ${refit.progress}`
+          : 'running'
         : refit.next
           ? `next ${new Date(refit.next).toLocaleString()}`
           : 'when asked';
