@@ -19,9 +19,6 @@ export async function readTitles(
   return titleBook(ids, titleList(titlesOf(await readSideTable(path, { signal }), ids, path), ids), degree);
 }
 
-/** Candidates that a message names. */
-const CANDIDATES = 5;
-
 /**
  * The id of an item given by id or title, or by words that only one item contains. A text that fits several items, or none but
  * close spellings, is refused with the candidates; any other is returned unchanged.
@@ -29,23 +26,16 @@ const CANDIDATES = 5;
 export function idByTitle(text: string, titles: TitleBook): string {
   const found = titles.find(text);
   if (typeof found === 'object') return titles.id(found.item);
-  const contained = titles.candidates(text, CANDIDATES + 1);
+  const contained = titles.candidates(text, 2);
   if (found === 'unknown' && contained.length === 1) return titles.id(contained[0]);
   if (contained.length > 0) {
-    const named = contained.slice(0, CANDIDATES).map((item) => candidateWords(item, titles));
-    const more = contained.length > CANDIDATES ? ', …' : '';
     throw new InputError(
-      `${shown(text)} fits several items: ${named.join(', ')}${more}; give the id or the whole title of one of them`,
+      `${shown(text)} fits several items: ${titles.candidateWords(text)}; give the id or the whole title of one of them`,
     );
   }
   const near = titles.near(text);
   if (near === undefined) return text;
   throw new InputError(`${shown(text)}: no item has this id or title; did you mean ${shown(near)}?`);
-}
-
-function candidateWords(item: number, titles: TitleBook): string {
-  const title = titles.of(item);
-  return title === undefined ? shown(titles.id(item)) : `${shown(title)} (${shown(titles.id(item))})`;
 }
 
 /** The items that --likes names: each value is an item, or several separated by commas. */

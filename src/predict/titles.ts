@@ -2,6 +2,7 @@
 
 import type { VertexIds } from '../graph/ids.js';
 import { once } from '../math/once.js';
+import { shown } from '../text/untrusted.js';
 import { createSearchIndex } from './search-index.js';
 
 /** The item of an id or a title, or why there is none. */
@@ -15,6 +16,8 @@ export interface TitleBook {
   find(text: string | number): Found;
   /** At most `n` items whose id or title contains the words; those that most users have come first. */
   candidates(text: string | number, n: number): number[];
+  /** The same in words, for a message that asks which item is meant: title and id of at most five. */
+  candidateWords(text: string | number): string | undefined;
   /** The first item that a search finds, by title or id, for a hint; undefined if there is none. */
   near(text: string | number): string | undefined;
   /** At most `n` items: those that contain the words first, then close spellings (search-index.ts). */
@@ -22,6 +25,8 @@ export interface TitleBook {
 }
 
 const SEVERAL = -2;
+/** Candidates that a message names. */
+const NAMED = 5;
 
 function withoutYear(title: string): string {
   const lower = title.toLowerCase();
@@ -66,6 +71,15 @@ export function titleBook(
       return item === SEVERAL ? 'ambiguous' : { item };
     },
     candidates: (text, n) => index().search(String(text), n, 'contained'),
+    candidateWords(text) {
+      const found = index().search(String(text), NAMED + 1, 'contained');
+      if (found.length === 0) return undefined;
+      const named = found.slice(0, NAMED).map((item) => {
+        const [id, title] = [shown(ids.at(item)), titles[item]];
+        return title ? `${shown(title)} (${id})` : id;
+      });
+      return `${named.join(', ')}${found.length > NAMED ? ', …' : ''}`;
+    },
     near(text) {
       const [item] = index().search(String(text), 1);
       return item === undefined ? undefined : titles[item] || ids.at(item);

@@ -285,7 +285,7 @@ async function rank(served: Served, request: WithHistory<Rank>): Promise<Answere
       const known = ids.at(found.item);
       return isHidden(served, known) ? [] : [known];
     }
-    if (request.unknown !== 'ignore') throw notOneItem(id, found, `candidates.${i}`);
+    if (request.unknown !== 'ignore') throw notOneItem(titles, id, found, `candidates.${i}`);
     return [];
   });
   if (!user) {
@@ -330,14 +330,15 @@ function explanationOf({ recommender, titles }: Served, explained: Recommendatio
 
 function itemOf({ titles }: Served, text: string | number, field: string): number {
   const found = titles.find(text);
-  if (typeof found === 'string') throw notOneItem(text, found, field, 'GET /v1/items?search= finds items');
+  if (typeof found === 'string')
+    throw notOneItem(titles, text, found, field, 'GET /v1/items?search= finds items');
   return found.item;
 }
 
 /** The id of an id or a title; nothing if the model does not know it. A title of several items is refused. */
 function knownId({ recommender, titles }: Served, text: string | number, field: string): string[] {
   const found = titles.find(text);
-  if (found === 'ambiguous') throw notOneItem(text, found, field);
+  if (found === 'ambiguous') throw notOneItem(titles, text, found, field);
   return typeof found === 'string' ? [] : [catalogueOf(recommender.model).ids.at(found.item)];
 }
 

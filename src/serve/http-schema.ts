@@ -145,6 +145,13 @@ const Explanation = z
       description:
         'What the user’s items give this one directly, by weights between items and past all features.',
     }),
+    attributes: z
+      .array(z.strictObject({ column: z.string(), value: z.string(), fraction: z.number() }))
+      .optional()
+      .openapi({
+        description:
+          'For an item with few edges or none: attributes that it shares with the user’s items, and their part of the similarity.',
+      }),
     rest: z.number().openapi({ description: 'What none of the user’s items explains.' }),
   })
   .openapi('Explanation', {

@@ -57,7 +57,7 @@ export function userOf(
     if (typeof found === 'string') {
       // A title of several items is no unknown id: the client must say which item it means.
       if (request.unknown === 'refuse' || (found === 'ambiguous' && request.unknown !== 'ignore')) {
-        throw notOneItem(like, found, `likes.${i}`);
+        throw notOneItem(served.titles, like, found, `likes.${i}`);
       }
       unknown.push(String(like));
       continue;
@@ -98,14 +98,16 @@ function fromHistory({ recommender }: Served, row: number, stored: StoredHistory
 }
 
 export function notOneItem(
+  titles: Served['titles'],
   text: string | number,
   found: 'unknown' | 'ambiguous',
   field: string,
   instead = 'leave it out, or send unknown: ignore',
 ): Problem {
-  return found === 'unknown'
-    ? new Problem('not-found', `${field}: the model has no item ${text}; ${instead}`, { field })
-    : new Problem('not-found', `${field}: several items are called ${text}; send the id of one of them`, {
-        field,
-      });
+  const candidates = titles.candidateWords(text);
+  const detail =
+    found === 'unknown'
+      ? `${field}: the model has no item ${text}; ${candidates ? `did you mean ${candidates}? Else ` : ''}${instead}`
+      : `${field}: several items are called ${text}: ${candidates}; send the id of one of them`;
+  return new Problem('not-found', detail, { field });
 }

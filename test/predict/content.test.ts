@@ -11,8 +11,10 @@ import { sideTable } from '../../src/ingest/side-table.js';
 import { fitContent, withNewItems } from '../../src/predict/content/fit-content.js';
 import { createRecommender, type Recommender } from '../../src/predict/recommender.js';
 import { titleBook } from '../../src/predict/titles.js';
+import { reasonWords } from '../../src/report/words/reasons.js';
 import { answerQueries } from '../../src/serve/queries.js';
 import { modelFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
+import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 
 // Two tastes: users of each have items of one genre. The table has two more items of each genre.
 const pairs: [string, string][] = [];
@@ -113,6 +115,9 @@ describe.each([
     );
     expect(items).toBeCloseTo(score, 4);
     expect(explanation!.attributes?.map(({ value }) => value)).toContain('Action');
+    const reasons = recommender.reasons({ item: 'new-a0', score, explanation })!;
+    const { lines } = reasonWords(reasons, score, USERS_AND_ITEMS, (id) => id);
+    expect(lines.at(-1)).toMatch(/^same .*genre: Action/);
   });
 
   it('are listed if they fit a filter, as all others', async () => {

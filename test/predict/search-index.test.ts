@@ -41,6 +41,10 @@ it('names an item by words that it alone has, and lists the candidates otherwise
   );
   expect(() => idByTitle('drk matter', book)).toThrow('did you mean Dark Matter?');
   expect(idByTitle('zzz', book)).toBe('zzz');
+  expect(book.candidateWords('harry')).toBe(
+    'Harry Potter and the Chamber of Secrets (i1), Harry Potter (i2)',
+  );
+  expect(book.candidateWords('zzz')).toBeUndefined();
 });
 
 it('answers within milliseconds on many titles', () => {

@@ -127,7 +127,7 @@ export function titledReasons(
     features: features.map(({ about, ...one }) => ({ ...one, about: about.map(titled) })),
     otherFeatures,
     direct,
-    ...(attributes && { attributes }),
+    ...(attributes && { attributes: [...attributes] }),
     rest,
   };
 }

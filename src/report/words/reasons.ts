@@ -1,5 +1,6 @@
 // Why an item is recommended, in a line or two, and the main reason of each item of a list in a few words.
 
+import type { SharedAttribute } from '../../attributes/shared-attributes.js';
 import { isDistinct, LEAST, type Reasons } from '../../predict/explain/reasons.js';
 import type { ScoreContribution } from '../../predict/recommend.js';
 import { percent } from '../../text/numbers.js';
@@ -30,7 +31,7 @@ const MOST_REASONS = 3;
 
 /** `name` writes an id as the reader knows it. */
 export function reasonWords(
-  { items, others, features, otherFeatures, direct, rest }: Reasons,
+  { items, others, features, otherFeatures, direct, attributes, rest }: Reasons,
   score: number,
   names: SideNames,
   name: (id: string) => string,
@@ -62,17 +63,17 @@ export function reasonWords(
     .filter(({ contribution, usual }) => isDistinct(contribution, usual, score))
     .slice(0, MOST_REASONS);
   // If no item stands out, the largest contributions are named.
-  const shown =
+  const listed =
     told.length > 0 ? told : items.filter(({ contribution }) => contribution >= LEAST * size).slice(0, 2);
-  const left = items.filter((one) => !shown.includes(one));
+  const left = items.filter((one) => !listed.includes(one));
   const count = left.length + others.count;
   // A single remaining item is named.
   const [lone] = count === 1 ? left : [];
   const ofOthers = left.reduce((sum, { contribution }) => sum + contribution, others.contribution);
   const other = { one: `other ${names.items.one}`, many: `other ${names.items.many}` };
-  const together = many(count, shown.length > 0 ? other : names.items);
+  const together = many(count, listed.length > 0 ? other : names.items);
   const ofItems = [
-    ...shown.map((one) => `${name(one.item)} (${told.length > 0 ? part(one) : of(one.contribution)})`),
+    ...listed.map((one) => `${name(one.item)} (${told.length > 0 ? part(one) : of(one.contribution)})`),
     ...(count > 0 && counts(ofOthers) ? [`${lone ? name(lone.item) : together} (${of(ofOthers)})`] : []),
   ];
   const parts = [...ofItems, ...(counts(rest) ? [`unexplained (${of(rest)})`] : [])];
@@ -96,10 +97,22 @@ export function reasonWords(
     lines: [
       told.length > 0 || ofItems.length === 0 ? why : `${why}; ${alike}`,
       ...(ways.length > 0 ? [`by ${ways.join('; ')}`] : []),
+      ...(attributes && attributes.length > 0 ? [attributeReason(attributes)] : []),
     ],
     against,
     usual: said,
   };
+}
+
+/** The attributes that an item shares with the user's items, by column: same authors: Rowling; same word: sparse, graph. */
+function attributeReason(attributes: readonly SharedAttribute[]): string {
+  const byColumn = new Map<string, string[]>();
+  for (const { column, value } of attributes) {
+    const values = byColumn.get(column) ?? [];
+    byColumn.set(column, values);
+    values.push(shown(value));
+  }
+  return [...byColumn].map(([column, values]) => `same ${shown(column)}: ${values.join(', ')}`).join('; ');
 }
 
 /** An item of a list; `reasons` is undefined if the model explains nothing. */
