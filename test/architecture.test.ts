@@ -177,6 +177,16 @@ describe('architecture', () => {
     expect(loud).toEqual([]);
   });
 
+  it('tasks are exported, since a pool in the caller’s thread takes them from the module', () => {
+    const hidden = files.flatMap((file) => {
+      const [, names = ''] = /serveTasks\('[\w-]+', \{([^}]*)\}\)/.exec(text.get(file)!) ?? [];
+      return [...names.matchAll(/\w+/g)].filter(([name]) =>
+        new RegExp(`^(async )?(function|const) ${name}\\b`, 'm').test(text.get(file)!),
+      );
+    });
+    expect(hidden).toEqual([]);
+  });
+
   it('folders are subsystems: none has more than 25 files', () => {
     const count = new Map<string, number>();
     for (const file of files) count.set(posix.dirname(file), (count.get(posix.dirname(file)) ?? 0) + 1);
