@@ -198,7 +198,14 @@ describe.skipIf(!canVisit)('everyone', () => {
     await main(page, 'A user').click();
     await page.locator('.chips button').first().click();
     await page.locator('.list button').first().waitFor();
-    await look('recommend for a user');
+    const about = Array.from({ length: 83 }, (_, i) => `i${i},${i % 2 ? 'red' : 'blue'},${i}`).join('\n');
+    await page.locator('.titles input').setInputFiles({
+      ...{ name: 'about.csv', mimeType: 'text/csv', buffer: Buffer.from(`item,colour,price\n${about}\n`) },
+    });
+    await page.getByRole('searchbox', { name: /^Filter/ }).fill("shape = 'round'");
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    await look('recommend for a user, with a filter that is refused');
     await nav(page, 'Growth').click();
     await main(page, 'Forecast').click();
     await page.locator('figure img').first().waitFor({ timeout: 60_000 });

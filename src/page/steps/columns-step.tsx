@@ -74,7 +74,7 @@ export default function Columns() {
           choose(
             'count',
             count !== undefined && !multigraph
-              ? `found, and not used yet: see “${LABELS.multigraph}”`
+              ? `found; tick “${LABELS.multigraph}” below to use it`
               : 'how often; whole numbers from 1',
           )}
       </div>

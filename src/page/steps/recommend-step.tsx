@@ -98,6 +98,8 @@ export default function Recommend() {
         )}
         <Lister />
       </div>
+      {/* Without titles the lists show codes, so the table is asked for before them. */}
+      {!itemTable.value && <ItemTableField />}
       <FilterField names={found.names} problem={refused.value} />
       <div class="recommend">
         {forNew ? <ChooseItems found={found} /> : <ChooseUser found={found} has={answer.value?.has} />}
@@ -125,7 +127,7 @@ export default function Recommend() {
           )}
         </section>
       </div>
-      <ItemTableField />
+      {itemTable.value && <ItemTableField />}
       {knowsUsers && <AllLists found={found} />}
     </>
   );
