@@ -207,8 +207,8 @@ describe('study', () => {
   };
 
   it('knows every option of a study: each is tried here, or where it can be seen', () => {
-    // Below; in evaluate-cli.test.ts; in topics.test.ts.
-    const elsewhere = ['repeats', 'calibrate', 'topicItems', 'counts'];
+    // Below; in evaluate-cli.test.ts; in topics.test.ts; in given-split.test.ts.
+    const elsewhere = ['repeats', 'calibrate', 'topicItems', 'counts', 'protocol'];
     expect([...Object.keys(changed), ...elsewhere].sort()).toEqual(Object.keys(STUDY).sort());
   });
 
