@@ -113,6 +113,7 @@ await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 120_00
 await shot(4, 'fit');
 await button(page, 'Does it predict?').click();
 await page.getByRole('heading', { name: 'How good are the lists?' }).waitFor({ timeout: 120_000 });
+await idle(page);
 await shot(5, 'predict');
 await nav(page, 'Explore').click();
 await page.locator('.map canvas').first().waitFor({ timeout: 120_000 });
