@@ -1,17 +1,19 @@
 // A soak of a living service: events, recommendations and refits; two kills of a refit, one of the server, one full disk.
 //
-//   npm run build && node scripts/run-ts.js bench/soak.ts [minutes, default 30] [recommendations a second] [events a second]
+//   npm run build && node scripts/run-ts.js bench/soak.ts [minutes, default 30] [recommendations a second] [events a second] [refits]
 //
 // Proved at the end: every acknowledged event is in the store once, and no answer was other than 2xx, 429 and 503.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { openEventStore } from '../src/events/event-store.js';
 import { fit } from '../src/fit/fit.js';
 import { randomStream } from '../src/math/random.js';
 import { simulate } from '../src/process/poisson-model.js';
+import type { EventRecord } from '../src/serve/request-log.js';
 import { loadModel, saveModel } from '../src/store/model-file.js';
 
 const minutes = Number(process.argv[2] ?? 30);
@@ -19,8 +21,8 @@ const rate = Number(process.argv[3] ?? 50);
 const eventRate = Number(process.argv[4] ?? 1000);
 const BATCH = 100;
 const USERS = 2000;
-/** Refits in the whole run. */
-const REFITS = 15;
+/** Refits in the whole run, if each ends before the next is due. */
+const refits = Number(process.argv[5] ?? 15);
 const print = (text: string) => process.stdout.write(`${text}\n`);
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -31,6 +33,8 @@ const port = 20_000 + (process.pid % 20_000);
 const url = `http://127.0.0.1:${port}`;
 const random = randomStream(11, 1);
 const statuses: Record<string, number> = {};
+/** Answers with 503 by route and kind of problem. */
+const refused: Record<string, number> = {};
 const acknowledged = new Set<string>();
 const memory: { readonly minute: number; readonly megabytes: number }[] = [];
 let unreachable = 0;
@@ -38,8 +42,16 @@ let over = false;
 let items: string[] = [];
 let server: ChildProcess | undefined;
 
+/** Shows what the server says of its refits and its store. */
+function readLog(line: string): void {
+  if (!line.includes('"event":"')) return;
+  const { time, event, detail } = JSON.parse(line) as EventRecord;
+  if (event === 'refit' || event === 'refit-failed' || event === 'store-failed')
+    print(`  ${time} ${event}: ${detail}`);
+}
+
 async function startServer(): Promise<void> {
-  const every = `${Math.max(10, Math.round((60 * minutes) / REFITS))}s`;
+  const every = `${Math.max(10, Math.round((60 * minutes) / refits))}s`;
   const command = [
     'bin/graphex.js',
     'serve',
@@ -50,11 +62,11 @@ async function startServer(): Promise<void> {
     store,
     '--refit',
     every,
-    '--quiet',
   ];
   server = spawn('bash', ['-c', `trap "" XFSZ; exec ${process.execPath} ${command.join(' ')}`], {
-    stdio: 'ignore',
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
+  if (server.stderr) createInterface({ input: server.stderr }).on('line', readLog);
   for (let i = 0; i < 600; i++) {
     if (
       await fetch(`${url}/health/ready`).then(
@@ -79,6 +91,10 @@ async function ask(where: string, body?: unknown): Promise<{ status: number; bod
     });
     const json = (await answer.json()) as never;
     statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+    if (answer.status === 503) {
+      const why = `${where} ${(json as { type: string }).type}`;
+      refused[why] = (refused[why] ?? 0) + 1;
+    }
     return { status: answer.status, body: json };
   } catch {
     // While the server is killed and starts again.
@@ -130,6 +146,17 @@ async function watchMemory(): Promise<void> {
   }
 }
 
+/** Shows how far a refit is twice a minute: one that never ends is seen where it stands. */
+async function watchRefits(): Promise<void> {
+  while (!over) {
+    const answer = await ask('/v1/models');
+    const refit = (answer?.body as { refit?: { progress?: string; process?: number } } | undefined)?.refit;
+    if (refit?.process !== undefined)
+      print(`  refit ${refit.process}: ${refit.progress ?? ''} (load ${loadavg()[0].toFixed(0)})`);
+    for (let i = 0; i < 30 && !over; i++) await sleep(1000);
+  }
+}
+
 async function killRefit(): Promise<string> {
   await ask('/v1/refit', {});
   for (let i = 0; i < 200; i++) {
@@ -178,7 +205,7 @@ try {
   print(`${cpus()[0].model}, ${cpus().length} cores, Node ${process.version}`);
   print(`${minutes} minutes, ${rate} recommendations/s, ${eventRate} events/s, ${items.length} items`);
   await startServer();
-  const work = [paced(rate, recommend), paced(eventRate / BATCH, postEvents), watchMemory()];
+  const work = [paced(rate, recommend), paced(eventRate / BATCH, postEvents), watchMemory(), watchRefits()];
   const began = performance.now();
   for (const [share, fault] of faults) {
     await sleep(Math.max(0, began + share * 60_000 * minutes - performance.now()));
@@ -202,6 +229,7 @@ try {
   const twice = [...found.values()].filter((times) => times > 1).length;
   const wrong = Object.keys(statuses).filter((status) => !/^(2\d\d|429|503)$/.test(status));
   print(`answers ${JSON.stringify(statuses)}; ${unreachable} while the server was down`);
+  print(`503 by route and problem: ${JSON.stringify(refused)}`);
   print(
     `refits ${body.generations.length}, ${body.generations.filter(({ accepted }) => accepted).length} took over`,
   );

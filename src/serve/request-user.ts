@@ -1,5 +1,6 @@
 // Who a request is about: a user of the model, a user of the store, or somebody new by their likes.
 
+import { catalogueOf } from '../attributes/info.js';
 import type { UserQuery } from '../predict/recommend.js';
 import { FEW_LIKES, ownItems } from '../predict/user-query.js';
 import type { Served } from './answers.js';
@@ -49,6 +50,7 @@ export function userOf(
     const detail = `counts: ${counts.length} counts for ${likes.length} likes; give one for each`;
     throw new Problem('bad-request', detail, { field: 'counts' });
   }
+  const { ids } = catalogueOf(model);
   const known: string[] = [];
   const knownCounts: number[] = [];
   const unknown: string[] = [];
@@ -62,7 +64,7 @@ export function userOf(
       unknown.push(String(like));
       continue;
     }
-    known.push(model.items.ids.at(found.item));
+    known.push(ids.at(found.item));
     knownCounts.push(counts?.[i] ?? 1);
   }
   return {
@@ -75,7 +77,7 @@ export function userOf(
 /** The user by the items of the model and of the store; undefined if the store has nothing that the model lacks. */
 function fromHistory({ recommender }: Served, row: number, stored: StoredHistory): FoundUser | undefined {
   const { model } = recommender;
-  const { ids } = model.items;
+  const { ids } = catalogueOf(model);
   const own = row < 0 ? undefined : ownItems(model, row);
   const counts = new Map(Array.from(own?.items ?? [], (item, e) => [item, own?.counts?.[e] ?? 1]));
   let isNew = false;

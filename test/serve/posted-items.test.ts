@@ -73,3 +73,34 @@ it('recommends a new item by its attributes, unless it is hidden, also after a r
   await ask('/v1/items/new-a', {});
   expect(await placeOf('new-a', 'u0')).toBe(-1);
 });
+
+it('takes a like of a new item by its id and by its title', async () => {
+  await ask('/v1/items/new-c', { title: 'Quite new', attributes: { genre: 'Action' } });
+  for (const like of ['new-c', 'Quite new']) {
+    const alone = await ask(
+      '/v1/recommend',
+      { likes: [like], n: 40, confidence: true, explain: true },
+      'POST',
+    );
+    expect([alone.status, alone.body.unknown, alone.body.basis]).toEqual([200, [], 'few']);
+    const listed = alone.body.items.map(({ item }: { item: string }) => item);
+    expect(listed).not.toContain('new-c');
+    expect(listed[0]).toMatch(/^a/);
+  }
+  expect((await ask('/v1/rank', { likes: ['Quite new'], candidates: ['a0', 'b0'] }, 'POST')).status).toBe(
+    200,
+  );
+  expect((await ask('/v1/explain', { likes: ['Quite new'], item: 'a0' }, 'POST')).status).toBe(200);
+});
+
+it('recommends a new item no more to a user who took it', async () => {
+  await ask('/v1/items/new-d', { attributes: { genre: 'Romance' } });
+  for (const user of ['u1', 'somebody']) {
+    if (user === 'somebody') await ask('/v1/events', { user, item: 'b1' }, 'POST');
+    expect(await placeOf('new-d', user)).toBeGreaterThanOrEqual(0);
+    expect((await ask('/v1/events', { user, item: 'new-d' }, 'POST')).status).toBe(202);
+    expect(await placeOf('new-d', user)).toBe(-1);
+    const seen = await ask('/v1/recommend', { user, n: 40, includeSeen: true }, 'POST');
+    expect(seen.body.items.map(({ item }: { item: string }) => item)).toContain('new-d');
+  }
+});
