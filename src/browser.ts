@@ -25,7 +25,7 @@ export { type SplitRankingTask, splitRankingTask } from './evaluate/split-task.j
 export type { SplitTables } from './evaluate/table-task.js';
 export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tune.js';
 export type { Checkpoint } from './fit/ascent/loop.js';
-export { type SparsityEvidence, sparsityEvidence } from './fit/choose/sparse-or-dense.js';
+export { type SparsityEvidence, sparsityEvidence } from './fit/choose/sparsity-evidence.js';
 export { type FitResult, fit } from './fit/fit.js';
 export { type FoldInOptions, foldIn } from './fit/fold-in/fold-in.js';
 export type { Model, ModelSide, PosteriorModel, Ranker, Vertices } from './fit/model.js';

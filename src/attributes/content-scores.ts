@@ -22,7 +22,7 @@ export interface ContentSettings {
 
 /** What is added to a model's scores for items that have attributes. */
 export interface ContentScores {
-  /** Per added item, the items of the data whose scores it gets a part of. */
+  /** Per added item, its neighbours in the data. Its score is a weighted sum of theirs. */
   readonly neighbours: SparseWeights;
   /** Per item of the catalogue, weights to items with similar attributes. */
   readonly weights: SparseWeights;

@@ -26,7 +26,7 @@ import { correctInternally, correctsByItself } from './internal-check.js';
 import { checkPredictive, type PredictiveCheck } from './predictive.js';
 import { type SplitRankingTask, splitRankingTask } from './split-task.js';
 
-/** How a model is evaluated on a split; declared in options/commands.ts. */
+/** How a model is evaluated on a split; declared in options/commands/evaluate.ts. */
 export interface EvaluateOptions extends OptionsOf<typeof EVALUATE>, TaskOptions {}
 
 /** Edges that the model cannot use. */

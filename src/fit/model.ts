@@ -80,7 +80,7 @@ export interface FitRecord {
 export interface Provenance extends FitRecord {
   /** Bound after each evaluation: [iteration, bound]. */
   readonly bounds: readonly (readonly [number, number])[];
-  /** Bounds of the sparse and of the dense model, if they were compared (fit/choose/sparse-or-dense.ts). */
+  /** Bounds of the sparse and of the dense model, if they were compared (fit/choose/sparsity-evidence.ts). */
   readonly evidence?:
     | { readonly sparse: number; readonly dense: number; readonly difference: number }
     | undefined;

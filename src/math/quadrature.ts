@@ -91,7 +91,7 @@ function ends(term: number, total: number, t: number, after = 0): boolean {
 /** The leftmost y, where t^(1−σ) is e^−40 of its value at the bend. */
 function leftEnd(hyper: UnseenHyper, rule: Rule): number {
   const depth = 40 / (1 - hyper.sigma);
-  // Solves y − bend − e^−(y−bend) = −depth; −log(depth) goes slightly too far, which is harmless.
+  // The exact end solves y − bend − e^−(y−bend) = −depth. This one lies slightly to its left, which is harmless.
   return rule.bend - Math.log(depth + 1);
 }
 

@@ -81,7 +81,7 @@ export const SIDE_INFO = inGroup('About users and items', {
   }),
   userInfo: input({
     meaning: 'table about the users: country, age group, plan',
-    details: 'Users of the table without edges can then ask for recommendations.',
+    details: 'Titles and attributes are stored with the model. Scores do not use them.',
   }),
   infoColumns: list(text({ meaning: 'a column' }), {
     argument: 'columns',

@@ -1,3 +1,3 @@
-// The colours of the reports as custom properties; scripts/page.js writes it from their one list.
+// The colours of the reports as CSS custom properties. scripts/page.js generates this module from the reports' list of colours.
 declare module 'virtual:ink.css' {}
 declare module '*.css' {}

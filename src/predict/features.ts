@@ -24,7 +24,7 @@ export interface DescribedFeature {
   readonly users: readonly { readonly user: string; readonly weight: number }[];
 }
 
-/** How features are described; declared in options/commands.ts. */
+/** How features are described; declared in options/commands/features.ts. */
 export interface DescribeOptions extends OptionsOf<typeof DESCRIBE> {}
 
 /**

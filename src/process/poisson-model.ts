@@ -32,7 +32,7 @@ import {
 } from './rows.js';
 import { missingMass } from './unseen.js';
 
-/** The model, by default that of the paper's simulated set, and how to draw; declared in options/commands.ts. */
+/** The model, by default that of the paper's simulated set, and how to draw; declared in options/commands/simulate.ts. */
 export interface SimulateOptions extends OptionsOf<typeof SIMULATE>, TaskOptions {}
 
 /** A graph drawn from the model, and the truth behind it. */

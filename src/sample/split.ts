@@ -19,7 +19,7 @@ import { shown } from '../text/untrusted.js';
 import { drawAssignment } from './pq.js';
 import type { Split, SplitTimes } from './split-types.js';
 
-/** Fractions, method and seed of a split; declared in options/commands.ts. */
+/** Fractions, method and seed of a split; declared in options/commands/split.ts. */
 export interface SplitOptions extends OptionsOf<typeof SPLIT & typeof SPLIT_TIMES> {}
 
 /**

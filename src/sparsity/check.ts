@@ -29,7 +29,7 @@ import { countDegrees, type DegreeCounts, degreeQuantile } from './degree-counts
 import { type TailIndex, tailIndexOfCounts } from './tail-index.js';
 import { sparsityVerdict, type Verdict } from './verdict.js';
 
-/** Replicates, levels and seed of a check; declared in options/commands.ts. */
+/** Replicates, levels and seed of a check; declared in options/commands/check.ts. */
 export interface CheckOptions extends OptionsOf<typeof CHECK>, TaskOptions {}
 
 /** How the degrees of one side are spread. */

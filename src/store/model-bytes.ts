@@ -112,7 +112,7 @@ export function modelTensors(model: Model, options: SaveOptions = {}): TensorFil
   return { tensors, metadata };
 }
 
-/** The model that a file holds. `apart`: without the users, who lie elsewhere. */
+/** The model that a file holds. `apart`: the file holds no users; they are stored by shard. */
 export function modelOf(name: string, { tensors, metadata }: TensorFile, apart = false): ModelFile {
   return checkContents(
     () => {

@@ -6,7 +6,7 @@ import { type Evaluation, evaluateModel, everyone } from '../evaluate/evaluate.j
 import { asDrawn } from '../evaluate/predictive.js';
 import type { CountChoice } from '../fit/choose/counts.js';
 import { isSameFit } from '../fit/choose/same-fit.js';
-import { sparsityEvidence } from '../fit/choose/sparse-or-dense.js';
+import { sparsityEvidence } from '../fit/choose/sparsity-evidence.js';
 import { type FitResult, fit } from '../fit/fit.js';
 import type { Model, PosteriorModel } from '../fit/model.js';
 import { describeSides } from '../fit/sides/side-prior.js';

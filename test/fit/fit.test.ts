@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AbortError, InputError } from '../../src/errors.js';
-import { sparsityEvidence } from '../../src/fit/choose/sparse-or-dense.js';
+import { sparsityEvidence } from '../../src/fit/choose/sparsity-evidence.js';
 import { fit } from '../../src/fit/fit.js';
 import type { PosteriorModel } from '../../src/fit/model.js';
 import type { AscentOptions } from '../../src/fit/options.js';

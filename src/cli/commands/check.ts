@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { InputError } from '../../errors.js';
 import { writeTexts } from '../../files/folder.js';
-import type { SparsityEvidence } from '../../fit/choose/sparse-or-dense.js';
+import type { SparsityEvidence } from '../../fit/choose/sparsity-evidence.js';
 import { needPosterior } from '../../fit/model.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import { DATA_HELP } from '../../ingest/formats.js';

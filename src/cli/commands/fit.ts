@@ -8,7 +8,7 @@ import { AbortError, FitError, InputError } from '../../errors.js';
 import type { TunedRanking } from '../../evaluate/tune.js';
 import type { Checkpoint } from '../../fit/ascent/loop.js';
 import { successorOptions } from '../../fit/ascent/previous.js';
-import { sparsityEvidence } from '../../fit/choose/sparse-or-dense.js';
+import { sparsityEvidence } from '../../fit/choose/sparsity-evidence.js';
 import { fit, resolveOptions } from '../../fit/fit.js';
 import type { Model } from '../../fit/model.js';
 import { checkFit, type FitOptions } from '../../fit/options.js';

@@ -127,7 +127,7 @@ function leastSquaresFold(member: FoldedMember<'least-squares'>): MemberFold<Flo
   };
 }
 
-/** Mean activities of new users after `steps` half-steps with posterior means. A ranker stores nothing else of a user. */
+/** Mean activities of new users after `steps` half-steps with posterior means. Of a user's posterior, a ranker stores nothing else. */
 export async function foldMeans(
   engine: Engine,
   { features: K, multigraph, prior, fixed }: FoldBase,

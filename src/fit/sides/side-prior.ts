@@ -151,7 +151,7 @@ function unseenOdds(prior: SideHyper, mass: Float64Array): number {
 /** Odds below this count as none. */
 const LEAST_ODDS = 1e-9;
 /** Draws for an interval; and values of σ at which the odds are evaluated, in standard errors. */
-const DRAWS = 2000;
+const INTERVAL_DRAWS = 2000;
 const POINTS = [-2, -1, 0, 1, 2] as const;
 
 /**
@@ -180,7 +180,7 @@ function unseenVertices(model: PosteriorModel, facts: SizeFacts, side: SideName)
       Math.log(LEAST_ODDS + atSigma(Math.min(-1e-3, Math.max(lowest, hyper.sigma + z * spread)))) - middle,
   );
   const random = randomStream(1, STREAMS.unseenVertices);
-  const draws = Float64Array.from({ length: DRAWS }, () => {
+  const draws = Float64Array.from({ length: INTERVAL_DRAWS }, () => {
     const z = Math.max(-2, Math.min(2 - 1e-9, normal(random)));
     const at = Math.floor(z) + 2;
     const share = z - Math.floor(z);

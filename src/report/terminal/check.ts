@@ -1,6 +1,6 @@
 // The text of graphex check.
 
-import type { SparsityEvidence } from '../../fit/choose/sparse-or-dense.js';
+import type { SparsityEvidence } from '../../fit/choose/sparsity-evidence.js';
 import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
 import type { CurvePoint } from '../../sparsity/curves.js';

@@ -1,7 +1,7 @@
 // What graphex fit prints: its JSON document and its text.
 
 import type { TunedRanking } from '../../evaluate/tune.js';
-import type { SparsityEvidence } from '../../fit/choose/sparse-or-dense.js';
+import type { SparsityEvidence } from '../../fit/choose/sparsity-evidence.js';
 import type { FitResult } from '../../fit/fit.js';
 import type { GibbsPosterior } from '../../fit/gibbs/gibbs.js';
 import { featureCount, fitCount, type Model, modelHyper } from '../../fit/model.js';
