@@ -21,6 +21,8 @@ const rate = Number(process.argv[3] ?? 50);
 const eventRate = Number(process.argv[4] ?? 1000);
 const BATCH = 100;
 const USERS = 2000;
+/** Items that a user takes again and again: otherwise the pairs, and the time of a refit, grow with the length of the run. */
+const ITEMS_OF_USER = 50;
 /** Refits in the whole run, if each ends before the next is due. */
 const refits = Number(process.argv[5] ?? 15);
 const print = (text: string) => process.stdout.write(`${text}\n`);
@@ -117,20 +119,23 @@ async function paced(perSecond: number, work: (at: number) => Promise<void>): Pr
   await Promise.all(open);
 }
 
-const user = () => `soak ${random.below(USERS)}`;
+const userName = (number: number) => `soak ${number}`;
+
+function takenItem(number: number): string {
+  return items[(number * 17 + random.below(ITEMS_OF_USER) * 31) % items.length];
+}
 
 async function postEvents(at: number): Promise<void> {
-  const events = Array.from({ length: BATCH }, (_, i) => ({
-    user: user(),
-    item: items[random.below(items.length)],
-    id: `${at} ${i}`,
-  }));
+  const events = Array.from({ length: BATCH }, (_, i) => {
+    const number = random.below(USERS);
+    return { user: userName(number), item: takenItem(number), id: `${at} ${i}` };
+  });
   const answer = await ask('/v1/events', events);
   if (answer?.status === 202) for (const { id } of events) acknowledged.add(id);
 }
 
 async function recommend(): Promise<void> {
-  await ask('/v1/recommend', { user: user(), n: 20 });
+  await ask('/v1/recommend', { user: userName(random.below(USERS)), n: 20 });
 }
 
 async function watchMemory(): Promise<void> {
@@ -199,7 +204,7 @@ const faults: readonly [share: number, fault: () => Promise<string>][] = [
 try {
   const side = { sigma: 0.3, tau: 1, shape: 0.3, rate: 0.3, size: 200 };
   const { graph } = await simulate({ users: side, items: side, features: 8, seed: 1 });
-  await saveModel(path, (await fit(graph, { method: 'ranking', iterations: 10 })).model);
+  await saveModel(path, (await fit(graph, { features: 8, iterations: 10 })).model);
   const model = await loadModel(path);
   items = Array.from({ length: model.items.count }, (_, i) => model.items.ids.at(i));
   print(`${cpus()[0].model}, ${cpus().length} cores, Node ${process.version}`);
@@ -221,7 +226,7 @@ try {
   const opened = await openEventStore(store);
   const found = new Map<string, number>();
   for (let u = 0; u < USERS; u++) {
-    for (const { id = '' } of await opened.eventsOf(`soak ${u}`, 10_000_000))
+    for (const { id = '' } of await opened.eventsOf(userName(u), 10_000_000))
       found.set(id, (found.get(id) ?? 0) + 1);
   }
   await opened.close();

@@ -320,10 +320,13 @@ function innermost(issue: z.core.$ZodIssue): {
   readonly message: string;
 } {
   if (issue.code !== 'invalid_union') return issue;
-  const inner = issue.errors.flatMap(([first]) => (first ? [innermost(first)] : []));
+  const firsts = issue.errors.flatMap(([first]) => first ?? []);
+  const inner = firsts.map(innermost);
   const deepest = inner.reduce((best, one) => (one.path.length > best.path.length ? one : best), inner[0]);
-  if (!deepest || deepest.path.length === 0) return issue;
-  return { path: [...issue.path, ...deepest.path], message: deepest.message };
+  if (deepest?.path.length) return { path: [...issue.path, ...deepest.path], message: deepest.message };
+  // A list that is too long is of the right type.
+  const ofType = firsts.filter(({ code }) => code !== 'invalid_type' && code !== 'invalid_union');
+  return ofType.length === 1 ? { path: issue.path, message: ofType[0].message } : issue;
 }
 
 function wrongField(error: z.core.$ZodError): Problem {

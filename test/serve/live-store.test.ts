@@ -158,7 +158,23 @@ describe('a server with a store', () => {
     const { status, body: problem } = await to('/v1/events', body);
     expect(status).toBe(400);
     if (field) expect(problem.field).toBe(field);
+    expect(problem.detail).not.toMatch(/Invalid input$/);
     expect((await to('/v1/users/u/events')).body.events).toEqual([]);
+  });
+
+  it.each([
+    ['/v1/events', { user: 'u', item: 'a' }],
+    ['/v1/items', { item: 'a' }],
+  ])('says how many may be sent to %s at once, and what to do', async (where, one) => {
+    const { status, body } = await to(
+      where,
+      Array.from({ length: 10_001 }, () => one),
+    );
+    expect(status).toBe(400);
+    expect(body.detail).toBe(
+      'the body: the list has more than 10,000 entries; send them in several requests',
+    );
+    expect((await to(where, [])).body.detail).toBe('the body: the list is empty; send at least one');
   });
 
   it('takes 10,000 events, each id once, and counts them', async () => {

@@ -1,6 +1,7 @@
 // The schemas of the endpoints that need a store.
 
 import { z } from '@hono/zod-openapi';
+import { grouped } from '../../text/numbers.js';
 import { LIMITS } from '../limits.js';
 
 const LATEST = Date.UTC(9999, 11, 31);
@@ -19,18 +20,23 @@ const idText = storedText.min(1);
 
 const id = (description: string) =>
   z
-    .union([idText, z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER)])
+    .union([idText, z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER)], {
+      message: 'expected a text or a whole number',
+    })
     .openapi({ description });
 
 const time = z
-  .union([
-    z.iso.datetime({ offset: true, local: true }),
-    z.iso.date(),
-    z
-      .number()
-      .min(0)
-      .max(LATEST / 1000),
-  ])
+  .union(
+    [
+      z.iso.datetime({ offset: true, local: true }),
+      z.iso.date(),
+      z
+        .number()
+        .min(0)
+        .max(LATEST / 1000),
+    ],
+    { message: 'expected ISO 8601 text, or seconds since 1970' },
+  )
   .optional()
   .openapi({
     description:
@@ -53,7 +59,18 @@ const EventBody = z
   .openapi('Event');
 
 const oneOrMore = <S extends z.ZodType>(one: S, name: string, description: string) =>
-  z.union([one, z.array(one).min(1).max(LIMITS.events)]).openapi(name, { description });
+  z
+    .union([
+      one,
+      z
+        .array(one)
+        .min(1, 'the list is empty; send at least one')
+        .max(
+          LIMITS.events,
+          `the list has more than ${grouped(LIMITS.events)} entries; send them in several requests`,
+        ),
+    ])
+    .openapi(name, { description });
 
 export const EventsRequest = oneOrMore(
   EventBody,
