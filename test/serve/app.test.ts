@@ -297,6 +297,13 @@ describe('the HTTP side', () => {
     const locked = appWith(undefined, { keys: readKeys('ops another-secret-text admin', 'keys') });
     await locked.post('/v1/rank', {});
     expect(locked.records.at(-1)).toMatchObject({ route: '/v1/rank', status: 401 });
+    const shop = appWith(undefined, { keys: readKeys('shop a-secret-of-some-length', 'keys') });
+    const headers = { authorization: 'Bearer a-secret-of-some-length', 'content-type': 'application/json' };
+    await shop.app.request('/v1/models/current', { method: 'PUT', body: '{}', headers });
+    expect(shop.records.at(-1)).toMatchObject({ route: '/v1/models/current', status: 403 });
+    const limited = appWith(undefined, { rate: createRateLimit(1) });
+    for (let i = 0; i < 3; i++) await limited.post('/v1/recommend', { likes: ['a'] });
+    expect(limited.records.at(-1)).toMatchObject({ route: '/v1/recommend', status: 429 });
     expect(text).toContain('route="/v1/recommend",method="POST",status="415"} 1');
     expect(text).toContain('route="/v1/items/:id/similar",method="DELETE",status="405"} 1');
     expect(text).toContain('graphex_requests_total{route="/v1/recommend",method="POST",status="200"} 1');
