@@ -96,7 +96,9 @@ describe('a baseline', () => {
       return stdout;
     };
     const ease = await printed('ease');
-    expect(ease).toMatch(/^setting {6}lambda [\d.]+; the best of 3 settings, tried on held-back people$/m);
+    expect(ease).toMatch(
+      /^setting {6}lambda [\d.]+, users [\d.]+; the best of 3 settings, tried on held-back people$/m,
+    );
     expect(ease).not.toContain('iterations');
     expect(await printed('popularity')).not.toMatch(/iterations|setting/);
     expect(await printed('ials')).toMatch(/^iterations {3}\d+$/m);

@@ -5,7 +5,7 @@ import { ials } from '../../src/evaluate/baselines/ials.js';
 import { itemKnn } from '../../src/evaluate/baselines/item-knn.js';
 import { popularity } from '../../src/evaluate/baselines/popularity.js';
 import { collectLists, renameLists, transposeLists } from '../../src/math/csr.js';
-import type { RowLists } from '../../src/predict/scoring/scorer.js';
+import type { RowLists, Scorer } from '../../src/predict/scoring/scorer.js';
 import { alternatingLeastSquares, foldInLeastSquares } from '../../src/solvers/least-squares.js';
 import { ridge, ridgeScores } from '../../src/solvers/ridge.js';
 import { weighUsers } from '../../src/solvers/user-weights.js';
@@ -266,10 +266,23 @@ describe('EASE', () => {
     expect(ease.limit(data(500, 45_000))).toMatchObject({ what: 'edges' });
   });
 
-  it('refuses a candidate that is also an input, and says how large it would be', async () => {
+  it('scores candidates that are inputs too by the weights that are served, and says how large it is', async () => {
     const data = dataOf(communityLists(10, 12, 2, 5), 12, 5);
-    const both = { ...data, candidates: Uint32Array.from({ length: 12 }, (_, i) => i) };
-    await expect(ease.fit(both, { lambda: 1 })).rejects.toThrow(/both an input and a candidate/);
+    const shown = new Uint8Array(12).fill(1);
+    const both = { ...data, shown, candidates: Uint32Array.from({ length: 12 }, (_, i) => i) };
+    const setting = { lambda: 1, users: 0 };
+    const served = (await ease.scores(both, setting)) as { weights: Float32Array };
+    const { scorer } = await ease.fit(both, setting);
+    const { scores } = (await scorer(data.users)) as Extract<Scorer, { kind: 'rows' }>;
+    const out = new Float32Array(12);
+    for (let row = 0; row < 10; row++) {
+      const own = listOf(data.users, row);
+      scores(row, both.candidates, out);
+      for (let j = 0; j < 12; j++) {
+        const sum = own.reduce((total, i) => total + served.weights[12 * i + j], 0);
+        expect(out[j]).toBeCloseTo(sum, 3);
+      }
+    }
     const entries = data.users.values.filter((item) => data.shown[item] === 1).length;
     expect(easeSize(data).edges).toBe(entries);
   });

@@ -1,8 +1,8 @@
 // EASE: linear regression of every candidate on the history, with one ridge penalty. Users of degree d count d^(−2a) times.
 //
-// In a comparison, the inputs are the items that can appear in a history; no history would use the weights of others. A candidate
-// is never its own input, so the closed form W = (XᵀX + λ)⁻¹ XᵀY needs no constraint on the diagonal. For serving, every item is
-// both an input and a candidate. With P = (XᵀX + λ)⁻¹ the weights with a zero diagonal are −P_ij/P_jj. Since W = 1 − λP for Y = X,
+// In a comparison on a split by pq, the inputs are the items that can appear in a history; no history would use the weights of
+// others. A candidate is never its own input, so the closed form W = (XᵀX + λ)⁻¹ XᵀY needs no constraint on the diagonal. For serving
+// and on other splits, every item is both an input and a candidate. With P = (XᵀX + λ)⁻¹ the weights with a zero diagonal are −P_ij/P_jj. Since W = 1 − λP for Y = X,
 // they equal W_ij/(1 − W_jj).
 //
 // Conjugate gradients on the sparse X solve both, without forming an items × items matrix. A comparison keeps no weights either: it
@@ -10,7 +10,6 @@
 // A = (XXᵀ + λ)⁻¹ Y; these users count alike. If a table of weights or scores does not fit in memory, each candidate keeps its
 // largest weights.
 
-import { InputError } from '../../errors.js';
 import { factorize, solveFactorized } from '../../math/cholesky.js';
 import { lengths, renameLists, transposeLists } from '../../math/csr.js';
 import { alongValues, geometric } from '../../metrics/setting-search.js';
@@ -130,13 +129,9 @@ async function fitEase(
   options: BaselineFitOptions = {},
 ): Promise<FittedBaseline> {
   const { users, shown, candidates } = data;
-  const overlap = candidates.find((item) => shown[item] === 1);
-  if (overlap !== undefined) {
-    throw new InputError(
-      `item ${overlap} is both an input and a candidate: EASE needs separate items for them; split by pq`,
-    );
-  }
-  if (users.offsets.length - 1 <= FEW_USERS) return fitByUsers(data, setting, targetOf(data));
+  // Of a split that holds out edges, candidates are inputs too: then each needs weights without itself.
+  const overlaps = candidates.some((item) => shown[item] === 1);
+  if (users.offsets.length - 1 <= FEW_USERS && !overlaps) return fitByUsers(data, setting, targetOf(data));
   const system = options.tuning ? kept(data, setting) : systemOf(data, setting);
   const { column } = system;
   const large = system.inputs.values.length > MANY_EDGES;
@@ -148,7 +143,7 @@ async function fitEase(
   return {
     setting,
     async scorer(history) {
-      if ((history.offsets.length - 1) * width > TABLE.full)
+      if (overlaps || (history.offsets.length - 1) * width > TABLE.full)
         return itemScorer(await largestWeights(problem, column, candidates, options), history);
       const scores = await ridgeScores(problem, renameLists(history, column), options);
       return {

@@ -19,8 +19,11 @@ import { AUTO, BOUND, FEATURES, METHODS, ONE_FEATURES } from './fit.js';
 import { ITEM_TITLES } from './similar.js';
 import { SPLIT } from './split.js';
 
-const { engine, restarts, counts } = METHODS.ascent;
-const { iterations, tolerance, start, sizes, learn, users, items } = BOUND;
+const { restarts, counts } = METHODS.ascent;
+const { tolerance, start, sizes, learn, users, items } = BOUND;
+/** The same option, which the short help of a study leaves to `--help-all`. */
+const rarely = <O extends { readonly common?: boolean }>(option: O): O => ({ ...option, common: false });
+const [engine, iterations] = [rarely(METHODS.ascent.engine), rarely(BOUND.iterations)];
 
 export const STUDY = {
   ...inGroup('Study', {
@@ -47,7 +50,7 @@ export const STUDY = {
     }),
     topicItems: whole({ min: 1, max: 1000, default: 10, meaning: 'items shown of each feature' }),
   }),
-  ...inGroup('Split', { testUsers: SPLIT.testUsers, testItems: SPLIT.testItems }),
+  ...inGroup('Split', { testUsers: rarely(SPLIT.testUsers), testItems: rarely(SPLIT.testItems) }),
   ...inGroup('Evaluation', {
     ...EVALUATION,
     protocol: oneOf(PROTOCOLS, {
@@ -106,7 +109,7 @@ export const STUDY_COMMAND = {
     }),
   }),
   ...inGroup('Study', ITEM_TITLES),
-  open: flag({ default: false, common: true, meaning: 'open the report when it is written' }),
+  open: flag({ default: false, meaning: 'open the report when it is written' }),
   ...FORCE,
 };
 
