@@ -1,7 +1,13 @@
 // `graphex` without files: what a page in a browser imports. index.ts adds the readers, the store and the server.
 // Charts, pages, sentences and the types of details of results are in report.ts.
 
-export { type FilterColumn, filterColumns, type ItemFilter, itemFilter } from './attributes/filter.js';
+export {
+  type FilterColumn,
+  filterColumns,
+  type ItemFilter,
+  itemFilter,
+  type ModelWithInfo,
+} from './attributes/filter.js';
 export type { SharedAttribute } from './attributes/shared-attributes.js';
 // Forecast and audit
 export { type AuditOptions, auditSplit, type SplitAudit } from './audit/audit.js';
@@ -17,6 +23,7 @@ export { evaluateRanking, type RankingOptions } from './evaluate/evaluate-rankin
 export {
   type EvaluateTablesOptions,
   evaluateTables,
+  type Rival,
   type TablesEvaluation,
 } from './evaluate/evaluate-tables.js';
 export type { GivenRecommendations } from './evaluate/make-lists.js';
@@ -50,7 +57,14 @@ export { type Random, randomStream } from './math/random.js';
 export type { ListMetricName } from './metrics/list-metrics.js';
 export type { RankingResult, RankingScores } from './metrics/ranking-metrics.js';
 export type { RankingTask } from './metrics/ranking-task.js';
-export type { BaselineName, DrawsGiven, EngineName, ModelKind, SplitMethod } from './options/names.js';
+export type {
+  BaselineName,
+  DrawsGiven,
+  EngineName,
+  ModelKind,
+  Protocol,
+  SplitMethod,
+} from './options/names.js';
 export { type DrawOptions, drawPredictive, type PredictiveDraw } from './predict/draw/draw.js';
 // Recommend
 export type { ListConfidence } from './predict/explain/confidence.js';
@@ -96,8 +110,8 @@ export { type TailIndex, tailIndex } from './sparsity/tail-index.js';
 // Store
 export { modelFromBytes, modelToBytes, type SaveOptions } from './store/model-bytes.js';
 // Study
-export type { StudyOptions, StudyTitles, StudyTruth } from './study/options.js';
-export type { StudyResults } from './study/results.js';
+export type { StudyLists, StudyOptions, StudyTitles, StudyTruth } from './study/options.js';
+export type { EntryDifference, LeaderboardEntry, StudyResults } from './study/results.js';
 export { study } from './study/study.js';
 export { type AskedNames, type SideNames, sideNames } from './text/sides.js';
 export { VERSION } from './version.js';

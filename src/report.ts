@@ -145,6 +145,7 @@ export type {
   StudyFinding,
   StudyFit,
   StudyOrigin,
+  StudyParts,
   StudyPredictive,
   StudyRanker,
   StudyReceipt,

@@ -20,7 +20,7 @@ const MOST_MS = 3000;
 const LOOK = 256;
 
 /** A model, as far as filters look at it. */
-export type Described = Parameters<typeof catalogueOf>[0] & { readonly info?: ModelInfo | undefined };
+export type ModelWithInfo = Parameters<typeof catalogueOf>[0] & { readonly info?: ModelInfo | undefined };
 
 /** The items for which a condition on their attributes holds. */
 export interface ItemFilter {
@@ -58,7 +58,7 @@ const KEPT = new WeakMap<object, Map<string, ItemFilter>>();
  *   console.log(error.message); // this model was fitted without a table about its items
  * }
  */
-export function itemFilter(model: Described, condition: string): ItemFilter {
+export function itemFilter(model: ModelWithInfo, condition: string): ItemFilter {
   const kept = KEPT.get(model) ?? new Map<string, ItemFilter>();
   KEPT.set(model, kept);
   const before = kept.get(condition);
@@ -86,7 +86,7 @@ const MOST_VALUES = 100;
  * const { model } = await fit(graph, { features: 4, iterations: 20 });
  * console.log(filterColumns(model)); // [], as this model was fitted without a table about its items
  */
-export function filterColumns(model: Described): readonly FilterColumn[] {
+export function filterColumns(model: ModelWithInfo): readonly FilterColumn[] {
   const about = model.info?.items;
   if (!about) return [];
   const { columns, numbers, rows, names } = about;
@@ -124,7 +124,7 @@ interface ColumnReader {
   number(): number;
 }
 
-function compile(model: Described, condition: string): ItemFilter {
+function compile(model: ModelWithInfo, condition: string): ItemFilter {
   const about = model.info?.items;
   if (!about) {
     throw wrong(
