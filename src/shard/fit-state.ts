@@ -22,7 +22,7 @@ import { many } from '../text/phrases.js';
 import { writeGathered } from './gather-shards.js';
 import { MOST_SHARDS, type PartitionedData } from './partition-folder.js';
 
-const EXPECTED = { version: 1, what: 'state of a fit', again: 'fit' } as const;
+const EXPECTED = { version: 2, oldest: 1, what: 'state of a fit', again: 'fit' } as const;
 /** The file that all ranks share, and its format, for each method. */
 const FILES = {
   ascent: { name: 'state.safetensors', format: 'graphex-state' },
@@ -127,7 +127,7 @@ export async function saveAscentState(
       putTable(putInto(tensors, 'users.'), table, weightShape.length, features);
       const { hash } = partition.shards[s];
       const metadata = {
-        ...{ format: USERS_FORMAT, format_version: '1' },
+        ...{ format: USERS_FORMAT, format_version: String(EXPECTED.version) },
         ...{ hash, iteration: String(state.iteration) },
       };
       await writeTensorsTo(path, { tensors, metadata });
@@ -160,7 +160,7 @@ function sharedTensors(
   const { length: rows } = items.weightShape;
   putTable(putInto(tensors, 'items.'), items, rows, items.featureShape.length / rows);
   const metadata = {
-    ...{ format: FILES[method].format, format_version: '1' },
+    ...{ format: FILES[method].format, format_version: String(EXPECTED.version) },
     state: JSON.stringify(state),
     options: JSON.stringify(origin.options),
     fingerprint: origin.fingerprint,

@@ -28,7 +28,7 @@ import { MOST_SHARDS, type PartitionedData, readShard } from './partition-folder
 import { shardOfBytes } from './user-shards.js';
 
 const FORMAT = 'graphex-model-parts';
-const EXPECTED = { version: 1, what: 'model by shard', again: 'fit' } as const;
+const EXPECTED = { version: 2, oldest: 1, what: 'model by shard', again: 'fit' } as const;
 
 const MASS = 'users.mass';
 
@@ -133,7 +133,12 @@ function itemsTensors(model: Model, { shards }: Pick<PartitionedData, 'shards'>)
   const described = shards.map(({ users, edges, hash }) => ({ users, edges, hash }));
   return {
     tensors: all,
-    metadata: { ...metadata, format: FORMAT, format_version: '1', shards: JSON.stringify(described) },
+    metadata: {
+      ...metadata,
+      format: FORMAT,
+      format_version: String(EXPECTED.version),
+      shards: JSON.stringify(described),
+    },
   };
 }
 
@@ -149,7 +154,10 @@ function usersTensors(
   for (const [t, table] of tables.entries()) {
     put(`tables.${t}`, table, [side.count, side.count === 0 ? 0 : table.length / side.count]);
   }
-  return { tensors, metadata: { format: `${FORMAT}-users`, format_version: '1', hash, model: state } };
+  return {
+    tensors,
+    metadata: { format: `${FORMAT}-users`, format_version: String(EXPECTED.version), hash, model: state },
+  };
 }
 
 /** Reads everything but the users. */

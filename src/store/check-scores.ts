@@ -23,7 +23,7 @@ export function checkScores(model: Model): void {
         absoluteSums(`members.${m}.${name}`, table, features);
       checkProducts(users ? own('users', users) : userMass.map(Math.abs), own('items', items), share);
     }
-    if (scores.itemWeights) absoluteSums('beside.values', scores.itemWeights.weights, 1);
+    if (scores.itemWeights) absoluteSums('blend.values', scores.itemWeights.weights, 1);
   } else if (scores.kind === 'items') absoluteSums('weights.values', scores.weights, 1);
 }
 

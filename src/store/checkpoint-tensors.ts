@@ -99,13 +99,13 @@ function featuresOf(table: TableValues): number {
 
 export function putTotals(put: Put, { mass, unseenMass, unseenMassAt }: TableTotals): void {
   put('mass', mass);
-  put('leftover', unseenMass);
-  put('leftover_at', unseenMassAt);
+  put('unseen_mass', unseenMass);
+  put('unseen_mass_at', unseenMassAt);
 }
 
 export function getTotals(read: TensorReader, prefix: string, features: number): TableTotals {
   const get = (name: string) => read.numbers(`${prefix}${name}`, Float64Array, features, NOT_NEGATIVE);
-  return { mass: get('mass'), unseenMass: get('leftover'), unseenMassAt: get('leftover_at') };
+  return { mass: get('mass'), unseenMass: get('unseen_mass'), unseenMassAt: get('unseen_mass_at') };
 }
 
 /** The checkpoint in the file of a model; undefined if there is none. */

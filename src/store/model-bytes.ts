@@ -15,7 +15,7 @@ import { getRanker, putRanker } from './ranker-tensors.js';
 import { checkContents, TensorReader } from './tensor-reader.js';
 import { type ByteSource, decodeTensors, encodeTensors, type Tensor, type TensorFile } from './tensors.js';
 
-/** The version of the format that this graphex writes, and the oldest that it reads. Version 4 added titles and attributes. */
+/** The version of the format that this graphex writes, and the oldest that it reads. Version 4 added titles and attributes, and renamed tensors. */
 export const FORMAT = { format: 'graphex-model', version: 4, oldest: 3 } as const;
 
 const SAVE = {

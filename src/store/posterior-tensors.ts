@@ -60,7 +60,7 @@ export function putPosterior(tensors: Map<string, Tensor>, model: PosteriorModel
     const put = putInto(tensors, `${name}.`);
     const side = model[name];
     putTable(put, side, side.count, model.features);
-    put('leftover', side.unseenMass);
+    put('unseen_mass', side.unseenMass);
     putVertices(put, side);
     const { draws } = side;
     if (draws) {
@@ -109,7 +109,7 @@ export function getPosterior(
     return Object.freeze({
       ...vertices,
       ...getTable(read, prefix, Float32Array, vertices.count, head.features),
-      unseenMass: read.numbers(`${prefix}leftover`, Float64Array, head.features, NOT_NEGATIVE),
+      unseenMass: read.numbers(`${prefix}unseen_mass`, Float64Array, head.features, NOT_NEGATIVE),
       hyper: Object.freeze(head.hyper[name]),
       ...(head.tau_matched[name] && { tauMatched: true as const }),
       ...(read.has(`${prefix}draws`) && {

@@ -128,7 +128,7 @@ export function putRanker(
       put('user_mass', member.userMass);
     }
     if (scores.itemWeights)
-      putSparse(putInto(tensors, 'beside.'), scores.itemWeights, model.items.count, 'float32');
+      putSparse(putInto(tensors, 'blend.'), scores.itemWeights, model.items.count, 'float32');
   } else if (scores.kind === 'items') {
     putWeights(putInto(tensors, 'weights.'), scores, model.items.count, precision);
   }
@@ -312,7 +312,7 @@ function getScores(read: TensorReader, head: Head, users: Vertices, items: Verti
     });
   });
   if (members.length === 0) throw new Error('a ranker with factors has no member');
-  const itemWeights = read.has('beside.targets') && getSparse(read, 'beside.', items.count, 'float32');
+  const itemWeights = read.has('blend.targets') && getSparse(read, 'blend.', items.count, 'float32');
   return Object.freeze({
     kind: 'factors',
     members: Object.freeze(members),

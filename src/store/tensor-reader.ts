@@ -22,8 +22,21 @@ export const POSITIVE: Range = { ok: (x) => x > 0 && x < Infinity, says: 'a fini
 export const FINITE: Range = { ok: Number.isFinite, says: 'a finite number' };
 const INT32: Range = { ok: (x) => x >= 0, says: 'a whole number from 0 to 2147483647' };
 
+/** Names of tensors that version 0.2 wrote, and the names that replaced them. */
+const FORMER_NAMES: readonly (readonly [former: RegExp, name: string])[] = [
+  [/^beside\./, 'blend.'],
+  [/\bleftover(?=_at$|$)/, 'unseen_mass'],
+];
+
 export class TensorReader {
-  constructor(readonly tensors: ReadonlyMap<string, Tensor>) {}
+  readonly tensors: ReadonlyMap<string, Tensor>;
+
+  /** Tensors of older files get their present names. */
+  constructor(tensors: ReadonlyMap<string, Tensor>) {
+    const present = (name: string) =>
+      FORMER_NAMES.reduce((now, [former, to]) => now.replace(former, to), name);
+    this.tensors = new Map(Array.from(tensors, ([name, tensor]) => [present(name), tensor]));
+  }
 
   has(name: string): boolean {
     return this.tensors.has(name);

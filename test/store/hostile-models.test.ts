@@ -103,8 +103,8 @@ const replace =
 
 describe('a model file whose checksum is right is refused in words', () => {
   const cases: [string, Kind, Change, RegExp][] = [
-    ['NaN leftover', 'posterior', put('items.leftover', 0, Number.NaN), /items\.leftover holds NaN/],
-    ['negative leftover', 'posterior', put('users.leftover', 1, -1), /users\.leftover holds -1/],
+    ['NaN unseen mass', 'posterior', put('items.unseen_mass', 0, Number.NaN), /items\.unseen_mass holds NaN/],
+    ['negative unseen mass', 'posterior', put('users.unseen_mass', 1, -1), /users\.unseen_mass holds -1/],
     ['infinite rate', 'posterior', put('users.weight_rate', 0, Infinity), /weight_rate holds Infinity/],
     ['rate 0', 'posterior', put('items.feature_rate', 3, 0), /feature_rate holds 0.*above 0/],
     ['negative shape', 'posterior', put('items.feature_shape', 0, -2), /feature_shape holds -2/],
@@ -135,7 +135,7 @@ describe('a model file whose checksum is right is refused in words', () => {
       'posterior',
       ({ tensors }) => {
         for (const [name, { data }] of tensors) {
-          if (!name.startsWith('users.') || name === 'users.leftover') continue;
+          if (!name.startsWith('users.') || name === 'users.unseen_mass') continue;
           tensors.set(name, { shape: [0], data: data.slice(0, 0) as TensorData });
         }
       },
@@ -148,13 +148,13 @@ describe('a model file whose checksum is right is refused in words', () => {
     [
       'weights for no item',
       'ranker',
-      put('beside.targets', -1, 5000),
-      /beside\.targets holds item \d+, and the last item is/,
+      put('blend.targets', -1, 5000),
+      /blend\.targets holds item \d+, and the last item is/,
     ],
-    ['weights out of order', 'ranker', put('beside.targets', 0, 11), /beside\.targets/],
-    ['a weight that is none', 'ranker', put('beside.values', 0, Number.NaN), /beside\.values holds NaN/],
-    ['weights without end', 'ranker', put('beside.lengths', 0, 100_000), /has 100000 weights for \d+ items/],
-    ['fewer weights than said', 'ranker', put('beside.lengths', 0, 0), /beside\.targets/],
+    ['weights out of order', 'ranker', put('blend.targets', 0, 11), /blend\.targets/],
+    ['a weight that is none', 'ranker', put('blend.values', 0, Number.NaN), /blend\.values holds NaN/],
+    ['weights without end', 'ranker', put('blend.lengths', 0, 100_000), /has 100000 weights for \d+ items/],
+    ['fewer weights than said', 'ranker', put('blend.lengths', 0, 0), /blend\.targets/],
     ['a share of 0', 'ranker', inJson('members', (m: { share?: number }[]) => (m[1].share = 0)), /share/],
     [
       'a tensor of another type',
@@ -164,10 +164,10 @@ describe('a model file whose checksum is right is refused in words', () => {
     ],
     ['a missing tensor', 'posterior', ({ tensors }) => void tensors.delete('items.degree'), /items\.degree/],
     [
-      'leftover_at = Inf',
+      'unseen_mass_at = Inf',
       'stopped',
-      put('checkpoint.users.leftover_at', 0, Infinity),
-      /leftover_at holds Inf/,
+      put('checkpoint.users.unseen_mass_at', 0, Infinity),
+      /unseen_mass_at holds Inf/,
     ],
     ['negative mass', 'stopped', put('checkpoint.items.mass', 0, -1), /mass holds -1/],
     ...['former', 'carried', 'sampled'].map((flag): (typeof cases)[number] => [
@@ -289,7 +289,7 @@ describe('finite tables whose means or products are beyond float32', () => {
       all(fill('users.weight_shape', 1e30), fill('items.weight_shape', 1e30)),
       /products of users and items, are beyond float32/,
     ],
-    ['an unseen mass of 1e308', 'posterior', put('users.leftover', 0, 1e308), /beyond float32/],
+    ['an unseen mass of 1e308', 'posterior', put('users.unseen_mass', 0, 1e308), /beyond float32/],
     ['tau 1e308', 'posterior', hyper('tau', 1e308), /hyper\.users\.tau should be at most/],
     ['rate 1e-300', 'posterior', hyper('rate', 1e-300), /hyper\.users\.rate should be at least/],
     ['size 1e300', 'posterior', hyper('size', 1e300), /hyper\.users\.size should be at most/],

@@ -121,7 +121,7 @@ describe('the model file', () => {
       values: [...model.users.featureRate],
     });
     expect(tensors['items.weight_shape']).toEqual({ shape: [4], values: [...model.items.weightShape] });
-    expect(tensors['items.leftover'].values).toEqual([...model.items.unseenMass]);
+    expect(tensors['items.unseen_mass'].values).toEqual([...model.items.unseenMass]);
     expect(tensors['users.ids'].values).toEqual([-4, 2, 2 ** 50]);
     expect(tensors['users.degree'].values).toEqual([1, 2, 3]);
     const text = Buffer.from(tensors['items.id_text'].values);
