@@ -3,14 +3,43 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Folders whose tests compute in their own process and leave nothing behind there: they share processes and loaded modules. */
-const TOGETHER =
-  'audit bench evaluate fit forecast math options predict process report sample sparsity study text'.split(
-    ' ',
-  );
+const TOGETHER = [
+  ...[
+    'attributes',
+    'audit',
+    'bench',
+    'cli',
+    'evaluate',
+    'events',
+    'fit',
+    'forecast',
+    'graph',
+    'ingest',
+    'load',
+  ],
+  ...[
+    'math',
+    'options',
+    'predict',
+    'process',
+    'refit',
+    'report',
+    'sample',
+    'scale',
+    'serve',
+    'shard',
+    'solvers',
+  ],
+  ...['sparsity', 'store', 'study', 'text'],
+];
 /** In these, a test stands for the process: it replaces modules, opens a GPU or measures memory. */
 const APART = [
-  'test/predict/gpu-lists.test.ts',
   'test/fit/hierarchical-engines.test.ts',
+  'test/ingest/bad-input.test.ts',
+  'test/predict/gpu-lists.test.ts',
+  'test/scale/stream.test.ts',
+  'test/solvers/scratch-room.test.ts',
+  'test/store/table.test.ts',
   'test/study/threads.test.ts',
 ];
 

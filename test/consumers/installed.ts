@@ -24,11 +24,20 @@ const packed = (() => {
   };
 })();
 
-/** Makes the project in a folder of its own, removed at the end of the test file. */
-export function installed(files: Readonly<Record<string, string>>, beside: readonly string[] = []): string {
+/** A folder that is removed at the end of the test file. */
+function temporary(): string {
   const folder = mkdtempSync(join(tmpdir(), 'graphex-consumer-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-  const modules = join(folder, 'node_modules');
+  return folder;
+}
+
+/** The `node_modules` of projects, by the packages that they have besides: copied once for a test file. */
+const copies = new Map<string, string>();
+
+function modulesWith(beside: readonly string[]): string {
+  const copied = copies.get(beside.join());
+  if (copied !== undefined) return copied;
+  const modules = join(temporary(), 'node_modules');
   for (const path of packed()) {
     const target = join(modules, 'graphex', path);
     mkdirSync(dirname(target), { recursive: true });
@@ -39,6 +48,14 @@ export function installed(files: Readonly<Record<string, string>>, beside: reado
     mkdirSync(dirname(join(modules, name)), { recursive: true });
     symlinkSync(join(root, 'node_modules', name), join(modules, name));
   }
+  copies.set(beside.join(), modules);
+  return modules;
+}
+
+/** Makes the project in a folder of its own, removed at the end of the test file. */
+export function installed(files: Readonly<Record<string, string>>, beside: readonly string[] = []): string {
+  const folder = temporary();
+  symlinkSync(modulesWith(beside), join(folder, 'node_modules'), 'dir');
   const all = { 'package.json': '{ "type": "module", "private": true }', ...files };
   for (const [name, text] of Object.entries(all)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });

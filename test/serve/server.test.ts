@@ -306,7 +306,7 @@ describe('a running server', () => {
       let replaced = 0;
       const timer = setInterval(() => void replace(++replaced).catch(() => {}), 15);
       const headers = { 'content-type': 'application/json' };
-      for (let i = 0; i < 8; i++) {
+      for (let i = 0; i < 4; i++) {
         const swap = { method: 'PUT', headers, body: '{}' };
         const { status } = await fetch(`${other.url}/v1/models/current`, swap);
         // A file that is replaced at every attempt is refused.

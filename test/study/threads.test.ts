@@ -7,6 +7,7 @@ import type * as spawn from '../../src/parallel/spawn.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { compareStudies } from '../../src/study/compare.js';
 import type { StudyOptions } from '../../src/study/options.js';
+import type { StudyResults } from '../../src/study/results.js';
 import { StageTimes } from '../../src/study/stage-times.js';
 import { study } from '../../src/study/study.js';
 
@@ -93,7 +94,9 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A study with so many threads, the most that its parts had together, and those of each part's steps. */
+const stages = ({ receipt }: StudyResults) => receipt.timings.map(({ stage, model }) => [stage, model]);
+
+/** A study with `threads` threads, the most that its parts had together, and those of each part's steps. */
 async function withThreads(threads: number, options: StudyOptions = {}) {
   Object.assign(seen, { most: 0, given: new Map() });
   const results = await study(graph, { ...OPTIONS, ...options, threads });
@@ -113,6 +116,7 @@ it('the parts of a study together have the threads that it was given, and come t
     const first = Object.values(given).map(([threads]) => threads);
     expect(first.sort()).toEqual(threads === 2 ? [1, 1, 1, 1, 1] : [1, 1, 2, 2, 2]);
     expect(compareStudies(one.results, results)).toEqual([]);
+    expect(stages(results)).toEqual(stages(one.results));
   }
 });
 
