@@ -7,45 +7,44 @@ import { type BipartiteGraph, createGraph, type GraphSide } from './graph.js';
  * and their order. `labels` has one entry per edge, in the order of graph.users.neighbors.
  */
 export function selectEdges(graph: BipartiteGraph, labels: Uint8Array, label: number): BipartiteGraph {
-  const { offsets, neighbors, counts } = graph.users;
-  const userDegree = new Uint32Array(graph.users.count);
+  const { rows, edges } = labelledEdges(graph.users, labels, label);
+  const { neighbors } = edges;
   const itemDegree = new Uint32Array(graph.items.count);
-  let edges = 0;
-  for (let user = 0; user < userDegree.length; user++) {
-    const before = edges;
-    for (let e = offsets[user]; e < offsets[user + 1]; e++) {
-      if (labels[e] !== label) continue;
-      itemDegree[neighbors[e]]++;
-      edges++;
-    }
-    userDegree[user] = edges - before;
-  }
-  const users = withEdges(userDegree);
-  const items = withEdges(itemDegree);
-
-  const newItem = new Uint32Array(itemDegree.length);
-  for (let item = 0; item < items.length; item++) newItem[items[item]] = item;
-  const newOffsets = allocate(Uint32Array, users.length + 1);
-  const newNeighbors = allocate(Uint32Array, edges);
-  const newCounts = counts ? allocate(Uint32Array, edges) : undefined;
-  let at = 0;
-  for (let user = 0; user < users.length; user++) {
-    const old = users[user];
-    for (let e = offsets[old]; e < offsets[old + 1]; e++) {
-      if (labels[e] !== label) continue;
-      newNeighbors[at] = newItem[neighbors[e]];
-      if (newCounts) newCounts[at] = counts![e];
-      at++;
-    }
-    newOffsets[user + 1] = at;
-  }
-
+  for (let e = 0; e < neighbors.length; e++) itemDegree[neighbors[e]]++;
+  const number = numbersOf(itemDegree);
+  for (let e = 0; e < neighbors.length; e++) neighbors[e] = number[neighbors[e]] - 1;
   return createGraph({
-    userIds: graph.users.ids.pick(users),
-    itemIds: graph.items.ids.pick(items),
-    byUser: { offsets: newOffsets, neighbors: newNeighbors, counts: newCounts },
+    userIds: graph.users.ids.pick(rows),
+    itemIds: graph.items.ids.pick(withEdges(itemDegree)),
+    byUser: edges,
     names: graph.names,
   });
+}
+
+/** The edges that have the given label, and the rows that have such an edge: the others are left out. */
+export function labelledEdges(
+  side: EdgeRows,
+  labels: Uint8Array,
+  label: number,
+): { readonly rows: Uint32Array; readonly edges: EdgeRows } {
+  const degree = new Uint32Array(side.offsets.length - 1);
+  for (let row = 0; row < degree.length; row++) {
+    let found = 0;
+    for (let e = side.offsets[row]; e < side.offsets[row + 1]; e++) if (labels[e] === label) found++;
+    degree[row] = found;
+  }
+  const rows = withEdges(degree);
+  const offsets = allocate(Uint32Array, rows.length + 1);
+  for (let row = 0; row < rows.length; row++) offsets[row + 1] = offsets[row] + degree[rows[row]];
+  const neighbors = allocate(Uint32Array, offsets[rows.length]);
+  const counts = side.counts && allocate(Uint32Array, neighbors.length);
+  for (let e = 0, at = 0; at < neighbors.length; e++) {
+    if (labels[e] !== label) continue;
+    neighbors[at] = side.neighbors[e];
+    if (counts) counts[at] = side.counts![e];
+    at++;
+  }
+  return { rows, edges: { offsets, neighbors, counts } };
 }
 
 /**

@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { throwIfAborted } from '../errors.js';
 import { randomStream } from '../math/random.js';
+import { STREAMS } from '../math/streams.js';
 
 interface Load {
   readonly url: string;
@@ -42,7 +43,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
     const at = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (secure ? 443 : 80)) };
     return secure ? connectSecurely({ ...at, servername: hostname }) : connect(at);
   };
-  const random = randomStream(7, Math.round(1000 * rate));
+  const random = randomStream(7, STREAMS.load, Math.round(1000 * rate));
   const all = new Set<Connection>();
   const free: Connection[] = [];
   const queue: { readonly due: number; readonly body: string }[] = [];

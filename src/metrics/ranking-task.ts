@@ -1,7 +1,7 @@
 // What is to be ranked, apart from who ranks it: candidates, what is relevant to whom, what is left out.
 
 import { InputError } from '../errors.js';
-import { collectLists, pickLists, type RowLists } from '../math/csr.js';
+import { collectLists, type RowLists } from '../math/csr.js';
 import { quantile } from '../math/quantile.js';
 import type { RankQuery, RankView } from '../topn/query.js';
 
@@ -71,17 +71,6 @@ export function rankingTask(parts: RankingTaskInput): RankingTask {
   };
   if (task.excluded) checkDisjoint(task.relevant, task.excluded, candidates);
   return Object.freeze(task);
-}
-
-/** The same task with some users only. */
-export function pickRows(task: RankingTask, rows: ArrayLike<number>): RankingTask {
-  return Object.freeze({
-    ...task,
-    rows: rows.length,
-    relevant: pickLists(task.relevant, rows),
-    excluded: task.excluded && pickLists(task.excluded, rows),
-    ...(task.unseen && { unseen: Uint32Array.from(rows, (row) => task.unseen![row]) }),
-  });
 }
 
 /** The query of a task: all candidates, then the unpopular ones. */

@@ -6,25 +6,14 @@ import { poisson } from '../math/counts.js';
 import { exponential } from '../math/distributions.js';
 import { allocate } from '../math/memory.js';
 import type { Random } from '../math/random.js';
-import { expm1Ratio, incompleteGamma, lgamma, upperGamma } from '../math/special.js';
+import { incompleteGamma, lgamma, upperGamma } from '../math/special.js';
 
-interface Ggp {
+export interface Ggp {
   /** Tail index, below 1. Below 0 there are finitely many atoms (dense), from 0 on infinitely many (sparse). */
   readonly sigma: number;
   /** Rate of the exponential factor, above 0. */
   readonly tau: number;
   readonly size: number;
-}
-
-/** Intensity of atoms at weight w > 0. */
-export function levyDensity({ sigma, tau, size }: Ggp, w: number): number {
-  return size * Math.exp((-1 - sigma) * Math.log(w) - tau * w - lgamma(1 - sigma));
-}
-
-/** ψ(t) = ((τ+t)^σ − τ^σ)/σ: the negative log of the Laplace transform of the total mass, per unit of size. */
-export function laplaceExponent({ sigma, tau }: Omit<Ggp, 'size'>, t: number): number {
-  const log = Math.log1p(t / tau);
-  return tau ** sigma * log * expm1Ratio(sigma * log);
 }
 
 /** Expected total mass, size · τ^(σ−1). */
@@ -35,11 +24,6 @@ export function meanMass({ sigma, tau, size }: Ggp): number {
 /** Variance of the total mass: the expected sum of squared weights, size · (1−σ) τ^(σ−2). */
 export function massVariance({ sigma, tau, size }: Ggp): number {
   return size * (1 - sigma) * tau ** (sigma - 2);
-}
-
-/** Expected mass of the atoms below the cut. */
-export function massBelow(ggp: Ggp, cut: number): number {
-  return meanMass(ggp) * incompleteGamma(1 - ggp.sigma, ggp.tau * cut).lower;
 }
 
 /** Expected number of atoms above the cut; infinite at cut 0 when σ ≥ 0. */

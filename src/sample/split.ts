@@ -7,6 +7,7 @@ import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { selectEdges, selectVertices } from '../graph/subgraph.js';
+import type { EdgeRows } from '../math/csr.js';
 import { randomStream, shuffle } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { withDefaults } from '../options/check-options.js';
@@ -64,16 +65,16 @@ export function split(graph: BipartiteGraph, options: SplitOptions = {}): Split 
   };
   const labels =
     cut !== undefined
-      ? Uint8Array.from(times!, (time) => (time >= cut ? TEST : TRAIN))
+      ? Uint8Array.from(times!, (time) => (time >= cut ? LABELS.test : LABELS.train))
       : method === 'last'
         ? lastOfUsers(graph, times!, last ?? 1)
         : method === 'new-items'
           ? Uint8Array.from(graph.users.neighbors, (item) => drawn.items[item])
           : drawAssignment(graph.edges, testUsers, random.derive(2));
   const parts = {
-    train: selectEdges(graph, labels, TRAIN),
-    foldIn: selectEdges(graph, labels, FOLD_IN),
-    test: selectEdges(graph, labels, TEST),
+    train: selectEdges(graph, labels, LABELS.train),
+    foldIn: selectEdges(graph, labels, LABELS.foldIn),
+    test: selectEdges(graph, labels, LABELS.test),
   };
   const whole = { ...about, fingerprint: fingerprint(graph) };
   return finishSplit(graph, parts, drawn, times && timesOfParts(times, labels, cut), whole);
@@ -119,7 +120,7 @@ type Drawn = Readonly<Record<'users' | 'items', Uint8Array>>;
 
 function pqSplit(graph: BipartiteGraph, drawn: Drawn, times: Float64Array | undefined, about: About): Split {
   const parts = splitByAssignment(graph, drawn.users, drawn.items);
-  return finishSplit(graph, parts, drawn, times && timesOfParts(times, pqLabels(graph, drawn)), about);
+  return finishSplit(graph, parts, drawn, times && timesOfParts(times, pqLabels(graph.users, drawn)), about);
 }
 
 function finishSplit(
@@ -191,11 +192,12 @@ function latest(times: Float64Array, fraction: number): number {
 }
 
 /** The label of each edge of a `pq` split. */
-function pqLabels({ users: { count, offsets, neighbors } }: BipartiteGraph, drawn: Drawn): Uint8Array {
+export function pqLabels({ offsets, neighbors }: EdgeRows, drawn: Drawn): Uint8Array {
   const labels = new Uint8Array(neighbors.length);
-  for (let u = 0; u < count; u++) {
+  for (let u = 0; u + 1 < offsets.length; u++) {
     if (!drawn.users[u]) continue;
-    for (let e = offsets[u]; e < offsets[u + 1]; e++) labels[e] = drawn.items[neighbors[e]] ? TEST : FOLD_IN;
+    for (let e = offsets[u]; e < offsets[u + 1]; e++)
+      labels[e] = drawn.items[neighbors[e]] ? LABELS.test : LABELS.foldIn;
   }
   return labels;
 }
@@ -205,7 +207,7 @@ function timesOfParts(times: Float64Array, labels: Uint8Array, cut?: number): Sp
   const labelled = (label: number) => times.filter((_, e) => labels[e] === label);
   return Object.freeze({
     ...(cut !== undefined && { cut }),
-    ...{ train: labelled(TRAIN), foldIn: labelled(FOLD_IN), test: labelled(TEST) },
+    ...{ train: labelled(LABELS.train), foldIn: labelled(LABELS.foldIn), test: labelled(LABELS.test) },
   });
 }
 
@@ -236,7 +238,8 @@ function checkTimes(graph: BipartiteGraph, method: SplitMethod, times: Float64Ar
 }
 
 /** Labels of edges by their part. Users of held-out edges are in training, so only a `pq` split folds users in. */
-const [TRAIN, TEST, FOLD_IN] = [0, 1, 2];
+/** The label of the edges of each part. */
+export const LABELS = { train: 0, test: 1, foldIn: 2 } as const;
 
 function opposite(drawn: Uint8Array): Uint8Array {
   return drawn.map((one) => 1 - one);

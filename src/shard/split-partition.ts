@@ -12,13 +12,21 @@ import { type FolderFiles, finishFolder, writeFolder } from '../files/folder.js'
 import { fingerprint as fingerprintOf } from '../graph/fingerprint.js';
 import { type BipartiteGraph, createGraph, degrees, type GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
+import { labelledEdges } from '../graph/subgraph.js';
 import { NO_GRAPH } from '../ingest/intake/collect.js';
 import { concat } from '../math/memory.js';
 import { withDefaults } from '../options/check-options.js';
 import { PARTITION_FILE, PARTITIONED_SPLIT_FORMAT, SPLIT_FILE } from '../options/commands/partition.js';
 import { SPLIT } from '../options/commands/split.js';
 import type { TaskOptions } from '../progress.js';
-import { emptyPart, pqAssignment, type SplitOptions, type Unseen } from '../sample/split.js';
+import {
+  emptyPart,
+  LABELS,
+  pqAssignment,
+  pqLabels,
+  type SplitOptions,
+  type Unseen,
+} from '../sample/split.js';
 import type { Assignment, Split } from '../sample/split-types.js';
 import { type SplitBias, sideBias } from '../sparsity/split-bias.js';
 import { readDocument } from '../store/document.js';
@@ -205,34 +213,11 @@ function cutShard(
   positions: Uint32Array,
   drawn: { readonly users: Uint8Array; readonly items: Uint8Array },
 ): Record<SplitPart, GraphSide> {
-  const partOf = (row: number, item: number): SplitPart =>
-    drawn.users[positions[row]] === 0 ? 'train' : drawn.items[item] === 0 ? 'foldIn' : 'test';
+  const users = Uint8Array.from(positions, (position) => drawn.users[position]);
+  const labels = pqLabels(shard, { users, items: drawn.items });
   return perPart((name) => {
-    const rows: number[] = [];
-    const offsets = [0];
-    let edges = 0;
-    for (let row = 0; row < shard.count; row++) {
-      const before = edges;
-      for (let e = shard.offsets[row]; e < shard.offsets[row + 1]; e++) {
-        if (partOf(row, shard.neighbors[e]) === name) edges++;
-      }
-      if (edges === before) continue;
-      rows.push(row);
-      offsets.push(edges);
-    }
-    const neighbors = new Uint32Array(edges);
-    const counts = shard.counts && new Uint32Array(edges);
-    let at = 0;
-    for (const row of rows) {
-      for (let e = shard.offsets[row]; e < shard.offsets[row + 1]; e++) {
-        if (partOf(row, shard.neighbors[e]) !== name) continue;
-        neighbors[at] = shard.neighbors[e];
-        if (counts) counts[at] = shard.counts![e];
-        at++;
-      }
-    }
-    const ids = shard.ids.pick(rows);
-    return { count: rows.length, ids, offsets: Uint32Array.from(offsets), neighbors, counts };
+    const { rows, edges } = labelledEdges(shard, labels, LABELS[name]);
+    return { count: rows.length, ids: shard.ids.pick(rows), ...edges };
   });
 }
 

@@ -40,13 +40,12 @@ import {
 } from './item-regression-tasks.js';
 import { storeLists } from './linear-kernels.js';
 import { scratchRoom, storeColumns, TILE, tileScratchBytes } from './pair-counts.js';
+import { SMALL } from './solver-workers.js';
 
 const TASKS = taskModule('./item-regression-tasks.js', import.meta.url);
 
 /** The most bytes of the data that several settings share. */
 const KEPT_BYTES = 2 ** 28;
-/** Below this many additions a pool of workers costs more than it saves. */
-const SMALL = 1e8;
 /** Relative residual at which a target counts as solved. Rankings do not need more digits. */
 const TOLERANCE = 1e-4;
 const MAX_STEPS = 200;

@@ -22,7 +22,7 @@ import {
 import { type FactorJob, rankFactorRows } from './topn-tasks.js';
 
 /** Below this many multiplications a pool of workers costs more than it saves. */
-const SMALL = 2e8;
+export const SMALL = 2e8;
 
 export const RANKING = taskModule('./topn-tasks.js', import.meta.url);
 
@@ -113,12 +113,11 @@ async function runFactors(
     heap.allocate(laneBytes(candidates.length, features)),
   );
   packItems(tables.items, candidates, features, heap.memory, items);
-  const next = createCounter();
   const job: FactorJob = {
     module,
     memory: heap.memory,
     places: createCounter(),
-    next,
+    next: createCounter(),
     lanes: addresses,
     items,
     users: small ? tables.users : inSharedMemory(tables.users),
@@ -133,6 +132,23 @@ async function runFactors(
     rankFactorRows(job);
     return;
   }
+  if (open) open.pool ??= createPool(RANKING, lanes);
+  const pool = (await open?.pool) ?? (await createPool(RANKING, lanes));
+  try {
+    await rankInPool(pool, job, { signal, onProgress });
+  } finally {
+    if (!open) await pool.close();
+  }
+  throwIfAborted(signal);
+}
+
+/** Ranks with all workers of a pool, block by block. An aborted ranking ends soon; the caller throws its reason. */
+export async function rankInPool(
+  pool: WorkerPool,
+  job: FactorJob,
+  { signal, onProgress }: TaskOptions,
+): Promise<void> {
+  const { next, rows } = job;
   const report = () =>
     onProgress?.({
       stage: 'ranking',
@@ -140,10 +156,9 @@ async function runFactors(
       total: rows.length,
       unit: 'users',
     });
-  if (open) open.pool ??= createPool(RANKING, lanes);
-  const pool = (await open?.pool) ?? (await createPool(RANKING, lanes));
   // A counter beyond the last block stops the workers.
   const stop = () => Atomics.store(next, 0, rows.length);
+  if (signal?.aborted) return;
   signal?.addEventListener('abort', stop, { once: true });
   const ticking = setInterval(report, 200);
   try {
@@ -151,10 +166,8 @@ async function runFactors(
   } finally {
     clearInterval(ticking);
     signal?.removeEventListener('abort', stop);
-    if (!open) await pool.close();
   }
-  throwIfAborted(signal);
-  report();
+  if (!signal?.aborted) report();
 }
 
 /** `rankByFactors` for scores that a function writes, row by row, in this thread. */

@@ -8,7 +8,7 @@ import { createPool, threadCount, type WorkerPool } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { Heap } from '../wasm/heap.js';
 import { loadKernels } from '../wasm/load.js';
-import { RANKING } from './cpu.js';
+import { RANKING, rankInPool, SMALL } from './cpu.js';
 import { laneBytes, packedItemBytes, packItems, type RankKernels, RankLane, ROWS_PER_BLOCK } from './lane.js';
 import { emptyLists, type TopLists } from './lists.js';
 import type { ItemWeightScores, LaneQuery, RankQuery } from './query.js';
@@ -44,8 +44,6 @@ export interface ListMaker {
   close(): Promise<void>;
 }
 
-/** Below this many multiplications, workers cost more than they save. */
-const SMALL = 2e8;
 /** Milliseconds after which this thread yields to other work. */
 const TURN_MS = 50;
 
@@ -85,36 +83,15 @@ export function createListMaker(items: Float32Array, count: number, features: nu
       workers: await createPool(RANKING, lanes),
       lanes: Array.from({ length: lanes }, () => heap.allocate(laneBytes(count, features))),
     };
-    const { signal, onProgress } = options;
-    const { next, rows } = job;
-    const report = () =>
-      onProgress?.({
-        stage: 'ranking',
-        done: Math.min(rows.length, ROWS_PER_BLOCK * Atomics.load(next, 0)),
-        total: rows.length,
-        unit: 'users',
-      });
-    // A counter beyond the last block stops the workers.
-    const skip = () => Atomics.store(next, 0, rows.length);
-    throwIfAborted(signal);
-    signal?.addEventListener('abort', skip, { once: true });
-    const ticking = setInterval(report, 200);
+    const { workers, lanes: addresses } = pool;
     try {
-      await pool.workers.everywhere('rankFactorRows', {
-        ...job,
-        lanes: pool.lanes,
-        places: createCounter(),
-      });
+      await rankInPool(workers, { ...job, lanes: addresses, places: createCounter() }, options);
     } catch (error) {
       // Do not reuse the memory after a worker has died.
       await stop();
       throw error;
-    } finally {
-      clearInterval(ticking);
-      signal?.removeEventListener('abort', skip);
     }
-    throwIfAborted(signal);
-    report();
+    throwIfAborted(options.signal);
   }
 
   /** Ranks in this thread. A lane holds nothing between blocks, so several queries may alternate. */

@@ -3,7 +3,6 @@
 
 import assert from 'node:assert';
 import { ALONE } from '../../src/comm/communicator.js';
-import { createLocalRanks } from '../../src/comm/local.js';
 import type { CountingEngine, Engine, RowRange, Table, TableValues } from '../../src/engine/engine.js';
 import { withFoldFresh } from '../../src/engine/fold-fresh.js';
 import { createShardedEngine } from '../../src/engine/sharded/sharded-engine.js';
@@ -16,6 +15,7 @@ import {
   type ShardLayout,
   valuesWithin,
 } from '../../src/engine/sharded/tables.js';
+import { createLocalRanks } from './local-ranks.js';
 
 /** Shards of every test: fewer rows leave some of them empty. */
 export const SHARDS = 5;

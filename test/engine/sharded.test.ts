@@ -2,11 +2,11 @@
 // that failed.
 
 import { afterAll, describe, expect, test } from 'vitest';
-import { createLocalRanks } from '../../src/comm/local.js';
 import { createCpuEngine } from '../../src/engine/cpu/cpu-engine.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
 import { createShardedEngine } from '../../src/engine/sharded/sharded-engine.js';
+import { createLocalRanks } from './local-ranks.js';
 import { randomProblem } from './random-problem.js';
 import { createAlone, createRanks, SHARDS, shardBounds } from './ranks.js';
 

@@ -2,13 +2,24 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.js';
 import { evaluateRanking } from '../../src/evaluate/evaluate-ranking.js';
-import { collectLists } from '../../src/math/csr.js';
+import { collectLists, pickLists } from '../../src/math/csr.js';
 import { quantile } from '../../src/math/quantile.js';
 import { type Random, randomStream } from '../../src/math/random.js';
 import { USER_METRICS } from '../../src/metrics/ranking-metrics.js';
-import { pickRows, rankingTask } from '../../src/metrics/ranking-task.js';
+import { type RankingTask, rankingTask } from '../../src/metrics/ranking-task.js';
 import { factorScorer, type RowLists, type Scorer, sumOfFactors } from '../../src/predict/scoring/scorer.js';
 import { bruteForce, listOf } from './brute-force.js';
+
+/** The same task with some users only. */
+function pickRows(task: RankingTask, rows: ArrayLike<number>): RankingTask {
+  return Object.freeze({
+    ...task,
+    rows: rows.length,
+    relevant: pickLists(task.relevant, rows),
+    excluded: task.excluded && pickLists(task.excluded, rows),
+    ...(task.unseen && { unseen: Uint32Array.from(rows, (row) => task.unseen![row]) }),
+  });
+}
 
 function randomLists(random: Random, rows: number, items: readonly number[], share: number): RowLists {
   return collectLists(rows, (row, add) => {

@@ -4,7 +4,6 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { ALONE } from '../../src/comm/communicator.js';
-import { createLocalRanks } from '../../src/comm/local.js';
 import * as select from '../../src/engine/select.js';
 import { FitError } from '../../src/errors.js';
 import { fit } from '../../src/fit/fit.js';
@@ -20,6 +19,7 @@ import {
 import { openPartition, type PartitionedData } from '../../src/shard/partition-folder.js';
 import { partitionGraph } from '../../src/shard/partition-graph.js';
 import * as probing from '../../src/shard/rank-agreement.js';
+import { createLocalRanks } from '../engine/local-ranks.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const { path } = scratchFolder();

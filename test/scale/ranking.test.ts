@@ -4,7 +4,6 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ALONE } from '../../src/comm/communicator.js';
-import { createLocalRanks } from '../../src/comm/local.js';
 import { fit } from '../../src/fit/fit.js';
 import type { Model, Ranker } from '../../src/fit/model.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
@@ -23,6 +22,7 @@ import { openPartition, type PartitionedData } from '../../src/shard/partition-f
 import { partitionGraph } from '../../src/shard/partition-graph.js';
 import { fitRankingShards, type ShardedRankingOptions } from '../../src/shard/partition-ranking.js';
 import { modelState } from '../../src/store/model-state.js';
+import { createLocalRanks } from '../engine/local-ranks.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
 const { path } = scratchFolder();

@@ -4,7 +4,6 @@ import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { ALONE } from '../../src/comm/communicator.js';
-import { createLocalRanks } from '../../src/comm/local.js';
 import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { simulate } from '../../src/process/poisson-model.js';
@@ -16,6 +15,7 @@ import { openPartition, type PartitionedData } from '../../src/shard/partition-f
 import { partitionGraph } from '../../src/shard/partition-graph.js';
 import { streamShards } from '../../src/shard/rank-shards.js';
 import { openScratchFile } from '../../src/shard/scratch-file.js';
+import { createLocalRanks } from '../engine/local-ranks.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { start } from './launchers.js';
 import { peakIn, SAY_PEAK, SAYS_PEAK } from './peak.js';

@@ -134,18 +134,18 @@ const TERM_SHARE = 1024;
 export const MOST_TERM_SUMS = 512;
 export const termSums = (terms: number): number => Math.min(MOST_TERM_SUMS, Math.ceil(terms / TERM_SHARE));
 
-/** Each workgroup adds up its share of the tasks' edge terms, as a tree. */
-export const termSumShader = `
-@group(0) @binding(0) var<storage, read> terms: array<f32>;
+/** Each workgroup adds up `value` over its share of the array `values`, as a tree. */
+export const sumShader = (element: string, value: string): string => `
+@group(0) @binding(0) var<storage, read> values: array<${element}>;
 @group(0) @binding(1) var<storage, read_write> sums: array<f32>;
 var<workgroup> parts: array<f32, ${WORKGROUP}>;
 @compute @workgroup_size(${WORKGROUP})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
         @builtin(local_invocation_index) local: u32) {
-  let share = (arrayLength(&terms) + groups.x - 1u) / groups.x;
-  let end = min((group.x + 1u) * share, arrayLength(&terms));
+  let share = (arrayLength(&values) + groups.x - 1u) / groups.x;
+  let end = min((group.x + 1u) * share, arrayLength(&values));
   var total = 0.0;
-  for (var i = group.x * share + local; i < end; i += ${WORKGROUP}u) { total += terms[i]; }
+  for (var i = group.x * share + local; i < end; i += ${WORKGROUP}u) { total += ${value}; }
   parts[local] = total;
   workgroupBarrier();
   for (var half = ${WORKGROUP / 2}u; half > 0u; half /= 2u) {
@@ -155,3 +155,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
   if (local == 0u) { sums[group.x] = parts[0]; }
 }
 `;
+
+/** The sum of the tasks' edge terms. */
+export const termSumShader = sumShader('f32', 'values[i]');

@@ -1,31 +1,14 @@
 // Kernels over the weights of rows: the sum of their means, and scaling by a common factor.
 
 import { paramsWgsl } from './params.js';
+import { sumShader } from './totals.js';
 
 const WORKGROUP = 256;
 export const MOST_WEIGHT_SUMS = 256;
 export const weightSums = (rows: number): number => Math.min(MOST_WEIGHT_SUMS, Math.ceil(rows / WORKGROUP));
 
-export const weightSumShader = `
-@group(0) @binding(0) var<storage, read> weights: array<vec2f>;
-@group(0) @binding(1) var<storage, read_write> sums: array<f32>;
-var<workgroup> parts: array<f32, ${WORKGROUP}>;
-@compute @workgroup_size(${WORKGROUP})
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
-        @builtin(local_invocation_index) local: u32) {
-  let share = (arrayLength(&weights) + groups.x - 1u) / groups.x;
-  let end = min((group.x + 1u) * share, arrayLength(&weights));
-  var total = 0.0;
-  for (var i = group.x * share + local; i < end; i += ${WORKGROUP}u) { total += weights[i].x / weights[i].y; }
-  parts[local] = total;
-  workgroupBarrier();
-  for (var half = ${WORKGROUP / 2}u; half > 0u; half /= 2u) {
-    if (local < half) { parts[local] += parts[local + half]; }
-    workgroupBarrier();
-  }
-  if (local == 0u) { sums[group.x] = parts[0]; }
-}
-`;
+/** The sum of the means of the weights. */
+export const weightSumShader = sumShader('vec2f', 'values[i].x / values[i].y');
 
 export const SCALE_WORKGROUP = WORKGROUP;
 

@@ -1,6 +1,6 @@
 // Several ranks in one process: the same calls as over a network.
 
-import type { Addable, Communicator } from './communicator.js';
+import type { Addable, Communicator } from '../../src/comm/communicator.js';
 
 /** A point where ranks meet: the last one to arrive combines the values of all. */
 interface Meeting<T> {
