@@ -14,11 +14,10 @@ import {
   randomProblem,
 } from './random-problem.js';
 
-// Few numbers of features: a software GPU takes more than a second to compile the kernels of each.
 const SHAPES: Record<string, ProblemShape> = {
-  'simple, sparse': { users: 40, items: 30, edges: 400, features: 6, multigraph: false },
+  'simple, sparse': { users: 40, items: 30, edges: 400, features: 5, multigraph: false },
   'multi, sparse': { users: 40, items: 30, edges: 400, features: 6, multigraph: true },
-  'simple, dense': { users: 25, items: 60, edges: 300, features: 6, multigraph: false, dense: true },
+  'simple, dense': { users: 25, items: 60, edges: 300, features: 4, multigraph: false, dense: true },
   'one feature': { users: 30, items: 20, edges: 150, features: 1, multigraph: false },
   'a feature more than a multiple of four': {
     users: 30,
@@ -30,9 +29,9 @@ const SHAPES: Record<string, ProblemShape> = {
   '32 features': { users: 50, items: 50, edges: 800, features: 32, multigraph: false },
   '100 features': { users: 20, items: 20, edges: 200, features: 100, multigraph: false },
   '512 features': { users: 6, items: 6, edges: 30, features: 512, multigraph: false },
-  'one edge': { users: 1, items: 1, edges: 1, features: 6, multigraph: false },
-  'many rows of one edge': { users: 3000, items: 5, edges: 3000, features: 6, multigraph: false },
-  'one row of many edges': { users: 2, items: 3000, edges: 4000, features: 6, multigraph: false },
+  'one edge': { users: 1, items: 1, edges: 1, features: 3, multigraph: false },
+  'many rows of one edge': { users: 3000, items: 5, edges: 3000, features: 4, multigraph: false },
+  'one row of many edges': { users: 2, items: 3000, edges: 4000, features: 4, multigraph: false },
 };
 
 interface Running {
