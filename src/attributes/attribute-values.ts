@@ -146,7 +146,7 @@ function compressed(
   return { offsets, targets, weights };
 }
 
-/** The attributes of a column of numbers: bins with about as many rows each. */
+/** The attributes of a column of numbers: bins with about the same number of rows each. */
 export function numberValues(name: string, values: Float64Array): ColumnValues {
   const sorted = values.filter((value) => !Number.isNaN(value)).sort();
   /** The smallest number of each bin. */

@@ -87,7 +87,7 @@ export function valuesOf(cell: string, separator: string | undefined): string[] 
   return values.map((value) => value.trim()).filter((value) => value !== '');
 }
 
-/** What people say of columns: `genre`, `year:number`, `notes:text`. Undefined: every column is recognised. */
+/** The columns that were named: `genre`, `year:number`, `notes:text`. Undefined: every column is recognised. */
 export type AskedColumns = ReadonlyMap<string, ColumnKind | undefined>;
 
 /** Reads the option `infoColumns`. */
@@ -97,7 +97,7 @@ export function askedColumns(texts: readonly string[] | undefined): AskedColumns
   for (const text of texts) {
     const [, name, kind] = /^(.*?)(?::([a-z]+))?$/s.exec(text.trim())!;
     if (kind !== undefined && !(COLUMN_KINDS as readonly string[]).includes(kind)) {
-      throw optionError`${option('infoColumns')} ${shown(text)}: ${shown(kind)} is no kind of column; write ${COLUMN_KINDS.map((one) => `${name}:${one}`).join(', ')} or ${name} alone`;
+      throw optionError`${option('infoColumns')} ${shown(text)}: ${shown(kind)} is not a kind of column; write ${COLUMN_KINDS.map((one) => `${name}:${one}`).join(', ')} or ${name} alone`;
     }
     asked.set(name, kind as ColumnKind | undefined);
   }

@@ -10,13 +10,13 @@ export const FEW_EDGES = 5;
 export interface ContentSettings {
   /** Items held back to find the settings; 0 if there were too few, and the settings are defaults. */
   readonly heldBack: number;
-  /** The part of each column in the similarity of two items, by the name of the column. */
+  /** The weight of each column in the similarity of two items, by the name of the column. */
   readonly columns: Readonly<Record<string, number>>;
   /** The exponent of the popularity that the attributes predict. */
   readonly popularity: number;
-  /** The part of the direct similarity to the user's items; the rest comes through similar items. */
+  /** The weight of the direct similarity to the user's items; the rest comes through similar items. */
   readonly direct: number;
-  /** What a similarity is worth in units of the scores; undefined in files of earlier versions. */
+  /** The score units of one unit of similarity; undefined in files of earlier versions. */
   readonly scale?: number | undefined;
 }
 

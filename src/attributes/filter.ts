@@ -19,7 +19,7 @@ const COLUMNS_SHOWN = 30;
 const MOST_MS = 3000;
 const LOOK = 256;
 
-/** A model, as far as filters look at it. */
+/** The fields of a model that filters read. */
 export type ModelWithInfo = Parameters<typeof catalogueOf>[0] & { readonly info?: ModelInfo | undefined };
 
 /** The items for which a condition on their attributes holds. */
@@ -46,8 +46,9 @@ export interface FilterColumn {
 const KEPT = new WeakMap<object, Map<string, ItemFilter>>();
 
 /**
- * The items of a model for which a condition on their attributes holds, as in `genre = 'Fantasy' and year >= 1990`. It is compiled
- * once for each distinct text. Throws an InputError if it is no condition on the attributes that the model stores.
+ * The items of a model for which a condition on their attributes holds, as in `genre = 'Fantasy' and year >= 1990`. It
+ * is compiled once for each distinct text. Throws an InputError if the text is not a condition on the attributes that
+ * the model stores.
  * @example
  * import { fit, itemFilter, simulate } from 'graphex';
  * const { graph } = await simulate({ features: 4, users: { size: 30 }, items: { size: 30 }, seed: 1 });
@@ -63,7 +64,7 @@ export function itemFilter(model: ModelWithInfo, condition: string): ItemFilter 
   KEPT.set(model, kept);
   const before = kept.get(condition);
   if (before) {
-    // The last one asked for is the last to go.
+    // The filter that was used last is dropped last.
     kept.delete(condition);
     kept.set(condition, before);
     return before;

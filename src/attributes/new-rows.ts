@@ -1,5 +1,5 @@
-// Further rows of a table about one side, from values by the names of its columns: what somebody says of an item after the
-// table was read. Values that the table does not have are left out.
+// Further rows of a table about one side, from values by the names of its columns: for items that are described after
+// the table was read. Values that the table does not have are left out.
 
 import { VertexIds } from '../graph/ids.js';
 import { plainWords } from '../ingest/recipes/words.js';
@@ -108,7 +108,7 @@ function joined(added: VertexIds, fresh: readonly string[]): VertexIds {
 
 const YEAR = /\((\d{4})\)$/;
 
-/** What is said of a column; the title stands for a column of titles, and the year at its end for a column of years. */
+/** The given value of a column. A column of titles gets the title, and a column of years the year at its end. */
 function valueAt({ title, attributes }: NewItem, { name }: Pick<InfoColumn, 'name'>): unknown {
   if (Object.hasOwn(attributes, name)) return attributes[name];
   if (title === undefined) return undefined;

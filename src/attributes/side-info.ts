@@ -51,7 +51,7 @@ interface SideInfoSource {
 const EXAMPLES = 3;
 /** More added vertices than this are refused. */
 const MOST_ADDED = 5_000_000;
-/** Repeated ids in so narrow a table are its long form. */
+/** A table of at most this many columns with repeated ids is in long form. */
 const LONG_FORM = { columns: 3, repeats: 1.5 };
 /** Rows by which a header is recognised. */
 const LOOK = 2000;
@@ -205,7 +205,7 @@ interface LongColumn {
   readonly count?: number | undefined;
 }
 
-/** The attribute and the count of a table in long form; undefined if it is none. */
+/** The attribute and the count of a table in long form; undefined if the table is not in long form. */
 function longForm(
   names: readonly string[],
   rows: readonly (readonly string[])[],
@@ -250,7 +250,7 @@ function numbersIn(
   return values;
 }
 
-/** The column that is called so, else a text of which nearly every row has its own. */
+/** The column that is named so, else a text column in which nearly every row has its own value. */
 function titlePlace(
   names: readonly string[],
   body: readonly (readonly string[])[],

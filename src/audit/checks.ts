@@ -49,7 +49,10 @@ export const LIMITS = {
   lost: { beyond: 0.1, share: 0.25 },
   /** Training pairs later than a test pair. */
   timeAcross: 0.001,
-  /** Users with the same number of test pairs, and how many these are: fewer for everyone may be a leave-k-out, sampled candidates come in dozens. */
+  /**
+   * The share of users with the same number of test pairs, and that number. A small one may be leave-k-out; sampled
+   * candidates come in dozens.
+   */
   sampledCandidates: { share: 0.9, length: 20 },
 } as const;
 

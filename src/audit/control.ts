@@ -52,9 +52,12 @@ export async function negativeControl(
     candidates: every,
   });
   const history = pickLists(train, asked);
-  const judge = async (scorer: Scorer) => (await evaluateRanking(task, scorer, { ...options, n: LIST })).all;
-  const popular = await judge(await (await popularity.fit(data, {})).scorer(history));
-  const near = await judge(withOwnItems(await (await itemKnn.fit(data, SETTING)).scorer(history), history));
+  const evaluate = async (scorer: Scorer) =>
+    (await evaluateRanking(task, scorer, { ...options, n: LIST })).all;
+  const popular = await evaluate(await (await popularity.fit(data, {})).scorer(history));
+  const near = await evaluate(
+    withOwnItems(await (await itemKnn.fit(data, SETTING)).scorer(history), history),
+  );
   const { difference, low, high } = pairedBootstrap(near.perUser.recall, popular.perUser.recall, {
     level: 0.99,
   });

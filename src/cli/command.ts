@@ -46,7 +46,7 @@ export function examplesOf(command: Command): readonly string[] {
   return EXAMPLES.get(command) ?? [];
 }
 
-/** Which help the commands of a program will have; without a call, that of --help. */
+/** Sets which help the commands of a program print. Default: that of --help. */
 export function setHelpLevel(program: Command, level: HelpLevel): void {
   LEVELS.set(program, level);
 }

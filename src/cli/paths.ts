@@ -36,9 +36,9 @@ export function findSource(
 ): string {
   const given = parts(what.source);
   if (!given || isThere(given.path)) return what.source;
-  const beside = what.sourceFrom ? parts(what.sourceFrom) : undefined;
-  const path = beside && relative('', join(dirname(resolve(receipt)), beside.path));
-  if (path && isThere(path)) return beside.recipe + path;
+  const fromReceipt = what.sourceFrom ? parts(what.sourceFrom) : undefined;
+  const path = fromReceipt && relative('', join(dirname(resolve(receipt)), fromReceipt.path));
+  if (path && isThere(path)) return fromReceipt.recipe + path;
   throw new InputError(
     `${what.source}: there is no such file${path ? `, nor ${path}` : ''}; the path comes from ${receipt}, ` +
       `and is tried as given and from that file's folder: ${advice}`,

@@ -27,7 +27,7 @@ interface Listening {
   stop(): void;
 }
 
-/** Listens until `stop` is called. A second signal ends the process at once. */
+/** Listens until `stop` is called. A second signal ends the process immediately. */
 export function listenForSignals(): Listening {
   const abort = new AbortController();
   let patience: ReturnType<typeof setTimeout> | undefined;

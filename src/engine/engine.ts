@@ -25,7 +25,7 @@ export interface SideHyper {
   readonly size: number;
 }
 
-/** Means as Gammas: tables hold only Gammas, and shape/1 is the mean to the bit. */
+/** Means as Gammas of rate 1: tables hold only Gammas, and shape/1 is exactly the mean. */
 export function gammasOf(means: Float32Array, rows: number): TableValues {
   const ones = (length: number) => new Float32Array(length).fill(1);
   return {
@@ -193,8 +193,9 @@ interface Batched {
 }
 
 /**
- * Tables whose rows are re-initialised for every use and computed from their edges alone. `write` and a few calls of `update`
- * with means do the same (fold-fresh.ts); an engine of its own takes all half-steps of a row before the next, in cache.
+ * Tables whose rows are re-initialised for every use and computed from their edges alone. `write` and a few calls of
+ * `update` with means do the same (fold-fresh.ts). An engine with a pass of its own runs all half-steps of a row before
+ * the next row, in cache.
  */
 export interface FoldFresh {
   /** A table for `fold` alone. It needs to keep only means: others gather from it, and it reads as Gammas with these means. */

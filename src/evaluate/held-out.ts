@@ -51,10 +51,10 @@ interface Folding {
 }
 
 /**
- * The posterior of the held-out users, a row for each user of the fold-in part. Two choices were measured on simulated sets
- * (docs/predictive.md). These users could have met the mass of the trained fit items alone: edges to other fit items are dropped,
- * so their absence must not count either. And the edge pass uses means, since exp(E log ·) gives held-out users less mass than
- * training gives similar users.
+ * The posterior of the held-out users, a row for each user of the fold-in part. Two choices were measured on simulated
+ * sets (docs/predictive.md). First, the mass is that of the fit items in training: edges to other fit items are
+ * dropped, so their absence must not count either. Second, the edge pass uses means, because exp(E log ·) gives
+ * held-out users less mass than training gives similar users.
  */
 export async function foldHeldOut(
   model: PosteriorModel,

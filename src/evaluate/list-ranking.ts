@@ -19,8 +19,8 @@ export interface ListRanking {
 }
 
 /**
- * The figures of lists for all users of the task: those with a history first, then those without, as `joinRankings` has them.
- * Users with a history and no list count as 0; users without both get popular items.
+ * The figures of lists for all users of the task: those with a history first, then those without, as `joinRankings` has
+ * them. Users with a history and no list count as 0; users with neither get popular items.
  */
 export function rankLists(
   given: GivenRecommendations,

@@ -19,11 +19,11 @@ export type Seed = () => AsyncIterable<readonly StoredEvent[]>;
 export interface Database {
   readonly writer: Connection;
   readonly reader: Connection;
-  /** Exports take long, and histories are read meanwhile. */
+  /** For exports: they take long, and the reader must stay free for histories. */
   readonly exporter: Connection;
   /** The connections and the database, in the order in which they close. */
   readonly parts: readonly Closable[];
-  /** What runs now, with its connection. */
+  /** The running queries, each with its connection. */
   readonly running: Map<Promise<unknown>, Connection>;
 }
 
@@ -33,7 +33,7 @@ export async function openDatabase(path: string, seed: Seed | undefined): Promis
   const duckdb = await loadDuckDb(`${path} is kept by DuckDB`);
   const parts: Closable[] = [];
   try {
-    // From the cache: it waits until an instance that this process had open has ended.
+    // The cache waits until an earlier instance of this process has ended.
     const instance = await duckdb.DuckDBInstance.fromCache(path, {
       ...CLOSED_SETTINGS,
       // Recommendations need the cores.
@@ -51,7 +51,7 @@ export async function openDatabase(path: string, seed: Seed | undefined): Promis
     await writer.run('BEGIN');
     await makeIncoming(writer);
     const isNew = await prepareTables(writer, path);
-    // Before the indexes are made: so it takes half the time.
+    // Inserting before the indexes are made takes half the time.
     if (isNew && seed) for await (const events of seed()) await insertEvents(writer, events);
     await prepareIndexes(writer, path);
     await writer.run('COMMIT');
@@ -71,7 +71,7 @@ export function closeQuietly(parts: readonly Closable[]): void {
     try {
       part.closeSync();
     } catch {
-      // A broken database need not close well.
+      // Closing a broken database may fail.
     }
   }
 }
@@ -86,7 +86,7 @@ export function inWords(path: string, cause: unknown): string {
     return `${path}: another process has this store open; stop that one first, or choose another file (${said})`;
   }
   if (/not a valid DuckDB|serialization|corrupt|checksum|wal file|could not read enough/i.test(said)) {
-    return `${path}: this file is damaged, or is no DuckDB database; restore a copy, or choose another file (${said})`;
+    return `${path}: this file is damaged, or is not a DuckDB database; restore a copy, or choose another file (${said})`;
   }
   return `${path}: DuckDB refuses it (${said})`;
 }

@@ -15,8 +15,8 @@ export interface EventStore {
   /** The file, without links on the way. */
   readonly path: string;
   /**
-   * Resolves when the events are on the disk. Events whose id is known are left out; false: this may have happened to
-   * some of them. Throws a StoreError.
+   * Resolves when the events are on the disk: to true if all are new, to false if some may have been left out because
+   * their id is known. Throws a StoreError.
    */
   add(events: readonly StoredEvent[]): Promise<boolean>;
   putItems(items: readonly StoredItem[]): Promise<void>;
@@ -66,11 +66,11 @@ const LONGEST_HISTORY = 10_000;
 /** More users than this are looked for in one pass. */
 const SCANNED_USERS = 32;
 
-/** Paths of the stores that this process has open: DuckDB keeps out other processes alone. */
+/** Paths of the stores that this process has open: DuckDB keeps out only other processes. */
 const inUse = new Set<string>();
 
 export async function openEventStore(given: string, options: StoreOptions = {}): Promise<EventStore> {
-  // The log lies beside the database under its name, so a link would have a log of its own.
+  // The log has the name of the database and lies next to it, so a link would get a log of its own.
   const path = await realpath(given).catch(() => resolve(given));
   if (inUse.has(path))
     throw new InputError(`${given}: this process has the store open already; close it first`);
@@ -81,7 +81,7 @@ export async function openEventStore(given: string, options: StoreOptions = {}):
   });
   let failure: string | undefined;
   let triedAt = -Infinity;
-  /** The end of a database that has failed. */
+  /** Resolves when a database that failed is closed. */
   let ending: Promise<void> | undefined;
   let reopening: Promise<Database> | undefined;
   let closed = false;
@@ -114,8 +114,8 @@ export async function openEventStore(given: string, options: StoreOptions = {}):
   }
 
   /**
-   * Leaves a database that may be broken. It must end before another is opened: otherwise it removes the log of the new
-   * one when it ends. Its queries hold it, and a connection must not be closed under a query.
+   * Closes a database that may be broken. It must be closed before another is opened: otherwise it removes the log of
+   * the new one. Its queries are interrupted first, because a connection must not be closed during a query.
    */
   function leave(at: Database): void {
     if (opened !== at) return;
@@ -138,7 +138,7 @@ export async function openEventStore(given: string, options: StoreOptions = {}):
     return done;
   }
 
-  /** All of it or nothing. After an error the next use opens the database again. */
+  /** Commits all of the work or nothing. After an error the next use opens the database again. */
   const transaction = async <R>(work: (writer: Connection) => Promise<R>): Promise<R> => {
     const at = await database();
     try {

@@ -1,5 +1,5 @@
-// Gathers the events of several requests into one transaction: a commit waits for the disk, so a hundred small ones would
-// take a hundred times as long. Whoever adds events learns when they are durable, or why they are not.
+// Gathers the events of several requests into one transaction: a commit waits for the disk, so a hundred small ones
+// would take a hundred times as long. A caller that adds events learns when they are durable, or why they are not.
 
 export interface GroupCommit<T, R> {
   /** Resolves when these values are committed, with the result of their group. */
@@ -35,7 +35,7 @@ export function createGroupCommit<T, R>(
   let timer: ReturnType<typeof setTimeout> | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Work runs one after the other, whether or not the one before has failed. */
+  /** Pieces of work run one after the other, also after a failure. */
   function next<S>(work: () => Promise<S>): Promise<S> {
     const done = last.then(work);
     last = done.catch(() => {});
@@ -47,7 +47,7 @@ export function createGroupCommit<T, R>(
     timer = undefined;
     if (group.length === 0) return;
     void next(async () => {
-      // Taken now and not before: what was added while the last commit ran goes along.
+      // Taken only now, so that the group includes values that were added during the last commit.
       const taken = group;
       group = [];
       committing = size;

@@ -1,5 +1,5 @@
-// The histories of users, as the store has them. Those asked for lately are kept in memory and updated with every event
-// that is committed, so that an event counts in the next answer.
+// The histories of users, read from the store. Those used recently are kept in memory and updated with every event that
+// is committed, so that an event counts in the next answer.
 
 import type { StoredEvent } from './stored.js';
 
@@ -9,7 +9,7 @@ type History = ReadonlyMap<string, number>;
 interface Histories {
   /** The history of each user; empty if the store has none. */
   of(users: readonly string[]): Promise<History[]>;
-  /** Takes in events that were committed. `allNew`: the store had none of them before. */
+  /** Adds events that were committed. `allNew`: the store had none of them before. */
   add(events: readonly StoredEvent[], allNew: boolean): void;
   /** Forgets a user whose events were erased. */
   erase(user: string): void;
@@ -24,7 +24,7 @@ export function createHistories(
   read: (users: readonly string[]) => Promise<readonly History[]>,
   mostItems: number = MOST_ITEMS,
 ): Histories {
-  /** In the order of use: the first was asked for longest ago. */
+  /** In the order of use: the least recently used comes first. */
   const known = new Map<string, Map<string, number>>();
   let items = 0;
   /** Users whose history is being read, each with the number of reads; and those who changed meanwhile. */
@@ -68,7 +68,7 @@ export function createHistories(
         const histories = missing.length === 0 ? [] : await read(missing);
         for (const [i, user] of missing.entries()) {
           found.set(user, histories[i]);
-          // What was read may lack what was committed meanwhile.
+          // Events that were committed during the read may be missing.
           if (!changed.has(user)) keep(user, new Map(histories[i]));
         }
       } finally {
@@ -86,7 +86,7 @@ export function createHistories(
     add(events, allNew) {
       for (const { user, item, weight } of events) {
         if (reading.has(user)) changed.add(user);
-        // Otherwise the store knows which of them count.
+        // If some are known, the next read of the store says which count.
         if (!allNew) forget(user);
         const history = known.get(user);
         if (!history) continue;

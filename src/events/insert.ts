@@ -30,7 +30,7 @@ export async function insertEvents(writer: Connection, events: readonly StoredEv
   });
   const copy = `INSERT INTO events ("user", item, time, weight, id)
     SELECT "user", item, make_timestamp(time * 1000), weight, id FROM incoming_events`;
-  // DuckDB holds missing ids to be equal when it looks for conflicts.
+  // DuckDB treats missing ids as equal when it looks for conflicts.
   if (withoutId > 0) await writer.run(`${copy} WHERE id IS NULL`);
   if (ids.size === 0) return true;
   const { rowsChanged } = await writer.run(`${copy} WHERE id IS NOT NULL ON CONFLICT DO NOTHING`);
@@ -40,7 +40,7 @@ export async function insertEvents(writer: Connection, events: readonly StoredEv
 /** Replaces what is known of the items. */
 export async function upsertItems(writer: Connection, items: readonly StoredItem[]): Promise<void> {
   const now = BigInt(Date.now());
-  // The last one of an item counts.
+  // If an item occurs several times, its last row counts.
   const last = new Map(items.map((one) => [one.item, one]));
   await fill(writer, 'incoming_items', [...last.values()], (row, { item, title, hidden, attributes }) => {
     row.appendVarchar(item);

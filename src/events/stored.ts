@@ -11,7 +11,7 @@ export interface StoredEvent {
   readonly id?: string | undefined;
 }
 
-/** What is known of an item beside its events. */
+/** What is known of an item apart from its events. */
 export interface StoredItem {
   readonly item: string;
   readonly title?: string | undefined;

@@ -1,4 +1,4 @@
-// The tables of a store: created where they are absent, adopted where they are present with the same columns.
+// The tables of a store: missing ones are created, and existing ones with the same columns are used.
 
 import { InputError } from '../errors.js';
 import type { Connection } from '../ingest/formats/duckdb-package.js';
@@ -20,7 +20,7 @@ const TABLES = {
     attributes: 'VARCHAR',
     time: 'TIMESTAMP',
   },
-  /** Models that were fitted before must not count for these users. */
+  /** Erased users: what earlier models learned about them must not be used. */
   erased: {
     user: 'VARCHAR',
     time: 'TIMESTAMP',

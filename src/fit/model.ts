@@ -150,7 +150,10 @@ export interface RankerMember {
   readonly items: Float32Array;
   /** The same for the known users; undefined if they are folded in from the items they have. */
   readonly users: Float32Array | undefined;
-  /** Sum of the known users' rows. Times that of the items it tells how many edges each feature explains. */
+  /**
+   * Sum of the known users' rows. Its product with the sum of the items' rows is the number of edges that each feature
+   * explains.
+   */
   readonly userMass: Float64Array;
   readonly fold: FoldRule;
   /** Factor of its products. Absent: 1. */

@@ -22,7 +22,7 @@ export interface TimeTest {
   readonly times: number;
   /** Time of the cut, milliseconds since 1970. */
   readonly until: number;
-  /** Of the other side: what was seen by then, what was foreseen from it, what came. */
+  /** Of the other side: the number seen by then, the number forecast from it, and the number that came. */
   readonly seen: number;
   readonly foreseen: Foreseen;
   readonly actual: number;

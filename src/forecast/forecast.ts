@@ -1,4 +1,5 @@
-// How will it grow? Both sides, their edges and their density, when either side has become some multiple of what it is.
+// How will it grow? Both sides, their edges and their density, when either side has reached a multiple of its present
+// size.
 
 import { InputError, throwIfAborted } from '../errors.js';
 import { fit } from '../fit/fit.js';
@@ -30,7 +31,7 @@ const GIVEN = {
   }),
 };
 
-/** How far to look, and by what; declared in options/commands/forecast.ts. */
+/** The growth to forecast, and the estimators; declared in options/commands/forecast.ts. */
 export interface ForecastOptions extends OptionsOf<typeof FORECAST & typeof GIVEN>, TaskOptions {}
 
 /** Estimators by degrees, and the model's draws. */

@@ -1,8 +1,8 @@
 // One projection: what every estimator foresees of a side when the other side, or a drawn part of it, grows; and how
 // uncertain that is. The uncertainty is a jackknife over groups of the growing side's vertices: each group is left out
-// once and everything is estimated again, so that a few vertices with very many edges widen the interval as they should. An
-// error is smaller than the spread of an estimate by the root of 1 − 1/times, since what is seen already is part of what
-// will have been seen.
+// once and everything is estimated again, so that a few vertices with very many edges widen the interval as they
+// should. An error is smaller than the spread of an estimate by the root of 1 − 1/times, because the vertices seen
+// already are part of those that will have been seen.
 
 import type { GraphSide } from '../graph/graph.js';
 import type { Random } from '../math/random.js';
@@ -29,7 +29,7 @@ export interface GrowingSide {
 }
 
 export interface Projection {
-  /** How many times what is seen of the growing side there will be. */
+  /** The growing side as a multiple of its present size. */
   readonly times: number;
   /** Vertices of the other side; undefined if an estimator is not valid for this growth. */
   readonly vertices: Readonly<Record<EstimatorName, Uncertain | undefined>>;
@@ -48,7 +48,7 @@ const GROUPS = 20;
 /** Half the width of a 90 % interval in standard deviations, as for a normal distribution; measured in docs/forecast.md. */
 export const REACH = 1.645;
 
-/** Degrees of the counted side, as far as the kept vertices of the growing one give them. */
+/** Degrees of the counted side, over the edges of the kept vertices of the growing side. */
 function degreesAmong({ own, other }: GrowingSide, kept: Uint8Array | undefined): Uint32Array {
   const degree = new Uint32Array(other.count);
   if (!kept) {

@@ -43,7 +43,7 @@ export async function readBlob(
   rejects?: RejectSink,
   shares?: IdShares,
 ): Promise<ReadResult> {
-  // A further column comes from within: it is no option of anybody's.
+  // The further column is internal, not an option.
   const { value, ...plain } = given as ReaderOptions;
   const asked = { ...readerOptions(checkOptions({ ...READ_BLOB, ...TASK }, plain)), value };
   const options = shares ? { ...asked, filter: shareFilter(shares, asked) } : asked;

@@ -85,7 +85,7 @@ const DATABASE: FileFormat = {
 export function tableFormat(source: BegunSource, { table }: ReadOptions): FileFormat {
   if (DATABASE.matches(source)) return DATABASE;
   if (table !== undefined) {
-    throw optionError`${option('table')} ${table}: ${source.name} is no DuckDB database; leave this option out`;
+    throw optionError`${option('table')} ${table}: ${source.name} is not a DuckDB database; leave this option out`;
   }
   return fileFormat(source);
 }

@@ -1,4 +1,4 @@
-// The load test of a server: recommendations, and events beside them if asked for.
+// The load test of a server: recommendations, and events if asked for.
 
 import { InputError, throwIfAborted } from '../errors.js';
 import { randomStream } from '../math/random.js';
@@ -79,11 +79,11 @@ async function popularItems(
   if (Array.isArray(items) && items.length > 0 && items.every((one) => typeof one?.item === 'string')) {
     return items.map(({ item }) => item);
   }
-  const why = typeof detail === 'string' ? shown(detail, 300) : 'this is no graphex server with a model';
+  const why = typeof detail === 'string' ? shown(detail, 300) : 'this is not a graphex server with a model';
   throw new InputError(`${url}: ${why}`);
 }
 
-/** The JSON document of an answer; undefined if it is none, or too large. */
+/** The JSON document of an answer; undefined if the answer is not JSON, or too large. */
 async function jsonOf(response: Response): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -1,5 +1,5 @@
-// Requests to a server at a given rate, whether or not answers come. They come as a Poisson process. A time is counted from
-// when a request was due, so that one that has to wait for a connection counts as slow: nothing is left out.
+// Sends requests to a server at a given rate, as a Poisson process, whether or not answers come. A request's time is
+// counted from the moment when it was due, so waiting for a connection is included.
 
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';

@@ -16,7 +16,7 @@ interface MetricDefinition {
 export const METRICS = {
   recall: { title: 'recall', of: 'user', meaning: 'hits over R, the number of test items' },
   recallCapped: { title: 'capped recall', of: 'user', meaning: 'hits over min(n, R)' },
-  precision: { title: 'precision', of: 'user', meaning: 'hits over n, also where the list is shorter' },
+  precision: { title: 'precision', of: 'user', meaning: 'hits over n, even if the list is shorter' },
   ndcg: {
     title: 'nDCG',
     of: 'user',

@@ -1,4 +1,4 @@
-// Options as the command line writes them, for texts that the library words by the options' own names.
+// Options as the command line writes them. Texts of the library name options by their own names.
 
 import { COMMANDS } from './commands.js';
 import type { WriteOption } from './error.js';

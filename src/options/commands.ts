@@ -20,8 +20,8 @@ import type { Declaration } from './declare.js';
 import { COMMON, READ, READ_TABLES } from './shared.js';
 
 /**
- * Every command, as declarations by whose they are: `own` is what only the command line knows, `read` goes to the
- * reader of DATA, `options` to the library's function, `common` is everyone's.
+ * The declarations of every command: `own` belongs to the command line alone, `read` goes to the reader of DATA,
+ * `options` to the library's function, and `common` to all commands.
  */
 export const COMMANDS = {
   simulate: { own: SIMULATE_COMMAND, options: SIMULATE, common: COMMON },

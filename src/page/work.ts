@@ -17,7 +17,7 @@ interface Work {
 
 export const work = signal<Work | undefined>(undefined);
 
-/** Who waits for a task. */
+/** What the caller of a task passes. */
 interface Waiter<M extends Method> {
   readonly onPartial?: (partial: Api[M][2]) => void;
   /** The step of the task. Default: the current step. */

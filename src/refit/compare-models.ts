@@ -22,7 +22,7 @@ export interface Comparison {
 
 /** Items of a list. */
 const N = 20;
-/** With fewer users there is nothing to say. */
+/** With fewer users the models are not compared. */
 const FEWEST_USERS = 20;
 const BATCH = 256;
 
@@ -67,7 +67,7 @@ async function qualities(
     for (let from = 0; from < users.length; from += BATCH) {
       const some = users.slice(from, from + BATCH);
       const known = some.map(({ likes }) => likes.filter((item) => ids.find(item) >= 0));
-      // Of a user whose items the model does not know it would list the popular ones.
+      // A user whose items the model does not know would get the popular items.
       const personal = known.flatMap((likes) => (likes.length > 0 ? [{ likes }] : []));
       const lists = await recommender.recommendMany(personal, { n: N, threads, signal });
       let next = 0;

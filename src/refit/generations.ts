@@ -46,7 +46,7 @@ export interface Generations {
   list(): readonly GenerationRecord[];
   /** The file that was active last, if it is newer than the given file. */
   resume(given: string): Promise<string | undefined>;
-  /** A name for a model that is made now: later ones sort behind, even if the clock goes back. */
+  /** A name for a model that is made now: later names sort after earlier ones, even if the clock goes back. */
   newName(now: number): Promise<string>;
   add(record: GenerationRecord): Promise<void>;
   activate(name: string, now: number): Promise<void>;
@@ -56,7 +56,7 @@ export interface Generations {
   removeParts(): Promise<void>;
 }
 
-/** Beside the models. */
+/** In the folder of the models. */
 const RECORD_FILE = 'refits.json';
 const MADE = /^model-(\d{8}T\d{6}Z)\.safetensors$/;
 const PART = /^model-\d{8}T\d{6}Z\.safetensors\.[0-9a-f]+\.part$/;
@@ -72,7 +72,7 @@ export async function openGenerations(
   try {
     state = Records.parse(JSON.parse(await readFile(path, 'utf8')));
   } catch (error) {
-    // A damaged record is no reason to serve nothing.
+    // A damaged record must not keep the server from starting.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
       onDamage(`${path}: this record of refits cannot be read and is begun again`);
     }

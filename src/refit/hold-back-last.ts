@@ -1,5 +1,5 @@
-// The last items of some users, held back from a refit: both models are asked for them. Only items that the present model
-// has not seen of the user qualify, so that it has no advantage.
+// The last items of some users, held back from a refit: both models must predict them. Only items that the present
+// model has not seen of the user qualify, so that it has no advantage.
 
 import type { Model } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
@@ -19,10 +19,10 @@ interface HeldBack {
   readonly users: readonly HeldBackUser[];
 }
 
-/** Users who are asked at most, and the share of all edges that is held back at most. */
+/** The most users of a comparison, and the largest share of all edges that is held back. */
 const MOST_USERS = 2000;
 const MOST_EDGES = 0.05;
-/** Of a user's items, this share is held back at most, and never more than this many. */
+/** The largest share of a user's items that is held back, and the most items. */
 const SHARE = 0.2;
 const MOST_ITEMS = 5;
 

@@ -141,7 +141,7 @@ async function withInfo(
   return { ...model, info: { items: await fitContent(model, info, { ...task, seed, threads }) } };
 }
 
-/** The same method with the same settings; a model that others can start from is where this fit starts. */
+/** Fits by the same method with the same settings, from the present model if a fit can start from it. */
 async function fitAgain(
   graph: BipartiteGraph,
   present: Model,

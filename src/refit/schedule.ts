@@ -1,5 +1,5 @@
-// When refits are due: every so often, or once a day at a time. The clock may jump: a span is measured by a clock that does
-// not, and a time of day is looked at every few seconds.
+// When refits are due: after a span of time, or daily at a time of day. The system clock may jump, so spans use a
+// monotonic clock, and the time of day is checked every few seconds.
 
 import { option, optionError } from '../options/error.js';
 import { parseDuration } from '../text/durations.js';

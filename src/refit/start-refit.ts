@@ -1,4 +1,4 @@
-// Starts the process of a refit and waits for its result. Whatever happens to it, the caller only gets an error.
+// Starts the process of a refit and waits for its result. If the process fails, the caller gets an error.
 
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -28,7 +28,7 @@ interface StartRefitOptions {
 export async function startRefit(plan: RefitPlan, options: StartRefitOptions): Promise<RefitResult> {
   const { signal, onProgress, onStart } = options;
   throwIfAborted(signal);
-  // Its texts go nowhere: what matters comes as a message.
+  // Its output is discarded: results come as messages.
   const child = fork(script(), [], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: [] });
   let said = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {

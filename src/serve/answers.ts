@@ -91,7 +91,7 @@ interface PopularChoice {
   readonly filter?: string | undefined;
 }
 
-/** A filter that is no condition on the attributes of the model is a wrong request. */
+/** A filter that is not a condition on the model's attributes is a wrong request. */
 function checkFilter({ recommender }: Served, filter: string | undefined): void {
   if (filter === undefined) return;
   try {
@@ -102,7 +102,7 @@ function checkFilter({ recommender }: Served, filter: string | undefined): void 
   }
 }
 
-/** Popular items: those of the store first, which are those of late, then those of the model. */
+/** Popular items: first those of the store, which were popular recently, then those of the model. */
 function popularItems(served: Served, n: number, { exclude = [], include, filter }: PopularChoice) {
   const { recommender, live } = served;
   const out = new Set(exclude);
@@ -347,7 +347,7 @@ function withTitle(titles: TitleBook, item: number): { title?: string } {
   return title === undefined ? {} : { title };
 }
 
-/** What a client is told of an error. A bug is thrown again. */
+/** The problem that a client gets for an error. A bug is thrown again. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Problem) {
     return {

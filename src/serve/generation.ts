@@ -25,7 +25,7 @@ interface GenerationOptions {
   readonly threads: number | undefined;
   /** Requests that may wait. */
   readonly queue: number;
-  /** What a new worker must know beside the model. */
+  /** What a new worker must know in addition to the model. */
   readonly state?: (() => LiveUpdate) | undefined;
 }
 

@@ -69,7 +69,7 @@ const counted = (most: number) =>
 const countedBody = counted(LIMITS.body);
 const countedBulk = counted(LIMITS.bulkBody);
 
-/** Lists of events and items may be longer than what a model is asked. */
+/** Lists of events and items may be larger than requests to a model. */
 function bodyLimitAt({ req }: Context): number {
   const isBulk = req.path === ENDPOINTS.events.path || req.path === ENDPOINTS.putItems.path;
   return isBulk ? LIMITS.bulkBody : LIMITS.body;
@@ -155,7 +155,7 @@ export function createApp(options: AppOptions): App {
     const route = ENDPOINTS[name as ServerEndpoint];
     app.openapi(route, async (c) => {
       const request = requestOf(c);
-      // A list of events or items counts as so many requests.
+      // Each entry of a list of events or items counts as a request.
       if ('list' in request) options.rate?.charge(payerOf(c), (request.list as unknown[]).length - 1);
       const value = await answer(request);
       c.set('model', (value as { hash?: string }).hash);
@@ -277,7 +277,7 @@ function createAdmission({ hosts, keys, rate }: AppOptions): (c: Context<Env>) =
     const { path, method } = c.req;
     const host = c.req.header('host')?.replace(/:\d+$/, '').toLowerCase() ?? '';
     if (hosts && !hosts.has(host)) {
-      throw new Problem('wrong-host', 'use a host name that the server was told to answer for');
+      throw new Problem('wrong-host', 'use a host name that the server answers for');
     }
     if (method === 'POST' || method === 'PUT') {
       if (!JSON_TYPE.test(c.req.header('content-type') ?? '')) {
@@ -298,7 +298,7 @@ function createAdmission({ hosts, keys, rate }: AppOptions): (c: Context<Env>) =
   };
 }
 
-/** Who a request counts for at the rate: a key, or else an address. */
+/** The client that a request counts for in the rate limit: a key, or else an address. */
 function payerOf(c: Context<Env>): string {
   return c.get('key')?.name ?? clientOf(c);
 }
@@ -314,7 +314,7 @@ function clientOf(c: Context<Env>): string {
   return incoming?.socket?.remoteAddress ?? '';
 }
 
-/** Of a value that may have several forms: what is wrong with it in the form that it comes nearest to. */
+/** What is wrong with a value that may have several forms: the problem in the form that it resembles most. */
 function innermost(issue: z.core.$ZodIssue): {
   readonly path: readonly PropertyKey[];
   readonly message: string;

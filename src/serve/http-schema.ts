@@ -119,7 +119,7 @@ const contribution = {
 const Explanation = z
   .strictObject({
     items: z.array(z.strictObject({ item, title, ...contribution })).openapi({
-      description: 'The few of the user’s items that speak for it most beyond what they usually do.',
+      description: 'The few of the user’s items that contribute most beyond their usual contribution.',
     }),
     others: z
       .strictObject({ count: z.number().int(), ...contribution })
@@ -135,15 +135,13 @@ const Explanation = z
         }),
       )
       .openapi({
-        description:
-          'The features that speak for it more than they usually do; where none does, the largest.',
+        description: 'The features that contribute more than usual; if none does, the largest.',
       }),
     otherFeatures: z
       .strictObject({ count: z.number().int(), ...contribution })
       .openapi({ description: 'The model’s other features together.' }),
     direct: z.strictObject(contribution).openapi({
-      description:
-        'What the user’s items give this one directly, by weights between items and past all features.',
+      description: 'What the user’s items contribute directly, by weights between items instead of features.',
     }),
     attributes: z
       .array(z.strictObject({ column: z.string(), value: z.string(), fraction: z.number() }))
@@ -152,11 +150,11 @@ const Explanation = z
         description:
           'For an item with few edges or none: attributes that it shares with the user’s items, and their part of the similarity.',
       }),
-    rest: z.number().openapi({ description: 'What none of the user’s items explains.' }),
+    rest: z.number().openapi({ description: 'The contribution that none of the user’s items explains.' }),
   })
   .openapi('Explanation', {
     description:
-      'Items, others and rest add up to the score exactly; so do features, otherFeatures and direct, but of a model by popularity, which has none of them. Parts below 0 speak against the item.',
+      'Items, others and rest add up to the score exactly; so do features, otherFeatures and direct, except for a model by popularity, which has none of them. Negative contributions speak against the item.',
   });
 
 const Listed = z
@@ -174,7 +172,7 @@ const Confidence = z
   .strictObject({
     overlap: z.number().openapi({
       description:
-        'Share of the list that is expected to stay if the same taste had shown in another history of this length.',
+        'Expected share of the list that would be recommended again with another history of the same taste and length.',
     }),
     text: z.string(),
   })

@@ -27,7 +27,7 @@ export const PROBLEMS = {
 
 export type ProblemKind = keyof typeof PROBLEMS;
 
-/** An error that a client is told. */
+/** An error that is sent to the client. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly kind: ProblemKind;

@@ -57,7 +57,7 @@ export function userOf(
   for (const [i, like] of likes.entries()) {
     const found = served.titles.find(like);
     if (typeof found === 'string') {
-      // A title of several items is no unknown id: the client must say which item it means.
+      // A title of several items is not an unknown id: the client must say which item it means.
       if (request.unknown === 'refuse' || (found === 'ambiguous' && request.unknown !== 'ignore')) {
         throw notOneItem(served.titles, like, found, `likes.${i}`);
       }

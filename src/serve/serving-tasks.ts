@@ -158,7 +158,7 @@ export async function answer(queries: readonly Query[]): Promise<Reply[]> {
   return answering.finally(() => running.delete(answering));
 }
 
-/** Takes in what has changed since the model was loaded. Items that the model lacks are scored by their attributes. */
+/** Applies the changes since the model was loaded. Items that the model lacks are scored by their attributes. */
 export async function update(change: LiveUpdate): Promise<void> {
   live?.apply(change);
   if (!base || !live || !served || (change.described ?? []).length === 0) return;

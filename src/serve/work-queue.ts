@@ -84,7 +84,10 @@ interface QueueOptions<Query, Reply> {
   readonly sliceOf?: (query: Query, reply: Reply) => Slice<Query, Reply>;
 }
 
-/** A queue that has not been empty for this many milliseconds is overloaded. Longer times showed in the slowest answers. */
+/**
+ * A queue that has not been empty for this many milliseconds is overloaded. Longer times made the slowest answers
+ * slower.
+ */
 const OVERLOADED_AFTER = 25;
 /** Milliseconds by which each piece of a request is placed behind the one before it, so that other requests get between. */
 const PIECE_STEP = 10;

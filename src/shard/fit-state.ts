@@ -253,7 +253,7 @@ export async function loadShardUsers(
   });
 }
 
-/** Reads a file of a state; the error for a missing or damaged file says how to go on. */
+/** Reads a file of a state; the error for a missing or damaged file says what to do. */
 async function readState(path: string, format: string): Promise<TensorFile> {
   try {
     return await readTensors(path, { ...EXPECTED, format });

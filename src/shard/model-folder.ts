@@ -1,6 +1,6 @@
 // A model by shard is a folder: head.safetensors holds the items and everything else of the whole model, and each
-// users-NNNN.safetensors the users of one shard, so that nobody needs memory for all users. A user's shard follows from the
-// id. With the users of one shard it is an ordinary model of these users.
+// users-NNNN.safetensors the users of one shard, so that no process needs memory for all users. A user's shard follows
+// from the id. With the users of one shard it is an ordinary model of these users.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';

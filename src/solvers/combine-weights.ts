@@ -3,7 +3,7 @@
 import { allocate } from '../math/memory.js';
 import type { SparseWeights } from '../topn/query.js';
 
-/** degree^(−exponent) of each target, over the mean of this over all edges. `degree` is that of every item. */
+/** degree^(−exponent) of each target, divided by its mean over all edges. `degree` has the degrees of all items. */
 export function degreeScale(
   degree: ArrayLike<number>,
   targets: ArrayLike<number> | undefined,

@@ -8,7 +8,7 @@
 // neighbours are the first of more, and δ is only on the diagonal. G is never formed if users are few, when a column is a few words of
 // bits, or if it is too large and sparse, when the users of the chosen columns are lists.
 //
-// The same counts give similarities between items (item-kNN), which no system has to be solved for.
+// The same counts give similarities between items (item-kNN), without solving a system.
 
 import { lengths, type RowLists } from '../math/csr.js';
 import { allocate, createCounter } from '../math/memory.js';
@@ -61,7 +61,10 @@ export interface RegressionSetting {
   readonly nearest?: { readonly neighbours: number; readonly dropout: number } | undefined;
 }
 
-/** Similarities of items: G_ij / (d_i^history · d_j^candidates), 1 times G_ij over the mean degree for items of mean degree. */
+/**
+ * Similarities of items: G_ij / (d_i^history · d_j^candidates), scaled so that items of mean degree have G_ij over the
+ * mean degree.
+ */
 interface SimilaritySetting {
   /** Number of the most similar items of each target. */
   readonly neighbours: number;

@@ -1,6 +1,7 @@
-// Weights of users and edges in pair counts. A user of 500 items says less about any two of them than a user of five, so a user of
-// degree d weighs d^(−2a). Weights are rounded to powers of two: counts stay whole numbers, which have the same bits on any number of
-// threads, and the kernel adds a user's bits to a higher plane instead of adding them several times.
+// Weights of users and edges in pair counts. A user with 500 items says less about any two of them than a user with
+// five. So a user of degree d weighs d^(−2a). Weights are rounded to powers of two: counts stay whole numbers, which
+// have the same bits on any number of threads, and the kernel adds a user's bits to a higher plane instead of adding
+// them several times.
 //
 // Edges may have weights too (`RowLists.weights`), for example 2^(−age / half-life). Two edges of a user then count with the smaller of
 // their weights, each rounded to 1, 1/2, … 1/16. The smaller weight is a sum over levels: both edges reach 1/16, both reach 1/8, and so
@@ -13,7 +14,9 @@ import { allocate } from '../math/memory.js';
 export const CLASSES = 8;
 /** Edges of weight 1 have level 0, those of 1/2 level 1; none has a higher level than this, so none counts less than 1/16. */
 export const LAST_LEVEL = 4;
-/** Users beyond this share of the edges, by ascending degree, weigh as little as the others at the end: some have huge degrees. */
+/**
+ * Users are ordered by degree. Those beyond this share of the edges all weigh the same, because some have huge degrees.
+ */
 const HEAVY = 0.99;
 
 /** Users in the order of their classes. */

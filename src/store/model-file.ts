@@ -75,7 +75,7 @@ async function refuseFolder(path: string): Promise<void> {
     );
   }
   if (await holds(PARTITION_FILE)) {
-    throw new InputError(`${path}: this is a folder of shards and no model; fit it first`);
+    throw new InputError(`${path}: this is a folder of shards, not a model; fit it first`);
   }
 }
 

@@ -214,7 +214,7 @@ async function readSplitDocument(folder: string): Promise<SplitDocument> {
   if (found && !(await stat(path).catch(() => undefined))) {
     throw new InputError(
       (await stat(join(folder, PARTITION_FILE)).catch(() => undefined))?.isFile()
-        ? `${folder}: this is a folder of shards and no split; split it first`
+        ? `${folder}: this is a folder of shards, not a split; split it first`
         : (await isFoldsFolder(folder))
           ? `${folder}: this is a folder of folds; give one of them, as in ${join(folder, 'fold-1')}, or study all with graphex study`
           : `${folder}: there is no ${SPLIT_FILE} in it; give the folder of a split`,

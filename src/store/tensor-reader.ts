@@ -155,7 +155,7 @@ export function putTexts(put: Put, name: string, texts: readonly string[]): void
   put(`${name}_text`, text);
 }
 
-/** Runs `read`. An error that is no sentence yet becomes the one that `explain` makes of its problem. */
+/** Runs `read`. `explain` turns an error that is not an InputError into one, from the text of its problem. */
 export function checkContents<T>(read: () => T, explain: (problem: string) => InputError): T {
   try {
     return read();

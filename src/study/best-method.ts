@@ -145,7 +145,7 @@ function decidePlaces(
     const named = places.flatMap((place) => place.first);
     return { winner, places, advised: evenOf(leaderboard, named) ?? madeForRanking(named), pairs };
   }
-  // First by one metric and, but for chance, by the other.
+  // First by one metric, and by the other first or behind by no more than chance.
   const both = byRecall.first.filter((row) => byNdcg.first.includes(row));
   const tops = [byRecall.first[0], byNdcg.first[0]];
   if (tops.some((row) => both.includes(row))) {

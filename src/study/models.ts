@@ -44,7 +44,7 @@ export interface FirstRunFindings {
 }
 
 /** One of the models, fitted and evaluated. */
-interface Judged {
+interface EvaluatedModel {
   readonly kind: ModelKind;
   readonly features: number;
   readonly fitted: FitResult<PosteriorModel>;
@@ -69,7 +69,7 @@ export async function fitModels(
   const methods: RankedMethod[] = [];
   let counts: CountChoice | null = null;
   for (const features of settings.features) {
-    const done: Judged[] = [];
+    const done: EvaluatedModel[] = [];
     for (const kind of modelsOf(settings)) {
       const same = await sameAmong(done, kind, parts, settings);
       const about = { model: kind, ...(settings.features.length > 1 && { features }) };
@@ -84,21 +84,24 @@ export async function fitModels(
           }),
         ));
       counts ??= fitted.countChoice ?? null;
-      const judged: Judged = {
+      const evaluated: EvaluatedModel = {
         kind,
         features,
         fitted: { ...fitted, model: { ...fitted.model, kind } },
         evaluation: same
-          ? await judgeAgain(same, kind, parts, settings, times, about)
+          ? await evaluateAgain(same, kind, parts, settings, times, about)
           : await evaluate(fitted.model, parts, settings, times, about),
       };
       if (same) times.skip(settings.calibrate > 0 ? 1 : 2);
-      done.push(judged);
-      const described = describeFit(judged, same?.kind ?? null);
+      done.push(evaluated);
+      const described = describeFit(evaluated, same?.kind ?? null);
       fits.push(described);
-      addMethod(methods, judged, same);
-      times.found(modelMethod(fitId(kind, features), 'model', kind, features, judged.evaluation), described);
-      if (first) await findings(first.found, judged, parts, first.options, settings, times);
+      addMethod(methods, evaluated, same);
+      times.found(
+        modelMethod(fitId(kind, features), 'model', kind, features, evaluated.evaluation),
+        described,
+      );
+      if (first) await findings(first.found, evaluated, parts, first.options, settings, times);
     }
   }
   return { fits, methods, counts };
@@ -106,11 +109,11 @@ export async function fitModels(
 
 /** The model among those before it that comes to the same fit, if one does. */
 async function sameAmong(
-  done: readonly Judged[],
+  done: readonly EvaluatedModel[],
   kind: ModelKind,
   { train }: Split,
   settings: StudySettings,
-): Promise<Judged | undefined> {
+): Promise<EvaluatedModel | undefined> {
   for (const other of done) {
     const own = fitOptionsOf(settings, kind, other.features);
     if (await isSameFit(train, fitOptionsOf(settings, other.kind, other.features), own)) return other;
@@ -118,9 +121,12 @@ async function sameAmong(
   return undefined;
 }
 
-/** The paper's models are shown as they are drawn, so only the corrections of the first go; replicas are their own work. */
-async function judgeAgain(
-  { fitted, evaluation }: Judged,
+/**
+ * The paper's models are shown without correction, so a correction of the first model is removed. Replicas are computed
+ * separately.
+ */
+async function evaluateAgain(
+  { fitted, evaluation }: EvaluatedModel,
   kind: ModelKind,
   parts: Split,
   settings: StudySettings,
@@ -136,8 +142,8 @@ async function judgeAgain(
 
 function addMethod(
   methods: RankedMethod[],
-  { kind, features, evaluation }: Judged,
-  same: Judged | undefined,
+  { kind, features, evaluation }: EvaluatedModel,
+  same: EvaluatedModel | undefined,
 ): void {
   const at = same ? methods.findIndex(({ id }) => id === fitId(same.kind, features)) : -1;
   const row = methods[at];
@@ -164,7 +170,7 @@ async function evaluate(
 
 async function findings(
   found: FirstRunFindings,
-  { kind, features, fitted }: Judged,
+  { kind, features, fitted }: EvaluatedModel,
   { train }: Split,
   options: StudyOptions,
   settings: StudySettings,
@@ -201,7 +207,7 @@ function modelMethod(
   return { ...PLAIN_ROW, id, kind, model, features, ranking: rankingOf(evaluation) };
 }
 
-function describeFit({ kind, fitted, evaluation }: Judged, sameAs: ModelKind | null): StudyFit {
+function describeFit({ kind, fitted, evaluation }: EvaluatedModel, sameAs: ModelKind | null): StudyFit {
   const { model, seconds, engine, engineReason } = fitted;
   const { bounds, iterations, converged } = model.provenance;
   const pair = (name: 'sigma' | 'size' | 'tau' | 'shape' | 'rate') => ({

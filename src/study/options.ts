@@ -120,7 +120,7 @@ export function calibratedModel(settings: Pick<StudySettings, 'model'>): ModelKi
   return (['sparse', 'auto'] as const).find((kind) => models.includes(kind));
 }
 
-/** Replicas must correct something, and must not correct away what is wrong with a model or of a way of drawing. */
+/** Replicas must have something to correct, and must not hide an error of the model or of the way of drawing. */
 function checkCalibration({ draws, model, users, items, drawsGiven }: StudySettings): void {
   if (draws === 0) {
     throw optionError`${option('calibrate')}: without ${option('draws')} there are no intervals to correct; give both, or neither`;

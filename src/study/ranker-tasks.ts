@@ -6,15 +6,15 @@ import type { RankingResult } from '../metrics/ranking-metrics.js';
 import { serveTasks } from '../parallel/worker.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
-import { describeRanker, fitForRanking, judgeRanker, type RankerSettings } from './ranker.js';
+import { describeRanker, evaluateRanker, fitForRanking, type RankerSettings } from './ranker.js';
 import type { StudyRanker } from './results.js';
 
-export interface JudgeJob {
+export interface EvaluateJob {
   readonly settings: RankerSettings;
   readonly threads: number | undefined;
 }
 
-export interface FitJob extends JudgeJob {
+export interface FitJob extends EvaluateJob {
   readonly parts: Transfer<Split>;
 }
 
@@ -30,12 +30,12 @@ export async function fitApart(
   return describeRanker(result);
 }
 
-export async function judgeApart(
-  { settings, threads }: JudgeJob,
+export async function evaluateApart(
+  { settings, threads }: EvaluateJob,
   onProgress: TaskOptions['onProgress'],
 ): Promise<RankingResult> {
   if (!fitted) throw new Error('no ranker was fitted that could be evaluated');
-  return judgeRanker(fitted.model, fitted.parts, settings, { threads, onProgress });
+  return evaluateRanker(fitted.model, fitted.parts, settings, { threads, onProgress });
 }
 
-serveTasks('ranker-tasks', { fitApart, judgeApart });
+serveTasks('ranker-tasks', { fitApart, evaluateApart });

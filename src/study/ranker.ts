@@ -11,7 +11,7 @@ import type { Split } from '../sample/split-types.js';
 import type { RankedMethod } from './leaderboard.js';
 import { PLAIN_ROW, rankingOf } from './models.js';
 import type { StudySettings } from './options.js';
-import type { FitJob, JudgeJob } from './ranker-tasks.js';
+import type { EvaluateJob, FitJob } from './ranker-tasks.js';
 import type { StudyRanker } from './results.js';
 import type { StageTimes } from './stage-times.js';
 
@@ -37,7 +37,7 @@ export async function fitRanker(
   const steps = apart ? inWorker(parts, settings) : here(parts, settings);
   try {
     const described = await times.stage({ stage: 'fit', model: 'ranking' }, steps.fit);
-    const ranking = await times.stage({ stage: 'evaluate', model: 'ranking' }, steps.judge);
+    const ranking = await times.stage({ stage: 'evaluate', model: 'ranking' }, steps.evaluate);
     const row: RankedMethod = {
       ...PLAIN_ROW,
       id: 'ranking',
@@ -54,7 +54,7 @@ export async function fitRanker(
 
 interface Steps {
   fit(task: TaskOptions): Promise<StudyRanker>;
-  judge(task: TaskOptions): Promise<RankingResult>;
+  evaluate(task: TaskOptions): Promise<RankingResult>;
   close(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ function here(parts: Split, settings: RankerSettings): Steps {
       model = fitted.model;
       return describeRanker(fitted);
     },
-    judge: (task) => judgeRanker(model, parts, settings, task),
+    evaluate: (task) => evaluateRanker(model, parts, settings, task),
     close: async () => {},
   };
 }
@@ -80,9 +80,9 @@ function inWorker(parts: Split, settings: RankerSettings): Steps {
       const job: FitJob = { parts: toShared(parts), settings, threads };
       return (await pool).run<FitJob, StudyRanker>('fitApart', job, signal, onProgress);
     },
-    async judge({ threads, signal, onProgress }) {
-      return (await pool).run<JudgeJob, RankingResult>(
-        'judgeApart',
+    async evaluate({ threads, signal, onProgress }) {
+      return (await pool).run<EvaluateJob, RankingResult>(
+        'evaluateApart',
         { settings, threads },
         signal,
         onProgress,
@@ -102,7 +102,7 @@ export function fitForRanking(
   return fit(parts.train, { method: 'ranking', average: AVERAGE, seed, engine, ...task });
 }
 
-export async function judgeRanker(
+export async function evaluateRanker(
   model: Ranker,
   parts: Split,
   { protocol, ...settings }: RankerSettings,

@@ -8,7 +8,7 @@ const UNITS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** Milliseconds of a span such as 90s, 15m, 1h, 180d or 2w; undefined if the text is none. */
+/** Milliseconds of a span such as 90s, 15m, 1h, 180d or 2w; undefined if the text is not a span. */
 export function parseDuration(text: string): number | undefined {
   const [, number, unit] = /^(\d{1,9}(?:\.\d{1,6})?)\s?([smhdw])$/.exec(text.trim()) ?? [];
   const milliseconds = Number(number) * UNITS[unit];

@@ -35,7 +35,7 @@ export function sideNames(asked: AskedNames): SideNames {
     const text = String(asked[side] ?? '').trim();
     if (!isShortText(text)) {
       throw new InputError(
-        `names: ${JSON.stringify(text)} is no name for the ${side}; give a word or two in the plural, as in customers and products`,
+        `names: ${JSON.stringify(text)} is not a name for the ${side}; give a word or two in the plural, as in customers and products`,
       );
     }
     const one = singular(text);

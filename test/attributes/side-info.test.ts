@@ -116,7 +116,7 @@ describe('a table about items', () => {
     expect(() => read(ids(['a']), FILMS, ['gnre'])).toThrow(
       /infoColumns.*no column gnre; it has id, title, genre/,
     );
-    expect(() => askedColumns(['genre:colour'])).toThrow(/colour is no kind of column/);
+    expect(() => askedColumns(['genre:colour'])).toThrow(/colour is not a kind of column/);
   });
 
   it('is refused if it belongs to other data', () => {

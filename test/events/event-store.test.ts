@@ -163,7 +163,7 @@ describe('a store of events', () => {
       'none.duckdb',
       'this is no database, though as long as one '.repeat(500),
     );
-    await expect(openEventStore(noDatabase)).rejects.toThrow(/damaged, or is no DuckDB database/);
+    await expect(openEventStore(noDatabase)).rejects.toThrow(/damaged, or is not a DuckDB database/);
     const path = scratch.path('whole.duckdb');
     const many = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, i) => event(`u${i % 50}`, `i${i % 300}`, { id: `${from + i}` }));
@@ -188,7 +188,7 @@ describe('a store of events', () => {
     for (const [at, [main, wal]] of damaged.entries()) {
       const copy = scratch.write(`damaged-${at}.duckdb`, main);
       scratch.write(`damaged-${at}.duckdb.wal`, wal);
-      await expect(openEventStore(copy)).rejects.toThrow(/damaged, or is no DuckDB database; restore a copy/);
+      await expect(openEventStore(copy)).rejects.toThrow(/damaged, or is not a DuckDB database; restore a copy/);
     }
     // As if the power had failed within the last write.
     const cut = scratch.write('cut.duckdb', database);

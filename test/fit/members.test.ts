@@ -229,7 +229,7 @@ test('an error of one ends the others, and nothing goes on', async () => {
 test('progress is one line for all: it never falls and ends below its total', async () => {
   const reports: Progress[] = [];
   await fitRanking(graph, { ...options, onProgress: (progress) => reports.push(progress) }, 3);
-  expect(new Set(reports.map(({ stage }) => stage))).toEqual(new Set(['fitting 4 for ranking']));
+  expect(new Set(reports.map(({ stage }) => stage))).toEqual(new Set(['fitting 4 members']));
   const done = reports.map((report) => report.done);
   expect(done).toEqual([...done].sort((a, b) => a - b));
   expect(reports.at(-1)!.done).toBeLessThanOrEqual(reports.at(-1)!.total!);

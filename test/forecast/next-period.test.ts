@@ -47,7 +47,7 @@ describe('the next period', () => {
     const { mean, low, high } = found.next!.users;
     expect(found.forecast!.users).toEqual({ mean: 130 + mean, low: 130 + low, high: 130 + high });
     expect(nextWords(found, USERS_AND_ITEMS)[0]).toMatch(
-      /^In the 10 days after 1970-02-20, about \d+ \(\d+ to \d+\) new users are expected, beside the 130 of today\. In the last 3 periods of 10 days there were 20, 30 and 20\.$/,
+      /^In the 10 days after 1970-02-20, about \d+ \(\d+ to \d+\) new users are expected, in addition to today’s 130\. In the last 3 periods of 10 days there were 20, 30 and 20\.$/,
     );
     const plain = await forecastGrowth(graph, { usersTimes: 1.5, trials: 5, draws: 0 });
     expect(plain.next).toBeUndefined();

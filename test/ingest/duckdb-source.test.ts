@@ -179,7 +179,7 @@ describe('a database', () => {
       Buffer.concat([Buffer.alloc(8), Buffer.from('DUCK'), Buffer.alloc(400, 7)]),
     );
     await expect(readGraph(broken)).rejects.toMatchObject({ name: 'InputError' });
-    await expect(readGraph(csv, { table: 'sales' })).rejects.toThrow(/shop\.csv is no DuckDB database/);
+    await expect(readGraph(csv, { table: 'sales' })).rejects.toThrow(/shop\.csv is not a DuckDB database/);
     await expect(readGraph(csv, { database: one })).rejects.toThrow(/this is for sql:/);
     await expect(readGraph('sql:SELECT 1, 2', { database: scratch.path('none.duckdb') })).rejects.toThrow(
       /there is no such file/,

@@ -117,9 +117,9 @@ describe.skipIf(!canVisit)('the walk', () => {
 
     await button(page, 'Does it predict?').click();
     await page.getByRole('heading', { name: 'How good are the lists?' }).waitFor({ timeout: 60_000 });
-    const judged = await evaluateModel(model, parts, { draws: 30, n: 20, seed: 1 });
+    const evaluation = await evaluateModel(model, parts, { draws: 30, n: 20, seed: 1 });
     expect(await page.getByRole('row', { name: /^The model that describes the data/ }).innerText()).toContain(
-      fixed(judged.ranking.all.mean.recall, 4),
+      fixed(evaluation.ranking.all.mean.recall, 4),
     );
 
     await nav(page, 'Recommend').click();

@@ -77,12 +77,14 @@ describe('a user of the model with further items in the batch', () => {
     expect(JSON.parse(stdout)[0].items).toEqual(await recommend(counted, { likes: own, counts: more }));
   });
 
-  it('is taken for a new one, and told so, where the model does not carry what its users have', async () => {
+  it('is treated as new, with a warning, if the model stores no histories', async () => {
     const file = await saved('forgetful.safetensors', { ...fittedModel(false), seen: undefined });
     const delta = join(folder, 'forgotten.csv');
     await writeFile(delta, 'user 3,item 1\n');
     const { stdout, stderr } = await graphex('recommend', file, '--batch', delta, '--json');
-    expect(stderr).toMatch(/does not carry which items its users have, so 1 user of it was taken for new/);
+    expect(stderr).toMatch(
+      /the model stores no histories, so 1 user was treated as new, with only the items of the file/,
+    );
     expect(JSON.parse(stdout)[0].items).toEqual(
       await recommend(await loadModel(file), { likes: ['item 1'] }),
     );
@@ -185,7 +187,7 @@ describe('what is wrong in a batch', () => {
     const { stdout, stderr } = await batch('ids.txt', content, '-o', output, '--json');
     expect(stderr).toMatch(/1 user skipped, unknown to the model: nobody\n/);
     expect(stderr).toMatch(/1 user skipped, unknown to the model; the spaces around the id/);
-    expect(stderr).toMatch(/2 rows say again what one before says, and were counted once, of user 3\n/);
+    expect(stderr).toMatch(/2 rows repeat an earlier row and were ignored: user 3\n/);
     expect(JSON.parse(stdout)).toMatchObject({
       users: 2,
       skipped: 2,
@@ -203,7 +205,7 @@ describe('what is wrong in a batch', () => {
       /1 row skipped, without a user and an item in 3 columns, as in the first row: line 4\n/,
     );
     expect(stderr).toMatch(/1 user skipped, without any item that the model knows: cleo\n/);
-    expect(stderr).toMatch(/1 row says again what one before says, and was counted once, of ann\n/);
+    expect(stderr).toMatch(/1 row repeats an earlier row and was ignored: ann\n/);
     expect(stdout).toMatch(/for 1 user, 1 user and 1 row skipped\nNext: graphex serve .*\n$/);
   });
 });

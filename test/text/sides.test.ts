@@ -56,7 +56,7 @@ describe('side names', () => {
       users: { one: 'customer', many: 'customers' },
       items: { one: 'category', many: 'categories' },
     });
-    expect(() => sideNames({ users: '', items: 'products' })).toThrow('is no name for the users');
+    expect(() => sideNames({ users: '', items: 'products' })).toThrow('is not a name for the users');
     expect(() => sideNames({ users: 'a'.repeat(50), items: 'b' })).toThrow('names: "aaa');
     expect(() => sideNames({ users: 'books', items: 'book' })).toThrow('both sides are called books');
   });

@@ -75,7 +75,7 @@ export function register(program: Command): void {
       const written: string[] = [];
       if (output !== undefined) {
         const page = renderAuditPage({ source, audit, decision, names, version: VERSION, seed });
-        await writeFolder(output, { 'audit.html': (beside) => writePieces(beside, [page]) }, { force });
+        await writeFolder(output, { 'audit.html': (path) => writePieces(path, [page]) }, { force });
         written.push(join(output, 'audit.html'));
       }
       return {

@@ -59,7 +59,7 @@ export function register(program: Command): void {
     runCommand(command, async (context) => {
       const { own, options: declared, read } = COMMANDS.evaluate;
       const flags = typedOptions(command, own);
-      const { n, ...judging } = typedOptions(command, declared);
+      const { n, ...evaluating } = typedOptions(command, declared);
       if (await ranksAllItems(flags)) {
         const positional = [modelFile, folder].filter((given) => given !== undefined);
         return runEvaluateTables(positional, flags, n, typedOptions(command, read), context);
@@ -77,7 +77,7 @@ export function register(program: Command): void {
       const opened = await openModel(modelFile);
       const { head: model } = opened;
       const task = { threads, signal, onProgress };
-      const asked = { ...judging, n: lengths[0], ...task };
+      const asked = { ...evaluating, n: lengths[0], ...task };
       const { seed } = context;
       const inTurn = opened.byShard !== undefined || (await isPartitionedSplit(folder));
       const { against: files = [] } = flags;
@@ -124,7 +124,7 @@ export function register(program: Command): void {
   );
 }
 
-interface Judged {
+interface Evaluated {
   readonly result: Printed;
   readonly popularity: RankingComparison | undefined;
   /** On items without edges: compared with baselines by attributes. */
@@ -148,7 +148,7 @@ async function evaluateWhole(
   others: readonly Model[],
   folder: string,
   asked: EvaluateOptions & { readonly seed: number },
-): Promise<Judged> {
+): Promise<Evaluated> {
   const { seed, threads, signal, onProgress } = asked;
   const split = await loadSplit(folder, { threads, signal, onProgress });
   for (const other of others) checkComparable(model, other, split);
@@ -169,7 +169,11 @@ async function evaluateWhole(
 }
 
 /** Evaluates held-out users shard by shard, with at most one shard of the model's users in memory. */
-async function evaluateByShard(opened: OpenedModel, folder: string, asked: EvaluateOptions): Promise<Judged> {
+async function evaluateByShard(
+  opened: OpenedModel,
+  folder: string,
+  asked: EvaluateOptions,
+): Promise<Evaluated> {
   const { threads, signal, onProgress } = asked;
   const inShards = await isPartitionedSplit(folder);
   const parts = inShards ? await openPartitionedSplit(folder) : undefined;

@@ -164,7 +164,7 @@ async function checkCommand(
     });
     if (size > 1 && availableParallelism() === 1 && context.threads === undefined) {
       context.warn(
-        'a rank may use one core alone; Open MPI binds ranks to cores unless told --bind-to none, Slurm gives what --cpus-per-task says',
+        'a rank may use only one core; pass --bind-to none to Open MPI, or --cpus-per-task to Slurm',
       );
     }
   }

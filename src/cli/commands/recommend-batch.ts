@@ -252,14 +252,14 @@ export function warnOfSkipped(
   const { users, items } = model.names ?? USERS_AND_ITEMS;
   for (const one of skipped) warn(`${counted(one, users)} skipped, ${one.reason}: ${some(one.names)}`);
   if (repeated) {
-    const say = { one: 'row says', many: 'rows say' };
+    const repeat = { one: 'row repeats', many: 'rows repeat' };
     warn(
-      `${many(repeated.rows, say)} again what one before says, and ${were(repeated.rows)} counted once, of ${some(repeated.names)}`,
+      `${many(repeated.rows, repeat)} an earlier row and ${were(repeated.rows)} ignored: ${some(repeated.names)}`,
     );
   }
   if (withoutHistory.length > 0) {
     warn(
-      `the model does not carry which ${items.many} its ${users.many} have, so ${many(withoutHistory.length, users)} of it ${were(withoutHistory.length)} taken for new ones with the ${items.many} of the file alone: ${some(withoutHistory)}`,
+      `the model stores no histories, so ${many(withoutHistory.length, users)} ${were(withoutHistory.length)} treated as new, with only the ${items.many} of the file: ${some(withoutHistory)}`,
     );
   }
   if (unknownItems.length > 0) {

@@ -143,7 +143,7 @@ export async function listsToOutput(
     }
   }
   if (output === '-') {
-    // A terminal would obey what ids and titles hold; a file or a program gets them as they are.
+    // A terminal would interpret control characters in ids and titles; a file or a program gets them unchanged.
     const { isTTY } = process.stdout;
     for await (const piece of listPieces('csv', batches(), withTitles)) {
       await toStandardOutput(isTTY ? lines(String(piece)) : piece);

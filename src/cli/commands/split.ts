@@ -143,7 +143,7 @@ async function runSplitParts(
   await checkOutputs({ folder: { path: output, names }, inputs: [source], force });
   const extra = { source: title };
   const made = await splitPartition(parts, output, asked, { extra, force, signal, onProgress });
-  const { method, seed, testUsers, testItems, bias, unseen, assignment: coins, fingerprint } = made;
+  const { method, seed, testUsers, testItems, bias, unseen, assignment, fingerprint } = made;
   const dropped = unseen.foldIn.edges + unseen.test.edges;
   const part = (name: SplitPart) => {
     const { users, items, edges } = made.parts[name];
@@ -155,7 +155,7 @@ async function runSplitParts(
       ...{ dropped, unseen: { foldin: unseen.foldIn, test: unseen.test } },
       ...{ method, seed, testUsers, testItems },
       ...{ train: part('train'), foldin: part('foldIn'), test: part('test') },
-      coins: { users: drawn(coins.users.drawn), items: drawn(coins.items.drawn) },
+      coins: { users: drawn(assignment.users.drawn), items: drawn(assignment.items.drawn) },
       bias,
       fingerprint,
       shards: parts.shards.length,
@@ -220,8 +220,8 @@ function sizes(graph: BipartiteGraph): { users: number; items: number; edges: nu
   return { users: graph.users.count, items: graph.items.count, edges: graph.edges };
 }
 
-function drawn(coins: Uint8Array): number {
+function drawn(marks: Uint8Array): number {
   let sum = 0;
-  for (const coin of coins) sum += coin;
+  for (const mark of marks) sum += mark;
   return sum;
 }

@@ -27,7 +27,7 @@ export type SkipReason =
       readonly what: 'edges' | 'inputs' | 'users';
       readonly count: number;
       readonly candidates: number;
-      /** Users to be scored, if they are fewer than the candidates and count in their place. */
+      /** The number of users to score, if it is smaller than the number of candidates and is used instead. */
       readonly asked?: number | undefined;
       readonly limit: number;
     }

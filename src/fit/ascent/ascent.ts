@@ -35,14 +35,14 @@ import { matchVertices, previousHyper, previousTables } from './previous.js';
 import { firstState, fitSchedule, phaseOf } from './schedule.js';
 import { startValues } from './start.js';
 
-/** A fit by coordinate ascent, which has the state to go on from. */
+/** A fit by coordinate ascent, with the state from which it can continue. */
 type AscentResult = FitResult<PosteriorModel> & { readonly checkpoint: AscentCheckpoint };
 
 /** A GPU can fail: its state is copied to the host after this many seconds, and then for at most this share of the time. */
 const COPY_FROM_SECONDS = 1;
 const COPY_SHARE = 0.05;
 
-/** How a run ended, or where it stood when its state was last copied. */
+/** How a run ended, or its state when that was last copied. */
 interface Outcome {
   readonly bound: number | undefined;
   readonly stopped: LoopResult['stopped'];
@@ -104,7 +104,7 @@ export async function ascend(
           run,
           keep,
         );
-        // A checkpoint is of one run: of several, none could go on to the same numbers.
+        // Only a single run has a checkpoint: several runs could not continue to the same numbers.
         if (stopped === 'aborted' && runs > 1) throw abortReason(options.signal!);
         const checkpoint = await takeCheckpoint(engine, origin, state, tables);
         for (const side of SIDES) void engine.free(tables[side]);
@@ -155,7 +155,7 @@ function checkpointRegularly(
   };
 }
 
-/** A function that is true once in `minutes`. */
+/** A function that returns true at most once in `minutes`. */
 export function everyMinutes(minutes: number): () => boolean {
   const wait = 60_000 * minutes;
   let due = performance.now() + wait;

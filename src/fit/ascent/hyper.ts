@@ -294,7 +294,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** The part of the bound that a side's hyperparameters enter, with its unseen atoms at their optimum. */
+/** The terms of the bound that depend on a side's hyperparameters, with its unseen atoms at their optimum. */
 function sideObjective(
   h: SideHyper,
   table: Table,

@@ -65,7 +65,7 @@ export interface AscentCheckpoint {
   readonly totals: Readonly<Record<SideName, TableTotals>>;
 }
 
-/** A fit for ranking between two sweeps. Users are re-initialised in each sweep. */
+/** A ranking fit between two sweeps. Users are re-initialised in each sweep. */
 export interface RankingState {
   readonly state: LoopState;
   readonly items: TableValues;
@@ -73,7 +73,7 @@ export interface RankingState {
   readonly foldMass: Float64Array;
 }
 
-/** A fit for ranking, or several whose scores are added: the first one under way, those done, and the others. */
+/** A ranking fit, or several whose scores are added: the first one under way, those done, and the others. */
 export interface RankingCheckpoint extends RankingState {
   readonly method: 'ranking';
   readonly origin: FitOrigin;
@@ -126,7 +126,7 @@ interface LoopData {
 /** When the loop ends, if the schedule has not. */
 type LoopLimits = Pick<FitSettings, 'iterations' | 'tolerance'>;
 
-/** What happens on the walk through a schedule. */
+/** The steps of a walk through a schedule. */
 interface Steps {
   /** Sweeps of a block. */
   readonly block: number;
@@ -251,7 +251,9 @@ async function sweepAll(
   return edgeTerm;
 }
 
-/** The objective of the present state but for its edge term: the bound, or the log-likelihood at the posterior means. */
+/**
+ * The objective of the present state without its edge term: the bound, or the log-likelihood at the posterior means.
+ */
 async function restOfObjective(
   engine: Engine,
   tables: BothTables,

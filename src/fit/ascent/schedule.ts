@@ -39,7 +39,7 @@ const ROUNDS = 2;
 const MEAN_SWEEPS = 3;
 const MIXED_SWEEPS = 10;
 const GEOMETRIC_SWEEPS = 5;
-/** Exploring is a round before them, with so many times the features and so many sweeps with means. */
+/** Exploring is a round before them, with `times` the features and `sweeps` sweeps with means. */
 const EXPLORED = { times: 1.25, sweeps: 7 };
 /** … and for longer if the vertices of both sides have at least MANY_EDGES on average. */
 const EXPLORED_LONGER = { times: 1.5, sweeps: 40 };
@@ -94,7 +94,7 @@ export function fitSchedule(
   return [...exploring, ...rounds.slice(0, -1), last];
 }
 
-/** The schedule of a fit that goes on where another ended: geometric sweeps until the bound converges. */
+/** The schedule of a fit that continues where another ended: geometric sweeps until the bound converges. */
 export function continuedSchedule(features: number): Schedule {
   return [{ features, users: 'geometric', items: 'geometric', until: { tolerances: 1 } }];
 }

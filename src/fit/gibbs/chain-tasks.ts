@@ -21,7 +21,7 @@ export interface ChainTask {
   readonly start: Readonly<Record<SideName, TableValues>>;
   readonly seed: number;
   readonly chain: number;
-  /** The state to continue from, and how often the chain was continued; by default it starts anew. */
+  /** The state to continue from, and how often the chain was continued; by default it is not continued. */
   readonly from?: { readonly state: GibbsState; readonly round: number } | undefined;
   readonly warmup: number;
   readonly draws: number;

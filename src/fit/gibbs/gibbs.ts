@@ -63,7 +63,10 @@ export interface GibbsPosterior {
   readonly draws: number;
   /** Sweeps of each chain before these draws. */
   readonly warmup: number;
-  /** About the number of draws, after as many discarded sweeps, that the chains need to agree; null: they do. */
+  /**
+   * An estimate of the draws that the chains need to agree, after the same number of discarded sweeps; null if they
+   * agree.
+   */
   readonly drawsNeeded: number | null;
   readonly scalars: Readonly<Record<GibbsScalar, ChainSummary>>;
   /** Every draw of every scalar, by chain. */

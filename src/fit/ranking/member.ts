@@ -146,7 +146,7 @@ export function sweepProgress(
   change: number,
 ): Progress {
   return {
-    stage: average > 1 ? `fitting ${run + 1} of ${average}` : 'fitting for ranking',
+    stage: average > 1 ? `fitting ${run + 1} of ${average}` : 'fitting the ranker',
     done: iteration,
     total: iterations,
     unit: 'sweeps',

@@ -223,7 +223,7 @@ function progressOf({ settings, done, onProgress }: MembersTask, several: boolea
     const swept = going.reduce((sum, { iteration }) => sum + iteration, iterations * done.size);
     const largest = Math.max(...going.map((one) => one.change));
     onProgress({
-      stage: `fitting ${average} for ranking`,
+      stage: `fitting ${average} members`,
       done: swept,
       total: average * iterations,
       unit: 'sweeps',

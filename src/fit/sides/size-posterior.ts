@@ -1,7 +1,8 @@
-// How well the sizes are known. Given the mass of the other side, a size is Gamma(vertices, E[ψ]). That mass is uncertain:
-// multiplying all user weights by c and all item weights by 1/c changes no rate. Only the degrees tell c, by the scale at which
-// their distribution ends, and both sizes follow c in opposite directions. The curvature of the bound along c is too sharp, since
-// it treats the features of every vertex as known. Here their totals are integrated out.
+// How well the sizes are known. Given the mass of the other side, a size is Gamma(vertices, E[ψ]). That mass is
+// uncertain: multiplying all user weights by c and all item weights by 1/c changes no rate. Only the degrees determine
+// c, by the scale at which their distribution ends. Both sizes follow c, in opposite directions. The curvature of the
+// bound along c is too sharp, since it treats the features of every vertex as known. Here their totals are integrated
+// out.
 
 import type { SideHyper } from '../../engine/engine.js';
 import { otherSide, SIDES, type SideName } from '../../graph/graph.js';

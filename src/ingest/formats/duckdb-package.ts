@@ -1,8 +1,8 @@
-// The optional package @duckdb/node-api: loaded when it is needed, asked for in words where it is missing.
+// The optional package @duckdb/node-api: loaded when it is needed. If it is missing, an error asks for it.
 
 import { InputError } from '../../errors.js';
 
-/** What is used of the package: it is optional, so its own types are not at hand everywhere. */
+/** The functions of the package that are used. It is optional, so its own types may be missing. */
 export interface DuckDb {
   readonly DuckDBInstance: {
     create(path: string, settings: Readonly<Record<string, string>>): Promise<Instance>;

@@ -207,9 +207,9 @@ function isMail(cell: string): boolean {
 const NAME_LIKE = /^\p{L}[\p{L}\p{N}]*(?:[ _.-][\p{L}\p{N}]+){0,4}$/u;
 
 /**
- * Whether the first row could be a header over columns of text: all its cells could be names, and in the columns that are
- * used they have or lack something that all cells below lack or have. If rows come in random order, n rows below leave the
- * first this way with a probability of 1/(n + 1) for each trait and column.
+ * Whether the first row could be a header over columns of text: all its cells could be names, and in the columns that
+ * are used it has a trait that all cells below lack, or lacks one that they all have. Among n + 1 rows in random order,
+ * chance makes the first one differ so with probability 1/(n + 1), for each trait and column.
  */
 function otherShape(
   first: readonly string[],

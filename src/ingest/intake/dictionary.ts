@@ -107,7 +107,7 @@ export class ByteDictionary {
       }
       if (used > LONG_IDS.bytes && used > LONG_IDS.average * this.#count) {
         throw new InputError(
-          `the ids are too long: ${this.#count} different ones take ${Math.round(used / this.#count)} bytes each, and from ${LONG_IDS.bytes} bytes together on they may take ${LONG_IDS.average}; number them first`,
+          `the ids are too long: ${this.#count} different ones take ${Math.round(used / this.#count)} bytes each, and beyond ${LONG_IDS.bytes} bytes in all they may take ${LONG_IDS.average} each; number them first`,
         );
       }
       // They become texts in the end, so stop as soon as these would not fit in memory.

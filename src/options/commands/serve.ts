@@ -65,8 +65,8 @@ export const SERVE = {
     argument: 'source',
     group: 'Events and refits',
     otherwise: 'the store alone',
-    meaning: 'data that refits read, beside the store if there is one; may be repeated',
-    details: 'A file, a DuckDB database, or sql:QUERY. Others may write it.',
+    meaning: 'data that refits read, in addition to the store; may be repeated',
+    details: 'A file, a DuckDB database, or sql:QUERY. Other programs may write it.',
   }),
   users: column({
     argument: 'col',

@@ -42,7 +42,7 @@ export const FOLDS = whole({
   otherwise: 'one split',
   argument: 'k',
   common: true,
-  meaning: 'number of folds of the users: a split for each, in which it is held out',
+  meaning: 'number of folds of the users; each fold has a split that holds it out',
   details: 'Each user is held out once. It replaces the fraction of users, and needs the method pq.',
 });
 

@@ -26,7 +26,7 @@ export function ItemTableField() {
       <p class="quiet" role="status">
         {found
           ? itemTableWords(found, names)
-          : `Drop a second table: ids of the ${names.items.many} with titles, and what else you know of them (price, category, author). Its columns are found by themselves.`}
+          : `Drop a second table: ids of the ${names.items.many} with titles, and what else you know of them (price, category, author). Its columns are recognised automatically.`}
       </p>
     </div>
   );

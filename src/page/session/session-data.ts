@@ -124,10 +124,10 @@ export async function answerThin(shares: Api['thin'][0]): Promise<Opened> {
 /** Sends the exact lines and the verdict first, and the sampled points when they are ready. */
 export async function answerCheck(
   { seed }: Api['check'][0],
-  { signal, onProgress, tell }: Task<'check'>,
+  { signal, onProgress, sendPartial }: Task<'check'>,
 ): Promise<SparsityCheck> {
   const { graph } = currentData();
-  tell(await checkSparsity(graph, { seed, replicates: 0, signal }));
+  sendPartial(await checkSparsity(graph, { seed, replicates: 0, signal }));
   return checkSparsity(graph, { seed, signal, onProgress });
 }
 

@@ -115,7 +115,7 @@ export function storedItemTable(source: string, model: Model): FoundItemTable | 
   };
 }
 
-/** Attributes that a filter can name. Everybody knows that there are ids and titles. */
+/** Attributes that a filter can name, without ids and titles, which need no mention. */
 function offered(model: Parameters<typeof filterColumns>[0]): readonly FilterColumn[] {
   return filterColumns(model).filter(({ kind }) => kind !== 'text');
 }

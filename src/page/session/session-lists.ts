@@ -78,7 +78,7 @@ const ignore = (_ids: readonly Id[]) => {};
 
 export async function answerRecommend(
   { asker, n, by, filter }: Api['recommend'][0],
-  { signal, tell }: Task<'recommend'>,
+  { signal, sendPartial }: Task<'recommend'>,
 ): Promise<Answer> {
   const held = currentModel(by);
   const { recommender, model } = held;
@@ -95,7 +95,7 @@ export async function answerRecommend(
     isNew: catalogue.degree[catalogue.ids.find(entry.item)] === 0,
     reasons: recommender.reasons(entry),
   }));
-  tell({ has, items: listed, sure: undefined, milliseconds });
+  sendPartial({ has, items: listed, sure: undefined, milliseconds });
   if (items.length === 0) return { has, items: [], sure: undefined, milliseconds };
   const ids = items.map(({ item }) => item);
   const sure = await recommender.confidence(query, ids, { filter, onUnknown: ignore }).catch((error) => {

@@ -84,7 +84,7 @@ export async function answerFit(choice: Api['fit'][0], task: Task<'fit'>): Promi
   await forgetModels(PURPOSES.filter((other) => other !== kept?.purpose));
   const split = kept?.split ?? (asked && { parts: splitGraph(graph, asked), choice: asked });
   const summarised = split && splitSummary(split.parts);
-  task.tell({ purpose, split: summarised, bounds: [], iteration: 0 });
+  task.sendPartial({ purpose, split: summarised, bounds: [], iteration: 0 });
   const train = split?.parts.train ?? graph;
   const fitted =
     purpose === 'recommend'
@@ -124,7 +124,7 @@ function fitDescription(
   { features, model: kind, iterations, engine, seed }: Api['fit'][0],
   parts: Split | undefined,
   split: SplitSummary | undefined,
-  { signal, onProgress, tell }: Task<'fit'>,
+  { signal, onProgress, sendPartial }: Task<'fit'>,
 ): Promise<FitResult> {
   let drawnAgain = performance.now();
   let predictive: PredictiveCheck | undefined;
@@ -137,7 +137,13 @@ function fitDescription(
         predictive = await drawEarly(model, parts, { seed, signal });
         drawnAgain = performance.now() + (performance.now() - began) / DRAW_SHARE;
       }
-      tell({ purpose: 'understand', split, bounds: state.bounds, predictive, iteration: state.iteration });
+      sendPartial({
+        purpose: 'understand',
+        split,
+        bounds: state.bounds,
+        predictive,
+        iteration: state.iteration,
+      });
     },
   });
 }

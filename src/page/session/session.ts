@@ -18,7 +18,7 @@ import { answerFit, answerOpenModel } from './session-model.js';
 /** Signal and progress of a request, and a function that sends part of the answer early. */
 export interface Task<M extends Method> extends TaskOptions {
   readonly signal: AbortSignal;
-  tell(partial: Api[M][2]): void;
+  sendPartial(partial: Api[M][2]): void;
 }
 
 type Answers = { [M in Method]: (input: Api[M][0], task: Task<M>) => Promise<Api[M][1]> };
@@ -98,7 +98,7 @@ self.onmessage = ({ data }: MessageEvent<Request>) => {
       const output = await answer(data.input, {
         signal: controller.signal,
         onProgress: (progress) => reply({ id, progress }),
-        tell: (partial) => reply({ id, partial }),
+        sendPartial: (partial) => reply({ id, partial }),
       });
       reply({ id, output });
     } catch (cause) {

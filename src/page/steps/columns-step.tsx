@@ -39,7 +39,7 @@ export default function Columns() {
         value={settings.value[name] ?? ''}
         onChange={(event) => {
           const value = event.currentTarget.value || undefined;
-          // Whoever chooses a column of counts wants them kept.
+          // A visitor who chooses a column of counts wants the counts kept.
           change({
             [name]: value,
             ...(name === 'count' && { multigraph: value !== undefined || undefined }),

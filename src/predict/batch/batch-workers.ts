@@ -62,7 +62,10 @@ export interface BatchWorkers {
 const FEW = 256;
 /** Most users that a worker takes at a time. */
 const PIECE = 256;
-/** Users whose lists a worker explains at a time, and fewer than so many are explained sooner than workers start. */
+/**
+ * Users whose lists a worker explains at a time. Fewer than FEW_EXPLAINED users are explained sooner than workers
+ * start.
+ */
 const EXPLAINED_PIECE = 16;
 const FEW_EXPLAINED = 64;
 /** Groups of rows that wait to be listed. With two, the next rows are always ready. */

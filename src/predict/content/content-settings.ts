@@ -1,5 +1,5 @@
-// The settings of scores by attributes: the part of each column, the exponent of the predicted popularity, and the part of the
-// direct similarity. They are those with the best recall of held-back items.
+// The settings of scores by attributes: the weight of each column, the exponent of the predicted popularity, and the
+// weight of the direct similarity. They are those with the best recall of held-back items.
 
 import type { ContentSettings } from '../../attributes/content-scores.js';
 import type { SideInfo } from '../../attributes/info.js';
@@ -17,7 +17,7 @@ import { NEIGHBOURS, SMOOTHING } from './smoothing.js';
 
 export interface FoundContent {
   readonly settings: ContentSettings;
-  /** What a similarity is worth in units of the scores. */
+  /** The score units of one unit of similarity. */
   readonly scale: number;
 }
 
@@ -25,7 +25,7 @@ const PARTS = [0.1, 0.3, 1, 3];
 const POPULARITY = [0, 0.5, 1, 1.5, 2];
 const DIRECT = [0, 0.1, 0.3, 1, 3, 30];
 const DEFAULTS = { popularity: 0.5, direct: 0.3 };
-/** More columns than these are not searched one by one. */
+/** If there are more columns, they are not searched one by one. */
 const MOST_SEARCHED = 8;
 const LISTS = [20, 100];
 
@@ -107,7 +107,7 @@ function heldBackPopularity(model: Model, info: SideInfo, { items, isOut }: Held
   return Float64Array.from(items, (item) => all[item]);
 }
 
-/** The parts of the columns that recall most by themselves, one column after the other. */
+/** The weights of the columns with the best recall, found one column after the other. */
 function searchColumns(byColumn: readonly Float32Array[], popularity: Float64Array, trial: HeldBackItems) {
   const relative = byColumn.map(() => 1);
   let best = -1;

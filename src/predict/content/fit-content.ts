@@ -19,7 +19,7 @@ import { NEIGHBOURS, SMOOTHING, smoothingWeights } from './smoothing.js';
 const MOST_WEIGHTS = 80;
 /** Neighbours whose item weights are passed on. */
 const PASSING = 20;
-/** The part of the weights by attributes that an item with one edge less gets. */
+/** The factor of the weights by attributes for items with edges: it falls from here to 0 at FEW_EDGES edges. */
 const FEW_SHARE = 0.2;
 
 interface ContentTask extends TaskOptions {
@@ -97,7 +97,7 @@ function contentScores(
       }
       for (const { other, i } of near.sort((a, b) => a.other - b.other)) {
         neighbours.add(item - known, other, (factor * similarities[i]) / sum);
-        // What somebody likes who likes the added item.
+        // For users who have the added item.
         weights.add(item, other, Math.max(direct, scale) * similarities[i]);
       }
     }
@@ -111,7 +111,7 @@ function contentScores(
   });
 }
 
-/** The parts of the columns, in their order. */
+/** The weights of the columns, in their order. */
 function partsOf({ columns }: Pick<SideInfo, 'columns'>, settings: ContentSettings): number[] {
   return columns.map(({ name }) => (Object.hasOwn(settings.columns, name) ? settings.columns[name] : 0));
 }

@@ -18,7 +18,7 @@ export interface HeldBackItems {
 const SHARE = 0.2;
 const MOST_ITEMS = 1500;
 const MOST_USERS = 700;
-/** With fewer users nothing can be told. */
+/** With fewer users, recall is too uncertain to choose by. */
 const FEWEST_USERS = 30;
 
 /** Undefined if the model does not store its users' items, or too few users have a held-back item. */

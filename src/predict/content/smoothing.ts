@@ -11,8 +11,8 @@ export const SMOOTHING = 1;
 const MOST_PASSED = 40;
 
 /**
- * A function that adds `part` of the item weights towards `neighbour` to `to`, by the item that they come from. Undefined if the
- * model has no item weights beside factors.
+ * A function that adds `part` of the item weights towards `neighbour` to `to`, by the item that they come from.
+ * Undefined if the model does not add item weights to factors.
  */
 export function smoothingWeights(
   { factors }: ModelScorer,

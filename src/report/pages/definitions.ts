@@ -24,7 +24,7 @@ export function checkDefinitions({ users, items }: SideNames): readonly Definiti
       id: 'dense',
       name: 'Dense',
       meaning:
-        'A side is dense if all its vertices appear sooner or later, and then only gain edges. The texts themselves are an example: each has many words.',
+        'A side is dense if all its vertices appear at some point, and then only gain edges. The texts themselves are an example: each has many words.',
     },
     {
       id: 'sigma',
@@ -58,7 +58,7 @@ export function checkDefinitions({ users, items }: SideNames): readonly Definiti
     {
       id: 'expected',
       name: 'Expected edges over expected pairs',
-      meaning: `Each of the ${users.many} is kept with probability p. The curve is the expected number of edges, divided by the expected number of ${users.many} and by the expected number of ${items.many} that keep an edge, Σ(1−(1−p)^d) over their degrees d. The curve for dropped ${items.many} is computed in the same way. Each expectation is exact, but a ratio of averages is not the average of the ratios. So in tiny samples, or if one vertex has many of the edges, the curve can lie off the replicates and even exceed 1.`,
+      meaning: `Each of the ${users.many} is kept with probability p. The curve is the expected number of edges, divided by the expected number of ${users.many} and by the expected number of ${items.many} that keep an edge, Σ(1−(1−p)^d) over their degrees d. The curve for dropped ${items.many} is computed in the same way. Each expectation is exact, but a ratio of averages is not the average of the ratios. In tiny samples, or if one vertex has many of the edges, the curve can therefore differ from the replicates and even exceed 1.`,
     },
     {
       id: 'replicate',

@@ -16,8 +16,8 @@ type Checked = SparsityCheck | StudyCheck;
 export function verdictCards(check: Checked): Html {
   const words = sparsityWords(check);
   return html`<div class="cards">${SIDES.map((side) => {
-    const judgement = check.verdict[side];
-    return html`<div class="card ${judgement}"><p class="kicker">${capital(check.names[side].many)}</p><strong>${judgement}</strong>
+    const verdict = check.verdict[side];
+    return html`<div class="card ${verdict}"><p class="kicker">${capital(check.names[side].many)}</p><strong>${verdict}</strong>
 <p>${words.plain[side]}</p><small>${term('sigma', 'Tail index')} ${estimateWords(tailIndexOf(check, side))}</small></div>`;
   })}</div>`;
 }

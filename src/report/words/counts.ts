@@ -15,6 +15,6 @@ export function countWords({ model, evidence }: CountChoice, { users, items }: S
   const held = `held-back ${users.many}`;
   const there = `as there are (${grouped(evidence.edges)})`;
   return model === 'hurdle'
-    ? `Poisson counts would spread those of ${held} over ${times} ${there}. So ${hurdle}.`
+    ? `A Poisson model expects ${times} of ${held} ${there}. So ${hurdle}.`
     : `Counts follow a Poisson distribution, which expects ${times} of ${held} ${there}.`;
 }

@@ -46,7 +46,7 @@ export function nextWords({ next, observed }: GrowthForecast, names: SideNames):
   const before = past.length === 1 ? `the last ${title}` : `the last ${past.length} ${plural(title)}`;
   return [
     `In the ${title} after ${after}, ${foreseenWords(users)} new ${names.users.many} are expected, ` +
-      `beside the ${grouped(observed.users)} of today. In ${before} there were ${list(past.map((count) => grouped(count)))}.`,
+      `in addition to today’s ${grouped(observed.users)}. In ${before} there were ${list(past.map((count) => grouped(count)))}.`,
   ];
 }
 

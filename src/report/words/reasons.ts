@@ -59,12 +59,14 @@ export function reasonWords(
     said = true;
     return `${of(contribution)}, usually ${of(usual)}`;
   };
-  const told = items
+  const distinctive = items
     .filter(({ contribution, usual }) => isDistinct(contribution, usual, score))
     .slice(0, MOST_REASONS);
   // If no item stands out, the largest contributions are named.
   const listed =
-    told.length > 0 ? told : items.filter(({ contribution }) => contribution >= LEAST * size).slice(0, 2);
+    distinctive.length > 0
+      ? distinctive
+      : items.filter(({ contribution }) => contribution >= LEAST * size).slice(0, 2);
   const left = items.filter((one) => !listed.includes(one));
   const count = left.length + others.count;
   // A single remaining item is named.
@@ -73,7 +75,9 @@ export function reasonWords(
   const other = { one: `other ${names.items.one}`, many: `other ${names.items.many}` };
   const together = many(count, listed.length > 0 ? other : names.items);
   const ofItems = [
-    ...listed.map((one) => `${name(one.item)} (${told.length > 0 ? part(one) : of(one.contribution)})`),
+    ...listed.map(
+      (one) => `${name(one.item)} (${distinctive.length > 0 ? part(one) : of(one.contribution)})`,
+    ),
     ...(count > 0 && counts(ofOthers) ? [`${lone ? name(lone.item) : together} (${of(ofOthers)})`] : []),
   ];
   const parts = [...ofItems, ...(counts(rest) ? [`unexplained (${of(rest)})`] : [])];
@@ -95,7 +99,7 @@ export function reasonWords(
   ];
   return {
     lines: [
-      told.length > 0 || ofItems.length === 0 ? why : `${why}; ${alike}`,
+      distinctive.length > 0 || ofItems.length === 0 ? why : `${why}; ${alike}`,
       ...(ways.length > 0 ? [`by ${ways.join('; ')}`] : []),
       ...(attributes && attributes.length > 0 ? [attributeReason(attributes)] : []),
     ],

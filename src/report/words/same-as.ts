@@ -120,7 +120,7 @@ export function sameScript(done: Done): string {
       ? [
           `const { model } = await fit(${split ? 'parts.train' : graph}, ${said({ ...done.fit, seed })});`,
           ...(split && done.evaluate
-            ? [`const judged = await evaluateModel(model, parts, ${said({ ...done.evaluate, seed })});`]
+            ? [`const evaluation = await evaluateModel(model, parts, ${said({ ...done.evaluate, seed })});`]
             : []),
         ]
       : []),

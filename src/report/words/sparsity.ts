@@ -19,7 +19,7 @@ export interface SparsityWords {
   readonly answer: string;
   /** What it means for each side: 'Customers are sparse: …'. */
   readonly meanings: Readonly<Record<SideName, string>>;
-  /** The same without the side and the judgement. */
+  /** The same without the side and the verdict. */
   readonly plain: Readonly<Record<SideName, string>>;
   /** What it rests on, without a capital or a full stop. */
   readonly reasons: Readonly<Record<SideName, string>>;
@@ -77,10 +77,10 @@ function answer({ users, items }: Readonly<Record<SideName, SideVerdict>>, names
     if (users === 'sparse') return 'Yes, on both sides.';
     return `No: ${names.users.many} and ${names.items.many} are both dense.`;
   }
-  const say = (side: SideName, judgement: SideVerdict) =>
-    judgement === 'unclear'
+  const say = (side: SideName, sideVerdict: SideVerdict) =>
+    sideVerdict === 'unclear'
       ? `for the ${names[side].many} the data cannot tell`
-      : `the ${names[side].many} are ${judgement}`;
+      : `the ${names[side].many} are ${sideVerdict}`;
   return capital(`${say('users', users)}; ${say('items', items)}.`);
 }
 
@@ -96,7 +96,7 @@ function advise(users: SideVerdict, items: SideVerdict): string {
   return `Use the sparse or the auto model: both can fit dense data too. ${AUTO}`;
 }
 
-function reasonWords(reason: VerdictReason, noun: Noun, judgement: SideVerdict): string {
+function reasonWords(reason: VerdictReason, noun: Noun, sideVerdict: SideVerdict): string {
   switch (reason.code) {
     case 'few':
       return `there are only ${many(reason.vertices, noun)}, too few to see how their edges are spread`;
@@ -109,7 +109,7 @@ function reasonWords(reason: VerdictReason, noun: Noun, judgement: SideVerdict):
     case 'disagree':
       return `two estimates of the tail index disagree (σ̂ is ${fixed(reason.half, 2)}, the fitted distribution implies ${fixed(reason.implied, 2)}), so that distribution does not describe these degrees`;
     case 'no-low-degrees':
-      return judgement === 'dense'
+      return sideVerdict === 'dense'
         ? `hardly any ${noun.one} has few edges, and the tail index is ${estimateWords(reason)}`
         : `the tail index is ${estimateWords(reason)}, but too few ${noun.many} have few edges to be sure`;
     case 'near-border':
@@ -117,7 +117,7 @@ function reasonWords(reason: VerdictReason, noun: Noun, judgement: SideVerdict):
     case 'contradicted':
       return `${lowWords(reason, noun)}, but ${fixed(reason.overall, 2)} over all of them`;
     case 'clear':
-      return `${lowWords(reason, noun)}, ${judgement === 'sparse' ? 'above' : 'below'} ${BORDER}, the border between dense and sparse`;
+      return `${lowWords(reason, noun)}, ${sideVerdict === 'sparse' ? 'above' : 'below'} ${BORDER}, the border between dense and sparse`;
   }
 }
 

@@ -1,4 +1,4 @@
-// What happened lately, for the page of operators: answers and events of the last hour, and how long answers took.
+// Recent activity, for the page of operators: answers and events of the last hour, and how long answers took.
 
 export interface Activity {
   /** One answer of a model. */

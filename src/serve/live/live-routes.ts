@@ -22,7 +22,7 @@ export interface ServerSide {
   readonly live?: LiveStore | undefined;
   /** Undefined: the server has nothing to refit. */
   readonly refits?: Refits | undefined;
-  /** What happened lately. */
+  /** Recent activity. */
   readonly activity?: Activity | undefined;
 }
 

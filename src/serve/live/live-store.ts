@@ -1,4 +1,4 @@
-// The store of a server: takes in events and items, and tells the models that answer what has changed.
+// The store of a server: stores events and items, and passes changes to the models that answer.
 
 import type { EventStore } from '../../events/event-store.js';
 import { createGroupCommit } from '../../events/group-commit.js';
@@ -8,7 +8,7 @@ import { Problem } from '../problems.js';
 import type { Query } from '../queries.js';
 import type { LiveUpdate, StoredHistory } from './live-view.js';
 
-/** A model that wants to know what changes. */
+/** A model that receives changes. */
 interface Listener {
   update(update: LiveUpdate): Promise<void>;
 }
@@ -22,7 +22,7 @@ export interface LiveStore {
   eventsOf(user: string, n: number): Promise<StoredEvent[]>;
   /** The query with what the store knows of its users. */
   withHistories(query: Query): Promise<Query>;
-  /** Tells a model everything, and from now on what changes. */
+  /** Passes a model everything that is known, and every later change. */
   attach(listener: Listener): Promise<void>;
   detach(listener: Listener): void;
   /** Everything that a worker must know. */
@@ -50,7 +50,7 @@ interface Known {
   readonly attributes: string | undefined;
 }
 const NOTHING: Known = { title: '', hidden: false, attributes: undefined };
-/** Milliseconds that items wait for others before models are told of them. */
+/** Milliseconds that items wait for others before they are passed to models. */
 const TELL = { wait: 5, enough: 10_000 };
 /** Events that may wait for the disk. */
 const MOST_WAITING = 100_000;
@@ -64,7 +64,7 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
   const histories = createHistories((users) => store.historiesOf(users));
   const listeners = new Set<Listener>();
   const items = new Map<string, Known>();
-  /** Users whom models know no longer: only what they did since they were erased counts. */
+  /** Users whom models must not know: only their events since they were erased count. */
   const erased = new Set(await store.erased());
   let popular: readonly PopularEntry[] = [];
   let popularIsOld = true;
@@ -96,7 +96,7 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
     };
   }
 
-  // Models take in what was said of items in one step, however many requests said it.
+  // Models apply all changes of items in one step, however many requests made them.
   const telling = createGroupCommit<StoredItem, void>(async (put) => {
     const updates = put.map(note);
     await broadcast({
@@ -137,7 +137,7 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
         erased: erased.has(users[i]),
       }));
     } catch (error) {
-      // Answers go on from the model alone.
+      // Answers continue from the model alone.
       failures++;
       onFailure(error instanceof Error ? error.message : String(error));
       return users.map((user) => ({ items: [], weights: [], erased: erased.has(user) }));

@@ -12,7 +12,10 @@ export interface LiveUpdate {
   readonly hidden?: readonly (readonly [item: string, hidden: boolean])[];
   /** Items with another title; '': none. */
   readonly titles?: readonly (readonly [item: string, title: string])[];
-  /** Items with what was said of them; those that the model lacks are scored by it. Undefined attributes: nothing any more. */
+  /**
+   * Items with their posted attributes, which score items that the model lacks. Undefined attributes: they were
+   * removed.
+   */
   readonly described?: readonly (readonly [item: string, attributes: string | undefined])[];
   /** The popular items, which replace those before. */
   readonly popular?: readonly PopularEntry[];

@@ -27,7 +27,7 @@ interface LiveOptions {
   readonly event: (name: EventRecord['event'], detail: string) => void;
 }
 
-/** Milliseconds between two log lines that say the same of the store. */
+/** Milliseconds between two equal log lines about the store. */
 const SAY_EVERY = 10_000;
 
 export async function openLive(options: LiveOptions): Promise<LiveStore | undefined> {
@@ -77,7 +77,7 @@ function spanOf(text: string | undefined, name: string): number | undefined {
 
 const SEED_BATCH = 100_000;
 
-/** What the users of a model have, as events of now: nobody knows their times. */
+/** The items of a model's users as events of the present moment, because their times are unknown. */
 function* historiesOf(model: Model): Generator<StoredEvent[]> {
   const time = Date.now();
   const { users, items } = model;

@@ -53,7 +53,7 @@ export interface RefitsOptions {
   readonly live: LiveStore | undefined;
   /** Milliseconds; older events of the store are left out. */
   readonly window: number | undefined;
-  /** Data beside the store. */
+  /** Data in addition to the store. */
   readonly data: readonly RefitSource[];
   /** A table about the items; undefined: what was posted about them. */
   readonly itemInfo: string | undefined;
@@ -66,13 +66,13 @@ export interface RefitsOptions {
 
 const LOOK_EVERY = 1000;
 
-/** What is written for the process of a refit. Nobody else has this store open, so that nobody else uses these names. */
+/** Files for the process of a refit. Only one process has this store open, so only one uses these names. */
 function exportFiles({ store }: LiveStore) {
   const pairs = `${store.path}.refit.parquet`;
   return { pairs, items: `${pairs}.items.jsonl`, rejects: `${pairs}.rejects` };
 }
 
-/** Also what a server that was killed has left. */
+/** This also removes files that a killed server has left. */
 export async function removeExports(live: LiveStore): Promise<void> {
   for (const file of Object.values(exportFiles(live))) await remove(file);
 }
@@ -152,7 +152,7 @@ export function createRefits(options: RefitsOptions): Refits {
       ),
     );
     const { comparison } = result;
-    // Somebody may have chosen another model meanwhile, which was not compared.
+    // Another model may have been chosen meanwhile, which was not compared.
     const replaced = model.current() !== present;
     const accepted = !isClearlyWorse(comparison) && !replaced;
     const { seconds, users, items, edges } = result;

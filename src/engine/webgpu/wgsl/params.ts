@@ -4,7 +4,7 @@ import type { Activity, SideHyper } from '../../engine.js';
 
 const MEAN_ACTIVITY = 1;
 const MASS_GIVEN = 2;
-const HAS_LEFTOVER = 4;
+const HAS_UNSEEN = 4;
 
 export const MAX_FEATURES = 512;
 /** Bytes of a block: 12 words, padded to 64 bytes, and a mass per feature; a multiple of 256, as offsets must be. */
@@ -22,7 +22,7 @@ struct Params {
 @group(0) @binding(0) var<uniform> params: Params;
 const MEAN_ACTIVITY = ${MEAN_ACTIVITY}u;
 const MASS_GIVEN = ${MASS_GIVEN}u;
-const HAS_LEFTOVER = ${HAS_LEFTOVER}u;
+const HAS_UNSEEN = ${HAS_UNSEEN}u;
 `;
 
 export interface Params {
@@ -50,7 +50,7 @@ export function writeParams(into: DataView, params: Params): void {
   const flags =
     (params.activity === 'mean' ? MEAN_ACTIVITY : 0) |
     (mass ? MASS_GIVEN : 0) |
-    (hyper && hyper.size > 0 ? HAS_LEFTOVER : 0);
+    (hyper && hyper.size > 0 ? HAS_UNSEEN : 0);
   const words = [params.first, params.last, flags, params.partials ?? 0];
   for (const [i, word] of words.entries()) into.setUint32(4 * i, word, true);
   const numbers = [

@@ -73,7 +73,7 @@ fn main(@builtin(local_invocation_index) local: u32) {
     ratios[quad] = mass / params.rate;
   }
   workgroupBarrier();
-  if ((params.flags & HAS_LEFTOVER) == 0u) {
+  if ((params.flags & HAS_UNSEEN) == 0u) {
     if (way == 0u && quad < QUADS) { totals[QUADS + quad] = vec4f(0.0); }
     return;
   }
