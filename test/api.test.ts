@@ -1,4 +1,4 @@
-// The reference of the API: every export has its words, the pages say what the sources say, and the examples run.
+// The API reference: every export has a description, the pages match the sources, and the examples run.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

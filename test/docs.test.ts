@@ -1,4 +1,4 @@
-// The documents hang together: what they link to is there, and no line waits for its text.
+// The documents are consistent: their links work, and no line is a placeholder.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

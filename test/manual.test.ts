@@ -1,4 +1,4 @@
-// The blocks of the manual are run as they stand, in the order of their page, in one folder for each page.
+// The tests run the blocks of the manual unchanged, in the order of their page, in one folder for each page.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ describe.each(['docs/tour.md', 'docs/cookbook.md', 'docs/formats.md'])('%s', (pa
       stdio: ['ignore', 'pipe', 'pipe'],
     });
 
-  it('has no block of a kind that nobody runs', () => {
+  it('has only blocks that the tests run', () => {
     expect(blocks.length).toBeGreaterThan(1);
     expect(blocks.map(({ kind }) => kind).filter((kind) => !['sh', 'js', 'python'].includes(kind))).toEqual(
       [],

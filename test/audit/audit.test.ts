@@ -33,7 +33,7 @@ describe('a clean split', () => {
     }
   });
 
-  it('by time is fine: what had not happened was truly absent', async () => {
+  it('by time is fine: later pairs were truly absent during training', async () => {
     const times = Float64Array.from({ length: graph.edges }, (_, e) => 1e12 + e);
     const order = randomStream(1);
     for (let i = times.length - 1; i > 0; i--) {
@@ -70,7 +70,7 @@ describe('planted faults', () => {
     expect((await look({ train, test }, 'overlap')).found[0]).toMatchObject({ value: 0, verdict: 'fine' });
   });
 
-  it('pairs held out at random: vertices of many edges preferred, and false zeros', async () => {
+  it('pairs held out at random favour vertices with many edges, and give false zeros', async () => {
     const parts = split(graph, { method: 'edges', testUsers: 0.2, seed: 1 });
     const bias = await look({ train: parts.train, test: parts.test }, 'degreeBias');
     expect(bias.found.map(({ side, verdict }) => `${side} ${verdict}`)).toEqual([
@@ -96,7 +96,7 @@ describe('planted faults', () => {
     expect(zeros.verdict).toBe('broken');
   });
 
-  it('test users of whom nothing is known', async () => {
+  it('test users without a history', async () => {
     const { train, test } = split(graph, { seed: 1 });
     const { found } = await look({ train, test }, 'lost');
     expect(found[0]).toMatchObject({ value: 1, verdict: 'broken' });
@@ -137,7 +137,7 @@ describe('planted faults', () => {
     expect(found[0]).toMatchObject({ verdict: 'broken', value: 1, figures: { length: 100 } });
   });
 
-  it('what training gives away is found where nothing but degrees is left', async () => {
+  it('a leak is found in rewired pairs, which keep only the degrees', async () => {
     const { train, foldIn, test } = split(graph, { seed: 1 });
     const clean = await auditSplit({ train, foldIn, test }, { threads: 1 });
     expect(clean.checks.find(({ name }) => name === 'negativeControl')!.value).toBeLessThan(0);

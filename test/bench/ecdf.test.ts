@@ -48,7 +48,7 @@ describe('simultaneous band', () => {
   });
 });
 
-test('ranks of a set that are all the same are worth one', () => {
+test('equal ranks of a set count as one', () => {
   const alone = ranksOf(5);
   const copied = alone.flatMap((rank) => Array.from({ length: 5 }, () => rank));
   expect(independentRanks(alone)).toBe(200);

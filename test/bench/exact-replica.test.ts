@@ -1,5 +1,5 @@
-// The judge of replicas must be right itself: graphs of a given state have the numbers of vertices and edges that can be
-// worked out for it.
+// The oracle of replicas must be right itself: graphs of a given state have the expected numbers of vertices and edges,
+// computed by hand.
 
 import { expect, test } from 'vitest';
 import { drawReplica } from '../../bench/exact-replica.js';
@@ -44,7 +44,7 @@ test('graphs of a state have the expected vertices, edges and counts', () => {
   const [userMass, itemMass] = [mass(users, userDust), mass(items, itemDust)];
   const met = (rate: number) => 1 - Math.exp(-rate);
   const total = dot(userMass, itemMass);
-  // Every edge of the dust is an edge of its own, to a vertex of its own.
+  // Every edge below the cut goes to a new vertex.
   const ofAtoms = dot(mass(users, new Float64Array(K)), mass(items, new Float64Array(K)));
   const expected = {
     users: users.reduce((sum, u) => sum + met(dot(u, itemMass)), dot([...userDust], itemMass)),

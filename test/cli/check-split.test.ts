@@ -39,7 +39,7 @@ describe('graphex check', () => {
     expect(stdout).toMatch(/Why: people: .+; things: .+\./s);
   });
 
-  it('says of parts what it says of the data in one piece, from the degrees alone', async () => {
+  it('gives shards the verdict of the data in one piece, from the degrees alone', async () => {
     const parts = join(folder, 'parts');
     expect((await graphex('partition', data, '--shards', '3', '-o', parts)).status).toBe(0);
     // No shard is read.
@@ -63,7 +63,7 @@ describe('graphex check', () => {
     expect(again.stderr).toContain('was read when it was partitioned; leave this option out');
   });
 
-  it('carries in --json all that the interface promises', async () => {
+  it('has all documented fields in --json', async () => {
     const check = JSON.parse((await graphex('check', data, '--json', '--replicates', '3')).stdout);
     const { graph } = await readGraph(data);
     expect(check).toMatchObject({ users: graph.users.count, items: graph.items.count, edges: graph.edges });
@@ -151,7 +151,7 @@ describe('graphex split', () => {
     }
   });
 
-  it('same seed, same parts; another seed, others; edges for comparison', async () => {
+  it('gives the same parts for the same seed and others for another; splits by edges for comparison', async () => {
     const fingerprints = async (...args: string[]) => {
       const out = join(folder, `s${args.join('')}`);
       expect((await graphex('split', data, '-o', out, ...args)).status).toBe(0);

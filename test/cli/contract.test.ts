@@ -162,7 +162,7 @@ describe('exit status and streams', () => {
     expect((await graphex('check', data, '--quiet')).stderr).toBe('');
   });
 
-  it('a reader that leaves early is no failure', async () => {
+  it('a reader that closes the pipe early is not a failure', async () => {
     const child = start(['check', data, '--json', '--replicates', '200']);
     child.stdout!.destroy();
     const { status, stderr } = await finished(child);

@@ -30,20 +30,20 @@ it('replaces the model that it starts from, and warns if the data lack its users
   );
 });
 
-describe('a fit for ranking from a former one', () => {
+describe('a ranking fit from a previous model', () => {
   const plain = at('plain');
   beforeAll(async () => {
     const first = ['fit', data, '--method', 'ranking', '--no-blend', '--users-in-model', 'none'];
     expect((await graphex(...first, ...SMALL, '-o', plain)).status).toBe(0);
   });
 
-  it('says that nothing is added as before, and that the former model holds no users', async () => {
+  it('says that there is no blend, as in the previous model, and that the previous model holds no users', async () => {
     const { stdout } = await graphex('fit', data, '--from', plain, ...SMALL, '-o', at('again'));
     expect(words(stdout)).toContain('previous model: the previous model has no people; 150 things matched');
     expect(words(stdout)).toContain('this one has no blend; the option blend adds it');
   });
 
-  it('adds the parts again with --blend', async () => {
+  it('adds the blend with --blend', async () => {
     const { stdout, stderr } = await graphex(
       'fit',
       data,
@@ -54,7 +54,7 @@ describe('a fit for ranking from a former one', () => {
   });
 });
 
-it('a fit by counts from a model of edges says that it began elsewhere', async () => {
+it('a fit of counts from a model of edges says that this is a poor start', async () => {
   await graphex('fit', data, '--model', 'dense', ...SMALL, '-o', at('edges'));
   const counts = ['--multi', '--counts', 'poisson', '--from', at('edges')];
   const { stdout } = await graphex('fit', data, ...counts, ...SMALL, '-o', at('counts'));
@@ -63,7 +63,7 @@ it('a fit by counts from a model of edges says that it began elsewhere', async (
   expect(words(same)).not.toContain('rates were');
 });
 
-it('a saved fit for ranking that was begun with the blend goes on with it, and says so', async () => {
+it('a resumed ranking fit keeps its blend, and says so', async () => {
   const { graph } = await readGraph(data, { threads: 1 });
   const abort = new AbortController();
   const task = { signal: abort.signal, onProgress: () => abort.abort() };
@@ -80,7 +80,7 @@ it('a saved fit for ranking that was begun with the blend goes on with it, and s
 });
 
 describe('a baseline', () => {
-  it('is printed with the setting that was found, and with iterations where it has any', async () => {
+  it('is printed with its setting, and with iterations if it has any', async () => {
     const printed = async (method: string) => {
       const { stdout } = await graphex(
         'fit',

@@ -67,7 +67,7 @@ describe('graphex forecast', () => {
     expect(readFileSync(join(out, 'users.svg'), 'utf8')).toContain('People seen as the things grow');
   });
 
-  it('--json carries what the contract names', async () => {
+  it('--json has the documented fields', async () => {
     const asked = ['--users-times', '2', '--items-times', '1.5', '--until', '2', '--draws', '0', '--json'];
     const { stdout } = await graphex('forecast', data, ...asked);
     const found = JSON.parse(stdout);
@@ -122,7 +122,7 @@ describe('graphex forecast', () => {
     expect(stdout).toMatch(/Growth (looks exchangeable|was not exchangeable)/);
   });
 
-  it('refuses in words, with a reason in --json', async () => {
+  it('refuses with a sentence, and with a reason in --json', async () => {
     const few = at('few.csv');
     writeFileSync(few, 'user,item\n1,2\n2,3\n3,2\n');
     const { status, stdout } = await graphex('forecast', few, '--draws', '0', '--until', '2');
@@ -237,9 +237,9 @@ describe('graphex audit', () => {
   });
 });
 
-describe('graphex evaluate on anybody’s parts', () => {
+describe('graphex evaluate on any split', () => {
   const parts = ['--train', at('train.csv'), '--test', at('test.csv')];
-  it('judges popularity without any model, at several lengths', async () => {
+  it('evaluates popularity without a model, at several lengths', async () => {
     const { stdout, status } = await graphex(
       'evaluate',
       ...parts,
@@ -258,7 +258,7 @@ describe('graphex evaluate on anybody’s parts', () => {
     expect(found.users).toBe(new Set(late.map(({ user }) => user)).size);
   });
 
-  it('puts a model and lists made elsewhere beside it, with what was found in the lists', async () => {
+  it('compares a model and lists made elsewhere with it, and reports problems of the lists', async () => {
     const model = at('m.safetensors');
     await graphex('fit', at('train.csv'), '-k', '3', '--iterations', '10', '-o', model);
     const users = [...new Set(late.map(({ user }) => user))];
@@ -289,7 +289,7 @@ describe('graphex evaluate on anybody’s parts', () => {
     expect(stdout).toMatch(/1 customer of the lists was not in the test part/);
   });
 
-  it('takes a split folder with lists as well, in the order of their rows', async () => {
+  it('takes a split folder with lists, which count in the order of their rows', async () => {
     const split = at('parts-2');
     await graphex('split', data, '-o', split);
     const { train } = JSON.parse(readFileSync(join(split, 'split.json'), 'utf8')).parts;

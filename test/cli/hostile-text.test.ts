@@ -1,5 +1,5 @@
-// Ids, headers, names and files that try to take over the terminal of whoever looks at them. Every command is run on them,
-// and every byte that it prints or writes for people is looked at.
+// Ids, headers, names and files that try to take over a reader's terminal. Every command runs on them, and every byte
+// of its text output is checked.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -33,7 +33,7 @@ const ASCENT = ['-k', '2', '--iterations', '10', '--no-evidence', '--threads', '
 const RANKING = ['--method', 'ranking', '-k', '2', '--average', '1', '--iterations', '3', '--threads', '1'];
 const HERE = [process.execPath];
 
-/** Runs a command to its end. Its output goes to files, as Wine writes to nothing else. */
+/** Runs a command to its end. Its output goes to files, because Wine writes only to files. */
 function run(command: readonly string[], args: readonly string[]): string {
   const [out, err] = [join(folder, 'stdout'), join(folder, 'stderr')];
   const files = [openSync(out, 'w'), openSync(err, 'w')];
@@ -52,7 +52,7 @@ describe.each(machines)('$name', ({ name, command, path }) => {
   });
   const bytes = (file: string) => readFileSync(file).toString('base64');
 
-  it('fits to the same bytes, over a model that is there, and both sides read both files', async () => {
+  it('fits to the same bytes, replaces an existing model, and both machines read both files', async () => {
     run(HERE, ['fit', table, ...ASCENT, '-o', here('model')]);
     writeFileSync(there('model'), '');
     run(command, ['fit', path(table), ...ASCENT, '-o', path(there('model'))]);

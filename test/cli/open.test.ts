@@ -33,7 +33,7 @@ describe.skipIf(process.platform === 'win32')('--open', () => {
     expect(readFileSync(noted, 'utf8')).toBe(`1\n${report}\n`);
   });
 
-  it('says in words that nothing opened it', async () => {
+  it('says in a sentence that nothing opened it', async () => {
     program('xdg-open', 3);
     expect(await openFile('out/report.html', 'linux')).toBe(
       'the report is not opened: xdg-open found no program for it; open out/report.html yourself',

@@ -38,7 +38,7 @@ describe('an output that is an input', () => {
     expect(readdirSync(folder).filter((name) => name !== 's.csv')).toEqual([]);
   });
 
-  it('is found through links, in folders and in recipes; other files beside are no matter', async () => {
+  it('is found through links, in folders and in recipes; other files in the folder do not matter', async () => {
     const home = join(folder, 'links');
     mkdirSync(join(home, 'texts'), { recursive: true });
     const at = (...names: string[]) => join(home, ...names);
@@ -78,7 +78,7 @@ describe('an output that is an input', () => {
 
 describe('an output that cannot be written', () => {
   it.each([
-    // Days of work, were it begun.
+    // It would take days if it started.
     ['simulate', ['simulate', '--size-users', '1e5', '--size-items', '1e5', '-o', join(missing, 'x.csv')]],
     ['fit', ['fit', '-', '-o', join(missing, 'm')]],
     ['check --rejects', ['check', '-', '--rejects', join(missing, 'bad.csv')]],

@@ -51,7 +51,7 @@ describe('progress', () => {
     expect(written.join('')).not.toContain('\n');
   });
 
-  it('writes a plain line every few seconds elsewhere, and none for a stage that is over at once', () => {
+  it('writes a plain line every few seconds elsewhere, and none for a short stage', () => {
     const { written, report } = recorder(false);
     for (let t = 0; t <= 2000; t += 10) report(t / 20, t);
     expect(written).toEqual([]);
@@ -81,7 +81,7 @@ describe('progress', () => {
 });
 
 describe('text', () => {
-  it('lines up columns, not counting marks that sit on a letter', () => {
+  it('aligns columns without counting combining marks', () => {
     expect(
       textTable([
         ['σ̂ x', '1'],
@@ -90,7 +90,7 @@ describe('text', () => {
     ).toBe('σ̂ x   1\nab   22');
   });
 
-  it('breaks at blanks', () => {
+  it('breaks lines at spaces', () => {
     const word = 'a'.repeat(39);
     expect(wrap(`${word} ${word} ${word}`)).toBe(`${word} ${word}\n${word}`);
     expect(wrap(`${word} ${word} ${word}`, '  ', '    ')).toBe(`  ${word}\n    ${word}\n    ${word}`);

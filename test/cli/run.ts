@@ -15,8 +15,8 @@ export interface Run {
 }
 
 /**
- * Runs the built command line to its end, in a process that runs one command after the other: to start Node and to load the
- * modules takes longer than most commands do. Where the process itself is what a test is about, it starts one.
+ * Runs the built command line to its end, in a process that runs one command after the other: starting Node and loading
+ * the modules takes longer than most commands. A test about the process itself starts its own.
  */
 export function graphex(...args: string[]): Promise<Run> {
   const run = last.then(() => ask(args));
@@ -26,7 +26,7 @@ export function graphex(...args: string[]): Promise<Run> {
 
 let last: Promise<unknown> = Promise.resolve();
 let commands: ChildProcess | undefined;
-/** What Node itself has said there: a command's own words come with its answer. */
+/** What Node itself has written there; a command's own output comes with its answer. */
 let said = '';
 
 function ask(args: readonly string[]): Promise<Run> {
@@ -56,7 +56,7 @@ function startCommands(): ChildProcess {
   child.on('exit', () => {
     commands = undefined;
   });
-  // It ends with this process, and does not keep it.
+  // It ends with this process, and does not keep it alive.
   child.unref();
   child.channel!.unref();
   (child.stderr as Socket).unref();

@@ -1,5 +1,5 @@
-// Other runtimes compute what the Node that runs the tests does, and say nothing on stderr. GRAPHEX_RUNTIMES names their
-// programs, as PATH does folders; .ci/run installs some and sets it.
+// Other runtimes give the numbers of the Node that runs the tests, and write nothing to stderr. GRAPHEX_RUNTIMES lists
+// their programs in the form of PATH; .ci/run installs some and sets it.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ writeTable(table, 3000);
 const FITS = [['ascent', '30'] as const, ['ranking', '10'] as const];
 const isDeno = (runtime: string) => basename(runtime).startsWith('deno');
 
-/** What a command prints, once it has ended well and without a word on stderr. */
+/** What a command prints; it must succeed with an empty stderr. */
 function run(runtime: string, args: readonly string[]): string {
   const flags = isDeno(runtime) ? ['run', '--allow-all', '--quiet'] : [];
   const ended = spawnSync(runtime, [...flags, bin, ...args], { encoding: 'utf8', timeout: 100_000 });
@@ -28,7 +28,7 @@ interface Tensor {
   readonly bytes: Buffer;
 }
 
-/** The tensors of the model that a fit writes. What else the file holds tells of the seconds that the fit took. */
+/** The tensors of the model that a fit writes. The rest of the file depends on the time of the fit. */
 function fitted(runtime: string, method: string, iterations: string): Map<string, Tensor> {
   const file = join(folder, 'model.safetensors');
   const options = ['-k', '4', '--threads', '2', '--engine', 'cpu', '--quiet'];

@@ -27,7 +27,7 @@ beforeAll(async () => {
   await saveModelShards(model, opened, ALONE, fitted, false);
 });
 
-/** What each command is given beside the folder; undefined: it takes no data and no model. */
+/** The arguments of each command in addition to the folder; undefined: it takes no data and no model. */
 const REST: Record<CommandName, readonly string[] | undefined> = {
   simulate: undefined,
   check: [],
@@ -78,7 +78,7 @@ describe('a model by shard', () => {
   );
 });
 
-describe('what a fit to parts cannot do', () => {
+describe('what a fit to shards cannot do', () => {
   test.concurrent.each([
     ['--method', 'gibbs'],
     ['--method', 'ease'],
@@ -100,7 +100,7 @@ describe('what a fit to parts cannot do', () => {
   );
 });
 
-test('a fit for ranking of shards cannot add what needs the data in one piece', async () => {
+test('a ranking fit of shards cannot have a blend, which needs the data in one piece', async () => {
   const { status, stderr } = await graphex('fit', parts, '--method', 'ranking', '--blend', '-o', out);
   expect(status).toBe(2);
   expect(stderr).toMatch(/^error: --blend needs the data in one piece, and .* is in shards; leave it out\n$/);

@@ -59,7 +59,7 @@ describe('graphex simulate', () => {
     }
   });
 
-  it('says in words what it drew', async () => {
+  it('describes what it drew', async () => {
     const { status, stdout } = await run('-o', join(folder, 'words.tsv.gz'), ...SMALL);
     expect(status).toBe(0);
     expect(stdout).toMatch(/vertices .*\n.*atoms drawn .*\n.*cut .*none\n.*edges, density 0\.\d+\nwrote /);

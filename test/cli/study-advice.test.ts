@@ -33,7 +33,7 @@ function writeRatings(path: string): void {
 }
 
 describe('what a study advises', () => {
-  it('can be run as it is printed: the method that ranks best is fitted, asked and served', async () => {
+  it('can be run as printed: the method that ranks best is fitted, used and served', async () => {
     const env = shellWithNpx();
     writeRatings(join(folder, "my data's.csv"));
     const shell = (line: string) => run('sh', ['-c', line], { cwd: folder, env, maxBuffer: 1 << 26 });
@@ -46,7 +46,7 @@ describe('what a study advises', () => {
     const first = steps.findIndex(({ text }) => text.startsWith('To recommend'));
     const [fit, ask, serve] = steps.slice(first, first + 3).map(({ command }) => command!);
     for (const line of [fit, ask, serve]) expect(stdout).toContain(line);
-    // On these data a model that was not made for ranking does not win.
+    // On these data, a model that was fitted to explain does not win.
     expect(verdicts.ranking.winner).toMatch(/baseline|tie/);
     expect(fit).toContain(` --method ${verdicts.ranking.rival} `);
     const file = /-o (\S+\.safetensors)$/.exec(fit)![1];

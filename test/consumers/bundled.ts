@@ -1,4 +1,4 @@
-// A page bundled by esbuild, in the way that docs/bundling.md tells.
+// A page bundled by esbuild, as docs/bundling.md says.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ export function bundled(script: string): string {
   return join(folder, 'dist');
 }
 
-/** Opens the page of a folder; `more` answers what is no file of it. */
+/** Opens the page of a folder; `more` answers requests for other paths. */
 export function visitFolder<Answer>(
   folder: string,
   headers: Record<string, string>,

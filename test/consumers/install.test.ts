@@ -18,7 +18,7 @@ function npm(args: readonly string[], cwd: string) {
   const run = spawnSync('npm', args, {
     cwd,
     encoding: 'utf8',
-    // Settings of the one who runs the tests are not those of the one who installs.
+    // The npm settings of this user must not affect the installation.
     env: {
       ...process.env,
       npm_config_userconfig: join(cwd, '.none'),
@@ -52,7 +52,7 @@ describe.skipIf(!online)('the packed package in an empty project', () => {
   }, 120_000);
 
   it('installs without a warning and without a script', () => {
-    // What npm says of its own settings is about the one who runs the tests.
+    // Warnings of npm about settings concern the user who runs the tests.
     const about = said.split('\n').filter((line) => line.trim() !== '' && !/Unknown \w+ config/.test(line));
     expect(about).toEqual([expect.stringMatching(/^added \d+ packages in \S+$/)]);
   });

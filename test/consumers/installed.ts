@@ -1,4 +1,4 @@
-// A project that has installed the package: what `npm pack` packs, beside the packages that it depends on and no others.
+// A project that has installed the package: what `npm pack` packs, and only the packages that it depends on.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

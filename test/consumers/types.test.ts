@@ -33,7 +33,7 @@ const PROGRAM = `
   export const recommender = createRecommender(any);
 `;
 
-/** What the compiler says of a project of these files, a line for each error. */
+/** The errors of the compiler for a project of these files, a line each. */
 function compile(
   files: Readonly<Record<string, string>>,
   compilerOptions: object,

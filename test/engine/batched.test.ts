@@ -1,6 +1,6 @@
-// What the cpu engine does at once for several shards has the bits of what it does for one after the other: that is why a
-// fit has the same bits on any number of ranks, and where shards are read in turn. Units, windows and tiles are small here, so
-// that rows are counted whole, by tiles and in pieces.
+// Batched operations of the cpu engine on several shards have the bits of single ones. So a fit has the same bits on
+// any number of ranks, and if shards are read in turn. Units, windows and tiles are small here, so that rows are
+// counted whole, by tiles and in pieces.
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { createCpuEngine } from '../../src/engine/cpu/cpu-engine.js';
@@ -49,7 +49,7 @@ async function shardsOn(engine: CountingEngine, { graph, features, start }: Prob
   );
 }
 
-/** Three iterations over the shards, each operation `atOnce` or not; and what came of them. */
+/** Three iterations over the shards, with operations batched (`atOnce`) or not; returns the results. */
 async function play(engine: CountingEngine, problem: Problem, atOnce: boolean) {
   const { graph, hyper, features, start } = problem;
   const shards = await shardsOn(engine, problem);
@@ -62,7 +62,7 @@ async function play(engine: CountingEngine, problem: Problem, atOnce: boolean) {
   const from = shards.map(({ own, byItem }) => ({ index: byItem, other: own }));
   const told: unknown[] = [];
   for (let t = 0; t < 3; t++) {
-    // In the last round some rows of each alone.
+    // The last round updates only some rows of each.
     const rows = t < 2 ? undefined : { first: 20, last: 130 };
     if (atOnce) {
       const all = shards.map(({ own, byUser }) => ({ own, index: byUser, rows }));
@@ -128,7 +128,7 @@ test('counts that are large in fixed point are those of the reference', async ()
   }
 });
 
-test('what fails at once says where, and what is too large says so before anything else', async () => {
+test('a failure names its table, and counts that are too large are reported first', async () => {
   const problem = randomProblem({ features: 3, multigraph: true, users: 20, items: 8, edges: 60 }, 53);
   const { hyper, features, start } = problem;
   const engine = await opened(2, NO_TILES);
@@ -158,7 +158,7 @@ test('what fails at once says where, and what is too large says so before anythi
   );
 });
 
-test('groups of rows follow from the work of all, and have each row once', () => {
+test('groups of rows depend on the work of all rows, and contain each row once', () => {
   const work = Float64Array.from({ length: 500 }, (_, i) => (i * 37) % 61);
   work[77] = 1e5;
   const groups = cutGroups(work, LIMITS, 8 * 16);

@@ -80,7 +80,7 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
   });
   afterAll(async () => engine?.close());
   const reference = createReferenceEngine();
-  // Of so few sweeps; a whole fit may differ by the tolerance that the engine declares.
+  // After these few sweeps; a whole fit may differ by the tolerance that the engine declares.
   const least = () => Math.min(engine.tolerance, 2e-5);
 
   test.each(Object.entries(SHAPES))('%s', async (_name, shape) => {
@@ -122,7 +122,7 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
     }
   });
 
-  test('a range of rows changes only these, and the mass becomes theirs', async () => {
+  test('an update of a range changes only its rows, and the mass becomes that of the range', async () => {
     const problem = randomProblem({ users: 30, items: 40, edges: 500, features: 5, multigraph: false }, 4);
     const { graph, hyper, features } = problem;
     const otherMass = Float64Array.from({ length: features }, (_, k) => 3 + k);

@@ -144,7 +144,7 @@ describe.each(COUNTING_ENGINES)('the two halves of a half-step on $name', (engin
     await expectSame(engine, again, items);
   });
 
-  test('counts of parts of the data add up, in any order, to the same bits; exchanged as numbers too', async () => {
+  test('counts of shards add up to the same bits in any order, also when they are exchanged as numbers', async () => {
     const problem = randomProblem({ features: 7, multigraph: true, users: 60, items: 20, edges: 900 }, 13);
     const { graph, hyper, features } = problem;
     const { users, items, again, byItem } = await open(engine, problem);
@@ -166,7 +166,7 @@ describe.each(COUNTING_ENGINES)('the two halves of a half-step on $name', (engin
     const values = await engine.readCounts(whole);
     expect(values).toHaveLength(20 * features);
     expect(await engine.readCounts(await added([2, 0, 3, 1]))).toEqual(values);
-    // Every part counts for itself and what they give is added up elsewhere, as between machines.
+    // Every shard is counted separately and the counts are added up elsewhere, as between machines.
     const sum = new BigInt64Array(values.length);
     for (const s of [3, 1, 0, 2]) {
       const part = await engine.readCounts(await added([s]));
@@ -182,7 +182,7 @@ describe.each(COUNTING_ENGINES)('the two halves of a half-step on $name', (engin
     await expectSame(engine, again, items);
   });
 
-  test('counts too large for fixed point are told, not wrapped', async () => {
+  test('counts too large for fixed point are reported, not wrapped', async () => {
     const problem = randomProblem({ features: 7, multigraph: true, users: 8, items: 8, edges: 30 }, 14);
     const { users, again } = await open(engine, problem);
     const counts = await engine.createCounts(again, 1);
@@ -226,7 +226,7 @@ describe.each(ENGINES)('$name', (engineCase) => {
     );
   });
 
-  test('operations that nobody awaits take effect in their order, every one of them', async () => {
+  test('all operations take effect in order, also those that are not awaited', async () => {
     const problem = randomProblem({ features: 6, multigraph: false, users: 40, items: 30, edges: 400 }, 16);
     const { graph, hyper, features, start } = problem;
     const play = async (patient: boolean) => {
@@ -284,14 +284,14 @@ describe.each(ENGINES)('$name', (engineCase) => {
     const broken = await engine.createTable(problem.features, problem.start.users, 'geometric', true);
     void engine.write(broken, { weightShape: NaN, weightRate: 1, featureShape: 1, featureRate: 1 }, 'mean');
     const options = { hyper: problem.hyper.items, activity: 'geometric' } as const;
-    // A GPU finds out when it is asked for the totals.
+    // A GPU reports it when its totals are read.
     const bad = engine.update(again, byItem, broken, options).then(() => engine.totals(again));
     const good = engine.update(items, byItem, users, options);
     await expect(bad).rejects.toThrow(FitError);
     await good;
   });
 
-  test('a written table is as one made anew', async () => {
+  test('a written table equals a newly created one', async () => {
     const problem = randomProblem({ features: 6, multigraph: false, users: 20, items: 25, edges: 200 }, 18);
     const { users, items, again, byItem } = await open(engine, problem);
     await engine.update(items, byItem, users, { hyper: problem.hyper.items, activity: 'geometric' });

@@ -13,7 +13,7 @@ export interface EngineCase<E extends Engine = Engine> {
 }
 
 const gpu = await findTestGpu();
-// Tasks and bindings so small that rows are cut everywhere, and sums by way of workgroup memory.
+// Tasks and bindings are so small that rows are cut everywhere; sums use workgroup memory.
 const tiny = { subgroups: false, block: 4, tile: 64, chunkEdges: 64 };
 
 export const COUNTING_ENGINES: readonly EngineCase<CountingEngine>[] = [
@@ -42,7 +42,7 @@ export const COUNTING_ENGINES: readonly EngineCase<CountingEngine>[] = [
 
 export const ENGINES: readonly EngineCase[] = [
   ...COUNTING_ENGINES,
-  // Users in shards, some of them empty: in one process, and dealt out to ranks.
+  // Users in shards, some of them empty: in one process, and divided among ranks.
   { name: 'sharded reference', create: () => createAlone(createReferenceEngine()) },
   { name: 'sharded cpu', create: async () => createAlone(await createCpuEngine({ threads: 2 })) },
   { name: 'sharded cpu, 3 ranks', create: () => createRanks(3, () => createCpuEngine({ threads: 1 })) },

@@ -1,5 +1,5 @@
-// Rows made anew, several half-steps at once: what the reference makes of them one by one, with the same bits on any number of
-// threads, and gathered from as any other table.
+// Re-initialised rows with several half-steps: they equal those of the reference, have the same bits on any number of
+// threads, and can be read like any other table.
 
 import { describe, expect, test } from 'vitest';
 import { type CpuOptions, createCpuEngine } from '../../src/engine/cpu/cpu-engine.js';
@@ -62,7 +62,7 @@ async function onEngine(
   const byUser = await engine.createIndex(graph.users);
   const otherMass = massOf({ graph, hyper, features, start });
   const options = { hyper: hyper.users, otherMass, start: { ...START, weight }, steps: STEPS };
-  // Twice: nothing of what was there before may stay.
+  // Twice: nothing of the earlier state may remain.
   await anew.fold(users, byUser, items, { ...options, steps: 1 });
   await anew.fold(users, byUser, items, options);
   const values = await engine.read(users);
@@ -109,7 +109,7 @@ describe.each(Object.entries(ENGINES))('%s', (name, create) => {
     // Rows that gather more than stays in the cache.
     { features: 512, multigraph: false, users: 40, items: 300, edges: 4000 },
   ])('rows made anew are those of the reference: %o', async (shape) => {
-    // A GPU in software takes its time, and knows nothing of caches.
+    // A software GPU is slow and does not depend on caches.
     if (name === ON_GPU && shape.features > 100) return;
     const problem = randomProblem(shape, 5);
     const engine = await create();
@@ -154,7 +154,7 @@ async function small() {
   return { engine, users, items, byUser: await engine.createIndex(graph.users), features, start, hyper };
 }
 
-test('a weight that is no number stops it, with the row', async () => {
+test('a weight that is not a number stops it, with the row', async () => {
   const { engine, users, items, byUser, features, hyper } = await small();
   const weight = Float32Array.from({ length: 20 }, (_, i) => (i === 7 ? Number.NaN : 1));
   const otherMass = new Float64Array(features).fill(1);

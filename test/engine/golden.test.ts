@@ -49,7 +49,7 @@ function worst(actual: ArrayLike<number>, expected: readonly number[]): number {
   );
 }
 
-/** Half-steps and bounds that are asked for before the first answer is waited for. */
+/** Half-steps and bounds that are queued before the first answer is awaited. */
 const STRETCH = 80;
 
 if (files.length === 0) test.skip('no golden files here: set GRAPHEX_GOLDEN to their folder');
@@ -59,7 +59,7 @@ else
       describe(engineCase.name, () => {
         const engine = engineCase.create();
         afterAll(async () => (await engine).close());
-        // Of a software GPU in tiny tasks, which takes ten seconds for each, the two that have most of what there is.
+        // A software GPU with tiny tasks takes ten seconds for each file, so it runs only the two richest ones.
         const some =
           engineCase.name === 'gpu, tiny tasks' ? files.filter((file) => /multi|mixed/.test(file)) : files;
         test.each(some)('%s', async (file) => {
@@ -84,8 +84,8 @@ async function replay(engine: Engine, golden: Golden): Promise<void> {
   const byUser = await engine.createIndex(graph.users, { side: 'own', rows: golden.users });
   const byItem = await engine.createIndex(graph.items, { side: 'other', rows: golden.users });
   const hyper = { users: golden.hyper.user, items: golden.hyper.item };
-  // Everything is asked for at once and takes effect in the order of the calls: a GPU is waited for at the end of a stretch,
-  // not after each of hundreds of half-steps.
+  // Everything is queued and takes effect in the order of the calls: a GPU is waited for at the end of a stretch, not
+  // after each of hundreds of half-steps.
   const bound = async () => {
     const [edges, rest] = await Promise.all([
       engine.edgeTerm(users, byUser, items),

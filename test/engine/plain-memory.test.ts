@@ -29,7 +29,7 @@ async function bothWays<T>(work: () => Promise<T>): Promise<{ shared: T; plain: 
   return { shared, plain: await work() };
 }
 
-test('arrays are shared where they can be, plain elsewhere, and copied only where that helps', async () => {
+test('arrays are shared if possible, else plain, and copied only if needed', async () => {
   const { shared, plain } = await bothWays(async () => {
     const made = allocate(Float64Array, 3);
     const own = Uint32Array.of(1, 2);
@@ -42,7 +42,7 @@ test('arrays are shared where they can be, plain elsewhere, and copied only wher
   expect([shared.again, plain.again]).toEqual([true, true]);
 });
 
-describe('without shared memory the same bits come out of', () => {
+describe('without shared memory the bits are the same for', () => {
   test.each(['ascent', 'ranking'] as const)('a fit by %s and a fold-in', async (method) => {
     const { shared, plain } = await bothWays(async () => {
       const { graph } = await sample();
@@ -70,7 +70,7 @@ describe('without shared memory the same bits come out of', () => {
     for (const name of ['users', 'items', 'folded'] as const) expect(plain[name]).toEqual(shared[name]);
   });
 
-  test('two fits at once', async () => {
+  test('two concurrent fits', async () => {
     const both = async () => {
       const { graph } = await sample();
       const fits = [2, 3].map((features) => fit(graph, { features, iterations: 15, engine: 'cpu' }));

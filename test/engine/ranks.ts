@@ -1,5 +1,5 @@
-// Several ranks of a sharded engine in one process, played as one engine: what is split is dealt out to the ranks, every
-// call goes to all of them, and all must answer alike.
+// Several ranks of a sharded engine in one process, used as one engine: split tables are divided among the ranks, every
+// call goes to all of them, and all answers must agree.
 
 import assert from 'node:assert';
 import { ALONE } from '../../src/comm/communicator.js';
@@ -20,7 +20,7 @@ import { createLocalRanks } from './local-ranks.js';
 /** Shards of every test: fewer rows leave some of them empty. */
 export const SHARDS = 5;
 
-/** Where each shard of so many rows begins, and the end. */
+/** Where each shard of `rows` rows begins, and the end. */
 export function shardBounds(rows: number): number[] {
   return Array.from({ length: SHARDS + 1 }, (_, s) => Math.floor((s * rows) / SHARDS));
 }
@@ -51,7 +51,7 @@ interface Handles {
 
 export async function createRanks(size: number, createLocal: () => Promise<CountingEngine>): Promise<Engine> {
   const first = rankShards(size);
-  /** How the last split side with so many rows on a rank was cut. */
+  /** How the last split side with this number of rows on a rank was cut. */
   const layouts = Array.from({ length: size }, () => new Map<number, ShardLayout>());
   const engines = await Promise.all(
     createLocalRanks(size).map(async (communicator, r) =>
@@ -70,7 +70,7 @@ export async function createRanks(size: number, createLocal: () => Promise<Count
   async function all<T>(work: (engine: Engine, r: number) => Promise<T>): Promise<T> {
     const outcomes = await Promise.allSettled(engines.map(work));
     const failed = outcomes.filter((o) => o.status === 'rejected');
-    // One that failed by itself says more than those that it took along.
+    // The error of the rank that failed first says more than those of the others.
     const own = failed.find(({ reason }) => !/could not go on$/.test(String(reason?.message)));
     if (failed.length > 0) {
       assert.equal(failed.length, size, 'a rank went on where another failed');

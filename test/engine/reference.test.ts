@@ -1,4 +1,4 @@
-// Laws that the reference keeps: the bound never falls, and the one case with a closed answer.
+// Properties of the reference: the bound never falls, and one case has a closed form.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -36,7 +36,7 @@ describe('the bound', () => {
               hyper: hyper[own],
               activity: 'geometric',
             });
-            // Before its first update the items have no leftover, so the bound is not defined yet.
+            // Before its first update the items have no unseen mass, so the bound is not defined yet.
             if (t === 0 && own === 'users') continue;
             const after = await bound();
             expect(after).toBeGreaterThanOrEqual(before - 1e-12 * Math.abs(after));
@@ -48,7 +48,7 @@ describe('the bound', () => {
     );
   });
 
-  test('with the priors of what is learned never falls when hyperparameters are learned', async () => {
+  test('never falls, with the priors of hyperparameters, while these are learned', async () => {
     const engine = createReferenceEngine();
     const learnable = fc.subarray([...HYPER_NAMES], { minLength: 1 });
     await fc.assert(

@@ -1,4 +1,4 @@
-// A fit from a former model on a GPU: what the reference comes to, within what the engine declares.
+// A fit from a previous model on a GPU: the result of the reference, within the tolerance of the engine.
 
 import { describe, expect, test } from 'vitest';
 import { createWebgpuEngine } from '../../src/engine/webgpu/webgpu-engine.js';
@@ -18,7 +18,7 @@ const before = pqSample(now, { users: 0.97, items: 0.97 }, randomStream(3));
 const { model } = await fit(before, { features: 4, engine: 'cpu', seed: 1, iterations: 100 });
 const refit = { from: model, iterations: 40 } as const;
 
-describe.skipIf(!gpu.available)('a fit from a former model on a GPU', () => {
+describe.skipIf(!gpu.available)('a fit from a previous model on a GPU', () => {
   test('ends after as many iterations as on the reference, with its bound', async () => {
     const engine = await createWebgpuEngine();
     const { tolerance } = engine;

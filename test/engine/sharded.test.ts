@@ -58,7 +58,7 @@ describe('the same bits', () => {
   });
 });
 
-test('a rank that fails takes the others along', async () => {
+test('if one rank fails, the others fail too', async () => {
   const { graph, hyper, features, start } = randomProblem({ ...SHAPE, multigraph: false }, 33);
   const bounds = shardBounds(graph.users.count);
   const half = bounds[2];
@@ -108,7 +108,7 @@ test('a rank that fails takes the others along', async () => {
   ]);
 });
 
-test('tables and indexes that do not go together are told', async () => {
+test('tables and indexes that do not match are refused', async () => {
   const engine = await createAlone(createReferenceEngine());
   const { graph, hyper, features, start } = randomProblem(SHAPE, 34);
   const users = await engine.createTable(features, start.users, 'geometric', true);

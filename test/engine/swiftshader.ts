@@ -11,7 +11,7 @@ const PLACES = [
   '/opt/google/chrome/vk_swiftshader_icd.json',
 ];
 
-/** Finds an adapter, by way of SwiftShader if need be. Must run before anything else asks for a GPU. */
+/** Finds an adapter, with SwiftShader if needed. Must run before anything else asks for a GPU. */
 export async function findTestGpu(): Promise<Availability> {
   if (!process.env.VK_ICD_FILENAMES) {
     const found = PLACES.find((place) => existsSync(place));

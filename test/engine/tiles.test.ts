@@ -16,7 +16,7 @@ import { type Problem, randomProblem } from './random-problem.js';
 
 const LIMITS = { edges: 192, rows: 48 };
 const TILES: TileLimits = { near: 0, few: 0, cache: 1024, tile: 2048, least: 4, sums: Infinity };
-/** No table is so large. */
+/** No table exceeds this size. */
 const NO_TILES: TileLimits = { ...TILES, near: Infinity, cache: Infinity };
 
 const shape = { users: 700, items: 500, edges: 30_000, features: 13 };
@@ -88,7 +88,7 @@ test.each(['users', 'items'] as const)(
   },
 );
 
-test('what tiles need beside the index is at most 4 bytes an edge', () => {
+test('tiles need at most 4 bytes an edge in addition to the index', () => {
   const random = randomStream(3, 79);
   for (const features of [8, 32, 100, 512]) {
     const otherRows = Math.ceil((400 * 2 ** 20) / (4 * features));
@@ -162,7 +162,7 @@ describe.each([false, true])('multigraph %s', (multigraph) => {
     close(tiled.terms as number[], plain.terms as number[]);
   });
 
-  test('rows that are asked for ahead give the same bits', async () => {
+  test('prefetching gives the same bits', async () => {
     expect(await run(problem, 2, { ...NO_TILES, near: 0 })).toEqual(await run(problem, 2, NO_TILES));
   });
 

@@ -169,7 +169,7 @@ describe.skipIf(!gpu.available)('a GPU that fails', () => {
     expect(result.engineReason.detail).toMatch(/Test Card\) was lost /);
   });
 
-  test('gpu stops with a sentence and the state, from which the cpu engine can go on', async () => {
+  test('gpu stops with a sentence and the state, from which the cpu engine can continue', async () => {
     const lost = await fitAndLose('gpu', copied).catch((error) => error);
     expect(lost).toBeInstanceOf(LostFitError);
     expect(lost.message).toMatch(/the GPU \(Test Card\) was lost \(/);
@@ -208,7 +208,7 @@ describe.skipIf(!gpu.available)('a GPU that fails', () => {
     await engine.close();
   });
 
-  test('nothing is left to reject unseen after a loss, and close returns', async () => {
+  test('a lost device leaves no unhandled rejection, and close returns', async () => {
     const engine = await createWebgpuEngine();
     device!.destroy();
     const ones = (n: number) => new Float32Array(n).fill(1);

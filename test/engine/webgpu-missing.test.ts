@@ -1,4 +1,4 @@
-// The package webgpu is optional: without it, only who asks for a GPU hears of it.
+// The package webgpu is optional: only a request for a GPU mentions that it is missing.
 
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { selectEngine } from '../../src/engine/select.js';
@@ -28,7 +28,7 @@ it('the gpu engine names the package to install, in one sentence', async () => {
   );
 });
 
-it('auto takes the cpu engine for work that a GPU would be worth, and says nothing', async () => {
+it('auto uses the cpu engine even for work that a GPU would speed up, without a warning', async () => {
   const spoken = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   const { engine, reason } = await selectEngine('auto', { edges: 1e9, features: 32 }, 1);
   try {

@@ -1,6 +1,7 @@
-// The gpu engine against the reference: layouts of kernels, every option of a half-step, every seam. What cases.test.ts proves of
-// all engines is not here again: other numbers of features, and tiny tasks without subgroups. A software GPU takes more than a
-// second to compile the kernels of one number of features, so tests share a few of them, and one engine.
+// The gpu engine against the reference: layouts of kernels, every option of a half-step, every border case.
+// cases.test.ts tests all engines; this file adds other numbers of features, and tiny tasks without subgroups. A
+// software GPU takes more than a second to compile the kernels of one number of features, so tests share a few of them,
+// and one engine.
 
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Engine, SideHyper, TableValues } from '../../src/engine/engine.js';
@@ -169,7 +170,7 @@ describe.skipIf(!gpu.available)('gpu engine', () => {
       await compare(await plain, 129, false, play, 2e-5);
     });
 
-    test('a range of rows changes those alone, and the mass is theirs', async () => {
+    test('an update of a range changes only its rows, and the mass becomes that of the range', async () => {
       const play = async (engine: Engine, scene: Scene) => {
         const rows = { first: 5, last: 61 };
         const options = half({ rows, edgeTerm: true });
@@ -179,7 +180,7 @@ describe.skipIf(!gpu.available)('gpu engine', () => {
       await compare(await plain, 17, false, play, 2e-5);
     });
 
-    test('given mass, replaced mass and leftover, and a scaled table count', async () => {
+    test('a given mass, replaced masses and a scaled table have an effect', async () => {
       const play = async (engine: Engine, scene: Scene) => {
         const { users, items, byUser, byItem } = scene;
         await engine.update(users, byUser, items, half({ otherMass: vector(5, 1) }));
@@ -206,7 +207,7 @@ describe.skipIf(!gpu.available)('gpu engine', () => {
       await compare(await plain, 30, false, play, 2e-5);
     });
 
-    test('calls that nobody awaits run in their order', async () => {
+    test('calls run in order even if they are not awaited', async () => {
       const play = async (engine: Engine, scene: Scene) => {
         const { users, items, byUser, byItem } = scene;
         const otherMass = vector(5, 1);

@@ -15,7 +15,7 @@ import { communityLists, dataOf } from './baseline-data.js';
 import { listOf } from './brute-force.js';
 
 describe('tune', () => {
-  it('goes on past any start until the score falls on both sides of every dial', async () => {
+  it('continues from any start until the score falls on both sides along every axis', async () => {
     const peak = (s: Readonly<Record<string, number>>) =>
       -(Math.log2(s.a! / 4096) ** 2) - (s.b! - 7) ** 2 - 0.1 * Math.log2(s.a! / 4096) * (s.b! - 7);
     const axes = { a: geometric(1, 2), b: alongValues(2, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) };
@@ -28,7 +28,7 @@ describe('tune', () => {
     expect(short.trials.length).toBe(5);
   });
 
-  it('goes on from an earlier search with other axes, without trying anything twice', async () => {
+  it('continues an earlier search with other axes, without repeating a trial', async () => {
     let tried = 0;
     const score = async (s: Readonly<Record<string, number>>) => {
       tried++;
@@ -46,7 +46,7 @@ describe('tune', () => {
     expect(none).toEqual({ ...first, finished: false });
   });
 
-  it('takes a dearer value only where it gains enough, and a cheaper one for any gain', async () => {
+  it('takes a more expensive value only for a sufficient gain, and a cheaper one for any gain', async () => {
     const score = new Map([
       [8, 0.4996],
       [16, 0.5],
@@ -71,7 +71,7 @@ describe('tune', () => {
 });
 
 describe('holdBack', () => {
-  it('parts training users: history of shown items, judged on hidden ones, nothing of theirs in the data', () => {
+  it('splits training users: shown items are the history, hidden ones are predicted, and neither is in the data', () => {
     const all = dataOf(communityLists(200, 60, 3, 12), 60, 12);
     const { data, history, task } = holdBack(all, { seed: 1 });
     const held = history.offsets.length - 1;
@@ -101,7 +101,7 @@ describe('holdBack', () => {
 });
 
 describe('someUsers', () => {
-  it('keeps whole users, evenly spaced, and all where that is few enough', () => {
+  it('keeps whole users, evenly spaced, and all users if they are few', () => {
     const data = dataOf(communityLists(300, 60, 3, 30), 60, 30);
     const edges = data.users.values.length;
     const third = someUsers(data, edges / 3);
@@ -114,7 +114,7 @@ describe('someUsers', () => {
 });
 
 describe('someCandidates', () => {
-  it('judges the same users on evenly spaced candidates, and on all where these are few enough', () => {
+  it('evaluates the same users on evenly spaced candidates, and on all candidates if they are few', () => {
     const validation = holdBack(dataOf(communityLists(80, 60, 3, 4), 60, 4), { seed: 3 });
     const { data, task, history, heldBack } = someCandidates(validation, 5);
     const all = validation.task;
@@ -139,7 +139,7 @@ describe('someCandidates', () => {
 });
 
 describe('tuneBaseline', () => {
-  it('tries what goes by candidates on fewer of them where edges are many, but not on too few', async () => {
+  it('tunes on fewer candidates if edges are many, but not on too few', async () => {
     const lists = communityLists(300, 1600, 4, 22);
     const small = holdBack({ users: lists, shown: shownItems(1600, 1) }, { seed: 1 });
     expect(small.data.candidates.length).toBeGreaterThan(260);
@@ -187,7 +187,7 @@ describe('fitBaselines', () => {
   /** Enough for workers. */
   const large = communities(1800, 240);
 
-  it('tunes, fits and judges each on the same users; all personal ones beat popularity on communities', async () => {
+  it('tunes, fits and evaluates all on the same users; all personal baselines beat popularity on communities', async () => {
     const parts = split(graph, { testUsers: 0.3, testItems: 0.3, seed: 2 });
     const task = splitRankingTask(parts);
     const stages = new Set<string>();
@@ -215,7 +215,7 @@ describe('fitBaselines', () => {
     expect(task.candidates.every((item) => data.shown[item] === 0)).toBe(true);
   });
 
-  it('has the same figures from workers, which tell how far they are, as from one thread', async () => {
+  it('has the same figures from workers, which report progress, as from one thread', async () => {
     const parts = split(large, { testUsers: 0.1, testItems: 0.2, seed: 2 });
     expect(parts.train.edges).toBeGreaterThan(20_000);
     const task = splitRankingTask(parts);
@@ -243,7 +243,7 @@ describe('fitBaselines', () => {
     await expect(stopped).rejects.toBe(reason);
   });
 
-  it('waits for the others where one fails, and says what failed', async () => {
+  it('waits for the others if one fails, and says what failed', async () => {
     const parts = split(graph, { testUsers: 0.3, testItems: 0.3, seed: 2 });
     const begun = new Set<string>();
     const failed = fitBaselines(parts, splitRankingTask(parts), {

@@ -67,7 +67,7 @@ describe('item-kNN', () => {
   });
 });
 
-it('item-kNN tries whole numbers of neighbours, and takes others as the next below', async () => {
+it('item-kNN tries whole numbers of neighbours, and rounds others down', async () => {
   const users = communityLists(60, 40, 4, 3);
   const data = dataOf(users, 40, 3);
   const [{ neighbours: dial }] = itemKnn.axes(data);
@@ -184,7 +184,7 @@ describe('EASE', () => {
     }
   });
 
-  it('has the same scores and lists whether it solves for those who ask, for candidates, or for all weights', async () => {
+  it('has the same scores and lists whether it solves for the asked users, for candidates, or for all weights', async () => {
     const users = communityLists(700, 160, 4, 14);
     const data = dataOf(users, 160, 14);
     const column = new Int32Array(160).fill(-1);
@@ -224,7 +224,7 @@ describe('EASE', () => {
     const byWeights = (row: number, c: number) =>
       listOf(history, row).reduce((sum, i) => sum + weights[i * width + c], 0);
     expect(tops(byWeights)).toEqual(want);
-    // Of a row alone, of few and of all: each solved for what is fewer.
+    // For one row, for few and for all: each solves for the smaller side.
     for (const asked of [few, history]) {
       const scores = await ridgeScores(problem, asked);
       expect(scores.length).toBe((asked.offsets.length - 1) * width);
@@ -233,7 +233,7 @@ describe('EASE', () => {
         expect(Array.from(scores.subarray(row * width, (row + 1) * width))).toEqual(closeTo(exactly, 1e-3));
       }
       expect(tops((row, c) => scores[row * width + c])).toEqual(want);
-      // What large sets are solved to leaves the lists of 10 all but as they are, and less than that does not.
+      // The tolerance for large data hardly changes the lists of 10; a coarser one does.
       const same = async (tolerance: number) => {
         const loose = await ridgeScores({ ...problem, tolerance }, asked);
         const found = tops((row, c) => loose[row * width + c]);
@@ -244,7 +244,7 @@ describe('EASE', () => {
     }
   });
 
-  it('is limited by the fewer of those who ask and of candidates, not at all by edges where users are few', () => {
+  it('is limited by the smaller number of asked users and candidates, and not by edges if users are few', () => {
     const edges = 1e6;
     const items = { offsets: new Uint32Array(50_001), values: new Uint32Array(edges) };
     const shown = new Uint8Array(50_000);
@@ -266,7 +266,7 @@ describe('EASE', () => {
     expect(ease.limit(data(500, 45_000))).toMatchObject({ what: 'edges' });
   });
 
-  it('scores candidates that are inputs too by the weights that are served, and says how large it is', async () => {
+  it('scores candidates that are also inputs by the served weights, and says how large it is', async () => {
     const data = dataOf(communityLists(10, 12, 2, 5), 12, 5);
     const shown = new Uint8Array(12).fill(1);
     const both = { ...data, shown, candidates: Uint32Array.from({ length: 12 }, (_, i) => i) };
@@ -365,7 +365,7 @@ describe('iALS', () => {
     }
   });
 
-  it('goes on from the items of an earlier fit', async () => {
+  it('continues from the items of an earlier fit', async () => {
     const at = { features: 5, lambda: 0.01, alpha: 0.1, seed: 3 };
     const value = async (iterations: number, start?: Float32Array) =>
       objective(await alternatingLeastSquares(edges, { ...at, iterations, start }), 5, 0.01, 0.1);

@@ -25,7 +25,7 @@ describe('a corrected interval', () => {
     expect(correctedInterval(draws, high, places)!.pValue).toBeCloseTo(0.1, 6);
   });
 
-  test('holds the truth nine times in ten, though the draws are biased and too narrow', () => {
+  test('contains the truth nine times in ten, although the draws are biased and too narrow', () => {
     const random = randomStream(3);
     // The draws have spread 1 and mean 1000; the truth of the data and of each replica is 1 off and spreads by 2.
     const deviation = () => 1 + 2 * normal(random);
@@ -40,7 +40,7 @@ describe('a corrected interval', () => {
     expect(Math.abs(held / rounds - 0.9)).toBeLessThan(4 * Math.sqrt(0.09 / rounds));
   });
 
-  test('does not exist for a constant, or where the replicas say nothing', () => {
+  test('does not exist for a constant, or if the replicas do not vary', () => {
     expect(
       correctedInterval(
         draws.map(() => 7),

@@ -134,7 +134,7 @@ test('--against takes several rivals, models and tables of lists, and says how t
   expect([strangers.status, strangers.err]).toEqual([2, expect.stringContaining('none of the 1 users')]);
 });
 
-test('says how the model stands beside popularity, judged on the same users, and what to recommend with', async () => {
+test('compares the model with popularity on the same users, and says what to recommend with', async () => {
   const popular = join(folder, 'popular.model');
   const fitted = await graphex('fit', parts, '--method', 'popularity', '-o', popular);
   expect(fitted.status).toBe(0);
@@ -153,7 +153,7 @@ test('says how the model stands beside popularity, judged on the same users, and
   expect(out).toContain(`npx graphex fit ${parts} --method ranking -o ranker.safetensors`);
 });
 
-test('each way of judging says what it ranks and which recall it means', async () => {
+test('each protocol says what it ranks and which recall it means', async () => {
   const told = {
     all: /Protocol: all items\. Every item that the user does not have yet is ranked/,
     split: /Protocol: split\. The items of the test part/,
@@ -192,7 +192,7 @@ test('a model that shares nothing with the tables is refused, and tables that sh
   }
 });
 
-test('for people: both tables, what was dropped, and other options take effect', async () => {
+test('prints both tables and what was dropped, and other options have an effect', async () => {
   const { status, out } = await run(model, parts, '--draws', '10', '--draws-given', 'paper', '--depth', '30');
   expect(status).toBe(0);
   expect(out).toMatch(/nDCG@30 +0\.\d{4} ± 0\.\d{4}/);
@@ -202,7 +202,7 @@ test('for people: both tables, what was dropped, and other options take effect',
   expect(none.out).toContain('No predictive check');
 });
 
-test('--calibrate corrects the intervals, for people and in the document; without it their level is said', async () => {
+test('--calibrate corrects the intervals in text and JSON; without it the text says how often they hold', async () => {
   const { status, out } = await run(model, parts, '--draws', '20', '--calibrate', '5');
   expect(status).toBe(0);
   expect(out).toMatch(/corrected 90 % +p-value/);

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 
 describe('evaluateModel on a split by users and items', () => {
-  test('counts what carries no parameters', () => {
+  test('counts edges that the model has no parameters for', () => {
     const unseen = unseenByTraining(parts);
     expect(unseen.foldIn.edges).toBeGreaterThan(0); // else the test would show nothing
     expect(result.dropped.foldIn.edges).toBe(unseen.foldIn.edges);
@@ -49,7 +49,7 @@ describe('evaluateModel on a split by users and items', () => {
     expect(ranking.all.mean.recall).toBeGreaterThan(2 * chance);
   });
 
-  test('the sparse model foretells the vertices of a sparse test graph, the dense one too few', async () => {
+  test('the sparse model predicts the vertices of a sparse test graph, the dense one too few', async () => {
     const { draws, observed } = result.predictive!;
     expect(result.predictive!.count).toBe(100);
     expect(observed).toMatchObject({
@@ -108,7 +108,7 @@ describe('evaluateModel on a split by users and items', () => {
     expect((await evaluateModel(other, parts, { draws: 0, threads: 1 })).fittedToTrain).toBe(false);
   });
 
-  test('refuses a model that saw held-out users, and gives a model for ranking no predictive check', async () => {
+  test('refuses a model that saw held-out users, and makes no predictive check of a ranker', async () => {
     const { model: leaked } = await fit(graph, { features, iterations: 2, engine: 'cpu', threads: 1 });
     await expect(evaluateModel(leaked, parts)).rejects.toThrow(/held out by the split.*training part/);
     const { model: ranker } = await fit(parts.train, { features, method: 'ranking', iterations: 2 });
@@ -121,7 +121,7 @@ describe('evaluateModel on a split by users and items', () => {
 });
 
 describe('evaluateModel on held-out edges', () => {
-  test('ranks for the known users, what they have left out, and says why there is no predictive check', async () => {
+  test('ranks the items that known users do not have, and says why there is no predictive check', async () => {
     const held = split(graph, { method: 'edges', seed: 3 });
     const { model: known } = await fit(held.train, { features, iterations: 60, engine: 'cpu', threads: 2 });
     const evaluation = await evaluateModel(known, held, { threads: 2 });

@@ -10,7 +10,7 @@ const history = shownOnly(data, users);
 const degree = Array.from({ length: ITEMS }, (_, i) => listOf(data.items, i).length);
 
 describe('the graph filter', () => {
-  it('is the product of the normalized matrix with itself if nothing is passed below', async () => {
+  it('is the product of the normalized matrix with itself without the low-pass part', async () => {
     const scorer = await (await filter.fit(data, { share: 0 })).scorer(history);
     for (const row of [0, 11, 79]) {
       const want = Array.from(data.candidates, (j) => {

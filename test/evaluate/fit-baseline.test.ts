@@ -40,7 +40,7 @@ describe.each(BASELINES)('the baseline %s', (name) => {
     await Promise.all([before.close(), after.close()]);
   });
 
-  it('explains scores by parts that add up to them', async () => {
+  it('explains scores by contributions that add up to them', async () => {
     const recommender = createRecommender(models[name]);
     const [{ score, explanation }] = await recommender.recommend(
       { user: graph.users.ids.at(1) },
@@ -56,7 +56,7 @@ describe.each(BASELINES)('the baseline %s', (name) => {
     await recommender.close();
   });
 
-  it('is judged as in a study', async () => {
+  it('is evaluated as in a study', async () => {
     const parts = split(graph, { testUsers: 0.3, testItems: 0.3, seed: 3 });
     const { model } = await fitBaseline(parts.train, name, { trials: 2 });
     const { ranking, predictiveReason } = await evaluateModel(model, parts, { threads: 1 });
@@ -144,7 +144,7 @@ it('says what is wrong', async () => {
   await expect(fitBaseline(graph, 'fame' as never)).rejects.toThrow(
     /baseline fame: expected one of popularity/,
   );
-  // Without its users' items there is nothing to tell by what is alike.
+  // Without its users' items, similarity cannot be computed.
   const recommender = createRecommender({ ...models.popularity, seen: undefined });
   expect(() => recommender.similar(graph.items.ids.at(0))).toThrow(/by popularity/);
   expect(() => recommender.features()).toThrow(/fitted by popularity has no features/);

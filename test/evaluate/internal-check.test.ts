@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 describe('what is expected of one more deviation', () => {
-  test('is the bias of many, and a part of it where there are few', () => {
+  test('is the bias of many deviations, and a part of it if there are few', () => {
     const many = posteriorShift(Array.from({ length: 400 }, (_, i) => 2 + (i % 2 === 0 ? 1 : -1)));
     expect(many.mean).toBeCloseTo(2, 2);
     expect(many.scale).toBeCloseTo(1, 1);
@@ -36,7 +36,7 @@ describe('what is expected of one more deviation', () => {
     expect(few.degrees).toBeLessThan(many.degrees);
   });
 
-  test('has no direction of its own, and spreads as the deviations do', () => {
+  test('is 0 without a bias, and spreads as the deviations do', () => {
     expect(posteriorShift([-1, 1]).mean).toBe(0);
     expect(posteriorShift([-2, 1]).mean).toBeCloseTo(-posteriorShift([2, -1]).mean, 12);
     expect(posteriorShift([-4, 4, -4, 4]).scale).toBeGreaterThan(2 * posteriorShift([-1, 1, -1, 1]).scale);
@@ -44,7 +44,7 @@ describe('what is expected of one more deviation', () => {
 });
 
 describe('draws of a part of the known data', () => {
-  test('are as many as were asked for all parts, and fewer where edges are many, but never below what tells a mean', () => {
+  test('are as many as requested over all parts, and fewer if edges are many, but enough to estimate a mean', () => {
     expect(drawsOfPart(4, 40_000, 200)).toBe(50);
     expect(drawsOfPart(4, 40_000, 20)).toBe(24);
     expect(drawsOfPart(4, 625_000, 200)).toBe(16);
@@ -52,7 +52,7 @@ describe('draws of a part of the known data', () => {
     expect(drawsOfPart(1, 0, 100)).toBe(100);
   });
 
-  test('tell the spread by themselves where they are many, and that of all parts together where they are few', () => {
+  test('estimate the spread of their part if they are many, and the pooled spread of all parts if they are few', () => {
     const narrow = [-1, 1];
     const wide = [-7, 7];
     const many = (values: number[]) => Array.from({ length: 24 }, (_, i) => values[i % 2]);
@@ -77,7 +77,7 @@ describe('draws of a part of the known data', () => {
 });
 
 describe('the internal check', () => {
-  test('finds what is wrong with the test items, and moves the means towards the test graph', async () => {
+  test('finds the error on the test items, and moves the means towards the test graph', async () => {
     if (sparse.type !== 'posterior') throw new Error('no posterior');
     const isTest = testItems(sparse, parts);
     const weightShape = sparse.items.weightShape.map((shape, j) => (isTest[j] ? 0.7 * shape : shape));
@@ -93,7 +93,7 @@ describe('the internal check', () => {
     const error = (check: typeof raw, s: Statistic) => Math.abs(check.draws[s]!.mean - check.observed[s]!);
     expect(error(corrected, 'edges')).toBeLessThan(error(raw, 'edges') / 2);
     for (const s of COMPARED) {
-      // The draws themselves are told too.
+      // The uncorrected draws are reported too.
       expect(corrected.internal!.statistics[s]!.drawn).toEqual(raw.draws[s]);
       const { low, mean, high, pValue } = corrected.draws[s]!;
       expect(low).toBeLessThanOrEqual(mean);
@@ -120,7 +120,7 @@ describe('the internal check', () => {
     }
   });
 
-  test('is made for auto models unless they are calibrated or told not to, and never for one without unseen vertices', async () => {
+  test('is made for auto models unless they are calibrated or correction is off, and never for one without unseen vertices', async () => {
     const auto = (await fit(parts.train, { features: 4, engine: 'cpu', iterations: 60 })).model;
     const internal = async (model: Model, options = {}) =>
       (await evaluateModel(model, parts, { ...draws, ...options })).predictive!.internal;

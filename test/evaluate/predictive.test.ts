@@ -36,7 +36,7 @@ describe('one statistic', () => {
     expect(checkStatistic([7, 7, 7], 7).pValue).toBe(1);
   });
 
-  test('does not know the order of the draws; a mirror image has the same p-value', () => {
+  test('does not depend on the order of the draws; a mirror image has the same p-value', () => {
     const values = fc.array(fc.integer({ min: -50, max: 50 }), { minLength: 1, maxLength: 60 });
     fc.assert(
       fc.property(values, fc.integer({ min: -60, max: 60 }), (draws, observed) => {
@@ -100,7 +100,7 @@ describe('checkPredictive', () => {
     }
   });
 
-  test('a draw among its like lies in the 90 % interval nine times out of ten', () => {
+  test('a draw lies in the 90 % interval of other draws nine times out of ten', () => {
     const draws = statistics(false, 400);
     for (const name of ['users', 'items', 'edges', 'sigmaUsers', 'sigmaItems'] as const) {
       let inside = 0;

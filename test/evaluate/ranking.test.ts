@@ -140,7 +140,7 @@ describe('evaluateRanking', () => {
     );
   });
 
-  it('is exact where the threshold is guessed from a sample: many candidates, small depth, skewed scores', async () => {
+  it('is exact if the threshold comes from a sample: many candidates, small depth, skewed scores', async () => {
     for (const tied of [false, true]) {
       const c = makeCase({
         rows: 12,
@@ -170,7 +170,7 @@ describe('evaluateRanking', () => {
     expect(all.coverage).toBe(1 / 5);
   });
 
-  it('gives a perfect ranking 1 everywhere, also with more asked for than the catalogue has', async () => {
+  it('gives a perfect ranking 1 everywhere, even if the list is longer than the catalogue', async () => {
     const relevant = { offsets: Uint32Array.of(0, 3), values: Uint32Array.of(1, 2, 5) };
     const task = rankingTask({
       rows: 1,

@@ -79,7 +79,7 @@ describe('splitRankingTask', () => {
     },
   );
 
-  it('uses the order of items that it is told', () => {
+  it('uses the given order of items', () => {
     const parts = split(randomGraph(60, 40, 300, 6), { seed: 1, testUsers: 0.4, testItems: 0.4 });
     const ids = Array.from({ length: parts.train.items.count }, (_, j) =>
       parts.train.items.ids.at(j),

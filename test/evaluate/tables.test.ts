@@ -34,9 +34,9 @@ const test = graphOf(pairs('ay az bx bv dz'));
 const lists = (made: { lists: readonly Int32Array[] }, ids: VertexIds) =>
   made.lists.map((list) => [...list].map((at) => (at < 0 ? '?' : ids.at(at))).join(''));
 
-describe('the question of two tables', () => {
+describe('the ranking task of two tables', () => {
   const task = tableTask({ train, test });
-  it('ranks every item of both parts that the user has not had, for every user of the test part', () => {
+  it('ranks every item of both parts that the user does not have, for every user of the test part', () => {
     expect(task.items.values).toEqual(['v', 'w', 'x', 'y', 'z']);
     expect(task.users.values).toEqual(['a', 'b', 'd']);
     expect(task.left).toEqual({
@@ -48,11 +48,11 @@ describe('the question of two tables', () => {
     });
   });
 
-  it('popularity goes by training degree, ties by id', () => {
+  it('popularity orders by training degree, ties by id', () => {
     expect(lists(popularityLists(task, 3), task.items)).toEqual(['yzv', 'xzv', 'wxy']);
   });
 
-  it('pairs in both parts are left out of the question, and counted', () => {
+  it('pairs in both parts are left out of the task, and counted', () => {
     const { left, users } = tableTask({ train, test: graphOf(pairs('aw ay bw')) });
     expect(left).toMatchObject({ repeated: 2, usersOfRepeated: 1 });
     expect(users.values).toEqual(['a']);
@@ -133,7 +133,7 @@ describe('metrics of lists', () => {
     expect(found).toEqual({ coverage: 0 });
   });
 
-  it('Gini is 0 where every candidate is recommended equally often and near 1 where one is', () => {
+  it('Gini is 0 if every candidate is recommended equally often, and near 1 if only one is', () => {
     const gini = (list: readonly number[][]) =>
       scoreLists(
         list.map((l) => Int32Array.from(l)),
@@ -167,13 +167,13 @@ describe('recommendations made elsewhere', () => {
     return { graph, values: Float64Array.from(own), first };
   };
 
-  it('are put in order, what the user has had is passed over, what nobody knows keeps its place', () => {
+  it('are sorted; items that the user has are skipped, unknown items keep their rank', () => {
     const made = givenLists(given('az aw ay aq bx ex', [3, 1, 2, 4, 1, 1]), task, 3);
     expect(lists(made, task.items)).toEqual(['yz?', 'x', 'wxy']);
     expect(made).toMatchObject({ missing: 0, otherUsers: 1, seenPairs: 1, unknownPairs: 1, shortLists: 1 });
   });
 
-  it('scores go from the largest down', () => {
+  it('are sorted by descending score', () => {
     expect(lists(givenLists(given('az ay', [0.5, -1], 'largest'), task, 3), task.items)[0]).toBe('zy');
   });
 
@@ -202,7 +202,7 @@ describe('recommendations made elsewhere', () => {
     expect(found.comparisonsOfListed).toEqual([]);
   });
 
-  it('are not called worse than popularity for users alone to whom they give no list', async () => {
+  it('are not called worse than popularity only because of users without a list', async () => {
     const judge = (text: string) =>
       evaluateTables(
         { train, test },
@@ -227,7 +227,7 @@ describe('a model on any pair of tables', () => {
     graph = (await simulate({ users: side, items: side, features: 5, seed: 4 })).graph;
   });
 
-  it('ranks by its scores where edges were held out', async () => {
+  it('ranks by its scores if edges were held out', async () => {
     const parts = split(graph, { method: 'edges', testUsers: 0.2, seed: 2 });
     const { model } = await fit(parts.train, { features: 5, threads: 1 });
     const found = await evaluateTables(parts, { model, n: [10], threads: 1, metrics: ['recall', 'ndcg'] });
@@ -262,7 +262,7 @@ describe('a model on any pair of tables', () => {
     expect([...made[user]]).toEqual(best);
   });
 
-  it('is refused where it can make no list for anybody, even if it knows an item', async () => {
+  it('is refused if it can make no list, even if it knows an item', async () => {
     const { model } = await fit(graphOf(pairs('aw ax bw bx')), { features: 1, threads: 1 });
     const strangers = { train: graphOf(pairs('cy cz dy')), test: graphOf(pairs('cw dz')) };
     await expect(evaluateTables(strangers, { model, threads: 1 })).rejects.toThrow(
@@ -287,7 +287,7 @@ describe('a model on any pair of tables', () => {
   });
 });
 
-it('refuses metrics and lengths that are none', async () => {
+it('refuses empty metrics and lengths', async () => {
   const ask = (options: object) => evaluateTables({ train, test }, options);
   await expect(ask({ metrics: ['recal'] })).rejects.toThrow(/metrics "recal": expected one of recall/);
   await expect(ask({ n: [0] })).rejects.toThrow(/n 0: expected a whole number, at least 1/);

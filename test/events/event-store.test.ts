@@ -30,7 +30,7 @@ async function withSql(path: string, ...statements: string[]): Promise<unknown> 
 }
 
 describe('a store of events', () => {
-  it('keeps events, each id once, and gives them back after it was opened again', async () => {
+  it('stores events, each id once, and returns them after it is opened again', async () => {
     const path = scratch.path('events.duckdb');
     const store = await openEventStore(path);
     await Promise.all([
@@ -52,7 +52,7 @@ describe('a store of events', () => {
     const users = ["o'neil\0\u{1f600}", 'bob', 'nobody'];
     const histories = [new Map([['tea"', 1]]), new Map(Object.entries({ rum: 2.5, tea: 1 })), new Map()];
     expect(await again.historiesOf(users)).toEqual(histories);
-    // So many that they are looked for in one pass.
+    // Enough users that one pass finds them.
     const many = await again.historiesOf([...users, ...Array.from({ length: 50 }, (_, i) => `x${i}`)]);
     expect(many.slice(0, 4)).toEqual([...histories, new Map()]);
     expect(await again.erase('bob')).toBe(2);
@@ -64,7 +64,7 @@ describe('a store of events', () => {
     expect(await withSql(path, 'SELECT "user", weight FROM events WHERE id = \'b\'')).toEqual([['cleo', 1]]);
   });
 
-  it('keeps items, the last word of each', async () => {
+  it('stores items, the last state of each', async () => {
     const path = scratch.path('items.duckdb');
     const store = await openEventStore(path);
     const items = Array.from({ length: 3000 }, (_, i) => ({ item: `i${i}`, hidden: i % 2 === 0 }));
@@ -87,7 +87,7 @@ describe('a store of events', () => {
     await again.close();
   });
 
-  it('halves what an event counts for every half-life of its age, also if the clock went back', async () => {
+  it('halves the weight of an event for every half-life of its age, also if the clock went back', async () => {
     const store = await openEventStore(scratch.path('popular.duckdb'));
     await store.add([
       event('ann', 'old', { time: NOW - 14 * DAY, weight: 4 }),
@@ -106,7 +106,7 @@ describe('a store of events', () => {
     await store.close();
   });
 
-  it('begins with the events that it is given, once, and exports pairs for a fit', async () => {
+  it('begins with the given events, once, and exports pairs for a fit', async () => {
     const path = scratch.path('seeded.duckdb');
     const seed = async function* () {
       yield [event('ann', 'tea'), event('ann', 'milk', { time: NOW - 9 * DAY })];
@@ -126,7 +126,7 @@ describe('a store of events', () => {
     }
   });
 
-  it('adopts tables with the same columns and refuses others', async () => {
+  it('uses existing tables with the same columns and refuses others', async () => {
     const own = scratch.path('own.duckdb');
     await withSql(
       own,
@@ -188,7 +188,9 @@ describe('a store of events', () => {
     for (const [at, [main, wal]] of damaged.entries()) {
       const copy = scratch.write(`damaged-${at}.duckdb`, main);
       scratch.write(`damaged-${at}.duckdb.wal`, wal);
-      await expect(openEventStore(copy)).rejects.toThrow(/damaged, or is not a DuckDB database; restore a copy/);
+      await expect(openEventStore(copy)).rejects.toThrow(
+        /damaged, or is not a DuckDB database; restore a copy/,
+      );
     }
     // As if the power had failed within the last write.
     const cut = scratch.write('cut.duckdb', database);
@@ -198,7 +200,7 @@ describe('a store of events', () => {
     await again.close();
   });
 
-  it('is open once in a process, and has one log under all its names', async () => {
+  it('can be open once in a process, and has one log under all its names', async () => {
     const path = scratch.path('once.duckdb');
     const link = scratch.path('link.duckdb');
     await withSql(path, 'SELECT 1');
@@ -214,7 +216,7 @@ describe('a store of events', () => {
     await store.close();
   });
 
-  it('says whether all events are new, and remembers who was erased', async () => {
+  it('says whether all events are new, and remembers erased users', async () => {
     const path = scratch.path('erased.duckdb');
     const store = await openEventStore(path);
     expect(await store.add([event('ann', 'tea', { id: 'a' }), event('ann', 'rum')])).toBe(true);

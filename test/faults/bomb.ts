@@ -38,7 +38,7 @@ export function runPage(values: number): Page {
   };
 }
 
-/** A page that refers once to each value of a dictionary of so many. */
+/** A page that refers once to each value of a dictionary with `values` entries. */
 export function allPage(values: number): Page {
   const body = Buffer.alloc(4 * 8 * Math.ceil(values / 8));
   for (let value = 0; value < values; value++) body.writeUInt32LE(value, 4 * value);

@@ -43,7 +43,7 @@ describe('a Parquet file of 20 GB of ids in some hundred kilobytes is refused wi
     expect(seconds).toBeLessThan(10);
   }
 
-  it('where the ids are long, different, and in dictionaries', async () => {
+  it('with long, different ids in dictionaries', async () => {
     const part = (from: number) =>
       [
         [
@@ -60,7 +60,7 @@ describe('a Parquet file of 20 GB of ids in some hundred kilobytes is refused wi
     await expectBounded(file, /InputError: the ids are too long: \d+ different ones take 60000 bytes each/);
   });
 
-  it.each(['gzip', 'Brotli'] as const)('where one long id repeats in pages of %s', async (codec) => {
+  it.each(['gzip', 'Brotli'] as const)('with one long id repeated in pages of %s', async (codec) => {
     const same = idsPage(new Array(IDS).fill(long(1)), false);
     const file = scratch.write(
       'same.parquet',
@@ -70,7 +70,7 @@ describe('a Parquet file of 20 GB of ids in some hundred kilobytes is refused wi
     await expectBounded(file, /InputError: .*same\.parquet: its \d+ bytes unpack to more than 536870912/);
   });
 
-  it('where each id is longer than the limit, as DuckDB writes it with Zstandard', async () => {
+  it('with ids longer than the limit, as DuckDB writes them with Zstandard', async () => {
     const file = scratch.path('longest.parquet');
     await withDuckDB(1, async (connection) => {
       await connection.run(
@@ -81,7 +81,7 @@ describe('a Parquet file of 20 GB of ids in some hundred kilobytes is refused wi
     await expectBounded(file, /InputError: .* the id is longer than 65536 bytes/);
   });
 
-  it('where rows are runs of one value: 10^10 of them', async () => {
+  it('with runs of one value: 10^10 rows', async () => {
     const run = [items, runPage(1 << 24)] as const;
     const file = scratch.write('runs.parquet', parquetBomb([[run, run]], Math.ceil(1e10 / 2 ** 24)));
     expect(statSync(file).size).toBeLessThan(100_000);
@@ -90,7 +90,7 @@ describe('a Parquet file of 20 GB of ids in some hundred kilobytes is refused wi
 });
 
 describe('a Parquet file that points to the same pages twice', () => {
-  it('is read where it is small: the files above are refused for their size alone', async () => {
+  it('is read if it is small: the files above are refused only for their size', async () => {
     const part = [
       [idsPage(['u', 'v'], true), allPage(2)],
       [items, runPage(2)],

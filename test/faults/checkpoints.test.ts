@@ -1,5 +1,5 @@
-// Long fits keep their state beside the output, so that even kill -9 loses only minutes; --resume finds it, goes on to the same
-// bits, and refuses options that differ from those of the saved fit. Signals end with 128 + n.
+// Long fits save their state next to the output, so that even kill -9 loses only minutes. --resume finds it, continues
+// to the same bits, and refuses options that differ from those of the saved fit. Signals end with 128 + n.
 
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -35,7 +35,7 @@ const RANKING = [
   ...['fit', data, ...COMMON, '--iterations', '150'],
   ...['--method', 'ranking', '--no-blend', '--average', '3'],
 ];
-/** After every leg of sweeps. */
+/** After every block of sweeps. */
 const OFTEN = ['--checkpoint', '1e-6'];
 
 /** Runs the command and sends the signal when `when` is true, looked at every other millisecond. */
@@ -104,7 +104,7 @@ function numbers({ model }: FitResult): unknown {
 }
 
 describe('the state of a long fit', () => {
-  it('is not kept where a fit cannot go on, and keeping it changes no bit', async () => {
+  it('is not saved if a fit cannot resume, and saving it changes no bit', async () => {
     const { graph } = await readGraph(data, { threads: 1 });
     const options = { features: 3, iterations: 40, tolerance: 1e-300, engine: 'cpu', threads: 1 } as const;
     for (const more of [{}, { method: 'ranking', average: 2 }] as FitOptions[]) {
@@ -118,7 +118,7 @@ describe('the state of a long fit', () => {
       } as FitOptions);
       expect(numbers(kept)).toEqual(numbers(plain));
       expect(states.length).toBeGreaterThan(4);
-      // Each of them goes on to the same numbers, from what it holds alone.
+      // Each state resumes to the same numbers, without anything else.
       for (const { checkpoint } of [states[0], states.at(-1)!]) {
         const rest = await fit(graph, { threads: 1, resume: checkpoint! });
         expect(numbers(rest)).toEqual(numbers(plain));
@@ -132,7 +132,7 @@ describe('the state of a long fit', () => {
     );
   });
 
-  it('that cannot be kept is told once, and the fit ends well', async () => {
+  it('is warned about once if it cannot be saved, and the fit succeeds', async () => {
     const home = scratch.path('unkept');
     mkdirSync(join(home, 'm.partial'), { recursive: true });
     // A folder in its place is found before the work; one that appears later only when a state is written.
@@ -164,7 +164,7 @@ describe('the state of a long fit', () => {
   });
 });
 
-describe('a saved fit goes on as it began', () => {
+describe('a saved fit resumes with its options', () => {
   const file = scratch.path('saved.partial');
   let graph: Awaited<ReturnType<typeof readGraph>>['graph'];
   let stopped: UnfinishedFit;
@@ -211,7 +211,7 @@ describe('a saved fit goes on as it began', () => {
     ['--method', ['--method', 'ranking'], { method: 'ranking' }, /method ascent \(not ranking\)/],
   ];
 
-  it.each(OTHERS)('another %s is refused by its name', async (flag, args, options, says) => {
+  it.each(OTHERS)('a different %s is refused by name', async (flag, args, options, says) => {
     const output = scratch.path(`other${flag}`);
     const { status, stderr } = await command('fit', data, '--resume', file, ...args, '-o', output);
     expect(stderr).toContain(`the saved fit was started with ${flag} `);
@@ -221,7 +221,7 @@ describe('a saved fit goes on as it began', () => {
     await expect(attempt).rejects.toThrow(says);
   });
 
-  it('several are named together; the same values, and what may change, are taken', async () => {
+  it('several differences are named in one message; equal values and options that may change are accepted', async () => {
     const both = ['--model', 'dense', '--seed', '9', '--sigma-items', '0'];
     const { stderr } = await command('fit', data, '--resume', file, ...both, '-o', scratch.path('x'));
     for (const flag of [

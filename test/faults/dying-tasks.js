@@ -1,4 +1,4 @@
-// Tasks for a pool that come to grief in every way a worker can.
+// Tasks for a pool that fail in every way a worker can.
 
 import { DeviceError, InputError } from '../../dist/errors.js';
 import { serveTasks } from '../../dist/parallel/worker.js';

@@ -1,5 +1,5 @@
-// Command lines and receipts that nobody would write, each in a folder with other people's files beside:
-// the status is 0, 2 or 128 + n, nothing that a terminal obeys is printed, and nothing but the named outputs is touched.
+// Absurd command lines and receipts, each in a folder next to files of others. The status is 0, 2 or 128 + n, no
+// terminal escapes are printed, and only the named outputs change.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -74,7 +74,7 @@ export async function commandKinds({ main, commands }: Doors, folder: string): P
     ]),
   );
 
-  /** A world with outputs of its own and files that are nobody's business. */
+  /** A folder with its own outputs, and files that must not change. */
   const world = (place: string) => {
     rmSync(place, { recursive: true, force: true });
     mkdirSync(join(place, 'work'), { recursive: true });
@@ -110,7 +110,7 @@ export async function commandKinds({ main, commands }: Doors, folder: string): P
         const name = pick(Object.keys(flags), dice);
         const args = [name, ...(dice.below(8) === 0 ? [] : ['data.csv'])];
         if (dice.below(10) > 0) args.push('-o', name === 'simulate' ? 'out.csv' : 'out');
-        // What writes elsewhere is another test's: here outputs are named, or refused.
+        // Another test covers commands that write elsewhere: here outputs are named, or refused.
         const names = flags[name].filter((flag) => !/^(output|rejects|port|host)$/.test(flag));
         for (let n = dice.below(5); n > 0; n--) {
           const flag = `--${pick(names, dice).replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`;

@@ -1,5 +1,5 @@
-// Calls of the library whose options are valid in all but at most one field, so that most of them get past the checks at the
-// door, and conditions, tables about items and texts to search for, as people write them and as nobody would.
+// Calls of the library whose options are valid in all but at most one field, so that most of them pass the first
+// checks; and conditions, tables about items and search texts, both usual and absurd.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ export interface Declared {
   readonly storage: Declaration;
 }
 
-/** What reads tables about items, filters and searches: it is no part of the public library. */
+/** Readers of tables about items, filters and searches, which are not public. */
 export interface About {
   readonly readSideInfo: typeof import('../../src/attributes/side-info.js').readSideInfo;
   readonly sideTable: typeof import('../../src/ingest/side-table.js').sideTable;
@@ -234,7 +234,7 @@ function validValue(option: AnyOption, dice: Dice): unknown {
       const all = [min, 0.001, 0.25, 0.5, 0.9, 1, 2, max].filter(
         (v) => v >= min && v <= max && v > above && v < below,
       );
-      // Extremes are valid, too, but rarely of use together.
+      // Extremes are valid too, but rarely useful in combination.
       return dice.below(4) === 0 ? pick(all, dice) : pick(all.slice(0, -1).concat(all[1] ?? all[0]), dice);
     }
     case 'choice':

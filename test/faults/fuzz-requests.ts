@@ -1,5 +1,5 @@
 // Requests to a running server with a store: the examples of its own description, damaged in their body, path, query or
-// headers. Every answer is JSON with a documented status, never 500, and the server serves on.
+// headers. Every answer is JSON with a documented status, never 500, and the server keeps running.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -21,7 +21,7 @@ export interface Kind {
 
 export type Outcome = 'read' | 'refused' | `bug: ${string}`;
 
-/** Reads one input: success, a refusal in words, or anything else, which is a bug. */
+/** Reads one input: success, a refusal with a sentence, or anything else, which is a bug. */
 export async function attempt(run: () => Promise<void>): Promise<Outcome> {
   try {
     await run();
@@ -132,7 +132,7 @@ async function modelKind(library: Library, samples: string, graph: Graph): Promi
   return tensorsKind(library, samples, 'model', fitted);
 }
 
-/** The same of fits for ranking that were stopped, two of them at once. */
+/** The same for stopped ranking fits, with two members under way. */
 async function stoppedKind(library: Library, samples: string, graph: Graph): Promise<Kind> {
   const controller = new AbortController();
   const stopped = await library

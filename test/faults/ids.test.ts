@@ -1,4 +1,4 @@
-// Ids made to harm: kept byte for byte, refused in words where they are no text, and never slow.
+// Hostile ids: kept byte for byte, refused with a sentence if they are not text, and never slow.
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -96,7 +96,7 @@ describe('ids are kept byte for byte', () => {
     },
   );
 
-  it('whatever they are, through a split whose files are Parquet', async () => {
+  it('of any kind, through a split whose files are Parquet', async () => {
     const id = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
       .filter((text) => text.isWellFormed());
@@ -166,7 +166,7 @@ describe('JSON lines', () => {
     });
   });
 
-  it('take __proto__, toString and repeated inner keys for what they are', async () => {
+  it('treat __proto__, toString and repeated inner keys as plain keys', async () => {
     const file = scratch.write(
       'odd.jsonl',
       '{"__proto__":"a","toString":"b","x":{"__proto__":1,"__proto__":2}}\n{"__proto__":"c","toString":"\\"__proto__\\":"}\n',
@@ -180,8 +180,8 @@ describe('JSON lines', () => {
   });
 });
 
-describe('ids that were chosen to meet in one place of a table', () => {
-  /** 2^17 texts of one FNV-1a hash: pairs of blocks that meet, one after the other. */
+describe('ids that were chosen to collide in a hash table', () => {
+  /** 2^17 texts with one FNV-1a hash: concatenated pairs of colliding blocks. */
   function colliding(): Uint8Array[] {
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const spell = (block: number) => {
@@ -231,7 +231,7 @@ describe('ids that were chosen to meet in one place of a table', () => {
     expect(seconds(crafted)).toBeLessThan(5 * usual + 0.5);
   });
 
-  it('nothing but time depends on the secret: codes come in order of first sight', async () => {
+  it('only time depends on the secret: codes come in order of first appearance', async () => {
     const codes: number[][] = [];
     for (let process = 0; process < 2; process++) {
       vi.resetModules();

@@ -135,7 +135,7 @@ describe('graphex fit', () => {
     }
   });
 
-  it('with restarts, with the sampler or while tuning leaves nothing, since it cannot be resumed', async () => {
+  it('leaves nothing with restarts, with the sampler or while tuning, because these cannot be resumed', async () => {
     const folder = scratch.path('nothing');
     mkdirSync(folder);
     const output = scratch.path('nothing/model.safetensors');
@@ -150,7 +150,7 @@ describe('graphex fit', () => {
     }
   });
 
-  it('stopped after the fit, during the comparison with a dense fit, has written the model and says so', async () => {
+  it('has written the model and says so if it is stopped during the comparison with a dense fit', async () => {
     const output = scratch.path('compared.safetensors');
     // Large enough for the comparison to take a while.
     const large = ['fit', '@simulated-small', ...FIT.slice(2), '--model', 'sparse'];

@@ -1,5 +1,5 @@
 // Damage, by a seeded stream: what disks, networks, editors and careless exports do to files, and what a hand with a
-// hex editor would try. Nothing here knows a format but the two helpers at the end.
+// hex editor would try. Only the two helpers at the end know a format.
 
 import { createHash } from 'node:crypto';
 

@@ -1,6 +1,6 @@
 // Loaded before the command line (node --import): a worker dies at the moment and in the way that GRAPHEX_FAULT says:
-//   "terminate 500"  the first worker is ended from outside after so many milliseconds
-//   "memory 4"       every worker has a heap of so many MB
+//   "terminate 500"  the first worker is ended from outside after this number of milliseconds
+//   "memory 4"       every worker has a heap of this number of MB
 
 import { syncBuiltinESMExports } from 'node:module';
 import threads from 'node:worker_threads';

@@ -1,4 +1,5 @@
-// Files that are wrong on purpose or by accident: each is read, or refused in words, soon and in little memory.
+// Files that are wrong on purpose or by accident: each is read, or refused with a sentence, quickly and in little
+// memory.
 
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -34,7 +35,7 @@ async function refusal(work: () => Promise<unknown>): Promise<{ message: string;
 }
 
 describe('damaged files', () => {
-  it('of every kind are read or refused in words: 20 inputs each; bench/fuzz.ts takes thousands', async () => {
+  it('of every kind are read or refused with a sentence: 20 inputs each; bench/fuzz.ts takes thousands', async () => {
     const place = scratch.path('fuzz');
     const kinds = await fuzzKinds(library, place);
     const seen = { read: 0, refused: 0 };
@@ -47,7 +48,7 @@ describe('damaged files', () => {
         seen[outcome as 'read' | 'refused']++;
       }
     }
-    // Were all of one sort, the damage would be too slight or too great to try anything.
+    // If all had the same outcome, the damage would be too small or too large.
     expect(seen.read).toBeGreaterThan(20);
     expect(seen.refused).toBeGreaterThan(20);
   });
@@ -122,7 +123,7 @@ describe('a model file', () => {
     expect((await refusal(() => loadModel(file))).message).toMatch(says);
   });
 
-  it('whose version is no text is refused', async () => {
+  it('whose version is not a text is refused', async () => {
     const { header, data } = openTensors(await sound());
     header.__metadata__ = { ...(header.__metadata__ as object), format_version: { toString: 1 } } as Json;
     const file = scratch.write('damaged.safetensors', closeTensors(header, data, true));
@@ -162,7 +163,7 @@ describe('a model file', () => {
 });
 
 describe('a split folder', () => {
-  it('whose coins are numbers of another kind, or no coins, is refused in words', async () => {
+  it('whose assignment has other numbers, or is missing, is refused with a sentence', async () => {
     const { graph } = await readGraph('@simulated-small', { threads: 1 });
     const folder = scratch.path('split');
     await saveSplit(folder, library.split(graph));
@@ -189,7 +190,7 @@ describe('a split folder', () => {
 });
 
 describe('smaller files', () => {
-  it('titles in a line of a million columns are looked for in the first ones', () => {
+  it('titles are searched in the first columns of a line with a million', () => {
     const wide = `1,The first${',x'.repeat(1 << 20)}\n2,The second${',y'.repeat(1 << 20)}\n`;
     const before = process.cpuUsage();
     const titles = parseTitles(wide, VertexIds.integers(Float64Array.of(1, 2)), 'titles.csv');
@@ -197,7 +198,7 @@ describe('smaller files', () => {
     expect(process.cpuUsage(before).user).toBeLessThan(20e6);
   });
 
-  it('a receipt that is none is refused in words, whatever is missing', async () => {
+  it('an invalid receipt is refused with a sentence, whatever is missing', async () => {
     const sound = {
       format: 'graphex-study',
       version: 1,

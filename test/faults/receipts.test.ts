@@ -1,4 +1,4 @@
-// A receipt is a file that anybody may have written: whatever it holds, status 2 in words and nothing touched.
+// A receipt may come from anyone: a bad one gives status 2 and a sentence, and changes no file.
 
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -63,7 +63,7 @@ async function refused(path: string, says: RegExp, ...more: string[]): Promise<v
 }
 
 describe('study --from', () => {
-  it('never writes where a receipt says: rejects are asked for anew, on the command line', async () => {
+  it('never writes to a path from a receipt: rejects must be named again on the command line', async () => {
     const precious = join(folder, 'precious');
     writeFileSync(precious, 'mine');
     const path = receipt((d) => {
@@ -99,7 +99,7 @@ describe('study --from', () => {
     expect(existsSync(elsewhere)).toBe(false);
   }, 60_000);
 
-  it('refuses an option of the wrong type instead of going round for ever: sep 5', async () => {
+  it('refuses an option of the wrong type instead of looping forever: sep 5', async () => {
     const sep = receipt((d) => {
       d.receipt.origin.read.sep = 5;
     });
@@ -139,7 +139,7 @@ describe('study --from', () => {
     await refused(text, /not valid JSON/);
   }, 180_000);
 
-  it('refuses a folder, a FIFO, a socket and a file of 3 GiB at once', async () => {
+  it('refuses a folder, a FIFO, a socket and a file of 3 GiB without reading them', async () => {
     const directory = join(folder, 'directory');
     mkdirSync(directory);
     await refused(directory, /not a plain file/);
@@ -190,7 +190,7 @@ describe('values at the edge of what numbers can be', () => {
     30_000,
   );
 
-  it('a signal is heard while a fit with extreme but allowed values runs', async () => {
+  it('a signal stops a fit with extreme but allowed values', async () => {
     const out = join(folder, 'extreme.safetensors');
     const { bin } = await import('../cli/run.js');
     const clean = join(folder, 'clean.csv');
@@ -228,7 +228,7 @@ describe('values at the edge of what numbers can be', () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
     const began = performance.now();
     child.kill('SIGINT');
-    // Stopped, or refused with a sentence before the signal came: but never deaf.
+    // Stopped, or refused with a sentence before the signal came: a signal is never ignored.
     expect([130, 2]).toContain(await ended);
     expect(performance.now() - began).toBeLessThan(15_000);
   }, 60_000);

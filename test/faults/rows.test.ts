@@ -1,4 +1,4 @@
-// Tables made to harm: odd line ends, endless repeats, endless errors.
+// Hostile tables: odd line ends, endless repeats, endless errors.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -49,7 +49,7 @@ describe('line ends', () => {
     }
   });
 
-  it('of bad rows are passed over whole, so that the next line is read and counted', async () => {
+  it('of bad rows are skipped whole, so that the next line is read and counted', async () => {
     const rejects = scratch.path('rejects.csv');
     const file = scratch.write('bad.csv', 'a,1\r\n"b"x,2\r\nc,3\r\nd\r\ne,5\r\n');
     const { graph, read } = await readGraph(file, { rejects, header: false });
@@ -59,7 +59,7 @@ describe('line ends', () => {
 });
 
 describe('rows that repeat', () => {
-  /** Memory of the lists, in bytes, while so many rows go in. */
+  /** Memory of the lists, in bytes, while `rows` rows are added. */
   function most(rows: number, pair: (row: number) => [number, number], multigraph: boolean) {
     const collector = new EdgeCollector('rows', { multigraph });
     let longest = 0;
@@ -78,7 +78,7 @@ describe('rows that repeat', () => {
       expect(one.longest).toBeLessThan(1.1 * FEW_ROWS);
       expect(one.read).toEqual({ rows, kept: 1, merged: rows - 1, rejected: 0 });
       expect(one.graph.total).toBe(multigraph ? rows : 1);
-      // A period longer than what is looked at in one go.
+      // A period longer than the sample of rows.
       const many = most(rows, (row) => [row % 300_000, row % 7], multigraph);
       expect(many.longest).toBeLessThan(2.5 * Math.max(FEW_ROWS, many.read.kept));
       expect(many.read).toEqual({ rows, kept: 2_100_000, merged: rows - 2_100_000, rejected: 0 });
@@ -86,7 +86,7 @@ describe('rows that repeat', () => {
     },
   );
 
-  it('come out as without merging, also when ids turn from numbers to texts in between', async () => {
+  it('give the same graph as without merging, also if ids change from numbers to texts in between', async () => {
     const collector = new EdgeCollector('rows', { multigraph: true });
     const numbers = ['0', '1', '2', '3', '4'];
     const texts = ['u0', 'u1', 'u2'];

@@ -141,7 +141,7 @@ async function broken(store: string, acknowledged: readonly string[]) {
 }
 const SOUND = { lost: 0, twice: 0 };
 
-describe('nothing that was acknowledged is lost', () => {
+describe('no acknowledged event is lost', () => {
   it('after kill -9 of the server and of its refits at random moments, each event once', async () => {
     const store = scratch.path('killed.duckdb');
     const all: string[] = [];
@@ -183,7 +183,7 @@ describe('nothing that was acknowledged is lost', () => {
     expect(readdirSync(join(path, '..')).filter((name) => /\.part$|\.refit\./.test(name))).toEqual([]);
   });
 
-  it('when the disk is full: 503, and it goes on once there is space', async () => {
+  it('when the disk is full: 503, and events are accepted again once there is space', async () => {
     const store = scratch.path('full.duckdb');
     // Blocks of 1024 bytes: the log of the database grows into the limit.
     await start(store, 'ulimit -S -f 1600;');
@@ -214,7 +214,7 @@ describe('nothing that was acknowledged is lost', () => {
     const full = await postUntil('full', (status) => status !== 202);
     expect(full.statuses).toContain(503);
     limitFiles('unlimited');
-    // No new database may be opened beside the broken one, which would remove its log at the end.
+    // No new database may be opened before the broken one ends, which would remove the new log.
     const during = await postAgain('during', 20);
     createReadStream(pipe).resume();
     const after = await postAgain('after');

@@ -1,4 +1,4 @@
-// Paths that are no files: read as a stream where they were given on purpose, refused in words where they are met.
+// Paths that are not files: read as a stream if they were given on purpose, refused with a sentence otherwise.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync } from 'node:fs';
@@ -19,13 +19,13 @@ describe.skipIf(process.platform === 'win32')('a folder of texts', () => {
     return scratch.path(name);
   };
 
-  it('with a link to an endless device is refused at once', async () => {
+  it('with a link to an endless device is refused immediately', async () => {
     const path = folder('zero');
     symlinkSync('/dev/zero', join(path, 'b.txt'));
     await expect(readGraph(`text:${path}`)).rejects.toThrow(/b\.txt: this is a device or leads to one/);
   });
 
-  it('with a pipe, a folder or a link that leads nowhere is refused at once', async () => {
+  it('with a pipe, a folder or a broken link is refused immediately', async () => {
     const pipe = folder('pipe');
     execFileSync('mkfifo', [join(pipe, 'b.txt')]);
     await expect(readGraph(`text:${pipe}`)).rejects.toThrow(/b\.txt: this is a pipe/);
@@ -74,7 +74,7 @@ describe.skipIf(process.platform === 'win32')('DATA', () => {
     expect(await ended).toBe(130);
   });
 
-  it('that is a device or a socket is refused in words', async () => {
+  it('that is a device or a socket is refused with a sentence', async () => {
     await expect(readGraph('/dev/zero')).rejects.toThrow(/\/dev\/zero: this is a device, not a file/);
     await expect(readGraph('/dev/null')).rejects.toThrow(/this is a device/);
     const path = scratch.path('socket');

@@ -1,4 +1,4 @@
-// Files that change, are reached by links, or never end a line; JSON deeper than any stack; numbers of columns beyond all.
+// Files that change, are reached by links, or never end a line; JSON deeper than any stack; huge numbers of columns.
 
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, symlinkSync, truncateSync } from 'node:fs';
@@ -14,7 +14,7 @@ const BIN = join(import.meta.dirname, '../../bin/graphex.js');
 /** Node, and a second one where GRAPHEX_NODE names it. */
 const NODES = [process.execPath, process.env.GRAPHEX_NODE ?? ''].filter((path) => existsSync(path));
 
-/** Runs `graphex ARGS`, with so many bytes of "a" on standard input; stops writing when the command has ended. */
+/** Runs `graphex ARGS`, with `bytes` bytes of "a" on standard input; stops writing when the command has ended. */
 function graphexFed(node: string, args: readonly string[], bytes = 0, begin = '') {
   const child = spawn(node, [BIN, ...args], { stdio: ['pipe', 'ignore', 'pipe'] });
   let stderr = '';
@@ -57,7 +57,7 @@ describe('a line of 2 GB', () => {
   });
 });
 
-describe('JSON of 100,000 levels ends with status 2 in words', () => {
+describe('JSON of 100,000 levels ends with status 2 and a sentence', () => {
   const deep = '['.repeat(100_000) + ']'.repeat(100_000);
   it.each(NODES)('in JSON lines, receipts, model headers and split.json (%s)', async (node) => {
     const header = Buffer.from(`{"__metadata__":${deep}}`);
@@ -119,7 +119,7 @@ describe('a file that grows while it is read', () => {
 
 describe('a table of a million columns', () => {
   const wide = `${'a,'.repeat(999_999)}b\n`;
-  it('is read where columns are named by number, the last one too', async () => {
+  it('is read if columns are named by number, including the last', async () => {
     const file = scratch.write('wide.csv', wide + wide);
     const { graph } = await readGraph(file, { header: false, users: 1, items: 1_000_000 });
     expect(edgesOf(graph)).toEqual(['["a","b",1]']);

@@ -19,7 +19,7 @@ afterEach(() => {
   process.off('worker', count);
 });
 
-/** So many rows, each of the same values. */
+/** `rows` rows, each with the same values. */
 function lists(rows: number, each: number) {
   return {
     offsets: Uint32Array.from({ length: rows + 1 }, (_, row) => each * row),
@@ -31,7 +31,7 @@ describe('with 1000 threads', () => {
   const threads = 1000;
   const small = async (): Promise<BipartiteGraph> => (await readGraph('@simulated-small')).graph;
 
-  it('a fit of 970 edges starts one worker a block of rows, and comes out as with one thread', async () => {
+  it('a fit of 970 edges starts one worker per block of rows, with the result of one thread', async () => {
     const graph = await small();
     const options = { features: 4, iterations: 5, engine: 'cpu' } as const;
     started = 0;
@@ -55,7 +55,7 @@ describe('with 1000 threads', () => {
     }
   });
 
-  it('a fit with more units than its first job has brings further workers, but no more than units', async () => {
+  it('a fit with more units than its first job starts further workers, but no more than units', async () => {
     const pairs = Array.from(
       { length: 60_000 },
       (_, e) => [`u${e % 200}`, `i${Math.floor(e / 200)}`] as const,
@@ -66,7 +66,7 @@ describe('with 1000 threads', () => {
     expect(started).toBeLessThanOrEqual(Math.ceil(graph.edges / 4096));
   });
 
-  it('the exact sampler starts one worker a chain, and none for its start, which is short', async () => {
+  it('the exact sampler starts one worker per chain, and none for its short start', async () => {
     const graph = BipartiteGraph.fromPairs(Array.from({ length: 12 }, (_, e) => [`u${e % 4}`, `i${e % 3}`]));
     await fit(graph, { method: 'gibbs', features: 1, iterations: 20, threads });
     expect(started).toBe(4);
@@ -92,7 +92,7 @@ describe('with 1000 threads', () => {
     expect(started).toBe(7);
   });
 
-  it('least squares and ridge regression start one a block of rows', async () => {
+  it('least squares and ridge regression start one worker per block of rows', async () => {
     const edges = { users: lists(300, 300), items: lists(300, 300) };
     const options = { features: 32, lambda: 1, alpha: 0.1, iterations: 40, seed: 1, threads };
     await alternatingLeastSquares(edges, options);
@@ -105,7 +105,7 @@ describe('with 1000 threads', () => {
 });
 
 describe('threadCount', () => {
-  it('is what was asked for, but no more than pieces, and one at least', () => {
+  it('is the requested one, at most the number of pieces, and at least one', () => {
     expect([threadCount(8), threadCount(8, 3), threadCount(8, 0), threadCount(2.9, 100)]).toEqual([
       8, 3, 1, 2,
     ]);

@@ -52,7 +52,7 @@ describe('a pool', () => {
     expect(typed).toBeInstanceOf(TypeError);
   });
 
-  it.each([1, 2])('of %i hears how far a task is, a new stage at once', async (threads) => {
+  it.each([1, 2])('of %i receives progress, a new stage immediately', async (threads) => {
     pool = await createPool(TASKS, threads);
     const told: string[] = [];
     const answers = INPUTS.map((n) =>
@@ -87,14 +87,14 @@ describe('a pool', () => {
     }
   });
 
-  it('tells of a result that cannot be passed on, and of a task that is not there', async () => {
+  it('reports a result that cannot be transferred, and a missing task', async () => {
     pool = await createPool(TASKS, 2);
     await expect(pool.map('unspeakable', INPUTS)).rejects.toThrow(/could not be cloned/);
     await expect(pool.map('nothing', INPUTS)).rejects.toThrow(/there is no task nothing/);
     expect(await pool.map('double', [4])).toEqual([8]);
   });
 
-  it('keeps no result of a call that is over: a server asks its pools for months', async () => {
+  it('keeps no result of a finished call: a server uses its pools for months', async () => {
     pool = await createPool(TASKS, 1);
     const kept: WeakRef<number[]>[] = [];
     for (let call = 0; call < 20; call++)
@@ -114,7 +114,7 @@ describe('a pool', () => {
     await expect(pool.map('double', INPUTS, { signal: controller.signal })).rejects.toThrow(AbortError);
   });
 
-  it('tells of a module that is not there', async () => {
+  it('reports a missing module', async () => {
     pool = await createPool(taskModule('no-such-tasks'), 2);
     await expect(pool.map('double', INPUTS)).rejects.toThrow(/a worker thread died .*no-such-tasks/);
   });

@@ -1,4 +1,4 @@
-// Writes two results over each other by turns until it is killed: node write-forever.js KIND PATH A B, where A and B are
+// Writes two results over each other in turn until it is killed: node write-forever.js KIND PATH A B, where A and B are
 // what to read them from. Says "writing" once it has begun.
 
 const [kind, path, ...sources] = process.argv.slice(2);

@@ -125,7 +125,7 @@ describe('kill -9 while writing', () => {
     600_000,
   );
 
-  it('by the command line too, at the moment the file beside appears', async () => {
+  it('by the command line too, when the temporary file appears', async () => {
     const folder = scratch.path('command');
     mkdirSync(folder);
     const output = join(folder, 'model.safetensors');
@@ -149,7 +149,7 @@ describe('kill -9 while writing', () => {
 });
 
 describe('a folder that cannot be', () => {
-  it('is told: a file is in the way, or its parent is one', async () => {
+  it('is reported: a file is in the way, or its parent is one', async () => {
     const file = scratch.write('in-the-way', 'mine');
     const data = scratch.write('few.csv', 'a,b\n1,2\n1,3\n2,3\n');
     for (const [output, says] of [
@@ -212,7 +212,7 @@ describe.skipIf(!mounted)('a full disk', () => {
     expect(readdirSync(disk)).toEqual([]);
   });
 
-  it('behind stdout is told', () => {
+  it('behind stdout is reported', () => {
     const run = (to: string) =>
       execFileSync(
         'sh',
@@ -222,7 +222,7 @@ describe.skipIf(!mounted)('a full disk', () => {
         },
       );
     expect(() => run('> /dev/full')).toThrow(/the disk is full/);
-    // Nobody reads the progress: the work goes on.
+    // Without a reader of the progress, the work continues.
     expect(String(run('2> /dev/full'))).toMatch(/verdict/);
   });
 });

@@ -1,4 +1,4 @@
-// What a fit for ranking adds to its own scores: weights between items and factors by least squares.
+// The blend of a ranker: weights between items and least-squares factors.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { evaluateModel } from '../../src/evaluate/evaluate.js';
@@ -47,7 +47,7 @@ const lists = ({ users, items }: BipartiteGraph) => ({
   items: { offsets: items.offsets, values: items.neighbors },
 });
 
-/** Users who have pairs of items that go together, each of them one in so many times without its like. */
+/** Users who have pairs of matching items; each item occurs without its partner once in `alone` times. */
 function pairs(users: number, items: number, degree: number, alone: number): BipartiteGraph {
   const random = randomStream(8);
   const seen = new Set<number>();
@@ -68,8 +68,8 @@ function pairs(users: number, items: number, degree: number, alone: number): Bip
   });
 }
 
-describe('settings of what is added', () => {
-  it('are middling ones where there are too few users to hold any back', async () => {
+describe('settings of the blend', () => {
+  it('are defaults if there are too few users to hold any back', async () => {
     const edges = lists(groups(30, 20, 4));
     expect(holdUsersBack(edges, 1)).toBeUndefined();
     const { found } = await fitBlend(groups(30, 20, 4), { seed: 1 });
@@ -81,7 +81,7 @@ describe('settings of what is added', () => {
     });
   });
 
-  it('rank held-back users no worse than the middling ones', async () => {
+  it('rank held-back users no worse than the defaults', async () => {
     const edges = lists(groups(400, 100, 8));
     const trial = holdUsersBack(edges, 1)!;
     expect(trial.users).toBe(80);
@@ -92,11 +92,11 @@ describe('settings of what is added', () => {
     expect(trials[0].setting).toEqual(DEFAULT_WEIGHTS);
     expect(score).toBeGreaterThanOrEqual(trials[0].score);
     expect(trials.find((one) => one.score === score)!.setting).toEqual(setting);
-    // Nothing next to it gains what a step has to.
+    // No neighbouring setting gains enough for a step.
     expect(Math.max(...trials.map((one) => one.score))).toBeLessThan(1.01 * score);
   });
 
-  it('hold weights down where items say little of each other, and hardly where they go together', async () => {
+  it('have a large penalty if items say little about each other, and a small one if they occur together', async () => {
     const held = async (graph: BipartiteGraph) => {
       const edges = lists(graph);
       const trial = holdUsersBack(edges, 1)!;
@@ -109,7 +109,7 @@ describe('settings of what is added', () => {
   });
 });
 
-it('nothing is added where it would not fit in WebAssembly', () => {
+it('there is no blend if it would not fit in WebAssembly', () => {
   const of = (users: number, items: number, edges: number) =>
     mayBlend({ users: { count: users }, items: { count: items }, edges } as BipartiteGraph);
   expect([of(480_189, 17_770, 1e8), of(480_189, 17_770, 1e9), of(4e6, 1e5, 1e7)]).toEqual([
@@ -147,7 +147,7 @@ describe('a blended ranker', () => {
     return sum;
   }
 
-  it('has the members of a fit without, to the last bit, and two parts beside them', async () => {
+  it('has the members of a fit without a blend, to the last bit, and two more parts', async () => {
     const plain = (await fit(graph, { ...options, blend: false })).model.scores as FactorScores;
     expect(plain.itemWeights).toBeUndefined();
     expect(plain.members).toHaveLength(2);
@@ -161,7 +161,7 @@ describe('a blended ranker', () => {
     expect(modelState(again)).toBe(modelState(model));
   });
 
-  it('scales its parts to the counts of a multigraph', async () => {
+  it('scales the blend to the counts of a multigraph', async () => {
     const counted = groups(200, 60, 12, true);
     const { members, itemWeights } = (await fit(counted, { ...options, average: 1 })).model
       .scores as FactorScores;
@@ -170,7 +170,7 @@ describe('a blended ranker', () => {
     expect(itemWeights!.weights.length).toBeGreaterThan(0);
   });
 
-  it('lists, scores and explains by the sum of all parts, and parts add up', async () => {
+  it('lists, scores and explains by the sum of all parts, and contributions add up', async () => {
     const recommender = createRecommender(model);
     try {
       const ids = model.items.ids;
@@ -220,7 +220,7 @@ describe('a blended ranker', () => {
     }
   });
 
-  it('gives new users with the same items the same lists, one by one and many at once', async () => {
+  it('gives new users with the same items the same lists, one by one and in a batch', async () => {
     const recommender = createRecommender(model);
     try {
       const rows = Array.from({ length: 260 }, (_, u) => u);
@@ -269,7 +269,7 @@ describe('a blended ranker', () => {
     expect(other.ranking.all.mean).not.toEqual(found.ranking.all.mean);
   });
 
-  it('stopped before its first sweep goes on to the same numbers', async () => {
+  it('resumes to the same numbers after a stop before its first sweep', async () => {
     const controller = new AbortController();
     const stopped = fit(graph, {
       ...options,
@@ -287,7 +287,7 @@ describe('a blended ranker', () => {
     expect(modelState(whole.model)).toBe(modelState(model));
   });
 
-  it('begins anew from a blended ranker, member by member', async () => {
+  it('starts from a ranker with a blend, member by member', async () => {
     const { model: refitted } = await fit(graph, { from: model, threads: 1 });
     const { members, itemWeights } = refitted.scores as FactorScores;
     expect(members).toHaveLength(3);

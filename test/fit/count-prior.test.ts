@@ -85,7 +85,7 @@ describe('the model of counts', () => {
     }
   });
 
-  it('finds the parts of users that it never saw from their counts', () => {
+  it('finds the effects of unseen users from their counts', () => {
     const { graph, users } = byModel(edges, 4);
     const { prior, effects } = fitCounts(graph);
     const folded = foldCounts(prior, 'users', graph.users, effects.items);
@@ -147,7 +147,7 @@ describe('the model of counts', () => {
     },
   );
 
-  it('never lets its bound fall below that of fewer parts by more than the search leaves', () => {
+  it('has a bound at least as high as with fewer effects, up to the tolerance of the search', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.nat(6), fc.nat(6), fc.integer({ min: 1, max: 5000 })), {
@@ -250,7 +250,7 @@ describe('a fit of counts', () => {
     expect(again.seen!.counts).toEqual(model.seen!.counts);
   });
 
-  it('goes on from where it was stopped, to the same numbers', async () => {
+  it('resumes to the same numbers', async () => {
     const options = { ...quick, counts: 'hurdle', engine: 'reference' } as const;
     const abort = new AbortController();
     const stopped = await fit(uneven, {
@@ -279,7 +279,7 @@ describe('a fit of counts', () => {
     await expect(modelFromBytes(bytes)).rejects.toThrow(message);
   });
 
-  it('refuses a file whose parts are missing or no numbers', async () => {
+  it('refuses a file whose effects are missing or not numbers', async () => {
     const { model } = await fit(uneven, { ...quick, iterations: 5, counts: 'hurdle' });
     const forge = (name: string, value: Float32Array | undefined) => {
       const file = modelTensors(model);

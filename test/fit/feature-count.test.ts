@@ -44,7 +44,7 @@ describe('features: auto', () => {
     expect(compared.length).toBeGreaterThan(1);
   });
 
-  test('asks small data themselves, and large data after a coarse sample', async () => {
+  test('searches small data directly, and large data after a coarse sample', async () => {
     const small = await chooseFeatures(await drawn(2, 25, 1), cpu);
     expect(small.sample).toBeNull();
     expect(small.trials.every(({ coarse, whole }) => coarse === null && whole !== null)).toBe(true);
@@ -64,7 +64,7 @@ describe('features: auto', () => {
     expect(given.chosen).toBeLessThanOrEqual(7);
   });
 
-  test('is refused in words where there is no bound', async () => {
+  test('is refused with a sentence if there is no bound', async () => {
     const graph = await drawn(2, 25, 1);
     const refused = (options: object) => fit(graph, { features: 'auto', ...options } as never);
     await expect(refused({ method: 'gibbs' })).rejects.toThrow(
@@ -78,7 +78,7 @@ describe('features: auto', () => {
     );
   });
 
-  test('leaves nothing to go on from while it chooses, and a state with its number afterwards', async () => {
+  test('leaves no checkpoint while it chooses, and one with the chosen number afterwards', async () => {
     const graph = await drawn(3, 60, 3);
     const stopAt = async (stage: RegExp) => {
       const stop = new AbortController();
@@ -104,7 +104,7 @@ describe('features: auto', () => {
     );
   });
 
-  test('is what a study asks the first training part, once', async () => {
+  test('is chosen once in a study, on the first training part', async () => {
     const graph = await drawn(3, 60, 5);
     const quick = { draws: 0, iterations: 40, baselines: false, ranker: false, engine: 'cpu' } as const;
     const results = await study(graph, { ...quick, features: 'auto', repeats: 2 });

@@ -100,7 +100,7 @@ describe('the loop', () => {
     expect(Object.keys(reasons[0])).toEqual([]);
   });
 
-  test('stopped before its last phase it has no bound; finished, it can go on, and no bound is counted twice', async () => {
+  test('has no bound if it is stopped before its last phase; a finished fit can continue, and no bound is counted twice', async () => {
     const abort = new AbortController();
     const stopped = { ...small, signal: abort.signal, onProgress: () => abort.abort() };
     const error = await fit(graph, stopped).catch((thrown: unknown) => thrown);
@@ -126,7 +126,7 @@ describe('the loop', () => {
     expect(best.model.bound).toBe(Math.max(...bounds));
   });
 
-  test('every engine lands in the same optimum', async () => {
+  test('every engine finds the same optimum', async () => {
     const options = { ...small, iterations: 30, start: 'cold' as const };
     const reference = await fit(graph, { ...options, engine: 'reference' });
     const cpu = await fit(graph, { ...options, engine: 'cpu' });
@@ -214,7 +214,7 @@ describe('every option has an effect', () => {
   };
   const base: AscentOptions = { ...small, iterations: 200 };
   const plain = fit(graph, base);
-  test('none is forgotten', () => {
+  test('every option is tested', () => {
     // Counts are there in multigraphs alone: count-prior.test.ts.
     expect([...Object.keys(changes), 'counts'].sort()).toEqual(Object.keys(METHODS.ascent).sort());
   });

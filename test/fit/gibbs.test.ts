@@ -49,7 +49,7 @@ describe('the exact sampler', () => {
     const approximate = await fit(graph, { ...options, engine: 'cpu', iterations: 400 });
     expect(exact.engine).toMatch(/gibbs \(4 chains of 150 draws/);
     expect(exact.model.bound).toBeUndefined();
-    // Rates are what the data know: those of the model are the sampler's, and close to coordinate ascent's.
+    // The data determine rates: those of the model are the sampler's, and close to coordinate ascent's.
     const rate = (model: typeof exact.model) => {
       const [users, items] = [eligibleMass(model, 'users'), eligibleMass(model, 'items')];
       return users.reduce((sum, m, k) => sum + m * items[k], 0);
@@ -60,7 +60,7 @@ describe('the exact sampler', () => {
     expect(rate(exact.model) / rate(approximate.model)).toBeLessThan(2);
   });
 
-  test('its model predicts: draws of the test part hold about as many edges as there are', async () => {
+  test('its model predicts: draws of the test part have about the observed number of edges', async () => {
     const { graph } = await simulate({
       users: { ...side, size: 30 },
       items: { ...side, size: 30 },
@@ -74,7 +74,7 @@ describe('the exact sampler', () => {
     expect(predictive!.draws.edges!.mean / parts.test.edges).toBeLessThan(1.6);
   });
 
-  test('what has no meaning beside it is refused', async () => {
+  test('options that do not apply are refused', async () => {
     const { graph } = await simulated;
     for (const [wrong, says] of [
       [{ method: 'gibbs', restarts: 3 }, 'restarts does not go with method gibbs'],
@@ -130,7 +130,7 @@ describe('chains that disagree', () => {
   });
 });
 
-test('kept draws give intervals of rates, in memory and from a file; without them the remedy is said', async () => {
+test('kept draws give intervals of rates, in memory and from a file; without them an error says what to do', async () => {
   const { graph } = await simulated;
   const options = { features: 2, method: 'gibbs', iterations: 60, threads: 1 } as const;
   const { model, posterior } = await fit(graph, { ...options, keepDraws: 50 });

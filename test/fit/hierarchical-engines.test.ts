@@ -1,4 +1,5 @@
-// Hierarchical Poisson factorization on every engine, to the tolerance that each declares, and what its authors found of it.
+// Hierarchical Poisson factorization on every engine, to the tolerance that each declares, and the findings of its
+// authors.
 
 import { describe, expect, it, test } from 'vitest';
 import type { CountingEngine } from '../../src/engine/engine.js';
@@ -15,13 +16,13 @@ import { correlation } from './correlation.js';
 
 const gpu = await findTestGpu();
 const PRIOR = { shape: 0.3, rateShape: 0.3, rateMean: 1 };
-/** Features of what is drawn, and of what is fitted where the hierarchy is judged. */
+/** Features of the drawn data, and of the fit in the tests of the hierarchy. */
 const K = 4;
 const MANY = 12;
 
 /**
- * Drawn from the model with about so many edges: rates of the rows have a long tail, so activities do. A fifth of the edges are
- * hidden.
+ * Drawn from the model with about `edges` edges: rates of the rows have a long tail, so activities have one too. A
+ * fifth of the edges are hidden.
  */
 function drawn(users: number, items: number, edges: number, seed: number) {
   const random = randomStream(seed, 98);
@@ -136,7 +137,7 @@ describe('hierarchical Poisson factorization on every engine', async () => {
   test.runIf(!gpu.available)(skipReason(gpu), () => {});
 });
 
-describe.each([9, 10])('what its authors found, on set %d drawn with long tails', async (seed) => {
+describe.each([9, 10])('the findings of its authors, on set %d drawn with long tails', async (seed) => {
   const [userCount, itemCount] = [500, 300];
   const { edges, hidden, rates } = drawn(userCount, itemCount, 2500, seed);
   const fitted = (prior: typeof PRIOR) =>

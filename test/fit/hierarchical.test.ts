@@ -54,7 +54,7 @@ async function on<T>(engine: CountingEngine, task: (engine: CountingEngine) => P
 describe('hierarchical Poisson factorization', () => {
   const { edges } = drawn(400, 250, 5);
 
-  it('recovers the rates of a set that was drawn from it, the better the larger it is, and one feature does not', async () => {
+  it('recovers the rates of a set drawn from it, better for larger sets; one feature does not', async () => {
     /** What is left unexplained of the true rates, and how many of the edges are expected. */
     const recovery = async (users: number, items: number, features: number) => {
       const set = drawn(users, items, 5);
@@ -99,7 +99,7 @@ describe('hierarchical Poisson factorization', () => {
     }
   });
 
-  it('its bound is below the log-likelihood of the data at its means, and above that of no fit', async () => {
+  it('its bound lies between the log-likelihood at its means and that of an empty fit', async () => {
     const fitted = await on(createReferenceEngine(), (engine) => fitHierarchical(engine, edges, options()));
     let likelihood = 0;
     for (let u = 0; u < 400; u++) {
@@ -115,7 +115,7 @@ describe('hierarchical Poisson factorization', () => {
     expect(bound).toBeGreaterThan(1.6 * likelihood);
   });
 
-  it('has shapes and rates of its rows where the updates leave them', async () => {
+  it('has the shapes and rates of the last updates', async () => {
     const { users } = await on(createReferenceEngine(), (engine) =>
       fitHierarchical(engine, edges, options()),
     );
@@ -143,7 +143,7 @@ describe('hierarchical Poisson factorization', () => {
     expect(both[0].bounds).toEqual(both[1].bounds);
   });
 
-  it('folds one user in as many at once, over the items that could have been met', async () => {
+  it('folds one user in as in a batch, over the items that could have been met', async () => {
     const { items } = await on(createReferenceEngine(), (engine) =>
       fitHierarchical(engine, edges, options()),
     );
@@ -166,7 +166,7 @@ describe('hierarchical Poisson factorization', () => {
       for (let k = 0; k < K; k++) {
         expect(Math.abs(rows[row * K + k] / (shape[k] / rate[k]) - 1)).toBeLessThan(1e-4);
       }
-      // Every item counts 1, beside the prior.
+      // Every item counts 1, in addition to the prior.
       expect(shape.reduce((a, b) => a + b, 0)).toBeCloseTo(own.length + K * PRIOR.shape, 9);
     }
   });

@@ -1,4 +1,4 @@
-// Fits for ranking whose scores are added, several at once: the same bits as one after the other, and stopped as a whole.
+// Concurrent members of a ranker: the same bits as one after the other, and stopped as a whole.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -56,7 +56,7 @@ test('these fits take different numbers of sweeps', () => {
   expect(new Set(members.map(({ iterations }) => iterations)).size).toBeGreaterThan(1);
 });
 
-describe('several at once have the bits of one after the other', () => {
+describe('concurrent members have the bits of consecutive ones', () => {
   test.each([2, 3, 4, 7])('%i concurrently on any number of threads', async (concurrent) => {
     for (const threads of [1, 2, 3]) {
       const { model } = await fitRanking(graph, { ...options, threads }, concurrent);
@@ -80,12 +80,12 @@ describe('several at once have the bits of one after the other', () => {
     }
   });
 
-  test('as a fit does by itself', async () => {
+  test('with the default number of concurrent members', async () => {
     expect(scores((await fit(graph, { ...options, method: 'ranking' })).model)).toEqual(wanted);
   });
 });
 
-/** Stopped when so many sweeps of all fits were reported. */
+/** Stopped when this number of sweeps of all fits was reported. */
 async function stoppedAt(sweeps: number, concurrent: number, more: Options = {}): Promise<UnfinishedFit> {
   const controller = new AbortController();
   if (sweeps === 0) controller.abort();
@@ -110,7 +110,7 @@ async function kept({ model, checkpoint }: UnfinishedFit): Promise<RankingCheckp
 }
 
 describe('stopped', () => {
-  test('it holds all that were under way, and what is left can be used', async () => {
+  test('holds all members under way, and the partial model can be used', async () => {
     const left = await stoppedAt(20, 3, inTurns);
     const checkpoint = left.checkpoint as RankingCheckpoint;
     expect(statesUnderWay(checkpoint).map(({ state }) => state.iteration > 0)).toEqual([true, true, true]);
@@ -118,13 +118,13 @@ describe('stopped', () => {
     expect((scores(left.model) as { members: readonly unknown[] }).members).toHaveLength(3);
   });
 
-  test('at its start it has begun one', async () => {
+  test('holds one member if the fit was stopped at its start', async () => {
     const checkpoint = (await stoppedAt(0, 3)).checkpoint as RankingCheckpoint;
     expect(statesUnderWay(checkpoint)).toHaveLength(1);
     expect(checkpoint.state.iteration).toBe(0);
   });
 
-  test('once or twice, with any number at once and threads, it goes on to the same bits', async () => {
+  test('resumes once or twice to the same bits, with any number of concurrent members and threads', async () => {
     const place = fc.record({
       at: fc.integer({ min: 0, max: 35 }),
       concurrent: fc.integer({ min: 1, max: 4 }),
@@ -154,7 +154,7 @@ describe('stopped', () => {
   }
 });
 
-test('states that are handed over meanwhile go on to the same bits', async () => {
+test('states from onCheckpoint resume to the same bits', async () => {
   const states: UnfinishedFit[] = [];
   const wanted = scores((await fitRanking(graph, { ...options, ...inTurns }, 1)).model);
   const { model } = await fitRanking(
@@ -179,7 +179,7 @@ test('states that are handed over meanwhile go on to the same bits', async () =>
   }
 });
 
-test('an error of one ends the others, and nothing goes on', async () => {
+test('an error of one member ends the others, and nothing keeps running', async () => {
   const settings = rankingSettings(dataFacts(graph), options);
   const calls: number[] = [];
   let closed = 0;
@@ -236,7 +236,7 @@ test('progress is one line for all: it never falls and ends below its total', as
   expect(reports.at(-1)!.note).toMatch(/^[0-3] of 4 done, change \d/);
 });
 
-test('as many at once as memory allows, where it is of use', async () => {
+test('the number of concurrent members is limited by memory and by threads', async () => {
   const engine = await createCpuEngine({ threads: 2 });
   const settings = rankingSettings(dataFacts(graph), options);
   expect(concurrentMembers(engine, graph, settings, 1e12)).toBeGreaterThan(1);

@@ -50,7 +50,7 @@ const problems = fc.record({
 });
 
 describe('merging', () => {
-  test('a feature and its copy become one, first of all, and no rate changes', () => {
+  test('a feature and its copy are merged first, and no rate changes', () => {
     fc.assert(
       fc.property(problems, ({ seed, features, copied, ofUsers, ofItems }) => {
         const random = randomStream(seed, 5);

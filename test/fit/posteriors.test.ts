@@ -1,5 +1,5 @@
 // The exact posteriors of six small graphs, from long chains (bench/trust.ts): short chains must agree with them, and
-// coordinate ascent must stay as far from them as docs/appendix/trust.md says, no farther.
+// coordinate ascent must be no farther from them than docs/appendix/trust.md says.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';

@@ -52,7 +52,7 @@ describe('a fit from a previous model', () => {
     expect(iterations(refits)).toBeLessThan(0.4 * iterations(fresh));
   });
 
-  it('begins on the former scale: the first bound is nearer to the last than that of any start', async () => {
+  it('starts on the scale of the previous model: its first bound is nearer to the last than that of any fresh start', async () => {
     const { model } = await fit(now, options);
     const again = await fit(now, { from: model, engine: 'cpu', start: 'cold' });
     const [, first] = again.model.provenance.bounds[0];
@@ -93,7 +93,7 @@ describe('a fit from a previous model', () => {
     },
   );
 
-  it('comes to the same on the reference engine', async () => {
+  it('gives the same on the reference engine', async () => {
     const { model } = await fit(before, options);
     const [cpu, reference] = await Promise.all(
       (['cpu', 'reference'] as const).map((engine) => fit(now, { from: model, engine })),
@@ -102,7 +102,7 @@ describe('a fit from a previous model', () => {
     expect(cpu.model.bound! / reference.model.bound!).toBeCloseTo(1, 5);
   });
 
-  it('evaluates few bounds, the last one of them its own', async () => {
+  it('evaluates few bounds, and the last one is its own', async () => {
     const { model } = await fit(before, options);
     const { model: next } = await fit(now, { from: model, engine: 'cpu' });
     const { bounds, iterations, converged } = next.provenance;
@@ -124,8 +124,8 @@ describe('a fit from a previous model', () => {
   });
 });
 
-describe('what a fit cannot begin from', () => {
-  it('is refused, with what to do', async () => {
+describe('a model that a fit cannot start from', () => {
+  it('is refused with a remedy', async () => {
     const { model } = await fit(before, { ...options, iterations: 5 });
     await expect(fit(now, { from: model, features: 7 })).rejects.toThrow(
       'from: the previous model has 4 features, not 7; leave features out',

@@ -1,4 +1,4 @@
-// A fit for ranking that begins from a former one: what is added to its scores keeps its settings.
+// A ranking fit that starts from a previous model: its blend keeps the settings.
 
 import { describe, expect, it } from 'vitest';
 import { dataFacts } from '../../src/fit/ascent/data-facts.js';
@@ -15,7 +15,7 @@ import { modelState } from '../../src/store/model-state.js';
 
 const ITEMS = 60;
 
-/** Users who like one of three groups of items: the first so many of them. */
+/** Users who like one of three groups of items: the first `count` of them. */
 function growing(users: number): BipartiteGraph {
   const random = randomStream(6);
   const pairs: [string, string][] = [];
@@ -39,7 +39,7 @@ function asOlderFile({ provenance, ...rest }: Ranker): Ranker {
   return { ...rest, provenance: record };
 }
 
-describe('a refit for ranking', () => {
+describe('a refit of a ranker', () => {
   it('keeps the settings of weights and least squares, scales α to the data, and says so', () => {
     const found = former.blend!;
     expect(found).toMatchObject({ edges: before.edges });
@@ -52,7 +52,7 @@ describe('a refit for ranking', () => {
     expect(fold).toMatchObject({ kind: 'least-squares', lambda, alpha: root * alpha });
   });
 
-  it('goes on from the former least squares: fewer sweeps, to nearly the factors of more', async () => {
+  it('continues the previous least squares: fewer sweeps give nearly the factors of more', async () => {
     const last = ({ scores }: Ranker) => (scores as FactorScores).members.at(-1)!;
     expect(last(next.model as Ranker).iterations).toBeLessThan(last(model).iterations);
     const scores = ({ items, users, features }: ReturnType<typeof last>) =>
@@ -73,14 +73,14 @@ describe('a refit for ranking', () => {
     expect(Math.sqrt(apart / size)).toBeLessThan(0.3);
   });
 
-  it('is the same from a file as from the model it was made of, and on two threads', async () => {
+  it('is the same from a file as from the model, and on two threads', async () => {
     const loaded = (await modelFromBytes(modelToBytes(model))) as Ranker;
     expect(loaded.provenance.blend).toEqual(former.blend);
     const again = await fit(now, { from: loaded, engine: 'cpu', threads: 2 });
     expect(modelState(again.model)).toBe(modelState(next.model));
   });
 
-  it('finds settings anew from a file that does not know them', async () => {
+  it('searches settings again from a file without settings', async () => {
     const old = (await modelFromBytes(modelToBytes(asOlderFile(model)))) as Ranker;
     expect(old.provenance.blend).toBeUndefined();
     const { blend } = await fit(now, { from: old, engine: 'cpu', threads: 1 });
@@ -89,7 +89,7 @@ describe('a refit for ranking', () => {
     expect(blend).toEqual((await fit(now, { ...options, seed: 1 })).blend); // a refit has its own seed
   });
 
-  it('finds settings anew where the data are half as large again', async () => {
+  it('searches settings again if the data have grown by half', async () => {
     const many = growing(300);
     expect(many.edges).toBeGreaterThan(1.5 * before.edges);
     expect((await fit(many, { from: model, engine: 'cpu', threads: 1 })).blend!.kept).toBeUndefined();
@@ -101,7 +101,7 @@ describe('a refit for ranking', () => {
     await expect(fit(now, { from: model, features: 7 } as never)).rejects.toThrow('has 6 features, not 7');
   });
 
-  it('stopped and gone on with from its file ends with the same numbers', async () => {
+  it('resumes from its file to the same numbers', async () => {
     const controller = new AbortController();
     const stopped = await fit(now, {
       ...{ from: model, engine: 'cpu', threads: 1, signal: controller.signal },
@@ -118,7 +118,7 @@ describe('a refit for ranking', () => {
     expect(whole.blend).toEqual(next.blend);
   });
 
-  it('refuses a file whose settings would take memory without end', async () => {
+  it('refuses a file whose settings would take unbounded memory', async () => {
     const weights = { ...former.blend!.weights, neighbours: 1e9 };
     const blend = { ...former.blend!, weights };
     const crafted = { ...model, provenance: { ...model.provenance, blend } };
@@ -126,7 +126,7 @@ describe('a refit for ranking', () => {
   });
 });
 
-it('ends when a sweep changes the likelihood by less than twenty tolerances, where something is added to its scores', async () => {
+it('with a blend, ends when a sweep changes the likelihood by less than twenty tolerances', async () => {
   const sweeps = async (blend: boolean) => {
     // Changes of 5, 2.4, 1.9 %, and then of nothing.
     const likelihoods = [-105, -100, -97.6, -95.8];

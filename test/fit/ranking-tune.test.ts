@@ -21,8 +21,8 @@ for (let u = 0; u < 120; u++) {
 const graph = buildGraph({ users, items, userCount: 120, itemCount: 60 });
 const quick = { engine: 'cpu', threads: 1, fit: { iterations: 16 } } as const;
 
-describe('tuning the ranking objective', () => {
-  test('the best trial is what a fit is told, and the search says whether it ended by itself', async () => {
+describe('tuning a ranker', () => {
+  test('the best trial gives the options of the fit, and the search says whether it finished', async () => {
     const notes: string[] = [];
     const tuned = await tuneRanking(graph, { ...quick, onProgress: ({ note }) => notes.push(note ?? '') });
     expect(tuned.finished).toBe(true);
@@ -37,13 +37,13 @@ describe('tuning the ranking objective', () => {
     expect(model.provenance.iterations).toBe(16);
   });
 
-  test('a budget of no time makes one trial', async () => {
+  test('a budget of 0 minutes makes one trial', async () => {
     const tuned = await tuneRanking(graph, { ...quick, budgetMinutes: 1e-9 });
     expect(tuned.trials).toHaveLength(1);
     expect(tuned.finished).toBe(false);
   });
 
-  test('given coins decide what held-back users are judged on', async () => {
+  test('a given assignment decides on which items held-back users are evaluated', async () => {
     const shown = Uint8Array.from({ length: 60 }, (_, i) => (i < 30 ? 1 : 0));
     const one = await tuneRanking(graph, { ...quick, budgetMinutes: 1e-9 });
     const other = await tuneRanking(graph, { ...quick, budgetMinutes: 1e-9, shown });
@@ -51,7 +51,7 @@ describe('tuning the ranking objective', () => {
     await expect(tuneRanking(graph, { ...quick, shown: shown.subarray(1) })).rejects.toThrow(/59 entries/);
   });
 
-  test('a budget that is no time is refused', async () => {
+  test('an invalid budget is refused', async () => {
     await expect(tuneRanking(graph, { ...quick, budgetMinutes: -1 })).rejects.toThrow(InputError);
   });
 });

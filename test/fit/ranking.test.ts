@@ -55,7 +55,7 @@ function graphOf(
 }
 
 describe('folds', () => {
-  test('every vertex is in one fold, folds are of one size', () => {
+  test('every vertex is in one fold, and folds have equal sizes', () => {
     const folds = cutFolds(47, 5, randomStream(1));
     expect(Array.from(folds.order).sort((a, b) => a - b)).toEqual(Array.from({ length: 47 }, (_, v) => v));
     const sizes = Array.from({ length: 5 }, (_, f) => folds.bounds[f + 1] - folds.bounds[f]);
@@ -67,7 +67,7 @@ describe('folds', () => {
     expect(() => cutFolds(3, 1, randomStream(1))).toThrow(/folds: 1/);
   });
 
-  test.each([false, true])('rows without a fold are the other edges, by place (multigraph: %s)', (multi) => {
+  test.each([false, true])('rows without a fold have the other edges, by place (multigraph: %s)', (multi) => {
     const graph = graphOf(grouped(60, 45, multi), 60, 45, multi);
     const folds = cutFolds(45, 4, randomStream(2));
     const place = new Map(Array.from(folds.order, (v, p) => [v, p]));
@@ -129,11 +129,11 @@ describe.each(ENGINES)('cross-fit on $name', ({ create }) => {
     const one = await states(edges);
     const other = await states(changed);
     for (const f of [0, 1, 2]) expect(one.users[f] === other.users[f], `state ${f}`).toBe(f === fold);
-    // … and items did hear of it: the change is one that matters.
+    // … and items changed: so the change matters.
     expect(one.items).not.toBe(other.items);
   });
 
-  test('goes on from its item table and the masses of its folds, to the last bit', async () => {
+  test('continues from its item table and the masses of its folds, to the last bit', async () => {
     const graph = graphOf(grouped());
     const folds = cutFolds(45, 4, randomStream(2));
     const whole = await startCrossFit(engine, graph, folds, hyper, K, 5);
@@ -196,7 +196,7 @@ describe('a ranking fit', () => {
     expect(membersOf(a.model)[0].items).not.toEqual(membersOf(b.model)[0].items);
   });
 
-  test('known users are what fold-in makes of their items, one at a time or all at once', async () => {
+  test('known users equal the fold-in of their items, one by one or in a batch', async () => {
     const { model } = await fit(graph, options);
     const [member] = membersOf(model);
     const { base, foldOne } = foldOf(member);
@@ -217,7 +217,7 @@ describe('a ranking fit', () => {
     }
   });
 
-  test('has no Gammas: what needs them refuses it', async () => {
+  test('has no Gammas: functions that need them refuse it', async () => {
     const { model } = await fit(graph, options);
     await expect(foldIn(model as never, graph)).rejects.toThrow(/need a posterior.*ranker \(ranking\)/);
   });
@@ -268,12 +268,12 @@ describe('a ranking fit', () => {
     await expect(fit(graph, { method: 'fame' as never })).rejects.toThrow(/method "fame"/);
   });
 
-  /** The fit, stopped after so many sweeps of all its fits together. */
+  /** The fit, stopped after this number of sweeps of all its members. */
   async function stoppedAt(sweeps: number, more: Omit<RankingFitOptions, 'method'>) {
     const controller = new AbortController();
     if (sweeps === 0) controller.abort();
     let seen = 0;
-    // One after the other: members.test.ts has several at once.
+    // One after the other: members.test.ts tests concurrent ones.
     const error = await fitRanking(
       graph,
       {
@@ -314,7 +314,7 @@ describe('a ranking fit', () => {
     }
   });
 
-  test('stopped twice, with fits that settle, it ends with the same numbers', async () => {
+  test('stopped twice, with members that converge, it ends with the same numbers', async () => {
     const settled = { ...options, iterations: 60, average: 2 };
     const whole = await fit(graph, settled);
     expect(whole.stopped).toBe('converged');
@@ -326,7 +326,7 @@ describe('a ranking fit', () => {
     expect(numbers(rest.model)).toEqual(numbers(whole.model));
   });
 
-  test('goes on only with what it began with', async () => {
+  test('resumes only with the options of its start', async () => {
     const several = { ...options, average: 3 };
     const { checkpoint } = await stoppedAt(30, several);
     expect((checkpoint as RankingCheckpoint).done.length).toBeGreaterThan(0);
@@ -349,7 +349,7 @@ describe('a ranking fit', () => {
   });
 });
 
-/** The cross-fitted members: all but what stands beside them. */
+/** The cross-fitted members, without the blend. */
 function membersOf(model: Model): readonly RankerMember[] {
   const { scores } = model as Ranker;
   if (scores.kind !== 'factors') throw new Error('not a ranker by factors');

@@ -5,7 +5,7 @@ import { simulate } from '../../src/process/poisson-model.js';
 
 const prior = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 12 };
 
-test('a fit can be repeated from what its model says', async () => {
+test('a fit can be repeated from the options in its model', async () => {
   const { graph } = await simulate({ users: prior, items: prior, features: 2, seed: 3 });
   const { model } = await fit(graph, {
     features: 2,
@@ -24,7 +24,7 @@ test('a fit can be repeated from what its model says', async () => {
   expect(again.items.hyper).toEqual(model.items.hyper);
 });
 
-test('a fit for ranking is not repeated on other data', async () => {
+test('a ranking fit is not repeated on other data', async () => {
   const { graph } = await simulate({ users: prior, items: prior, features: 2, seed: 3 });
   const { model } = await fit(graph, { features: 2, method: 'ranking', iterations: 2 });
   expect(() => refitOptions(model)).toThrow('fit with method ascent');

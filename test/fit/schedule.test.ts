@@ -65,7 +65,7 @@ describe('the schedule of', () => {
     expect(cold.map(shown)).toEqual(['30 geometric geometric', '30 geometric geometric']);
   });
 
-  test('the side whose vertices have more edges at the ends of edges shows means for longer', () => {
+  test('the side with the higher mean degree over edges uses means for longer', () => {
     const turned = fitSchedule(settings, { users: degrees.items, items: degrees.users }, true);
     expect(shown(turned[1])).toBe('30 mean geometric');
   });

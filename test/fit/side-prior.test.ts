@@ -15,7 +15,7 @@ import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 
 const side = (sigma: number, size: number, tau = 1) => ({ sigma, tau, shape: 0.5, rate: 0.5, size });
 const shapes = { users: { shape: 0.5, rate: 0.5 }, items: { shape: 0.5, rate: 0.5 } };
-/** A population of 1,000 users on average, some of whom nobody has met, and items without end. */
+/** A population of 1,000 users on average, some of them unseen, and items without end. */
 const mixed = (seed: number) =>
   simulate({ users: side(-0.6, 600), items: side(0.4, 15), features: 4, seed }).then(({ graph, atoms }) => ({
     graph,
@@ -46,14 +46,14 @@ describe('the prior that the degrees of a side support', () => {
     }
   });
 
-  test('vertices of many edges each are dense, a handful of vertices of one edge is not', () => {
+  test('vertices with many edges each are dense, a few vertices with one edge are not', () => {
     const many = Uint32Array.from({ length: 25 }, (_, v) => 80 + ((7 * v) % 40));
     expect(tailPrior(countDegrees(many)).kind).toBe('dense');
     expect(tailPrior(countDegrees([1, 1, 1, 2, 3]))).toMatchObject({ kind: 'sparse' });
   });
 });
 
-describe('the tilt of a dense side', () => {
+describe('the matched τ of a dense side', () => {
   const mass = Float64Array.from([30, 5, 80, 1]);
   const share = (tau: number, sigma: number) => {
     const prior = { ...side(sigma, 1), tau };
@@ -65,7 +65,7 @@ describe('the tilt of a dense side', () => {
     );
   };
 
-  test('makes the model lose as many vertices by thinning as the data do', () => {
+  test('makes model and data lose the same share of vertices by thinning', () => {
     for (const [sigma, half] of [
       [-0.3, 0.1],
       [-1, 0.05],
@@ -76,7 +76,7 @@ describe('the tilt of a dense side', () => {
     }
   });
 
-  test('ends where all vertices were seen, or hardly any', () => {
+  test('stays in its range if all vertices were seen, or hardly any', () => {
     expect(matchTau(side(-1, 1), 0, mass)).toBeCloseTo(Math.exp(-7), 10);
     expect(matchTau(side(-1, 1), 0.9999, mass)).toBeCloseTo(Math.exp(9), 6);
   });
@@ -116,7 +116,7 @@ describe('a fit with a prior for each side', () => {
     });
   });
 
-  test('keeps what was given, and moves no tilt that is learned', async () => {
+  test('keeps given values, and does not match a τ that is learned', async () => {
     const { graph } = await mixed(2);
     const options = { features: 3, engine: 'cpu', iterations: 60 } as const;
     const tau = async (users: object, learn: AscentOptions['learn'] = []) => {
@@ -129,7 +129,7 @@ describe('a fit with a prior for each side', () => {
     expect(await tau({}, ['users.sigma'])).toBe(1);
   });
 
-  test('goes on from where it was stopped to the same numbers', async () => {
+  test('resumes to the same numbers', async () => {
     const { graph } = await mixed(3);
     const options = { features: 3, engine: 'cpu' } as const;
     const whole = await fit(graph, options);
@@ -147,7 +147,7 @@ describe('a fit with a prior for each side', () => {
     expect((rest.model as { bound?: number }).bound).toBe((whole.model as { bound?: number }).bound);
   });
 
-  test('is told also where the degrees hardly know their tail index', async () => {
+  test('is reported even if the degrees hardly determine the tail index', async () => {
     const { graph } = await mixed(2);
     const { model } = await fit(graph, { features: 3, engine: 'cpu', iterations: 60 });
     if (model.type !== 'posterior') throw new Error('no posterior');
@@ -157,7 +157,7 @@ describe('a fit with a prior for each side', () => {
     expect([unseen!.mean, unseen!.low, unseen!.high].every(Number.isFinite)).toBe(true);
   });
 
-  test('learning sigma and tau does not run away on vertices that are all alike', async () => {
+  test('learned sigma and tau stay bounded if all vertices are alike', async () => {
     const random = randomStream(3, 1);
     const pairs = Array.from({ length: 3600 }, (_, pair) => pair).filter(() => random.uniform() < 0.2);
     const ids = VertexIds.range(60);

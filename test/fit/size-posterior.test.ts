@@ -10,7 +10,7 @@ const shapes = { tau: 1, shape: 0.5, rate: 0.5 };
 const cpu = { features: 3, engine: 'cpu', threads: 1, iterations: 150 } as const;
 
 describe('the interval of a size', () => {
-  test('holds the truth more often than one that takes the shared scale for known', async () => {
+  test('contains the truth more often than one that treats the shared scale as known', async () => {
     let held = 0;
     let heldByGamma = 0;
     const sets = 24;
@@ -42,7 +42,7 @@ describe('the interval of a size', () => {
     expect(held - heldByGamma).toBeGreaterThan(0.08 * 2 * sets);
   });
 
-  test('is narrower the more there is to see', async () => {
+  test('is narrower for larger graphs', async () => {
     const width = async (size: number) => {
       const side = { ...shapes, sigma: 0.2, size };
       const { graph } = await simulate({ users: side, items: side, features: 3, seed: 5 });
@@ -52,7 +52,7 @@ describe('the interval of a size', () => {
     expect(await width(90)).toBeLessThan(0.7 * (await width(25)));
   });
 
-  test('is of sizes that the fit has found, and part of what it reports of a side', async () => {
+  test('belongs to fitted sizes, and is part of the report of a side', async () => {
     const side = { ...shapes, sigma: 0.2, size: 25 };
     const { graph } = await simulate({ users: side, items: side, features: 3, seed: 6 });
     const given = (await ascend(graph, { ...cpu, users: { size: 25 } })).model;

@@ -1,4 +1,4 @@
-// Starts: what a vertex begins with depends on the seed and its id, not on who else is there.
+// Starts: what a vertex begins with depends on the seed and its id, not on other vertices.
 
 import { expect, test } from 'vitest';
 import { startValues } from '../../src/fit/ascent/start.js';
@@ -15,7 +15,7 @@ const hyper = { users: side, items: side };
 const SHAPE = { users: 40, items: 30, edges: 300, features: K, multigraph: false };
 const graph = randomGraph(SHAPE, randomStream(3));
 
-/** Features' noise of one row: what the shapes say beside the degree. */
+/** The noise of one row's features: the shapes without the degree. */
 function noise(of: BipartiteGraph, row: number, seed = 1): number[] {
   const { featureShape, featureRate } = startValues(of, hyper, settings, seed).users;
   return Array.from({ length: K }, (_, k) => {
@@ -58,7 +58,7 @@ test('numbers and the same numbers as text start alike', () => {
   for (const row of [0, 1, 2]) expect(noise(asText, row)).toEqual(noise(asNumbers, row));
 });
 
-test('texts that look alike have hashes that do not', () => {
+test('similar texts have different hashes', () => {
   const seen = new Set<string>();
   const texts = ['', 'a', 'aa', 'ab', 'ba', '\u0000', '\u0000\u0000', 'é', 'e\u0301', '漢', '💡'];
   for (let i = 0; i < 200_000; i++) texts.push(String(i));

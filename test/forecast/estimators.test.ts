@@ -21,7 +21,7 @@ function exactCounts(sigma: number, mass: number, scale: number, top = 4000): De
 }
 
 describe('Good–Toulmin', () => {
-  it('is the alternating sum, and the density curve read beyond 1', () => {
+  it('is the alternating sum, and the density curve continued beyond 1', () => {
     for (const t of [0.2, 0.5, 1]) {
       const direct = DEGREES.reduce((sum, d) => sum - (-t) ** d, DEGREES.length);
       expect(at('goodToulmin', t)).toBeCloseTo(direct, 10);
@@ -32,7 +32,7 @@ describe('Good–Toulmin', () => {
     expect(at('goodToulmin', 0.7)).toBeCloseTo(curve(1.7), 10);
   });
 
-  it('has no value beyond twice the data; the smoothed ones none before', () => {
+  it('has no value beyond twice the data; the smoothed ones have none below', () => {
     expect(servesAt('goodToulmin', 1)).toBe(true);
     expect(servesAt('goodToulmin', 1.2)).toBe(false);
     for (const name of ['efronThisted', 'smoothedBinomial', 'smoothedPoisson'] as const) {
@@ -121,7 +121,7 @@ describe('the low-degree model', () => {
     }
   });
 
-  it('ends where σ < 0, and says when', () => {
+  it('has a limit if σ < 0, and says when it is reached', () => {
     const fitted = { sigma: -0.5, mass: 10, scale: 200, upTo: 5 };
     expect(unseenForEver(fitted)).toBe(400);
     expect(newVertices(fitted, 1e12)).toBeCloseTo(400, 2);
@@ -130,7 +130,7 @@ describe('the low-degree model', () => {
     expect(unseenForEver({ ...fitted, sigma: 0.1 })).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('where every vertex has one edge, every edge is new; where none has few, nothing is', () => {
+  it('every edge brings a new vertex if all vertices have one edge; none does if no vertex has few', () => {
     const ones = countDegrees([1, 1, 1]);
     expect(ESTIMATORS.lowDegrees.curve({ counts: ones, samples: 3 })(2)).toBe(9);
     const many = countDegrees([500, 600, 700]);

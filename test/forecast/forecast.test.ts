@@ -25,27 +25,30 @@ const thinUsers = (share: number, seed: number) => {
 };
 
 describe('a projection', () => {
-  it.each([2, 5])('from 1/%s of the users holds the number of items in about nine of ten cases', (times) => {
-    let held = 0;
-    let error = 0;
-    const cases = 60;
-    for (let seed = 0; seed < cases; seed++) {
-      const { part, growth } = thinUsers(1 / times, seed);
-      const { projections } = project(
-        { own: part.users, other: part.items },
-        [growth],
-        randomStream(seed, 1),
-      );
-      const { low, high, mean } = countInterval(projections[0].vertices.lowDegrees!, part.items.count);
-      error += (mean / graph.items.count - 1) / cases;
-      if (graph.items.count >= low && graph.items.count <= high) held++;
-    }
-    expect(held / cases).toBeGreaterThanOrEqual(0.8);
-    expect(held / cases).toBeLessThanOrEqual(0.99);
-    expect(Math.abs(error)).toBeLessThan(0.04);
-  });
+  it.each([2, 5])(
+    'from 1/%s of the users contains the number of items in about nine of ten cases',
+    (times) => {
+      let held = 0;
+      let error = 0;
+      const cases = 60;
+      for (let seed = 0; seed < cases; seed++) {
+        const { part, growth } = thinUsers(1 / times, seed);
+        const { projections } = project(
+          { own: part.users, other: part.items },
+          [growth],
+          randomStream(seed, 1),
+        );
+        const { low, high, mean } = countInterval(projections[0].vertices.lowDegrees!, part.items.count);
+        error += (mean / graph.items.count - 1) / cases;
+        if (graph.items.count >= low && graph.items.count <= high) held++;
+      }
+      expect(held / cases).toBeGreaterThanOrEqual(0.8);
+      expect(held / cases).toBeLessThanOrEqual(0.99);
+      expect(Math.abs(error)).toBeLessThan(0.04);
+    },
+  );
 
-  it('takes the number of edges and the density along', () => {
+  it('includes the number of edges and the density', () => {
     const { projections } = project({ own: graph.users, other: graph.items }, [2], randomStream(1));
     const [{ edges, density, vertices }] = projections;
     expect(edges.value).toBe(2 * graph.edges);
@@ -55,7 +58,7 @@ describe('a projection', () => {
 });
 
 describe('forecastGrowth', () => {
-  it('foresees items from users, users from items, edges from both', async () => {
+  it('forecasts items from users, users from items, edges from both', async () => {
     const found = await forecastGrowth(graph, { ...quick, usersTimes: 2, itemsTimes: 1.5, until: 3 });
     const { users, items, edges, density } = found.forecast!;
     expect(edges.mean).toBe(3 * graph.edges);
@@ -74,7 +77,7 @@ describe('forecastGrowth', () => {
     expect(found.modelLeftOut).toBe('unasked');
   });
 
-  it('growth of the users alone leaves the users what was asked for', async () => {
+  it('growth of the users alone gives the requested number of users', async () => {
     const { forecast } = await forecastGrowth(graph, { ...quick, until: 2 });
     expect(forecast!.users).toEqual({
       mean: 2 * graph.users.count,
@@ -102,7 +105,7 @@ describe('forecastGrowth', () => {
     expect(sides.items.saturation).toBeUndefined();
   });
 
-  it('a dense side has an end: all its vertices, and the edges until 95 % of them are seen', async () => {
+  it('a dense side has a limit: all its vertices, and the edges until 95 % of them are seen', async () => {
     // 400 items that each user meets with probability 1 %: users know nearly all of them in the end.
     const random = randomStream(5);
     const pairs: [number, number][] = [];
@@ -118,8 +121,8 @@ describe('forecastGrowth', () => {
     expect(edges / (400 * 3)).toBeLessThan(1.4);
   });
 
-  it('refuses, with the reason, where its own back-test fails', async () => {
-    // A hub that a fifth of the users hang on alone: most coins lose it, and with it any sign of them.
+  it('refuses, with the reason, if its own back-test fails', async () => {
+    // A hub that is the only item of a fifth of the users: most random draws lose it, and with it all these users.
     const random = randomStream(2);
     const pairs: [number, number][] = [];
     for (let u = 0; u < 1800; u++) {
@@ -150,13 +153,13 @@ describe('forecastGrowth', () => {
     await expect(forecastGrowth(graph, { ...quick, ...options })).rejects.toThrow(message);
   });
 
-  it('stops when it is told to', async () => {
+  it('stops on request', async () => {
     await expect(forecastGrowth(graph, { ...quick, signal: AbortSignal.abort() })).rejects.toThrow();
   });
 });
 
 describe('draws from the model', () => {
-  it('foresee the growth of a graph that the model drew', async () => {
+  it('forecast the growth of a graph that the model drew', async () => {
     const { part, growth } = thinUsers(0.5, 11);
     const { size: _, ...prior } = side;
     const { model } = await fit(part, { features: 6, users: prior, items: prior, threads: 1 });
@@ -176,7 +179,7 @@ describe('draws from the model', () => {
 });
 
 describe('back-tests', () => {
-  it('widen by what chance does not explain, and by nothing else', () => {
+  it('widen by the error that chance does not explain, and by nothing else', () => {
     const record = { error: 0, coverage: 1, trials: 16 };
     expect(unexplainedError({ ...record, bias: 0.1, spread: 0.4 })).toBe(0);
     expect(unexplainedError({ ...record, bias: -0.5, spread: 0.4 })).toBeCloseTo(Math.sqrt(0.24), 10);
@@ -212,7 +215,7 @@ describe('with times', () => {
     expect(time!.exchangeable).toBe(true);
   });
 
-  it('users who bring more and more new items are found out', async () => {
+  it('users who bring more and more new items are detected', async () => {
     // The users that come last are those with the most items.
     const degree = (u: number) => graph.users.offsets[u + 1] - graph.users.offsets[u];
     const { time } = await forecastGrowth(graph, {

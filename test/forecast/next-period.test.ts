@@ -41,7 +41,7 @@ describe('the next period', () => {
     expect(next.users.high).toBeGreaterThan(next.users.mean + 5);
   });
 
-  it('is the multiple of a forecast, and is said in words', async () => {
+  it('is the multiple of a forecast, and is described in a sentence', async () => {
     const found = await forecastGrowth(graph, { next: '10d', times, trials: 5, draws: 0 });
     expect(found.asked.users).toBe(found.next!.times);
     const { mean, low, high } = found.next!.users;

@@ -65,7 +65,7 @@ describe('a graph that threads build', () => {
     for (const threads of [1, 2, 3]) expectEqual(await together(list, threads), list);
   });
 
-  it('is that of one thread for rows of every small kind, where memory cannot be shared', async () => {
+  it('equals that of one thread for all kinds of small tables, without shared memory', async () => {
     vi.stubGlobal('SharedArrayBuffer', undefined);
     const row = fc.tuple(fc.nat(6), fc.nat(4), fc.integer({ min: 1, max: 3 }));
     await fc.assert(
@@ -87,14 +87,14 @@ describe('a graph that threads build', () => {
     );
   });
 
-  it('refuses counts of one pair that do not fit together', async () => {
+  it('refuses counts of one pair whose sum overflows', async () => {
     const list = { users: [0, 0], items: [0, 0], counts: [2 ** 32 - 1, 1], userCount: 1, itemCount: 1 };
     await expect(together({ ...list, multigraph: true }, 2)).rejects.toThrow(
       /counts of one pair add up to 4294967296/,
     );
   });
 
-  it('ends when it is told to', async () => {
+  it('stops on request', async () => {
     const controller = new AbortController();
     const building = together(drawn(300_000, 900, 70, false), 2, controller.signal);
     controller.abort(new Error('enough'));

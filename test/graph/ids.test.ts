@@ -31,7 +31,7 @@ describe('VertexIds', () => {
     }
   });
 
-  it('finds all ids of another side as it finds each, whatever their kinds and orders', () => {
+  it('finds all ids of another side as one by one, whatever their kinds and orders', () => {
     const side = fc.oneof(
       fc
         .uniqueArray(fc.integer({ min: -20, max: 20 }))

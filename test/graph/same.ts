@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 
-/** Asks for the same graph to the last bit; a matcher would look at every number by itself. */
+/** Requires the same graph to the last bit; a matcher would compare every number separately. */
 export function expectSameGraph(found: BipartiteGraph, expected: BipartiteGraph): void {
   for (const side of ['users', 'items'] as const) {
     const [own, wanted] = [found[side], expected[side]];

@@ -10,7 +10,7 @@ import { expectSameGraph } from './same.js';
 const crossed = <T>(value: T): T => fromShared(structuredClone(toShared(value)));
 
 describe('a value that crosses threads', () => {
-  it('is the same split on the other side: edges, coins and ids that can be looked up', () => {
+  it('is the same split in the other thread: edges, assignment and ids that can be looked up', () => {
     const graph = BipartiteGraph.fromPairs(
       Array.from({ length: 400 }, (_, e) => [`u${e % 41}`, `é${(e * 7) % 57}`] as const),
     );
@@ -23,7 +23,7 @@ describe('a value that crosses threads', () => {
     expect(ids.find('é3')).toBe(parts.assignment.items.ids.find('é3'));
   });
 
-  it('has whole numbers for ids where it had them, and arrays in shared memory, each once', () => {
+  it('keeps whole-number ids, and has each array once, in shared memory', () => {
     const offsets = new Uint32Array([0, 2]);
     const ids = VertexIds.integers(Float64Array.of(3, 2 ** 53));
     const value = { a: { offsets }, b: [{ offsets }], ids, again: ids, none: undefined, zero: null };

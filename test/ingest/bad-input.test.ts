@@ -6,7 +6,7 @@ import { InputError } from '../../src/errors.js';
 import { readError } from '../../src/files/read-error.js';
 import type { ReadOptions } from '../../src/ingest/options.js';
 import { readGraph } from '../../src/ingest/read.js';
-import { besideIsFull } from '../faults/full-beside.js';
+import { temporaryIsFull } from '../faults/full-temporary.js';
 import { edgesOf, scratchFolder } from './scratch.js';
 
 vi.mock('../../src/files/temporary-name.js', { spy: true });
@@ -147,7 +147,7 @@ describe('bad input', () => {
     expect(await messageOf(scratch.write('flip.csv.gz', flipped))).toMatch(/damaged or cut short/);
   });
 
-  it('a row without end does not take all memory', async () => {
+  it('an endless row does not take all memory', async () => {
     const file = scratch.write('long.csv', Buffer.alloc(40 << 20, 'a,b,'));
     expect(await messageOf(file)).toMatch(/longer than 16777216 bytes|columns/);
     const quote = Buffer.alloc(40 << 20, 'x\n');
@@ -172,7 +172,7 @@ describe('rejects', () => {
     '',
   ].join('\n');
 
-  it('sets bad rows aside, goes on and counts', async () => {
+  it('sets bad rows aside, continues and counts', async () => {
     const file = scratch.write('mixed.csv', text);
     const rejects = scratch.path('bad.csv');
     const { graph, read } = await readGraph(file, { count: 'n', multigraph: true, rejects });
@@ -199,7 +199,7 @@ describe('rejects', () => {
     expect(readdirSync(dirname(good)).filter((name) => name.includes('never'))).toEqual([]);
   });
 
-  it('tells at once that the file cannot be written', async () => {
+  it('says before reading that the file cannot be written', async () => {
     const good = scratch.write('good.csv', 'a,b\n');
     expect(await messageOf(good, { rejects: scratch.path('no/such/dir.csv') })).toMatch(
       /folder does not exist/,
@@ -210,7 +210,7 @@ describe('rejects', () => {
     const good = scratch.write('good.csv', 'a,b\n');
     mkdirSync(scratch.path('full'));
     const rejects = scratch.path('full/bad.csv');
-    besideIsFull(rejects);
+    temporaryIsFull(rejects);
     expect(await messageOf(good, { rejects })).toMatch(/bad\.csv: the disk is full; nothing was written/);
     expect(readdirSync(scratch.path('full'))).toEqual([]);
   });

@@ -40,7 +40,7 @@ describe('a table in a Blob', () => {
     expect(here.graph.names).toEqual(there.graph.names);
   });
 
-  it('Parquet is sought in, also where it is gzipped', async () => {
+  it('Parquet is read at any position, also if it is gzipped', async () => {
     const { path } = await written('b.csv', csv);
     const { graph } = await readGraph(path, columns);
     const file = join(folder, 'b.parquet');
@@ -79,7 +79,7 @@ describe('a table in a Blob', () => {
     expect(here).not.toBe('it was read');
   });
 
-  it('gzip that is cut short is said to be so', async () => {
+  it('gzip that is cut short is reported as such', async () => {
     const blob = new Blob([gzipSync(csv).subarray(0, 300)]);
     await expect(readBlob({ name: 'cut.csv.gz', blob }, columns)).rejects.toThrow(
       /cut\.csv\.gz: the gzip data is damaged or cut short/,
@@ -100,7 +100,7 @@ describe('a preview', () => {
     expect((await previewBlob(source, { header: false })).names).toEqual(['1', '2', '3', '4']);
   });
 
-  it('has a number for each of the columns that have one name, by which they are read', async () => {
+  it('names columns of equal names by their numbers, by which they are read', async () => {
     const { source } = await written('twice.csv', 'user,item,item\nann,x,p\nbob,y,q\n');
     const preview = await previewBlob(source);
     expect(preview).toMatchObject({
@@ -112,7 +112,7 @@ describe('a preview', () => {
     expect([graph.items.ids.at(0), graph.items.ids.at(1)]).toEqual(['p', 'q']);
   });
 
-  it('knows objects a line, and takes the first two columns where names say nothing', async () => {
+  it('reads JSON lines, and takes the first two columns if names say nothing', async () => {
     const { source } = await written('d.jsonl', jsonl);
     expect(await previewBlob(source)).toMatchObject({
       format: 'json lines',
@@ -144,7 +144,7 @@ describe('a preview', () => {
     expect(guess('1', '0.5', '24')).toBeUndefined();
   });
 
-  it('shows rows that nothing cuts, so that a separator can be chosen', async () => {
+  it('shows rows without a separator, so that one can be chosen', async () => {
     const { source } = await written('one.csv', 'ann~tea\nbob~milk\n');
     expect(await previewBlob(source)).toMatchObject({
       ...{ separator: ',', header: false, names: ['1'] },
@@ -156,13 +156,13 @@ describe('a preview', () => {
     ]);
   });
 
-  it('cuts what is long', async () => {
+  it('cuts long cells', async () => {
     const { source } = await written('e.csv', `user,item\n${'x'.repeat(5000)},y\n`);
     expect((await previewBlob(source)).rows[0][0]).toHaveLength(80);
   });
 });
 
-describe('what browsers lack is made up for', () => {
+describe('functions that browsers lack are replaced', () => {
   const bytes = Uint8Array.from({ length: 10_000 }, (_, i) => (i * i) & 255);
 
   it('checksums by a table are the native ones', () => {

@@ -148,7 +148,7 @@ describe('text tables', () => {
     expect(sure.guess).not.toHaveProperty('unsureRow');
   });
 
-  it('asks the columns that are used for the kind of the first row', async () => {
+  it('decides by the used columns whether the first row is a header', async () => {
     const file = scratch.write(
       'used.csv',
       'wer,was,wo\nu1,ann,p1\nu2,bob,p1\nu3,ann,p2\nu3,cem,p7\nu5,bob,p2\n',
@@ -158,7 +158,7 @@ describe('text tables', () => {
     expect((await readGraph(file, { users: 3, items: '1' })).guess.header).toBe(true);
   });
 
-  it('takes a first row that lacks a column for data, in words', async () => {
+  it('treats a first row that lacks a column as data, and says so', async () => {
     const rows = TEXTS.map(([a, b]) => `${cap(a)},${cap(b)},Xy`);
     const file = scratch.write('short.csv', `leserbuch,zahl\n${rows.join('\n')}\n`);
     await expect(readGraph(file, { items: 3 })).rejects.toThrow(InputError);
@@ -171,7 +171,7 @@ describe('text tables', () => {
     expect(read).toEqual({ rows: 6, kept: 5, merged: 0, rejected: 1 });
   });
 
-  it('takes columns by name, by number and as told', async () => {
+  it('takes columns by name, by number and by option', async () => {
     const file = scratch.write('c.csv', 'when,item,who,n\n1,x,ann,3\n2,y,bob,4\n');
     const byName = await readGraph(file, { users: 'who', items: 'item', count: 'n', multigraph: true });
     expect(edgesOf(byName.graph)).toEqual(['["ann","x",3]', '["bob","y",4]']);
@@ -219,7 +219,7 @@ describe('text tables', () => {
     expect([...thin.graph.items.ids.values]).toEqual([5, 4000000000, 4294967294]);
   });
 
-  it('takes quotes between tabs for what they are', async () => {
+  it('treats quotes between tabs as plain characters', async () => {
     const rows = [
       'd1\t"\t3',
       'd1\t"hello\t1',
@@ -276,8 +276,8 @@ describe('text tables', () => {
     );
   });
 
-  // Looked at anew with each piece, the row would take more than half a minute.
-  it('takes time by the length of a row, however many pieces it comes in', async () => {
+  // If it were scanned again with each chunk, the row would take more than half a minute.
+  it('takes time in proportion to the length of a row, in any number of chunks', async () => {
     const long = 'x'.repeat(6_000_000);
     const text = `user,item,more\n${'ann,a,1\n'.repeat(10_000)}bob,b,${long}\ncleo,"c",2\n`;
     const { graph, read } = await readPieces(Buffer.from(text), [500]);

@@ -54,7 +54,7 @@ describe('a table name with a point', () => {
 const sql = (query: string) => `sql:${query}`;
 
 describe('rejects', () => {
-  it('are never written onto what is read: a file, those of a query or of its pattern, or a database', async () => {
+  it('never replace an input: a file, files of a query or of its pattern, or a database', async () => {
     const before = [csv, two].map((path) => readFileSync(path).toString('latin1'));
     const pattern = scratch.path('shop*.csv');
     for (const [source, options] of [
@@ -82,7 +82,7 @@ describe('a query', () => {
     });
   });
 
-  it('takes columns by name, conditions, times and filters as any table', async () => {
+  it('takes columns by name, conditions, times and filters like any table', async () => {
     const query = sql(`SELECT n, item, "user", CAST(time AS TIMESTAMP) AS at FROM '${csv}';`);
     const { graph, values, read } = await readWithValues(
       query,
@@ -94,7 +94,7 @@ describe('a query', () => {
     expect(read).toMatchObject({ rows: 4, kept: 1, merged: 1, leftOut: { where: 2 } });
   });
 
-  it('reads patterns, and databases that are named beside it', async () => {
+  it('reads patterns, and the database that is named', async () => {
     const pattern = await readGraph(sql(`FROM '${scratch.path('shop*.csv')}'`));
     expect(pattern.graph.users.count).toBe(4);
     const joined = await readGraph(sql("SELECT u, i FROM old.sales UNION ALL SELECT 'x', 7 -- the rest"), {
@@ -129,13 +129,13 @@ describe('a query', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('is refused whole where it fails after many rows', async () => {
+  it('is refused as a whole if it fails after many rows', async () => {
     const query =
       "SELECT range AS u, CAST(CASE WHEN range = 90000 THEN 'x' ELSE '1' END AS INTEGER) AS i FROM range(100000)";
     await expect(readGraph(sql(query))).rejects.toThrow(/DuckDB refuses it \(Conversion Error/);
   });
 
-  it('ends when the signal says so', async () => {
+  it('stops on its signal', async () => {
     const query = sql('SELECT a.range % 1000003 AS u, b.range AS i FROM range(100000000) a, range(1000) b');
     const stop = new AbortController();
     setTimeout(() => stop.abort(), 300);
@@ -144,7 +144,7 @@ describe('a query', () => {
 });
 
 describe('a database', () => {
-  it('is known by its bytes; its only table needs no name', async () => {
+  it('is recognised by its bytes; its only table needs no name', async () => {
     const renamed = scratch.path('one.db');
     const { copyFileSync } = await import('node:fs');
     copyFileSync(one, renamed);
@@ -169,11 +169,11 @@ describe('a database', () => {
     expect((await readGraph(two, { table: 'sales' })).graph.edges).toBe(3);
   });
 
-  it('does not reach files beside it through its views', async () => {
+  it('does not read other files through its views', async () => {
     await expect(readGraph(two, { table: 'leak' })).rejects.toThrow(/file system operations are disabled/);
   });
 
-  it('that is damaged is refused in words', async () => {
+  it('is refused with a sentence if it is damaged', async () => {
     const broken = scratch.write(
       'broken.duckdb',
       Buffer.concat([Buffer.alloc(8), Buffer.from('DUCK'), Buffer.alloc(400, 7)]),

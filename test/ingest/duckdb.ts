@@ -1,4 +1,4 @@
-// DuckDB as the other party: it writes Parquet files of every kind, and reads what graphex wrote.
+// DuckDB as the other program: it writes Parquet files of every kind, and reads what graphex wrote.
 
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 

@@ -16,7 +16,7 @@ const pairs = async (options: ReadOptions) =>
   edgesOf((await readGraph(csv, options)).graph).map((edge) => JSON.parse(edge).join(' '));
 
 describe('vertices left out', () => {
-  it('by id, with what they alone had', async () => {
+  it('by id, with the vertices that only they met', async () => {
     expect(await pairs({ dropUsers: ['bot'] })).toEqual(['a 1 1', 'a 2 1', 'b 1 1', 'b 2 1', 'c 3 1']);
     expect(await pairs({ dropUsers: ['bot', 'c'], dropItems: ['2'] })).toEqual(['a 1 1', 'b 1 1']);
     const { read, graph } = await readGraph(csv, { dropUsers: ['bot', 'c', 'nobody'] });
@@ -30,7 +30,7 @@ describe('vertices left out', () => {
     expect(graph.items.count).toBe(2);
   });
 
-  it('by degree, until everyone left has enough; values go along', async () => {
+  it('by degree, until all that remain have enough; values are kept', async () => {
     const { graph, values, read } = await readWithValues(csv, { minDegree: 2 }, timeColumn('time'));
     expect(edgesOf(graph).map((edge) => JSON.parse(edge).join(' '))).toEqual([
       'a 1 1',
@@ -54,7 +54,7 @@ describe('vertices left out', () => {
     });
   });
 
-  it('leave exactly the largest part in which all have enough', async () => {
+  it('leave exactly the largest subgraph in which all have enough', async () => {
     const edge = fc.tuple(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 9 }));
     await fc.assert(
       fc.asyncProperty(
@@ -82,7 +82,7 @@ describe('vertices left out', () => {
     );
   });
 
-  it('are told, with what that does to the verdict', async () => {
+  it('are reported, with the effect on the verdict', async () => {
     const cautions = readingCautions(await readGraph(csv, { minDegree: 2, dropItems: ['7'] }));
     expect(cautions.join('\n')).toMatch(/1 id to drop is not in the data: 7/);
     expect(cautions.join('\n')).toMatch(
@@ -99,7 +99,7 @@ describe('vertices left out', () => {
 });
 
 describe('counts and weights', () => {
-  it('named but not kept are said to be unused, unless --simple says so', async () => {
+  it('that are named but not kept are reported as unused', async () => {
     const whole = { where: 'n >= 1', count: 'n' } as const;
     const unused = await readGraph(csv, whole);
     expect(unused.guess.countUnused).toBe(true);
@@ -110,7 +110,7 @@ describe('counts and weights', () => {
     expect((await readGraph(csv, { ...whole, multigraph: true })).guess.countUnused).toBeUndefined();
   });
 
-  it('that are kept but nowhere to be found are said to be all 1', async () => {
+  it('that are kept but not in the data are reported as all 1', async () => {
     const caution = /every count is 1; name the column with count/;
     const once = scratch.write('once.tsv', 'a\tx\t3\nb\ty\t4\n');
     expect(readingCautions(await readGraph(once, { multigraph: true }))).toEqual([
@@ -141,7 +141,7 @@ describe('counts and weights', () => {
     }
   });
 
-  it('weights want --multi, a column of their own and no counts beside them', async () => {
+  it('weights need --multi, a column of their own and no counts', async () => {
     await expect(readGraph(csv, { weight: 'n' })).rejects.toThrow(
       /weights become counts, which only multigraph keeps/,
     );

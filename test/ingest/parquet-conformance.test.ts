@@ -1,4 +1,4 @@
-// The Parquet reader and writer held to DuckDB's: every type of id, codec, encoding and page version, both ways.
+// The Parquet reader and writer compared with DuckDB's: every type of id, codec, encoding and page version, both ways.
 
 import { mkdirSync, readFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';

@@ -27,7 +27,7 @@ async function parquet(name: string, queries: readonly string[], how = ''): Prom
   return paths;
 }
 
-/** What the reader makes of the files that goes row by row. */
+/** What the row reader makes of the files. */
 async function rowByRow(paths: readonly string[], options: ReaderOptions): Promise<ReadResult> {
   const target = new TableTarget(options, undefined, paths.length > 1);
   for (const path of paths) await fillParquet(path, { ...options, ...target.sameColumns() }, target);
@@ -108,7 +108,7 @@ describe('Parquet tables of whole numbers, read by threads', () => {
     else expect((await readGraph(paths, options)).graph.edges).toBe(expected);
   });
 
-  it('are left to the other reader where they are texts, few, damaged, or no files', async () => {
+  it('are left to the row reader if they are texts, few, damaged, or not files', async () => {
     const [texts] = await parquet('texts', ["SELECT 'a' || i u, i v FROM range(2000) t(i)"]);
     const [few] = await parquet('few', [rows(100)]);
     const cut = scratch.write('cut.parquet', 'PAR1 and nothing else');
@@ -121,7 +121,7 @@ describe('Parquet tables of whole numbers, read by threads', () => {
     await expect(readGraph([few, missing])).rejects.toThrow(/missing\.parquet: there is no such file/);
   });
 
-  it('are not a mixture of two files: one that replaces the other while it is read is left to the other reader', async () => {
+  it('are never mixed from two files: a file that is replaced while it is read is left to the row reader', async () => {
     const [path, other] = await parquet('replaced', [rows(3000), rows(3000, '5000 + i')]);
     let identity = '';
     const task = await withParquet(path, async (file) => {
@@ -138,7 +138,7 @@ describe('Parquet tables of whole numbers, read by threads', () => {
     );
   });
 
-  it('go elsewhere by their groups where memory is short, with the rows and counts that row by row gives', async () => {
+  it('spill by row groups if memory is short, with the rows and counts of the row reader', async () => {
     const all = [rows(9000), rows(3000, '1000 + i')];
     const paths = await parquet('spilled', all, ', ROW_GROUP_SIZE 2048');
     const takenFrom = async (read: (options: ReaderOptions) => Promise<ReadResult | undefined>) => {
@@ -178,7 +178,7 @@ describe('Parquet tables of whole numbers, read by threads', () => {
     expect(found.read?.rows).toBe(12_000);
   });
 
-  it('are taken anew, from the first row on, where what went elsewhere turns out not to be plain', async () => {
+  it('are read again from the first row if spilled rows turn out not to be plain', async () => {
     const paths = await parquet('late', [rows(9000)], ', ROW_GROUP_SIZE 2048');
     const told: string[] = [];
     const spill: RowSpill = {
@@ -195,7 +195,7 @@ describe('Parquet tables of whole numbers, read by threads', () => {
     expect(told).toEqual(['columns', 'restart']);
   });
 
-  it('stop when they are told to', async () => {
+  it('stop on request', async () => {
     const [path] = await parquet('long', [rows(1_100_000, 'i % 50000')]);
     const controller = new AbortController();
     const stopped = new Error('enough');

@@ -1,4 +1,4 @@
-// What every format says of a row and of its columns: one intake, so the same sentence in all of them.
+// What every format says about a row and its columns: one intake, so the same sentence in all of them.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -48,7 +48,7 @@ describe('the intake of rows, in every format', () => {
     }
   });
 
-  it('says the same of a bad count, a bad time, an empty id, a long id and a zero byte', async () => {
+  it('reports a bad count, a bad time, an empty id, a long id and a zero byte with the same sentence', async () => {
     const bad: [Row, object, RegExp][] = [
       [['d', 'z', '1.5', 2011], { count: 'n' }, /column "n": the count is "1\.5"; a count must be/],
       [['d', 'z', 'soon', 2011], { time: true }, /column "n": the time is "soon"; a time is/],
@@ -63,7 +63,7 @@ describe('the intake of rows, in every format', () => {
     }
   });
 
-  it('refuses zero bytes in ids wherever they stand', async () => {
+  it('refuses zero bytes anywhere in an id', async () => {
     const many = Array.from({ length: 20_000 }, (_, i) => `u${i},x`).join('\n');
     const files = [
       scratch.write('zero.csv', `user,item\n${many}\nbad\0id,x\n`),
@@ -76,7 +76,7 @@ describe('the intake of rows, in every format', () => {
     }
   });
 
-  it('takes whole numbers from 1000 to 2999 for years, against dates and as times', async () => {
+  it('reads whole numbers from 1000 to 2999 as years, compared with dates and as times', async () => {
     for (const file of await inEveryFormat()) {
       const { graph } = await readGraph(file, { where: "year < '2013-06-01'" });
       expect(edgesOf(graph), file).toEqual(['["a","x",1]', '["b","y",1]']);
@@ -85,7 +85,7 @@ describe('the intake of rows, in every format', () => {
     }
   });
 
-  it('takes such numbers among others for seconds', async () => {
+  it('reads such numbers among others as seconds', async () => {
     for (const file of await inEveryFormat([...ROWS, ['d', 'z', '1', 3000]])) {
       const { values } = await readWithValues(file, {}, timeColumn('year'));
       expect(
@@ -141,7 +141,7 @@ describe('JSON lines', () => {
     expect(readFileSync(rejects, 'utf8')).toMatch(/occurs twice.*is not exact as a number/s);
   });
 
-  it('take numbers that print back, however they are written', async () => {
+  it('accept numbers that are exact, however they are written', async () => {
     const file = scratch.write(
       'exact.jsonl',
       '{"user":1.0,"item":1e2}\n{"user":0.5000000000000000000,"item":9007199254740991}\n',
@@ -150,7 +150,7 @@ describe('JSON lines', () => {
   });
 });
 
-it('a cell of 60,000 digits and a letter is no number, told at once', async () => {
+it('a cell of 60,000 digits and a letter is refused quickly as a number', async () => {
   const digits = `${'1'.repeat(60_000)}x`;
   const file = scratch.write('digits.csv', `user,item,n\na,x,${digits}\n`);
   const began = performance.now();

@@ -17,7 +17,7 @@ const files = parts.map((rows, i) => scratch.write(`logs/2024-${i}.csv`, HEADER 
 const options = { count: 'n', multigraph: true } as const;
 
 describe('several files', () => {
-  it('give the bits of the one file that they would be together', async () => {
+  it('give the same bits as one concatenated file', async () => {
     const one = await readWithValues(whole, options, timeColumn('time'));
     for (const source of [
       files,
@@ -34,7 +34,7 @@ describe('several files', () => {
     }
   });
 
-  it('are told of as one: what is done never falls back to that of a single file', async () => {
+  it('report progress as one: it never falls back to that of a single file', async () => {
     const rows = Array.from({ length: 200_000 }, (_, i) => `u${i % 500},i${i % 321}`).join('\n');
     const large = [1, 2, 3].map((n) => scratch.write(`large-${n}.csv`, `user,item\n${rows}\n`));
     const done: number[] = [];
@@ -92,7 +92,7 @@ describe('several files', () => {
     expect(readFileSync(rejects, 'utf8')).toMatch(/2,".*bad\.csv: the row has 2 columns/);
   });
 
-  it('are refused twice, beside what is no file, and where none matches', async () => {
+  it('are refused if given twice, combined with a non-file, or if none matches', async () => {
     await expect(readGraph([files[0], files[0]])).rejects.toThrow(/2024-0\.csv: it is given twice/);
     await expect(readGraph([files[0], scratch.path('logs/*.csv')])).rejects.toThrow(/it is given twice/);
     await expect(readGraph([files[0], '@sotu'])).rejects.toThrow(
@@ -110,7 +110,7 @@ describe('several files', () => {
 });
 
 describe('patterns', () => {
-  it('match names by *, ? and [ ], and what begins with a dot only when they do', () => {
+  it('match names by *, ? and [ ], and names with a leading dot only if they have one', () => {
     expect(matches('2024-05.csv', '2024-*.csv')).toBe(true);
     expect(matches('2024-05.csv', '*-0[1-5].???')).toBe(true);
     expect(matches('2024-06.csv', '*-0[!6].csv')).toBe(false);
@@ -120,7 +120,7 @@ describe('patterns', () => {
     expect(matches('a'.repeat(5000), `${'*a'.repeat(500)}b`)).toBe(false);
   });
 
-  it('are walked in order, through folders by **, and never around in circles', async () => {
+  it('are searched in order, through folders by **, and never in cycles', async () => {
     writeFileSync(scratch.path('logs/deep/er/2024-9.csv'), `${HEADER}z,1,1,1\n`);
     symlinkSync(scratch.path('logs'), scratch.path('logs/deep/again'));
     expect(await filesOf(scratch.path('logs/**/*.csv'))).toEqual([
@@ -132,13 +132,13 @@ describe('patterns', () => {
     expect(await filesOf(scratch.path('l*/deep/*/*.csv'))).toContain(scratch.path('logs/deep/er/2024-9.csv'));
   });
 
-  it('give way to a file of that very name', async () => {
+  it('yield to a file of that exact name', async () => {
     const odd = scratch.write('odd[1]*.csv', `${HEADER}q,1,1,1\n`);
     expect(await filesOf(odd)).toEqual([odd]);
     expect((await readGraph(odd)).graph.edges).toBe(1);
   });
 
-  it('refuse more files than can be meant', async () => {
+  it('refuse too many files', async () => {
     const { MOST_FILES } = await import('../../src/files/glob.js');
     const many = Array.from({ length: MOST_FILES + 1 }, (_, i) => `no-such-${i}.csv`);
     await expect(readGraph(many)).rejects.toThrow(/more than 100000 files to read as one/);

@@ -66,7 +66,7 @@ describe('a table with a further column', () => {
     expect(read.merged).toBe(1);
   });
 
-  it('keeps the largest score where asked, and the place of the row where there is no column', async () => {
+  it('keeps the largest score on request, and the position of the row if there is no column', async () => {
     const path = file('s.tsv', 'a\tx\t-1.5\na\ty\t3\na\tx\t2\n');
     const score = { column: 3, role: 'score', parse: parseNumber('score'), keep: 'largest' as const };
     const scored = await readWithValues(path, {}, score);
@@ -82,7 +82,7 @@ describe('a table with a further column', () => {
     expect(byPair(graph, values)).toEqual({ '1 2': Date.UTC(2024, 3, 30, 23), '1 3': 86_400_000 });
   });
 
-  it('a time that is none stops with line and column, or goes to the rejects', async () => {
+  it('an invalid time stops with line and column, or goes to the rejects', async () => {
     const path = file('bad.csv', 'user,item,time\na,x,1\nb,y,soon\n');
     await expect(readWithValues(path, {}, timeColumn('time'))).rejects.toThrow(
       /line 3: column "time": the time is "soon"/,
@@ -103,7 +103,7 @@ describe('a table with a further column', () => {
 });
 
 describe('a Parquet table with a further column', () => {
-  it('is read like any other, and a value that is none is refused with its row', async () => {
+  it('is read like any other, and an invalid value is refused with its row', async () => {
     const path = place('t.parquet');
     await writeParquet(path, 3, [
       { name: 'user', ids: VertexIds.texts(['a', 'b']), vertices: [1, 0, 1] },

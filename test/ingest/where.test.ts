@@ -144,7 +144,7 @@ describe('a condition on rows', () => {
     });
   });
 
-  it('leaves rows out before anything else of them is looked at', async () => {
+  it('leaves rows out before their other cells are checked', async () => {
     const file = scratch.write('holes.csv', 'user,item,n\na,1,2\n,2,3\nc,3,x\n');
     const { read } = await readGraph(file, {
       where: "user is not null and n != 'x'",
@@ -154,7 +154,7 @@ describe('a condition on rows', () => {
     expect(read).toMatchObject({ rows: 3, kept: 1, leftOut: { where: 2 } });
   });
 
-  it('takes a cell that cannot be compared for a bad row', async () => {
+  it('treats a row with a cell that cannot be compared as bad', async () => {
     const file = scratch.write('mixed.csv', 'user,item,rating\na,1,7\nb,2,good\nc,3,8\n');
     await expect(readGraph(file, { where: 'rating > 7' })).rejects.toThrow(
       /mixed\.csv, line 3: column "rating": "good" is no number, so it cannot be compared by >/,
@@ -166,7 +166,7 @@ describe('a condition on rows', () => {
   });
 });
 
-describe('what is no condition', () => {
+describe('a text that is not a condition', () => {
   it.each([
     ['rating >= and', /character 11: expected a value after >=, not and.*rating >= ▸and/],
     ['rating', /character 7: expected a comparison .* not the end/],
@@ -191,7 +191,7 @@ describe('what is no condition', () => {
     await expect(readGraph(csv, { where })).rejects.toMatchObject({ name: 'InputError' });
   });
 
-  it('names columns that are not there, with the nearest or all that are', async () => {
+  it('names missing columns, with the nearest or all existing ones', async () => {
     await expect(readGraph(csv, { where: 'ratnig > 7' })).rejects.toThrow(
       /has no column "ratnig"; did you mean "rating"\?/,
     );

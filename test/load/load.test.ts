@@ -1,4 +1,4 @@
-// A load test against what is no graphex server: each ends in a sentence or in figures, and hears its signal.
+// A load test of something that is not a graphex server ends with a sentence or figures, and stops on its signal.
 
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -47,7 +47,7 @@ describe('a load test', () => {
     expect(error.message).toMatch(says);
   });
 
-  it('does not keep an answer without end', async () => {
+  it('does not store an endless answer', async () => {
     const spaces = Buffer.alloc(1 << 20, 32);
     const endless = await served((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
@@ -60,7 +60,7 @@ describe('a load test', () => {
     await expect(loadServer(endless, OPTIONS)).rejects.toThrow(/not a graphex server/);
   });
 
-  it('counts what is no HTTP as lost', async () => {
+  it('counts answers that are not HTTP as lost', async () => {
     const url = await served(POPULAR, (socket) =>
       socket.write('HTTP/1.1 \u001b[J\r\ncontent-length: 0\r\n\r\n'),
     );
@@ -69,7 +69,7 @@ describe('a load test', () => {
     expect(recommendations).toMatchObject({ statuses: {}, errors: recommendations.sent });
   });
 
-  it('counts answers in pieces, and ends at its time though the next request is far off', async () => {
+  it('counts answers in pieces, and ends on time even if the next request is far off', async () => {
     const url = await served(POPULAR, (socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-le');
       setTimeout(() => socket.write('ngth: 3\r\n\r\na'), 5);

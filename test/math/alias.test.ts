@@ -43,7 +43,7 @@ describe('alias table', () => {
     });
   });
 
-  it('draws the same from arrays handed to another thread', () => {
+  it('draws the same from arrays passed to another thread', () => {
     const table = AliasTable.of([1, 2, 3]);
     const again = new AliasTable(table.borders, table.aliases);
     const a = randomStream(2);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { factorize, solveFactorized } from '../../src/math/cholesky.js';
 import { randomStream } from '../../src/math/random.js';
 
-test('many right-hand sides of a positive system are solved at once', () => {
+test('many right-hand sides of a positive system are solved in one call', () => {
   const [size, width] = [23, 4];
   const random = randomStream(5);
   const half = Float64Array.from({ length: size * size }, () => random.uniform() - 0.5);

@@ -110,7 +110,7 @@ describe('binomial', () => {
     });
   });
 
-  it('ends: none of n, all of n, none at all', () => {
+  it('border cases: none of n, all of n, n = 0', () => {
     const random = randomStream(8);
     expect([binomial(random, 5, 0), binomial(random, 5, 1), binomial(random, 0, 0.5)]).toEqual([0, 5, 0]);
   });

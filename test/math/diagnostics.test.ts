@@ -32,7 +32,7 @@ describe('chains', () => {
     expect(summarizeChains([drift]).splitRHat).toBeGreaterThan(1.2);
   });
 
-  test('a constant is no trouble', () => {
+  test('a constant counts as mixed', () => {
     expect(summarizeChains([new Float64Array(10).fill(2)])).toMatchObject({
       mean: 2,
       standardDeviation: 0,

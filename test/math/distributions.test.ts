@@ -80,7 +80,7 @@ describe('continuous samplers, by four moments', () => {
 describe('streams', () => {
   const draws = (random: Random, n: number) => Array.from({ length: n }, () => random.uint32());
 
-  it('pieces of work draw the same numbers in whatever order and by whomever they are done', () => {
+  it('pieces of work draw the same numbers in any order and on any thread', () => {
     const piece = (index: number) => {
       const random = randomStream(7, 3, index);
       return Array.from({ length: 5 }, () => gamma(random, 0.4));
@@ -91,7 +91,7 @@ describe('streams', () => {
     expect(byThree).toEqual(inOrder);
   });
 
-  it('deriving neither advances a stream nor depends on what it has drawn', () => {
+  it('deriving does not advance a stream, and does not depend on its draws', () => {
     const a = randomStream(1, 2);
     const before = draws(a.derive(5), 4);
     draws(a, 100);

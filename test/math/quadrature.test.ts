@@ -83,7 +83,7 @@ describe('the integrals of section 5', () => {
     }
   });
 
-  it('are what they must be without other mass, and scale with the size', () => {
+  it('have their closed form without other mass, and scale with the size', () => {
     const hyper = { sigma: 0.3, tau: 2, shape: 0.4, rate: 0.5, size: 7 };
     const leftover = unseenMass(hyper, new Float64Array(3));
     for (const value of leftover) expect(value).toBeCloseTo(7 * (0.4 / 0.5) * 2 ** -0.7, 11);
@@ -96,7 +96,7 @@ describe('the integrals of section 5', () => {
     expect(unseenMass({ ...hyper, size: 0 }, mass)).toEqual(new Float64Array(3));
   });
 
-  it('the leftover is the derivative of the Laplace exponent', () => {
+  it('the unseen mass is the derivative of the Laplace exponent', () => {
     const hyper = { sigma: 0.35, tau: 1.5, shape: 0.2, rate: 0.3, size: 1 };
     const mass = Float64Array.of(10, 0.1, 300);
     const leftover = unseenMass(hyper, mass);
@@ -114,7 +114,7 @@ describe('the integrals of section 5', () => {
     }
   });
 
-  it('refuse what has no answer instead of looping', () => {
+  it('refuse parameters without a finite integral instead of looping', () => {
     const hyper = { sigma: 0.3, tau: 1, shape: 1, rate: 1, size: 1 };
     expect(() => unseenMass(hyper, [1, Number.NaN])).toThrow(/feature 1 is NaN/);
     expect(() => unseenMass(hyper, [Number.POSITIVE_INFINITY])).toThrow(/Infinity/);

@@ -27,7 +27,7 @@ describe('predictiveQuantile', () => {
     },
   );
 
-  it('has the extreme values where there are too few, and the middle in the middle', () => {
+  it('has the extreme values if there are too few, and the median in the middle', () => {
     expect([0.05, 0.5, 0.95].map((level) => predictiveQuantile([1, 5, 9], level))).toEqual([1, 5, 9]);
     expect(predictiveQuantile([7], 0.05)).toBe(7);
   });

@@ -18,7 +18,7 @@ test.each([
   expect(studentTwoSided(t, freedom)).toBeCloseTo(level, 4);
 });
 
-test('at 0 nothing is known, and many degrees are the normal distribution', () => {
+test('at t = 0 the probability is 1, and many degrees of freedom give the normal distribution', () => {
   expect(studentTwoSided(0, 5)).toBe(1);
   expect(studentQuantile(0.1, 1e7)).toBeCloseTo(1.644854, 5);
 });

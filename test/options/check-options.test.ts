@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import * as library from '../../src/index.js';
 import { serve } from '../../src/serve/serve.js';
 
-// The doors of the library: whatever a function is told, a name that it does not know and a value of a wrong type are
-// refused before any work, in a sentence that names the option.
+// Every function of the library refuses unknown options and values of a wrong type before any work, in a sentence that
+// names the option.
 
 const graph = library.BipartiteGraph.fromPairs([
   ['ann', 'tea'],
@@ -179,7 +179,7 @@ const PLAIN = [
   'writeEdges',
 ];
 
-it('knows every function of the library: each has a door, or no options', () => {
+it('covers every function of the library: each checks its options, or has none', () => {
   const functions = Object.entries(library)
     .filter(([, value]) => typeof value === 'function' && !/^class\b/.test(String(value)))
     .map(([name]) => name)

@@ -14,8 +14,8 @@ import { SIMULATE } from '../../src/options/commands/simulate.js';
 import { SPLIT } from '../../src/options/commands/split.js';
 import type { Declaration } from '../../src/options/declare.js';
 
-// No dead options: for each option of each declaration another value changes what comes out. Those of coordinate ascent and
-// of a study are tried beside them.
+// No dead options: for each option of each declaration another value changes what comes out. Options of coordinate
+// ascent and of a study are tested with these.
 
 const prior = { sigma: 0.2, tau: 1, size: 12, shape: 0.3, rate: 0.3 };
 const drawn = { users: prior, items: prior, features: 2, seed: 4, threads: 1 } as const;
@@ -156,7 +156,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
         rmSync(folder, { recursive: true, force: true });
       }
     },
-    // What memory does to data that do not fit is in test/shard.
+    // test/shard tests the effect of `memory` on data that do not fit.
     changes: { shards: [{ shards: 3 }], memory: [{ memory: '1K' }] },
   },
   simulate: {
@@ -203,14 +203,14 @@ describe.each(Object.entries(VERBS))('%s', (_, { declared, run, changes }) => {
     plain.set(key, made);
     return made.result;
   };
-  test('none is forgotten', () => {
+  test('every option is tested', () => {
     expect(Object.keys(changes).sort()).toEqual(Object.keys(declared).sort());
   });
   test.each(Object.entries(changes))('%s has an effect', async (_name, [change, base = {}]) => {
     const before = await resultOf(base);
     expect(await run({ ...base, ...change })).not.toEqual(before);
   });
-  test('nothing is left of them: afterwards the same comes out as before', async () => {
+  test('options leave no state: afterwards the results are the same as before', async () => {
     for (const { base, result } of plain.values()) expect(await run(base)).toEqual(await result);
   });
 });

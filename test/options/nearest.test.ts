@@ -15,7 +15,7 @@ describe('the nearest name', () => {
     );
   };
 
-  it('is the first of the fewest changes, as a plain comparison of all says', () => {
+  it('is the first with the fewest changes, as in a comparison with all', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 5 });
     fc.assert(
       fc.property(letters, fc.array(letters, { maxLength: 5 }), (name, known) => {

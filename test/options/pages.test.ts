@@ -16,7 +16,7 @@ it('docs/commands is what `npm run docs:options` writes', async () => {
   }
 });
 
-it('a flag that says no is explained by what it switches off, on the page as in the help', async () => {
+it('a flag that turns an option off is explained on the page as in the help', async () => {
   const pages = await commandPages();
   const fitPage = pages['fit.md'];
   const offs = Object.values(COMMANDS.fit)

@@ -13,11 +13,11 @@ import { studySettings } from '../../src/study/options.js';
 import { checkReceipt } from '../../src/study/receipt.js';
 import { RESULTS_VERSION } from '../../src/study/results.js';
 
-// From one declaration everything follows, so one trip is for all: option → receipt → command line → option.
+// Everything follows from one declaration, so one round trip tests all: option → receipt → command line → option.
 
 type Plain = ListedOption['option'];
 
-/** A value that nobody would have by default. */
+/** A value that is never the default. */
 function otherValue(option: Plain): unknown {
   switch (option.kind) {
     case 'whole': {
@@ -56,7 +56,7 @@ const cases = Object.entries(COMMANDS).flatMap(([verb, parts]) =>
 );
 
 describe('every option of every command', () => {
-  it('is there to be tried', () => {
+  it('is in the list of tested options', () => {
     expect(cases.length).toBeGreaterThan(100);
     for (const verb of Object.keys(COMMANDS)) expect(cases.some((c) => c.verb === verb)).toBe(true);
   });
@@ -74,7 +74,7 @@ describe('every option of every command', () => {
     expect(typedOptions(command, declared)).toEqual(options);
   });
 
-  it.each(cases)('$verb $part $name is refused where its type is wrong', ({ declared, leaf }) => {
+  it.each(cases)('$verb $part $name is refused if its type is wrong', ({ declared, leaf }) => {
     for (const wrong of [Symbol('x'), Number.NaN, null, leaf.option.kind === 'flag' ? 'yes' : new Date()]) {
       const options: Record<string, unknown> = {};
       putAt(options, leaf.path, wrong);

@@ -9,7 +9,7 @@ import { listOptions, putAt } from '../../src/options/option-list.js';
 import { toJsonSchema } from '../../src/options/schema.js';
 import { READ } from '../../src/options/shared.js';
 
-// The schema of a declaration and its door are two readers of one text: what one accepts the other accepts.
+// The schema of a declaration and its check read one declaration: both accept the same values.
 
 const declarations: Readonly<Record<string, Declaration>> = {
   ...Object.fromEntries(Object.entries(COMMANDS).map(([name, { options }]) => [name, options])),
@@ -48,7 +48,7 @@ describe.each(some)('the schema of %s', (_, declared) => {
   const schema = z.fromJSONSchema(JSON.parse(JSON.stringify(toJsonSchema(declared))));
   const plain = listOptions(declared).filter(({ option }) => option.kind !== 'value');
 
-  it('accepts what the door accepts, and refuses what it refuses', () => {
+  it('accepts what the function accepts, and refuses what it refuses', () => {
     const given = fc
       .constantFrom(...plain)
       .chain((leaf) => values(leaf.option).map((value) => ({ path: leaf.path, value })));
@@ -75,7 +75,7 @@ describe.each(some)('the schema of %s', (_, declared) => {
   });
 });
 
-it('what is required is required', () => {
+it('required options are required', () => {
   const schema = z.fromJSONSchema(JSON.parse(JSON.stringify(toJsonSchema(LEVELS))));
   expect(schema.safeParse({ users: 1 }).success).toBe(false);
   expect(schema.safeParse({ users: 1, items: 0.5 }).success).toBe(true);

@@ -1,5 +1,5 @@
-// The page beside the command line itself: one file, one seed, the same numbers; on threads and on WebGPU. And the ways in
-// that a picker is not: a file that is dropped, a table that is fetched.
+// The page compared with the command line: one file, one seed, the same numbers, on threads and on WebGPU. Also the
+// other ways to open a table: dropping a file, and fetching one.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -82,7 +82,7 @@ async function savedModel(page: Page) {
 }
 
 describe.skipIf(!canVisit)('the page and the command line', () => {
-  test('agree on check, split, bound and lists; charts and lists go out as files', async () => {
+  test('agree on check, split, bound and lists; charts and lists are saved as files', async () => {
     const check = graphex('check', at('readers.csv'), '--seed', '5');
     const { page, heard } = await visit(SETTINGS);
     await give(page, 'readers.csv', CSV);
@@ -150,8 +150,8 @@ describe.skipIf(!canVisit)('the page and the command line', () => {
   });
 });
 
-describe.skipIf(!canVisit)('a table comes in', () => {
-  test('dropped on the page, wherever on it', async () => {
+describe.skipIf(!canVisit)('a table is opened', () => {
+  test('dropped anywhere on the page', async () => {
     const { page } = await visit('');
     const data = await page.evaluateHandle((text) => {
       const transfer = new DataTransfer();
@@ -190,7 +190,7 @@ describe.skipIf(!canVisit)('a table comes in', () => {
 });
 
 describe.skipIf(!canVisit)('the study', () => {
-  test('is made and saved, as one page that stands alone and as its numbers', async () => {
+  test('is saved as one self-contained page and as numbers', async () => {
     const { page, heard } = await visit('#start?features=2');
     await page.getByLabel('Paste rows').fill(CSV.split('\n').slice(0, 150).join('\n'));
     await button(page, 'Use these rows').click();

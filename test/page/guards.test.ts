@@ -236,7 +236,7 @@ describe.skipIf(!canVisit)('everyone', () => {
     }
     await page.keyboard.press('Enter');
     await page.locator('.card strong').first().waitFor({ timeout: 30_000 });
-    // The keyboard goes on where the new step begins, and the tab says which it is.
+    // The keyboard focus moves to the new step, and the tab shows its title.
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
     expect(await page.title()).toBe('Is it sparse? · graphex');
     await page.context().close();

@@ -26,7 +26,7 @@ describe.skipIf(!existsSync(manual))('the manual of the site', () => {
     }
   });
 
-  it('leads to what exists, headings and pictures included', () => {
+  it('has no broken link, headings and pictures included', () => {
     for (const page of pages) {
       const html = text(page);
       for (const to of [...attributes(html, 'href'), ...attributes(html, 'src')]) {
@@ -76,7 +76,7 @@ describe.skipIf(!canVisit)(canVisit ? 'search in the manual' : `skipped: ${whyNo
     expect(heard).toEqual([]);
   });
 
-  it('is led to from the page', async () => {
+  it('is linked from the page', async () => {
     const page = await browser.newPage();
     await page.goto(site.address);
     await page.click('footer a');

@@ -12,7 +12,7 @@ function frames(milliseconds: number): void {
   });
 }
 
-test('a map that moves too slowly is drawn with fewer points, never below a few thousand, and with all where it can', () => {
+test('a map that moves too slowly is drawn with fewer points, at least a few thousand, and with all if it is fast enough', () => {
   const pace = createPace(100_000);
   expect(pace.count()).toBe(100_000);
   frames(200);

@@ -133,7 +133,7 @@ describe.skipIf(!canVisit)('the walk', () => {
       .toEqual(expected.map(({ item }) => item));
     expect(await page.locator('.sure').innerText()).toMatch(/^(High|Medium|Low) confidence: /);
 
-    // The model goes out, and comes back into the library and into the page.
+    // The model is saved, and opens in the library and in the page.
     await nav(page, 'Save').click();
     expect(await page.locator('pre').first().innerText()).toContain(
       'npx graphex fit parts -k 4 --iterations 60 --engine cpu',
@@ -160,7 +160,7 @@ describe.skipIf(!canVisit)('the walk', () => {
     expect(tasks.length).toBeGreaterThan(500);
     expect(tooLong(tasks)).toEqual([]);
 
-    // The map goes out as a picture, by the worker that draws it.
+    // The worker that draws the map saves it as a picture.
     const svg = (await download(page, () => button(page, 'Save the map as SVG').click())).toString();
     expect(svg.match(/<circle/g)?.length).toBe(model.items.count);
     expect(svg).toMatch(/<text[^>]*>film \d+<\/text>/);
@@ -186,7 +186,7 @@ describe.skipIf(!canVisit)('on the way', () => {
       .toMatch(
         /^bad\.csv, line 3: the row has 1 column where the first row has 2.*aside with “Set bad rows aside”$/,
       );
-    // It is a matter of this step.
+    // The problem belongs to this step.
     await page.goBack();
     await page.getByRole('heading', { name: /Drop a table/ }).waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
@@ -198,7 +198,7 @@ describe.skipIf(!canVisit)('on the way', () => {
     await page.context().close();
   });
 
-  test('a model made to rank is explored without a map, and nothing is said to be wrong', async () => {
+  test('a ranker is explored without a map and without an error', async () => {
     const { page, heard } = await visit(site.address);
     const options = { method: 'ranking', features: 4, iterations: 5, blend: false, seed: 1 } as const;
     const { model } = await fit(await read(), options);
@@ -257,7 +257,7 @@ describe.skipIf(!canVisit)('on the way', () => {
     await page.context().close();
   });
 
-  test('what is under way can be cancelled, and the page goes on', async () => {
+  test('work can be cancelled, and the page stays usable', async () => {
     // A fit of half a minute, so that it is still under way when the button is found, however slow the machine.
     const { page } = await visit(site.address, '#start?features=512&iterations=100000&engine=cpu');
     const rows = Array.from(

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllGlobals());
 
-test('an option is named by the label of its control, without what a command line wants behind it', () => {
+test('an option is named by the label of its control, without the placeholder of a command line', () => {
   const error = optionError`bad row; set it aside with ${option('rejects', 'FILE')}, or try ${option('sep')}`;
   expect(error.message).toBe('bad row; set it aside with rejects FILE, or try sep');
   expect((inLabels(error) as Error).message).toBe(
@@ -27,7 +27,7 @@ test('an option without a control has its name, and other errors stay as they ar
   expect(inLabels(other)).toBe(other);
 });
 
-test('what goes wrong in a step that was left is said there alone, and once', () => {
+test('a problem in a step that was left is shown only there, and once', () => {
   step.value = 'explore';
   go('recommend');
   complain('no map', 'explore');

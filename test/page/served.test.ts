@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(!canVisit)('a server with a model', () => {
-  test('is explored and asked in the page, with the answers of the library and the titles of the server', async () => {
+  test('is explored in the page, with the answers of the library and the titles of the server', async () => {
     const page = await (await browser.newContext({ serviceWorkers: 'block' })).newPage();
     const heard = complaints(page);
     const loaded: string[] = [];
@@ -81,7 +81,7 @@ describe.skipIf(!canVisit)('a server with a model', () => {
     await page.context().close();
   });
 
-  test('that asks for a key is opened by it alone, and the key is written nowhere', async () => {
+  test('that asks for a key opens only with it, and the key is not stored', async () => {
     const key = '0123456789abcdef0123';
     writeFileSync(join(folder, 'keys'), `someone ${key}\n`);
     const locked = await serve(join(folder, 'm.safetensors'), {

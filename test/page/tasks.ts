@@ -1,5 +1,5 @@
-// What keeps the page's own thread busy: every task of it, by the time that it had the processor for. On a machine that does
-// something else at the same time, a task lasts as long as it pleases; what it computes does not change.
+// What keeps the page's own thread busy: every task of it, by the time that it had the processor for. On a busy machine
+// a task may last long, but its processor time hardly changes.
 
 import type { Browser, Page } from 'playwright-core';
 
@@ -31,7 +31,7 @@ interface TraceEvent {
 }
 
 const CATEGORIES = ['disabled-by-default-devtools.timeline', 'devtools.timeline', '__metadata'];
-/** Pieces that are told of a task, and their least milliseconds. */
+/** Pieces of a task that are reported, and their least milliseconds. */
 const PIECES = 4;
 const PIECE = 2;
 
@@ -40,7 +40,7 @@ const ANSWERS_WITHIN = 100;
 /** … while a part of it comes for the first time: 10 on an idle machine, where pages of memory are fetched again ten times that. */
 const LOADS_WITHIN = 300;
 
-/** Begins to watch; what it returns ends it and tells of the tasks of the page's thread, the busiest first. */
+/** Starts to watch. The returned function stops, and returns the tasks of the page's thread, the busiest first. */
 export async function watchTasks(browser: Browser, page: Page): Promise<() => Promise<PageTask[]>> {
   await browser.startTracing(page, { categories: CATEGORIES });
   return async () => {

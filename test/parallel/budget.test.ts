@@ -11,7 +11,7 @@ afterEach(() => {
   vi.mocked(spawn.cores).mockReturnValue(16);
 });
 
-/** Whether a part has begun by now. */
+/** Whether a job has begun by now. */
 async function begun(share: ThreadShare): Promise<() => boolean> {
   let yes = false;
   void share.begin().then(() => {
@@ -21,8 +21,8 @@ async function begun(share: ThreadShare): Promise<() => boolean> {
   return () => yes;
 }
 
-describe('threads shared by parts that go on beside each other', () => {
-  it('are never more than were allowed, whatever the parts do', async () => {
+describe('threads shared by concurrent jobs', () => {
+  it('never exceed the limit, whatever the jobs do', async () => {
     const shares = shareThreads(5, 9);
     const has = shares.map(() => 0);
     const now = () => has.reduce((sum, threads) => sum + threads, 0);
@@ -45,7 +45,7 @@ describe('threads shared by parts that go on beside each other', () => {
     expect(most).toBe(5);
   });
 
-  it('go to the parts in the order in which they ask, one after the other where there is one', async () => {
+  it('go to jobs in the order of their requests, one after the other if there is one thread', async () => {
     const [first, second, third] = shareThreads(1, 3);
     expect((await begun(first))()).toBe(true);
     const [late, last] = [await begun(second), await begun(third)];
@@ -59,7 +59,7 @@ describe('threads shared by parts that go on beside each other', () => {
     expect(last()).toBe(true);
   });
 
-  it('are kept for parts that are yet to come, and go to a later step of another once these are done or will not come', async () => {
+  it('are reserved for jobs that have not begun, and go to later steps of others once these have ended', async () => {
     const [models, ranking, rival] = shareThreads(4, 3);
     await models.begin();
     expect(models.take()).toBe(2);
@@ -78,7 +78,7 @@ describe('threads shared by parts that go on beside each other', () => {
     expect(alone.take()).toBe(3);
   });
 
-  it('are dealt evenly to the first steps, whoever comes first, and later steps have what was given back', async () => {
+  it('are divided evenly among first steps, and later steps also get returned threads', async () => {
     const shares = shareThreads(15, 8);
     const first: (number | undefined)[] = [];
     for (const share of shares) {
@@ -97,7 +97,7 @@ describe('threads shared by parts that go on beside each other', () => {
     expect(alone.take()).toBe(7);
   });
 
-  it('are not lost with a part that ends while it waits, which does not wait on, nor with one that ends twice', async () => {
+  it('are not lost with a job that ends while it waits, or that ends twice', async () => {
     const [first, stopped, next] = shareThreads(1, 3);
     await first.begin();
     const [late, last] = [await begun(stopped), await begun(next)];
@@ -117,7 +117,7 @@ describe('threads shared by parts that go on beside each other', () => {
     expect(working.take()).toBe(2);
   });
 
-  it('tell how long all of some parts waited, once', async () => {
+  it('report once how long a group of jobs waited', async () => {
     let now = 1000;
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
     const [other, ...shares] = shareThreads(1, 3);
@@ -137,7 +137,7 @@ describe('threads shared by parts that go on beside each other', () => {
     clock.mockRestore();
   });
 
-  it('are not shared out where the cores are the bound: every part may use what the others leave idle', async () => {
+  it('are not divided if the cores are the limit: every job may use idle ones', async () => {
     for (const threads of [undefined, 16, 20]) {
       const shares = shareThreads(threads, 3);
       for (const share of shares) await share.begin();

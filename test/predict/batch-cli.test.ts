@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('a user of the model with further items in the batch', () => {
-  it('gets a list by both histories, with nothing of either in it', async () => {
+  it('gets a list from both histories, without items of either', async () => {
     const own = itemsOf(model, 'user 3');
     const [fresh] = await recommend(model, { user: 'user 3' }, { n: 1 });
     expect(own.length).toBeGreaterThan(1);
@@ -57,7 +57,7 @@ describe('a user of the model with further items in the batch', () => {
     expect(JSON.parse(await readFile(output, 'utf8'))).toEqual(entry);
   });
 
-  it('is the user of the model where the file says nothing new, or nothing that the model knows', async () => {
+  it('is the user of the model if the file has no new items, or only unknown ones', async () => {
     const [first] = itemsOf(model, 'user 3');
     for (const item of [first, 'never seen']) {
       const { stdout } = await batch('same.csv', `user 3,${item}\n`, '--json');
@@ -150,7 +150,7 @@ describe('a batch in any format that fit reads', () => {
     }
   });
 
-  it('what is no table is refused in a sentence, and not shown', async () => {
+  it('a file that is not a table is refused in a sentence, and not shown', async () => {
     const noise = Uint8Array.from({ length: 5000 }, (_, i) => (i * 7919) % 251);
     for (const [name, content, message] of [
       ['noise', noise, /this is not a table that graphex reads/],
@@ -166,7 +166,7 @@ describe('a batch in any format that fit reads', () => {
   });
 });
 
-it('ids that hold what separates columns elsewhere are whole ids where the model knows them so', async () => {
+it('ids that contain separators are whole ids if the model knows them so', async () => {
   const made = fittedModel(false);
   const names = Array.from({ length: made.users.count }, (_, u) => `Doe; J., ${u}`);
   const odd = { ...made, users: { ...made.users, ids: VertexIds.texts(names) } };
@@ -181,7 +181,7 @@ it('ids that hold what separates columns elsewhere are whole ids where the model
 });
 
 describe('what is wrong in a batch', () => {
-  it('rows and users are counted apart, and rows that repeat are told', async () => {
+  it('rows and users are counted separately, and repeated rows are reported', async () => {
     const output = join(folder, 'ids.csv');
     const content = 'user 3\nuser 5\nuser 3\n user 5\nnobody\nuser 3\n';
     const { stdout, stderr } = await batch('ids.txt', content, '-o', output, '--json');
@@ -210,7 +210,7 @@ describe('what is wrong in a batch', () => {
   });
 });
 
-it('titles and items to leave out come as JSON lines too', async () => {
+it('titles and excluded items may be JSON lines too', async () => {
   const [first, second] = await recommend(model, { user: 'user 3' }, { n: 2 });
   const titles = join(folder, 'titles.jsonl');
   await writeFile(titles, `${JSON.stringify({ id: second.item, title: 'A tale' })}\n`);
@@ -222,7 +222,7 @@ it('titles and items to leave out come as JSON lines too', async () => {
   expect(JSON.parse(stdout)).toEqual([{ ...second, title: 'A tale' }]);
 });
 
-it('one new user: an unknown like is left out with a warning, and an error where none is known', async () => {
+it('one new user: an unknown like is left out with a warning, and is an error if none is known', async () => {
   const { stdout, stderr, status } = await graphex('recommend', path, '--likes', 'item 1,itm 2', '--json');
   expect(status).toBe(0);
   expect(stderr).toMatch(

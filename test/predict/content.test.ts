@@ -54,7 +54,7 @@ describe.each([
   afterAll(async () => {
     await Promise.all([plain.close(), recommender.close()]);
   });
-  it('of which somebody tells later are listed too, and found by the columns that the table had', async () => {
+  it('that are described later are listed too, by the columns of the table', async () => {
     const item = (id: string, attributes: Record<string, unknown>, title?: string) => ({
       item: id,
       attributes,
@@ -92,7 +92,7 @@ describe.each([
 
   const isNew = (item: string) => item.startsWith('new-');
 
-  it('are listed for those who have similar ones', async () => {
+  it('are listed for users who have similar ones', async () => {
     const list = await recommender.recommend({ user: 'u0' }, { n: 34 });
     const added = list.filter(({ item }) => isNew(item)).map(({ item }) => item);
     expect(added.slice(0, 2).sort()).toEqual(['new-a0', 'new-a1']);
@@ -120,7 +120,7 @@ describe.each([
     expect(lines.at(-1)).toMatch(/^same .*genre: Action/);
   });
 
-  it('are listed if they fit a filter, as all others', async () => {
+  it('are listed if they meet a filter, like all others', async () => {
     const list = await recommender.recommend(
       { user: 'u0' },
       { n: 40, filter: "genre = 'Romance' and author != 'b1'" },
@@ -211,7 +211,7 @@ describe('a filter', () => {
     expect(found("tag is null and id like 'a_'").includes('a2')).toBe(true);
   });
 
-  it('can name the columns that it is told of', () => {
+  it('can name the columns of filterColumns', () => {
     expect(filterColumns(model)).toEqual([
       { name: 'id', kind: 'text' },
       { name: 'title', kind: 'text' },
@@ -241,7 +241,7 @@ describe('a filter', () => {
     }
   });
 
-  it('is kept for the next request, but not all filters are', () => {
+  it('is cached for the next request, within a limit', () => {
     const first = itemFilter(model, 'year = 1');
     for (let year = 2; year < 300; year++) itemFilter(model, `year = ${year}`);
     expect(itemFilter(model, 'year = 299')).toBe(itemFilter(model, 'year = 299'));
@@ -249,7 +249,7 @@ describe('a filter', () => {
   });
 });
 
-it('a server refuses a wrong filter and obeys a right one', async () => {
+it('a server refuses a wrong filter and applies a right one', async () => {
   const { model } = await fit(graph, { features: 2, iterations: 20, threads: 1 });
   const recommender = createRecommender(await described(model));
   const { ids, degree } = catalogueOf(recommender.model);

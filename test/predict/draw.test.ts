@@ -125,7 +125,7 @@ function slowDraw(plan: DrawPlan, random: Random, cut: number) {
   };
 }
 
-describe('against every pair drawn on its own', () => {
+describe('agree with draws of every single pair', () => {
   test.each([
     ['finitely many unseen', { ...SPARSE, sigma: -0.5 }, { ...SPARSE, sigma: -0.3 }],
     ['infinitely many unseen', SPARSE, { ...SPARSE, sigma: 0.2 }],
@@ -231,7 +231,7 @@ describe('drawPredictive', () => {
     expect(Array.from({ length: ids.items.length }, (_, j) => ids.items.at(j))).toEqual(wanted);
   });
 
-  test('without sizes there is nobody unseen, and drawing sizes changes nothing', async () => {
+  test('without sizes no vertex is unseen, and drawing sizes changes nothing', async () => {
     const { model, folded, split } = smallModel(3, { users: NO_UNSEEN, items: NO_UNSEEN });
     const { plan } = drawPlan(model, folded, split, 'unconditional');
     expect(plan.users[0].unseen).toBeUndefined();
@@ -320,7 +320,7 @@ describe('drawPredictive', () => {
     await expect(running).rejects.toMatchObject({ name: 'AbortError' });
   });
 
-  test('statistics of a drawn graph do not know the order of its vertices', () => {
+  test('statistics of a drawn graph do not depend on the order of its vertices', () => {
     const { model, folded, split } = sparse;
     const draw = createDrawer(drawPlan(model, folded, split, 'unconditional').plan);
     const { statistics } = draw(randomStream(1), ONE);

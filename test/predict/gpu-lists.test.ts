@@ -1,4 +1,4 @@
-// Lists for many on a GPU: those of the threads, whoever asks.
+// Lists for many users on a GPU equal those of the threads.
 
 import { describe, expect, test } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
@@ -24,7 +24,7 @@ const asking = (count: number) =>
       : { user: pairs[a][0], ...(a % 3 === 1 && { exclude: ['i0', 'i1'] }) },
   );
 const askers = asking(200);
-/** More than go over at once. */
+/** More than one transfer takes. */
 const MANY = 1025;
 
 async function sameAsThreads(model: Model): Promise<void> {
@@ -63,7 +63,7 @@ describe.skipIf(!gpu.available)('lists on the GPU are those of the threads', () 
     await sameAsThreads(model);
   });
 
-  test('an aborted question ends, and the next is answered', async () => {
+  test('an aborted request ends, and the next is answered', async () => {
     const { model } = await fit(graph, { features: 3, iterations: 5, threads: 1, model: 'sparse' });
     const recommender = createRecommender(model);
     try {

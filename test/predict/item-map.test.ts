@@ -20,7 +20,7 @@ async function threeTastes() {
 }
 
 describe('a map of items', () => {
-  it('puts items that go to the same users together, and is the same each time', async () => {
+  it('places items of the same users close together, and is the same each time', async () => {
     const model = await threeTastes();
     const { x, y, feature } = await mapItems(model, { seed: 1 });
     const taste = (j: number) => model.items.ids.at(j).slice(0, 2);
@@ -113,7 +113,7 @@ describe('neighbours', () => {
     expect(found / (100 * neighbours)).toBeGreaterThan(0.85);
   });
 
-  it('of equal points come to an end', async () => {
+  it('of equal points terminate', async () => {
     const points = new Float32Array(2 * 3500);
     const { weight } = await nearestNeighbours(points, 3500, 2, {
       ...{ neighbours: 5, random: randomStream(1), turn },

@@ -1,4 +1,4 @@
-// Lists for many: on all threads, to files, with what is wrong with one costing only that one.
+// Lists for many users: on all threads, to files; a bad user affects no other.
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -73,7 +73,7 @@ describe('many askers', () => {
     },
   );
 
-  it('end when the signal says so, and others are answered after that', async () => {
+  it('stop on the signal, and later ones are answered', async () => {
     const recommender = createRecommender(models.posterior);
     try {
       const askers = Array.from({ length: 600 }, (_, a) => ({ likes: [pairs[a][1]] }));
@@ -200,7 +200,7 @@ describe('graphex recommend --all-users', () => {
     await recommender.close();
   });
 
-  it('wants a place for the lists, and one that it can write', async () => {
+  it('needs an output for the lists that can be written', async () => {
     for (const [args, says] of [
       [['--all-users'], /say where the lists go/],
       [['--all-users', '-o', at('x.xlsx')], /format is not known by this ending/],
@@ -255,7 +255,7 @@ describe('graphex recommend --batch', () => {
     expect(JSON.parse(fresh.stdout)[0].items).toEqual(JSON.parse(one.stdout));
   });
 
-  it('says so where nothing is left, and writes nothing', async () => {
+  it('says so if nothing is left, and writes nothing', async () => {
     writeFileSync(at('none.txt'), 'nobody\n');
     const { status, stderr } = await graphex(
       'recommend',
@@ -278,7 +278,7 @@ describe('titles', () => {
     `id,title\n${Array.from({ length: 80 }, (_, i) => `"i,${i}","Film ${i < 2 ? 'Twin' : `No. ${i}`} (19${10 + i})"`).join('\n')}\n`,
   );
 
-  it('are shown, and stand for ids where they name one item alone', async () => {
+  it('are shown, and can replace ids if they name a single item', async () => {
     const similar = await graphex(
       'similar',
       file,

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('a saved model', () => {
-  it.each([false, true])('keeps what its users have (multigraph: %s)', async (multigraph) => {
+  it.each([false, true])('stores the items of its users (multigraph: %s)', async (multigraph) => {
     const model = fittedModel(multigraph);
     const file = join(folder, `seen-${multigraph}.safetensors`);
     await saveModel(file, model);
@@ -38,7 +38,7 @@ describe('a saved model', () => {
 });
 
 describe('graphex recommend', () => {
-  it('takes likes by title, shows titles, and says how sure it is', async () => {
+  it('takes likes by title, shows titles, and states its confidence', async () => {
     const { items } = await loadModel(path);
     const rows = Array.from(
       { length: items.count },
@@ -163,7 +163,7 @@ describe('graphex recommend', () => {
     });
   });
 
-  it('says once what parts below 0 and above 100 % mean, where there are any', async () => {
+  it('explains contributions below 0 and above 100 % once, if there are any', async () => {
     const graph = BipartiteGraph.fromPairs(
       ['ab', 'abc', 'bc', 'cd', 'acd', 'bd', 'de', 'ae', 'ce', 'b'].flatMap((items, u) =>
         [...items].map((item) => [`u${u}`, item] as const),
@@ -179,7 +179,7 @@ describe('graphex recommend', () => {
     expect(plain.stdout).not.toContain('lowers the score');
   });
 
-  it('leaves out what is asked to be left out, and prints a table for people', async () => {
+  it('leaves out excluded items, and prints a table', async () => {
     const model = await loadModel(path);
     const all = await recommend(model, { user: 'user 3' }, { n: 30, includeSeen: true });
     const out = join(folder, 'out.txt');

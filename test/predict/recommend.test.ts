@@ -21,7 +21,7 @@ function order(model: PosteriorModel, user: number, out: Iterable<number>): stri
 }
 
 describe('recommend', () => {
-  it('lists exactly n items by rate while n are left, without what the user has and what is excluded', async () => {
+  it('lists exactly n items by rate while n are left, without the user’s own and excluded ones', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.nat(500),
@@ -47,7 +47,7 @@ describe('recommend', () => {
     );
   });
 
-  it('serves many at once as one by one, in this thread or in workers', async () => {
+  it('answers a batch as one by one, in this thread or in workers', async () => {
     const model = smallModel({ users: 40, items: 900, features: 24 });
     const askers = Array.from({ length: 12_000 }, (_, a) => ({ user: `user ${a % 40}` }));
     expect(askers.length * 900 * 24).toBeGreaterThan(2e8); // so the batch uses workers
@@ -109,7 +109,7 @@ describe('recommend', () => {
     expect(list[0].explanation!.features.reduce((a, b) => a + b)).toBeCloseTo(list[0].score, 12);
   });
 
-  it('says what is wrong: unknown users and items, nothing to go by, models without seen items', async () => {
+  it('says what is wrong: unknown users and items, empty queries, models without seen items', async () => {
     const model = smallModel();
     await expect(recommend(model, { user: 'nobody' })).rejects.toThrow(
       /user nobody is not in the model \(12 users/,
@@ -135,7 +135,7 @@ describe('recommend', () => {
 });
 
 describe('explain', () => {
-  it('shares out the whole score, by feature and by own item, in every kind of model', () => {
+  it('divides the whole score by feature and by own item, in every kind of model', () => {
     const variants = fc.record({
       seed: fc.nat(500),
       multigraph: fc.boolean(),
@@ -201,7 +201,7 @@ describe('explain', () => {
     }
   });
 
-  it('gives all to the prior when there is no item', () => {
+  it('gives the whole score to the prior if there is no item', () => {
     const model = smallModel();
     const user = { users: model.users, row: 0, own: { items: [] } };
     const parts = posteriorExplainer(model, user)(3);

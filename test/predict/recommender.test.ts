@@ -17,7 +17,7 @@ const kinds = {
 };
 
 describe.each(Object.entries(kinds))('a recommender of a %s', (_, make) => {
-  it('answers as the functions do, many times, at once and one by one', async () => {
+  it('answers like the functions, concurrently and one by one', async () => {
     const model = make();
     const recommender = createRecommender(model);
     const askers = [
@@ -35,7 +35,7 @@ describe.each(Object.entries(kinds))('a recommender of a %s', (_, make) => {
     await expect(recommender.recommend(askers[0])).rejects.toThrow(/closed/);
   });
 
-  it('draws the taste of a user once for all items of a list: the interval of one is the same beside any others', async () => {
+  it('draws the taste of a user once for all items of a list: the interval of an item does not depend on the others', async () => {
     const recommender = createRecommender(make());
     const asker = { user: 'user 2' };
     const together = await recommender.confidence(asker, ['item 5', 'item 1', 'item 28']);
@@ -73,7 +73,7 @@ describe.each(Object.entries(kinds))('a recommender of a %s', (_, make) => {
     await recommender.close();
   });
 
-  it('contrasts a score with the user’s average item: usual parts are those of all items’ scores together', async () => {
+  it('compares a score with the user’s average item: usual contributions are those to the sum of all scores', async () => {
     const model = make();
     const recommender = createRecommender(model);
     const asker = { user: 'user 2' };
@@ -97,7 +97,7 @@ describe.each(Object.entries(kinds))('a recommender of a %s', (_, make) => {
     await recommender.close();
   });
 
-  it('gives reasons in brief whose parts add up to the score, and names features by their items', async () => {
+  it('gives short reasons whose contributions add up to the score, and names features by their items', async () => {
     const model = make();
     const recommender = createRecommender(model);
     const likes = Array.from({ length: 12 }, (_, item) => model.items.ids.at(item));
@@ -133,7 +133,7 @@ async function* stream<T>(values: readonly T[]): AsyncGenerator<T> {
 }
 
 describe('similar', () => {
-  it('is the cosine of the mean activities, by brute force, where nobody knows who has what', async () => {
+  it('is the cosine of the mean activities, by brute force, if the model stores no histories', async () => {
     const model = { ...smallModel(), seen: undefined };
     const table = meanTable(model.items, 4);
     const row = (item: number) => Array.from(table.subarray(item * 4, item * 4 + 4));
@@ -150,7 +150,7 @@ describe('similar', () => {
     await expect(similarItems(model, 'tem 7')).rejects.toThrow(/did you mean item 7\?/);
   });
 
-  it('counts users in common where the model carries them, by brute force', async () => {
+  it('counts common users if the model stores histories, by brute force', async () => {
     const owners = [[0, 1, 2], [0, 1], [1, 2], [0, 3], [3], [0, 1]];
     const graph = BipartiteGraph.fromPairs(
       owners.flatMap((items, user) => items.map((item) => [`u${user}`, `i${item}`] as const)),
@@ -221,7 +221,7 @@ describe('hints for unknown ids', () => {
     expect(nearestId(wanted, ids)).toBe(near);
   });
 
-  it('say what to do where nothing is near', async () => {
+  it('say what to do if no id is similar', async () => {
     await expect(recommend(smallModel(), { user: 'usr 3' })).rejects.toThrow(
       /did you mean user 3\? If not, for a new user/,
     );

@@ -58,7 +58,7 @@ it('with the held-out users replicas have the size of the whole that was split',
   expect(mean(alone, (r) => r.users.count) / parts.train.users.count).toBeCloseTo(1, 1);
 });
 
-it('a model fitted for ranking has no replicas', async () => {
+it('a ranker has no replicas', async () => {
   const { graph } = await simulate({ users: prior, items: prior, features: 2, seed: 6 });
   const { model } = await fit(graph, { features: 2, method: 'ranking', iterations: 2 });
   expect(() => createReplicator(model as never)).toThrow('fit with method ascent');

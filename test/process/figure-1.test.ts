@@ -4,7 +4,7 @@ import { drawFigure, sampleFigure } from '../../examples/figure-1.js';
 
 const FIGURE = new URL('../../docs/figures/graphex-process.svg', import.meta.url);
 
-it('the figure of docs/model.md is the one that the example draws (GRAPHEX_DRAW=1 draws it anew)', async () => {
+it('the figure of docs/model.md is the one that the example draws (GRAPHEX_DRAW=1 draws it again)', async () => {
   const svg = await drawFigure();
   if (process.env.GRAPHEX_DRAW) await writeFile(FIGURE, svg);
   expect(await readFile(FIGURE, 'utf8')).toBe(svg);

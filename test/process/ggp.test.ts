@@ -151,7 +151,7 @@ describe('tilted atoms', () => {
     });
   });
 
-  it('none where the size is 0', () => {
+  it('there are none if the size is 0', () => {
     const hyper = { sigma: 0.3, tau: 1, shape: 1, rate: 1, size: 0 };
     const { weights, missing } = sampleTiltedAtoms(randomStream(4), { hyper, otherMass: [1], cut: 0.1 });
     expect([weights.length, missing[0]]).toEqual([0, 0]);
@@ -159,7 +159,7 @@ describe('tilted atoms', () => {
 });
 
 describe('the cut', () => {
-  it('is 0 where the process is finite, and follows the stated error elsewhere', () => {
+  it('is 0 if the process is finite, else it follows from the stated error', () => {
     const prior = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 100 };
     const reach = new Float64Array(30).fill(100);
     expect(chooseCut({ ...prior, sigma: -0.2 }, { reach, features: 30, tolerance: 1e-4 })).toBe(0);

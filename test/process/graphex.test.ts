@@ -83,7 +83,7 @@ describe('general graphex processes', () => {
     expect(leaps.graph.edges).toBe(near);
   });
 
-  it('refuse what is no process', async () => {
+  it('refuse invalid processes', async () => {
     const good = { users: unit, items: line, sizes, probability: () => 0.5 };
     await expect(sampleGraphex({ ...good, probability: () => 1.5 })).rejects.toThrow(/W\(.*\) is 1.5/);
     await expect(sampleGraphex({ ...good, probability: () => Number.NaN })).rejects.toThrow(/is NaN/);

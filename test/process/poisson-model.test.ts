@@ -115,7 +115,8 @@ describe('the sparse Poisson matrix model', () => {
         );
       }
     }
-    // Without the mass below the cut the coarse cut would lose this many users a graph: far more than the test above lets pass.
+    // Without the mass below the cut the coarse cut would lose this many users a graph: far more than the test above
+    // tolerates.
     expect(coarse.belowCut).toBeGreaterThan(3);
     expect(tenth.belowCut).toBeLessThan(coarse.belowCut / 2);
   });
@@ -139,7 +140,7 @@ describe('the sparse Poisson matrix model', () => {
     }
   });
 
-  it('gives a whole graph: both orders agree, rows ascend, nobody is isolated', async () => {
+  it('gives a valid graph: both orders agree, rows ascend, no vertex is isolated', async () => {
     for (const multigraph of [false, true]) {
       const { graph } = await simulate({ ...SMALL_SIMULATION, seed: 3, multigraph });
       expect(graph.multigraph).toBe(multigraph);
@@ -169,7 +170,7 @@ describe('the sparse Poisson matrix model', () => {
     }
   });
 
-  it('a simple graph is the multigraph of the same seed with its counts forgotten', async () => {
+  it('a simple graph is the multigraph of the same seed without its counts', async () => {
     const simple = (await simulate({ ...SMALL_SIMULATION, seed: 4 })).graph;
     const multi = (await simulate({ ...SMALL_SIMULATION, seed: 4, multigraph: true })).graph;
     expect(same(simple.users.neighbors, multi.users.neighbors)).toBe(true);

@@ -48,7 +48,7 @@ describe('sizes of simulated graphs', () => {
     }
   });
 
-  it('the seed of the simulations has an effect, and the same one none', async () => {
+  it('the seed of the simulations has an effect, and equal seeds give equal sizes', async () => {
     const setting = SETTINGS[3];
     const { graph } = await simulate({ ...prior(setting), seed: 13 });
     const once = await estimateSizes(graph, { ...prior(setting), seed: 1 });
@@ -60,7 +60,7 @@ describe('sizes of simulated graphs', () => {
   const heavy = { users: side(0.5, 1), items: side(0.95, 1), features: 30 };
   const tiny = buildGraph({ users: [0, 1, 2], items: [0, 0, 1], userCount: 3, itemCount: 2 });
 
-  it('a tiny graph with heavy tails takes seconds, and an abort is heard at once', async () => {
+  it('a tiny graph with heavy tails takes seconds, and an abort takes effect immediately', async () => {
     const began = performance.now();
     const sizes = await estimateSizes(tiny, { ...heavy, threads: 1 });
     expect(sizes.users).toBeGreaterThan(0);
@@ -74,7 +74,7 @@ describe('sizes of simulated graphs', () => {
     expect(performance.now() - stopping).toBeLessThan(5000);
   });
 
-  it('a tail index at which no simulation tells is refused with its side', async () => {
+  it('a tail index at which simulations do not determine the size is refused with its side', async () => {
     const rows = Array.from({ length: 40 }, (_, row) => row);
     const uneven = buildGraph({
       users: rows.map((row) => row % 7),

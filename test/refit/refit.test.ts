@@ -57,7 +57,7 @@ describe('held-back items', () => {
 });
 
 describe('a comparison', () => {
-  it('tells a worse model, and says nothing of few users', async () => {
+  it('detects a worse model, and does not compare on few users', async () => {
     const side = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 60 };
     const { graph } = await simulate({ users: side, items: side, features: 4, seed: 3 });
     const good = (await fit(graph, { features: 8, iterations: 60, threads: 1 })).model;

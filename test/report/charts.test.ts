@@ -57,7 +57,7 @@ describe('charts', () => {
     expect(drawChart(other, densityChart(check))).toBe(density);
   });
 
-  it('stands alone: valid XML that renders, with a title, a description and nothing from elsewhere', () => {
+  it('is self-contained: valid XML that renders, with a title, a description and nothing external', () => {
     for (const svg of [density, degrees]) {
       expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"[^>]*role="img"/);
       expect(svg).toMatch(/<title>[^<]+<\/title><desc>[^<]+<\/desc>/);
@@ -74,7 +74,7 @@ describe('charts', () => {
     expect(label(INK.users.light)).toBe('users, tested by dropping items');
   });
 
-  it('is dark where the reader prefers dark: every colour has its counterpart', () => {
+  it('is dark if the reader prefers dark: every colour has its counterpart', () => {
     for (const { light, dark } of [INK.users, INK.items, INK.muted]) {
       expect(density).toContain(`[fill="${light}"]{fill:${dark}}`);
     }

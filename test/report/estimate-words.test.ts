@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { estimateWords } from '../../src/report/words/sparsity.js';
 
 describe('estimateWords', () => {
-  it('gives the estimate with its error, or what the end of its range says', () => {
+  it('gives the estimate with its error, or the end of its range', () => {
     expect(estimateWords({ estimate: 0.4211, standardError: 0.01312 })).toBe('0.42 ± 0.013');
     expect(estimateWords({ estimate: -0.4211, standardError: 0.5 }, 3)).toBe('−0.421 ± 0.5');
     expect(estimateWords({ estimate: -29.99, standardError: undefined })).toBe('below −30');

@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 
 describe('the atlas of a report', () => {
-  it('has of each feature the items and users by their share, and of each vertex the feature that explains it most', async () => {
+  it('has the items and users of each feature by share, and the main feature of each vertex', async () => {
     const graph = BipartiteGraph.fromPairs(pairs());
     const { model } = await fit(graph, { features: 3, iterations: 15 });
     const { features, vertices, counts } = atlas(model, undefined);
@@ -67,7 +67,7 @@ describe('the atlas of a report', () => {
   });
 });
 
-describe('a report that is explored', () => {
+describe('an interactive report', () => {
   it('names its script by its hash, and has no other', () => {
     expect(EXPLORE_HASH).toBe(`sha256-${createHash('sha256').update(EXPLORE_SCRIPT).digest('base64')}`);
     expect(page).toContain(`script-src &#39;${EXPLORE_HASH}&#39;`);

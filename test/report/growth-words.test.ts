@@ -48,7 +48,7 @@ const found = {
 } as unknown as GrowthForecast;
 
 describe('the words of a forecast', () => {
-  it('answer what was asked, with digits that it can stand behind', () => {
+  it('answer the question, with digits that the forecast supports', () => {
     expect(forecastAnswer(found, names)).toBe(
       'With twice as many customers there will be about 15,360 (14,850 to 15,880) products, 25 % more than now, ' +
         'and about 332,700 (317,735 to 348,470) edges. The ranges are 90 % intervals.',
@@ -74,7 +74,7 @@ describe('the words of a forecast', () => {
     whole([said]);
   });
 
-  it('say whether a side will end', () => {
+  it('say whether a side has a limit', () => {
     const ending = (edges: number) =>
       ({
         ...found,
@@ -124,7 +124,7 @@ describe('the words of an audit', () => {
     ...{ missing: 40, piled: 0, length: 100, popularity: 0.1, neighbours: 0.2, n: 20 },
   };
   const cases = CHECKS.flatMap((name) => VERDICTS.map((verdict) => [name, verdict] as const));
-  it.each(cases)('of %s, %s: what was found, and what to do where something is', (name, verdict) => {
+  it.each(cases)('of %s, %s: what was found, and what to do', (name, verdict) => {
     const one = name === 'degreeBias' || name === 'filtering' ? ('users' as const) : undefined;
     const check: AuditCheck = {
       name,
@@ -144,7 +144,7 @@ describe('the words of an audit', () => {
     whole([auditAnswer({ verdict })]);
   });
 
-  it('show beside a figure up to where it is fine, and that is where the verdict turns', () => {
+  it('show with a figure its limit, at which the verdict changes', () => {
     const lost = (value: number, expected: number) =>
       checkFigures({ name: 'lost', value, expected, verdict: 'fine', figures: {} });
     expect(lost(0.11, 0.045)).toEqual(['11 %', '4.5 %', 'up to 15 %']);
@@ -158,7 +158,7 @@ describe('the words of an audit', () => {
     expect(checkFigures({ name: 'sampledCandidates', ...sampled })).toHaveLength(CHECK_COLUMNS.length - 2);
   });
 
-  it('have as many digits as tell a figure from its limit', () => {
+  it('have enough digits to distinguish a figure from its limit', () => {
     const figures = (name: 'lost' | 'sampledCandidates' | 'timeAcross', value: number, expected = 0.2) =>
       checkFigures({ name, value, expected, verdict: 'look', figures: { length: 30 } });
     expect(figures('lost', 0.254)).toEqual(['25.4 %', '20 %', 'up to 25.0 %']);

@@ -12,7 +12,7 @@ import { mainReasons } from '../../src/report/words/reasons.js';
 import { type Done, sameCommands, sameScript } from '../../src/report/words/same-as.js';
 import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 
-describe('what the page says of the machine', () => {
+describe('what the page says about the machine', () => {
   it('names what computes, and why', () => {
     expect(machineWords({ isolated: true, cores: 8 }).badge).toBe('8 threads');
     const alone = machineWords({ isolated: false, cores: 8 });
@@ -28,7 +28,7 @@ describe('what the page says of the machine', () => {
     );
   });
 
-  it('rounds time and memory as people do', () => {
+  it('rounds time and memory for people', () => {
     expect([0.2, 12.4, 100, 7200].map(aboutTime)).toEqual([
       'about a second',
       'about 12 seconds',
@@ -122,7 +122,7 @@ describe('the same as', () => {
     expect(sameCommands({ ...done, fit: undefined, split: undefined, likes: [] })).not.toContain('fit');
   });
 
-  it('has the ranker and the one who asks', () => {
+  it('includes the ranker and the user', () => {
     const ranked = {
       ...done,
       ranker: { engine: 'auto' },
@@ -158,7 +158,7 @@ describe('a table about the items', () => {
     attributes: [{ name: 'genre' }, { name: 'year' }],
   };
 
-  it('is told in sentences', () => {
+  it('is described in sentences', () => {
     expect(itemTableWords(found, USERS_AND_ITEMS)).toBe(
       '1,200 of 1,300 items have a title, from column name of films.csv. Lists can be filtered by genre and year. 1 item of it has no edges; its attributes score it.',
     );

@@ -37,7 +37,7 @@ function placed(chart: Chart) {
   return { names, bars };
 }
 
-test('models are called as one says, above all intervals and beside each other', () => {
+test('models have the given names, above all intervals and next to each other', () => {
   const { wide, narrow } = predictionPair(fits, { title: (kind) => `the ${kind} one` });
   for (const chart of [wide, ...narrow]) {
     const { names, bars } = placed(chart);
@@ -77,7 +77,7 @@ test('the names of models end within their chart, however long they and those of
   }
 });
 
-test('a line under the title that is longer than its chart goes on in the next', () => {
+test('a line under the title that is longer than its chart wraps', () => {
   const bins = [{ from: 1, to: 1, observed: 3, low: 1, median: 3, high: 9 }];
   const chart = predictiveChart([{ name: 'm', kind: 'auto', degrees: { users: bins, items: bins } }]);
   const rows = (width: number) => {

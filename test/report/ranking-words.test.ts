@@ -43,7 +43,7 @@ describe('which method recommends best, in words', () => {
     return [ranking.headline, next.find(({ text }) => text.startsWith('To recommend'))!.text];
   };
 
-  it('advises the method of the headline where nDCG decides and recall is a tie', () => {
+  it('advises the method of the headline if nDCG decides and recall is a tie', () => {
     const baselines = ladderOf(
       { 'sparse-30': 0.3, ease: 0.32, ials: 0.31 },
       { 'sparse-30': 0.3, ease: 0.35, ials: 0.37 },
@@ -88,7 +88,7 @@ describe('which method recommends best, in words', () => {
     expect(said(none)[1]).toContain('use the sparse model, which ranks as well as any here by nDCG');
   });
 
-  it('names one per metric where nothing ties by both, and of a place what is even by both', () => {
+  it('names one per metric if no two tie by both, and for a tied place the methods that tie by both', () => {
     const apart = ladderOf(
       { 'sparse-30': 0.33, 'dense-30': 0.3, ease: 0.32, ials: 0.29 },
       { 'sparse-30': 0.3, 'dense-30': 0.33, ease: 0.29, ials: 0.32 },
@@ -128,7 +128,7 @@ describe('which method recommends best, in words', () => {
     ]);
   });
 
-  it('advises against what is below popularity by more than chance, and never against what it advises', () => {
+  it('advises against methods below popularity by more than chance, and never against its own advice', () => {
     const of = (clear: Readonly<Record<'recall' | 'ndcg', readonly string[]>>) => {
       const recall = { 'sparse-30': 0.2, ranking: 0.3, popularity: 0.305 };
       return ladderOf(recall, recall, clear);
@@ -161,7 +161,7 @@ describe('which method recommends best, in words', () => {
     expect(textOf(few)).not.toContain('do not recommend');
   });
 
-  it('advises one of those that the headline names where metrics, models or all of them are even', () => {
+  it('advises one of the methods in the headline if metrics, models or all of them tie', () => {
     const opposed = ladderOf(
       { 'sparse-30': 0.35, ease: 0.3 },
       { 'sparse-30': 0.3, ease: 0.35 },
@@ -200,7 +200,7 @@ describe('which method recommends best, in words', () => {
     ]);
   });
 
-  it('tells a difference from chance by its interval, and where nDCG says the opposite', () => {
+  it('separates a difference from chance by its interval, and says if nDCG disagrees', () => {
     const results = ladderOf(
       { 'sparse-30': 0.811, 'dense-30': 0.821, ease: 0.784 },
       { 'sparse-30': 0.749, 'dense-30': 0.744, ease: 0.705 },

@@ -19,7 +19,7 @@ const blended: Reasons = {
 const say = (reasons: Reasons, score: number) => reasonWords(reasons, score, USERS_AND_ITEMS, (id) => id);
 
 describe('why an item is listed', () => {
-  it('says what comes from items directly, and marks parts that speak against the item', () => {
+  it('names direct contributions of items, and marks those that speak against the item', () => {
     expect(say(blended, 1)).toEqual({
       lines: [
         'because of tea (101 %, usually 50 %); milk (−1 %)',
@@ -31,7 +31,7 @@ describe('why an item is listed', () => {
     });
   });
 
-  it('says nothing of parts against an item where there are none, nor of weights where there are no features', () => {
+  it('mentions no contributions against an item if there are none, and no weights if there are no features', () => {
     const plain: Reasons = {
       ...blended,
       items: [{ item: 'tea', contribution: 1, fraction: 1, usual: 1 }],
@@ -46,7 +46,7 @@ describe('why an item is listed', () => {
     });
   });
 
-  it('keeps the signs of the parts of a score below 0, and has words for one of 0', () => {
+  it('keeps the signs of contributions to a negative score, and has a sentence for a score of 0', () => {
     const { lines, against } = say(
       { ...blended, items: [{ item: 'tea', contribution: 1, fraction: 1, usual: -1 }], rest: -3 },
       -2,
@@ -57,10 +57,10 @@ describe('why an item is listed', () => {
   });
 });
 
-describe('reasons that are none', () => {
+describe('negligible reasons', () => {
   const bare: Reasons = { ...blended, features: [], otherFeatures: none, direct: none };
 
-  it('an item whose part rounds to 0 % is not named', () => {
+  it('an item whose contribution rounds to 0 % is not named', () => {
     const one: Reasons = {
       ...bare,
       items: [{ item: 'tea', contribution: 0.004, fraction: 0.004, usual: 0.004 }],
@@ -78,7 +78,7 @@ describe('reasons that are none', () => {
     expect(say(many, 1).lines).toEqual(['because of tea (40 %, usually 10 %); unexplained (60 %)']);
   });
 
-  it('many small parts are said together, though none is named', () => {
+  it('many small contributions are added up, and none is named', () => {
     const items = Array.from({ length: 5 }, (_, i) => ({
       item: `i${i}`,
       contribution: 0.004,
@@ -97,7 +97,7 @@ describe('reasons that are none', () => {
   });
 });
 
-describe('how sure a list is', () => {
+describe('the confidence of a list', () => {
   it('has one verdict for one sentence', () => {
     for (const listed of [1, 2, 3, 5, 10, 20]) {
       const verdicts = new Map<string, string>();
@@ -110,7 +110,7 @@ describe('how sure a list is', () => {
     }
   });
 
-  it('is not said where there is nothing else to choose from', () => {
+  it('is not stated if there is nothing else to choose from', () => {
     expect(confidenceWords({ overlap: 1, left: 0 }, 2)).toMatch(/^The list holds every item that is left/);
     expect(confidenceWords({ overlap: 1, left: 1 }, 2)).toMatch(
       /^High confidence: .* 2 of these 2 items would be recommended again\.$/,

@@ -312,7 +312,7 @@ function dictionary(): void {
 }
 
 describe('every sentence', () => {
-  it('stands in one list, and reads as it did', async () => {
+  it('is in one list, unchanged', async () => {
     for (const part of [sparsity, reading, studies, evaluations, besidePopularity, engines, dictionary])
       part();
     const text = `${written.join('\n').trim()}\n`;
@@ -320,7 +320,7 @@ describe('every sentence', () => {
     await expect(text).toMatchFileSnapshot('snapshots/words.txt');
   });
 
-  it('calls nobody a user or an item where better is known', () => {
+  it('uses the names of the sides instead of users and items', () => {
     const own = written.join('\n').split('# A study').slice(1, 5).join('\n');
     const sentences = own.split('\n').filter((line) => !line.startsWith('npx '));
     expect(sentences.filter((line) => /\b(users?|items?)\b/i.test(line))).toEqual([]);

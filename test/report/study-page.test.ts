@@ -82,7 +82,7 @@ describe('report.html', () => {
     expect(ids.length).toBe(new Set(ids).size);
   });
 
-  it('leads every dotted word and every link to something on the page; shows no undefined, NaN or null', () => {
+  it('has a target for every dotted word and every link; shows no undefined, NaN or null', () => {
     expectWhole(page);
     for (const { wide, narrow } of Object.values(pictures)) {
       for (const svg of [wide, ...narrow]) expect(svg).not.toMatch(/NaN|undefined|Infinity/);
@@ -153,7 +153,7 @@ describe('report.html', () => {
     expect(page).toContain('--calibrate 20');
   });
 
-  it('is made from results.json, too, which holds no lists to explore', () => {
+  it('can be made from results.json, which holds no lists to look up', () => {
     const { atlas: _, ...read } = results;
     const again = renderStudyPage(JSON.parse(JSON.stringify(read)), pictures);
     expectWhole(again);
@@ -162,7 +162,7 @@ describe('report.html', () => {
     expect(page).toContain('id="find"');
   });
 
-  it('speaks of no draws where there are none', async () => {
+  it('does not mention draws if there are none', async () => {
     const undrawn = withoutDraws(results);
     const drawn = studyPictures(await chartDocument(), undrawn);
     expect(Object.keys(drawn)).toEqual(['density', 'degrees', 'split', 'ranking']);

@@ -27,7 +27,7 @@ describe('a study in words', () => {
     expect(next.map((step) => step.text).join('\n')).toContain('use EASE, which ranks best here, on all');
   });
 
-  it('advises what was made for ranking wherever it wins or ties, and a model fitted to explain only where none does', () => {
+  it('advises the ranker or a baseline if one wins or ties, else a model fitted to explain', () => {
     const advised = (recall: Parameters<typeof numbers>[0], sure = true) =>
       studyVerdicts(numbers(recall, { sure }))
         .next.find(({ text }) => text.startsWith('To recommend'))!
@@ -43,7 +43,7 @@ describe('a study in words', () => {
     expect(advised({ 'sparse-30': 0.32, 'dense-30': 0.3 })).toBe(ranker);
   });
 
-  it('calls a model below popularity so, in both figures or in one', () => {
+  it('says that a model is below popularity, in both figures or in one', () => {
     const recall = { 'sparse-30': 0.2, 'dense-30': 0.19, ranking: 0.35, popularity: 0.3 };
     const { text } = studyVerdicts(numbers(recall)).ranking;
     expect(text).toContain(
@@ -60,7 +60,7 @@ describe('a study in words', () => {
     );
   });
 
-  it('claims a win only where the interval leaves out zero', () => {
+  it('claims a win only if the interval excludes zero', () => {
     const sure = studyVerdicts(numbers({ 'sparse-30': 0.32, EASE: 0.3 })).ranking;
     expect(sure).toMatchObject({ winner: 'model', headline: 'The sparse model ranks best' });
     const unsure = studyVerdicts(numbers({ 'sparse-30': 0.32, EASE: 0.3 }, { sure: false })).ranking;
@@ -73,7 +73,7 @@ describe('a study in words', () => {
     expect(unsure.text).toContain('may be chance');
   });
 
-  it('says nothing about baselines where there are none', () => {
+  it('says nothing about baselines if there are none', () => {
     const { ranking } = studyVerdicts(numbers({ 'sparse-30': 0.32, 'dense-30': 0.3 }));
     expect(ranking.winner).toBeNull();
     expect(ranking.text).toContain('No baseline was fitted');
@@ -91,7 +91,7 @@ describe('a study in words', () => {
     expect(studyVerdicts(numbers(recall, { items: [100.2, 100] })).prediction!.winner).toBe('alike');
   });
 
-  it('names both where one model comes closest and the intervals of another hold more', () => {
+  it('names both models if one is closest and the intervals of another contain more', () => {
     const results = numbers({ 'auto-30': 0.3, ease: 0.2 }, { items: [95.5, 98, 80] });
     const [, sparse] = results.runs[0].fits;
     Object.assign(sparse.predictive!.draws.items!, { low: 97, high: 99 });
@@ -101,7 +101,7 @@ describe('a study in words', () => {
     });
   });
 
-  it('compares three models: the closest, those that are even', () => {
+  it('compares three models: the closest, and those that tie', () => {
     const recall = { 'auto-30': 0.3, 'sparse-30': 0.3, 'dense-30': 0.29, EASE: 0.2 };
     const of = (items: readonly number[]) => studyVerdicts(numbers(recall, { items })).prediction!;
     const best = of([99, 96, 80]);
@@ -125,7 +125,7 @@ describe('a study in words', () => {
     expect(best.details.join(' ')).not.toContain('fitted once');
   });
 
-  it('never judges between a model and itself: a fit with two names is one method, as auto is judged', () => {
+  it('never compares a model with itself: a fit with two names is one method, as in a study with auto', () => {
     const recall = { 'auto-30': 0.3, 'dense-30': 0.29, EASE: 0.2 };
     const results = numbers(recall, { items: [93, 99.5, 80], same: true });
     Object.assign(results.runs[0].fits[0].predictive!, { internal: { statistics: {} } });
@@ -139,7 +139,7 @@ describe('a study in words', () => {
       'The figures of the auto = sparse model are corrected by the error of its draws on training data. Those of the dense model are as drawn.',
     );
     expect(said).not.toContain('the sparse model’s draws');
-    // What replicas say of a fit holds under each of its names.
+    // A correction by replicas counts for a fit under each of its names.
     const calibration = { replicas: 9, statistics: { items: { low: 95, high: 105, held: 8, pValue: 1 } } };
     Object.assign(results.runs[0].fits[1].predictive!, { calibration });
     expect(studyVerdicts(results).prediction!.details.join(' ')).toContain(
@@ -171,7 +171,7 @@ describe('a study in words', () => {
     expect(text).toContain('contain 1 of 2 figures, all but the number of items');
   });
 
-  it('has no words on predictions where nothing was drawn', () => {
+  it('has no sentences on predictions if nothing was drawn', () => {
     const drawn = numbers({ 'sparse-30': 0.3, EASE: 0.2 }, { items: [120, 100] });
     const undrawn = (options: StudyOptions) =>
       studyVerdicts({
@@ -199,7 +199,7 @@ describe('a study in words', () => {
     );
   });
 
-  it('judges nobody by a handful of test users or edges', () => {
+  it('claims nothing from a few test users or edges', () => {
     const recall = { 'sparse-30': 0.32, EASE: 0.3 };
     for (const test of [
       { users: 29, edges: 400 },

@@ -31,7 +31,7 @@ describe('pqSample', () => {
     );
   });
 
-  it('keeps all at levels 1, nothing at level 0, and repeats itself for the same stream', () => {
+  it('keeps all at level 1, nothing at level 0, and the same for the same stream', () => {
     const graph = graphOf([
       [1, 2],
       [1, 3],
@@ -68,7 +68,7 @@ describe('pqSample', () => {
     expect(items / draws / expectedItems).toBeCloseTo(1, 1);
   });
 
-  it('refuses a level that is no probability', () => {
+  it('refuses a level that is not a probability', () => {
     const graph = graphOf([[1, 1]]);
     for (const level of [-0.1, 1.5, Number.NaN]) {
       expect(() => pqSample(graph, { users: level, items: 1 }, randomStream(1))).toThrow(InputError);

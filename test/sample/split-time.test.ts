@@ -29,7 +29,7 @@ writeFileSync(table, `user,item,when\n${rows.join('\n')}\n`);
 const read = () => readWithValues(table, {}, timeColumn('when'));
 
 describe('a split by time', () => {
-  it('holds out the latest edges, those of one moment together', async () => {
+  it('holds out the latest edges; edges of one moment stay in one part', async () => {
     const { graph, values } = await read();
     const { train, test, foldIn, times, method } = split(graph, {
       method: 'time',
@@ -47,7 +47,7 @@ describe('a split by time', () => {
     );
   });
 
-  it('comes back from its folder, for evaluations and audits', async () => {
+  it('loads again from its folder, for evaluations and audits', async () => {
     const { graph, values } = await read();
     const made = split(graph, { method: 'time', times: values });
     await saveSplit(at('parts'), made);
@@ -62,7 +62,7 @@ describe('a split by time', () => {
     expect(checks.find(({ name }) => /time/i.test(name))).toMatchObject({ verdict: 'fine' });
   });
 
-  it('by the last edges of each user tests on these alone, and comes back from its folder', async () => {
+  it('by the last edges of each user tests only on these, and loads again from its folder', async () => {
     const { graph, values } = await read();
     const made = split(graph, { method: 'last', last: 3, times: values });
     const { train, test, times } = made;
@@ -88,7 +88,7 @@ describe('a split by time', () => {
     );
   });
 
-  it('wants a finite time for each edge, and takes no fraction of items', async () => {
+  it('needs a finite time for each edge, and takes no fraction of items', async () => {
     const { graph, values } = await read();
     expect(() => split(graph, { method: 'time' })).toThrow(
       /method time needs the time of each edge: give times/,
@@ -107,7 +107,7 @@ describe('a split by time', () => {
     );
   });
 
-  it('is a command whose folder the others take', async () => {
+  it('is a command whose folder other commands read', async () => {
     const made = await graphex(
       'split',
       table,
@@ -189,7 +189,7 @@ describe('a split of a table with times', () => {
 });
 
 describe('folds of users', () => {
-  it('hold out each user once, and come back from their folder', async () => {
+  it('hold out each user once, and load again from their folder', async () => {
     const { graph, values } = await read();
     const folds = splitFolds(graph, 4, { testItems: 0.3, times: values });
     const held = new Uint8Array(graph.users.count);

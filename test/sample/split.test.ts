@@ -20,7 +20,7 @@ describe('split', () => {
   const fraction = fc.double({ min: 0.05, max: 0.95, noNaN: true });
   const method = fc.constantFrom('pq', 'edges' as const);
 
-  it('parts are sound, disjoint, and together the whole: nothing is lost', () => {
+  it('parts are valid and disjoint, and add up to the whole graph', () => {
     fc.assert(
       fc.property(
         someGraph,
@@ -40,7 +40,7 @@ describe('split', () => {
     );
   });
 
-  it('pq: the coins decide the part of every edge, and are kept for every vertex', () => {
+  it('pq: the assignment decides the part of every edge, and covers every vertex', () => {
     fc.assert(
       fc.property(someGraph, fraction, fraction, fc.nat(1000), (graph, testUsers, testItems, seed) => {
         const parts = trySplit(graph, { testUsers, testItems, seed });
@@ -110,7 +110,7 @@ describe('split', () => {
     );
   });
 
-  it('edge hold-out prefers vertices of high degree; coins do not', () => {
+  it('edge hold-out prefers vertices of high degree; random draws do not', () => {
     // Users 0…9 have 60 edges each, users 10…399 one each.
     const pairs: [number, number][] = [];
     for (let user = 0; user < 10; user++) for (let item = 0; item < 60; item++) pairs.push([user, item]);

@@ -1,4 +1,4 @@
-// Thinning by coins of ids: the same table whether it is thinned while it is read or afterwards.
+// Thinning by random draws of ids: the same table whether it is thinned while it is read or afterwards.
 
 import { expect, test } from 'vitest';
 import { fingerprint } from '../../src/graph/fingerprint.js';
@@ -13,7 +13,7 @@ const read = (name: string, parts: BlobPart[], ...more: [object?, undefined?, ty
   readBlob({ name, blob: new Blob(parts) }, ...more);
 const SHARES = { users: 0.5, items: 0.4, seed: 7 };
 
-test('a table that is thinned while it is read is the one that is thinned afterwards, in every format and order', async () => {
+test('thinning while reading gives the table that thinning afterwards gives, in every format and order', async () => {
   const { graph } = await read('t.csv', [CSV]);
   const expected = thin(graph, SHARES);
   expect(expected.edges).toBeGreaterThan(500);
@@ -33,7 +33,7 @@ test('a table that is thinned while it is read is the one that is thinned afterw
   }
 });
 
-test('each side is kept by its share, by coins that the seed changes', async () => {
+test('each side is kept by its share, by draws that depend on the seed', async () => {
   const { graph } = await read('t.csv', [CSV]);
   const kept = thin(graph, SHARES);
   for (const side of ['users', 'items'] as const) {
@@ -45,7 +45,7 @@ test('each side is kept by its share, by coins that the seed changes', async () 
   expect(fingerprint(thin(graph))).toBe(fingerprint(graph));
 });
 
-test('bad rows are still told, and coins that keep nothing are said to', async () => {
+test('bad rows are still reported, and so are draws that keep nothing', async () => {
   await expect(
     read('t.csv', ['user,item\nann,tea\n,milk\n'], {}, undefined, { ...SHARES, items: 1 }),
   ).rejects.toThrow(/line 3: .*the id is empty/);

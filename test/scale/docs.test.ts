@@ -1,4 +1,4 @@
-// docs/scale.md is for clusters that most tests do not have: its commands are those that there are, and its manifest can be read.
+// docs/scale.md is for clusters that most tests do not have: its commands exist, and its manifest is valid.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ test.each(
   expect(ran).toBe(1);
 });
 
-test('shows every command that works on parts', () => {
+test('shows every command that works on shards', () => {
   const shown = new Set(commandLines.map(([name]) => name));
   expect([...shown]).toEqual(
     expect.arrayContaining(['partition', ...PARTITION_READERS, ...MODEL_FOLDER_READERS]),

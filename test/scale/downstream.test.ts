@@ -1,5 +1,5 @@
-// What comes after a fit to parts, on the command line: a model by shard answers as the merged one does, and no more of it is read
-// than the users who are asked about.
+// The commands after a fit to shards: a model by shard answers like the merged one, and only the needed shards are
+// read.
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const { path } = scratchFolder();
 const prior = { sigma: 0.2, tau: 1, size: 20, shape: 0.3, rate: 0.3 };
 const CUT = { testUsers: 0.3, testItems: 0.3, seed: 9 };
 let graph: BipartiteGraph;
-/** What fits by shard said of both sides. */
+/** What fits by shard reported about both sides. */
 const sideReports: Record<string, SidesReport | null> = {};
 
 async function done(...args: string[]): Promise<string> {
@@ -125,7 +125,7 @@ describe.each(Object.keys(FITS))('a %s by shard', (kind) => {
       for (const view of ['all', 'unpopular'] as const) {
         const [own, all] = [found.ranking[view]!, expected.ranking[view]!];
         expect(own).toMatchObject({ users: all.users, candidates: all.candidates });
-        // New users of a posterior are folded in until all of them have settled, which is sooner for some of them.
+        // New users of a posterior are folded in until all of them have converged, some sooner than others.
         const digits = kind === 'ranker' ? 12 : 3;
         for (const name of ['recall', 'ndcg', 'map'] as const) {
           expect(own.mean[name]).toBeCloseTo(all.mean[name], digits);

@@ -116,7 +116,7 @@ describe.each([{ multigraph: false }, { multigraph: true }])('a fit over shards:
             engine: 'cpu',
             checkpoint: { folder },
             signal: stop.signal,
-            // One rank is told, and all stop.
+            // One rank gets the signal, and all stop.
             ...(communicator.rank === 1 && {
               onProgress: ({ done }: { done: number }) => done >= at && stop.abort(),
             }),
@@ -137,7 +137,7 @@ describe.each([{ multigraph: false }, { multigraph: true }])('a fit over shards:
   );
 });
 
-describe('what shards cannot do is said', () => {
+describe('options that shards cannot serve are refused', () => {
   let parts: PartitionedData;
   beforeAll(async () => {
     writeFileSync(path('few.csv'), 'a,b\na,c\nd,b\ne,c\nf,b\n');
@@ -153,7 +153,7 @@ describe('what shards cannot do is said', () => {
     await expect(fitAscentShards(parts, ALONE, options)).rejects.toThrow(message);
   });
 
-  test('ranks with other options, and with other parts', async () => {
+  test('ranks with other options or other shards are refused', async () => {
     await partitionGraph(path('few.csv'), path('other'), { shards: 3 });
     const other = await openPartition(path('other'));
     const play = (change: (rank: number) => [PartitionedData, object]) =>
@@ -177,7 +177,7 @@ describe('what shards cannot do is said', () => {
     }
   });
 
-  test('a rank that computes otherwise, as another Node or processor would', async () => {
+  test('a rank that computes other numbers, as another Node or processor would, is refused', async () => {
     const real = probing.arithmeticHash;
     let asked = 0;
     const arithmeticHash = vi
@@ -197,7 +197,7 @@ describe('what shards cannot do is said', () => {
     }
   });
 
-  test('a rank that cannot have the memory takes the others along', async () => {
+  test('if one rank lacks memory, all ranks end', async () => {
     const full = new FitError('the tables need 9999 MiB');
     const real = select.onEngine;
     let ranks = 0;
@@ -222,7 +222,7 @@ describe('what shards cannot do is said', () => {
     expect(reasons[1]).toContain('the tables need 9999 MiB');
   });
 
-  test('a state that cannot be kept ends no fit, and leaves nothing half-written', async () => {
+  test('a state that cannot be saved does not end the fit, and leaves nothing half-written', async () => {
     writeFileSync(path('in the way'), '');
     const told: string[] = [];
     const options = { features: 2, iterations: 30, tolerance: 1e-12, threads: 1 };
@@ -240,7 +240,7 @@ describe('what shards cannot do is said', () => {
     expect(told[0]).toContain('a file is in the way of the folder');
   });
 
-  test('a state whose parts have changed since, and one whose shard is gone', async () => {
+  test('a state whose files have changed, or whose shard is missing, is refused', async () => {
     const keep = { folder: path('mixed'), minutes: 1e-9 };
     const options = { features: 2, tolerance: 1e-12, threads: 1, checkpoint: keep };
     await fitAscentShards(parts, ALONE, { ...options, iterations: 20 });

@@ -1,5 +1,5 @@
-// Folders of shards, splits and models: each holds one kind of result, and nothing of the one before it. What a fit of parts does
-// otherwise than one of the data in one piece is said, and so is a state that is about to be lost.
+// Folders of shards, splits and models: each holds one kind of result, and nothing of the one before it. Warnings name
+// the differences of a fit to shards, and a state that will be replaced.
 
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ test('a result of fewer shards leaves none of the one before it', async () => {
   expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('this is a model by shard')]);
 });
 
-test('a launcher of several processes starts fits of parts alone', async () => {
+test('a launcher of several processes may only start fits of shards', async () => {
   const launched = { OMPI_COMM_WORLD_SIZE: '2' };
   const { status, stderr } = await start(
     undefined,
@@ -63,7 +63,7 @@ test('a launcher of several processes starts fits of parts alone', async () => {
 });
 
 // What is said of a state is in test/shard/edited.test.ts.
-test('counts that are taken for Poisson are said; an empty folder is called no state', async () => {
+test('a warning says that counts are fitted as Poisson; an empty folder is not a state', async () => {
   const aloud = FIT.filter((flag) => flag !== '--quiet');
   const counted = await graphex('fit', path('counted'), ...aloud, '-o', path('c.st'));
   expect(counted.stderr).toContain('warning: counts are fitted as Poisson counts');
@@ -74,7 +74,7 @@ test('counts that are taken for Poisson are said; an empty folder is called no s
   expect(existsSync(path('p.st.partial'))).toBe(true);
 });
 
-test('pairs that came several times are no counts of 1', async () => {
+test('repeated pairs are not counts of 1', async () => {
   writeFileSync(path('twice.csv'), 'a,x\na,x\nb,x\n');
   const { stdout } = await graphex(
     'partition',

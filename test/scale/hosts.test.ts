@@ -109,9 +109,9 @@ describe.skipIf(!open || !made)('a cut network', () => {
     for (const pid of [here, there].flatMap(pids)) process.kill(pid, 'SIGKILL');
   });
 
-  test('every rank ends within seconds of its patience, names itself, and the state goes on', async () => {
+  test('every rank ends soon after its time limit, names itself, and the state can be resumed', async () => {
     const { ranks, said } = await cutOff(path('cut'), 2);
-    // 2 s of patience, then 5 s in which the others are told; Open MPI's own daemons go on waiting for each other.
+    // A time limit of 2 s, then 5 s to end the other ranks; Open MPI's daemons keep waiting for each other.
     expect(await until(() => ranks().length === 0, 30)).toBeLessThan(20);
     expect(said()).toMatch(
       new RegExp(`error: rank 0 of 2 on ${here}: .*no answer from the other ranks for 2 s`),
@@ -120,7 +120,7 @@ describe.skipIf(!open || !made)('a cut network', () => {
     expect(more.status, more.stderr).toBe(0);
   }, 60_000);
 
-  test("Open MPI's own mpirun ends where its keepalives are shorter than the patience, and names the host", async () => {
+  test('mpirun of Open MPI ends if its keepalives are shorter than the time limit, and names the host', async () => {
     const keepalive = ['time', 'intvl', 'probes'].flatMap((name) => [
       '--mca',
       `oob_tcp_keepalive_${name}`,

@@ -1,5 +1,6 @@
-// What splitting and evaluating parts takes: as the kernel counts it, a shard and not the data. Of a fit this is in
-// stream.test.ts. Data whose edges outweigh the program are large, so these run with GRAPHEX_LONG=1 alone.
+// The memory of splitting and evaluating shards, as the kernel counts it: that of a shard, not of the data.
+// stream.test.ts measures fits. Data whose edges outweigh the program are large, so these run with GRAPHEX_LONG=1
+// alone.
 
 import { describe, expect, test } from 'vitest';
 import { buildGraph } from '../../src/graph/build.js';

@@ -1,4 +1,4 @@
-// graphex under real launchers: the same bits on any of them, and whatever goes wrong on one rank ends all with a message.
+// graphex under real launchers: the same bits on all of them, and any failure on one rank ends all with a message.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await partitionGraph(path('rows.csv'), path('parts'), { shards: 4 });
 });
 
-test('a launcher is known by what it says of the number of processes', () => {
+test('a launcher is recognised by its variable for the number of processes', () => {
   expect(launchedRanks({})).toBeUndefined();
   expect(launchedRanks({ OMPI_COMM_WORLD_SIZE: '1' })).toBeUndefined();
   // A batch job that has launched nothing yet.
@@ -79,7 +79,7 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
   (name, launcher: Launcher) => {
     const out = (what: string) => path(`${name} ${what}.safetensors`);
 
-    test('two ranks print one document, write one model, and have the bits of one', async () => {
+    test('two ranks print one document, write one model, and give the bits of one rank', async () => {
       const alone = await start(undefined, ['fit', path('parts'), ...FIT, '-o', out('alone')]).ended;
       expect(alone.stderr).toBe('');
       const two = await start({ launcher, ranks: 2 }, ['fit', path('parts'), ...FIT, '-o', out('two')]).ended;
@@ -90,7 +90,7 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       expect(existsSync(out('two'))).toBe(true);
     }, 60_000);
 
-    test('two ranks fit for ranking and write a model by shard, to the bits of one', async () => {
+    test('two ranks fit a ranker and write a model by shard, with the bits of one rank', async () => {
       const parts = await openPartition(path('parts'));
       const how = { features: 3, folds: 2, iterations: 5, threads: 1 };
       const { stateHash: hash } = await fitRankingShards(parts, ALONE, { ...how, engine: 'cpu', seed: 1 });
@@ -112,7 +112,7 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       expect(modelState(model)).toBe(hash);
     }, 60_000);
 
-    test('code that other threads may be running is not written over', async () => {
+    test('code that other threads may run is not overwritten', async () => {
       const { status, stdout, stderr } = await start(
         { launcher, ranks: 2 },
         ['fit', path('parts'), ...FIT, '-o', out('unwatched')],
@@ -122,7 +122,7 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       expect(stdout + stderr).not.toContain('installing bistro hook');
     }, 60_000);
 
-    test('a rank whose shard is gone is named, and ends all within seconds', async () => {
+    test('a rank whose shard is missing is named, and ends all ranks within seconds', async () => {
       const broken = path(`${name} broken`);
       mkdirSync(broken);
       for (const file of readdirSync(path('parts'))) {
@@ -143,7 +143,7 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       expect(existsSync(out('broken'))).toBe(false);
     }, 60_000);
 
-    test('a killed rank ends the job and leaves the last state, from which one rank goes on', async () => {
+    test('a killed rank ends the job and leaves the last state, from which one rank continues', async () => {
       const args = [
         'fit',
         path('parts'),
@@ -191,7 +191,7 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       expect(more.status, more.stderr).toBe(0);
     }, 60_000);
 
-    test('a rank that hangs, as behind a network that is cut, is noticed, and the job ends', async () => {
+    test('a rank that hangs, as after a cut network, is noticed, and the job ends', async () => {
       const args = ['fit', path('parts'), '-k', '3', '--threads', '1', '--quiet', '-o', out('hung')];
       const long = ['--iterations', '100000', '--tolerance', '0', '--checkpoint', '1e-6'];
       const running = start({ launcher, ranks: 2 }, [...args, ...long], { GRAPHEX_MPI_PATIENCE: '2' });
@@ -252,7 +252,7 @@ test.skipIf(LAUNCHERS.length === 0)(
     ]).ended;
     expect(many.status).toBe(2);
     expect(many.stderr).toContain('has 1 shard, and 2 ranks were started');
-    // What every rank finds is said once, and with the flags that people know.
+    // An error of all ranks is printed once, with the flags of the command line.
     expect(many.stderr.match(/^error: /gm)).toHaveLength(1);
     const flags = [...FIT, '--method', 'ranking', '--memory', '1G', '-o', path('m.safetensors')];
     const wrong = await start({ launcher, ranks: 2 }, ['fit', path('parts'), ...flags]).ended;

@@ -1,4 +1,5 @@
-// The ranking objective over shards, and models by shard: the same bits on any number of ranks, the same answers as in one piece.
+// Ranking fits over shards, and models by shard: the same bits on any number of ranks, the same answers as in one
+// piece.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,8 +56,8 @@ const membersOf = (model: Model) => {
   return scores.kind === 'factors' ? scores.members : [];
 };
 
-describe('the ranking objective over shards', () => {
-  test('has the same bits on any number of ranks, and the numbers of one in one piece', async () => {
+describe('a ranking fit over shards', () => {
+  test('has the same bits on any number of ranks, and the numbers of a fit in one piece', async () => {
     const [alone] = await onRanks(1, { ...OPTIONS, engine: 'cpu' });
     for (const size of [2, 5]) {
       for (const { stateHash: hash } of await onRanks(size, { ...OPTIONS, engine: 'cpu' })) {
@@ -84,7 +85,7 @@ describe('the ranking objective over shards', () => {
     }
   });
 
-  test('goes on from a kept state with another number of ranks to the same bits', async () => {
+  test('resumes from a saved state with another number of ranks to the same bits', async () => {
     const [whole] = await onRanks(1, { ...OPTIONS, engine: 'cpu' });
     const folder = path('ranking state');
     const stop = new AbortController();
@@ -135,7 +136,7 @@ describe.each(['posterior', 'ranker'])('a %s by shard', (kind) => {
     hash = fitted[0].one.stateHash;
   });
 
-  test('is the model in one piece when it is merged, and has its state', async () => {
+  test('equals the model in one piece when it is merged, with the same state hash', async () => {
     const opened = await openModelShards(folder);
     const merged = await mergeModel(opened);
     expect(merged).toEqual(whole);
@@ -162,7 +163,7 @@ describe.each(['posterior', 'ranker'])('a %s by shard', (kind) => {
     expect(users).toBe(whole.users.count);
   });
 
-  test('files of another model, and a file that is gone, are told apart', async () => {
+  test('files of another model and a missing file have different errors', async () => {
     const [first, second] = ['users-0000.safetensors', 'users-0001.safetensors'];
     const kept = readFileSync(join(folder, first));
     writeFileSync(join(folder, first), readFileSync(join(folder, second)));

@@ -96,7 +96,7 @@ export async function startSlurm(folder: string): Promise<Slurm> {
     SelectTypeParameters: 'CR_CPU',
     MpiDefault: 'none',
     ReturnToService: '2',
-    // Seconds between asking a process to end and killing it; one that waits for a lost one cannot hear.
+    // Seconds between asking a process to end and killing it; one that waits for a lost process cannot react.
     KillWait: '2',
   };
   writeFileSync(

@@ -1,4 +1,4 @@
-// A split of parts: shard by shard, to the parts that a split of the data in one piece has.
+// A split of shards, shard by shard, has the parts of a split of the data in one piece.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ describe.each(['integer ids', 'text ids', 'counts'])('%s', (kind) => {
     parts = await openPartition(path(kind));
   });
 
-  test('the same edges come to the same parts, by the same coins', async () => {
+  test('the same edges go to the same parts, by the same assignment', async () => {
     const folder = path(`${kind} split`);
     const made = await splitPartition(parts, folder, CUT);
     const expected = split(graph, CUT);
@@ -76,7 +76,7 @@ function named({ users, items }: BipartiteGraph): BipartiteGraph {
   return BipartiteGraph.fromPairs(pairs);
 }
 
-test('what parts cannot be split by is said, and nothing is written', async () => {
+test('methods that shards cannot be split by are refused, and nothing is written', async () => {
   const parts = await openPartition(path('counts'));
   await expect(splitPartition(parts, path('none'), { method: 'edges' })).rejects.toThrow(
     'method edges needs the data in one piece',
@@ -90,7 +90,7 @@ test('what parts cannot be split by is said, and nothing is written', async () =
   expect(readdirSync(path('.')).filter((name) => name.includes('.part'))).toEqual([]);
 });
 
-test('on the command line: split, then fit its training part; others say what they read', async () => {
+test('on the command line: split, then fit its training part; other commands say what they read', async () => {
   const output = path('by command');
   const made = await graphex('split', path('integer ids'), '-o', output, '--seed', '9', '--json');
   expect(made.status, made.stderr).toBe(0);

@@ -28,7 +28,7 @@ const SHARDS = 5;
 /** Megabytes. */
 const LIMIT = 340;
 
-/** As if so many shards fitted in memory, whatever else the process has. */
+/** As if this number of shards fitted in memory, whatever else the process holds. */
 function holding(held: number) {
   return vi.spyOn(plans, 'planMemory').mockImplementation((parts) => ({
     residentShards: held,
@@ -86,7 +86,7 @@ describe.each([{ multigraph: false }, { multigraph: true }])('shards in turn: %o
     },
   );
 
-  test('go on from a state that was kept, to the same bits, in turn or not', async () => {
+  test('resume from a saved state to the same bits, streamed or not', async () => {
     const whole = await fitAscentShards(parts, ALONE, { ...OPTIONS, engine: 'cpu' });
     const folder = path(`state ${multigraph}`);
     const stop = new AbortController();
@@ -169,7 +169,7 @@ describe('memory', () => {
     await held.close();
   });
 
-  test('a limit below one shard is refused with what is needed and how many shards would do', () => {
+  test('a limit below one shard is refused with the memory or the number of shards that is needed', () => {
     const { rss } = process.memoryUsage();
     const large = {
       ...parts,
@@ -206,7 +206,7 @@ describe('memory', () => {
     expect(plans.planMemory(large, 30, 1, 2 ** 40)).toBeUndefined();
   });
 
-  test('no disk for what does not fit, and several ranks, are refused', async () => {
+  test('a full disk and several ranks are refused', async () => {
     await expect(openScratchFile(path('m'), 2 ** 60)).rejects.toThrow(
       /takes \d+G of disk, and [\d.]+[GM] are free/,
     );
@@ -224,7 +224,7 @@ describe('memory', () => {
     ).rejects.toThrow('memory much: expected an amount');
   });
 
-  test('a shard that is gone ends the fit, and leaves nothing', async () => {
+  test('a missing shard ends the fit, and leaves nothing', async () => {
     const other = { ...parts, folder: path('copy') };
     const room = holding(0);
     await expect(
@@ -234,8 +234,8 @@ describe('memory', () => {
     expect(left()).toEqual([]);
   });
 
-  // 60,000 users × 128 features are 200 MB in tables and where they begin, beside what the program itself takes.
-  test.runIf(SAYS_PEAK)('the process stays below the limit where holding all shards would not', async () => {
+  // 60,000 users × 128 features are 200 MB in tables and where they begin, in addition to the program itself.
+  test.runIf(SAYS_PEAK)('the process stays below the limit although all shards would exceed it', async () => {
     const [users, items, each] = [60_000, 500, 2];
     const graph = buildGraph({
       users: Uint32Array.from({ length: users * each }, (_, e) => Math.floor(e / each)),

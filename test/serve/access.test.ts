@@ -14,11 +14,11 @@ describe('keys', () => {
     expect(ring.find(hash)).toBeUndefined();
     expect(ring.find('')).toBeUndefined();
   });
-  it('are not kept: nothing of the ring shows them', () => {
+  it('are not stored as text', () => {
     const ring = readKeys(secret, 'keys.txt');
     expect(JSON.stringify(ring) + JSON.stringify(ring.find(secret))).not.toContain(secret);
   });
-  it('that are wrong name their line', () => {
+  it('that are wrong are reported with their line', () => {
     expect(() => readKeys('short', 'keys.txt')).toThrow(/keys.txt, line 1: the key is shorter than 16/);
     expect(() => readKeys(`\na ${secret} owner`, 'keys.txt')).toThrow(/line 2: expected KEY, NAME KEY/);
     expect(() => readKeys('a sha256:12', 'keys.txt')).toThrow(/64 hexadecimal digits/);
@@ -27,7 +27,7 @@ describe('keys', () => {
 });
 
 describe('the rate limit', () => {
-  it('lets twice the rate through at once, then the rate', () => {
+  it('admits twice the rate in a burst, then the rate', () => {
     let time = 0;
     const limit = createRateLimit(2, () => time);
     const pass = () => {
@@ -48,8 +48,8 @@ describe('the rate limit', () => {
   });
 });
 
-describe('a batch at the rate limit', () => {
-  it('counts by its requests: it is admitted, and the client waits for them afterwards', () => {
+describe('a batch under the rate limit', () => {
+  it('counts as its number of requests: it is admitted, and the client waits afterwards', () => {
     let time = 0;
     const limit = createRateLimit(2, () => time);
     limit.take('a');

@@ -22,7 +22,7 @@ const INFO = {
 
 const EMPTY = { items: [], basis: 'personal', unknown: [] };
 
-/** An app whose computing side answers as told. */
+/** An app whose workers give fixed answers. */
 function appWith(
   answer: (query: Query) => Reply | Promise<Reply> = () => ({ value: EMPTY }),
   more: Partial<Parameters<typeof createApp>[0]> = {},
@@ -68,7 +68,7 @@ function appWith(
 const settled = () => new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined)));
 
 describe('the HTTP side', () => {
-  it('hands a request on and signs the answer', async () => {
+  it('passes a request on and adds headers to the answer', async () => {
     const queries: Query[] = [];
     const { post } = appWith((query) => {
       queries.push(query);
@@ -115,7 +115,7 @@ describe('the HTTP side', () => {
     expect((await post('/v1/recommend', deep)).status).toBe(400);
   });
 
-  it('asks for a key where there are keys, and for an admin’s to load a model', async () => {
+  it('asks for a key if there are keys, and for an admin key to load a model', async () => {
     const keys = readKeys('shop a-secret-of-some-length\nops another-secret-text admin\n', 'keys');
     const { app, post, records } = appWith(undefined, { keys });
     const withKey = (key: string) => ({ authorization: `Bearer ${key}` });
@@ -151,7 +151,7 @@ describe('the HTTP side', () => {
     expect(logged).toContain('"key":"shop"');
   });
 
-  it('answers only for the names it was told, so that a page elsewhere cannot reach it', async () => {
+  it('answers only for its own host names, so that a page elsewhere cannot reach it', async () => {
     const { app } = appWith(undefined, { hosts: new Set(['localhost']) });
     const ask = (host: string) => app.request('/health/live', { headers: { host } });
     expect((await ask('localhost:8080')).status).toBe(200);
@@ -182,7 +182,7 @@ describe('the HTTP side', () => {
     expect((await post('/v1/recommend', { likes: ['a'] })).status).toBe(429);
   });
 
-  it('refuses what is too much before it reads it, and takes more once others are answered', async () => {
+  it('refuses requests under overload before reading them, and accepts more once others are answered', async () => {
     const held: (() => void)[] = [];
     const { app, post, refusal } = appWith(
       () => new Promise((resolve) => held.push(() => resolve({ value: EMPTY }))),
@@ -204,7 +204,7 @@ describe('the HTTP side', () => {
     expect((await later).status).toBe(200);
   });
 
-  it('turns refusals of the computing side into problems, and failures into nothing that helps an attacker', async () => {
+  it('turns refusals of workers into problems, and hides details of failures', async () => {
     const refused = appWith(() => ({
       problem: 'not-found',
       detail: 'likes.0: zz is no item',

@@ -93,7 +93,7 @@ function expectDocumented(
 }
 
 describe('the OpenAPI document', () => {
-  it('is kept for whatever it allows: answers are as it says, and none is a failure', async () => {
+  it('holds for all valid requests: answers match their schema, and none is a failure', async () => {
     const { valid } = generators(document.components.schemas, words);
     const kinds = new Set<string>();
     for (const { where, method, operation } of operations()) {
@@ -120,7 +120,7 @@ describe('the OpenAPI document', () => {
     }
   }, 60_000);
 
-  it('is kept for what it forbids: refused, with the field named', async () => {
+  it('holds for invalid requests: they are refused with the field', async () => {
     const { wrong } = generators(document.components.schemas, words);
     for (const { where, method, operation } of operations()) {
       const body = operation.requestBody?.content['application/json'].schema;
@@ -135,7 +135,7 @@ describe('the OpenAPI document', () => {
           expectDocumented(operation, answer, value);
           expect(answer.status, JSON.stringify(value)).toBe(400);
           const { field: named = '' } = answer.body as { field?: string };
-          // Two things may be wrong at once, as user beside likes; the document cannot say so.
+          // Two things may be wrong at once, such as user together with likes; the document cannot express this.
           if (!/(^|\.)user$/.test(named)) expect(named.split('.')[0]).toBe(field);
         }),
         { numRuns: 80, seed: 16 },
@@ -156,8 +156,8 @@ function address(where: string, given: Readonly<Record<string, unknown>>, { para
   return query.size > 0 ? `${filled}?${query}` : filled;
 }
 
-describe('a client that a generator made of the document', () => {
-  it('has types that hold under strict TypeScript, refuse what is wrong, and work', async () => {
+describe('a client generated from the document', () => {
+  it('compiles under strict TypeScript, refuses wrong calls, and works', async () => {
     const types = await openapiTypescript(document as never);
     expect(types).toContain('"/v1/recommend"');
     await writeFile(join(folder, 'api.d.ts'), types);

@@ -1,4 +1,4 @@
-// The examples of deploy/ are held to the server: they name paths, ports, flags and files that exist.
+// The examples of deploy/ match the server: they name paths, ports, flags and files that exist.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -47,7 +47,7 @@ describe('deploy/kubernetes.yaml', () => {
   const { spec: pod, metadata } = deployment.spec.template;
   const container: Container = pod.containers[0];
 
-  it('is YAML of a Deployment and a Service that mean the same pods', () => {
+  it('is YAML of a Deployment and a Service for the same pods', () => {
     expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
     expect([deployment.apiVersion, deployment.kind]).toEqual(['apps/v1', 'Deployment']);
     expect([service.apiVersion, service.kind]).toEqual(['v1', 'Service']);
@@ -55,7 +55,7 @@ describe('deploy/kubernetes.yaml', () => {
     expect(service.spec.selector).toEqual(metadata.labels);
   });
 
-  it('has one port throughout, the one that the server takes unless told otherwise', () => {
+  it('has one port throughout, the default port of the server', () => {
     const ports = [
       ...container.ports.map(({ containerPort }) => containerPort),
       container.readinessProbe.httpGet.port,
@@ -71,7 +71,7 @@ describe('deploy/kubernetes.yaml', () => {
     }
   });
 
-  it('gives flags that there are, and files of what is mounted', () => {
+  it('uses existing flags, and files that are mounted', () => {
     const [command, ...rest] = container.args;
     expect(command).toBe('serve');
     const unknown = rest.filter((argument) => argument.startsWith('-') && !FLAGS.has(argument));
@@ -83,7 +83,7 @@ describe('deploy/kubernetes.yaml', () => {
     expect(container.volumeMounts.map(({ name }) => name).sort()).toEqual(volumes.sort());
   });
 
-  it('lets requests under way end, and the pod do nothing else', () => {
+  it('lets open requests end, and gives the pod no further rights', () => {
     expect(1000 * pod.terminationGracePeriodSeconds).toBeGreaterThan(LIMITS.drain);
     expect(pod.securityContext.runAsNonRoot).toBe(true);
     expect(container.securityContext.readOnlyRootFilesystem).toBe(true);
@@ -104,14 +104,14 @@ describe('deploy/Dockerfile', () => {
     .filter((rest) => !rest.startsWith('--from'))
     .flatMap((rest) => rest.split(' ').slice(0, -1));
 
-  it('knows only words of a Dockerfile, and copies files that are there', () => {
+  it('uses only instructions of a Dockerfile, and copies existing files', () => {
     const known = 'FROM WORKDIR COPY RUN ENV USER EXPOSE STOPSIGNAL HEALTHCHECK ENTRYPOINT CMD'.split(' ');
     expect(lines.map(({ word }) => word).filter((word) => !known.includes(word))).toEqual([]);
     expect(copied.filter((path) => !existsSync(join(root, path)))).toEqual([]);
     expect(of('USER')).toEqual(['node']);
   });
 
-  it('takes a Node that the package accepts, the server’s port and a health path that answers', async () => {
+  it('uses a supported Node, the server’s port and a health path that answers', async () => {
     const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const least = Number(/\d+/.exec(engines.node)?.[0]);
     for (const from of of('FROM'))

@@ -107,7 +107,7 @@ describe('slow clients', () => {
     expect(milliseconds).toBeLessThan(4000);
   });
 
-  it('one that says nothing, or does not read what it asked for, is cut off', async () => {
+  it('one that sends nothing, or does not read its answer, is cut off', async () => {
     expect((await say('')).milliseconds).toBeLessThan(4000);
     const greedy = 'GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(4000);
     const { text, milliseconds } = await say(greedy, { deaf: true });
@@ -115,7 +115,7 @@ describe('slow clients', () => {
     expect(text.match(/HTTP\/1.1 200/g)?.length ?? 0).toBeLessThan(4000);
   }, 20_000);
 
-  it('others are answered all the while', async () => {
+  it('others are answered meanwhile', async () => {
     const slow = Array.from({ length: 50 }, () =>
       say('POST /v1/recommend HTTP/1.1\r\nHost: localhost\r\n', { drip: 'X: y\r\n' }),
     );
@@ -123,7 +123,7 @@ describe('slow clients', () => {
     await Promise.all(slow);
   }, 20_000);
 
-  it('bodies that never end take nobody’s place in the queue', async () => {
+  it('endless bodies take no place in the queue', async () => {
     const slow = Array.from({ length: 100 }, () =>
       say(`${POST}Content-Length: 1000\r\n\r\n{"likes":[`, { drip: ' ' }),
     );
@@ -152,8 +152,8 @@ describe('many connections', () => {
   });
 });
 
-describe('what is too much', () => {
-  it('headers, bodies and chunks without end', async () => {
+describe('requests that are too large', () => {
+  it('endless headers, bodies and chunks', async () => {
     const headers = `GET /health/live HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`;
     expect((await say(headers)).text).toMatch(/^HTTP\/1.1 431/);
     const length = `${POST}Content-Length: ${LIMITS.body + 1}\r\nConnection: close\r\n\r\n`;
@@ -163,7 +163,7 @@ describe('what is too much', () => {
     expect((await say(chunks)).text).toMatch(/^HTTP\/1.1 413/);
   });
 
-  it('a body that says to be packed is not unpacked', async () => {
+  it('a compressed body is not decompressed', async () => {
     const packed = `${POST}Content-Encoding: gzip\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`;
     // The bytes are taken for JSON as they stand: here they are, and only a model is missing.
     expect((await say(packed)).text).toMatch(/^HTTP\/1.1 503/);

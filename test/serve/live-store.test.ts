@@ -97,7 +97,7 @@ describe('a server with a store', () => {
     expect(explained.status).toBe(200);
   });
 
-  it('adds events to what the model knows of a user, and lists an item that was taken no longer', async () => {
+  it('adds events to the history in the model, and no longer lists an item that the user took', async () => {
     const row = 1;
     const user = model.users.ids.at(row);
     const own = Array.from(ownItems(model, row).items, item);
@@ -191,7 +191,7 @@ describe('a server with a store', () => {
     expect(metrics).toMatch(/^graphex_store_up 1$/m);
   });
 
-  it('keeps everything when the server ends and begins again; another process may not open the store', async () => {
+  it('keeps everything over a restart; another process cannot open the store', async () => {
     const second = spawnSync(
       process.execPath,
       ['bin/graphex.js', 'serve', path, '--port', '0', '--store', store],
@@ -215,7 +215,7 @@ describe('a server with a store', () => {
   });
 });
 
-it('counts each event of a list at the rate, and the next request waits', async () => {
+it('counts each event of a list for the rate limit, and the next request waits', async () => {
   const server = await serve(path, { port: 0, threads: 1, store: join(folder, 'rate.duckdb'), rate: 5 });
   const events = Array.from({ length: 30 }, (_, i) => ({ user: 'u', item: item(i) }));
   expect((await ask(server.url, '/v1/events', events)).status).toBe(202);
@@ -231,7 +231,7 @@ describe('without a store', () => {
     await server.close();
   });
 
-  it('refuses a span that is none', async () => {
+  it('refuses an invalid span of time', async () => {
     await expect(serve(path, { port: 0, store: join(folder, 'x.duckdb'), window: 'long' })).rejects.toThrow(
       /window long: expected a span of time such as 90s/,
     );

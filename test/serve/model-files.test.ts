@@ -30,7 +30,7 @@ function loader() {
 const quiet = { onSwap: () => {}, onFailure: () => {} };
 
 describe('the current model', () => {
-  it('is one of at most two in memory, and equal loads that wait are one', async () => {
+  it('is one of at most two in memory, and equal waiting loads are merged', async () => {
     const { load, loads, most, resident } = loader();
     const model = createCurrentModel({ first: await load('a'), folder: undefined, load, ...quiet });
     const swaps = Array.from({ length: 6 }, () => model.swap(undefined));

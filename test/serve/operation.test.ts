@@ -46,7 +46,7 @@ const ask = (path: string, key: string, body?: unknown) =>
   });
 
 describe('keys', () => {
-  it('any key posts events and asks; only an admin key sees users, hides items, refits and goes back', async () => {
+  it('any key may post events and ask; only an admin key may see users, hide items, refit and go back', async () => {
     expect((await ask('/v1/events', OTHER, { user: 'u1', item: 'i3' })).status).toBe(202);
     expect((await ask('/v1/recommend', OTHER, { user: 'u1' })).status).toBe(200);
     for (const path of ['/v1/users/u1/events', '/v1/status']) {
@@ -59,7 +59,7 @@ describe('keys', () => {
 });
 
 describe('activity', () => {
-  it('counts by minute, forgets what is older than an hour, and gives the times of late', () => {
+  it('counts by minute, forgets what is older than an hour, and has recent answer times', () => {
     let now = 0;
     const activity = createActivity(() => now);
     activity.stored(5);

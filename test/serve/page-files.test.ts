@@ -51,7 +51,7 @@ async function appWithPage(more: Partial<Parameters<typeof createApp>[0]> = {}) 
 }
 
 describe('the page', () => {
-  it('comes with the headers that threads need, a strict policy and a tag to ask again by', async () => {
+  it('has the headers that threads need, a strict policy and an entity tag', async () => {
     const app = await appWithPage();
     const page = await app.request('/');
     expect(page.status).toBe(200);
@@ -70,7 +70,7 @@ describe('the page', () => {
     expect((await app.request('/', { method: 'HEAD' })).status).toBe(200);
   });
 
-  it('needs no key where the interface beside it does', async () => {
+  it('needs no key although the endpoints do', async () => {
     const app = await appWithPage({ keys: readKeys('a-secret-of-some-length', 'keys') });
     expect((await app.request('/assets/app.js')).status).toBe(200);
     expect((await app.request('/v1/models')).status).toBe(401);
@@ -101,7 +101,7 @@ describe('the page', () => {
     expect(await answer.text()).not.toContain('a secret');
   });
 
-  it('paths that a client does not tidy up get no further over a real connection', async () => {
+  it('paths with .. do not leave the folder over a real connection', async () => {
     const { hostname, port } = new URL(server.url);
     const say = (path: string) =>
       new Promise<string>((resolve) => {
@@ -130,7 +130,7 @@ describe('the page', () => {
 });
 
 describe('a server without a model', () => {
-  it('is ready for the page, and says for the rest what is missing', async () => {
+  it('is ready for the page, and says that a model is missing for the rest', async () => {
     expect((await fetch(`${server.url}/`)).status).toBe(200);
     expect(await (await fetch(`${server.url}/health/ready`)).json()).toEqual({
       status: 'ready',
@@ -149,7 +149,7 @@ describe('a server without a model', () => {
     expect(models).toMatchObject({ current: null, files: [] });
   });
 
-  it('shows a plain page where the page was not built', async () => {
+  it('shows a plain page if the page was not built', async () => {
     const app = await appWithPage({ page: undefined });
     const plain = await app.request('/');
     expect(plain.status).toBe(200);

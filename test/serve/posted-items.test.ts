@@ -1,4 +1,4 @@
-// What is said of items over HTTP counts before the next refit: a new item is recommended by its attributes.
+// Items posted over HTTP count before the next refit: a new item is recommended by its attributes.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readSideInfo } from '../../src/attributes/side-info.js';
@@ -69,7 +69,7 @@ it('recommends a new item by its attributes, unless it is hidden, also after a r
   await start();
   expect(await placeOf('new-a', 'u0')).toBeGreaterThanOrEqual(0);
   expect(await placeOf('new-b', 'u1')).toBe(-1);
-  // What nobody says of it any more counts no longer.
+  // Attributes that are no longer posted no longer count.
   await ask('/v1/items/new-a', {});
   expect(await placeOf('new-a', 'u0')).toBe(-1);
 });
@@ -93,7 +93,7 @@ it('takes a like of a new item by its id and by its title', async () => {
   expect((await ask('/v1/explain', { likes: ['Quite new'], item: 'a0' }, 'POST')).status).toBe(200);
 });
 
-it('recommends a new item no more to a user who took it', async () => {
+it('no longer recommends a new item to a user who took it', async () => {
   await ask('/v1/items/new-d', { attributes: { genre: 'Romance' } });
   for (const user of ['u1', 'somebody']) {
     if (user === 'somebody') await ask('/v1/events', { user, item: 'b1' }, 'POST');

@@ -31,7 +31,7 @@ async function inShortSlice(requests: OneRequest[]): Promise<number> {
 }
 
 describe('the time slice of a worker', () => {
-  it('takes plain lists together, and one list with an explanation, a confidence or an inclusion', async () => {
+  it('takes plain lists in one batch, and lists with an explanation, a confidence or an inclusion one by one', async () => {
     const requests = Array.from({ length: 8 }, (_, u): OneRequest => ({ user: user(u), n: 3 }));
     expect(await inShortSlice(requests)).toBe(8);
     expect(await inShortSlice(requests.map((one) => ({ ...one, confidence: true })))).toBe(1);

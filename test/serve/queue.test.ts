@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createQueue, type WorkQueue } from '../../src/serve/work-queue.js';
 
-/** A worker that answers when it is told to. */
+/** A worker that answers on demand. */
 function heldWorker() {
   const batches: number[][] = [];
   const release: (() => void)[] = [];
@@ -16,13 +16,13 @@ function heldWorker() {
 const one = async (queue: WorkQueue<number, number>, job: number, deadline: number, weight = 1) =>
   (await queue.ask([{ query: job, weight }], { deadline }))[0];
 
-/** A clock that stands: a machine that is slow for a moment is no overload. */
+/** A stopped clock: a machine that is slow for a moment is not overloaded. */
 const still = () => 0;
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('the queue before the workers', () => {
-  it('gives what waits together to one worker together, in order', async () => {
+describe('the queue of the workers', () => {
+  it('gives waiting requests to one worker as a batch, in order', async () => {
     const { batches, release, answer } = heldWorker();
     const queue = createQueue([answer], { capacity: 100, batchSize: 3 }, still);
     const replies = [1, 2, 3, 4, 5].map((job) => one(queue, job, 1000));
@@ -54,7 +54,7 @@ describe('the queue before the workers', () => {
     expect(await Promise.all([...waiting, later])).toEqual([20, 30, 50]);
   });
 
-  it('a request that waited past its deadline is told so and costs no work', async () => {
+  it('a request past its deadline is rejected and costs no work', async () => {
     let time = 0;
     const { batches, release, answer } = heldWorker();
     const queue = createQueue([answer], { capacity: 10, batchSize: 10 }, () => time);
@@ -72,7 +72,7 @@ describe('the queue before the workers', () => {
     expect(batches).toEqual([[1], [3]]);
   });
 
-  it('a worker that fails fails its own batch, and works on', async () => {
+  it('a failing worker fails only its own batch, and continues', async () => {
     let calls = 0;
     const queue = createQueue<number, number>(
       [
@@ -88,12 +88,12 @@ describe('the queue before the workers', () => {
     expect(await one(queue, 2, 1000)).toBe(2);
   });
 
-  it('a batch larger than the queue has its turn when nothing waits', async () => {
+  it('a batch larger than the queue is accepted when nothing waits', async () => {
     const queue = createQueue<number, number>([async (jobs) => [...jobs]], { capacity: 4, batchSize: 2 });
     expect(await one(queue, 1, 1000, 100)).toBe(1);
   });
 
-  it('lets others in between the pieces of a batch, and takes all of a batch or none', async () => {
+  it('lets other requests run between the pieces of a batch, and accepts all of a batch or none', async () => {
     let time = 0;
     const { batches, release, answer } = heldWorker();
     const queue = createQueue([answer], { capacity: 4, batchSize: 2 }, () => time);
@@ -157,7 +157,7 @@ describe('the queue before the workers', () => {
     await Promise.all(again);
   });
 
-  it('single requests and pieces of a batch take turns on one worker, and one does not fill the room of the other', async () => {
+  it('single requests and pieces of a batch alternate on one worker, and have separate queues', async () => {
     const { batches, release, answer } = heldWorker();
     const queue = createQueue([answer], { capacity: 2, batchSize: 1 }, still);
     const pieces = [11, 12, 13].map((job) => ({ query: job, weight: 16, bulk: true }));
@@ -173,7 +173,7 @@ describe('the queue before the workers', () => {
     expect(await batch).toEqual([110, 120, 130]);
   });
 
-  it('nobody waits past a deadline for a worker to become free, and work for whoever has gone is not done', async () => {
+  it('no request waits past its deadline, and requests of clients that left cost no work', async () => {
     const { batches, release, answer } = heldWorker();
     const queue = createQueue([answer], { capacity: 10, batchSize: 10 });
     const first = one(queue, 1, 1000);
@@ -185,7 +185,7 @@ describe('the queue before the workers', () => {
     expect(batches).toEqual([[1]]);
   });
 
-  it('a batch of which one piece has failed costs no more work', async () => {
+  it('a batch with a failed piece costs no more work', async () => {
     const worked: number[] = [];
     const queue = createQueue<number, number>(
       [
@@ -204,7 +204,7 @@ describe('the queue before the workers', () => {
     expect(queue.waiting).toBe(0);
   });
 
-  it('what a worker leaves of a piece waits again, after whoever waits alone, and replies keep their order', async () => {
+  it('an unfinished piece waits again behind single requests, and replies keep their order', async () => {
     const worked: string[] = [];
     // Two of a piece in each turn.
     const queue = createQueue<string, string>(
@@ -236,7 +236,7 @@ describe('the queue before the workers', () => {
     expect(queue.waiting + queue.working).toBe(0);
   });
 
-  it('a small batch is not kept waiting by what is left of the pieces of a large one', async () => {
+  it('a small batch does not wait for unfinished pieces of a large one', async () => {
     let time = 0;
     const worked: string[] = [];
     const queue = createQueue<string, string>(
@@ -272,7 +272,7 @@ describe('the queue before the workers', () => {
     await large;
   });
 
-  it('a single request that a worker did not come to is the first of the next turn', async () => {
+  it('a single request that a worker did not start comes first in the next turn', async () => {
     const turns: number[][] = [];
     const queue = createQueue<number, number>(
       [
@@ -293,7 +293,7 @@ describe('the queue before the workers', () => {
     expect(turns).toEqual([[1], [2, 3, 4], [3, 4], [4]]);
   });
 
-  it('a batch that was begun and did not end in time hears that it was too much, and not to ask again', async () => {
+  it('a batch that was started and missed its deadline is rejected as too large, without a retry', async () => {
     let time = 0;
     const { release, answer } = heldWorker();
     const queue = createQueue([answer], { capacity: 10, batchSize: 1 }, () => time);
@@ -309,7 +309,7 @@ describe('the queue before the workers', () => {
     expect(second.message).toMatch(/waited past its deadline; ask again/);
   });
 
-  it('drains: answers what it has, takes no more', async () => {
+  it('drains: answers waiting requests, accepts no more', async () => {
     const { release, answer } = heldWorker();
     const queue = createQueue([answer], { capacity: 10, batchSize: 1 });
     const replies = [one(queue, 1, 1000), one(queue, 2, 1000)];

@@ -67,7 +67,7 @@ describe('refits from the store', () => {
   const store = () => join(folder, 'events.duckdb');
   afterAll(() => server?.close());
 
-  it('fit what was posted, compare, swap, and know a new user and a new item', async () => {
+  it('fit posted events, compare, swap, and know a new user and a new item', async () => {
     await start({ store: store(), keep: 2 });
     const before = (await ask('/v1/models')).body;
     expect(before).toMatchObject({
@@ -95,7 +95,7 @@ describe('refits from the store', () => {
     expect((await readdir(folder)).filter((name) => name.includes('.refit.'))).toEqual([]);
   });
 
-  it('a refit that is killed leaves what serves, and the next one works', async () => {
+  it('a killed refit leaves the current model, and the next one works', async () => {
     const current = (await ask('/v1/models')).body.current.hash;
     await ask('/v1/refit', {});
     expect((await ask('/v1/refit', {})).body.started).toBe(false);
@@ -137,7 +137,7 @@ describe('refits from the store', () => {
 describe('refits from data that others write', () => {
   afterAll(() => server?.close());
 
-  it('run by themselves, and a locked or missing source is a sentence', async () => {
+  it('run on schedule, and a locked or missing source gives a sentence', async () => {
     const models = await mkdtemp(join(folder, 'models-'));
     const data = join(folder, 'data.csv');
     await writeFile(data, `user,item\n${pairs.join('\n')}\n`);

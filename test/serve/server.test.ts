@@ -91,7 +91,7 @@ describe('a running server', () => {
     await recommender.close();
   });
 
-  it('answers a batch as it answers one by one, and one wrong request loses no other', async () => {
+  it('answers a batch as one by one, and a wrong request does not affect the others', async () => {
     const { items } = await loadModel(path);
     const requests = Array.from({ length: 40 }, (_, i) => ({
       likes: [items.ids.at(i), items.ids.at(2 * i + 1)],
@@ -110,7 +110,7 @@ describe('a running server', () => {
     expect(answers[40]).toMatchObject({ error: expect.stringContaining('no such thing'), field: 'likes.0' });
   });
 
-  it('takes exclusions and inclusions at their word', async () => {
+  it('applies exclusions and inclusions exactly', async () => {
     const { items } = await loadModel(path);
     const likes = [items.ids.at(1)];
     const all = await ask('/v1/recommend', { likes, n: 1000 });
@@ -147,13 +147,13 @@ describe('a running server', () => {
     expect(found.body.items).toContainEqual({ item: items.ids.at(13), title: 'Thing 13' });
   });
 
-  it('a like that is said five times is one like', async () => {
+  it('a like that is repeated five times is one like', async () => {
     const { items } = await loadModel(path);
     const { body } = await ask('/v1/recommend', { likes: Array(5).fill(items.ids.at(3)) });
     expect(body.basis).toBe('few');
   });
 
-  it('what is wrong with one request is not the fault of those that are ranked with it', async () => {
+  it('a wrong request does not fail those that are ranked with it', async () => {
     const { graph } = await simulate({ users: side, items: side, features: 4, seed: 1 });
     const popular = join(folder, 'popular.safetensors');
     await saveModel(popular, (await fitBaseline(graph, 'popularity')).model);
@@ -184,7 +184,7 @@ describe('a running server', () => {
     await other.close();
   });
 
-  it('says what a list rests on, and what it does not know', async () => {
+  it('says what a list is based on, and which ids are unknown', async () => {
     const { items } = await loadModel(path);
     const popular = await ask('/v1/popular?n=5');
     const nobody = await ask('/v1/recommend', { likes: ['nothing'], n: 5 });
@@ -204,7 +204,7 @@ describe('a running server', () => {
     expect(unknown.body).toMatchObject({ field: 'user', type: '/docs#not-found' });
   });
 
-  it('says how sure it is, the same each time', async () => {
+  it('states its confidence, the same each time', async () => {
     const { items } = await loadModel(path);
     const asking = { likes: [items.ids.at(2), items.ids.at(5)], n: 5, confidence: true };
     const { body } = await ask('/v1/recommend', asking);
@@ -367,7 +367,7 @@ describe('a running server', () => {
     expect((await ask('/health/ready')).status).toBe(200);
   });
 
-  it.skipIf(process.platform !== 'linux')('computes in threads that give way to the one that talks', () => {
+  it.skipIf(process.platform !== 'linux')('computes in threads of lower priority than HTTP', () => {
     const nice = (stat: string) => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
     const tasks = readdirSync('/proc/self/task').map((id) =>
       readFileSync(`/proc/self/task/${id}/stat`, 'utf8'),
@@ -377,7 +377,7 @@ describe('a running server', () => {
     expect(getPriority(process.pid)).toBe(own);
   });
 
-  it('drains: answers what it has begun, then is gone', async () => {
+  it('drains: answers open requests, then ends', async () => {
     const other = await serve(path, { port: 0, threads: 1 });
     const { items } = await loadModel(path);
     const agent = new Agent({ keepAlive: true, maxSockets: 4 });
@@ -403,7 +403,7 @@ describe('a running server', () => {
     await expect(fetch(`${other.url}/health/live`)).rejects.toThrow();
   });
 
-  it('a port that is taken, a file that is no model and keys that are none are said in words', async () => {
+  it('a taken port, a file that is not a model and invalid keys give a sentence', async () => {
     const { port } = new URL(server.url);
     await expect(serve(path, { port: Number(port), threads: 1 })).rejects.toThrow(/port \d+ is in use/);
     await expect(serve(join(folder, 'titles.csv'), { port: 0, threads: 1 })).rejects.toThrow(/titles.csv/);

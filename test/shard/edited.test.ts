@@ -1,5 +1,5 @@
-// Folders of shards, splits of them and states that somebody has edited, damaged or mixed up: refused in a sentence that says
-// where and what to do, without a word of the checker's own; and of a state that is done with, nothing else is removed.
+// Folders of shards, splits of them and states that somebody has edited, damaged or mixed up: refused in a sentence
+// that says where and what to do, without the checker's own messages. Removing a used state removes nothing else.
 
 import {
   cpSync,
@@ -96,7 +96,7 @@ describe('parts.json', () => {
   });
 });
 
-test('a split.json that is none of a split of parts', async () => {
+test('a split.json that is not of a split in shards', async () => {
   await splitPartition(parts, path('split'), { testUsers: 0.4, testItems: 0.4, seed: 1 });
   const changed = edited(path('split'), 'split.json', (document) => void (document.shards = 'three'));
   await expect(openPartitionedSplit(changed)).rejects.toThrow(
@@ -191,14 +191,14 @@ describe('MODEL.partial', () => {
     return ended.stderr;
   };
 
-  test('that is somebody’s folder is no state: nobody is warned, and nothing in it is removed', async () => {
+  test('that is another folder is not a state: no warning, and nothing in it is removed', async () => {
     mkdirSync(path('mine.partial'));
     writeFileSync(path('mine.partial/diary.txt'), 'mine');
     expect(await fitted('parts', 'mine')).not.toMatch(WARNS);
     expect(readdirSync(path('mine.partial'))).toEqual(['diary.txt']);
   });
 
-  test('that is a state is told before it is replaced, and goes when the model is there; what is beside it stays', async () => {
+  test('that is a state is warned about before it is replaced, and removed when the model is written; other files stay', async () => {
     cpSync(path('state'), path('kept.partial'), { recursive: true });
     writeFileSync(path('kept.partial/diary.txt'), 'mine');
     expect(await fitted('parts', 'kept')).toMatch(
@@ -210,13 +210,13 @@ describe('MODEL.partial', () => {
     expect(existsSync(path('gone.partial'))).toBe(false);
   });
 
-  test('that is a file and no state of a fit is not called one', async () => {
+  test('that is a file but not a state is not called one', async () => {
     writeFileSync(path('table.partial'), 'mine');
     expect(await fitted('rows.csv', 'table')).not.toMatch(WARNS);
     expect(readFileSync(path('table.partial'), 'utf8')).toBe('mine');
   });
 
-  test('that is a folder where a table’s fit keeps a file is told with what to do', async () => {
+  test('that is a folder although a file is needed is refused with a remedy', async () => {
     mkdirSync(path('folder.partial'));
     const { status, stderr } = await graphex('fit', path('rows.csv'), ...FIT, '-o', path('folder'));
     expect([status, stderr]).toEqual([

@@ -15,7 +15,7 @@ describe.each(CASES)('numbers %s', (_, count, below) => {
   const numbers = Uint32Array.from({ length: count }, () => Math.floor(below * random.uniform()));
   const sorted = Uint32Array.from([...new Set(numbers)].sort((a, b) => a - b));
 
-  test('become their places in ascending order', () => {
+  test('become their ranks in ascending order', () => {
     const ranked = numbers.slice();
     expect(rankInPlace(ranked)).toEqual(sorted);
     expect(Array.from(ranked, (place) => sorted[place])).toEqual(Array.from(numbers));
@@ -26,7 +26,7 @@ describe.each(CASES)('numbers %s', (_, count, below) => {
     expect(Array.from(sorted, place)).toEqual(Array.from(sorted.keys()));
   });
 
-  test('are met once each', () => {
+  test('are collected once each', () => {
     const met = new DistinctNumbers();
     met.add(numbers, count);
     met.add(numbers, count >> 1);
@@ -34,7 +34,7 @@ describe.each(CASES)('numbers %s', (_, count, below) => {
   });
 });
 
-test('of no numbers there is none', () => {
+test('an empty list has no ranks', () => {
   expect(rankInPlace(new Uint32Array(0))).toHaveLength(0);
   expect(new DistinctNumbers().values()).toHaveLength(0);
 });

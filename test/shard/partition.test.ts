@@ -192,7 +192,7 @@ describe('a partition', () => {
     });
   });
 
-  test('puts a user where its id says, digits or bytes', () => {
+  test('assigns a user to a shard by id, digits or bytes', () => {
     const bytes = (text: string) => new TextEncoder().encode(text);
     const shardsOf = (ids: Uint32Array, shards: number) => {
       const result = new Uint16Array(ids.length);
@@ -234,7 +234,7 @@ describe('a partition', () => {
     );
   });
 
-  test('is no table: whoever reads it as one is told so', async () => {
+  test('is not a table, and reading it as one is an error that says so', async () => {
     await partitionGraph(file, path('no table'), { shards: 2 });
     await expect(readGraph(path('no table'))).rejects.toThrow(
       'this is a folder of shards, which only graphex check, split and fit read; give the data from which they were made',
@@ -260,7 +260,7 @@ describe('a partition', () => {
     expect(readdirSync(folder)).toEqual(before);
   });
 
-  test('that does not fit says how many shards would', async () => {
+  test('that does not fit says how many shards are needed', async () => {
     const many = table(400_000, String, String);
     writeFileSync(path('many.csv'), many.join('\n'));
     await expect(
@@ -281,7 +281,7 @@ describe('a partition', () => {
   });
 });
 
-describe('parts that are not whole are refused', () => {
+describe('incomplete shards are refused', () => {
   const parts = path('hostile');
   const document = () => JSON.parse(readFileSync(join(parts, 'parts.json'), 'utf8'));
   beforeAll(async () => {
@@ -321,7 +321,7 @@ describe('parts that are not whole are refused', () => {
     await expect(openPartition(path('changed'))).rejects.toThrow(message);
   });
 
-  test('a shard of another partition, one that is cut, and one that is gone', async () => {
+  test('a shard of another partition, a truncated one, and a missing one', async () => {
     writeFileSync(path('other.csv'), table(600, String, String, 2).join('\n'));
     await partitionGraph(path('other.csv'), path('other'), { shards: 3 });
     const opened = await openPartition(parts);

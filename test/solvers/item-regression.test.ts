@@ -69,7 +69,7 @@ describe('regressions of items on their neighbours', () => {
     }
   });
 
-  it('are those solved one by one, from items that may be inputs to those that are targets', async () => {
+  it('equal those solved one by one, from inputs to targets', async () => {
     const inputs = Uint8Array.from({ length: ITEMS }, (_, i) => (i % 4 === 1 ? 0 : 1));
     const targets = Uint32Array.from({ length: ITEMS }, (_, i) => i).filter((i) => i % 4 <= 1);
     const { solve: regress } = await createItemRegression({ users, items, inputs, targets });
@@ -87,7 +87,7 @@ describe('regressions of items on their neighbours', () => {
     }
   });
 
-  it('are EASE where every item is a neighbour: minus the inverse over its diagonal', async () => {
+  it('are EASE if every item is a neighbour: minus the inverse over its diagonal', async () => {
     const lambda = 8;
     const { solve: regress } = await createItemRegression({ users, items });
     const found = dense(await regress({ neighbours: ITEMS, lambda, dropout: 0 }), ITEMS);
@@ -99,7 +99,7 @@ describe('regressions of items on their neighbours', () => {
         all.map((i) => (i === j ? 1 : 0)),
       );
       for (const i of all) {
-        // Items without a user in common are no neighbours, of whom EASE has a few with small weights.
+        // Items without a common user are not neighbours; EASE gives a few of them small weights.
         const want = i === j ? 0 : -column[i] / column[j];
         if (common(i, j) > 0) expect(Math.abs(found[i][j] - want)).toBeLessThan(0.02);
         else expect(found[i][j]).toBe(0);
@@ -120,7 +120,7 @@ describe('regressions of items on their neighbours', () => {
     expect(Math.max(...perTarget)).toBe(5);
   });
 
-  it('are the same whether users are few enough to be bits or their pairs are counted', async () => {
+  it('are the same whether users are bits or their pairs are counted', async () => {
     const setting = { neighbours: 13, lambda: 6, dropout: 0.4, nearest: { neighbours: 4, dropout: 0.2 } };
     const inputs = Uint8Array.from({ length: ITEMS }, (_, i) => (i % 5 === 2 ? 0 : 1));
     const [bits, counted] = await Promise.all(
@@ -133,7 +133,7 @@ describe('regressions of items on their neighbours', () => {
     expect(bits.weights.length).toBeGreaterThan(5 * ITEMS);
   });
 
-  it('are those of a setting by itself, whatever was tried before it', async () => {
+  it('do not depend on settings that were tried before', async () => {
     const settings = [
       { neighbours: 11, lambda: 5, dropout: 0.5 },
       { neighbours: 6, lambda: 5, dropout: 2 },
@@ -155,7 +155,7 @@ describe('regressions of items on their neighbours', () => {
     }
   });
 
-  it('weigh users by degree alike from tables and from lists of users', async () => {
+  it('weigh users by degree in the same way from tables and from lists of users', async () => {
     const rows = communityLists(700, ITEMS, 3, 9);
     const byItem = transposeLists(rows, ITEMS);
     const inputs = Uint8Array.from({ length: ITEMS }, (_, i) => (i % 5 === 2 ? 0 : 1));

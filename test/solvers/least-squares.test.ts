@@ -35,22 +35,22 @@ function objective({ users: x, items: y }: LeastSquaresTables): number {
   return sum;
 }
 
-describe('least squares in turn', () => {
-  it('go on from both tables of an earlier fit to the same bits as without the stop', async () => {
+describe('alternating least squares', () => {
+  it('continue from both tables of an earlier fit to the same bits as without the stop', async () => {
     const whole = await alternatingLeastSquares(edges, { ...how, iterations: 5 });
     const half = await alternatingLeastSquares(edges, { ...how, iterations: 2 });
     const from = { start: half.items, startUsers: half.users };
     expect(await alternatingLeastSquares(edges, { ...how, ...from, iterations: 3 })).toEqual(whole);
   });
 
-  it('begin with the same random tables whether they are made here or handed in', async () => {
+  it('start from the same random tables whether they are made here or passed in', async () => {
     const start = leastSquaresStart({ users: USERS, items: ITEMS }, K, how.seed);
     const given = { ...how, iterations: 2, start: start.items, startUsers: start.users };
     const plain = await alternatingLeastSquares(edges, { ...how, iterations: 2 });
     expect(await alternatingLeastSquares(edges, given)).toEqual(plain);
   });
 
-  it('take over a start of fewer features, and draw the others', async () => {
+  it('use a start with fewer features, and draw the others', async () => {
     const few = await alternatingLeastSquares(edges, { ...how, features: 4, iterations: 6 });
     const one = { ...how, iterations: 1 };
     const [from, anew] = await Promise.all([
@@ -60,7 +60,7 @@ describe('least squares in turn', () => {
     expect(objective(from)).toBeLessThan(0.95 * objective(anew));
   });
 
-  it('come further in as many sweeps with momentum', async () => {
+  it('converge faster with momentum', async () => {
     const six = { ...how, iterations: 6 };
     const [plain, quick, end] = await Promise.all([
       alternatingLeastSquares(edges, six),
@@ -71,7 +71,7 @@ describe('least squares in turn', () => {
     expect(left(quick)).toBeLessThan(0.9 * left(plain));
   });
 
-  it('fold users in to the same rows from nothing and from rows that are near', async () => {
+  it('fold users in to the same rows from zero and from a close start', async () => {
     const { items, users: near } = await alternatingLeastSquares(edges, { ...how, iterations: 3 });
     const shown = new Uint8Array(ITEMS).fill(1);
     const cold = await foldInLeastSquares(items, users, shown, how);

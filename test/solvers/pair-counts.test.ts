@@ -38,7 +38,7 @@ const commonOf = (a: readonly number[], b: ReadonlySet<number>, weights?: Uint8A
   a.reduce((sum, member) => sum + (b.has(member) ? (weights?.[member] ?? 1) : 0), 0);
 
 describe('tiles of counts', () => {
-  it('say how many members each column shares with each target, whatever the lengths and weights', async () => {
+  it('count the members that each column shares with each target, for all lengths and weights', async () => {
     const sizes = fc.record({
       members: fc.integer({ min: 1, max: 300 }),
       columns: fc.integer({ min: 1, max: 40 }),
@@ -67,7 +67,7 @@ describe('tiles of counts', () => {
     );
   });
 
-  it('count beyond 16 bits where columns are as long as that', async () => {
+  it('count beyond 16 bits for long columns', async () => {
     const members = 140_000;
     const columns = randomLists(2, members, 0.5, 5);
     const targets = randomLists(9, members, 0.7, 6);
@@ -96,7 +96,7 @@ describe('tiles of counts', () => {
     expect(tiles.counts[0]).toBe(members);
   });
 
-  it('are chosen where members have long lists, not where these are short', async () => {
+  it('are used if members have long lists, and not if lists are short', async () => {
     const long = randomLists(400, 300, 0.5, 7);
     const short = randomLists(400, 300, 0.002, 8);
     for (const [columns, faster] of [

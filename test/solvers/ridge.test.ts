@@ -7,7 +7,7 @@ import { ridge, ridgeLargest, ridgeScores } from '../../src/solvers/ridge.js';
 import { closeTo, solve } from '../evaluate/baseline-data.js';
 import { listOf } from '../evaluate/brute-force.js';
 
-/** Members that are the rarer the higher their number, in lists that are the shorter the higher theirs. */
+/** Higher-numbered members are rarer, and higher-numbered lists are shorter. */
 function popularLists(lists: number, members: number, share: number, seed: number): RowLists {
   const random = randomStream(seed, 29);
   return collectLists(lists, (list, add) => {
@@ -39,7 +39,7 @@ const [USERS, COLUMNS, TARGETS] = [150, 520, 600];
 const SOME = [0, 31, 32, 63, 127, 128, 200, 511, 512, 599];
 
 describe('ridge regression of many targets', () => {
-  // Lists so long that tiles are sooner counted, and so short that they are not.
+  // Lists so long that tiles are faster, and so short that they are not.
   it.each([
     [0.25, 3, true],
     [0.25, 300, true],

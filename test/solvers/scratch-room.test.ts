@@ -9,7 +9,7 @@ import { dataOf, scoresOf, shownOnly } from '../evaluate/baseline-data.js';
 
 type Room = ReturnType<typeof scratchRoom>;
 
-/** What there is room for in place of what is true, and what was asked for. */
+/** A fixed amount of room in place of the real one, and the requests. */
 const room = vi.hoisted(() => ({ given: {} as Partial<Room>, tiles: [] as number[] }));
 
 vi.mock('../../src/solvers/pair-counts.js', async (original) => {
@@ -30,7 +30,7 @@ afterEach(() => {
 const GIB = 2 ** 30;
 
 describe('scratch of workers', () => {
-  it('is for as many of them as have room for it together', () => {
+  it('is allocated for as many workers as fit in memory', () => {
     expect(scratchRoom(1000, GIB / 8)).toEqual({ workers: 16, tile: GIB / 8 });
     expect(scratchRoom(3, GIB / 8)).toEqual({ workers: 3, tile: GIB / 8 });
     expect(scratchRoom(1000, GIB / 8, GIB / 8)).toEqual({ workers: 8, tile: GIB / 8 });
@@ -38,7 +38,7 @@ describe('scratch of workers', () => {
     expect(scratchRoom(1000, 0)).toEqual({ workers: 1000, tile: 0 });
   });
 
-  it('has no tile where one alone would have no room', () => {
+  it('has no tile if not even one worker has room for it', () => {
     expect(scratchRoom(1000, 2 * GIB + 1)).toEqual({ workers: 1000, tile: 0 });
     expect(scratchRoom(1000, 2 * GIB, GIB)).toEqual({ workers: 2, tile: 0 });
     expect(scratchRoom(1000, 0, 3 * GIB)).toEqual({ workers: 1, tile: 0 });
@@ -76,7 +76,7 @@ describe.each([
   { name: 'SLIM', run: slim, large: [1500, 400] },
   { name: 'EASE', run: ease, large: [1000, 420] },
 ] as const)('$name', ({ run, large }) => {
-  it('has the same numbers where there is no room for tiles', async () => {
+  it('gives the same numbers without room for tiles', async () => {
     const [users, items] = [600, 2 * TILE + 10];
     const want = await run(users, items, 1);
     const allocate = vi.spyOn(Heap.prototype, 'allocate');

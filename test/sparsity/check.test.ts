@@ -17,7 +17,7 @@ import { graphOf, someGraph } from '../sample/random-graph.js';
 const sharedData = join(import.meta.dirname, '../../../shared/data');
 
 describe('density curves', () => {
-  it('one pass gives what sampling level by level gives', () => {
+  it('one pass gives the result of sampling level by level', () => {
     fc.assert(
       fc.property(someGraph, fc.nat(1000), (graph, seed) => {
         const levels = [0.1, 0.35, 0.8, 1];
@@ -115,7 +115,7 @@ describe('checkSparsity', () => {
     ]);
   });
 
-  it('refuses what makes no sense, and stops when told to', async () => {
+  it('refuses invalid options, and stops on request', async () => {
     await expect(checkSparsity(graph, { levels: [0] })).rejects.toThrow(
       /levels 0: expected a number, above 0 and at most 1/,
     );
@@ -126,7 +126,7 @@ describe('checkSparsity', () => {
     await expect(checkSparsity(graph, { signal: AbortSignal.abort() })).rejects.toThrow(AbortError);
   });
 
-  it('is at ease with a graph of one edge', async () => {
+  it('accepts a graph of one edge', async () => {
     const check = await checkSparsity(graphOf([[1, 1]]));
     expect(check.density).toBe(1);
     expect([check.verdict.users, check.verdict.items]).toEqual(['unclear', 'unclear']);
@@ -138,7 +138,7 @@ describe('verdict', () => {
   const prior = { tau: 1, shape: 0.3, rate: 0.3 };
   const verdictOf = async (graph: BipartiteGraph) => (await checkSparsity(graph, { replicates: 0 })).verdict;
 
-  it('tells dense users from sparse items, and what that rests on', async () => {
+  it('distinguishes dense users from sparse items, and gives reasons', async () => {
     const { graph } = await simulate({
       users: { ...prior, sigma: -0.4, size: 150 },
       items: { ...prior, sigma: 0.4, size: 150 },
@@ -201,7 +201,7 @@ describe('verdict', () => {
     expect((await verdictOf(graphOf(filtered))).reasons.users).toMatchObject({ code: 'filtered', least: 20 });
   });
 
-  it('calls a full graph, and one of independent coins, dense', async () => {
+  it('calls a full graph, and one of independent random edges, dense', async () => {
     const full = graphOf(Array.from({ length: 80 * 70 }, (_, e) => [e % 80, Math.floor(e / 80)] as const));
     expect((await verdictOf(full)).users).toBe('dense');
     const random = randomStream(4);
@@ -213,7 +213,7 @@ describe('verdict', () => {
   });
 });
 
-describe.skipIf(!existsSync(sharedData))('shared data sets (skipped where ../shared/data is absent)', () => {
+describe.skipIf(!existsSync(sharedData))('shared data sets (skipped if ../shared/data is absent)', () => {
   // Counts and σ̂ of ../shared/data/README.md; likelihood values of section 4 of the model.
   const sets = [
     ['goodbooks/to_read.csv.gz', 48_871, 9_986, 912_705, 0.078, 0.008, -1.1, -0.67, 'dense', 'dense'],

@@ -69,7 +69,7 @@ describe('tailIndex', () => {
     );
   });
 
-  it('is 1 where every vertex has one edge, and says that the likelihood is not defined', () => {
+  it('is 1 if every vertex has one edge, and says that the likelihood is not defined', () => {
     const index = tailIndex([1, 1, 1, 1]);
     expect(index.half).toBeCloseTo(1, 12);
     expect(index.mean).toBeCloseTo(1, 12);

@@ -17,7 +17,7 @@ const fitTo = async (blend: boolean) => {
 };
 const fitted = fitTo(true);
 
-/** What the model as it was fitted recommends, asked once for all that is compared with it. */
+/** The recommendations of the fitted model, computed once for all comparisons. */
 const listed = {
   byUser: fitted.then((model) => lists(model, model.seen, false)),
   byLikes: fitted.then((model) => lists(model, model.seen, true)),
@@ -66,12 +66,13 @@ describe('a compact ranker', () => {
     },
   );
 
-  it('weighs what its tables weigh, and little more', async () => {
+  it('is little larger than its tables', async () => {
     const model = await fitTo(false);
     const size = (storage: RankerStorage) => modelToBytes(model, storage).length;
     const numbers = (rows: number) => rows * 32 * 2;
     const rows = { users: model.users.count, items: model.items.count };
-    // Ids, degrees, scales and the items that users have: at most 100 bytes a vertex and 4 an edge, beside the header.
+    // Ids, degrees, scales and the items that users have: at most 100 bytes a vertex and 4 an edge, in addition to the
+    // header.
     const edges = 4 * model.seen!.neighbors.length;
     const more = 100 * (rows.users + rows.items) + 8000;
     expect(size({ precision: 'float16' })).toBeLessThan(2 * numbers(rows.users + rows.items) + edges + more);
@@ -80,7 +81,7 @@ describe('a compact ranker', () => {
     );
     expect(size({ precision: 'float16', users: 'none' })).toBeLessThan(2 * numbers(rows.items) + more);
     expect(size({})).toBeLessThan(4 * numbers(rows.users + rows.items) + edges + more);
-    // What stands beside, in float32: factors, and a target and a weight for each pair of items.
+    // The blend, in float32: factors, and a target and a weight for each pair of items.
     const blended = await fitted;
     const { itemWeights, members } = blended.scores as FactorScores;
     const factors = 4 * members.at(-1)!.features * (rows.users + rows.items);
@@ -88,7 +89,7 @@ describe('a compact ranker', () => {
     expect(added).toBeLessThan(factors + 8 * itemWeights!.targets.length + 4 * rows.items + 8000);
   });
 
-  it('says what does not go together', async () => {
+  it('refuses options that contradict each other', async () => {
     const model = await fitted;
     const { seen: _, ...without } = model;
     expect(() => modelToBytes(without, { users: 'folded' })).toThrow(/cannot be folded in on demand/);
@@ -134,7 +135,7 @@ describe('half precision', () => {
     expect(Array.from(back, Math.sign)).toEqual([0, -1, 1, 0, 0, 0]);
   });
 
-  it('rounds what counts most least: two bits and more are gained over plain halves on rows with few large values', () => {
+  it('rounds important values least: two bits or more than plain halves on rows with few large values', () => {
     const random = randomStream(7, 1);
     const [rows, width] = [400, 16];
     const table = Float32Array.from({ length: rows * width }, () => random.uniform() ** 8);

@@ -88,7 +88,7 @@ describe('a folder whose .graphex-written somebody else made', () => {
   });
 });
 
-describe('somebody’s own files where results are to go', () => {
+describe('files of others in the output folder', () => {
   it.each(splitFiles())('saveSplit refuses %s, and force replaces it', async (name) => {
     const folder = scratch.path(`own-${name}`);
     mkdirSync(folder);
@@ -122,7 +122,7 @@ describe('somebody’s own files where results are to go', () => {
     expect((await loadSplit(folder)).seed).toBe(2);
   });
 
-  it('a file called as the list of graphex’s files, but no such list, is refused', async () => {
+  it('a file with the name of the manifest that is not a manifest is refused', async () => {
     const folder = scratch.path('list');
     mkdirSync(folder);
     writeFileSync(join(folder, '.graphex.json'), '{"mine": true}');
@@ -144,7 +144,7 @@ describe('somebody’s own files where results are to go', () => {
     expect(readdirSync(other)).toEqual([]);
   });
 
-  it('of files that results no longer have, only graphex’s own are removed', async () => {
+  it('of files that a new result lacks, only those of graphex are removed', async () => {
     const folder = scratch.path('obsolete');
     await writeFolder(folder, { 'a.txt': text('a'), 'figures/b.svg': text('b'), 'figures/c.svg': text('c') });
     writeFileSync(join(folder, 'figures/c.svg'), 'mine now');
@@ -203,8 +203,8 @@ describe('somebody’s own files where results are to go', () => {
   });
 });
 
-describe('two writers at once', () => {
-  it('of one model: the last wins, whole, and every promise that is kept is true', async () => {
+describe('two concurrent writers', () => {
+  it('of one model: the last wins, whole, and both saves resolve correctly', async () => {
     const path = scratch.path('raced.safetensors');
     const models: Model[] = [];
     for (const features of [1, 2, 3, 4, 5, 6]) {

@@ -1,5 +1,5 @@
-// Files of earlier versions are read for ever: test/fixtures/formats-VERSION holds one small file of every format that the
-// version wrote (scripts/format-fixtures.js) and what reading them gave. A version that is not known yet is refused by name.
+// Files of earlier versions can always be read: test/fixtures/formats-VERSION holds one small file of every format that
+// the version wrote (scripts/format-fixtures.js) and what reading them gave. A newer version is refused by its number.
 
 import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ describe.each(versions)('%s', (name) => {
     }
   });
 
-  it('a stopped fit goes on to the bound that a whole fit had, or is refused by its schedule', async () => {
+  it('a stopped fit continues to the bound of a whole fit, or is refused by its schedule', async () => {
     const { graph } = await readGraph(at('pairs.csv'), { threads: 1 });
     const resumed = async (file: string) =>
       fit(graph, { resume: await loadCheckpoint(at(file)), iterations: 20, threads: 1 });
@@ -98,7 +98,7 @@ describe.each(versions)('%s', (name) => {
   });
 });
 
-describe('a version that is not known yet', () => {
+describe('a newer version', () => {
   const latest = versions.at(-1)!;
   const at = (file: string) => join(FIXTURES, latest, file);
   /** A copy with the version in its header or document raised. */

@@ -21,7 +21,7 @@ const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 12 };
 let posterior: PosteriorModel;
 let checkpoint: Checkpoint;
 let ranker: Ranker;
-/** Four fits for ranking: two done, two under way. */
+/** Four members of a ranker: two finished, two under way. */
 let several: UnfinishedFit;
 beforeAll(async () => {
   const { graph } = await simulate({ users: SIDE, items: SIDE, features: 2, seed: 3 });
@@ -101,7 +101,7 @@ const replace =
     tensors.set(name, { shape: [data.length], data });
   };
 
-describe('a model file whose checksum is right is refused in words', () => {
+describe('a crafted model file with a right checksum is refused with a sentence', () => {
   const cases: [string, Kind, Change, RegExp][] = [
     ['NaN unseen mass', 'posterior', put('items.unseen_mass', 0, Number.NaN), /items\.unseen_mass holds NaN/],
     ['negative unseen mass', 'posterior', put('users.unseen_mass', 1, -1), /users\.unseen_mass holds -1/],
@@ -252,7 +252,7 @@ describe('a model file whose checksum is right is refused in words', () => {
     expect(error.message).not.toMatch(/\n\s+at /);
   });
 
-  it('and is loaded where nothing was changed', async () => {
+  it('and is loaded if nothing was changed', async () => {
     for (const kind of ['posterior', 'ranker', 'stopped', 'several'] as const) {
       const { model } = await modelFileFromBytes(forged(kind, () => {}));
       expect(model.type).toBe(kind === 'ranker' || kind === 'several' ? 'ranker' : 'posterior');
@@ -313,7 +313,7 @@ describe('finite tables whose means or products are beyond float32', () => {
   });
 });
 
-describe('places and lengths that lie', () => {
+describe('wrong offsets and lengths', () => {
   const sealed = (header: (json: Record<string, { data_offsets: [number, number] }>) => void): Uint8Array => {
     const bytes = Buffer.from(forged('posterior', () => {}));
     const length = Number(bytes.readBigUInt64LE());
@@ -365,7 +365,7 @@ describe('places and lengths that lie', () => {
     await expect(modelFileFromBytes(bytes)).rejects.toThrow(/header has 96000000 bytes.*at most 8388608/);
   });
 
-  it('what is no regular file is not waited for', async () => {
+  it('a special file is refused without waiting', async () => {
     if (process.platform === 'win32') return;
     const pipe = scratch.path('pipe');
     execFileSync('mkfifo', [pipe]);

@@ -186,7 +186,7 @@ describe('the model file', () => {
     await expect(loadCheckpoint(path)).rejects.toThrow(/a finished model/);
   });
 
-  it('holds the state of a fit for ranking, with the fits that are done: it goes on to the same numbers', async () => {
+  it('holds the state of a ranking fit, with its finished members: it resumes to the same numbers', async () => {
     const { graph } = await simulate({ users: SIDE, items: SIDE, features: 3, seed: 3 });
     for (const engine of ['cpu', 'reference'] as const) {
       const options = { method: 'ranking', features: 4, iterations: 6, average: 3, engine } as const;
@@ -207,7 +207,7 @@ describe('the model file', () => {
         const { done } = loaded.checkpoint as RankingCheckpoint;
         const underWay = statesUnderWay(loaded.checkpoint as RankingCheckpoint);
         expect(membersOf(loaded.model)).toHaveLength(done.length + underWay.length);
-        // On the cpu two are fitted at once.
+        // On the cpu two are fitted concurrently.
         if (engine === 'reference') expect([done.length, underWay.length]).toEqual([stop < 6 ? 0 : 1, 1]);
         const rest = await fit(graph, { ...options, resume: loaded.checkpoint! });
         expect((rest.model as Ranker).scores).toEqual(whole.model.scores);
@@ -317,7 +317,7 @@ describe('a model file is reproducible', () => {
     },
   );
 
-  it('says whether tau was matched; a file that does not say it matched a tau other than 1', async () => {
+  it('says whether tau was matched; in a file without that field, a tau other than 1 was matched', async () => {
     const path = scratch.path('tau.safetensors');
     const [users, items] = [true, undefined].map((tauMatched) => ({
       tauMatched: tauMatched as true | undefined,

@@ -56,7 +56,7 @@ describe('names of the sides', () => {
     expect(bare.names).toBeUndefined();
   });
 
-  it('stand in a page that anybody can make from the public parts', async () => {
+  it('appear in a page made with the public API', async () => {
     const graph = BipartiteGraph.fromEdges({
       users: Array.from({ length: 400 }, (_, e) => e % 37),
       items: Array.from({ length: 400 }, (_, e) => (e * 7) % 53),
@@ -83,7 +83,7 @@ describe('names of the sides', () => {
     );
   });
 
-  it('of a forged file are not believed', async () => {
+  it('of a forged file are dropped', async () => {
     const { graph } = await readGraph(scratch.write('shop.csv', `customer,product\n${rows}\n`));
     const { model } = await fit(graph, { features: 2, iterations: 2, engine: 'reference' });
     const forged = { users: { one: '\u001b[2J', many: 'x' }, items: { one: 'y', many: 'ys' } };

@@ -1,4 +1,5 @@
-// Sockets, pipes, folders and devices where a command expects a file: status 2 in words, soon, and nothing is written.
+// Sockets, pipes, folders and devices where a command expects a file: status 2 and a sentence, quickly, and nothing is
+// written.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
@@ -74,7 +75,7 @@ describe.skipIf(process.platform === 'win32')('in the place of a file', () => {
   });
 });
 
-describe.skipIf(process.platform !== 'linux')('what would be waited for without end', () => {
+describe.skipIf(process.platform !== 'linux')('files that would block forever', () => {
   const MODEL = join(import.meta.dirname, '../fixtures/formats-0.2/posterior.safetensors');
   const ONE = ['recommend', MODEL, '--user', 'u1'];
 
@@ -91,7 +92,7 @@ describe.skipIf(process.platform !== 'linux')('what would be waited for without 
       },
     });
 
-  it('a pipe without a writer is let go at the first signal', async () => {
+  it('a pipe without a writer is released at the first signal', async () => {
     const pipe = scratch.path('nobody-writes');
     execFileSync('mkfifo', [pipe]);
     const ended = await Promise.all(
@@ -106,7 +107,7 @@ describe.skipIf(process.platform !== 'linux')('what would be waited for without 
     for (const { status, stderr } of ended) expect([status, stderr]).toEqual([143, STOPPED]);
   });
 
-  it('standard input that does not come is let go too, with 128 + n', async () => {
+  it('silent standard input is released too, with 128 + n', async () => {
     const bin = join(import.meta.dirname, '../../bin/graphex.js');
     const child = spawn(process.execPath, [bin, 'recommend', MODEL, '--batch', '-'], { stdio: 'pipe' });
     let stderr = '';

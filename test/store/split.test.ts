@@ -38,7 +38,7 @@ describe('the split folder', () => {
     await saveSplit(scratch.path('split'), original, { source: 'example', dropped: 3 });
   });
 
-  it('gives back the split: parts, coins, order of vertices', async () => {
+  it('returns the same split: parts, assignment, order of vertices', async () => {
     const loaded = await loadSplit(scratch.path('split'));
     for (const part of ['train', 'foldIn', 'test'] as const) {
       expect(edgesOf(loaded[part])).toEqual(edgesOf(original[part]));
@@ -81,7 +81,7 @@ describe('the split folder', () => {
     expect((await loadSplit(scratch.path('empty'))).foldIn.edges).toBe(0);
   });
 
-  it('is refused when a part, the coins or split.json are missing, changed or foreign', async () => {
+  it('is refused if a part, the assignment or split.json is missing, changed or foreign', async () => {
     const broken = async (change: (folder: string) => unknown): Promise<string> => {
       const folder = scratch.path('broken');
       rmSync(folder, { recursive: true, force: true });

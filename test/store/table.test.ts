@@ -11,7 +11,7 @@ import { fingerprint } from '../../src/graph/fingerprint.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { readGraph } from '../../src/ingest/read.js';
 import { writeEdges } from '../../src/store/write-table.js';
-import { besideIsFull } from '../faults/full-beside.js';
+import { temporaryIsFull } from '../faults/full-temporary.js';
 import { edgesOf, scratchFolder } from '../ingest/scratch.js';
 
 vi.mock('../../src/files/temporary-name.js', { spy: true });
@@ -31,7 +31,7 @@ const textGraph = buildGraph({
 });
 
 describe('writeEdges', () => {
-  it('refuses ids with a zero byte, which no reader takes back', async () => {
+  it('refuses ids with a zero byte, which no reader accepts', async () => {
     const odd = buildGraph({
       ...{ users: [0], items: [0], userCount: 1, itemCount: 1 },
       ...{ userIds: VertexIds.texts(['a\0b']), itemIds: VertexIds.texts(['x']) },
@@ -101,7 +101,7 @@ describe('writeEdges', () => {
     }
   });
 
-  it('tells where it cannot write', async () => {
+  it('reports a path that it cannot write', async () => {
     await expect(writeEdges(scratch.path('no/such/edges.csv'), textGraph)).rejects.toThrow(
       /folder does not exist/,
     );
@@ -125,7 +125,7 @@ describe('writeEdges', () => {
       const path = scratch.path(`full-${ending}/edges.${ending}`);
       await writeEdges(path, textGraph);
       const before = readFileSync(path);
-      besideIsFull(path);
+      temporaryIsFull(path);
       await expect(writeEdges(path, textGraph)).rejects.toMatchObject({
         name: 'InputError',
         message: expect.stringMatching(/edges\..*: the disk is full; nothing was written/),
@@ -165,7 +165,7 @@ describe('atomic writes', () => {
     expect(readdirSync(deep).sort()).toEqual(['.graphex.json', 'a.txt', 'b.txt']);
   });
 
-  it('are refused with a sentence where no folder can be made, and leave none behind', async () => {
+  it('are refused with a sentence if no folder can be made, and leave none behind', async () => {
     const files = { 'a.txt': (beside: string) => writePieces(beside, ['fine']) };
     const below = join(scratch.write('a file', 'text'), 'x', 'y');
     await expect(writeFolder(below, files)).rejects.toThrow(

@@ -20,7 +20,7 @@ describe('the steps of a study', () => {
   });
 });
 
-describe('a study under way', () => {
+describe('a running study', () => {
   it('gives its verdict before anything is fitted, then each result as it comes, and reaches every step that it planned', async () => {
     const { graph } = await simulate({ users: SIDE, items: SIDE, features: 3, seed: 3 });
     const options = {

@@ -36,8 +36,8 @@ function later() {
   return { promise, come };
 }
 
-describe('parts of a study in parallel', () => {
-  it('tell of the first that is not done, then of the next from where it is, and all results in order', async () => {
+describe('concurrent work of a study', () => {
+  it('reports the first unfinished piece, then the next from its present state, and all results in order', async () => {
     const { times, told } = recorded();
     const [models, baselines] = [later(), later()];
     const all = times.runAll(
@@ -86,7 +86,7 @@ describe('parts of a study in parallel', () => {
     ]);
   });
 
-  it('are timed without the wait in which none of a stage could go on', async () => {
+  it('is timed without the wait in which no piece could run', async () => {
     let now = 1000;
     const timer = vi.spyOn(performance, 'now').mockImplementation(() => now);
     const { times } = recorded();
@@ -98,7 +98,7 @@ describe('parts of a study in parallel', () => {
     expect(times.times.map(({ seconds }) => seconds)).toEqual([2]);
   });
 
-  it('stop where one of them fails, whose error is the one that is thrown', async () => {
+  it('stops if one piece fails, and throws its error', async () => {
     const { times } = recorded();
     const stopped: string[] = [];
     const untilStopped = (name: string) => (own: StageTimes) =>
@@ -113,7 +113,7 @@ describe('parts of a study in parallel', () => {
     expect(stopped).toEqual(['a', 'b']);
   });
 
-  it('stop with the signal of the study, and by its reason', async () => {
+  it('stops on the signal of the study, with its reason', async () => {
     const stop = new AbortController();
     const { times } = recorded(stop.signal);
     const reason = new Error('enough');
@@ -132,7 +132,7 @@ describe('parts of a study in parallel', () => {
     await expect(all).rejects.toBe(reason);
   });
 
-  it('take turns where that is asked for, in the object of the study itself', async () => {
+  it('runs in turn on request, in the object of the study itself', async () => {
     const { times } = recorded();
     const order: number[] = [];
     const turn = (n: number) => async (own: StageTimes) => {

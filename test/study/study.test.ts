@@ -85,11 +85,11 @@ describe('study', () => {
       items: test.items,
       edges: test.edges,
     });
-    // Both sides of the comparison go on from the sparse fit, so its bound can only have risen.
+    // Both fits of the comparison continue from the sparse fit, so its bound can only have risen.
     expect(base.evidence[0].sparse).toBeGreaterThanOrEqual(run!.fits[0].bound);
   });
 
-  it('fits once what two models are, shows it once, and draws the paper’s as they are', async () => {
+  it('fits two equal models once, shows them once, and does not correct draws of the paper’s', async () => {
     const [auto, sparse] = base.runs[0].fits;
     expect(sparse).toMatchObject({ model: 'sparse', sameAs: 'auto' });
     const fitted = base.receipt.timings.filter(({ stage }) => stage === 'fit').map(({ model }) => model);
@@ -132,7 +132,7 @@ describe('study', () => {
     ]);
   });
 
-  it('leaves the predictive checks out where no draws are wanted, and nothing else', async () => {
+  it('leaves out only the predictive checks if no draws are requested', async () => {
     const none = await study(graph, { ...QUICK, draws: 0 });
     expect(none.runs[0].fits.map((fit) => fit.predictive)).toEqual([null, null, null]);
     expect(none.summary.prediction).toEqual({});
@@ -193,7 +193,7 @@ describe('study', () => {
     items: { items: { shape: 0.5 } },
   };
 
-  it('knows every option of a study: each is tried here, or where it can be seen', () => {
+  it('covers every option of a study: each is tested here, or where its effect shows', () => {
     // Below; in evaluate-cli.test.ts; in topics.test.ts; in given-split.test.ts.
     const elsewhere = ['repeats', 'calibrate', 'topicItems', 'counts', 'protocol'];
     expect([...Object.keys(changed), ...elsewhere].sort()).toEqual(Object.keys(STUDY).sort());
@@ -221,11 +221,11 @@ describe('study', () => {
     expect(base.summary.ranking['sparse-3'].recall!.spread).toBeNull();
   });
 
-  it('knows the ceilings of simulated data', async () => {
+  it('computes the ceilings of simulated data', async () => {
     const results = await study(graph, { ...QUICK, model: 'sparse', baselines: ['popularity'], truth });
     const recall = (id: string) =>
       results.runs[0].leaderboard.rows.find((row) => row.id === id)!.all.ndcg.mean;
-    // With the true parameters of both sides nothing but chance is left to go wrong.
+    // With the true parameters of both sides, only chance is left.
     expect(recall('ceiling-truth')).toBeGreaterThan(recall('popularity'));
     expect(recall('ceiling-fold-in')).toBeGreaterThan(recall('popularity'));
     expect(recall('ceiling-truth')).toBeGreaterThan(recall('sparse-3') - 0.02);

@@ -11,7 +11,7 @@ import type { StudyResults } from '../../src/study/results.js';
 import { StageTimes } from '../../src/study/stage-times.js';
 import { study } from '../../src/study/study.js';
 
-/** The threads that steps of a study's parts were given: those of each step, and the most of all that were under way together. */
+/** The threads of the steps of a study's jobs: of each step, and the most at one time. */
 const seen = vi.hoisted(() => {
   const underWay = new Set<{ readonly threads: number }>();
   return {
@@ -68,7 +68,8 @@ vi.mock('../../src/evaluate/baselines/baseline-run.js', async (original) => {
   return counted;
 });
 
-// Few users and items with many edges: parts go on beside each other from so many edges on, and time goes by the former.
+// Few users and items with many edges: the number of edges decides whether jobs run in parallel, the numbers of users
+// and items decide the time.
 const SIDE = { sigma: -1, tau: 1, shape: 0.3, rate: 0.1, size: 185 };
 const OPTIONS: StudyOptions = {
   ...{ model: 'sparse', features: 3, draws: 2, iterations: 4, ranker: true, engine: 'cpu' },
@@ -96,23 +97,23 @@ afterEach(() => {
 
 const stages = ({ receipt }: StudyResults) => receipt.timings.map(({ stage, model }) => [stage, model]);
 
-/** A study with `threads` threads, the most that its parts had together, and those of each part's steps. */
+/** A study with `threads` threads: the most that its jobs had at one time, and those of each job's steps. */
 async function withThreads(threads: number, options: StudyOptions = {}) {
   Object.assign(seen, { most: 0, given: new Map() });
   const results = await study(graph, { ...OPTIONS, ...options, threads });
-  // As many as parts that go on beside each other have at least.
+  // The least number of threads for concurrent jobs.
   expect(results.runs[0].split.train.edges).toBeGreaterThan(20_000);
   return { results, most: seen.most, given: Object.fromEntries(seen.given) };
 }
 
-it('the parts of a study together have the threads that it was given, and come to the same numbers', async () => {
+it('the concurrent work of a study stays within its threads, and gives the same numbers', async () => {
   const one = await withThreads(1);
   expect(one.most).toBe(1);
   for (const threads of [2, 8]) {
     const { results, most, given } = await withThreads(threads);
     expect(most).toBe(threads);
     expect(Object.keys(given).sort()).toEqual(Object.keys(one.given).sort());
-    // An even part of all for the first step of each.
+    // An equal share of all threads for the first step of each job.
     const first = Object.values(given).map(([threads]) => threads);
     expect(first.sort()).toEqual(threads === 2 ? [1, 1, 1, 1, 1] : [1, 1, 2, 2, 2]);
     expect(compareStudies(one.results, results)).toEqual([]);
@@ -120,7 +121,7 @@ it('the parts of a study together have the threads that it was given, and come t
   }
 });
 
-it('a baseline asks for threads again when it is tuned, and one that is alone has no more than its share either', async () => {
+it('a baseline requests threads again after tuning, and a single one gets no more than its share', async () => {
   const { most, given } = await withThreads(2, { baselines: ['ease'], ranker: false });
   expect(most).toBe(2);
   expect(given.sparse[0]).toBe(1);

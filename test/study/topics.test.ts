@@ -43,7 +43,7 @@ describe('titles', () => {
     expect(titles.columns).toEqual({ id: 'code', title: 'name' });
   });
 
-  it('takes a title column by its look where there is no header', () => {
+  it('recognises a title column by its values if there is no header', () => {
     const titles = parseTitles('5,1999,Alpha\n6,1999,Beta\n', integers(5, 6), 'f');
     expect(titles.find('6')).toBe('Beta');
   });

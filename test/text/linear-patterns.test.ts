@@ -85,7 +85,7 @@ function slowText(regex: RegExp): string | undefined {
 describe('regular expressions', () => {
   it.each([
     /\s*\(\d{4}\)\s*$/, // once stripped years from titles
-    /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i, // once told numbers in cells
+    /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i, // once recognised numbers in cells
     /0+$/,
   ])('%s would be found', (regex) => {
     expect(slowText(regex)).toBeDefined();

@@ -37,7 +37,7 @@ describe('side names', () => {
     (header) => expect(nounOfColumn(header)).toBeUndefined(),
   );
 
-  it('takes the name that one column gives, and users or items for the other', () => {
+  it('takes the name of one column, and users or items for the other', () => {
     expect(namesOfColumns('customer', 'x')).toEqual({
       users: { one: 'customer', many: 'customers' },
       items: USERS_AND_ITEMS.items,
@@ -61,7 +61,7 @@ describe('side names', () => {
     expect(() => sideNames({ users: 'books', items: 'book' })).toThrow('both sides are called books');
   });
 
-  it('believes a file only where it holds short words', () => {
+  it('accepts names of a file only if they are short words', () => {
     const names = sideNames({ users: 'customers', items: 'products' });
     expect(readSideNames(JSON.parse(JSON.stringify(names)))).toEqual(names);
     for (const bad of [

@@ -132,7 +132,7 @@ describe.skipIf(!gpu.available)('which backend ranks', () => {
     return { answer, onGpu: stages.length > 0 };
   };
 
-  test('the GPU where it is asked for, else the cpu for as little as this; the answers are the same', async () => {
+  test('the GPU on request, else the CPU for little work; the answers are the same', async () => {
     const [gpu, cpu, auto] = [await kernels('gpu'), await kernels('cpu'), await kernels(undefined)];
     // So small a ranking reports progress on the GPU alone.
     expect([gpu.onGpu, cpu.onGpu, auto.onGpu]).toEqual([true, false, false]);

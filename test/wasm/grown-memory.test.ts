@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { grownBuffer } from '../../src/wasm/grown-memory.js';
 
-it('a memory that still shows what it was before it grew is looked at again', () => {
+it('a memory that still has its buffer from before it grew is read again', () => {
   const [before, after] = [new SharedArrayBuffer(64), new SharedArrayBuffer(128)];
   const grown: number[] = [];
   const stale = {

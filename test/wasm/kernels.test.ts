@@ -1,4 +1,4 @@
-// The kernels by themselves, both flavours: what a table shows is exp(E log ·) to float32 over the whole range.
+// The kernels alone, in both builds: what a table shows is exp(E log ·) to float32 over the whole range.
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
