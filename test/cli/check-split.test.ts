@@ -36,7 +36,7 @@ describe('graphex check', () => {
     );
     expect(stdout).toMatch(/verdict +(sparse|dense|unclear) +(sparse|dense|unclear)/);
     expect(stdout).toMatch(/of people \(tests things\)/);
-    expect(stdout).toMatch(/Why: people: .+; things: .+\./s);
+    expect(stdout).toMatch(/Reason for the people: .+\nReason for the things: .+\./s);
   });
 
   it('gives shards the verdict of the data in one piece, from the degrees alone', async () => {

@@ -77,14 +77,15 @@ function legend(all: number, printed: number, { users, items }: SideNames): stri
 }
 
 function describe({ feature, name, share, items, users }: NamedFeature, names: SideNames): string {
+  const label = Math.max(names.items.many.length, names.users.many.length);
   const line = (side: string, entries: readonly { readonly id: string; readonly weight: number }[]) =>
     entries.length === 0
       ? []
       : [
           wrap(
             entries.map(({ id, weight }) => `${shown(id)} (${percent(weight)})`).join(', '),
-            `  ${side}  `,
-            ' '.repeat(side.length + 4),
+            `  ${side.padEnd(label)}  `,
+            ' '.repeat(label + 4),
           ),
         ];
   return [

@@ -129,10 +129,11 @@ async function run(command: Command, given: readonly string[], context: CommandC
         method,
         setting: result.setting,
       },
-      text: [
-        fitText(result, undefined, undefined, read, output, undefined, nextCommand(output, given, read)),
-        ...infoText(about, graph.names ?? USERS_AND_ITEMS),
-      ].join('\n'),
+      text: fitText(
+        ...([result, undefined, undefined, read, output, undefined] as const),
+        nextCommand(output, given, read),
+        infoText(about, graph.names ?? USERS_AND_ITEMS),
+      ),
     };
   }
   if (values.trials !== undefined) {
@@ -184,10 +185,11 @@ async function run(command: Command, given: readonly string[], context: CommandC
   }
   return {
     json: { ...fitJson(result, evidence, tuned, read), ...infoJson(about) },
-    text: [
-      fitText(result, evidence, tuned, read, output, from, nextCommand(output, given, read)),
-      ...infoText(about, graph.names ?? USERS_AND_ITEMS),
-    ].join('\n'),
+    text: fitText(
+      ...([result, evidence, tuned, read, output, from] as const),
+      nextCommand(output, given, read),
+      infoText(about, graph.names ?? USERS_AND_ITEMS),
+    ),
   };
 }
 

@@ -70,15 +70,12 @@ export default function Audit() {
 
 function Checks({ found }: { readonly found: Audited }) {
   const { audit, names, columns } = found;
-  // On a small screen only the first columns are in view, so the verdict is one of them.
-  const [check, ...figures] = CHECK_COLUMNS;
-  const verdict = figures.pop()!;
   return (
     <>
       <Table
         label="The checks"
         caption={CHECK_NOTE}
-        columns={[check, verdict, ...figures].map((label, at) => ({
+        columns={CHECK_COLUMNS.map((label, at) => ({
           label: capital(label),
           numeric: at > 1,
         }))}

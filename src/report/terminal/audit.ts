@@ -31,7 +31,7 @@ export function auditText(
     '',
     textTable([
       [...CHECK_COLUMNS],
-      ...audit.checks.map((check) => [checkTitle(check, names), ...checkFigures(check), check.verdict]),
+      ...audit.checks.map((check) => [checkTitle(check, names), check.verdict, ...checkFigures(check)]),
     ]),
     wrap(CHECK_NOTE),
     '',

@@ -31,7 +31,7 @@ export function checkText(
     '',
     `Is it sparse?  ${words.headline}.`,
     wrap(words.text),
-    wrap(`Why: ${names.users.many}: ${words.reasons.users}; ${names.items.many}: ${words.reasons.items}.`),
+    ...SIDES.map((side) => wrap(`Reason for the ${names[side].many}: ${words.reasons[side]}.`)),
     '',
     textTable([
       ['', ...bySide((side) => names[side].many)],

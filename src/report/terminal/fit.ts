@@ -13,7 +13,7 @@ import type { Setting, Tuned } from '../../metrics/setting-search.js';
 import { asFlag } from '../../options/as-flag.js';
 import { option, optionError } from '../../options/error.js';
 import { modelState } from '../../store/model-state.js';
-import { fixed, grouped, short } from '../../text/numbers.js';
+import { fixed, grouped, plusMinus, short } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { blendWords, noBlendWords } from '../words/blend.js';
@@ -89,6 +89,7 @@ export function fitText(
   output: string,
   previous?: Model,
   next: readonly string[] = ['recommend', output, '--user ID'],
+  about: readonly string[] = [],
 ): string {
   const { model } = result;
   const bound = model.type === 'posterior' ? model.bound : undefined;
@@ -115,6 +116,8 @@ export function fitText(
       const number = hyper[side][name];
       if (name === 'size' && number === 0) return 'none';
       const interval = name === 'size' ? priors?.[side].sizeInterval : null;
+      const error = name === 'sigma' ? priors?.[side].standardError.sigma : null;
+      if (error) return plusMinus(number, error, 3);
       const text = Math.abs(number) >= 100 ? grouped(number) : short(number);
       return interval ? `${text} (${short(interval.low)} … ${short(interval.high)})` : text;
     };
@@ -122,11 +125,8 @@ export function fitText(
     lines.push(
       '',
       textTable([
-        ['', names.users.many, names.items.many],
-        ...HYPER.map((name) => [
-          name === 'size' && intervals ? 'size (90 % interval)' : name,
-          ...SIDES.map((side) => value(side, name)),
-        ]),
+        ['', ...HYPER.map((name) => (name === 'size' && intervals ? 'size (90 % interval)' : name))],
+        ...SIDES.map((side) => [names[side].many, ...HYPER.map((name) => value(side, name))]),
       ]),
     );
     if (priors && model.kind === 'auto') {
@@ -173,7 +173,7 @@ export function fitText(
     else if (read && model.method === 'ranking' && !mayBlend(read.graph))
       lines.push('', wrap(noBlendWords(names)));
   }
-  lines.push('', `model        ${output}`, nextLine(...next));
+  lines.push(...about, '', `model        ${output}`, nextLine(...next));
   return lines.join('\n');
 }
 
@@ -196,7 +196,7 @@ function progressLines({ model, setting, tuned, posterior }: Reported): string[]
     : '';
   return [
     ...(iterates ? [`iterations   ${iterations}`] : []),
-    ...(found.length > 0 ? [`setting      ${found.join(', ')}${tried}`] : []),
+    ...(found.length > 0 ? [wrap(`${found.join(', ')}${tried}`, 'setting      ', ' '.repeat(13))] : []),
   ];
 }
 

@@ -93,8 +93,12 @@ export function splitText({ method, times, names, edges: of, bias, dropped }: Sp
             ? `The ${names.items.many} of the test part have no edge in training. They have ${preference('items')} times the average degree of the whole graph; random draws give 1, up to chance. Fit with a table about the ${names.items.many}: only their attributes can score them.`
             : `Vertices with a held-out edge have ${ratio} times the average degree of the whole graph: a split by edges favours vertices with many edges.`,
     ),
-    wrap(
-      `${many(dropped, 'edge')} of fold-in and test ${dropped === 1 ? 'leads' : 'lead'} to vertices that are not in training; a model must drop ${dropped === 1 ? 'it' : 'them'}.`,
-    ),
+    ...(dropped === 0
+      ? []
+      : [
+          wrap(
+            `${many(dropped, 'edge')} of fold-in and test ${dropped === 1 ? 'leads' : 'lead'} to vertices that are not in training; a model must drop ${dropped === 1 ? 'it' : 'them'}.`,
+          ),
+        ]),
   ].join('\n');
 }

@@ -52,12 +52,15 @@ function width(text: string): number {
   return [...text.normalize('NFD').replace(/\p{Mark}/gu, '')].length;
 }
 
-/** A paragraph broken at blanks to fit the width: `first` is the prefix of the first line, `rest` of the others. */
+/**
+ * A paragraph broken at spaces to fit the width: `first` is the prefix of the first line, `rest` of the others. A number
+ * and its % stay on one line.
+ */
 export function wrap(text: string, first = '', rest = first): string {
   const lines: string[] = [];
   let line = '';
   const start = () => (lines.length === 0 ? first : rest);
-  for (const word of text.split(' ')) {
+  for (const word of text.split(/ (?!%)/)) {
     if (line && width(line) + 1 + width(word) > COLUMNS) {
       lines.push(line);
       line = '';

@@ -28,7 +28,8 @@ export function checkTitle({ name, side }: AuditCheck, names: SideNames): string
   return side === undefined ? title : `${title} of the ${names[side].many}`;
 }
 
-export const CHECK_COLUMNS = ['check', 'found', 'fair split', 'fine if', 'verdict'] as const;
+/** On a small screen only the first columns are in view, so the verdict is one of them. */
+export const CHECK_COLUMNS = ['check', 'verdict', 'found', 'fair split', 'fine if'] as const;
 
 export const CHECK_NOTE =
   'Found: the figure of this split. Fair split: the average of fair splits of these data. Fine if: the range that is still fine.';
