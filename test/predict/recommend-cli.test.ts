@@ -252,7 +252,7 @@ it('graphex similar and graphex features answer as the library does', async () =
   );
   const first = await graphex('features', path, '--top', '1');
   expect(first.stdout.match(/^feature /gm)).toHaveLength(1);
-  expect(first.stdout).toMatch(/These are the 1 of \d+ features that explain most; --top \d+ prints all/);
+  expect(first.stdout).toMatch(/Shown: 1 of \d+ features, those that explain most; --top \d+ prints all/);
   expect(JSON.parse((await graphex('features', path, '--top', '1', '--json')).stdout)).toHaveLength(1);
   const single = join(folder, 'one-feature.safetensors');
   const graph = BipartiteGraph.fromPairs([

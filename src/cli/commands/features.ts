@@ -69,7 +69,7 @@ function legend(all: number, printed: number, { users, items }: SideNames): stri
     ...(printed < all
       ? [
           wrap(
-            `These are the ${grouped(printed)} of ${grouped(all)} features that explain most; --top ${all} prints all.`,
+            `Shown: ${grouped(printed)} of ${grouped(all)} features, those that explain most; --top ${all} prints all.`,
           ),
         ]
       : []),
