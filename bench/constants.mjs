@@ -34,14 +34,24 @@ const SETS = {
 /** What is measured, the file, the text of the constant, and what stands there instead. */
 const RANK = 'rank';
 const CONSTANTS = [
-  [RANK, 'fit/ranking/member', 'const LEAST_SWEEPS = 15', ['7', '30']],
+  [RANK, 'fit/ranking/member', 'const LEAST_SWEEPS = 15', ['0', '30']],
   [RANK, 'fit/ranking/blend/held-back', 'most: 2000', ['most: 500', 'most: 8000']],
   [RANK, 'fit/ranking/blend/held-back', 'const EDGES = 1e6', ['5e4', '1e5']],
   [RANK, 'fit/ranking/blend/blend', 'const LEAST_TO_LEAVE_OUT = 200', ['0', '1e9']],
   [RANK, 'fit/ranking/blend/item-weights', 'const SIMILAR = 400', ['200', '800']],
   [RANK, 'fit/ranking/blend/item-weights', 'const EXPONENTS = 0.8', ['0.4', '1.2']],
-  [RANK, 'fit/ranking/blend/item-weights', 'neighbours: 10', ['neighbours: 5', 'neighbours: 20']],
-  [RANK, 'fit/ranking/blend/item-weights', 'dropout: 0.5', ['dropout: 0.25', 'dropout: 1']],
+  [
+    RANK,
+    'fit/ranking/blend/item-weights',
+    'neighbours: 10, dropout',
+    ['neighbours: 5, dropout', 'neighbours: 20, dropout'],
+  ],
+  [
+    RANK,
+    'fit/ranking/blend/item-weights',
+    'neighbours: 10, dropout: 0.5',
+    ['neighbours: 10, dropout: 0.25', 'neighbours: 10, dropout: 1'],
+  ],
   [RANK, 'fit/fold-in/fold-in', 'const RANKING_STEPS = 3', ['2', '6']],
   [RANK, 'solvers/least-squares', 'const STEPS = 3', ['2', '6']],
   [RANK, 'solvers/least-squares', 'const FOLD_TOLERANCE = 1e-5', ['1e-3', '1e-7']],
@@ -176,6 +186,7 @@ async function main() {
     return join(folder, 'dist');
   };
   const jobs = [];
+  let variants = 0;
   const wanted = ([, , from]) => !only || only.some((name) => from.includes(name));
   const chosen = CONSTANTS.filter(wanted);
   for (const kind of new Set(chosen.map(([kind]) => kind)))
@@ -187,7 +198,7 @@ async function main() {
       const to = name ? `const ${name} = ${value}` : value;
       const row = `${file}: ${from.replace('const ', '')} → ${value}`;
       try {
-        const dist = variant(`v${jobs.length}`, file, from, to);
+        const dist = variant(`v${variants++}`, file, from, to);
         for (const set of SETS_OF[kind]) jobs.push({ kind, set, row, dist });
       } catch (error) {
         console.log(`not measured: ${error.message}`);

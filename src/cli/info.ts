@@ -2,7 +2,7 @@
 
 import { askedColumns } from '../attributes/columns.js';
 import type { ModelInfo } from '../attributes/info.js';
-import { type InfoReport, readSideInfo, unmatchedWords } from '../attributes/side-info.js';
+import type { InfoReport } from '../attributes/side-info.js';
 import type { Model } from '../fit/model.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { readSideTable } from '../ingest/side-file.js';
@@ -32,6 +32,8 @@ export async function readInfo(
   { signal, warn }: CommandContext,
 ): Promise<GivenInfo | undefined> {
   if (itemInfo === undefined && userInfo === undefined) return undefined;
+  // Its stop words and stems take a tenth of a second to load.
+  const { readSideInfo, unmatchedWords } = await import('../attributes/side-info.js');
   const columns = askedColumns(infoColumns);
   const info: { -readonly [S in SideName]?: ModelInfo[S] } = {};
   const reports: Partial<Record<SideName, InfoReport & { readonly source: string }>> = {};

@@ -122,27 +122,6 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       expect(stdout + stderr).not.toContain('installing bistro hook');
     }, 60_000);
 
-    test('a rank whose shard is missing is named, and ends all ranks within seconds', async () => {
-      const broken = path(`${name} broken`);
-      mkdirSync(broken);
-      for (const file of readdirSync(path('parts'))) {
-        if (file !== shardFile(3)) writeFileSync(join(broken, file), readFileSync(join(path('parts'), file)));
-      }
-      const { status, stderr, stdout, seconds } = await start({ launcher, ranks: 2 }, [
-        'fit',
-        broken,
-        ...FIT,
-        ...['-o', out('broken')],
-      ]).ended;
-      expect(status).toBe(2);
-      expect(stdout).toBe('');
-      expect(stderr).toContain(
-        `error: rank 1 of 2 on ${hostname()}: ${join(broken, shardFile(3))}: there is no such file`,
-      );
-      expect(seconds).toBeLessThan(30);
-      expect(existsSync(out('broken'))).toBe(false);
-    }, 60_000);
-
     test('a killed rank ends the job and leaves the last state, from which one rank continues', async () => {
       const args = [
         'fit',
@@ -191,7 +170,29 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       expect(more.status, more.stderr).toBe(0);
     }, 60_000);
 
-    test('a rank that hangs, as after a cut network, is noticed, and the job ends', async () => {
+    // These wait more than they compute.
+    test.concurrent('a rank whose shard is missing is named, and ends all ranks within seconds', async () => {
+      const broken = path(`${name} broken`);
+      mkdirSync(broken);
+      for (const file of readdirSync(path('parts'))) {
+        if (file !== shardFile(3)) writeFileSync(join(broken, file), readFileSync(join(path('parts'), file)));
+      }
+      const { status, stderr, stdout, seconds } = await start({ launcher, ranks: 2 }, [
+        'fit',
+        broken,
+        ...FIT,
+        ...['-o', out('broken')],
+      ]).ended;
+      expect(status).toBe(2);
+      expect(stdout).toBe('');
+      expect(stderr).toContain(
+        `error: rank 1 of 2 on ${hostname()}: ${join(broken, shardFile(3))}: there is no such file`,
+      );
+      expect(seconds).toBeLessThan(30);
+      expect(existsSync(out('broken'))).toBe(false);
+    }, 60_000);
+
+    test.concurrent('a rank that hangs, as after a cut network, is noticed, and the job ends', async () => {
       const args = ['fit', path('parts'), '-k', '3', '--threads', '1', '--quiet', '-o', out('hung')];
       const long = ['--iterations', '100000', '--tolerance', '0', '--checkpoint', '1e-6'];
       const running = start({ launcher, ranks: 2 }, [...args, ...long], { GRAPHEX_MPI_PATIENCE: '2' });
@@ -207,7 +208,7 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       expect(existsSync(join(state, 'state.safetensors'))).toBe(true);
     }, 60_000);
 
-    test('data in one piece are refused: each process would do all of the work', async () => {
+    test.concurrent('data in one piece are refused: each process would do all of the work', async () => {
       const { status, stderr } = await start({ launcher, ranks: 2 }, [
         'fit',
         path('rows.csv'),
@@ -222,7 +223,7 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
   },
 );
 
-test.skipIf(LAUNCHERS.length < 2)(
+test.skipIf(LAUNCHERS.length < 2).concurrent(
   'a launcher of another MPI is told apart, and nothing is written',
   async () => {
     const [open] = LAUNCHERS;
@@ -238,30 +239,27 @@ test.skipIf(LAUNCHERS.length < 2)(
   60_000,
 );
 
-test.skipIf(LAUNCHERS.length === 0)(
+test.skipIf(LAUNCHERS.length === 0).concurrent(
   'more ranks than shards, and a library that is not there',
   async () => {
     const [launcher] = LAUNCHERS;
     await partitionGraph(path('rows.csv'), path('one'), { shards: 1 });
-    const many = await start({ launcher, ranks: 2 }, [
-      'fit',
-      path('one'),
-      ...FIT,
-      '-o',
-      path('m.safetensors'),
-    ]).ended;
+    const fit = (parts: string, flags: readonly string[], env?: NodeJS.ProcessEnv) =>
+      start({ launcher, ranks: 2 }, ['fit', path(parts), ...FIT, ...flags, '-o', path('m.safetensors')], env)
+        .ended;
+    const [many, wrong, none] = await Promise.all([
+      fit('one', []),
+      fit('parts', ['--method', 'ranking', '--memory', '1G']),
+      fit('parts', [], { GRAPHEX_MPI_LIBRARY: 'libnothing.so' }),
+    ]);
     expect(many.status).toBe(2);
     expect(many.stderr).toContain('has 1 shard, and 2 ranks were started');
     // An error of all ranks is printed once, with the flags of the command line.
     expect(many.stderr.match(/^error: /gm)).toHaveLength(1);
-    const flags = [...FIT, '--method', 'ranking', '--memory', '1G', '-o', path('m.safetensors')];
-    const wrong = await start({ launcher, ranks: 2 }, ['fit', path('parts'), ...flags]).ended;
     expect(wrong.status).toBe(2);
     expect(wrong.stderr.match(/^error: .*/gm)).toEqual([
       expect.stringMatching(/^error: --memory does not go with --method ranking/),
     ]);
-    const args = ['fit', path('parts'), ...FIT, '-o', path('m.safetensors')];
-    const none = await start({ launcher, ranks: 2 }, args, { GRAPHEX_MPI_LIBRARY: 'libnothing.so' }).ended;
     expect(none.status).toBe(2);
     expect(none.stderr).toContain('no MPI library is found (libnothing.so)');
   },

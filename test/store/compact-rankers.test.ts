@@ -9,7 +9,7 @@ import { fromHalf, toHalf } from '../../src/store/float16.js';
 import { modelFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
 import type { RankerStorage } from '../../src/store/ranker-tensors.js';
 
-const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 120 };
+const SIDE = { sigma: 0.2, tau: 1, shape: 0.3, rate: 0.3, size: 70 };
 const fitTo = async (blend: boolean) => {
   const { graph } = await simulate({ users: SIDE, items: SIDE, features: 6, seed: 4 });
   const options = { method: 'ranking', features: 32, average: 2, iterations: 25, engine: 'cpu' } as const;

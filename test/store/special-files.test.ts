@@ -2,7 +2,7 @@
 // written.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -112,7 +112,8 @@ describe.skipIf(process.platform !== 'linux')('files that would block forever', 
     const child = spawn(process.execPath, [bin, 'recommend', MODEL, '--batch', '-'], { stdio: 'pipe' });
     let stderr = '';
     child.stderr.on('data', (text) => (stderr += text));
-    setTimeout(() => child.kill('SIGTERM'), 3000);
+    await idle(child.pid!);
+    child.kill('SIGTERM');
     const status = await new Promise((done) => child.on('close', done));
     expect([status, stderr]).toEqual([143, STOPPED]);
   });
@@ -140,6 +141,19 @@ describe.skipIf(process.platform !== 'linux')('files that would block forever', 
 });
 
 /** Whether the process has opened the path. */
+/** Resolves once the process has slept for half a second after its start: it waits for something. */
+async function idle(pid: number): Promise<void> {
+  let before = '';
+  for (let quiet = 0; quiet < 5; ) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    // After the name: the state, then numbers of which the 12th and 13th are the times of the processor.
+    const [state, ...rest] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+    const spent = `${rest[10]} ${rest[11]}`;
+    quiet = state === 'S' && spent === before && Number(rest[10]) > 20 ? quiet + 1 : 0;
+    before = spent;
+  }
+}
+
 function isOpen(pid: number, path: string): boolean {
   const folder = `/proc/${pid}/fd`;
   try {
