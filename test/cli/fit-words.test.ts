@@ -97,7 +97,7 @@ describe('a baseline', () => {
     };
     const ease = await printed('ease');
     expect(ease).toMatch(
-      /^setting {6}lambda [\d.]+, users [\d.]+; the best of 3 settings, tried on held-back people$/m,
+      /^setting {6}lambda [\d.]+, users [\d.]+; the best of 3 settings, tried on held-back\s+people$/m,
     );
     expect(ease).not.toContain('iterations');
     expect(await printed('popularity')).not.toMatch(/iterations|setting/);
