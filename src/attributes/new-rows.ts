@@ -108,7 +108,10 @@ function joined(added: VertexIds, fresh: readonly string[]): VertexIds {
 
 const YEAR = /\((\d{4})\)$/;
 
-/** The given value of a column. A column of titles gets the title, and a column of years the year at its end. */
+/**
+ * The given value of a column. A column of titles gets the title, and a column of years gets the year at the end of the
+ * title.
+ */
 function valueAt({ title, attributes }: NewItem, { name }: Pick<InfoColumn, 'name'>): unknown {
   if (Object.hasOwn(attributes, name)) return attributes[name];
   if (title === undefined) return undefined;

@@ -44,7 +44,7 @@ export interface CountChoice {
   } | null;
 }
 
-/** Chooses by the pairs that a Poisson model expects of held-out users. */
+/** Chooses by the number of pairs that a Poisson model expects for held-out users. */
 export async function chooseCounts(graph: BipartiteGraph, options: AscentOptions): Promise<CountChoice> {
   const seed = options.seed ?? 1;
   const nothing: CountChoice = { model: 'poisson', evidence: null };

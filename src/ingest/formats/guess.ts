@@ -238,8 +238,8 @@ function areNumbered(first: readonly string[], below: readonly (readonly string[
 }
 
 /**
- * Whether a column holds codes below a word without a digit. Codes differ only in their digits, as u17 and u4 or 2024-05-01 and 2023-11-30,
- * or all of many rows have a digit.
+ * Whether the first cell of a column has no digit and the cells below are codes. Codes differ only in their digits,
+ * such as u17 and u4, or 2024-05-01 and 2023-11-30. In a table of many rows, cells that all have a digit are codes too.
  */
 function areCodes(above: string, below: readonly (readonly string[])[], column: number): boolean {
   const cells = below.map((row) => row[column] ?? '');
