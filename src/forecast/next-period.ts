@@ -50,7 +50,8 @@ export function nextPeriod(graph: BipartiteGraph, times: Float64Array, period: s
   if (whole < 2) {
     throw optionError`${option('next')} ${period}: the times cover ${((end - start) / DAY).toFixed(0)} days; give a period that fits into them at least twice`;
   }
-  // Thirds of periods, the latest first: with a single past period they say how much numbers vary.
+  // New users in thirds of periods, the latest first. If there is only one past period, the thirds show how much the
+  // numbers vary.
   const thirds = new Array<number>(3 * Math.min(PERIODS, whole - 1)).fill(0);
   for (const time of first) {
     const back = Math.floor((3 * (end - time)) / length);

@@ -211,7 +211,10 @@ function timesOfParts(times: Float64Array, labels: Uint8Array, cut?: number): Sp
   });
 }
 
-/** Marks the last `count` edges of each user who has more; of edges at the same time, those of the last items. */
+/**
+ * Marks the last `count` edges of each user who has more than `count`. Among edges of the same time, those of the last
+ * items are marked.
+ */
 function lastOfUsers({ users }: BipartiteGraph, times: Float64Array, count: number): Uint8Array {
   const late = new Uint8Array(times.length);
   for (let u = 0; u < users.count; u++) {
