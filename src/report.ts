@@ -60,6 +60,8 @@ export type {
 export type { BlendReport, PreviousBlend } from './fit/ranking/blend/blend.js';
 export type { PartGains, WeightSetting } from './fit/ranking/blend/item-weights.js';
 export type { Penalties } from './fit/ranking/blend/least-squares.js';
+export type { RecencyReport } from './fit/ranking/half-life-search.js';
+export type { Recency } from './fit/ranking/recency.js';
 export type { CountEffects, CountPrior } from './fit/sides/count-prior.js';
 export type { SideReport, SidesReport } from './fit/sides/side-prior.js';
 export type { SizeInterval } from './fit/sides/size-posterior.js';
@@ -71,7 +73,7 @@ export type { NextPeriod } from './forecast/next-period.js';
 export type { Foreseen } from './forecast/project.js';
 // Read data
 export type { LeftOut, OriginKind, TextReading, TrimmedPart } from './ingest/options.js';
-export type { EdgeRows, RowLists } from './math/csr.js';
+export type { EdgeCounts, EdgeRows, RowLists } from './math/csr.js';
 // Draw
 export type { ChainSummary } from './math/diagnostics.js';
 export type { IdShares } from './math/id-draws.js';

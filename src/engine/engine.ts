@@ -7,7 +7,7 @@
 // A fit on several machines uses the two halves of `update`: it counts where the edges are, adds the counts up and
 // finishes (`CountingEngine`). Users and items are never named here.
 
-import type { EdgeRows } from '../math/csr.js';
+import type { EdgeCounts, EdgeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import type { FeatureMix } from './mix-features.js';
 
@@ -240,7 +240,8 @@ export interface Engine {
   /** Replaces all values of a table, as `createTable` sets them. */
   write(table: Table, values: TableValues | UniformValues, activity: Activity): Promise<void>;
   read(table: Table): Promise<TableValues>;
-  createIndex(rows: EdgeRows, split?: SplitSide): Promise<EdgeIndex>;
+  /** Counts may be fractions: those of weighed edges. */
+  createIndex(rows: EdgeRows<EdgeCounts>, split?: SplitSide): Promise<EdgeIndex>;
 
   /**
    * One half-step: own from the edges, the other table and its mass; then own's activity and mass; then, when

@@ -4,13 +4,22 @@
 import type { EngineName } from '../engine/select.js';
 import { InputError } from '../errors.js';
 import { foldIn, matchRows } from '../fit/fold-in/fold-in.js';
-import { type Model, type ModelSide, meanTable, type PosteriorModel, type Vertices } from '../fit/model.js';
+import {
+  type Model,
+  type ModelSide,
+  meanTable,
+  type PosteriorModel,
+  type Ranker,
+  type Vertices,
+} from '../fit/model.js';
+import { agesOf, historyWeights } from '../fit/ranking/recency.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { dropEdgesOfItems, selectVertices } from '../graph/subgraph.js';
 import { once } from '../math/once.js';
 import { type DrawsGiven, fitItems } from '../predict/draw/draw-plan.js';
 import { createModelScorer } from '../predict/scoring/model-scorer.js';
 import type { RowLists, Scorer } from '../predict/scoring/scorer.js';
+import { weightsOf } from '../predict/user-query.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 
@@ -103,14 +112,53 @@ export async function heldOutScores(
   if (known && model.users.count > 0) checkUsers(model.users, split.train);
   const { graph, dropped } = known ? { graph: split.train, dropped: NONE } : knownFoldIn(model, split);
   const eligible = once(() => (known ? undefined : fitItems(model, split)));
-  const rows = once(() => matchRows(graph, 'users', model.items.ids));
+  const ages = foldAges(model, split);
+  const weighed = ages ? { ...history, weights: ages(history.offsets, history.values) } : history;
+  const rows = once(() => {
+    const matched = matchRows(graph, 'users', model.items.ids);
+    return ages ? { ...matched, weights: ages(matched.offsets, matched.neighbors) } : matched;
+  });
   const factors: Float32Array[] = [];
   const { threads, signal, onProgress, engine } = options;
   for (const { users, foldMany } of scorer.members ?? []) {
     const how = { eligible: eligible(), engine, threads, signal, onProgress };
     factors.push(known && users ? users : await foldMany!(rows(), how));
   }
-  return { folded: undefined, dropped, scorer: scorer.manyScorer(history, factors) };
+  return { folded: undefined, dropped, scorer: scorer.manyScorer(weighed, factors) };
+}
+
+/**
+ * The weights by age of the items of a split's users, for a model that has such weights: by the ages that it stores, or by the times of
+ * the fold-in part. Undefined if there are none.
+ */
+function foldAges(model: Ranker, split: Split) {
+  const { recency } = model;
+  if (!recency) return undefined;
+  const known = split.method !== 'pq';
+  const times = split.times?.foldIn;
+  if (known ? !model.seen?.ages : !times) return undefined;
+  const { users, items } = split.foldIn;
+  const places = known ? undefined : model.items.ids.findAll(items.ids);
+  const agesOfUser = (u: number) => {
+    const [first, last] = [users.offsets[u], users.offsets[u + 1]];
+    const ages = agesOf(times!.subarray(first, last), recency);
+    const own = new Map<number, number>();
+    for (let e = first; e < last; e++) own.set(places![users.neighbors[e]], ages[e - first]);
+    return own;
+  };
+  return (offsets: Uint32Array, values: Uint32Array): Float32Array => {
+    const weights = new Float32Array(values.length);
+    for (let u = 0; u + 1 < offsets.length; u++) {
+      const own = values.subarray(offsets[u], offsets[u + 1]);
+      if (known) {
+        weights.set(weightsOf(model, u, own)!, offsets[u]);
+        continue;
+      }
+      const ages = agesOfUser(u);
+      weights.set(historyWeights(Float32Array.from(own, (item) => ages.get(item) ?? 0)), offsets[u]);
+    }
+    return weights;
+  };
 }
 
 /** The model's rows must be in the order of the training users. */

@@ -5,6 +5,7 @@ import type { Model } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { type Lists, NO_CANDIDATE } from '../metrics/list-metrics.js';
 import { createModelScorer } from '../predict/scoring/model-scorer.js';
+import { weightsOf } from '../predict/user-query.js';
 import type { TaskOptions } from '../progress.js';
 import type { TableTask } from './table-task.js';
 
@@ -53,8 +54,9 @@ export async function modelLists(
     for (let u = 0; u < users.length; u++) {
       if (u % 256 === 0) throwIfAborted(options.signal);
       const row = model.users.ids.find(users.at(u));
-      const own = { items: ownItems(ours, history[u]), counts: undefined };
-      if (row < 0 && own.items.length === 0) continue;
+      const items = ownItems(ours, history[u]);
+      const own = { items, weights: row < 0 ? undefined : weightsOf(model, row, items) };
+      if (row < 0 && items.length === 0) continue;
       asked.push(u);
       scorers.push(scorer.userScorer(row < 0 ? undefined : row, own));
     }

@@ -9,7 +9,13 @@ import { type Connection, quotedText } from '../ingest/formats/duckdb-package.js
 import { closeQuietly, type Database, inWords, openDatabase, type Seed } from './database.js';
 import { createGroupCommit } from './group-commit.js';
 import { insertEvents, upsertItems } from './insert.js';
-import { type PopularEntry, type StoredEvent, type StoredItem, StoreError } from './stored.js';
+import {
+  type HistoryEntry,
+  type PopularEntry,
+  type StoredEvent,
+  type StoredItem,
+  StoreError,
+} from './stored.js';
 
 export interface EventStore {
   /** The file, without links on the way. */
@@ -27,7 +33,7 @@ export interface EventStore {
   /** The newest events of a user, newest first. */
   eventsOf(user: string, n: number): Promise<StoredEvent[]>;
   /** The items of each user, with the weights of their events added up. */
-  historiesOf(users: readonly string[]): Promise<Map<string, number>[]>;
+  historiesOf(users: readonly string[]): Promise<Map<string, HistoryEntry>[]>;
   items(): Promise<StoredItem[]>;
   popular(options: PopularOptions): Promise<PopularEntry[]>;
   /** Writes all pairs of user and item to a Parquet file, each with its weight and the time of its last event. */
@@ -198,22 +204,22 @@ export async function openEventStore(given: string, options: StoreOptions = {}):
       }));
     },
     async historiesOf(users) {
-      const histories = new Map(users.map((user) => [user, new Map<string, number>()]));
+      const histories = new Map(users.map((user) => [user, new Map<string, HistoryEntry>()]));
       const ask = async (condition: string, values: readonly string[]) => {
         const rows = await read(
-          `SELECT "user", item, sum(weight) FROM events WHERE ${condition} AND item IS NOT NULL
+          `SELECT "user", item, sum(weight), epoch_ms(max(time)) FROM events WHERE ${condition} AND item IS NOT NULL
            GROUP BY "user", item
            QUALIFY row_number() OVER (PARTITION BY "user" ORDER BY max(time) DESC) <= ${LONGEST_HISTORY}`,
           values,
         );
-        for (const [user, item, weight] of rows) {
-          histories.get(String(user))?.set(String(item), Number(weight));
+        for (const [user, item, weight, time] of rows) {
+          histories.get(String(user))?.set(String(item), { weight: Number(weight), time: Number(time) });
         }
       };
       // The index finds one user. For many, one pass over all events takes less time.
       if (users.length > SCANNED_USERS) await ask(`"user" IN (${users.map((_, u) => `$${u + 1}`)})`, users);
       else for (const user of users) await ask('"user" = $1', [user]);
-      return users.map((user) => histories.get(user) as Map<string, number>);
+      return users.map((user) => histories.get(user) as Map<string, HistoryEntry>);
     },
     async items() {
       const rows = await read(

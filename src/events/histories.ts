@@ -1,10 +1,10 @@
 // The histories of users, read from the store. Those used recently are kept in memory and updated with every event that
 // is committed, so that an event counts in the next answer.
 
-import type { StoredEvent } from './stored.js';
+import type { HistoryEntry, StoredEvent } from './stored.js';
 
-/** The items of a user with the weights of their events. */
-type History = ReadonlyMap<string, number>;
+/** The items of a user. */
+type History = ReadonlyMap<string, HistoryEntry>;
 
 interface Histories {
   /** The history of each user; empty if the store has none. */
@@ -25,7 +25,7 @@ export function createHistories(
   mostItems: number = MOST_ITEMS,
 ): Histories {
   /** In the order of use: the least recently used comes first. */
-  const known = new Map<string, Map<string, number>>();
+  const known = new Map<string, Map<string, HistoryEntry>>();
   let items = 0;
   /** Users whose history is being read, each with the number of reads; and those who changed meanwhile. */
   const reading = new Map<string, number>();
@@ -40,7 +40,7 @@ export function createHistories(
     known.delete(user);
   }
 
-  function keep(user: string, history: Map<string, number>): void {
+  function keep(user: string, history: Map<string, HistoryEntry>): void {
     forget(user);
     known.set(user, history);
     items += sizeOf(history);
@@ -84,7 +84,7 @@ export function createHistories(
       return users.map((user) => found.get(user) as History);
     },
     add(events, allNew) {
-      for (const { user, item, weight } of events) {
+      for (const { user, item, weight, time } of events) {
         if (reading.has(user)) changed.add(user);
         // If some are known, the next read of the store says which count.
         if (!allNew) forget(user);
@@ -92,7 +92,10 @@ export function createHistories(
         if (!history) continue;
         const before = history.get(item);
         if (before === undefined) items++;
-        history.set(item, (before ?? 0) + weight);
+        history.set(item, {
+          weight: (before?.weight ?? 0) + weight,
+          time: Math.max(before?.time ?? time, time),
+        });
       }
     },
     erase(user) {

@@ -11,6 +11,13 @@ export interface StoredEvent {
   readonly id?: string | undefined;
 }
 
+/** An item of a history: the sum of the weights of its events, and the latest of their times. */
+export interface HistoryEntry {
+  readonly weight: number;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+}
+
 /** What is known of an item apart from its events. */
 export interface StoredItem {
   readonly item: string;

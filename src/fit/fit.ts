@@ -24,6 +24,7 @@ import {
 } from './options.js';
 import type { BlendReport } from './ranking/blend/blend.js';
 import { fitRanking } from './ranking/fit-ranking.js';
+import type { RecencyReport } from './ranking/half-life-search.js';
 import { resumedOptions } from './resume.js';
 
 /** The result of a fit; the options determine the type of its model. */
@@ -38,6 +39,8 @@ export interface FitResult<M extends Model = Model> {
   readonly from?: PreviousReport | undefined;
   /** The settings of a ranker's blend, and how they were found. */
   readonly blend?: BlendReport | undefined;
+  /** How the half-life of a ranker was found, if it was searched. */
+  readonly recency?: RecencyReport | undefined;
   readonly engine: string;
   /** How the number of features was chosen, if it was `auto`. */
   readonly chosenFeatures?: FeatureChoice | undefined;

@@ -7,6 +7,8 @@ import type { ModelKind } from '../options/names.js';
 import type { SideNames } from '../text/sides.js';
 import type { SparseWeights } from '../topn/query.js';
 import type { BlendReport } from './ranking/blend/blend.js';
+import type { RecencyReport } from './ranking/half-life-search.js';
+import type { Recency } from './ranking/recency.js';
 import type { CountEffects, CountPrior } from './sides/count-prior.js';
 
 /** The vertices of one side that a model knows. */
@@ -39,7 +41,7 @@ export interface ModelSide extends Vertices {
 
 /** A side of a model from its fitted table. */
 export function modelSide(
-  side: GraphSide,
+  side: Pick<GraphSide, 'count' | 'ids' | 'offsets'>,
   table: TableValues,
   hyper: SideHyper,
   unseenMass: Float64Array,
@@ -74,6 +76,8 @@ export interface FitRecord {
   readonly converged: boolean;
   /** The blend of a ranker, and how its settings were found. */
   readonly blend?: BlendReport | undefined;
+  /** How the half-life of a ranker was found, if it was searched. */
+  readonly recency?: RecencyReport | undefined;
 }
 
 /** The record of a fit that ascended the bound. */
@@ -125,6 +129,8 @@ export interface Ranker {
   readonly scores: RankerScores;
   readonly provenance: FitRecord;
   readonly seen?: SeenItems | undefined;
+  /** How edges were weighed by age; absent if they were not. */
+  readonly recency?: Recency | undefined;
   /** Titles and attributes of both sides; absent if no table about them was given. */
   readonly info?: ModelInfo | undefined;
 }
@@ -169,6 +175,8 @@ export type FoldRule =
       readonly kind: 'poisson';
       /** Half-steps from the prior. */
       readonly steps: number;
+      /** True if edges are weighed by age: counts are then fractions, also of a simple graph. */
+      readonly weighed?: true | undefined;
       readonly hyper: Readonly<Record<SideName, SideHyper>>;
     }
   | { readonly kind: 'least-squares'; readonly lambda: number; readonly alpha: number }
@@ -225,11 +233,13 @@ export interface SeenItems {
   readonly neighbors: Uint32Array;
   /** Counts of a multigraph. */
   readonly counts: Uint32Array | undefined;
+  /** The age of each edge in half-lives, if the model weighs edges by age. */
+  readonly ages?: Float32Array | undefined;
 }
 
 /** The items that the users of a graph have. */
-export function seenItems({ offsets, neighbors, counts }: GraphSide): SeenItems {
-  return Object.freeze({ offsets, neighbors, counts });
+export function seenItems({ offsets, neighbors, counts }: GraphSide, ages?: Float32Array): SeenItems {
+  return Object.freeze({ offsets, neighbors, counts, ...(ages && { ages }) });
 }
 
 /** The part of a side that scores need; fold-in gives the same for new users. */

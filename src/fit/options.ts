@@ -39,7 +39,10 @@ export interface AscentOptions extends OptionsOf<typeof METHODS.ascent>, Resumab
 }
 
 /** Cross-fitting, for recommending; it has no bound. */
-export interface RankingFitOptions extends OptionsOf<typeof METHODS.ranking>, Resumable {
+export interface RankingFitOptions
+  extends OptionsOf<typeof METHODS.ranking>,
+    OptionsOf<typeof TIMES>,
+    Resumable {
   readonly method: 'ranking';
   /** Start from this ranker. */
   readonly from?: Ranker | undefined;
@@ -95,6 +98,15 @@ export const FROM = {
   ),
 };
 
+/** The times of the edges, for a ranker that weighs them by age. */
+export const TIMES = {
+  times: value<Float64Array>(
+    'object',
+    'the time of each edge in milliseconds since 1970, in the order of graph.users.neighbors; weights by age need it',
+    { only: { is: (given) => given instanceof Float64Array, words: 'a Float64Array' } },
+  ),
+};
+
 /** The method and its options, checked for type and range; an InputError names the option. */
 export function checkFit(given: FitOptions): CheckedFit {
   const method = methodOf(given);
@@ -103,6 +115,7 @@ export function checkFit(given: FitOptions): CheckedFit {
     ...METHODS[method],
     ...TASK,
     ...(method === 'gibbs' ? {} : { ...RESUME, ...FROM }),
+    ...(method === 'ranking' ? TIMES : {}),
   };
   refuseOthers(method, declared, rest);
   if (method !== 'ascent' && rest.features === AUTO)
@@ -118,7 +131,7 @@ function methodOf(given: FitOptions): Method {
 /** Refuses options of other methods, with the reason. checkOptions refuses options that no method has. */
 function refuseOthers(method: Method, declared: Declaration, given: object): void {
   const own = new Set(listOptions(declared).map(({ path }) => path.join('.')));
-  for (const { path } of listOptions({ ...FIT, ...RESUME, ...FROM })) {
+  for (const { path } of listOptions({ ...FIT, ...RESUME, ...FROM, ...TIMES })) {
     const name = path.join('.');
     if (own.has(name) || valueAt(given, path) === undefined) continue;
     const why = REFUSED[method][name];

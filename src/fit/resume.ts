@@ -5,12 +5,12 @@ import { AUTO, type Method } from '../options/commands/fit.js';
 import { OptionError, option, optionError, show } from '../options/error.js';
 import { TASK } from '../options/shared.js';
 import type { Checkpoint, FitOrigin } from './ascent/loop.js';
-import { type FitOptions, learnLists, RESUME } from './options.js';
+import { type FitOptions, learnLists, RESUME, TIMES } from './options.js';
 
 /** Options that may differ: how long the fit continues, and on which engine. */
 const FREE: readonly string[] = ['iterations', 'tolerance', 'engine', 'average'];
 /** … and options that do not change the numbers. */
-const OWN: readonly string[] = [...FREE, ...Object.keys(TASK), ...Object.keys(RESUME)];
+const OWN: readonly string[] = [...FREE, ...[TASK, RESUME, TIMES].flatMap((some) => Object.keys(some))];
 
 interface Conflict {
   readonly path: string;

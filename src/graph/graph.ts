@@ -1,4 +1,4 @@
-import { type EdgeRows, transposeRows } from '../math/csr.js';
+import { type EdgeCounts, type EdgeRows, transposeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import type { SideNames } from '../text/sides.js';
 import type { VertexIds } from './ids.js';
@@ -15,6 +15,9 @@ export interface GraphSide extends EdgeRows {
   /** For each edge, its count, in the same order; undefined in a simple graph. */
   readonly counts: Uint32Array | undefined;
 }
+
+/** A side whose counts may be fractions: those of weighed edges. */
+export type WeighedSide = Omit<GraphSide, 'counts'> & { readonly counts: EdgeCounts | undefined };
 
 /**
  * A bipartite graph in both orders, over shared buffers, frozen. Users and items are only names: functions that take a
@@ -71,7 +74,7 @@ export function otherSide(side: SideName): SideName {
 }
 
 /** Number of distinct neighbours of each vertex of a side. */
-export function degrees(side: GraphSide): Uint32Array {
+export function degrees(side: Pick<GraphSide, 'count' | 'offsets'>): Uint32Array {
   const result = allocate(Uint32Array, side.count);
   for (let v = 0; v < side.count; v++) result[v] = side.offsets[v + 1] - side.offsets[v];
   return result;

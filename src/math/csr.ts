@@ -2,14 +2,25 @@
 
 import { allocate } from './memory.js';
 
+/** Counts of edges: whole numbers, or fractions if edges are weighed. */
+export type EdgeCounts = Uint32Array | Float32Array;
+
 /** Edges grouped by row: one side of a graph, or a piece of one. The arrays are shared, never copied whole. */
-export interface EdgeRows {
+export interface EdgeRows<C extends EdgeCounts = Uint32Array> {
   /** Rows + 1 positions: the edges of row r are offsets[r] … offsets[r+1]−1. */
   readonly offsets: Uint32Array;
   /** For each edge, the row of the other side. Any order works; engines gather ascending neighbours in tiles. */
   readonly neighbors: Uint32Array;
   /** For each edge, its count; undefined in a simple graph. */
-  readonly counts: Uint32Array | undefined;
+  readonly counts: C | undefined;
+}
+
+/** Room for the counts of `length` edges, of the same type as the given ones; undefined if there are none. */
+export function allocateCounts<C extends EdgeCounts>(counts: C | undefined, length: number): C | undefined {
+  if (!counts) return undefined;
+  return (
+    counts instanceof Uint32Array ? allocate(Uint32Array, length) : allocate(Float32Array, length)
+  ) as C;
 }
 
 /** Lists of numbers, one per row: row r holds values[offsets[r] … offsets[r+1]−1], ascending. */
@@ -91,21 +102,21 @@ export function pickLists(
   return lists.weights ? { ...picked, weights: Float32Array.from(weights) } : picked;
 }
 
-/** The same pairs grouped by value. */
-export function transposeLists({ offsets, values }: RowLists, columns: number): RowLists {
-  const turned = transposeRows({ offsets, neighbors: values, counts: undefined }, columns);
-  return { offsets: turned.offsets, values: turned.neighbors };
+/** The same pairs grouped by value, with their weights. */
+export function transposeLists({ offsets, values, weights }: RowLists, columns: number): RowLists {
+  const turned = transposeRows({ offsets, neighbors: values, counts: weights }, columns);
+  return { offsets: turned.offsets, values: turned.neighbors, ...(weights && { weights: turned.counts }) };
 }
 
 /** The same edges grouped by the other side. */
-export function transposeRows(rows: EdgeRows, otherCount: number): EdgeRows {
+export function transposeRows<C extends EdgeCounts>(rows: EdgeRows<C>, otherCount: number): EdgeRows<C> {
   const edges = rows.neighbors.length;
   const offsets = allocate(Uint32Array, otherCount + 1);
   for (let e = 0; e < edges; e++) offsets[rows.neighbors[e] + 1]++;
   for (let v = 0; v < otherCount; v++) offsets[v + 1] += offsets[v];
   const next = offsets.slice(0, otherCount);
   const neighbors = allocate(Uint32Array, edges);
-  const counts = rows.counts ? allocate(Uint32Array, edges) : undefined;
+  const counts = allocateCounts(rows.counts, edges);
   for (let r = 0; r + 1 < rows.offsets.length; r++) {
     for (let e = rows.offsets[r]; e < rows.offsets[r + 1]; e++) {
       const at = next[rows.neighbors[e]]++;
@@ -117,14 +128,14 @@ export function transposeRows(rows: EdgeRows, otherCount: number): EdgeRows {
 }
 
 /** The given rows, in their order. */
-export function pickRows(side: EdgeRows, rows: ArrayLike<number>): EdgeRows {
+export function pickRows<C extends EdgeCounts>(side: EdgeRows<C>, rows: ArrayLike<number>): EdgeRows<C> {
   const offsets = allocate(Uint32Array, rows.length + 1);
   for (let r = 0; r < rows.length; r++) {
     offsets[r + 1] = offsets[r] + side.offsets[rows[r] + 1] - side.offsets[rows[r]];
   }
   const edges = offsets[rows.length];
   const neighbors = allocate(Uint32Array, edges);
-  const counts = side.counts && allocate(Uint32Array, edges);
+  const counts = allocateCounts(side.counts, edges);
   for (let r = 0; r < rows.length; r++) {
     const [from, to] = [side.offsets[rows[r]], side.offsets[rows[r] + 1]];
     neighbors.set(side.neighbors.subarray(from, to), offsets[r]);

@@ -40,6 +40,8 @@ export const STREAMS = {
   /** Held-back users, and the items they are evaluated on. */
   heldBackItems: 0x7e57,
   heldBack: 0x686f6c64,
+  /** Users whose last edges are held back to search a half-life. */
+  heldBackLast: 0x6c617374,
   /** Resampled users of a paired comparison. */
   bootstrap: 0x626f6f74,
   /** Requests of a load test. */

@@ -11,10 +11,17 @@ import { createRecommender } from './recommender.js';
 /** The id of a user or an item, as text or a number. */
 export type Id = string | number;
 
-/** The user to recommend for: a user of the model by id, or a new user by items (with counts, for a multigraph). */
+/**
+ * The user to recommend for: a user of the model by id, or a new user by items, with counts for a multigraph, and with times (in
+ * milliseconds since 1970) for a model that weighs items by age.
+ */
 export type UserQuery = (
   | { readonly user: Id }
-  | { readonly likes: readonly Id[]; readonly counts?: readonly number[] | undefined }
+  | {
+      readonly likes: readonly Id[];
+      readonly counts?: readonly number[] | undefined;
+      readonly times?: readonly number[] | undefined;
+    }
 ) & {
   /** Ids of items that are not listed for this user. */
   readonly exclude?: readonly Id[] | undefined;

@@ -3,6 +3,8 @@
 import { catalogueOf } from '../attributes/info.js';
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
+import { agesOf, historyWeights } from '../fit/ranking/recency.js';
+import { lowerBound } from '../math/csr.js';
 import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
@@ -45,7 +47,35 @@ export function resolveUser(
 export function ownItems({ seen }: Model, row: number): ResolvedUser['own'] {
   if (!seen) return { items: new Uint32Array(0), counts: undefined };
   const [first, last] = [seen.offsets[row], seen.offsets[row + 1]];
-  return { items: seen.neighbors.subarray(first, last), counts: seen.counts?.subarray(first, last) };
+  return {
+    items: seen.neighbors.subarray(first, last),
+    counts: seen.counts?.subarray(first, last),
+    ...(seen.ages && { weights: historyWeights(seen.ages.subarray(first, last)) }),
+  };
+}
+
+/** The times of the items of a user, if the model weighs edges by age and stores them: milliseconds since 1970. */
+export function timesOf(model: Model, row: number): Map<number, number> | undefined {
+  const { seen } = model;
+  const recency = model.type === 'ranker' ? model.recency : undefined;
+  if (!seen?.ages || !recency) return undefined;
+  const times = new Map<number, number>();
+  for (let e = seen.offsets[row]; e < seen.offsets[row + 1]; e++) {
+    times.set(seen.neighbors[e], recency.latest - recency.halfLife * seen.ages[e]);
+  }
+  return times;
+}
+
+/** The weights by age of items of a user of the model; undefined if it has none. Items that the model has not seen of the user are new. */
+export function weightsOf({ seen }: Model, row: number, items: Uint32Array): Float32Array | undefined {
+  if (!seen?.ages) return undefined;
+  const { offsets, neighbors, ages } = seen;
+  return historyWeights(
+    Float32Array.from(items, (item) => {
+      const at = lowerBound(neighbors, item, offsets[row], offsets[row + 1]);
+      return at < offsets[row + 1] && neighbors[at] === item ? ages[at] : 0;
+    }),
+  );
 }
 
 /** The index of an item, which must be in the model. */
@@ -101,23 +131,32 @@ function unknownUser({ users, names = USERS_AND_ITEMS }: Model, id: Id): InputEr
   );
 }
 
-/** Liked items by index, each once; counts of repeated items are added. */
+/** Liked items by index, each once; counts of repeated items are added, and their latest time counts. */
 function likedItems(
   model: Model,
-  { likes, counts }: Extract<UserQuery, { likes: unknown }>,
+  { likes, counts, times }: Extract<UserQuery, { likes: unknown }>,
   at: number,
   onUnknown: RecommendOptions['onUnknown'],
 ): ResolvedUser['own'] {
   if (counts && counts.length !== likes.length) {
     throw new InputError(`${counts.length} counts for ${likes.length} liked items; give one for each`);
   }
+  if (times && (times.length !== likes.length || !times.every(Number.isFinite))) {
+    throw new InputError(
+      `${times.length} times for ${likes.length} liked items; give a finite number of milliseconds since 1970 for each`,
+    );
+  }
   const catalogue = catalogueOf(model);
   const liked = new Map<number, number>();
+  const latest = new Map<number, number>();
   const unknown: Id[] = [];
   for (const [i, id] of likes.entries()) {
     const item = catalogue.ids.find(id);
     if (item < 0) unknown.push(id);
-    else liked.set(item, (liked.get(item) ?? 0) + (counts?.[i] ?? 1));
+    else {
+      liked.set(item, (liked.get(item) ?? 0) + (counts?.[i] ?? 1));
+      if (times) latest.set(item, Math.max(latest.get(item) ?? times[i], times[i]));
+    }
   }
   if (unknown.length > 0) {
     if (!onUnknown) {
@@ -140,7 +179,13 @@ function likedItems(
     throw new InputError('no liked item is known to the model: name at least one of its items');
   }
   const items = Uint32Array.from(liked.keys()).sort();
-  return { items, counts: model.multigraph ? items.map((item) => liked.get(item)!) : undefined };
+  const recency = model.type === 'ranker' ? model.recency : undefined;
+  const own = Float64Array.from(items, (item) => latest.get(item) ?? 0);
+  return {
+    items,
+    counts: model.multigraph ? items.map((item) => liked.get(item)!) : undefined,
+    ...(recency && times && { weights: historyWeights(agesOf(own, recency)) }),
+  };
 }
 
 /** What a list is based on: enough items of the user, few of them, or none, so that it goes by popularity. */

@@ -66,13 +66,18 @@ async function qualities(
   try {
     for (let from = 0; from < users.length; from += BATCH) {
       const some = users.slice(from, from + BATCH);
-      const known = some.map(({ likes }) => likes.filter((item) => ids.find(item) >= 0));
+      const known = some.map(({ likes, times }) => {
+        const places = [...likes.keys()].filter((at) => ids.find(likes[at]) >= 0);
+        const own = places.map((at) => likes[at]);
+        return times ? { likes: own, times: places.map((at) => times[at]) } : { likes: own };
+      });
       // A user whose items the model does not know would get the popular items.
-      const personal = known.flatMap((likes) => (likes.length > 0 ? [{ likes }] : []));
+      const personal = known.filter(({ likes }) => likes.length > 0);
       const lists = await recommender.recommendMany(personal, { n: N, threads, signal });
       let next = 0;
       for (const [u, { likes, held }] of some.entries()) {
-        const list = known[u].length > 0 ? lists[next++] : recommender.popular({ n: N, exclude: [...likes] });
+        const list =
+          known[u].likes.length > 0 ? lists[next++] : recommender.popular({ n: N, exclude: [...likes] });
         const wanted = new Set(held);
         const hits = list.flatMap(({ item }, rank) => (wanted.has(item) ? [rank + 1] : []));
         quality[from + u] = userMetric.ndcg(hits, held.length, N);

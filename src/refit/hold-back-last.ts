@@ -10,6 +10,8 @@ import { ownItems } from '../predict/user-query.js';
 /** A user of the comparison, by ids. */
 export interface HeldBackUser {
   readonly likes: readonly string[];
+  /** The times of the likes, if the data have times. */
+  readonly times?: readonly number[] | undefined;
   readonly held: readonly string[];
 }
 
@@ -56,8 +58,17 @@ export function holdBackLast(
     for (const edge of held) labels[edge] = 1;
     heldEdges += held.length;
     const likes: string[] = [];
-    for (let e = first; e < last; e++) if (labels[e] === 0) likes.push(items.ids.at(users.neighbors[e]));
-    chosen.push({ likes, held: held.map((edge) => items.ids.at(users.neighbors[edge])) });
+    const when: number[] = [];
+    for (let e = first; e < last; e++) {
+      if (labels[e] !== 0) continue;
+      likes.push(items.ids.at(users.neighbors[e]));
+      if (times) when.push(times[e]);
+    }
+    chosen.push({
+      likes,
+      ...(times && { times: when }),
+      held: held.map((edge) => items.ids.at(users.neighbors[edge])),
+    });
   }
   return { labels, users: chosen };
 }

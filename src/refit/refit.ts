@@ -11,10 +11,11 @@ import type { FitOptions } from '../fit/options.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { graphOfPairs } from '../graph/pairs.js';
 import { selectEdges } from '../graph/subgraph.js';
-import { timeColumn } from '../ingest/intake/value-column.js';
+import { lastTimes } from '../ingest/intake/value-column.js';
 import type { ReadOptions } from '../ingest/options.js';
 import { readGraph, readWithValues } from '../ingest/read.js';
 import { readSideTable } from '../ingest/side-file.js';
+import { lowerBound } from '../math/csr.js';
 import { BASELINES, type BaselineName } from '../options/names.js';
 import { fitContent } from '../predict/content/fit-content.js';
 import type { TaskOptions } from '../progress.js';
@@ -65,8 +66,8 @@ export async function refit(plan: RefitPlan, task: TaskOptions = {}): Promise<Re
   const tables: TimedGraph[] = [];
   for (const source of plan.data)
     tables.push(withoutOld(await readTable(source, present.multigraph, { ...task, threads }), plan.since));
-  const { graph, users } = trainingData(tables, present, seed);
-  const candidate = await fitAgain(graph, present, plan, task);
+  const { graph, times, users } = trainingData(tables, present, seed);
+  const candidate = await fitAgain(graph, times, present, plan, task);
   const comparison = await compareModels(present, candidate, users, { threads, signal: task.signal });
   await saveModel(plan.output, await withInfo(candidate, present, plan, task));
   return {
@@ -85,7 +86,7 @@ async function readTable(
 ): Promise<TimedGraph> {
   const options = { ...read, multigraph, ...task };
   if (time === undefined) return { graph: (await readGraph(sources, options)).graph, times: undefined };
-  const { graph, values } = await readWithValues(sources, options, timeColumn(time));
+  const { graph, values } = await readWithValues(sources, options, lastTimes(time));
   return { graph, times: values };
 }
 
@@ -95,22 +96,51 @@ function withoutOld({ graph, times }: TimedGraph, since: number | undefined): Ti
   return { graph: selectEdges(graph, labels, 0), times: times.filter((time) => time >= since) };
 }
 
-/** All tables as one graph, without what is held back of the last table. */
+/** All tables as one graph, without what is held back of the last table, and the times if a table has some. */
 function trainingData(
   tables: readonly TimedGraph[],
   present: Model,
   seed: number,
-): { readonly graph: BipartiteGraph; readonly users: readonly HeldBackUser[] } {
+): TimedGraph & { readonly users: readonly HeldBackUser[] } {
   const { names, multigraph } = present;
   if (tables.length === 1) {
     const [{ graph, times }] = tables;
-    const { labels, users } = holdBackLast(graph, times, present, seed);
-    return { graph: { ...selectEdges(graph, labels, 0), ...(names && { names }) }, users };
+    return withoutHeldBack(graph, times);
   }
   const merged = graphOfPairs(pairsOf(tables), { multigraph });
-  // Times of several tables cannot be told apart, so any new items are held back.
-  const { labels, users } = holdBackLast(merged, undefined, present, seed);
-  return { graph: { ...selectEdges(merged, labels, 0), ...(names && { names }) }, users };
+  return withoutHeldBack(merged, mergedTimes(merged, tables));
+
+  function withoutHeldBack(graph: BipartiteGraph, times: Float64Array | undefined) {
+    const { labels, users } = holdBackLast(graph, times, present, seed);
+    return {
+      graph: { ...selectEdges(graph, labels, 0), ...(names && { names }) },
+      times: times?.filter((_, edge) => labels[edge] === 0),
+      users,
+    };
+  }
+}
+
+/** The latest time of each edge in any table. Edges without a time count as the oldest. */
+function mergedTimes(
+  { users, items, edges }: BipartiteGraph,
+  tables: readonly TimedGraph[],
+): Float64Array | undefined {
+  const timed = tables.filter(({ times }) => times !== undefined && times.length > 0);
+  if (timed.length === 0) return undefined;
+  const times = new Float64Array(edges).fill(Number.NEGATIVE_INFINITY);
+  for (const { graph, times: own } of timed) {
+    const user = users.ids.findAll(graph.users.ids);
+    const item = items.ids.findAll(graph.items.ids);
+    for (let u = 0; u < graph.users.count; u++) {
+      const [first, last] = [users.offsets[user[u]], users.offsets[user[u] + 1]];
+      for (let e = graph.users.offsets[u]; e < graph.users.offsets[u + 1]; e++) {
+        const at = lowerBound(users.neighbors, item[graph.users.neighbors[e]], first, last);
+        times[at] = Math.max(times[at], own![e]);
+      }
+    }
+  }
+  const oldest = times.reduce((a, b) => (Number.isFinite(b) ? Math.min(a, b) : a), Number.POSITIVE_INFINITY);
+  return times.map((time) => Math.max(time, oldest));
 }
 
 function* pairsOf(tables: readonly TimedGraph[]): Generator<[string, string, number]> {
@@ -144,6 +174,7 @@ async function withInfo(
 /** Fits by the same method with the same settings, from the present model if a fit can start from it. */
 async function fitAgain(
   graph: BipartiteGraph,
+  times: Float64Array | undefined,
   present: Model,
   { seed, threads }: RefitPlan,
   { signal, onProgress }: TaskOptions,
@@ -153,6 +184,9 @@ async function fitAgain(
   if ((BASELINES as readonly string[]).includes(method)) {
     return (await fitBaseline(graph, method as BaselineName, task)).model;
   }
-  return (await fit(graph, successorOptions({ ...task, from: present } as FitOptions & { from: Model })))
-    .model;
+  const options = successorOptions({ ...task, from: present } as FitOptions & { from: Model });
+  const { halfLife = 'never' } = options as { readonly halfLife?: string };
+  // Weights by age stay only if the data have times.
+  const byAge = halfLife !== 'never' && { halfLife: times ? halfLife : 'never', times };
+  return (await fit(graph, { ...options, ...byAge } as FitOptions)).model;
 }

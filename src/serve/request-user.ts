@@ -2,7 +2,7 @@
 
 import { catalogueOf } from '../attributes/info.js';
 import type { UserQuery } from '../predict/recommend.js';
-import { FEW_LIKES, ownItems } from '../predict/user-query.js';
+import { FEW_LIKES, ownItems, timesOf } from '../predict/user-query.js';
 import type { Served } from './answers.js';
 import type { OneRequest } from './http-schema.js';
 import type { StoredHistory, WithHistory } from './live/live-view.js';
@@ -80,11 +80,13 @@ function fromHistory({ recommender }: Served, row: number, stored: StoredHistory
   const { ids } = catalogueOf(model);
   const own = row < 0 ? undefined : ownItems(model, row);
   const counts = new Map(Array.from(own?.items ?? [], (item, e) => [item, own?.counts?.[e] ?? 1]));
+  const times = row < 0 ? new Map<number, number>() : timesOf(model, row);
   let isNew = false;
   for (const [i, id] of stored.items.entries()) {
     const item = ids.find(id);
     if (item < 0) continue;
     isNew ||= !counts.has(item);
+    times?.set(item, Math.max(times.get(item) ?? stored.times[i], stored.times[i]));
     // The store also has the events that the model was fitted to.
     counts.set(item, Math.max(1, Math.round(stored.weights[i])));
   }
@@ -93,6 +95,7 @@ function fromHistory({ recommender }: Served, row: number, stored: StoredHistory
     user: {
       likes: [...counts.keys()].map((item) => ids.at(item)),
       ...(model.multigraph && { counts: [...counts.values()] }),
+      ...(times && { times: Array.from(counts.keys(), (item) => times.get(item) ?? 0) }),
     },
     likes: counts.size,
     unknown: [],

@@ -69,7 +69,10 @@ const STEPS = 3;
 /** Relative residual at which a new row counts as solved. float32 has hardly more digits. */
 const FOLD_TOLERANCE = 1e-5;
 
-/** Alternating least squares: Σ_edges (1 − x·y)² + α Σ_pairs (x·y)² + regularization, over both tables. */
+/**
+ * Alternating least squares: Σ_edges w (1 − x·y)² + α Σ_pairs (x·y)² + regularization, over both tables. Weights w of the edges may
+ * differ between the two orders; a row's degree is their sum.
+ */
 export async function alternatingLeastSquares(
   edges: { readonly users: RowLists; readonly items: RowLists },
   options: LeastSquaresOptions,
@@ -119,7 +122,7 @@ export async function alternatingLeastSquares(
 }
 
 /**
- * The rows of new users given the items' table, solved to convergence. Only items marked in `shown` count as unseen pairs, since
+ * The rows of new users given the items' table, solved to convergence. Weights of the history count. Only items marked in `shown` count as unseen pairs, since
  * nothing is known of the others.
  */
 export async function foldInLeastSquares(
@@ -172,7 +175,7 @@ function createMomentum(momentum: number): (table: Float32Array) => void {
 interface SolverSide {
   readonly rows: number;
   readonly table: number;
-  readonly lists: { readonly offsets: number; readonly neighbors: number };
+  readonly lists: { readonly offsets: number; readonly neighbors: number; readonly weights: number };
 }
 
 /** `rows` is the number of rows of the larger table. */

@@ -25,6 +25,7 @@ export interface LinearKernels {
     other: number,
     offsets: number,
     neighbors: number,
+    weights: number,
     first: number,
     last: number,
     stride: number,
@@ -47,20 +48,23 @@ export interface WorkerPlace {
   readonly scratch: readonly number[];
 }
 
-/** Addresses of lists of row numbers, and how many there are. */
+/** Addresses of lists of row numbers and of their weights (0: none), and how many there are. */
 export interface StoredLists {
   readonly offsets: number;
   readonly neighbors: number;
+  readonly weights: number;
   readonly rows: number;
 }
 
-/** Copies lists into the kernels' memory. */
+/** Copies lists into the kernels' memory, with their weights. */
 export function storeLists(heap: Heap, lists: RowLists): StoredLists {
   const offsets = heap.allocate(4 * lists.offsets.length);
   const neighbors = heap.allocate(4 * lists.values.length);
   heap.u32(offsets, lists.offsets.length).set(lists.offsets);
   heap.u32(neighbors, lists.values.length).set(lists.values);
-  return { offsets, neighbors, rows: lists.offsets.length - 1 };
+  const weights = lists.weights ? heap.allocate(4 * lists.weights.length) : 0;
+  if (lists.weights) heap.f32(weights, lists.weights.length).set(lists.weights);
+  return { offsets, neighbors, weights, rows: lists.offsets.length - 1 };
 }
 
 export function instantiate({ module, memory }: Pick<WorkerPlace, 'module' | 'memory'>): LinearKernels {

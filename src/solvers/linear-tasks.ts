@@ -11,6 +11,8 @@ export interface LeastSquaresJob extends WorkerPlace {
   readonly other: number;
   readonly offsets: number;
   readonly neighbors: number;
+  /** The weights of the edges; 0: all are 1. */
+  readonly weights: number;
   readonly packed: number;
   readonly rows: number;
   /** Rows taken at a time. */
@@ -44,9 +46,22 @@ export function solveLeastSquares(job: LeastSquaresJob): void {
     const first = job.block * Atomics.add(job.next, 0, 1);
     if (first >= job.rows) return;
     const last = Math.min(job.rows, first + job.block);
-    const { own, other, offsets, neighbors, stride, packed, lambda, base, steps, tolerance } = job;
+    const { own, other, offsets, neighbors, weights, stride, packed, lambda, base, steps, tolerance } = job;
     kernels.alsRows(
-      ...([own, other, offsets, neighbors, first, last, stride, packed, lambda, base, steps] as const),
+      ...([
+        own,
+        other,
+        offsets,
+        neighbors,
+        weights,
+        first,
+        last,
+        stride,
+        packed,
+        lambda,
+        base,
+        steps,
+      ] as const),
       ...([tolerance, scratch] as const),
     );
   }

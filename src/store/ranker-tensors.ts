@@ -52,7 +52,12 @@ const setting = z.number().gt(0).max(LARGEST_SETTING);
 const settingOrZero = z.number().min(0).max(LARGEST_SETTING);
 const steps = z.number().int().min(1).max(10_000);
 const foldSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('poisson'), steps, hyper: hyperSchema }),
+  z.object({
+    kind: z.literal('poisson'),
+    steps,
+    hyper: hyperSchema,
+    weighed: z.literal(true).optional(),
+  }),
   z.object({ kind: z.literal('least-squares'), lambda: setting, alpha: settingOrZero }),
   z.object({
     kind: z.literal('hierarchical'),
@@ -89,6 +94,19 @@ export const blendSchema = z.object({
   edges: z.number().int().min(1),
   kept: z.boolean().optional(),
 });
+/** Times and spans in milliseconds: any that a date has, and more. */
+const LARGEST_TIME = 1e18;
+const span = z.number().gt(0).max(LARGEST_TIME);
+const share = z.number().min(-1e6).max(1e6);
+const recencySchema = z.object({
+  halfLife: span,
+  latest: z.number().min(-LARGEST_TIME).max(LARGEST_TIME),
+});
+const searchSchema = z.object({
+  heldBack: z.number().int().min(0),
+  halfLife: span.optional(),
+  tried: z.array(z.object({ halfLife: span, gain: share, error: share })).max(100),
+});
 const headSchema = z.object({
   ...recordShape,
   type: z.literal('ranker'),
@@ -98,6 +116,8 @@ const headSchema = z.object({
   users: z.enum(USER_STORAGE),
   members: z.array(memberSchema).max(1000).optional(),
   blend: blendSchema.optional(),
+  weighed: recencySchema.optional(),
+  recency: searchSchema.optional(),
 });
 type Head = z.infer<typeof headSchema>;
 
@@ -152,6 +172,7 @@ export function putRanker(
         converged,
       })),
     }),
+    ...(model.recency && { weighed: model.recency }),
     ...provenance,
   });
 }
@@ -287,8 +308,13 @@ export function getRanker(read: TensorReader, metadata: Readonly<Record<string, 
     users,
     items,
     scores: getScores(read, head, users, items),
-    provenance: Object.freeze({ ...recordOf(head), ...(head.blend && { blend: head.blend }) }),
+    provenance: Object.freeze({
+      ...recordOf(head),
+      ...(head.blend && { blend: head.blend }),
+      ...(head.recency && { recency: head.recency }),
+    }),
     ...(seen === undefined ? {} : { seen }),
+    ...(head.weighed && { recency: Object.freeze(head.weighed) }),
   });
 }
 

@@ -5,7 +5,7 @@ import type { FitRecord, SeenItems, Vertices } from '../fit/model.js';
 import { allocate } from '../math/memory.js';
 import { HYPER } from '../options/shared.js';
 import { readSideNames } from '../text/sides.js';
-import { type Put, putIds, putInto, signed, type TensorReader } from './tensor-reader.js';
+import { NOT_NEGATIVE, type Put, putIds, putInto, signed, type TensorReader } from './tensor-reader.js';
 import type { Tensor } from './tensors.js';
 
 /** Hyperparameters that a fit learns or matches may leave the bounds of the options by this factor. */
@@ -111,10 +111,11 @@ export function checkDegrees(users: Vertices, items: Vertices): void {
 }
 
 /** The degrees say where the items of each user start. */
-export function putSeen(tensors: Map<string, Tensor>, { neighbors, counts }: SeenItems): void {
+export function putSeen(tensors: Map<string, Tensor>, { neighbors, counts, ages }: SeenItems): void {
   const put = putInto(tensors, 'users.');
   put('neighbors', signed(neighbors));
   if (counts) put('counts', signed(counts));
+  if (ages) put('ages', ages);
 }
 
 /** `some`: these are only some of the users, so that an item's degree may be larger. */
@@ -153,5 +154,8 @@ export function getSeen(
     ? new Uint32Array(read.get('users.counts', Int32Array, neighbors.length).buffer)
     : undefined;
   if (counts?.includes(0)) throw new Error('tensor users.counts holds 0 for an edge');
-  return Object.freeze({ offsets, neighbors, counts });
+  const ages = read.has('users.ages')
+    ? read.numbers('users.ages', Float32Array, neighbors.length, NOT_NEGATIVE)
+    : undefined;
+  return Object.freeze({ offsets, neighbors, counts, ...(ages && { ages }) });
 }

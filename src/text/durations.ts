@@ -14,3 +14,17 @@ export function parseDuration(text: string): number | undefined {
   const milliseconds = Number(number) * UNITS[unit];
   return milliseconds > 0 ? milliseconds : undefined;
 }
+
+/** A span as people write it: 36h, 115d, 2.5y. */
+export function durationWords(milliseconds: number): string {
+  const steps = [
+    ['y', 365.25 * UNITS.d],
+    ['d', UNITS.d],
+    ['h', UNITS.h],
+    ['m', UNITS.m],
+    ['s', UNITS.s],
+  ] as const;
+  const [unit, size] = steps.find(([, one]) => milliseconds >= 2 * one) ?? steps[steps.length - 1];
+  const value = milliseconds / size;
+  return `${Number(value >= 10 ? value.toFixed(0) : value.toPrecision(2))}${unit}`;
+}

@@ -40,7 +40,7 @@ export interface FactorTables {
 
 /** Sparse weights from a row's items to the scored items. Their sum is added to the score. */
 export interface ItemWeightScores extends SparseWeights {
-  /** Per row, its items. */
+  /** Per row, its items, and their weights if it has any. */
   readonly history: RowLists;
 }
 
@@ -86,8 +86,10 @@ export function addItemWeights(
   row: number,
   out: Float32Array | Float64Array,
 ): void {
-  const { offsets, values } = itemWeights.history;
-  for (let h = offsets[row]; h < offsets[row + 1]; h++) addWeights(itemWeights, values[h], out);
+  const { offsets, values, weights } = itemWeights.history;
+  for (let h = offsets[row]; h < offsets[row + 1]; h++) {
+    addWeights(itemWeights, values[h], out, undefined, weights?.[h]);
+  }
 }
 
 /** Sparse weights or, without offsets and targets, a full matrix: items × items. */
@@ -97,18 +99,19 @@ interface AnyWeights {
   readonly weights: Float32Array;
 }
 
-/** Adds the weights from one item; a full matrix has `count` columns. */
+/** Adds the weights from one item, times `factor`; a full matrix has `count` columns. */
 export function addWeights(
   { offsets, targets, weights }: AnyWeights,
   from: number,
   out: Float32Array | Float64Array,
   count = out.length,
+  factor = 1,
 ): void {
   if (offsets && targets) {
-    for (let e = offsets[from]; e < offsets[from + 1]; e++) out[targets[e]] += weights[e];
+    for (let e = offsets[from]; e < offsets[from + 1]; e++) out[targets[e]] += factor * weights[e];
     return;
   }
-  for (let item = 0; item < count; item++) out[item] += weights[from * count + item];
+  for (let item = 0; item < count; item++) out[item] += factor * weights[from * count + item];
 }
 
 /** Writes a row's score for each candidate, in order. */

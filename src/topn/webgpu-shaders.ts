@@ -129,8 +129,11 @@ fn main(${INVOCATION}) {
 `;
 }
 
-/** Adds the weights from all of a row's items, one item after the other, because two may have the same target. */
-export function itemWeightShader(shape: RankShape): string {
+/**
+ * Adds the weights from all of a row's items, one item after the other, because two may have the same target. With `weighed`, each item
+ * has a factor.
+ */
+export function itemWeightShader(shape: RankShape, weighed: boolean): string {
   return `${head(shape)}
 @group(0) @binding(1) var<storage, read> rows: array<u32>;
 @group(0) @binding(2) var<storage, read> histories: array<u32>;
@@ -138,7 +141,8 @@ export function itemWeightShader(shape: RankShape): string {
 @group(0) @binding(4) var<storage, read> offsets: array<u32>;
 @group(0) @binding(5) var<storage, read> targets: array<u32>;
 @group(0) @binding(6) var<storage, read> weights: array<f32>;
-@group(0) @binding(7) var<storage, read_write> scores: array<f32>;
+${weighed ? '@group(0) @binding(7) var<storage, read> factors: array<f32>;' : ''}
+@group(0) @binding(${weighed ? 8 : 7}) var<storage, read_write> scores: array<f32>;
 var<workgroup> had: vec2u;
 @compute @workgroup_size(${WORKGROUP})
 fn main(${INVOCATION}) {
@@ -153,7 +157,7 @@ fn main(${INVOCATION}) {
   for (var h = items.x; h < items.y; h++) {
     let item = history[h];
     for (var e = offsets[item] + local; e < offsets[item + 1u]; e += ${WORKGROUP}u) {
-      scores[scored + targets[e]] += weights[e];
+      scores[scored + targets[e]] += ${weighed ? 'factors[h] * ' : ''}weights[e];
     }
     storageBarrier();
   }

@@ -290,6 +290,8 @@ async function prepare(
   const usersBuffer = await make('users', what, padded(users, rows, features));
   const { items: itemsBuffer, itemWeights: between } = await candidateBuffers();
   const histories = itemWeights && (await lists('what users have', itemWeights.history));
+  const own = itemWeights?.history.weights;
+  const factors = own && (await make('factors', 'the weights of what users have', own));
   const scores = await room('scores', `the scores of ${blockRows} users`, 4 * blockRows * candidates.length);
   const seen = excluded && (await lists('items that are left out', excluded));
   const prepared: PreparedView[] = [];
@@ -304,7 +306,11 @@ async function prepare(
   }
   const reads = (n: number) => ['params', ...Array<'read'>(n).fill('read'), 'write'] as const;
   const score = await commands.kernel('scores', scoreShader(shape), reads(2));
-  const addItemWeights = await commands.kernel('itemWeights', itemWeightShader(shape), reads(6));
+  const addItemWeights = await commands.kernel(
+    factors ? 'weighed itemWeights' : 'itemWeights',
+    itemWeightShader(shape, factors !== undefined),
+    reads(factors ? 7 : 6),
+  );
   const leaveOut = await commands.kernel('left out', leaveOutShader(shape, true), reads(3));
   const leaveOutForAll = await commands.kernel('left out for all', leaveOutShader(shape, false), reads(3));
   const rank = await commands.kernel('ranks', rankShader(shape), reads(4));
@@ -319,7 +325,8 @@ async function prepare(
     commands.run(score, at, [usersBuffer, itemsBuffer, scores].map(whole), tiles);
     if (between && histories) {
       const { offsets, targets, weights } = between;
-      const buffers = [rowsBuffer, histories.offsets, histories.values, offsets, targets, weights, scores];
+      const lists = [rowsBuffer, histories.offsets, histories.values, offsets, targets, weights];
+      const buffers = [...lists, ...(factors ? [factors] : []), scores];
       commands.run(addItemWeights, at, buffers.map(whole), count);
     }
     if (seen) {

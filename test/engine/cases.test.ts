@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Activity, Engine, Table } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
 import { evidenceBound } from '../../src/fit/ascent/bound.js';
-import { SIDES } from '../../src/graph/graph.js';
+import { type GraphSide, SIDES } from '../../src/graph/graph.js';
 import { ENGINES } from './engines.js';
 import {
   BATCH_BORDERS,
@@ -105,6 +105,27 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
       const weights = (await engine.weightSum(actual[side])) / (await reference.weightSum(expected[side]));
       expect(Math.abs(weights - 1)).toBeLessThan(least());
     }
+  });
+
+  test('counts may be fractions', async () => {
+    const problem = randomProblem({ users: 60, items: 40, edges: 900, features: 6, multigraph: true }, 5);
+    const weighed = (side: GraphSide) => ({
+      ...side,
+      counts: Float32Array.from(side.counts!, (c) => 0.3 * c),
+    });
+    const graph = {
+      ...problem.graph,
+      users: weighed(problem.graph.users),
+      items: weighed(problem.graph.items),
+    };
+    const expected = await start(reference, { ...problem, graph: graph as never });
+    const actual = await start(engine, { ...problem, graph: graph as never });
+    const whole = await start(reference, problem);
+    for (const run of [expected, actual, whole]) for (let s = 0; s < 3; s++) await run.sweep('mean');
+    const a = await engine.read(actual.items);
+    const e = await reference.read(expected.items);
+    expect(difference(a.featureShape, e.featureShape)).toBeLessThan(least());
+    expect(difference(e.weightShape, (await reference.read(whole.items)).weightShape)).toBeGreaterThan(0.1);
   });
 
   test('the edge term of an update is that of the state before it', async () => {

@@ -50,7 +50,12 @@ describe('a store of events', () => {
     const again = await openEventStore(path);
     expect(await again.count()).toBe(5);
     const users = ["o'neil\0\u{1f600}", 'bob', 'nobody'];
-    const histories = [new Map([['tea"', 1]]), new Map(Object.entries({ rum: 2.5, tea: 1 })), new Map()];
+    const one = (weight: number, time = NOW) => ({ weight, time });
+    const histories = [
+      new Map([['tea"', one(1)]]),
+      new Map(Object.entries({ rum: one(2.5), tea: one(1) })),
+      new Map(),
+    ];
     expect(await again.historiesOf(users)).toEqual(histories);
     // Enough users that one pass finds them.
     const many = await again.historiesOf([...users, ...Array.from({ length: 50 }, (_, i) => `x${i}`)]);
@@ -140,7 +145,9 @@ describe('a store of events', () => {
     });
     await store.add([event('bob', 'rum', { id: 'x' }), event('bob', 'rum', { id: 'y' })]);
     expect(await store.count()).toBe(2);
-    expect(await store.historiesOf(['ann'])).toEqual([new Map([['tea', 3]])]);
+    expect(await store.historiesOf(['ann'])).toEqual([
+      new Map([['tea', { weight: 3, time: Date.UTC(2026, 0) }]]),
+    ]);
     await store.close();
 
     const other = scratch.path('other.duckdb');

@@ -59,6 +59,9 @@ const VERBS: Readonly<Record<string, Verb>> = {
       folds: [{ folds: 2 }],
       average: [{ average: 2 }],
       blend: [{ blend: false }],
+      halfLife: [
+        { halfLife: '9s', times: Float64Array.from({ length: cut.train.edges }, (_, e) => 1000 * e) },
+      ],
       users: side({ shape: 3 }),
       items: [{ items: { rate: 3 } }],
     },

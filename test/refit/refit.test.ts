@@ -1,6 +1,7 @@
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
+import type { Ranker } from '../../src/fit/model.js';
 import { graphOfPairs } from '../../src/graph/pairs.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { compareModels, isClearlyWorse } from '../../src/refit/compare-models.js';
@@ -116,6 +117,46 @@ describe('a refit', () => {
     expect(made.items.ids.find('d')).toBe(-1);
     expect(made.users.ids.find('bob')).toBeGreaterThanOrEqual(0);
     expect(made.provenance.options.features).toBe(2);
+  });
+
+  it('weighs edges by the latest times of all tables, with the half-life of the present model', async () => {
+    const days = (count: number) => Array.from({ length: count }, (_, day) => Date.UTC(2026, 0, 1 + day));
+    const rows = days(40).map((time, n) => [`u${n % 8}`, `i${(n * 7) % 10}`, time] as const);
+    const graph = graphOfPairs(rows.map(([user, item]) => [user, item]));
+    const times = new Float64Array(graph.edges).fill(rows[0][2]);
+    const options = {
+      method: 'ranking',
+      features: 2,
+      iterations: 2,
+      threads: 1,
+      halfLife: '5d',
+      times,
+    } as const;
+    const present = scratch.path('timed.safetensors');
+    await saveModel(
+      present,
+      (await fit(graph, { ...options, times: times.map((t, e) => t + e * HOUR) })).model,
+    );
+    const table = rows.map(([user, item, time]) => `${user},${item},${new Date(time).toISOString()}`);
+    await writeFile(scratch.path('timed.csv'), `user,item,at\n${table.join('\n')}\n`);
+    await writeFile(scratch.path('untimed.csv'), 'user,item\nzoe,i0\nzoe,i1\nu0,i9\n');
+    const data = [
+      { sources: [scratch.path('timed.csv')], read: {}, time: 'at' },
+      { sources: [scratch.path('untimed.csv')], read: {}, time: undefined },
+    ];
+    const plan = { present, since: undefined, seed: 1, threads: 1 };
+    const output = scratch.path('timed-again.safetensors');
+    await refit({ ...plan, data, output });
+    const made = (await loadModel(output)) as Ranker;
+    expect(made.recency?.halfLife).toBe(5 * 24 * HOUR);
+    // The last items of some users are held back, so the latest time may be some days earlier.
+    expect(made.recency!.latest).toBeGreaterThan(Date.UTC(2026, 0, 30));
+    const zoe = made.users.ids.find('zoe');
+    expect(
+      Math.min(...made.seen!.ages!.subarray(...made.seen!.offsets.subarray(zoe, zoe + 2))),
+    ).toBeGreaterThan(5);
+    await refit({ ...plan, data: [{ ...data[0], time: undefined }], output });
+    expect(((await loadModel(output)) as Ranker).recency).toBeUndefined();
   });
 });
 

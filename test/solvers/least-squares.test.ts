@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { leastSquaresSystem } from '../../src/fit/fold-in/least-squares-fold.js';
 import { transposeLists } from '../../src/math/csr.js';
 import {
   alternatingLeastSquares,
@@ -34,6 +35,45 @@ function objective({ users: x, items: y }: LeastSquaresTables): number {
   }
   return sum;
 }
+
+describe('weights of edges', () => {
+  const weights = Float32Array.from(users.values, (item) => [1, 0.25][item % 2]);
+
+  it('of 1 change nothing', async () => {
+    const ones = { ...users, weights: new Float32Array(users.values.length).fill(1) };
+    const plain = await alternatingLeastSquares(edges, { ...how, iterations: 4 });
+    const weighed = await alternatingLeastSquares(
+      { users: ones, items: transposeLists(ones, ITEMS) },
+      { ...how, iterations: 4 },
+    );
+    for (const side of ['users', 'items'] as const) {
+      for (let i = 0; i < plain[side].length; i++) expect(weighed[side][i]).toBeCloseTo(plain[side][i], 5);
+    }
+  });
+
+  it('count in a fold-in as in the system of one user', async () => {
+    const { items } = await alternatingLeastSquares(edges, { ...how, iterations: 4 });
+    const history = { ...users, weights };
+    const all = await foldInLeastSquares(items, history, new Uint8Array(ITEMS).fill(1), how);
+    const fold = { kind: 'least-squares', lambda: how.lambda, alpha: how.alpha } as const;
+    const system = leastSquaresSystem({ features: K, items, fold });
+    for (const user of [0, 7, 31]) {
+      const [first, last] = [users.offsets[user], users.offsets[user + 1]];
+      const own = users.values.subarray(first, last);
+      const row = system.row(own, weights.subarray(first, last));
+      const sum = new Float64Array(K);
+      for (let e = first; e < last; e++) {
+        for (let k = 0; k < K; k++) sum[k] += weights[e] * items[users.values[e] * K + k];
+      }
+      const solved = system.solver(own, weights.subarray(first, last))(sum);
+      for (let k = 0; k < K; k++) {
+        expect(all[user * K + k]).toBeCloseTo(row[k], 4);
+        expect(solved[k]).toBeCloseTo(row[k], 6);
+      }
+      expect(system.row(own)).not.toEqual(row);
+    }
+  });
+});
 
 describe('alternating least squares', () => {
   it('continue from both tables of an earlier fit to the same bits as without the stop', async () => {

@@ -64,6 +64,14 @@ describe.each(BACKENDS)('$name', ({ create }) => {
     expect(ranks).not.toEqual(await reference.rank(tables, candidates, query));
     const best = await topN.top(added, candidates, rows, 7, excluded);
     expect(best).toEqual(await reference.top(added, candidates, rows, 7, excluded));
+    const halves = Float32Array.from(itemWeights.history.values, () => (random.uniform() < 0.5 ? 0.5 : 1));
+    const weighed = {
+      ...tables,
+      itemWeights: { ...itemWeights, history: { ...itemWeights.history, weights: halves } },
+    };
+    const byAge = await topN.rank(weighed, candidates, query);
+    expect(byAge).toEqual(await reference.rank(weighed, candidates, query));
+    expect(byAge).not.toEqual(ranks);
   });
 
   test('an aborted query rejects with the reason, and later ones run', async () => {

@@ -35,7 +35,17 @@ import { stoppedStatus } from '../signals.js';
 const MESSAGE_MS = 200;
 
 /** Options that need the data in one piece. */
-const REFUSED = ['tune', 'trials', 'evidence', 'from', 'blend', 'itemInfo', 'userInfo'] as const;
+const REFUSED = [
+  'tune',
+  'trials',
+  'evidence',
+  'from',
+  'blend',
+  'halfLife',
+  'time',
+  'itemInfo',
+  'userInfo',
+] as const;
 
 /** Joins the other ranks if a launcher has started several. */
 export async function runFitShards(

@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { AbortError, FitError, InputError } from '../../errors.js';
 import type { TunedRanking } from '../../evaluate/tune.js';
@@ -23,7 +23,6 @@ import { fingerprint } from '../../graph/fingerprint.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
 import type { ReadResult } from '../../ingest/options.js';
 import { FIT, NO_SETTING, NOT_OF_BASELINES, takersOf } from '../../options/commands/fit.js';
-import { SPLIT_FILE } from '../../options/commands/partition.js';
 import { COMMANDS } from '../../options/commands.js';
 import { option, optionError } from '../../options/error.js';
 import { BASELINES, type BaselineName } from '../../options/names.js';
@@ -34,7 +33,6 @@ import { fitJson, fitText, refuseStorage } from '../../report/terminal/fit.js';
 import { isPartitionFolder } from '../../shard/partition-folder.js';
 import { trainPartition } from '../../shard/split-partition.js';
 import { isSavedFit, loadModelFile, saveModel } from '../../store/model-file.js';
-import { loadSplit } from '../../store/split-folder.js';
 import { grouped } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
@@ -43,7 +41,8 @@ import { typedOptions } from '../flags.js';
 import { infoJson, infoText, readInfo, withInfo } from '../info.js';
 import { checkOutputs } from '../outputs.js';
 import { refuseRanks } from '../ranks.js';
-import { dataArgument, readData } from '../read-data.js';
+import { dataArgument } from '../read-data.js';
+import { timesFor, trainingData } from './fit-data.js';
 
 export function register(program: Command): void {
   const command = program
@@ -101,7 +100,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
   requireFileFor(partial);
   // The state of an interrupted fit may replace the state from which it continued.
   await checkOutputs({ files: [partial], inputs: [...sources, values.from], force });
-  const { graph, read } = await trainingData(command, sources, context);
+  const { graph, read, times } = await trainingData(command, sources, context, values.time);
   const about = await readInfo({ ...values, database }, graph, context);
   if (resume !== undefined && values.tune !== undefined) {
     throw optionError`${option('tune')} cannot be given with ${option('resume')}: a saved fit keeps its settings; leave ${option('tune')} out`;
@@ -143,7 +142,8 @@ async function run(command: Command, given: readonly string[], context: CommandC
   if (from) warnOfDropped(from, graph, context.warn);
   const said = { ...typedOptions(command, FIT), threads, signal, onProgress } as FitOptions;
   // The previous model determines the method, which determines how the new model can be stored.
-  const asked = from ? successorOptions({ ...said, from } as FitOptions & { from: Model }) : said;
+  const whole = from ? successorOptions({ ...said, from } as FitOptions & { from: Model }) : said;
+  const asked = { ...whole, ...timesFor(whole, resume, values.time, times, read) } as FitOptions;
   const keeper = keepStates(partial, context);
   const canGoOn = resume !== undefined || checkFit(asked).method !== 'gibbs';
   const options = {
@@ -301,8 +301,21 @@ async function tuneFirst(
   if (checked.method !== 'ranking') {
     throw optionError`${option('tune')} searches settings for ranking: add ${option('method')} ranking, or leave ${option('tune')} out`;
   }
-  const { features, users, items, engine, average, seed, threads, signal, onProgress, ...rest } =
-    checked.options;
+  // Settings are searched without weights by age: a search is no split in time.
+  const {
+    features,
+    users,
+    items,
+    engine,
+    average,
+    seed,
+    threads,
+    signal,
+    onProgress,
+    halfLife,
+    times,
+    ...rest
+  } = checked.options;
   if (features !== undefined || users !== undefined || items !== undefined) {
     throw optionError`${option('tune')} finds the number of features and the hyperparameters: leave out ${option('features')} and those of users and items`;
   }
@@ -317,40 +330,6 @@ function relabelled({ signal, threads, onProgress }: CommandContext): TaskOption
     threads,
     onProgress: (progress) => onProgress({ ...progress, stage: 'comparing with dense' }),
   };
-}
-
-/** The graph, and how it was read if it came from a table or a recipe. */
-async function trainingData(
-  command: Command,
-  sources: readonly string[],
-  context: CommandContext,
-): Promise<{ readonly graph: BipartiteGraph; readonly read: ReadResult | undefined }> {
-  const [source] = sources;
-  if (sources.length === 1 && isSplitFolder(source)) {
-    refuseDataOptions(command, source);
-    const { threads, signal, onProgress } = context;
-    return { graph: (await loadSplit(source, { threads, signal, onProgress })).train, read: undefined };
-  }
-  const split = sources.find(isSplitFolder);
-  if (split !== undefined) {
-    throw new InputError(
-      `${split}: this is a split, of which only the training part is fitted; give no other data with it`,
-    );
-  }
-  const read = await readData(sources, typedOptions(command, READ), context);
-  return { graph: read.graph, read };
-}
-
-/** Refuses options of reading, which a split would ignore: it was read when it was made. */
-function refuseDataOptions(command: Command, source: string): void {
-  for (const name of Object.keys(typedOptions(command, READ))) {
-    throw optionError`${option(name)}: ${source} is a split, which was read when it was made; leave this option out, or give it to graphex split`;
-  }
-}
-
-function isSplitFolder(source: string): boolean {
-  if (!statSync(source, { throwIfNoEntry: false })?.isDirectory()) return false;
-  return statSync(join(source, SPLIT_FILE), { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
 /** The error for a folder in place of a saved state says what the folder is. */

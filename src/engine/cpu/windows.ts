@@ -1,6 +1,7 @@
 // A worker's window of the WebAssembly memory: the edges of one unit are copied into it, 4 to 8 bytes per edge, and the kernels
 // read them there.
 
+import type { EdgeCounts } from '../../math/csr.js';
 import type { TiledRows } from './tiles.js';
 import type { UnitLimits } from './units.js';
 
@@ -8,10 +9,10 @@ export interface IndexArrays {
   readonly id: number;
   readonly offsets: Uint32Array;
   readonly neighbors: Uint32Array;
-  readonly counts: Uint32Array | undefined;
+  readonly counts: EdgeCounts | undefined;
 }
 
-/** Addresses in a window: rows + 1 offsets (the first is where its edges begin), neighbours, and counts (0: none). */
+/** Addresses in a window: rows + 1 offsets (the first is where its edges begin), neighbours, and counts as float32 (0: none). */
 export interface Window {
   readonly offsets: number;
   readonly neighbors: number;
@@ -43,16 +44,18 @@ export function openWindow(
   [firstEdge, lastEdge]: readonly [number, number],
 ): Window {
   let free = window;
-  const copy = (from: Uint32Array, start: number, end: number): number => {
+  const copy = (from: EdgeCounts, start: number, end: number, to: EdgeCounts = view): number => {
     // Between shared buffers V8 copies 8 bytes at a time if both sides have the same alignment, else byte by byte.
     const at = free + ((from.byteOffset + 4 * start) % 8);
-    view.set(from.subarray(start, end), at / 4);
+    to.set(from.subarray(start, end), at / 4);
     free = after(at, end - start);
     return at;
   };
   const offsets = copy(index.offsets, first, last + 1);
   const neighbors = copy(index.neighbors, firstEdge, lastEdge);
-  const edgeCounts = index.counts ? copy(index.counts, firstEdge, lastEdge) : 0;
+  const edgeCounts = index.counts
+    ? copy(index.counts, firstEdge, lastEdge, new Float32Array(view.buffer))
+    : 0;
   return { offsets, neighbors, edgeCounts, tiledRows: 0 };
 }
 
@@ -70,13 +73,15 @@ export function openTile(
 ): Window {
   const places = placesFor(window, last - first, edges, counts !== undefined);
   const next = tile + tiled.rows.length;
+  const floats = counts && new Float32Array(view.buffer);
   let offset = places.offsets / 4;
   let row = places.tiledRows / 4;
   let edge = 0;
   for (let s = first; s < last; s++) {
     view[row++] = tiled.rows[s];
     view[offset++] = edge;
-    edge = copyEdges(view, places, edge, neighbors, counts, tiled.begins[tile + s], tiled.begins[next + s]);
+    const [begin, end] = [tiled.begins[tile + s], tiled.begins[next + s]];
+    edge = copyEdges(view, floats, places, edge, neighbors, counts, begin, end);
   }
   view[offset] = edge;
   return places;
@@ -93,6 +98,7 @@ export function openRest(
   slot: number,
 ): Window {
   const places = placesFor(window, last - first, edges, counts !== undefined);
+  const floats = counts && new Float32Array(view.buffer);
   let offset = places.offsets / 4;
   let row = places.tiledRows / 4;
   let edge = 0;
@@ -101,7 +107,7 @@ export function openRest(
     if (slot < rows.length && rows[slot] === i) {
       view[row++] = i;
       slot++;
-    } else edge = copyEdges(view, places, edge, neighbors, counts, offsets[i], offsets[i + 1]);
+    } else edge = copyEdges(view, floats, places, edge, neighbors, counts, offsets[i], offsets[i + 1]);
   }
   view[offset] = edge;
   view[row] = NO_ROW;
@@ -117,18 +123,19 @@ function placesFor(window: number, rows: number, edges: number, counted: boolean
 /** One by one: most ranges are too short for a bulk copy to pay. Returns the next free position. */
 function copyEdges(
   view: Uint32Array,
+  floats: Float32Array | undefined,
   { neighbors, edgeCounts }: Window,
   edge: number,
   from: Uint32Array,
-  counts: Uint32Array | undefined,
+  counts: EdgeCounts | undefined,
   begin: number,
   end: number,
 ): number {
   let to = neighbors / 4 + edge;
   for (let e = begin; e < end; e++) view[to++] = from[e];
-  if (counts) {
+  if (counts && floats) {
     to = edgeCounts / 4 + edge;
-    for (let e = begin; e < end; e++) view[to++] = counts[e];
+    for (let e = begin; e < end; e++) floats[to++] = counts[e];
   }
   return edge + end - begin;
 }

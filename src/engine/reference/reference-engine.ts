@@ -2,7 +2,7 @@
 // other engines with it. Every operation completes within the call, so operations need no queue.
 
 import { FitError } from '../../errors.js';
-import type { EdgeRows } from '../../math/csr.js';
+import type { EdgeCounts, EdgeRows } from '../../math/csr.js';
 import { unseenMass } from '../../math/quadrature.js';
 import { digamma, lgamma, logExpm1 } from '../../math/special.js';
 import {
@@ -39,7 +39,7 @@ interface ReferenceTable extends Table {
   unseenMassAt: Float64Array;
 }
 
-type ReferenceIndex = EdgeIndex & EdgeRows;
+type ReferenceIndex = EdgeIndex & EdgeRows<EdgeCounts>;
 
 interface ReferenceCounts extends ExpectedCounts {
   readonly values: BigInt64Array;
@@ -82,7 +82,7 @@ export function createReferenceEngine(): CountingEngine {
       };
     },
 
-    async createIndex(rows: EdgeRows): Promise<EdgeIndex> {
+    async createIndex(rows: EdgeRows<EdgeCounts>): Promise<EdgeIndex> {
       return { rows: rows.offsets.length - 1, edges: rows.neighbors.length, ...rows } as ReferenceIndex;
     },
 

@@ -1,6 +1,6 @@
 // Tables, indexes and counts with rows in shards. Each shard's part is a table, index or counts of a local engine.
 
-import { type EdgeRows, lowerBound } from '../../math/csr.js';
+import { allocateCounts, type EdgeCounts, type EdgeRows, lowerBound } from '../../math/csr.js';
 import { allocate, concat } from '../../math/memory.js';
 import type { EdgeIndex, RowRange, Table, TableTotals, TableValues } from '../engine.js';
 
@@ -85,15 +85,25 @@ export function joinedValues(parts: readonly TableValues[]): TableValues {
 }
 
 /** The edges of a range of rows. */
-export function edgesWithin({ offsets, neighbors, counts }: EdgeRows, { first, last }: RowRange): EdgeRows {
+export function edgesWithin<C extends EdgeCounts>(
+  { offsets, neighbors, counts }: EdgeRows<C>,
+  { first, last }: RowRange,
+): EdgeRows<C> {
   const own = allocate(Uint32Array, last - first + 1);
   for (let i = first; i <= last; i++) own[i - first] = offsets[i] - offsets[first];
   const [from, to] = [offsets[first], offsets[last]];
-  return { offsets: own, neighbors: neighbors.subarray(from, to), counts: counts?.subarray(from, to) };
+  return {
+    offsets: own,
+    neighbors: neighbors.subarray(from, to),
+    counts: counts?.subarray(from, to) as C | undefined,
+  };
 }
 
 /** For each part, the same rows with only the edges to that part, numbered within it. Neighbours ascend within a row. */
-export function edgesByNeighbor(rows: EdgeRows, bounds: readonly number[]): EdgeRows[] {
+export function edgesByNeighbor<C extends EdgeCounts>(
+  rows: EdgeRows<C>,
+  bounds: readonly number[],
+): EdgeRows<C>[] {
   const count = rows.offsets.length - 1;
   const parts = bounds.length - 1;
   const offsets = Array.from({ length: parts }, () => allocate(Uint32Array, count + 1));
@@ -112,7 +122,7 @@ export function edgesByNeighbor(rows: EdgeRows, bounds: readonly number[]): Edge
   return offsets.map((own, p) => {
     for (let i = 0; i < count; i++) own[i + 1] += own[i];
     const neighbors = allocate(Uint32Array, own[count]);
-    const counts = rows.counts && allocate(Uint32Array, own[count]);
+    const counts = allocateCounts(rows.counts, own[count]);
     let to = 0;
     for (let i = 0; i < count; i++) {
       let from = lowerBound(rows.neighbors, bounds[p], rows.offsets[i], rows.offsets[i + 1]);
@@ -126,7 +136,7 @@ export function edgesByNeighbor(rows: EdgeRows, bounds: readonly number[]): Edge
 }
 
 /** Σ counts of each row. */
-export function strengths({ offsets, counts }: EdgeRows): Float64Array {
+export function strengths({ offsets, counts }: EdgeRows<EdgeCounts>): Float64Array {
   const sums = new Float64Array(offsets.length - 1);
   for (let i = 0; i < sums.length; i++) {
     if (!counts) sums[i] = offsets[i + 1] - offsets[i];

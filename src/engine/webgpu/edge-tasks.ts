@@ -2,7 +2,7 @@
 // edges of one row. Each task has a slot for its partial sum. Slots are ordered by row, then by edge, and are added in that order:
 // results do not depend on how the GPU schedules tasks.
 
-import { type EdgeRows, lowerBound } from '../../math/csr.js';
+import { type EdgeCounts, type EdgeRows, lowerBound } from '../../math/csr.js';
 
 export interface CutOptions {
   /** Most edges of a task. */
@@ -39,7 +39,7 @@ interface TaskPlan {
 /** A row is cut at tile borders if it has at least this many edges per tile, on average. */
 const LEAST_TILE_EDGES = 64;
 
-export function cutRows(edges: EdgeRows, options: CutOptions): TaskPlan {
+export function cutRows(edges: EdgeRows<EdgeCounts>, options: CutOptions): TaskPlan {
   const { block, short, chunkEdges, tiles, otherRows } = options;
   const { offsets, neighbors } = edges;
   const rows = offsets.length - 1;

@@ -1,6 +1,6 @@
 // The edge index on the GPU: neighbours in as many bindings as the device requires, and the tasks cut from it.
 
-import type { EdgeRows } from '../../math/csr.js';
+import type { EdgeCounts, EdgeRows } from '../../math/csr.js';
 import type { EdgeIndex } from '../engine.js';
 import { allocate, type GpuDevice } from './device.js';
 import { cutRows } from './edge-tasks.js';
@@ -23,7 +23,7 @@ export interface Plan {
 }
 
 export interface GpuIndex extends EdgeIndex {
-  readonly source: EdgeRows;
+  readonly source: EdgeRows<EdgeCounts>;
   readonly multigraph: boolean;
   readonly chunks: readonly { readonly neighbors: GPUBuffer; readonly counts: GPUBuffer | undefined }[];
   readonly chunkEdges: number;
@@ -32,7 +32,7 @@ export interface GpuIndex extends EdgeIndex {
 
 export async function createGpuIndex(
   gpu: GpuDevice,
-  source: EdgeRows,
+  source: EdgeRows<EdgeCounts>,
   tuning: Partial<Tuning>,
 ): Promise<GpuIndex> {
   const edges = source.neighbors.length;
@@ -50,7 +50,7 @@ export async function createGpuIndex(
   for (const [c, { neighbors, counts }] of chunks.entries()) {
     const [first, last] = [c * chunkEdges, (c + 1) * chunkEdges];
     await upload(gpu, neighbors, source.neighbors.subarray(first, last));
-    if (counts) await upload(gpu, counts, source.counts!.subarray(first, last));
+    if (counts) await upload(gpu, counts, Float32Array.from(source.counts!.subarray(first, last)));
   }
   const rows = source.offsets.length - 1;
   const multigraph = source.counts !== undefined;

@@ -2,7 +2,7 @@
 // any fit, and the first half-steps fold them in. Vertices that are no longer in the data are dropped.
 
 import type { TableValues } from '../../engine/engine.js';
-import { type BipartiteGraph, type GraphSide, SIDES, type SideName } from '../../graph/graph.js';
+import { type BipartiteGraph, SIDES, type SideName, type WeighedSide } from '../../graph/graph.js';
 import { METHODS, type Method } from '../../options/commands/fit.js';
 import { option, optionError, show } from '../../options/error.js';
 import {
@@ -49,6 +49,7 @@ const INHERITED = [
   'folds',
   'average',
   'blend',
+  'halfLife',
 ];
 
 /** The options of a fit that starts from a model: the given ones, completed by those of the model's fit. */
@@ -183,7 +184,7 @@ function copyRows(
 
 /** The starting items of one member of a ranker, with the means of the previous member. */
 export function previousItems(
-  graph: BipartiteGraph,
+  graph: { readonly items: WeighedSide },
   member: RankerMember,
   rows: Int32Array,
   hyper: BothHyper,
@@ -220,7 +221,7 @@ const LEAST_MEAN = 1e-6;
 
 /** Mean weight of a new vertex as a function of its strength, on the scale of the matched vertices. */
 function onScale(
-  side: GraphSide,
+  side: WeighedSide,
   rows: Int32Array,
   weight: (i: number) => number,
 ): (strength: number) => number {

@@ -3,7 +3,7 @@
 // is the same in a shard and in all data.
 
 import type { SideHyper, TableValues } from '../../engine/engine.js';
-import type { BipartiteGraph, GraphSide, SideName } from '../../graph/graph.js';
+import type { BipartiteGraph, SideName, WeighedSide } from '../../graph/graph.js';
 import { SIDES } from '../../graph/graph.js';
 import type { VertexIds } from '../../graph/ids.js';
 import { exponential } from '../../math/distributions.js';
@@ -48,7 +48,7 @@ export interface StartingVertices {
   readonly strength: (vertex: number) => number;
 }
 
-export function vertexStart(side: GraphSide): StartingVertices {
+export function vertexStart(side: WeighedSide): StartingVertices {
   return { ids: side.ids, strength: (vertex) => rowTotal(side, vertex) };
 }
 
@@ -134,7 +134,7 @@ export function startRow(
 }
 
 /** Sum of a vertex's counts; in a simple graph its degree. */
-export function rowTotal(side: GraphSide, i: number): number {
+export function rowTotal(side: Pick<WeighedSide, 'offsets' | 'counts'>, i: number): number {
   const first = side.offsets[i];
   const last = side.offsets[i + 1];
   if (!side.counts) return last - first;

@@ -1,6 +1,7 @@
 // One user's row x among factors y by least squares: the minimum of
 //   Σ_own (1 − x·y)² + α Σ_all (x·y)² + λ (own + α·all) ‖x‖²,
-// which solves A x = Σ_own y with A = Σ_own y yᵀ + α Σ_all y yᵀ + λ (own + α·all) I. The sum over all items is computed once.
+// which solves A x = Σ_own y with A = Σ_own y yᵀ + α Σ_all y yᵀ + λ (own + α·all) I. The sum over all items is computed once. Sums over
+// own items may be weighed.
 
 import { factorize, solveFactorized } from '../../math/cholesky.js';
 import { sumOfProducts } from '../../math/products.js';
@@ -12,10 +13,10 @@ type LeastSquaresMember = Pick<RankerMember, 'features' | 'items'> & {
 
 /** The linear systems of a member's users. */
 interface LeastSquaresSystem {
-  /** The row of a user who has these items, by conjugate gradients. */
-  row(own: ArrayLike<number>): Float64Array;
+  /** The row of a user who has these items, by conjugate gradients. Without weights each item counts 1. */
+  row(own: ArrayLike<number>, weights?: ArrayLike<number>): Float64Array;
   /** A function that solves A x = b for that user, by a Cholesky decomposition: for several right-hand sides. */
-  solver(own: ArrayLike<number>): (b: ArrayLike<number>) => Float64Array;
+  solver(own: ArrayLike<number>, weights?: ArrayLike<number>): (b: ArrayLike<number>) => Float64Array;
 }
 
 /** Relative residual at which conjugate gradients stop; float32 rows cannot show a smaller one. */
@@ -26,12 +27,14 @@ export function leastSquaresSystem({ features: K, items, fold }: LeastSquaresMem
   let gram: Float64Array | undefined;
   const penaltyOf = (own: number) => fold.lambda * (own + (fold.alpha * items.length) / K);
 
-  function row(own: ArrayLike<number>): Float64Array {
+  function row(own: ArrayLike<number>, weights?: ArrayLike<number>): Float64Array {
     gram ??= gramOf(items, K);
     const x = new Float64Array(K);
     const r = new Float64Array(K);
-    for (let e = 0; e < own.length; e++) for (let k = 0; k < K; k++) r[k] += items[own[e] * K + k];
-    const penalty = penaltyOf(own.length);
+    for (let e = 0; e < own.length; e++) {
+      for (let k = 0; k < K; k++) r[k] += (weights?.[e] ?? 1) * items[own[e] * K + k];
+    }
+    const penalty = penaltyOf(degreeOf(own, weights));
     const p = r.slice();
     const q = new Float64Array(K);
     let residual = dot(r, r);
@@ -40,7 +43,7 @@ export function leastSquaresSystem({ features: K, items, fold }: LeastSquaresMem
       for (let i = 0; i < K; i++) q[i] = fold.alpha * sumOfProducts(p, gram, i * K, K) + penalty * p[i];
       for (let e = 0; e < own.length; e++) {
         const y = items.subarray(own[e] * K, (own[e] + 1) * K);
-        const product = dot(y, p);
+        const product = (weights?.[e] ?? 1) * dot(y, p);
         for (let i = 0; i < K; i++) q[i] += product * y[i];
       }
       const length = residual / dot(p, q);
@@ -55,16 +58,20 @@ export function leastSquaresSystem({ features: K, items, fold }: LeastSquaresMem
     return x;
   }
 
-  function solver(own: ArrayLike<number>): (b: ArrayLike<number>) => Float64Array {
+  function solver(
+    own: ArrayLike<number>,
+    weights?: ArrayLike<number>,
+  ): (b: ArrayLike<number>) => Float64Array {
     gram ??= gramOf(items, K);
     const L = gram.map((value) => fold.alpha * value);
     for (let e = 0; e < own.length; e++) {
       const at = own[e] * K;
       for (let i = 0; i < K; i++) {
-        for (let j = 0; j <= i; j++) L[i * K + j] += items[at + i] * items[at + j];
+        const y = (weights?.[e] ?? 1) * items[at + i];
+        for (let j = 0; j <= i; j++) L[i * K + j] += y * items[at + j];
       }
     }
-    const penalty = penaltyOf(own.length);
+    const penalty = penaltyOf(degreeOf(own, weights));
     for (let i = 0; i < K; i++) L[i * K + i] += penalty;
     factorize(L, K, Number.MIN_VALUE);
     return (b) => {
@@ -75,6 +82,14 @@ export function leastSquaresSystem({ features: K, items, fold }: LeastSquaresMem
   }
 
   return { row, solver };
+}
+
+/** The sum of the weights of a user's items. */
+function degreeOf(own: ArrayLike<number>, weights: ArrayLike<number> | undefined): number {
+  if (!weights) return own.length;
+  let sum = 0;
+  for (let e = 0; e < own.length; e++) sum += weights[e];
+  return sum;
 }
 
 /** Σ y yᵀ over all rows. */

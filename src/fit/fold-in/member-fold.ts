@@ -5,6 +5,7 @@ import type { Engine } from '../../engine/engine.js';
 import { type EngineName, onEngine } from '../../engine/select.js';
 import { throwIfAborted } from '../../errors.js';
 import type { GraphSide } from '../../graph/graph.js';
+import type { EdgeCounts } from '../../math/csr.js';
 import { inSharedMemory } from '../../math/memory.js';
 import type { TaskOptions } from '../../progress.js';
 import { foldInLeastSquares } from '../../solvers/least-squares.js';
@@ -21,14 +22,18 @@ import {
 } from './fold-in.js';
 import { leastSquaresSystem } from './least-squares-fold.js';
 
-/** The items of one user, and the count of each in a multigraph. */
+/** The items of one user, the count of each in a multigraph, and its weight by age (ranking/recency.ts). */
 interface UserHistory {
   readonly items: ArrayLike<number>;
   readonly counts?: ArrayLike<number> | undefined;
+  readonly weights?: ArrayLike<number> | undefined;
 }
 
 /** The items of many users: row u holds neighbors[offsets[u] … offsets[u+1]−1]. */
-export type HistoryRows = Pick<GraphSide, 'offsets' | 'neighbors'> & Partial<Pick<GraphSide, 'counts'>>;
+export type HistoryRows = Pick<GraphSide, 'offsets' | 'neighbors'> & {
+  readonly counts?: EdgeCounts | undefined;
+  readonly weights?: Float32Array | undefined;
+};
 
 /** Options of `foldMany`. */
 export interface FoldManyOptions extends TaskOptions {
@@ -67,19 +72,38 @@ export function poissonFold(
   multigraph: boolean,
 ): MemberFold<FoldedVertex> & { readonly base: FoldBase } {
   const fixed = { count: items.length / features, means: items };
-  const base: FoldBase = { features, multigraph, prior: fold.hyper.users, fixed };
+  const counted = fold.weighed ?? multigraph;
+  const base: FoldBase = { features, multigraph: counted, prior: fold.hyper.users, fixed };
   let otherMass: Float64Array | undefined;
   return {
     base,
     foldMany: (rows, { engine = 'auto', threads, ...options } = {}) =>
       onEngine(engine, { edges: rows.neighbors.length * 0.5, features }, threads, (choice) =>
-        foldMeans(choice.engine, base, rows, fold.steps, options),
+        foldMeans(choice.engine, base, weighedRows(rows, fold), fold.steps, options),
       ),
-    foldOne({ items: neighbors, counts }) {
+    foldOne(history) {
       otherMass ??= sideMass(fixed, features);
+      const { items: neighbors } = history;
+      const { counts } = weighedHistory(history, fold);
       return foldVertex(base, neighbors, { iterations: fold.steps, activity: 'mean', counts, otherMass });
     },
   };
+}
+
+/** A user's items as a member counts them: its weighed edges have fractional counts. */
+export function weighedHistory(history: UserHistory, { weighed }: { readonly weighed?: true | undefined }) {
+  const { items, counts, weights } = history;
+  if (!weighed) return history;
+  return {
+    items,
+    counts: Float32Array.from({ length: items.length }, (_, e) => (counts?.[e] ?? 1) * (weights?.[e] ?? 1)),
+  };
+}
+
+function weighedRows(rows: HistoryRows, fold: { readonly weighed?: true | undefined }): HistoryRows {
+  const { offsets, neighbors, counts, weights } = rows;
+  const counted = weighedHistory({ items: neighbors, counts, weights }, fold).counts;
+  return { offsets, neighbors, counts: counted as EdgeCounts | undefined };
 }
 
 /** The Gamma distribution of a weight that is exactly 1, for rows without a weight. */
@@ -116,14 +140,14 @@ function leastSquaresFold(member: FoldedMember<'least-squares'>): MemberFold<Flo
   const { features, items, fold } = member;
   const system = leastSquaresSystem(member);
   return {
-    foldMany: ({ offsets, neighbors }, { eligible, threads, signal, onProgress } = {}) =>
+    foldMany: ({ offsets, neighbors, weights }, { eligible, threads, signal, onProgress } = {}) =>
       foldInLeastSquares(
         items,
-        { offsets, values: neighbors },
+        { offsets, values: neighbors, weights },
         eligible ?? new Uint8Array(items.length / features).fill(1),
         { ...fold, features, threads, signal, onProgress },
       ),
-    foldOne: (history) => system.row(history.items),
+    foldOne: ({ items: own, weights }) => system.row(own, weights),
   };
 }
 

@@ -20,7 +20,19 @@ import { type Ranker, type RankerMember, seenItems } from '../model.js';
 import { CHECKPOINT_MINUTES, checkGraph, type RankingFitOptions, recordedOptions } from '../options.js';
 import { abortedFit, numbersUnderWay, statesUnderWay } from '../unfinished.js';
 import { type Blend, fitBlend, mayBlend, previousBlend, withBlend } from './blend/blend.js';
+import { type RecencyReport, searchHalfLife } from './half-life-search.js';
+import type { RankingGraph } from './member.js';
 import { concurrentMembers, fitMembers, type MembersSnapshot } from './members.js';
+import {
+  agesOf,
+  areAlike,
+  checkTimes,
+  edgeWeights,
+  latestOf,
+  parseHalfLife,
+  type Recency,
+  weighSides,
+} from './recency.js';
 import { type RankingSettings, rankingSettings } from './settings.js';
 
 /** Fits a ranker. It has no bound: the fit stops when the likelihood converges. */
@@ -45,6 +57,7 @@ export async function fitRanking(
   const previous = options.from && matchVertices(graph, options.from);
   const blend = previous ? previousBlend(graph, options.from as Ranker, previous.rows.items) : resume?.blend;
   const startedAt = performance.now();
+  const weighed = await weighEdges(graph, options, settings, blend && options.from);
   const work = { edges: graph.edges * settings.folds, features: settings.features };
   const { features, blend: blends } = settings;
   const origin: FitOrigin = {
@@ -57,13 +70,14 @@ export async function fitRanking(
   const startItems = (run: number) => {
     const member = previous && previousMembers(options.from!).at(run);
     const { hyper, seed } = settings;
-    return previous && member && previousItems(graph, member, previous.rows.items, hyper, seed + run);
+    return previous && member && previousItems(weighed.graph, member, previous.rows.items, hyper, seed + run);
   };
   return onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
     const result = (all: readonly RankerMember[], blended?: Blend) => ({
-      ...toResult(graph, origin, settings.seed, all, blended, { engine, reason, startedAt }),
+      ...toResult(graph, weighed, origin, settings.seed, all, blended, { engine, reason, startedAt }),
       ...(previous && { from: previous.report }),
       ...(blended && { blend: blended.found }),
+      ...(weighed.report && { recency: weighed.report }),
     });
     const unfinished = (snapshot: MembersSnapshot) => {
       const [first, ...others] = snapshot.underWay;
@@ -80,14 +94,22 @@ export async function fitRanking(
     // The blend comes first, so that a stopped fit leaves members alone. A resumed fit computes the blend again.
     const blended = settings.blend
       ? await unlessAborted(options, () =>
-          fitBlend(graph, { ...blendTask(settings, options), previous: blend }),
+          fitBlend(graph, {
+            ...blendTask(settings, options),
+            previous: blend,
+            edgeWeights: weighed.weights,
+          }),
         )
       : undefined;
-    const snapshot = await fitMembers(engine, concurrent ?? concurrentMembers(engine, graph, settings), {
-      ...{ graph, settings, done, saved, previousItems: startItems, isDue },
-      ...{ signal: options.signal, onProgress: options.onProgress },
-      onSnapshot: async (now) => options.onCheckpoint?.(unfinished(now)),
-    });
+    const snapshot = await fitMembers(
+      engine,
+      concurrent ?? concurrentMembers(engine, weighed.graph, settings),
+      {
+        ...{ graph: weighed.graph, settings, done, saved, previousItems: startItems, isDue },
+        ...{ signal: options.signal, onProgress: options.onProgress },
+        onSnapshot: async (now) => options.onCheckpoint?.(unfinished(now)),
+      },
+    );
     if (snapshot.underWay.length > 0) throw abortedFit(options.signal!, unfinished(snapshot));
     // The signal stopped the blend, but all members were already finished.
     if (settings.blend && !blended) throwIfAborted(options.signal);
@@ -99,6 +121,49 @@ interface RunFacts {
   readonly engine: Engine;
   readonly reason: EngineReason;
   readonly startedAt: number;
+}
+
+/** The data with edges weighed by age. */
+interface WeighedEdges {
+  /** The graph itself if edges have no weights. */
+  readonly graph: RankingGraph;
+  readonly recency?: Recency | undefined;
+  /** In the order of graph.users.neighbors. */
+  readonly weights?: Float32Array | undefined;
+  readonly ages?: Float32Array | undefined;
+  /** How the half-life was found, if it was searched. */
+  readonly report?: RecencyReport | undefined;
+}
+
+/** `from`: the previous model, if its settings are kept; its half-life then is too. */
+async function weighEdges(
+  graph: BipartiteGraph,
+  options: Omit<RankingFitOptions, 'method'>,
+  settings: RankingSettings,
+  from: Ranker | undefined,
+): Promise<WeighedEdges> {
+  const asked = parseHalfLife(settings.halfLife ?? 'never');
+  const { times } = options;
+  if (times) checkTimes(times, graph.edges);
+  if (asked === 'never') return { graph };
+  if (!times) {
+    throw optionError`${option('halfLife')} ${settings.halfLife!}: weights by age need the time of each edge; give ${option('times')}, or leave ${option('halfLife')} out`;
+  }
+  const found =
+    asked === 'auto'
+      ? (from?.provenance.recency ??
+        (await searchHalfLife({ ...graph, times }, blendTask(settings, options))))
+      : { halfLife: asked };
+  const report = 'tried' in found ? { report: found } : {};
+  const { halfLife } = found;
+  if (halfLife === undefined) return { graph, ...report };
+  const recency = { halfLife, latest: latestOf(times) };
+  const ages = agesOf(times, recency);
+  const weights = edgeWeights(ages);
+  if (areAlike(weights)) return { graph, ...report };
+  const { edges } = graph;
+  const data: RankingGraph = { ...weighSides(graph, weights), edges, multigraph: true, weighed: true };
+  return { graph: data, recency, weights, ages, ...report };
 }
 
 function blendTask({ seed }: RankingSettings, { threads, signal, onProgress }: TaskOptions) {
@@ -117,6 +182,7 @@ async function unlessAborted<T>({ signal }: TaskOptions, make: () => Promise<T>)
 
 function toResult(
   graph: BipartiteGraph,
+  { graph: { total }, recency, ages, report }: WeighedEdges,
   origin: FitOrigin,
   seed: number,
   members: readonly RankerMember[],
@@ -135,9 +201,10 @@ function toResult(
       users: side('users'),
       items: side('items'),
       scores: blended
-        ? withBlend(members, blended, graph)
+        ? withBlend(members, blended, { edges: graph.edges, total })
         : Object.freeze({ kind: 'factors', members: Object.freeze([...members]) }),
-      seen: seenItems(graph.users),
+      seen: seenItems(graph.users, ages),
+      ...(recency && { recency: Object.freeze(recency) }),
       provenance: Object.freeze({
         version: VERSION,
         seed,
@@ -145,6 +212,7 @@ function toResult(
         iterations: members[0].iterations,
         converged,
         ...(blended && { blend: blended.found }),
+        ...(report && { recency: report }),
       }),
     }),
     stopped: converged ? 'converged' : 'iterations',

@@ -2,8 +2,8 @@
 // One item table then serves all folds, and updating a fold means updating a range of rows.
 
 import { InputError } from '../../errors.js';
-import { type BipartiteGraph, type GraphSide, otherSide, type SideName } from '../../graph/graph.js';
-import { type EdgeRows, pickRows } from '../../math/csr.js';
+import { type BySide, otherSide, type SideName, type WeighedSide } from '../../graph/graph.js';
+import { allocateCounts, type EdgeCounts, type EdgeRows, pickRows } from '../../math/csr.js';
 import { allocate, allocateFrom } from '../../math/memory.js';
 import { type Random, shuffle } from '../../math/random.js';
 
@@ -32,7 +32,7 @@ export function cutFolds(count: number, folds: number, random: Random): Folds {
 }
 
 /** The rows of a side in the order of the folds. */
-export function reorderRows(side: GraphSide, { order }: Folds): GraphSide {
+export function reorderRows(side: WeighedSide, { order }: Folds): WeighedSide {
   return Object.freeze({ ...side, ids: side.ids.pick(order), ...pickRows(side, order) });
 }
 
@@ -41,11 +41,11 @@ export function reorderRows(side: GraphSide, { order }: Folds): GraphSide {
  * Neighbours are numbered by their places in the order of the folds.
  */
 export function rowsWithout(
-  graph: Pick<BipartiteGraph, SideName>,
+  graph: BySide<WeighedSide>,
   side: SideName,
   { order, bounds }: Folds,
   without: number | undefined,
-): EdgeRows {
+): EdgeRows<EdgeCounts> {
   const rows = graph[side];
   const place = new Uint32Array(graph[otherSide(side)].count);
   for (let p = 0; p < order.length; p++) place[order[p]] = p;
@@ -54,13 +54,13 @@ export function rowsWithout(
   const offsets = allocate(Uint32Array, rows.count + 1);
   // Without a branch, which would be mispredicted: every edge is written, and only a kept edge advances `at`.
   const found = new Uint32Array(neighbors.length + 1);
-  const foundCounts = counts && new Uint32Array(neighbors.length + 1);
+  const foundCounts = allocateCounts(counts, neighbors.length + 1);
   let at = 0;
   for (let v = 0; v < rows.count; v++) {
     for (let e = rows.offsets[v]; e < rows.offsets[v + 1]; e++) {
       const p = place[neighbors[e]];
       found[at] = p;
-      if (foundCounts) foundCounts[at] = counts[e];
+      if (foundCounts) foundCounts[at] = counts![e];
       // 1 if p lies before or after the fold, because then one difference is negative.
       at += ((p - first) | (last - 1 - p)) >>> 31;
     }

@@ -1,7 +1,6 @@
 // One member of a ranker: its sweeps until the likelihood converges, and its state between two sweeps.
 
 import type { Engine } from '../../engine/engine.js';
-import type { BipartiteGraph } from '../../graph/graph.js';
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import type { Progress } from '../../progress.js';
@@ -12,7 +11,7 @@ import { foldMeans } from '../fold-in/member-fold.js';
 import { columnSums, meanTable, modelSide, type RankerMember } from '../model.js';
 import { cutFolds } from './folds.js';
 import type { RankingSettings } from './settings.js';
-import { type CrossFit, type CrossFitState, startCrossFit } from './sweep.js';
+import { type CrossFit, type CrossFitData, type CrossFitState, startCrossFit } from './sweep.js';
 
 /** Features start alike, and the likelihood hardly changes until they differ. So no fit converges before this many sweeps. */
 const LEAST_SWEEPS = 15;
@@ -35,6 +34,12 @@ interface MemberStart {
   readonly items?: RankingState['items'] | undefined;
 }
 
+/** The data of members: a graph, or the same with weighed edges, whose counts are fractions. */
+export interface RankingGraph extends CrossFitData {
+  readonly multigraph: boolean;
+  readonly weighed?: true | undefined;
+}
+
 interface MemberHooks {
   isStopped(): boolean;
   /** True if another member has failed, so that nobody needs the result. */
@@ -47,7 +52,7 @@ interface MemberHooks {
 /** Fits member `run`, counted from 0; undefined if it was abandoned. */
 export async function fitMember(
   engine: Engine,
-  graph: BipartiteGraph,
+  graph: RankingGraph,
   settings: RankingSettings,
   run: number,
   { saved, items }: MemberStart,
@@ -67,14 +72,18 @@ export async function fitMember(
     const nothing = new Float64Array(features);
     // Folds in the known users from all their items. A stop waits for these half-steps, so that it leaves a complete model.
     const fixed = modelSide(graph.items, now.items, hyper.items, nothing);
-    const base = { features, multigraph: graph.multigraph, prior: hyper.users, fixed };
+    const { multigraph, weighed } = graph;
+    const base = { features, multigraph, prior: hyper.users, fixed };
     const users = await foldMeans(engine, base, graph.users, RANKING_STEPS);
     const member = Object.freeze({
       features,
       items: meanTable(fixed, features),
       users,
       userMass: columnSums(users, features),
-      fold: Object.freeze({ kind: 'poisson' as const, steps: RANKING_STEPS, hyper }),
+      fold: Object.freeze({
+        ...{ kind: 'poisson' as const, steps: RANKING_STEPS, hyper },
+        ...(weighed && { weighed: true as const }),
+      }),
       seed,
       iterations: now.state.iteration,
       converged: stopped === 'converged',

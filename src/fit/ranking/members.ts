@@ -3,12 +3,11 @@
 
 import type { Engine, TableValues } from '../../engine/engine.js';
 import { meanBytes, tableBytes, valueBytes } from '../../engine/memory.js';
-import type { BipartiteGraph } from '../../graph/graph.js';
 import { freeMemory } from '../../parallel/spawn.js';
 import type { TaskOptions } from '../../progress.js';
 import type { LoopState, RankingState } from '../ascent/loop.js';
 import type { RankerMember } from '../model.js';
-import { fitMember, type MemberState, sweepProgress } from './member.js';
+import { fitMember, type MemberState, type RankingGraph, sweepProgress } from './member.js';
 import type { RankingSettings } from './settings.js';
 
 /** Four concurrent members are fastest on many threads, two on a GPU (docs/appendix/performance.md). */
@@ -22,7 +21,7 @@ const UNKNOWN_ROOM = 2 ** 30;
 /** How many concurrent members fit in memory and still help. */
 export function concurrentMembers(
   engine: Engine,
-  graph: BipartiteGraph,
+  graph: RankingGraph,
   settings: RankingSettings,
   free: number | undefined = freeMemory(),
 ): number {
@@ -44,7 +43,7 @@ function useful({ name, threads }: Engine): number {
  * The last term is the larger of the items' starting values (float64) and the means that are read at the end.
  */
 function memberBytes(
-  { users, items, edges, multigraph }: BipartiteGraph,
+  { users, items, edges, multigraph }: RankingGraph,
   { features: K, folds }: Pick<RankingSettings, 'features' | 'folds'>,
   onGpu: boolean,
 ): number {
@@ -63,7 +62,7 @@ export interface MembersSnapshot {
 }
 
 export interface MembersTask extends Pick<TaskOptions, 'signal' | 'onProgress'> {
-  readonly graph: BipartiteGraph;
+  readonly graph: RankingGraph;
   readonly settings: RankingSettings;
   /** Finished members by number. `fitMembers` adds to them, so that they survive an engine that fails. */
   readonly done: Map<number, RankerMember>;

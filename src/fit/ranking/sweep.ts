@@ -5,7 +5,7 @@
 
 import type { EdgeIndex, Engine, Table, TableValues } from '../../engine/engine.js';
 import { FitError, located } from '../../errors.js';
-import type { BipartiteGraph, SideName } from '../../graph/graph.js';
+import type { BySide, WeighedSide } from '../../graph/graph.js';
 import type { BothHyper } from '../ascent/bound.js';
 import { startOf, vertexStart } from '../ascent/start.js';
 import { RANKING_STEPS } from '../fold-in/fold-in.js';
@@ -37,7 +37,7 @@ export interface CrossFitState {
 }
 
 /** The data of a cross-fit: a graph, or the shards of it that one rank holds. */
-export interface CrossFitData extends Pick<BipartiteGraph, SideName> {
+export interface CrossFitData extends BySide<WeighedSide> {
   /** Number of edges of all data. */
   readonly edges: number;
   readonly total: number;

@@ -27,6 +27,11 @@ export function timeColumn(column: string | number): ValueColumn {
   return { column, role: 'time', parse: parseTime, keep: 'least', finish: timesOfYears };
 }
 
+/** The same; for a pair that occurs several times, the last. */
+export function lastTimes(column: string | number): ValueColumn {
+  return { ...timeColumn(column), keep: 'largest' };
+}
+
 const COMPACT_DATE = /^(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/;
 const ISO =
   /^([+-]?\d{4,6})[-/](\d{1,2})[-/](\d{1,2})(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?$/i;

@@ -2,6 +2,7 @@
 
 import {
   type AnyOption,
+  column,
   type Declaration,
   decimal,
   decimalOrBare,
@@ -136,6 +137,13 @@ const RANKING = {
     meaning: 'add item weights and least-squares factors to the scores',
     offMeaning: 'do not add item weights and least-squares factors to the scores',
   }),
+  halfLife: text({
+    argument: 'span',
+    otherwise: 'never, or as for the previous model',
+    meaning: 'weigh edges by age: a span such as 90d, auto or never',
+    details:
+      'An edge that is one half-life older counts half. It needs times. auto: searched on the last interactions of some users, which are held back.',
+  }),
   ...sides({
     names: ['sigma', 'tau', 'shape', 'rate'],
     group: HYPERPARAMETERS,
@@ -206,6 +214,8 @@ export const NOT_OF_BASELINES: Readonly<Record<string, string | OptionWords>> = 
   tolerance: SEARCHED,
   average: optionWords`only ${option('method')} ranking adds the scores of several fits`,
   blend: optionWords`only ${option('method')} ranking has a blend`,
+  halfLife: optionWords`only ${option('method')} ranking weighs edges by age`,
+  time: optionWords`only ${option('method')} ranking weighs edges by age`,
   evidence: 'it has no bound to compare',
   from: 'it is always computed from the data alone',
   resume: 'it saves no state to continue from',
@@ -305,6 +315,12 @@ export const FIT_COMMAND = {
     meaning: 'ranker: what the file stores of users: stored, folded or none',
     details:
       'stored: their tables. folded: the items they have, from which they are folded in. none: nothing.',
+  }),
+  time: column({
+    argument: 'col',
+    otherwise: 'none',
+    meaning: 'ranking: column of the times, for weights by age',
+    details: 'Dates, or seconds since 1970. A split keeps the times of its data.',
   }),
   ...SIDE_INFO,
   ...FORCE,

@@ -58,14 +58,19 @@ export interface ListedPiece {
   readonly scores: Float64Array;
 }
 
-function usersOf({ rows, likes: { offsets, values, counts } }: ListPiece, model: Model): ResolvedUser[] {
+function usersOf({ rows, likes }: ListPiece, model: Model): ResolvedUser[] {
+  const { offsets, values, counts, weights } = likes;
   let next = 0;
   return Array.from(rows, (row) => {
     if (row >= 0) return { row, own: ownItems(model, row) };
     const [first, last] = [offsets[next], offsets[++next]];
     return {
       row: undefined,
-      own: { items: values.subarray(first, last), counts: counts?.subarray(first, last) },
+      own: {
+        items: values.subarray(first, last),
+        counts: counts?.subarray(first, last),
+        weights: weights?.subarray(first, last),
+      },
     };
   });
 }

@@ -9,7 +9,7 @@ import type { TaskOptions } from '../../progress.js';
 import type { TopLists } from '../../topn/lists.js';
 import type { ExplainedList } from '../explain/explain-lists.js';
 import type { UserQuery } from '../recommend.js';
-import { excludedItems, type RowLists, rowLists } from '../scoring/scorer.js';
+import { excludedItems, historyLists, type RowLists, rowLists } from '../scoring/scorer.js';
 import type { ResolvedUser } from '../user-query.js';
 import type { ExplainPiece, FoldPiece, ListedPiece, ListPiece } from './batch-tasks.js';
 
@@ -226,7 +226,7 @@ async function listRows(
     const [first, last] = within(g);
     const group = users.slice(first, last);
     const excluded = group.map(({ own }, u) => excludedItems(exclude[first + u], own, settings.includeSeen));
-    const history = () => rowLists(group.map(({ own }) => own.items));
+    const history = () => historyLists(group.map(({ own }) => own));
     listing[g] = list(rows, { excluded: rowLists(excluded), history });
     listing[g].catch(() => {});
   }
@@ -269,7 +269,7 @@ function piecesOf(
       batch,
       rows: Int32Array.from(some, ({ row }) => row ?? -1),
       likes: {
-        ...rowLists(likes.map(({ items }) => items)),
+        ...historyLists(likes),
         counts: hasCounts
           ? rowLists(likes.map(({ items, counts }) => counts ?? new Uint32Array(items.length).fill(1))).values
           : undefined,

@@ -7,10 +7,11 @@ import { columnSums, meanTable, type Posterior, type PosteriorModel } from '../.
 import { sumOfParts } from '../../math/products.js';
 import { digamma } from '../../math/special.js';
 
-/** The items of a user, and their counts in a multigraph. */
+/** The items of a user, their counts in a multigraph, and their weights if the model weighs edges by age. */
 export interface OwnItems {
   readonly items: ArrayLike<number>;
   readonly counts?: ArrayLike<number> | undefined;
+  readonly weights?: ArrayLike<number> | undefined;
 }
 
 /** The contributions to a score, or to a sum of scores. */

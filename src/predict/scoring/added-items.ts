@@ -103,7 +103,7 @@ export function knownOwn(own: OwnItems, known: number): KnownOwn {
   const places: number[] = [];
   for (let i = 0; i < own.items.length; i++) if (own.items[i] < known) places.push(i);
   if (places.length === own.items.length) return { own, spread: (explanation) => explanation };
-  const { counts } = own;
+  const { counts, weights } = own;
   const spreadParts = (parts: ScoreParts): ScoreParts => {
     const items = new Float64Array(own.items.length);
     for (const [p, place] of places.entries()) items[place] = parts.items[p];
@@ -113,6 +113,7 @@ export function knownOwn(own: OwnItems, known: number): KnownOwn {
     own: {
       items: Uint32Array.from(places, (place) => own.items[place]),
       counts: counts && Uint32Array.from(places, (place) => counts[place]),
+      weights: weights && Float32Array.from(places, (place) => weights[place]),
     },
     spread: ({ score, all, ...parts }) => ({ score, ...spreadParts(parts), all: spreadParts(all) }),
   };

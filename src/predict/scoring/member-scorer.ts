@@ -10,6 +10,7 @@ import {
   hierarchicalFold,
   memberFold,
   poissonFold,
+  weighedHistory,
 } from '../../fit/fold-in/member-fold.js';
 import {
   columnSums,
@@ -130,8 +131,8 @@ function memberScorer({ fold, ...member }: RankerMember, multigraph: boolean): M
         ? gammaUsers(member, {
             foldOne: poissonFold({ ...member, fold }, multigraph).foldOne,
             priorShape: fold.hyper.users.shape,
-            multigraph,
-            history: (own) => own,
+            multigraph: fold.weighed ?? multigraph,
+            history: (own) => weighedHistory(own, fold),
           })
         : gammaUsers(member, {
             foldOne: hierarchicalFold({ ...member, fold }).foldOne,
@@ -209,25 +210,26 @@ function leastSquaresUsers(member: MemberOf<'least-squares'>): MemberUsers {
   const mass = once(() => columnSums(items, K));
   const product = (row: ArrayLike<number>, item: number) => sumOfProducts(row, items, item * K, K);
   return {
-    row: (own) => Float32Array.from(system.row(own.items)),
+    row: (own) => Float32Array.from(system.row(own.items, own.weights)),
     user: (means, own) => ({
       means,
       score: (item) => product(means, item),
       posterior: () => undefined,
       explainer() {
-        const solve = system.solver(own.items);
+        const solve = system.solver(own.items, own.weights);
+        const weightOf = (e: number) => own.weights?.[e] ?? 1;
         const towardsAll = solve(mass());
         const all = {
           features: Float64Array.from(means, (mean, k) => mean * mass()[k]),
           direct: 0,
-          items: Float64Array.from(own.items, (from) => product(towardsAll, from)),
+          items: Float64Array.from(own.items, (from, e) => weightOf(e) * product(towardsAll, from)),
           prior: 0,
         };
         return (item): Explanation => {
-          // x = A⁻¹ Σ y_own, so an own item contributes y_own · A⁻¹ y to x·y.
+          // x = A⁻¹ Σ w y_own, so an own item contributes w y_own · A⁻¹ y to x·y.
           const towards = solve(items.subarray(item * K, (item + 1) * K));
           const score = product(means, item);
-          const byItem = Float64Array.from(own.items, (from) => product(towards, from));
+          const byItem = Float64Array.from(own.items, (from, e) => weightOf(e) * product(towards, from));
           const sum = byItem.reduce((a, b) => a + b, 0);
           // The stored row is rounded; contributions are scaled to the score that it gives.
           const scale = sum === 0 ? 0 : score / sum;

@@ -19,7 +19,7 @@ import {
   withAddedItems,
 } from './added-items.js';
 import { type MemberScorer, memberScorers, type UserFactors } from './member-scorer.js';
-import { type RowLists, rowLists, type Scorer, sumOfFactors } from './scorer.js';
+import { historyLists, type RowLists, rowLists, type Scorer, sumOfFactors } from './scorer.js';
 
 /** A user ready to be scored. */
 export interface UserScorer {
@@ -155,7 +155,7 @@ function factorModelScorer(
     async best(users, { n, excluded, without }, options) {
       const table = allocate(Float32Array, users.length * features);
       rows(users, table);
-      const history = () => rowLists(users.map((user) => (user as FactorScorer).own.items));
+      const history = () => historyLists(users.map((user) => (user as FactorScorer).own));
       const query = { rows: users.length, n, excluded: excludedRows(excluded), without };
       return bestOf(await lists(table, query, history, options), users.length);
     },
@@ -251,10 +251,13 @@ function itemUsers(scores: ItemScores, count: number): (own: OwnItems) => RowSco
   return (own) => {
     const write = (out: Float32Array) => {
       out.fill(0);
-      for (let e = 0; e < own.items.length; e++) addWeights(scores, own.items[e], out, count);
+      for (let e = 0; e < own.items.length; e++) {
+        addWeights(scores, own.items[e], out, count, own.weights?.[e]);
+      }
     };
+    const factor = (e: number) => own.weights?.[e] ?? 1;
     const weight = (from: number, to: number) => weightOf(scores, from, to, count);
-    const parts = (item: number) => Float64Array.from(own.items, (from) => weight(from, item));
+    const parts = (item: number) => Float64Array.from(own.items, (from, e) => factor(e) * weight(from, item));
     const score = (item: number) => parts(item).reduce((sum, part) => sum + part, 0);
     return {
       write,
@@ -268,7 +271,7 @@ function itemUsers(scores: ItemScores, count: number): (own: OwnItems) => RowSco
           items,
           prior: 0,
         });
-        const all = partsOf(Float64Array.from(own.items, weightToAll));
+        const all = partsOf(Float64Array.from(own.items, (from, e) => factor(e) * weightToAll(from)));
         return (item) => {
           const found = partsOf(parts(item));
           return { score: found.direct, ...found, all };
@@ -341,7 +344,9 @@ function withAddedUsers(
           }
           out[item] = sum;
         }
-        for (let e = 0; e < own.items.length; e++) addWeights(weights, own.items[e], out);
+        for (let e = 0; e < own.items.length; e++) {
+          addWeights(weights, own.items[e], out, undefined, own.weights?.[e]);
+        }
       },
       score,
       fixedScore: score,
@@ -369,12 +374,14 @@ function rowModelScorer(count: number, userOf: (own: OwnItems) => RowScorer): Mo
       const write = (row: number, out: Float32Array) => (users[row] as RowScorer).write(out);
       return bestOf(await maker.byRows(write, query, options), users.length);
     },
-    manyScorer({ offsets, values }) {
+    manyScorer({ offsets, values, weights }) {
       const all = new Float32Array(count);
       return {
         kind: 'rows',
         scores: (row, candidates, out) => {
-          userOf({ items: values.subarray(offsets[row], offsets[row + 1]) }).write(all);
+          const [first, last] = [offsets[row], offsets[row + 1]];
+          const items = values.subarray(first, last);
+          userOf({ items, weights: weights?.subarray(first, last) }).write(all);
           for (let c = 0; c < candidates.length; c++) out[c] = all[candidates[c]];
         },
       };

@@ -32,6 +32,17 @@ export function rowLists(lists: readonly ArrayLike<number>[]): RowLists {
   return { offsets, values };
 }
 
+/** The items of users, one list for each, with their weights if a user has some. */
+export function historyLists(
+  users: readonly { readonly items: ArrayLike<number>; readonly weights?: ArrayLike<number> | undefined }[],
+): RowLists {
+  const lists = rowLists(users.map(({ items }) => items));
+  if (!users.some(({ weights }) => weights)) return lists;
+  const all = new Float32Array(lists.values.length).fill(1);
+  for (const [row, { weights }] of users.entries()) if (weights) all.set(weights, lists.offsets[row]);
+  return { ...lists, weights: all };
+}
+
 /** Items that are not listed for a user: those of `exclude`, and the user's own. */
 export function excludedItems(
   exclude: readonly number[],

@@ -16,7 +16,7 @@ import { modelState } from '../../store/model-state.js';
 import { fixed, grouped, plusMinus, short } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
-import { blendWords, noBlendWords } from '../words/blend.js';
+import { blendWords, noBlendWords, recencyWords } from '../words/blend.js';
 import { countWords } from '../words/counts.js';
 import { engineWords } from '../words/engines.js';
 import { featureChoiceRows, featureChoiceWords } from '../words/feature-count.js';
@@ -74,6 +74,7 @@ export function fitJson(
     read: read?.read ?? null,
     from: result.from ?? null,
     blend: result.blend ?? null,
+    recency: recencyJson(result),
     state: modelState(model),
     average: fitCount(model),
     tuned: tuned ? { score: tuned.score, trials: tuned.trials, finished: tuned.finished } : null,
@@ -172,9 +173,23 @@ export function fitText(
     if (result.blend) lines.push('', wrap(blendWords(result.blend, names)));
     else if (read && model.method === 'ranking' && !mayBlend(read.graph))
       lines.push('', wrap(noBlendWords(names)));
+    const byAge = recencyWords(model.recency, result.recency, names);
+    if (byAge !== undefined) lines.push('', wrap(byAge));
   }
   lines.push(...about, '', `model        ${output}`, nextLine(...next));
   return lines.join('\n');
+}
+
+/** The half-life in milliseconds (null: edges are not weighed), and the search that found it. */
+function recencyJson({ model, recency: report }: Reported) {
+  const recency = model.type === 'ranker' ? model.recency : undefined;
+  if (!recency && !report) return null;
+  return {
+    halfLife: recency?.halfLife ?? null,
+    latest: recency?.latest ?? null,
+    heldBack: report?.heldBack ?? null,
+    tried: report?.tried ?? null,
+  };
 }
 
 /** The sampler's summary without its traces and tables. */

@@ -1,7 +1,10 @@
-// The blend of a ranker in words.
+// The blend of a ranker and its weights by age, in words.
 
 import { type BlendReport, hasPart } from '../../fit/ranking/blend/blend.js';
 import type { PartGains } from '../../fit/ranking/blend/item-weights.js';
+import type { RecencyReport } from '../../fit/ranking/half-life-search.js';
+import type { Recency } from '../../fit/ranking/recency.js';
+import { durationWords } from '../../text/durations.js';
 import { percent, short } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
@@ -42,4 +45,25 @@ export function blendWords(found: BlendReport, names: SideNames): string {
         : `The settings were tuned on ${many(heldBack, names.users)} held back.`,
   ];
   return sentences.join(' ');
+}
+
+/** The half-life of a ranker, and how it was found. */
+export function recencyWords(
+  recency: Recency | undefined,
+  report: RecencyReport | undefined,
+  names: SideNames,
+): string | undefined {
+  if (!recency && !report) return undefined;
+  const says = recency
+    ? `Edges are weighed by age: after ${durationWords(recency.halfLife)} an edge counts half, and none counts less than a sixteenth.`
+    : 'Edges are not weighed by age.';
+  if (!report) return says;
+  const { heldBack, tried } = report;
+  if (tried.length === 0)
+    return `${says} There are too few ${names.users.many}, or too few times, to search a half-life.`;
+  const on = `the last interactions of ${many(heldBack, names.users)}`;
+  const best = tried.reduce((a, b) => (b.gain > a.gain ? b : a));
+  if (recency)
+    return `${says} This half-life was the best of ${tried.length} on ${on}: it gains ${percent(best.gain)}.`;
+  return `${says} None of ${tried.length} half-lives gained enough on ${on}.`;
 }

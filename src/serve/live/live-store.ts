@@ -133,14 +133,15 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
     try {
       return (await histories.of(users)).map((history, i) => ({
         items: [...history.keys()],
-        weights: [...history.values()],
+        weights: Array.from(history.values(), ({ weight }) => weight),
+        times: Array.from(history.values(), ({ time }) => time),
         erased: erased.has(users[i]),
       }));
     } catch (error) {
       // Answers continue from the model alone.
       failures++;
       onFailure(error instanceof Error ? error.message : String(error));
-      return users.map((user) => ({ items: [], weights: [], erased: erased.has(user) }));
+      return users.map((user) => ({ items: [], weights: [], times: [], erased: erased.has(user) }));
     }
   };
 

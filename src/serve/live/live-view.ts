@@ -25,6 +25,8 @@ export interface LiveUpdate {
 export interface StoredHistory {
   readonly items: readonly string[];
   readonly weights: readonly number[];
+  /** The latest time of each, in milliseconds since 1970. */
+  readonly times: readonly number[];
   /** Whether the user's events were erased: then the model's row does not count either. */
   readonly erased?: boolean;
 }

@@ -5,7 +5,7 @@ import { openEventStore } from '../../events/event-store.js';
 import { type StoredEvent, StoreError } from '../../events/stored.js';
 import type { Model } from '../../fit/model.js';
 import { option, optionError } from '../../options/error.js';
-import { ownItems } from '../../predict/user-query.js';
+import { ownItems, timesOf } from '../../predict/user-query.js';
 import type { Comparison } from '../../refit/compare-models.js';
 import { createSchedule, parseTimes } from '../../refit/schedule.js';
 import { loadModel } from '../../store/model-file.js';
@@ -77,15 +77,17 @@ function spanOf(text: string | undefined, name: string): number | undefined {
 
 const SEED_BATCH = 100_000;
 
-/** The items of a model's users as events of the present moment, because their times are unknown. */
+/** The items of a model's users as events: of their times, or of the present moment if the model does not know them. */
 function* historiesOf(model: Model): Generator<StoredEvent[]> {
-  const time = Date.now();
+  const now = Date.now();
   const { users, items } = model;
   let events: StoredEvent[] = [];
   for (let row = 0; row < users.count; row++) {
     const own = ownItems(model, row);
+    const times = timesOf(model, row);
     const user = users.ids.at(row);
     for (const [e, item] of own.items.entries()) {
+      const time = Math.round(times?.get(item) ?? now);
       events.push({ user, item: items.ids.at(item), time, weight: own.counts?.[e] ?? 1 });
     }
     if (events.length < SEED_BATCH) continue;

@@ -90,7 +90,7 @@ function computeWeights(lambdas: usize, counts: usize, edges: u32, withTerm: boo
     const at = lambdas + ((<usize>e) << 2);
     const lambda = v128.load(at);
     if (counts) {
-      const g = f32x4.convert_i32x4_u(v128.load(counts + ((<usize>e) << 2)));
+      const g = v128.load(counts + ((<usize>e) << 2));
       v128.store(at, f32x4.div(g, lambda));
       if (withTerm) multiTerm(lambda, g, edges - e);
     } else {
@@ -199,7 +199,7 @@ let prefetched: u32 = 0;
 /**
  * @param other_ address of the other table's activities B
  * @param neighbors_ address of the window's neighbours
- * @param counts_ address of the window's edge counts; 0: a simple graph
+ * @param counts_ address of the window's edge counts as float32; 0: a simple graph
  * @param base_ offset of the window's first edge
  * @param bytes_ bytes of a row: stride float32
  * @param lambdas_ BATCH_BYTES of scratch

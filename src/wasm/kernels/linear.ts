@@ -71,7 +71,7 @@ function addTile(from: usize, to: usize, bytes: usize, k: usize, c: usize, tile:
 
 /**
  * Rows first … last−1 of `own`, four at a time: a few steps of conjugate gradients from their current values towards the solution
- * of (G + λ_r + Σ_{n of row} y_n y_nᵀ) x = Σ_n y_n, with λ_r = lambda · (degree + base). A row stops early if its residual is
+ * of (G + λ_r + Σ_{n of row} w_n y_n y_nᵀ) x = Σ_n w_n y_n, with λ_r = lambda · (Σ_n w_n + base). Without `weights` (0) all w_n are 1. A row stops early if its residual is
  * below `tolerance` of the right-hand side. `own` has room for three more rows after the last. Scratch: 12 rows.
  */
 export function alsRows(
@@ -79,6 +79,7 @@ export function alsRows(
   other: usize,
   offsets: usize,
   neighbors: usize,
+  weights: usize,
   first: i32,
   last: i32,
   stride: i32,
@@ -99,7 +100,8 @@ export function alsRows(
     const x = own + <usize>i * bytes;
     for (let m = 0; m < 4; m++) {
       const at = offsets + (<usize>(i + m) << 2);
-      const degree: f32 = m < rows ? <f32>(load<u32>(at, 4) - load<u32>(at)) : 0;
+      let degree: f32 = m < rows ? <f32>(load<u32>(at, 4) - load<u32>(at)) : 0;
+      if (weights && m < rows) degree = sumOf(weights, load<u32>(at), load<u32>(at, 4));
       store<f32>(state + (<usize>m << 2), lambda * (degree + base));
       store<f32>(state + (<usize>m << 2), 0, 16);
     }
@@ -108,13 +110,13 @@ export function alsRows(
     for (let m = 0; m < rows; m++) {
       const shift = <usize>m * bytes;
       for (let at = shift; at < shift + bytes; at += 16) v128.store(r + at, f32x4.neg(v128.load(q + at)));
-      addRow(other, offsets, neighbors, i + m, 1, -1, x + shift, r + shift, bytes);
+      addRow(other, offsets, neighbors, weights, i + m, 1, -1, x + shift, r + shift, bytes);
       store<f32>(state + (<usize>m << 2), dot(r + shift, r + shift, bytes), 16);
       store<f32>(state + (<usize>m << 2), 1e-12, 32);
       if (tolerance > 0) {
         // The right-hand side, which is the residual at 0.
         memory.fill(q, 0, bytes);
-        addRow(other, offsets, neighbors, i + m, 1, 0, x + shift, q, bytes);
+        addRow(other, offsets, neighbors, weights, i + m, 1, 0, x + shift, q, bytes);
         store<f32>(state + (<usize>m << 2), max<f32>(1e-12, tolerance * tolerance * dot(q, q, bytes)), 32);
       }
     }
@@ -130,7 +132,7 @@ export function alsRows(
         const shift = <usize>m * bytes;
         const rr = load<f32>(state + (<usize>m << 2), 16);
         if (rr <= load<f32>(state + (<usize>m << 2), 32)) continue;
-        addRow(other, offsets, neighbors, i + m, 0, 1, p + shift, q + shift, bytes);
+        addRow(other, offsets, neighbors, weights, i + m, 0, 1, p + shift, q + shift, bytes);
         const next = descend(x + shift, r + shift, p + shift, q + shift, rr, bytes);
         store<f32>(state + (<usize>m << 2), next, 16);
       }
@@ -141,12 +143,13 @@ export function alsRows(
 // @ts-ignore: decorator
 @inline
 function addRow(
-  other: usize, offsets: usize, neighbors: usize, row: i32,
+  other: usize, offsets: usize, neighbors: usize, weights: usize, row: i32,
   constant: f32, factor: f32, v: usize, out: usize, bytes: usize,
 ): void {
   const at = offsets + (<usize>row << 2);
-  addEdges(other, neighbors + (<usize>load<u32>(at) << 2), neighbors + (<usize>load<u32>(at, 4) << 2),
-    constant, factor, v, out, bytes);
+  const from = <usize>load<u32>(at) << 2, to = <usize>load<u32>(at, 4) << 2;
+  if (weights) addWeighted(other, neighbors + from, neighbors + to, weights + from, constant, factor, v, out, bytes);
+  else addEdges(other, neighbors + from, neighbors + to, constant, factor, v, out, bytes);
 }
 
 /** out = (G + l) v for four consecutive vectors, each with its own l. Every number of the packed G is read once. */
@@ -226,6 +229,24 @@ function descend(x: usize, r: usize, p: usize, q: usize, rr: f32, bytes: usize):
     v128.store(p + at, madd(beta, v128.load(p + at), v128.load(r + at)));
   }
   return next;
+}
+
+function sumOf(weights: usize, from: u32, to: u32): f32 {
+  let sum: f32 = 0;
+  for (let e = from; e < to; e++) sum += load<f32>(weights + (<usize>e << 2));
+  return sum;
+}
+
+/** As `addEdges`, with a weight for each row. */
+function addWeighted(
+  other: usize, from: usize, to: usize, weights: usize,
+  constant: f32, factor: f32, v: usize, out: usize, bytes: usize,
+): void {
+  for (let n = from; n < to; n += 4) {
+    const y = other + <usize>load<u32>(n) * bytes;
+    const w = load<f32>(weights + (n - from));
+    axpy(w * (constant + factor * dot(y, v, bytes)), y, out, bytes);
+  }
 }
 
 /** out += Σ_n (constant + factor · y_n·v) y_n over the listed rows y_n, four at a time. */

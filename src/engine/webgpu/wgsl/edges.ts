@@ -25,7 +25,7 @@ struct Range { first: u32, last: u32 }
 @group(0) @binding(4) var<storage, read> other: array<vec4f>;
 @group(0) @binding(5) var<storage, read_write> partials: array<vec4f>;
 ${withTerm ? '@group(0) @binding(6) var<storage, read_write> terms: array<f32>;' : ''}
-${multigraph ? '@group(0) @binding(7) var<storage, read> counts: array<u32>;' : ''}
+${multigraph ? '@group(0) @binding(7) var<storage, read> counts: array<f32>;' : ''}
 const QUADS = ${layout.quads}u;
 const LANES = ${layout.lanes}u;
 const NONE = 0xffffffffu;
@@ -113,7 +113,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     ${multigraph ? 'var count = 0.0;' : ''}
     if (valid) {
       id = neighbors[edges + mine];
-      ${multigraph ? 'count = f32(counts[edges + mine]);' : ''}
+      ${multigraph ? 'count = counts[edges + mine];' : ''}
     }
     ${lines(steps, (u) => `let id${u} = subgroupShuffle(id, first + ${u}u);`)}
     ${lines(steps, (u) => lines(perLane, (v) => `var b${u}_${v} = vec4f(0.0);`))}
@@ -187,7 +187,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     ${multigraph ? 'var count = 0.0;' : ''}
     if (valid) {
       let row = neighbors[task.z + mine] * QUADS;
-      ${multigraph ? 'count = f32(counts[task.z + mine]);' : ''}
+      ${multigraph ? 'count = counts[task.z + mine];' : ''}
       for (var v = 0u; v < ${perLane}u; v++) {
         let quad = v * LANES + lane;
         if (quad < QUADS) { b[v] = other[row + quad]; d += dot(a[v], b[v]); }

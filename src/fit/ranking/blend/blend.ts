@@ -2,7 +2,8 @@
 // the cross-fitted factors, so the sum ranks better than each (docs/appendix/recommending.md). Held-back users of four data
 // sets gave the shares. Held-back users of the data at hand give the settings.
 
-import type { BipartiteGraph } from '../../../graph/graph.js';
+import type { BipartiteGraph, GraphSide } from '../../../graph/graph.js';
+import { transposeLists } from '../../../math/csr.js';
 import { allocate } from '../../../math/memory.js';
 import type { TaskOptions } from '../../../progress.js';
 import type { SparseWeights } from '../../../topn/query.js';
@@ -76,8 +77,9 @@ export async function fitBlend(
 ): Promise<Blend> {
   const { previous, edgeWeights, ...task } = options;
   const edges = {
-    users: { offsets: users.offsets, values: users.neighbors, weights: edgeWeights },
+    users: { offsets: users.offsets, values: users.neighbors },
     items: { offsets: items.offsets, values: items.neighbors },
+    ...(edgeWeights && weighedLists(users, items, edgeWeights)),
   };
   const found = previous?.found ?? (await findSettings(edges, task));
   const helps = (part: keyof PartGains) => hasPart(found, part);
@@ -88,6 +90,16 @@ export async function fitBlend(
     ? await leastSquaresMember(edges, { ...task, ...sweeps, ...found.leastSquares })
     : undefined;
   return { weights, member, found };
+}
+
+/** The edges in both orders, with their weights. */
+export function weighedLists(
+  users: GraphSide,
+  items: Pick<GraphSide, 'count'>,
+  weights: Float32Array,
+): EdgeLists {
+  const byUser = { offsets: users.offsets, values: users.neighbors, weights };
+  return { users: byUser, items: transposeLists(byUser, items.count) };
 }
 
 /** With fewer held-back users, chance would decide which parts are left out. */
@@ -105,8 +117,8 @@ export function hasPart(
 interface BlendTask extends TaskOptions {
   readonly seed: number;
   /**
-   * A weight above 0 and up to 1 for each edge, in the order of `users.neighbors`: for example 2^(−age / half-life). Two edges of a
-   * user count with the smaller of their weights, at least 1/16, in the weights between items. Least squares do not use it.
+   * A weight above 0 and up to 1 for each edge, in the order of `users.neighbors`: 2^(−age / half-life). Two edges of a user count with
+   * the smaller of their weights, at least 1/16, in the weights between items. Least squares weigh each edge (recency.ts).
    */
   readonly edgeWeights?: Float32Array | undefined;
   readonly previous?: PreviousBlend | undefined;

@@ -7,6 +7,7 @@ import { queryOf } from '../../../metrics/ranking-task.js';
 import type { TaskOptions } from '../../../progress.js';
 import { openRanking } from '../../../topn/cpu.js';
 import type { FactorTables } from '../../../topn/query.js';
+import { asHistory } from '../recency.js';
 
 /** Edges in both orders. */
 export interface EdgeLists {
@@ -17,7 +18,7 @@ export interface EdgeLists {
 export interface HeldBackUsers {
   /** The other users, up to EDGES edges, and the items on which the held-back users are evaluated. */
   readonly data: RankingData;
-  /** Number of held-back users; `history` holds the shown items of each. */
+  /** Number of held-back users; `history` holds the shown items of each, weighed by age if edges are. */
   readonly users: number;
   readonly history: RowLists;
   /** The mean of recall@20 and nDCG; the table of items has a row for each candidate. */
@@ -51,7 +52,7 @@ export function holdUsersBack(
   return {
     data: someUsers(held.data, EDGES),
     users: held.heldBack.length,
-    history: held.history,
+    history: asHistory(held.history),
     async score(tables, { signal }) {
       const answer = await ranking.rank(tables, places, query, signal);
       return tuningScore(concludeRanking([scoreAnswer(query, answer)]));

@@ -79,7 +79,7 @@ export async function itemWeights(
   return similar ? addScaled(scaled, similar, share) : scaled;
 }
 
-function regressionSetting({ neighbours, lambda, dropout }: WeightSetting): RegressionSetting {
+export function regressionSetting({ neighbours, lambda, dropout }: WeightSetting): RegressionSetting {
   const nearest = { neighbours: NEAREST.neighbours, dropout: NEAREST.dropout * dropout };
   return { neighbours, lambda, dropout, nearest };
 }

@@ -13,6 +13,7 @@ import {
 } from '../../../solvers/least-squares.js';
 import type { FactorTables } from '../../../topn/query.js';
 import { columnSums, type RankerMember } from '../../model.js';
+import { asHistory, asLearned } from '../recency.js';
 import type { EdgeLists, HeldBackUsers } from './held-back.js';
 
 /** Penalties of least-squares factors. */
@@ -33,7 +34,8 @@ interface LeastSquaresFit extends Penalties, TaskOptions {
 }
 
 /** The member of a ranker. Its known users are folded in, so that stored users and folded-in users have the same rows. */
-export async function leastSquaresMember(edges: EdgeLists, options: LeastSquaresFit): Promise<RankerMember> {
+export async function leastSquaresMember(plain: EdgeLists, options: LeastSquaresFit): Promise<RankerMember> {
+  const edges = weighedEdges(plain);
   const { features, lambda, alpha, seed, iterations } = options;
   // The first half-step computes the users from the items, so random starting users would be wasted.
   const startUsers = new Float32Array(features * countsOf(edges).users);
@@ -94,7 +96,11 @@ export async function searchPenalties(
     const total = tried.length + LEADERS.most;
     onProgress?.({ stage: 'least squares on held-back users', done: done++, total, unit: 'settings' });
     const fit = { features, iterations, ...penalties, seed, threads, signal, workers };
-    const fitted = await alternatingLeastSquares(on, { ...fit, start: from.items, startUsers: from.users });
+    const fitted = await alternatingLeastSquares(weighedEdges(on), {
+      ...fit,
+      start: from.items,
+      startUsers: from.users,
+    });
     const users = await foldInLeastSquares(fitted.items, history, data.shown, fit);
     const tables = { users, items: rowsOf(fitted.items, data.candidates, features), features };
     return { penalties, fitted, tables, score: await trial.score(tables, { threads, signal }) };
@@ -121,6 +127,11 @@ export async function searchPenalties(
   }
 }
 
+/** Users are solved from their histories, items from what is learned. */
+export function weighedEdges({ users, items }: EdgeLists): EdgeLists {
+  return { users: asHistory(users), items: asLearned(items) };
+}
+
 type Start = Pick<LeastSquaresTables, 'users' | 'items'>;
 
 interface Attempt extends FoundPenalties {
@@ -137,7 +148,7 @@ function rootOfPairs(edges: EdgeLists): number {
   return Math.sqrt(users * items);
 }
 
-function rowsOf(table: Float32Array, rows: Uint32Array, features: number): Float32Array {
+export function rowsOf(table: Float32Array, rows: Uint32Array, features: number): Float32Array {
   const some = new Float32Array(rows.length * features);
   for (const [r, row] of rows.entries())
     some.set(table.subarray(row * features, (row + 1) * features), r * features);

@@ -1,0 +1,126 @@
+// Recency: an edge weighs 2^(−age / half-life). Ages are counted in half-lives.
+//
+// What is learned about items weighs an edge by its age at the latest edge of the data: tastes of today count most. What is known of a
+// user weighs the user's items by their age at the user's own latest item. So a user who comes back after a year still has a history.
+// No weight is below 1/16, as in the pair counts (solvers/user-weights.ts).
+
+import type { EdgeCounts, EdgeRows, RowLists } from '../../math/csr.js';
+import { transposeLists } from '../../math/csr.js';
+import { allocate } from '../../math/memory.js';
+import { option, optionError } from '../../options/error.js';
+import { LAST_LEVEL } from '../../solvers/user-weights.js';
+import { parseDuration } from '../../text/durations.js';
+import { shown } from '../../text/untrusted.js';
+
+/** How a ranker weighs edges by age. */
+export interface Recency {
+  /** In the unit of the times: milliseconds, if they were read from a table. */
+  readonly halfLife: number;
+  /** The latest time of the data. */
+  readonly latest: number;
+}
+
+/** A half-life that is given: its length, searched on held-back edges, or no weights at all. */
+export type HalfLife = number | 'auto' | 'never';
+
+const LEAST_WEIGHT = 2 ** -LAST_LEVEL;
+/** No edge is older than this, in half-lives: float32 holds no smaller weight. */
+const OLDEST = 120;
+/** Weights all above this are no weights. */
+const NEARLY_ONE = 0.99;
+
+/** The half-life that an option says: a span such as 90d, `auto` or `never`. */
+export function parseHalfLife(given: string): HalfLife {
+  const text = given.trim();
+  if (text === 'auto' || text === 'never') return text;
+  const span = parseDuration(text);
+  if (span !== undefined) return span;
+  throw optionError`${option('halfLife')} ${shown(given)}: expected a span above 0 such as 12h, 90d or 52w, or auto, or never`;
+}
+
+/** Refuses times that are not one finite number for each edge. */
+export function checkTimes(times: Float64Array, edges: number): void {
+  if (times.length !== edges)
+    throw optionError`${option('times')}: ${times.length} times for ${edges} edges; give one for each`;
+  const bad = times.findIndex((time) => !Number.isFinite(time));
+  if (bad >= 0)
+    throw optionError`${option('times')}: the time of edge ${bad} is ${times[bad]}; give finite numbers`;
+}
+
+export function latestOf(times: Float64Array): number {
+  return times.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+}
+
+/** The age of each time in half-lives; negative after the latest time of the data. */
+export function agesOf(times: ArrayLike<number>, { halfLife, latest }: Recency): Float32Array {
+  const ages = allocate(Float32Array, times.length);
+  for (let e = 0; e < ages.length; e++) ages[e] = Math.min(OLDEST, (latest - times[e]) / halfLife);
+  return ages;
+}
+
+/** The weight of each edge by its age, at most 1. */
+export function edgeWeights(ages: Float32Array): Float32Array {
+  const weights = allocate(Float32Array, ages.length);
+  for (let e = 0; e < ages.length; e++) weights[e] = 2 ** -Math.max(0, ages[e]);
+  return weights;
+}
+
+/** Whether weights make no difference. */
+export function areAlike(weights: Float32Array): boolean {
+  return weights.every((weight) => weight >= NEARLY_ONE);
+}
+
+/** The weights of the items of one user, from their ages: the latest item weighs 1. */
+export function historyWeights(ages: Float32Array): Float32Array {
+  const least = ages.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  return ages.map((age) => Math.max(LEAST_WEIGHT, 2 ** (least - age)));
+}
+
+/** Lists with weights of edges as the histories of their rows: the largest weight of a row becomes 1. */
+export function asHistory(lists: RowLists): RowLists {
+  const { offsets, weights } = lists;
+  if (!weights) return lists;
+  const relative = allocate(Float32Array, weights.length);
+  for (let r = 0; r + 1 < offsets.length; r++) {
+    let largest = 0;
+    for (let e = offsets[r]; e < offsets[r + 1]; e++) largest = Math.max(largest, weights[e]);
+    for (let e = offsets[r]; e < offsets[r + 1]; e++) {
+      relative[e] = Math.max(LEAST_WEIGHT, weights[e] / largest);
+    }
+  }
+  return { ...lists, weights: relative };
+}
+
+/** Lists with weights of edges as they are learned from: none below 1/16. */
+export function asLearned(lists: RowLists): RowLists {
+  const { weights } = lists;
+  return weights ? { ...lists, weights: weights.map((weight) => Math.max(LEAST_WEIGHT, weight)) } : lists;
+}
+
+interface Sides<U, I> {
+  readonly users: U;
+  readonly items: I;
+}
+
+/** Both sides with weighed counts: users by their histories, items by what is learned from. */
+export function weighSides<U extends EdgeRows, I extends EdgeRows>(
+  { users, items }: Sides<U, I>,
+  weights: Float32Array,
+): Sides<Weighed<U>, Weighed<I>> & { readonly total: number } {
+  const byUser = { offsets: users.offsets, values: users.neighbors, weights };
+  const own = asHistory(byUser).weights!;
+  const learned = asLearned(transposeLists(byUser, items.offsets.length - 1)).weights!;
+  const counted = counts(learned, items.counts);
+  return {
+    users: { ...users, counts: counts(own, users.counts) },
+    items: { ...items, counts: counted },
+    total: counted.reduce((sum, count) => sum + count, 0),
+  };
+}
+
+type Weighed<S extends EdgeRows> = Omit<S, 'counts'> & { readonly counts: EdgeCounts | undefined };
+
+function counts(weights: Float32Array, times: Uint32Array | undefined): Float32Array {
+  if (times) for (let e = 0; e < weights.length; e++) weights[e] *= times[e];
+  return weights;
+}
