@@ -7,115 +7,18 @@
 //
 // Proved first: what the server answers is what the library answers.
 
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import autocannon from 'autocannon';
-import type { Ranker } from '../src/fit/model.js';
-import { VertexIds } from '../src/graph/ids.js';
-import { gamma } from '../src/math/distributions.js';
-import { allocate } from '../src/math/memory.js';
-import { randomStream } from '../src/math/random.js';
 import { createRecommender } from '../src/predict/recommender.js';
 import { saveModel } from '../src/store/model-file.js';
-import { VERSION } from '../src/version.js';
 import { echoServer, type LoadResult, pacedLoad, watchHealth } from './serve-load.js';
+import { body, CLIENTS, histories, LIKES, N, randomRanker, shoot, startServer } from './serve-target.js';
 
 const seconds = Number(process.argv[2] ?? 10);
 const soak = Number(process.argv[3] ?? 0);
-const LIKES = 20;
-const N = 20;
-const CLIENTS = 16;
 /** The model that answers the long run, by its items. */
 const SOAKED = 20_000;
-
-/** A ranker of random means: what a server does with it does not depend on them. */
-function randomRanker(items: number, features: number): Ranker {
-  const random = randomStream(1, items, features);
-  const means = allocate(Float32Array, items * features);
-  for (let i = 0; i < means.length; i++) means[i] = gamma(random, 0.3) * 0.01;
-  const hyper = { sigma: 0.2, tau: 1, shape: 1 / features, rate: 1, size: 1000 };
-  return {
-    type: 'ranker',
-    method: 'ranking',
-    multigraph: false,
-    users: { count: 1, ids: VertexIds.range(1), degree: Uint32Array.of(items) },
-    items: { count: items, ids: VertexIds.range(items), degree: new Uint32Array(items).fill(1) },
-    scores: {
-      kind: 'factors',
-      members: [
-        {
-          features,
-          items: means,
-          users: undefined,
-          userMass: new Float64Array(features).fill(1),
-          fold: { kind: 'poisson', steps: 3, hyper: { users: hyper, items: hyper } },
-          seed: 1,
-          iterations: 1,
-          converged: true,
-        },
-      ],
-    },
-    seen: {
-      offsets: Uint32Array.of(0, items),
-      neighbors: Uint32Array.from({ length: items }, (_, item) => item),
-      counts: undefined,
-    },
-    provenance: {
-      version: VERSION,
-      seed: 1,
-      fingerprint: '0',
-      options: {},
-      iterations: 1,
-      converged: true,
-    },
-  };
-}
-
-function histories(items: number, count: number): number[][] {
-  const random = randomStream(2, items);
-  return Array.from({ length: count }, () => [
-    ...new Set(Array.from({ length: LIKES }, () => random.below(items))),
-  ]);
-}
-
-/** `graphex serve` in a process of its own. */
-async function startServer(path: string): Promise<{ process: ChildProcess; url: string }> {
-  const child = spawn(
-    process.execPath,
-    ['bin/graphex.js', 'serve', path, '--port', '0', '--json', '--quiet', ...process.argv.slice(4)],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  const line = await new Promise<string>((resolve) =>
-    child.stdout?.once('data', (data) => resolve(String(data))),
-  );
-  return { process: child, url: JSON.parse(line).url };
-}
-
-const body = (likes: readonly number[]) => JSON.stringify({ likes, n: N });
-
-async function shoot(
-  url: string,
-  path: string,
-  bodies: readonly string[],
-  options: Partial<autocannon.Options>,
-) {
-  let next = 0;
-  return autocannon({
-    url: `${url}${path}`,
-    connections: CLIENTS,
-    duration: seconds,
-    requests: [
-      {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        setupRequest: (request) => ({ ...request, body: bodies[next++ % bodies.length] }),
-      },
-    ],
-    ...options,
-  });
-}
 
 async function residentMegabytes(url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
@@ -140,11 +43,11 @@ try {
     const bodies = users.map(body);
     const recommender = createRecommender(ranker);
     const askers = users.map((likes) => ({ likes }));
-    const { process: child, url } = await startServer(path);
+    const { process: child, url } = await startServer(path, process.argv.slice(4));
     try {
       await prove(url, recommender, users);
       const bare = await echoServer();
-      const echoed = await shoot(bare.url, '/v1/recommend', bodies, {});
+      const echoed = await shoot(bare.url, '/v1/recommend', bodies, { duration: seconds });
       const began = performance.now();
       let alone = 0;
       while (performance.now() - began < 1000 * seconds) {
@@ -158,7 +61,7 @@ try {
 
       await shoot(url, '/v1/recommend', bodies, { duration: 2 });
       const health = watchHealth(url);
-      const highest = await shoot(url, '/v1/recommend', bodies, {});
+      const highest = await shoot(url, '/v1/recommend', bodies, { duration: seconds });
       const rate = highest.requests.average;
       print(
         `highest              ${rate.toFixed(0)} answers/s (echo ${echoed.requests.average.toFixed(0)}, in process ${inProcess.toFixed(0)})`,
@@ -176,7 +79,7 @@ try {
       );
       await bare.close();
       const batch = JSON.stringify({ requests: users.map((likes) => ({ likes, n: N })) });
-      const batches = await shoot(url, '/v1/recommend/batch', [batch], { connections: 1 });
+      const batches = await shoot(url, '/v1/recommend/batch', [batch], { connections: 1, duration: seconds });
       const batched = batches.requests.average * users.length;
       print(
         `batches of 1,000     ${batched.toFixed(0)} users/s, ${(batched / bareBatch).toFixed(2)} of the bare ranking (${bareBatch.toFixed(0)})`,

@@ -23,6 +23,7 @@ const BATCH = 100;
 const USERS = 2000;
 /** Items that a user takes again and again: otherwise the pairs, and the time of a refit, grow with the length of the run. */
 const ITEMS_OF_USER = 50;
+const GROUPS = 8;
 /** Refits in the whole run, if each ends before the next is due. */
 const refits = Number(process.argv[5] ?? 15);
 const print = (text: string) => process.stdout.write(`${text}\n`);
@@ -121,8 +122,10 @@ async function paced(perSecond: number, work: (at: number) => Promise<void>): Pr
 
 const userName = (number: number) => `soak ${number}`;
 
+/** Users of a group take the items of the group, so that a model can learn from some what others take. */
 function takenItem(number: number): string {
-  return items[(number * 17 + random.below(ITEMS_OF_USER) * 31) % items.length];
+  const place = (number * 17 + random.below(ITEMS_OF_USER) * 31) % Math.floor(items.length / GROUPS);
+  return items[(number % GROUPS) + GROUPS * place];
 }
 
 async function postEvents(at: number): Promise<void> {

@@ -36,8 +36,11 @@ export interface EventStore {
   historiesOf(users: readonly string[]): Promise<Map<string, HistoryEntry>[]>;
   items(): Promise<StoredItem[]>;
   popular(options: PopularOptions): Promise<PopularEntry[]>;
-  /** Writes all pairs of user and item to a Parquet file, each with its weight and the time of its last event. */
-  exportTo(file: string, since: number | undefined): Promise<void>;
+  /**
+   * Writes all pairs of user and item to a Parquet file, each with its weight and the time of its last event; returns their
+   * number.
+   */
+  exportTo(file: string, since: number | undefined): Promise<number>;
   count(): Promise<number>;
   /** Events that are not on the disk yet. */
   readonly waiting: number;
@@ -114,9 +117,10 @@ export async function openEventStore(given: string, options: StoreOptions = {}):
   }
 
   function failed(cause: unknown): StoreError {
-    const error = cause instanceof StoreError ? cause : new StoreError(inWords(path, cause));
-    failure = error.message;
-    return error;
+    // An InputError says it in words already.
+    const isWords = cause instanceof StoreError || cause instanceof InputError;
+    failure = isWords ? cause.message : inWords(path, cause);
+    return new StoreError(failure);
   }
 
   /**
@@ -257,7 +261,7 @@ export async function openEventStore(given: string, options: StoreOptions = {}):
              ${since === undefined ? '' : `AND time >= ${timestamp(since)}`}
              GROUP BY "user", item) TO ${quotedText(resolve(file))} (FORMAT parquet, COMPRESSION zstd)`,
         );
-        await track(at, at.exporter, copy);
+        return (await track(at, at.exporter, copy)).rowsChanged;
       } catch (cause) {
         throw new StoreError(inWords(path, cause));
       }

@@ -1,11 +1,11 @@
 // A generation is one loaded model: shared by the workers that compute, with its own queue. Another model is another
 // generation, so no answer mixes two models.
 
-import { createPool, taskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
+import { createPool, taskModule, threadCount } from '../parallel/pool.js';
 import type { ModelInformation } from './http-schema.js';
 import type { LiveUpdate } from './live/live-view.js';
 import { BATCH_SIZE, type Query, type Reply, sliceOf } from './queries.js';
-import type { SharedServing } from './serving-tasks.js';
+import type { LoadTask, SharedServing } from './serving-tasks.js';
 import { createQueue, type WorkQueue } from './work-queue.js';
 
 export interface Generation {
@@ -19,8 +19,7 @@ export interface Generation {
   close(): Promise<void>;
 }
 
-interface GenerationOptions {
-  readonly titles: string | undefined;
+interface GenerationOptions extends Omit<LoadTask, 'path'> {
   /** Workers that compute. */
   readonly threads: number | undefined;
   /** Requests that may wait. */
@@ -36,23 +35,24 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
   const cores = threadCount(undefined);
   // More than two workers a core take memory and answer no sooner.
   const count = threadCount(options.threads ?? cores, 2 * cores);
-  const pools: WorkerPool[] = await Promise.all(Array.from({ length: count }, () => createPool(TASKS, 1)));
+  const workers = await Promise.all(Array.from({ length: count }, startWorker));
   const close = async () => {
-    await Promise.all(pools.map((pool) => pool.close()));
+    await Promise.all(workers.map((worker) => worker.close()));
   };
   try {
-    const [serving] = await pools[0].map<unknown, SharedServing>('load', [{ path, titles: options.titles }]);
-    const adopt = async (pool: WorkerPool) => {
-      await pool.map('adopt', [serving]);
-      if (options.state) await pool.map('update', [options.state()]);
+    const { titles, itemInfo } = options;
+    const serving = await workers[0].call<LoadTask, SharedServing>('load', { path, titles, itemInfo });
+    const adopt = async (worker: ServingWorker) => {
+      await worker.call('adopt', serving);
+      if (options.state) await worker.call('update', options.state());
     };
-    await Promise.all(pools.map(adopt));
-    const workerAt = (_: WorkerPool, at: number) => {
+    await Promise.all(workers.map(adopt));
+    const answererAt = (_: ServingWorker, at: number) => {
       let ready: Promise<unknown> = Promise.resolve();
       return async (queries: readonly Query[]) => {
         try {
           await ready;
-          return (await pools[at].map<readonly Query[], Reply[]>('answer', [queries]))[0];
+          return await workers[at].call<readonly Query[], Reply[]>('answer', queries);
         } catch (error) {
           // A refusal is a reply. An error means that the worker has failed or is in an unknown state: it is replaced before
           // the next query, and again if that fails.
@@ -63,11 +63,11 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
       };
     };
     const replace = async (at: number) => {
-      await pools[at].close();
-      pools[at] = await createPool(TASKS, 1);
-      await adopt(pools[at]);
+      await workers[at].close();
+      workers[at] = await startWorker();
+      await adopt(workers[at]);
     };
-    const queue = createQueue<Query, Reply>(pools.map(workerAt), {
+    const queue = createQueue<Query, Reply>(workers.map(answererAt), {
       capacity: options.queue,
       batchSize: BATCH_SIZE,
       sliceOf,
@@ -77,7 +77,9 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
       path,
       queue,
       async update(update) {
-        await Promise.all(pools.map((pool) => pool.map('update', [update])));
+        // New items take a while. The workers take them in one after the other, so that one of them answers.
+        if (update.described?.length) await queue.eachWorker((at) => workers[at].tell(update));
+        else await Promise.all(workers.map((worker) => worker.tell(update)));
       },
       async close() {
         await queue.drain();
@@ -88,4 +90,38 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
     await close();
     throw error;
   }
+}
+
+/** A thread that serves a model. */
+interface ServingWorker {
+  call<Input, Output>(task: string, input: Input): Promise<Output>;
+  /** Resolves when the worker knows the change. One that has failed or is closed is replaced by one that knows everything. */
+  tell(update: LiveUpdate): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function startWorker(): Promise<ServingWorker> {
+  const pool = await createPool(TASKS, 1);
+  /** Whoever waits for a worker that is closed would wait forever. */
+  const waiting = new Set<() => void>();
+  let closed = false;
+  const call: ServingWorker['call'] = async (task, input) => (await pool.map(task, [input]))[0] as never;
+  return {
+    call,
+    tell: (update) =>
+      new Promise((resolve) => {
+        const end = () => {
+          waiting.delete(end);
+          resolve();
+        };
+        if (closed) return end();
+        waiting.add(end);
+        call('update', update).then(end, end);
+      }),
+    async close() {
+      closed = true;
+      await pool.close();
+      for (const end of waiting) end();
+    },
+  };
 }

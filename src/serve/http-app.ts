@@ -1,6 +1,7 @@
 // The HTTP side: checks requests and passes them on. It computes nothing, so that it always responds quickly.
 
 import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { OpenAPIHono, type z } from '@hono/zod-openapi';
 import type { Context, Next } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
@@ -155,6 +156,8 @@ export function createApp(options: AppOptions): App {
     const route = ENDPOINTS[name as ServerEndpoint];
     app.openapi(route, async (c) => {
       const request = requestOf(c);
+      // What an operator asks for may take as long as it takes; clients that do not read are cut off as ever.
+      if (endpointAt(c.req.path, c.req.method)?.admin) socketOf(c)?.setTimeout(0);
       // Each entry of a list of events or items counts as a request.
       if ('list' in request) options.rate?.charge(payerOf(c), (request.list as unknown[]).length - 1);
       const value = await answer(request);
@@ -308,33 +311,46 @@ function keyOf(c: Context<Env>, keys: KeyRing): Key | undefined {
   return sent === undefined ? undefined : keys.find(sent);
 }
 
+function socketOf(c: Context<Env>): Socket | undefined {
+  return ((c.env ?? {}) as { incoming?: { socket?: Socket } }).incoming?.socket;
+}
+
 /** The address of the peer. Headers of a proxy are not trusted. */
 function clientOf(c: Context<Env>): string {
-  const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
-  return incoming?.socket?.remoteAddress ?? '';
+  return socketOf(c)?.remoteAddress ?? '';
+}
+
+/** What is wrong, and where; `keys` are fields that the schema lacks. */
+interface WrongField {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly keys?: readonly string[];
 }
 
 /** What is wrong with a value that may have several forms: the problem in the form that it resembles most. */
-function innermost(issue: z.core.$ZodIssue): {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-} {
+function innermost(issue: z.core.$ZodIssue): WrongField {
   if (issue.code !== 'invalid_union') return issue;
   const firsts = issue.errors.flatMap(([first]) => first ?? []);
-  const inner = firsts.map(innermost);
+  const inner: WrongField[] = firsts.map(innermost);
   const deepest = inner.reduce((best, one) => (one.path.length > best.path.length ? one : best), inner[0]);
-  if (deepest?.path.length) return { path: [...issue.path, ...deepest.path], message: deepest.message };
+  if (deepest?.path.length) return { ...deepest, path: [...issue.path, ...deepest.path] };
   // A list that is too long is of the right type.
   const ofType = firsts.filter(({ code }) => code !== 'invalid_type' && code !== 'invalid_union');
   return ofType.length === 1 ? { path: issue.path, message: ofType[0].message } : issue;
 }
 
 function wrongField(error: z.core.$ZodError): Problem {
-  const issue = innermost(error.issues[0]);
-  const field = issue.path.join('.');
+  const { path, message, keys: [unknown] = [] } = innermost(error.issues[0]) as WrongField;
+  const field = [...path, ...(unknown === undefined ? [] : [unknown])].join('.');
+  const why =
+    unknown !== undefined
+      ? 'there is no such field; /docs lists all fields'
+      : message.endsWith('received undefined')
+        ? 'this field is missing'
+        : message;
   return new Problem(
     'bad-request',
-    `${field === '' ? 'the body' : field}: ${issue.message}`,
+    `${field === '' ? 'the body' : field}: ${why}`,
     field === '' ? {} : { field },
   );
 }

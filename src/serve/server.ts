@@ -58,7 +58,7 @@ export async function startServer(
   limits: Limits = LIMITS,
 ): Promise<RunningServer> {
   const settings = withDefaults({ ...SERVE, ...GIVEN }, options);
-  const { onLog, signal, port, host, models, titles, threads, queue, rate, listUsers } = settings;
+  const { onLog, signal, port, host, models, titles, itemInfo, threads, queue, rate, listUsers } = settings;
   const log = onLog ?? (() => {});
   const event = (name: EventRecord['event'], detail: string) =>
     log({ time: new Date().toISOString(), event: name, detail });
@@ -71,7 +71,7 @@ export async function startServer(
     : undefined;
   const live = await openLive({ ...settings, model: path, event });
   const load = async (file: string) => {
-    const generation = await loadGeneration(file, { titles, threads, queue, state: live?.state });
+    const generation = await loadGeneration(file, { titles, itemInfo, threads, queue, state: live?.state });
     await live?.attach(generation);
     return generation;
   };

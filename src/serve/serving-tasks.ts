@@ -6,6 +6,7 @@ import { getPriority, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import { catalogueOf, storedTitles } from '../attributes/info.js';
+import { readSideInfo } from '../attributes/side-info.js';
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
@@ -30,9 +31,11 @@ export interface SharedServing {
   readonly titles: readonly string[];
 }
 
-interface LoadTask {
+/** The model file, and tables that may have titles of its items. */
+export interface LoadTask {
   readonly path: string;
-  readonly titles: string | undefined;
+  readonly titles?: string | undefined;
+  readonly itemInfo?: string | undefined;
 }
 
 let served: Served | undefined;
@@ -42,15 +45,13 @@ let base: { readonly model: Model; readonly titles: readonly string[] } | undefi
 const running = new Set<Promise<unknown>>();
 
 /** Reads a model file and its titles. */
-export async function load({ path, titles: titleFile }: LoadTask): Promise<SharedServing> {
-  const { model, hash } = await loadWithHash(path);
-  const { ids } = catalogueOf(model);
-  const titles =
-    titleFile === undefined ? storedTitles(model) : titleList(await readTitleFile(titleFile, ids), ids);
+export async function load(task: LoadTask): Promise<SharedServing> {
+  const { model, hash } = await loadWithHash(task.path);
+  const titles = await titlesFor(model, task);
   const names = model.names ?? USERS_AND_ITEMS;
   return {
     info: {
-      file: basename(path),
+      file: basename(task.path),
       hash,
       kind: model.type === 'posterior' ? model.kind : model.method,
       features: featuresOf(model),
@@ -62,6 +63,15 @@ export async function load({ path, titles: titleFile }: LoadTask): Promise<Share
     shared: toShared(model),
     titles,
   };
+}
+
+/** Titles of a table, of the model, or else of the table about the items that the next refit reads. */
+async function titlesFor(model: Model, { titles, itemInfo }: LoadTask): Promise<readonly string[]> {
+  const { ids } = catalogueOf(model);
+  if (titles !== undefined) return titleList(await readTitleFile(titles, ids), ids);
+  if (model.info?.items || itemInfo === undefined) return storedTitles(model);
+  const { info } = readSideInfo(model.items, { name: itemInfo, rows: await readSideTable(itemInfo) });
+  return info.titles.slice(0, model.items.count);
 }
 
 async function readTitleFile(path: string, ids: VertexIds): Promise<Titles> {
@@ -134,6 +144,10 @@ export async function adopt({ shared, titles }: SharedServing): Promise<void> {
   const recommender = createRecommender(model);
   base = { model, titles };
   serveFrom(recommender, createLiveView(catalogueOf(model), titles));
+  await warmUp(recommender);
+}
+
+async function warmUp(recommender: Recommender): Promise<void> {
   const [first] = recommender.popular({ n: 1 });
   await answer([{ endpoint: 'recommend', request: { likes: [first.item], n: 1 } }]);
   await answer([{ endpoint: 'similar', request: { id: first.item, n: 1 } }]);
@@ -160,15 +174,17 @@ export async function answer(queries: readonly Query[]): Promise<Reply[]> {
 
 /** Applies the changes since the model was loaded. Items that the model lacks are scored by their attributes. */
 export async function update(change: LiveUpdate): Promise<void> {
-  live?.apply(change);
-  if (!base || !live || !served || (change.described ?? []).length === 0) return;
+  const others = live?.apply(change);
+  if (!base || !live || !served || !others) return;
   const { model, titles } = base;
   const before = served.recommender;
   const longer = await withNewItems(model, live.described());
   if (longer === before.model || (longer === model && before.model === model)) return;
   const catalogue = catalogueOf(longer);
   const all = Array.from({ length: catalogue.count }, (_, item) => titles[item] ?? '');
-  serveFrom(createRecommender(longer), createLiveView(catalogue, all, live));
+  const recommender = createRecommender(longer);
+  serveFrom(recommender, createLiveView(catalogue, all, live));
+  await warmUp(recommender);
   // Answers that are being made end with the recommender that they began with.
   await Promise.allSettled(running);
   await before.close();

@@ -61,6 +61,8 @@ export interface WorkQueue<Query, Reply> {
    * time slices. Rejects with a Problem: busy, late, gone, too-much or draining.
    */
   ask(pieces: readonly Piece<Query>[], options: AskOptions): Promise<Reply[]>;
+  /** Calls `work` for one worker after the other. A worker answers nothing meanwhile, and the others go on. */
+  eachWorker(work: (worker: number) => Promise<void>): Promise<void>;
   /** Takes no more requests, and resolves when all are answered. */
   drain(): Promise<void>;
 }
@@ -109,6 +111,9 @@ export function createQueue<Query, Reply>(
   /** By position. */
   const pieces: Entry[] = [];
   const idle = [...workers];
+  /** Workers that answer nothing more for now, with what to call when they have ended what they do. */
+  const wanted = new Map<Worker<Query, Reply>, () => void>();
+  let lastTurn: Promise<void> = Promise.resolve();
   let bulkWaiting = 0;
   let working = 0;
   /** Whether a piece was started last: then a single request is next. */
@@ -142,8 +147,7 @@ export function createQueue<Query, Reply>(
         )
         .finally(() => {
           working -= weight;
-          idle.push(worker);
-          startNext();
+          release(worker);
         });
     }
     if (singles.length === 0) lastEmpty = now();
@@ -151,6 +155,33 @@ export function createQueue<Query, Reply>(
       clearInterval(checking);
       checking = undefined;
       if (draining && working === 0) drained?.();
+    }
+  }
+
+  function release(worker: Worker<Query, Reply>): void {
+    const take = wanted.get(worker);
+    wanted.delete(worker);
+    if (take) take();
+    else idle.push(worker);
+    startNext();
+  }
+
+  /** Resolves when the worker is at rest; it gets no work until it is released. */
+  function reserve(worker: Worker<Query, Reply>): Promise<void> {
+    const at = idle.indexOf(worker);
+    if (at < 0) return new Promise((resolve) => wanted.set(worker, resolve));
+    idle.splice(at, 1);
+    return Promise.resolve();
+  }
+
+  async function takeTurns(work: (worker: number) => Promise<void>): Promise<void> {
+    for (const [at, worker] of workers.entries()) {
+      await reserve(worker);
+      try {
+        await work(at);
+      } finally {
+        release(worker);
+      }
     }
   }
 
@@ -259,6 +290,11 @@ export function createQueue<Query, Reply>(
       startNext();
       if (singles.length + pieces.length > 0) checking ??= setInterval(check, CHECK_INTERVAL);
       return (await Promise.all(replies)).flat() as Reply[];
+    },
+    eachWorker(work) {
+      const turn = lastTurn.then(() => takeTurns(work));
+      lastTurn = turn.catch(() => {});
+      return turn;
     },
     drain() {
       draining = true;

@@ -194,6 +194,12 @@ describe('no acknowledged event is lost', () => {
       /full\.duckdb: the disk is full or cannot be written; free some space/,
     );
     expect((await ask('/v1/recommend', { likes: [items[3]] }))?.status).toBe(200);
+    // The database is opened again in vain, and the reason is told once.
+    limitFiles(1);
+    await sleep(1100);
+    const again = await ask('/v1/events', { user: 'ann', item: items[3] });
+    expect(again?.status).toBe(503);
+    expect(again?.body.detail.split('full.duckdb: ')).toHaveLength(2);
     limitFiles('unlimited');
     const after = await postAgain('after');
     expect(after.length).toBeGreaterThan(0);

@@ -90,6 +90,32 @@ describe.each([
     expect(namesOf(carried, fewer.length + carried.added.find('late-a'))).toEqual(['Action', 'a1']);
   });
 
+  it('of which somebody tells later leave the scores of all others as they were', async () => {
+    const told = [
+      { item: 'late-a', attributes: { genre: 'Action' } },
+      { item: 'late-b', attributes: { genre: 'Romance' } },
+    ];
+    const { model } = recommender;
+    const scoresOf = async (asked: Recommender) =>
+      new Map((await asked.recommend({ user: 'u0' }, { n: 40 })).map(({ item, score }) => [item, score]));
+    const before = await scoresOf(recommender);
+    // One after the other as in a server, then one less; and both in a model that was read again.
+    const one = createRecommender(await withNewItems(model, told.slice(0, 1)));
+    const first = await scoresOf(one);
+    const both = createRecommender(await withNewItems(model, told));
+    const scores = await scoresOf(both);
+    const again = createRecommender(await withNewItems(await modelFromBytes(modelToBytes(model)), told));
+    expect(await scoresOf(again)).toEqual(scores);
+    const less = createRecommender(await withNewItems(model, told.slice(0, 1)));
+    expect(await scoresOf(less)).toEqual(first);
+    for (const [item, score] of before) {
+      expect(first.get(item)).toBe(score);
+      expect(scores.get(item)).toBe(score);
+    }
+    expect([first.size, scores.size]).toEqual([before.size + 1, before.size + 2]);
+    await Promise.all([one, both, again, less].map((asked) => asked.close()));
+  });
+
   const isNew = (item: string) => item.startsWith('new-');
 
   it('are listed for users who have similar ones', async () => {

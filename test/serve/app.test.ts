@@ -222,6 +222,33 @@ describe('the HTTP side', () => {
     expect(JSON.stringify(failed.records)).toContain('/secret/path');
   });
 
+  it('names a field that is missing or unknown, in queries, bodies and batches', async () => {
+    const { app, post } = appWith(() => ({ value: EMPTY }));
+    const said = async (response: Response | Promise<Response>) => {
+      const answer = await response;
+      const { detail, field } = (await answer.json()) as { detail: string; field: string };
+      return [answer.status, field, detail];
+    };
+    const missing = 'this field is missing';
+    const unknown = 'there is no such field; /docs lists all fields';
+    expect(await said(app.request('/v1/recommend?n=3'))).toEqual([400, 'user', `user: ${missing}`]);
+    expect(await said(app.request('/v1/recommend?user=a&likes=b'))).toEqual([
+      400,
+      'likes',
+      `likes: ${unknown}`,
+    ]);
+    expect(await said(post('/v1/rank', { likes: ['a'] }))).toEqual([
+      400,
+      'candidates',
+      `candidates: ${missing}`,
+    ]);
+    expect(await said(post('/v1/recommend/batch', { requests: [{ like: ['a'] }] }))).toEqual([
+      400,
+      'requests.0.like',
+      `requests.0.like: ${unknown}`,
+    ]);
+  });
+
   it('is not ready without a model, or while it drains', async () => {
     const without = appWith(undefined, { current: () => undefined });
     expect((await without.app.request('/health/ready')).status).toBe(503);

@@ -10,6 +10,7 @@ import { fit } from '../../src/fit/fit.js';
 import type { Model } from '../../src/fit/model.js';
 import { ownItems } from '../../src/predict/user-query.js';
 import { simulate } from '../../src/process/poisson-model.js';
+import { loadGeneration } from '../../src/serve/generation.js';
 import { type RunningServer, serve } from '../../src/serve/serve.js';
 import { loadModel, saveModel } from '../../src/store/model-file.js';
 
@@ -45,6 +46,15 @@ async function ask(url: string, path: string, body?: unknown, method = body === 
 const itemsOf = (answer: { body: { items: { item: string }[] } }) =>
   answer.body.items.map(({ item }) => item);
 const item = (i: number) => model.items.ids.at(i);
+
+it('a model that is released while it is told of a change keeps nobody waiting', async () => {
+  const generation = await loadGeneration(path, { threads: 2, queue: 8 });
+  const told = [generation.update({ hidden: [[item(0), true]] })];
+  told.push(generation.update({ described: [['new', '{}']] }));
+  await generation.close();
+  told.push(generation.update({ hidden: [[item(1), true]] }));
+  await Promise.all(told);
+});
 
 describe('a server with a store', () => {
   let server: RunningServer;

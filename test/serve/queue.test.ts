@@ -37,6 +37,45 @@ describe('the queue of the workers', () => {
     expect(queue.waiting + queue.working).toBe(0);
   });
 
+  it('gives each worker a turn at other work while the others answer', async () => {
+    const [first, second] = [heldWorker(), heldWorker()];
+    const queue = createQueue([first.answer, second.answer], { capacity: 100, batchSize: 1 }, still);
+    const busy = one(queue, 1, 1000);
+    const turns: number[] = [];
+    let end: () => void = () => {};
+    const all = queue.eachWorker(async (at) => {
+      turns.push(at);
+      await new Promise<void>((resolve) => {
+        end = resolve;
+      });
+    });
+    await settled();
+    expect(turns).toEqual([]);
+    first.release[0]();
+    await busy;
+    await settled();
+    expect(turns).toEqual([0]);
+    const replies = [2, 3].map((job) => one(queue, job, 1000));
+    expect([first.batches, second.batches]).toEqual([[[1]], [[2]]]);
+    second.release[0]();
+    await settled();
+    expect(second.batches).toEqual([[2], [3]]);
+    end();
+    await settled();
+    expect(turns).toEqual([0]);
+    second.release[1]();
+    expect(await Promise.all(replies)).toEqual([20, 30]);
+    await settled();
+    expect(turns).toEqual([0, 1]);
+    end();
+    await all;
+    // A turn that fails ends nothing.
+    await expect(queue.eachWorker(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    const last = [4, 5].map((job) => one(queue, job, 1000));
+    for (const worker of [first, second]) worker.release.at(-1)?.();
+    expect(await Promise.all(last)).toEqual([40, 50]);
+  });
+
   it('says busy when it is full, and takes more once there is room', async () => {
     const { release, answer } = heldWorker();
     const queue = createQueue([answer], { capacity: 2, batchSize: 1 }, still);

@@ -68,8 +68,14 @@ describe('refits from the store', () => {
   afterAll(() => server?.close());
 
   it('fit posted events, compare, swap, and know a new user and a new item', async () => {
-    await start({ store: store(), keep: 2 });
+    const itemInfo = join(folder, 'items.csv');
+    const rows = items.map((item, i) => `${item},Title of ${item},${i % 2 === 0 ? 'even' : 'odd'}`);
+    await writeFile(itemInfo, `id,title,kind\n${rows.join('\n')}\n`);
+    await start({ store: store(), keep: 2, itemInfo });
     const before = (await ask('/v1/models')).body;
+    // The titles show before the first refit.
+    const [popular] = (await ask('/v1/popular?n=1')).body.items;
+    expect(popular.title).toBe(`Title of ${popular.item}`);
     expect(before).toMatchObject({
       current: { file: 'first.safetensors' },
       refit: { running: false },
@@ -91,6 +97,7 @@ describe('refits from the store', () => {
     const made = await loadModel(join(folder, generation.name));
     expect(made.users.ids.find('zoe')).toBeGreaterThanOrEqual(0);
     expect(made.items.ids.find('brand new')).toBeGreaterThanOrEqual(0);
+    expect(made.info?.items?.names).toEqual(expect.arrayContaining(['even', 'odd']));
     expect((await ask('/v1/recommend', { user: 'zoe' })).body.model).toBe(after.current.hash);
     expect((await readdir(folder)).filter((name) => name.includes('.refit.'))).toEqual([]);
   });
@@ -125,6 +132,14 @@ describe('refits from the store', () => {
     await server.close();
     await start({ store: store(), keep: 2 });
     expect((await ask('/v1/models')).body.current.file).toBe(back);
+    // A file that is loaded by its name is as good as one that is activated, and may be read again.
+    const chosen = async (body: object) => (await ask('/v1/models/current', body, 'PUT')).body.file;
+    expect(await chosen({ file: 'first.safetensors' })).toBe('first.safetensors');
+    expect(await chosen({})).toBe('first.safetensors');
+    await server.close();
+    await start({ store: store(), keep: 2 });
+    expect((await ask('/v1/models')).body.current.file).toBe('first.safetensors');
+    expect(await chosen({ file: back })).toBe(back);
     // A damaged file is not served: the given model is.
     await server.close();
     await writeFile(join(folder, back), 'damaged');
@@ -141,6 +156,10 @@ describe('refits from data that others write', () => {
     const models = await mkdtemp(join(folder, 'models-'));
     const data = join(folder, 'data.csv');
     await writeFile(data, `user,item\n${pairs.join('\n')}\n`);
+    // A store without events takes nothing away.
+    await start({ models, data: [data], store: join(folder, 'empty.duckdb') });
+    expect((await refitted()).refit.last.detail).toMatch(/took over/);
+    await server.close();
     await start({ models, data: [data], refit: '10s' });
     expect(Date.parse((await ask('/v1/models')).body.refit.next)).toBeGreaterThan(Date.now());
     expect((await ask('/v1/events', { user: 'a', item: 'b' })).status).toBe(404);

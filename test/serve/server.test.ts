@@ -10,7 +10,9 @@ import { fitBaseline } from '../../src/evaluate/baselines/fit-baseline.js';
 import { fit } from '../../src/fit/fit.js';
 import { createRecommender } from '../../src/predict/recommender.js';
 import { simulate } from '../../src/process/poisson-model.js';
+import { LIMITS } from '../../src/serve/limits.js';
 import { type RunningServer, serve } from '../../src/serve/serve.js';
+import { startServer } from '../../src/serve/server.js';
 import { NICER } from '../../src/serve/serving-tasks.js';
 import { loadModel, saveModel } from '../../src/store/model-file.js';
 
@@ -317,6 +319,17 @@ describe('a running server', () => {
         expect(JSON.stringify(listed.map(({ item, score }) => ({ item, score })))).toBe(lists.get(model));
       }
       clearInterval(timer);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('lets an operator wait for a load that takes longer than a client may be silent', async () => {
+    const other = await startServer(path, { port: 0, threads: 1 }, { ...LIMITS, silence: 50, look: 20 });
+    try {
+      const headers = { 'content-type': 'application/json' };
+      const swap = await fetch(`${other.url}/v1/models/current`, { method: 'PUT', headers, body: '{}' });
+      expect(swap.status).toBe(200);
     } finally {
       await other.close();
     }

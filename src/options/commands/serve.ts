@@ -96,7 +96,8 @@ export const SERVE = {
   itemInfo: input({
     group: 'Events and refits',
     otherwise: 'what was posted about the items',
-    meaning: 'table about the items, which refits read: titles and attributes',
+    meaning:
+      'table about the items: titles, which show at once, and attributes, which count from the next refit on',
   }),
   window: text({
     argument: 'span',

@@ -53,20 +53,21 @@ export async function withNewItems(model: Model, items: readonly NewItem[]): Pro
     const { settings } = about.content;
     // Without the scale, the direct similarity cannot be added to scores.
     const { scale = 0 } = settings;
-    const content = contentScores(model, scorer, info, { settings, scale }, {});
+    const content = contentScores(model, scorer, info, { settings, scale }, {}, about.content);
     return Object.freeze({ ...model, info: { ...model.info, items: Object.freeze({ ...info, content }) } });
   } finally {
     await scorer.close();
   }
 }
 
-/** The scores by attributes, with settings that were found before. */
+/** The scores by attributes, with settings that were found before. Items that `before` has scores for keep them. */
 function contentScores(
   model: Model,
   scorer: ModelScorer,
   info: SideInfo,
   { settings, scale }: FoundContent,
   { signal, onProgress }: TaskOptions,
+  before?: ContentScores,
 ): ContentScores {
   const { count: known, degree } = model.items;
   const added = info.added.length;
@@ -75,10 +76,11 @@ function contentScores(
   const popularity = predictedPopularity(info.rows, info.names.length, degree);
   const direct = settings.direct * scale;
   const smoothed = smoothingWeights(scorer, known);
-  const neighbours = new RowsBuilder(added);
-  const weights = new RowsBuilder(known + added);
+  const neighbours = new RowsBuilder(added, before?.neighbours);
+  const weights = new RowsBuilder(known + added, before?.weights);
   const to = new SparseSums(known);
-  for (let item = 0; item < known + added; item++) {
+  const first = before ? known + before.neighbours.offsets.length - 1 : 0;
+  for (let item = first; item < known + added; item++) {
     const isAdded = item >= known;
     if (!isAdded && degree[item] >= FEW_EDGES) continue;
     if (item % 1024 === 0) {
@@ -124,8 +126,15 @@ class RowsBuilder {
   #weights = new Float32Array(1 << 16);
   #count = 0;
 
-  constructor(rows: number) {
+  /** `first`: weights to begin with. */
+  constructor(rows: number, first?: SparseWeights) {
     this.#lengths = new Uint32Array(rows);
+    if (!first) return;
+    for (let row = 0; row + 1 < first.offsets.length; row++) {
+      for (let e = first.offsets[row]; e < first.offsets[row + 1]; e++) {
+        this.add(row, first.targets[e], first.weights[e]);
+      }
+    }
   }
 
   add(row: number, target: number, weight: number): void {

@@ -26,19 +26,43 @@ export function addedItems({ items, info }: Pick<Model, 'items' | 'info'>): Adde
   return { known: items.count, total: items.count + about.added.length, neighbours, weights };
 }
 
+interface LongerTable {
+  readonly neighbours: SparseWeights;
+  readonly all: Float32Array;
+}
+
+/** The last longer table that was made of a table: a server makes another one for each item that it is told of. */
+const longerTables = new WeakMap<Float32Array, LongerTable>();
+
 /** A table with a row for each added item: the same sum of its neighbours' rows. */
 function withAddedRows(table: Float32Array, features: number, added: AddedItems): Float32Array {
   const { known, total, neighbours } = added;
+  const before = longerTables.get(table);
+  const same = before ? equalRows(before.neighbours, neighbours) : 0;
+  if (before && known + same === total && before.all.length === total * features) return before.all;
   const all = allocate(Float32Array, total * features);
-  all.set(table);
-  for (let a = 0; a < total - known; a++) {
+  all.set(before ? before.all.subarray(0, (known + same) * features) : table);
+  for (let a = same; a < total - known; a++) {
     const at = (known + a) * features;
     for (let e = neighbours.offsets[a]; e < neighbours.offsets[a + 1]; e++) {
       const [from, weight] = [neighbours.targets[e] * features, neighbours.weights[e]];
       for (let k = 0; k < features; k++) all[at + k] += weight * table[from + k];
     }
   }
+  longerTables.set(table, { neighbours, all });
   return all;
+}
+
+/** The number of first rows that are the same in both. */
+function equalRows(one: SparseWeights, other: SparseWeights): number {
+  const most = Math.min(one.offsets.length, other.offsets.length) - 1;
+  for (let row = 0; row < most; row++) {
+    if (one.offsets[row + 1] !== other.offsets[row + 1]) return row;
+    for (let e = one.offsets[row]; e < one.offsets[row + 1]; e++) {
+      if (one.targets[e] !== other.targets[e] || one.weights[e] !== other.weights[e]) return row;
+    }
+  }
+  return most;
 }
 
 /** A member that scores added items too. Users are folded in from items of the data alone. */

@@ -7,7 +7,7 @@ import { adminScript } from './admin-script.js';
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}
 h2{font-size:1.1rem;margin-top:2rem}dl{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1rem}dt{color:#555}dd{margin:0;overflow-wrap:anywhere}
 svg{width:100%;height:auto;background:#f6f6f6}.bar{fill:#36c}.axis{stroke:#888}.accepted{stroke:#267326;fill:#267326}.refused{stroke:#b00020;fill:#b00020}
-table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.3rem .6rem .3rem 0;border-top:1px solid #ddd}button,input{font:inherit;padding:.2rem .6rem}
+table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.3rem .6rem .3rem 0;border-top:1px solid #ddd;overflow-wrap:anywhere}button,input{font:inherit;padding:.2rem .6rem}
 @media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}dt{color:#aaa}svg{background:#222}.bar{fill:#7af}.accepted{stroke:#7c7;fill:#7c7}.refused{stroke:#f88;fill:#f88}td,th{border-color:#444}}`;
 
 const SCRIPT = `(${adminScript.toString()})();`;

@@ -33,6 +33,9 @@ export function serverAnswers(side: ServerSide): Readonly<Record<ServerEndpoint,
     if (live) return live;
     throw new Problem('not-enabled', 'the server was started without a store; start it with --store FILE');
   };
+  /** A chosen file is also served after a restart. */
+  const answerFrom = async (file: string | undefined) =>
+    (await (refits && file !== undefined ? refits.activate(file) : side.swap(file))).info;
   return {
     models: async () => ({
       current: side.current()?.info ?? null,
@@ -55,12 +58,8 @@ export function serverAnswers(side: ServerSide): Readonly<Record<ServerEndpoint,
         files: [...(await side.files())],
       };
     },
-    swap: async ({ file }) => (await side.swap(file as string | undefined)).info,
-    async activate({ name }) {
-      if (refits) await refits.activate(name as string);
-      else await side.swap(name as string);
-      return { ...side.current()?.info };
-    },
+    swap: ({ file }) => answerFrom(file as string | undefined),
+    activate: ({ name }) => answerFrom(name as string),
     async refit() {
       if (refits) return { started: refits.start() };
       const detail = 'the server was started without data to refit; start it with --store FILE';

@@ -74,8 +74,7 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
   let failures = 0;
 
   const broadcast = async (update: LiveUpdate) => {
-    // A worker that fails is replaced by one that knows everything.
-    await Promise.all([...listeners].map((one) => one.update(update).catch(() => {})));
+    await Promise.all([...listeners].map((one) => one.update(update)));
   };
   const failed = (error: unknown): never => {
     if (!(error instanceof StoreError)) throw error;

@@ -44,7 +44,8 @@ export interface LiveView {
   titleOf(item: string): string | undefined;
   /** Items with attributes that were posted. */
   described(): NewItem[];
-  apply(update: LiveUpdate): void;
+  /** Returns whether other items with attributes are posted now, or with other attributes. */
+  apply(update: LiveUpdate): boolean;
   /** Everything that was applied. */
   state(): LiveUpdate;
 }
@@ -88,7 +89,9 @@ export function createLiveView(
         else hidden.delete(item);
       }
       if (update.popular) popular = update.popular;
+      let others = false;
       for (const [item, text] of update.described ?? []) {
+        others ||= attributes.get(item) !== text;
         if (text === undefined) attributes.delete(item);
         else attributes.set(item, text);
       }
@@ -101,9 +104,11 @@ export function createLiveView(
           changed[at] = title;
         }
       }
-      if (!changed) return;
-      list = changed;
-      book = titleBook(ids, list, degree);
+      if (changed) {
+        list = changed;
+        book = titleBook(ids, list, degree);
+      }
+      return others;
     },
   };
   if (before) view.apply(before.state());

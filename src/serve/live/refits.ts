@@ -9,6 +9,7 @@ import type { RefitPlan, RefitSource } from '../../refit/refit.js';
 import type { Schedule } from '../../refit/schedule.js';
 import { startRefit } from '../../refit/start-refit.js';
 import { grouped } from '../../text/numbers.js';
+import type { Generation } from '../generation.js';
 import type { CurrentModel } from '../model-files.js';
 import { Problem } from '../problems.js';
 import type { EventRecord } from '../request-log.js';
@@ -38,8 +39,8 @@ export interface Refits {
   start(): boolean;
   status(): RefitStatus;
   generations(): readonly GenerationRecord[];
-  /** Answers from one of the files from now on. */
-  activate(name: string): Promise<void>;
+  /** Answers from one of the files from now on, also after a restart. */
+  activate(name: string): Promise<Generation>;
   readonly counts: Readonly<Record<RefitOutcome['outcome'], number>>;
   /** Ends a running refit. */
   close(): Promise<void>;
@@ -117,12 +118,25 @@ export function createRefits(options: RefitsOptions): Refits {
     const { pairs, items, rejects } = exportFiles(live);
     try {
       const itemInfo = options.itemInfo ?? ((await writeItems(live, items)) ? items : undefined);
-      await live.store.exportTo(pairs, window === undefined ? undefined : Date.now() - window);
+      const count = await live.store.exportTo(pairs, window === undefined ? undefined : Date.now() - window);
+      if (count === 0 && data.length > 0) return await use(data, itemInfo);
+      if (count === 0) {
+        throw new Problem(
+          'store',
+          `the store has no events${window === undefined ? '' : ' in the window'} yet`,
+        );
+      }
       const read = { users: 'user', items: 'item', count: 'weight', rejects };
       return await use([...data, { sources: [pairs], read, time: 'time' }], itemInfo);
     } finally {
       await removeExports(live);
     }
+  }
+
+  async function activate(name: string): Promise<Generation> {
+    const generation = await model.swap(name);
+    await generations.activate(name, Date.now());
+    return generation;
   }
 
   async function run(): Promise<RefitOutcome> {
@@ -153,13 +167,10 @@ export function createRefits(options: RefitsOptions): Refits {
     );
     const { comparison } = result;
     // Another model may have been chosen meanwhile, which was not compared.
-    const replaced = model.current() !== present;
+    const replaced = model.current()?.info.hash !== present.info.hash;
     const accepted = !isClearlyWorse(comparison) && !replaced;
     const { seconds, users, items, edges } = result;
-    if (accepted) {
-      await model.swap(name);
-      await generations.activate(name, Date.now());
-    }
+    if (accepted) await activate(name);
     await generations.add({
       name,
       time: new Date(began).toISOString(),
@@ -220,10 +231,7 @@ export function createRefits(options: RefitsOptions): Refits {
       ...(last && { last }),
     }),
     generations: () => generations.list(),
-    async activate(name) {
-      await model.swap(name);
-      await generations.activate(name, Date.now());
-    },
+    activate,
     async close() {
       clearInterval(timer);
       stopping.abort();
