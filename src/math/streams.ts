@@ -27,6 +27,8 @@ export const STREAMS = {
   coarse: 0xc0a25e,
   /** Start of a fit. */
   start: 0x57a7,
+  /** Profiles of items, from which a fit starts. */
+  profiles: 0x9f0f,
   /** Folds of the ranking objective. */
   folds: 0xf01d,
   /** Chains of the exact sampler. */

@@ -7,12 +7,14 @@ import { joinedValues } from '../engine/sharded/tables.js';
 import { checkFeatures, setTotals } from '../fit/ascent/ascent.js';
 import { firstHyper, learnedHyper, matchesTau, tausToMatch } from '../fit/ascent/hyper.js';
 import { type FitOrigin, type LoopResult, type LoopState, runLoop } from '../fit/ascent/loop.js';
-import { firstState, fitSchedule, phaseOf } from '../fit/ascent/schedule.js';
-import { noisyShare, type StartingVertices, startOf, vertexStart } from '../fit/ascent/start.js';
+import { itemProfiles, sampledShare, sampleUsers } from '../fit/ascent/profiles.js';
+import { firstState, fitSchedule, phaseOf, startKind } from '../fit/ascent/schedule.js';
+import { differencesOf, type StartingVertices, startOf, vertexStart } from '../fit/ascent/start.js';
 import { NOBODY } from '../fit/fold-in/user-tables.js';
 import type { PosteriorModel } from '../fit/model.js';
 import { type AscentOptions, type FitSettings, fitSettings, recordedOptions } from '../fit/options.js';
-import type { BySide, SideName } from '../graph/graph.js';
+import type { BySide, GraphSide, SideName } from '../graph/graph.js';
+import type { RowLists } from '../math/csr.js';
 import { AUTO } from '../options/commands/fit.js';
 import { option, optionError } from '../options/error.js';
 import { VERSION } from '../version.js';
@@ -30,9 +32,9 @@ import {
   partitionFacts,
   singlePrecision,
 } from './fitted-shards.js';
-import { type ShardRange, shardsOfRank } from './gather-shards.js';
+import { gatherLists, type ShardRange, shardsOfRank } from './gather-shards.js';
 import { parseMemory, planMemory } from './memory-plan.js';
-import type { PartitionedData } from './partition-folder.js';
+import { type PartitionedData, readShard } from './partition-folder.js';
 import { loadAllShards, readRankRows, streamShards } from './rank-shards.js';
 
 /** Options of coordinate ascent over shards. */
@@ -71,7 +73,8 @@ export async function fitAscentShards(
   const range = shardsOfRank(partition.shards.length, communicator);
   const { threads, signal } = options;
   const facts = partitionFacts(partition);
-  const schedule = saved?.state.schedule ?? fitSchedule(settings, facts.degreeCounts, false);
+  const kind = startKind(settings, facts.degreeCounts);
+  const schedule = saved?.state.schedule ?? fitSchedule(settings, facts.degreeCounts, kind);
   if (saved) checkFeatures(saved.state, settings.features);
   const plan =
     within &&
@@ -86,10 +89,15 @@ export async function fitAscentShards(
     const state = saved?.state ?? firstState(schedule, hyper);
     const phase = phaseOf(state);
     const { features } = phase;
+    const differences = differencesOf(
+      saved || kind === 'noise'
+        ? undefined
+        : await shardProfiles(partition, communicator, features, rows?.users),
+    );
     const start = (side: SideName, vertices: StartingVertices) =>
       startOf(
         ...([side, vertices, partition.total, hyper, features, settings.seed] as const),
-        noisyShare(partition[side], { ...settings, features }),
+        differences[side],
       );
     const items =
       saved?.items ??
@@ -186,6 +194,21 @@ function ascentOptions(
     throw optionError`${option('restarts')} ${options.restarts!}: a fit to shards starts once; run it again with another ${option('seed')}`;
   }
   return { ...options, features };
+}
+
+/** Profiles of the items, from users of all ranks. `users` are those of this rank, unless its shards are streamed. */
+async function shardProfiles(
+  partition: PartitionedData,
+  communicator: Communicator,
+  features: number,
+  users: GraphSide | undefined,
+): Promise<Float64Array> {
+  const share = sampledShare(partition.edges, features);
+  const samples: RowLists[] = users ? [sampleUsers(users, share)] : [];
+  for (let s = 0; !users && s < partition.shards.length; s++) {
+    samples.push(sampleUsers(await readShard(partition, s), share));
+  }
+  return itemProfiles(await gatherLists(samples, communicator), partition.items, features);
 }
 
 async function savedUsers(

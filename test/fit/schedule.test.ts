@@ -9,6 +9,7 @@ import {
   fitSchedule,
   type Phase,
   phaseOf,
+  startKind,
 } from '../../src/fit/ascent/schedule.js';
 import { fit } from '../../src/fit/fit.js';
 import type { AscentOptions } from '../../src/fit/options.js';
@@ -28,8 +29,8 @@ describe('the schedule of', () => {
   const round = (features: number, ...mixed: readonly string[]) =>
     ['mean mean', ...mixed, 'geometric geometric'].map((sides) => `${features} ${sides}`);
 
-  test('a fresh fit explores with more features, and goes back to means twice', () => {
-    const schedule = fitSchedule(settings, degrees, false);
+  test('a fit from noise explores with more features, and goes back to means twice', () => {
+    const schedule = fitSchedule(settings, degrees, 'noise');
     expect(schedule.map(shown)).toEqual(
       [38, 30, 30].flatMap((features) => round(features, 'geometric mean')),
     );
@@ -37,42 +38,58 @@ describe('the schedule of', () => {
   });
 
   test('if both sides have many edges, it explores for longer, and both show means in turn', () => {
-    const schedule = fitSchedule(settings, many, false);
+    const schedule = fitSchedule(settings, many, 'noise');
     expect(schedule.map(shown)).toEqual(
       [45, 30, 30].flatMap((features) => round(features, 'geometric mean', 'mean geometric')),
     );
     expect(schedule[0].sweeps).toBe(40);
     const sparseItems = { ...many, items: degrees.items };
-    expect(fitSchedule(settings, sparseItems, false)[0].sweeps).toBe(7);
+    expect(fitSchedule(settings, sparseItems, 'noise')[0].sweeps).toBe(7);
+  });
+
+  test('a fit from profiles has three rounds, the first one longer if both sides have many edges', () => {
+    const few = fitSchedule(settings, degrees, 'profiles');
+    expect(few.map(shown)).toEqual([30, 30, 30].flatMap((features) => round(features, 'geometric mean')));
+    expect(few[0].sweeps).toBe(3);
+    const long = fitSchedule(settings, many, 'profiles');
+    expect(long[0]).toMatchObject({ features: 30, sweeps: 40 });
+  });
+
+  test('profiles need vertices and iterations', () => {
+    const sides = { users: countDegrees(Array(60).fill(3)), items: countDegrees(Array(90).fill(2)) };
+    expect(startKind(settings, sides)).toBe('profiles');
+    expect(startKind({ ...settings, features: 31 }, sides)).toBe('noise');
+    expect(startKind({ ...settings, iterations: 119 }, sides)).toBe('noise');
+    expect(startKind({ ...settings, start: 'cold' }, sides)).toBe('noise');
   });
 
   test('a fresh fit ends its phases in time for the last one', () => {
     for (const iterations of [120, 121, 150, 200, 400, 10_000]) {
-      const schedule = fitSchedule({ ...settings, iterations }, many, false);
+      const schedule = fitSchedule({ ...settings, iterations }, many, 'noise');
       const before = schedule.slice(0, -1).reduce((sum, { sweeps }) => sum + sweeps!, 0);
       expect(before).toBeLessThan(iterations);
     }
   });
 
   test('a refit is one round, a short fit has no rounds, a cold one no means', () => {
-    expect(fitSchedule(settings, degrees, true).map(shown)).toEqual([
+    expect(fitSchedule(settings, degrees, 'previous').map(shown)).toEqual([
       ...['30 mean mean', '30 geometric mean', '30 geometric geometric', '30 geometric geometric'],
     ]);
-    const short = fitSchedule({ ...settings, iterations: 30 }, degrees, false);
+    const short = fitSchedule({ ...settings, iterations: 30 }, degrees, 'noise');
     expect(short.map(shown)).toEqual(['30 mean mean', '30 geometric geometric', '30 geometric geometric']);
     expect(short[0].sweeps).toBe(15);
-    const cold = fitSchedule({ ...settings, start: 'cold' }, degrees, false);
+    const cold = fitSchedule({ ...settings, start: 'cold' }, degrees, 'noise');
     expect(cold.map(shown)).toEqual(['30 geometric geometric', '30 geometric geometric']);
   });
 
   test('the side with the higher mean degree over edges uses means for longer', () => {
-    const turned = fitSchedule(settings, { users: degrees.items, items: degrees.users }, true);
+    const turned = fitSchedule(settings, { users: degrees.items, items: degrees.users }, 'previous');
     expect(shown(turned[1])).toBe('30 mean geometric');
   });
 
   test('features never exceed what engines take', () => {
-    expect(fitSchedule({ ...settings, features: 512 }, degrees, false)[0].features).toBe(512);
-    expect(fitSchedule({ ...settings, features: 1 }, degrees, false)[0].features).toBe(2);
+    expect(fitSchedule({ ...settings, features: 512 }, degrees, 'noise')[0].features).toBe(512);
+    expect(fitSchedule({ ...settings, features: 1 }, degrees, 'noise')[0].features).toBe(2);
   });
 });
 
@@ -86,7 +103,7 @@ describe('a phase', () => {
     }
     return { state, converged };
   };
-  const short = fitSchedule({ ...settings, iterations: 110 }, degrees, false);
+  const short = fitSchedule({ ...settings, iterations: 110 }, degrees, 'noise');
 
   test('ends when the objective hardly changes, but not before its least number of sweeps', () => {
     const same = Array.from({ length: 7 }, () => -1000);

@@ -9,7 +9,6 @@ import { randomStream, textHash } from '../../src/math/random.js';
 import { randomGraph } from '../engine/random-problem.js';
 
 const K = 4;
-const settings = { features: K, start: 'warm', iterations: 400 } as const;
 const side = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 5 };
 const hyper = { users: side, items: side };
 const SHAPE = { users: 40, items: 30, edges: 300, features: K, multigraph: false };
@@ -17,7 +16,7 @@ const graph = randomGraph(SHAPE, randomStream(3));
 
 /** The noise of one row's features: the shapes without the degree. */
 function noise(of: BipartiteGraph, row: number, seed = 1): number[] {
-  const { featureShape, featureRate } = startValues(of, hyper, settings, seed).users;
+  const { featureShape, featureRate } = startValues(of, hyper, K, 'noise', seed).users;
   return Array.from({ length: K }, (_, k) => {
     const at = row * K + k;
     return (featureShape[at] - side.shape) / (featureRate[at] - side.shape);
@@ -47,7 +46,7 @@ test('a vertex starts alike alone, among others and in any order', () => {
   expect(noise(graph, 7)).not.toEqual(noise(graph, 3));
   expect(noise(graph, 7, 2)).not.toEqual(noise(graph, 7));
   // The sides have streams of their own, though ids are the same on both.
-  const { users, items } = startValues(graph, hyper, settings, 1);
+  const { users, items } = startValues(graph, hyper, K, 'noise', 1);
   expect(users.featureShape[0] / users.featureRate[0]).not.toBe(items.featureShape[0] / items.featureRate[0]);
 });
 

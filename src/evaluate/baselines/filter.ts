@@ -1,13 +1,13 @@
 // A graph filter (GF-CF): the score of history x is x R̃ᵀR̃ + share · x D^(−½) V Vᵀ D^(½), where R̃ = U^(−½) R D^(−½) is the matrix of
 // edges normalized by the degrees of both sides. The first term is a linear filter; the second passes the lowest frequencies: V spans
-// the leading right singular vectors of R̃. V comes from randomized subspace iteration in float64, in one thread: the same bits anywhere.
+// the leading right singular vectors of R̃ (solvers/leading-directions.ts).
 
 import { throwIfAborted } from '../../errors.js';
-import { factorize } from '../../math/cholesky.js';
 import { lengths, type RowLists, transposeLists } from '../../math/csr.js';
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import { alongValues } from '../../metrics/setting-search.js';
+import { leadingDirections } from '../../solvers/leading-directions.js';
 import type { Baseline, BaselineData, BaselineFitOptions, Setting } from './baseline.js';
 
 interface FilterSetting extends Setting {
@@ -103,62 +103,8 @@ function filterOf(data: BaselineData, { seed = 1, signal }: BaselineFitOptions):
   const roots = { users: root(users), items: root(items) };
   const directions = directionsOf(data);
   const random = randomStream(seed, STREAMS.filter);
-  let basis: Float64Array = Float64Array.from({ length: count * directions }, () => random.uniform() - 0.5);
-  for (let iteration = 0; iteration < ITERATIONS; iteration++) {
-    throwIfAborted(signal);
-    basis = multiply(users, roots, basis, count, directions);
-    orthonormalize(basis, count, directions);
-  }
+  const basis = leadingDirections(users, roots, directions, { iterations: ITERATIONS }, random, signal);
   return { users, items, roots, basis, directions };
-}
-
-/** R̃ᵀR̃ times a table of `width` columns. */
-function multiply(
-  { offsets, values }: RowLists,
-  roots: FilterParts['roots'],
-  table: Float64Array,
-  items: number,
-  width: number,
-): Float64Array {
-  const out = new Float64Array(items * width);
-  const sum = new Float64Array(width);
-  for (let u = 0; u + 1 < offsets.length; u++) {
-    sum.fill(0);
-    for (let e = offsets[u]; e < offsets[u + 1]; e++) {
-      const weight = roots.items[values[e]];
-      for (let k = 0, at = values[e] * width; k < width; k++, at++) sum[k] += weight * table[at];
-    }
-    const own = roots.users[u] ** 2;
-    for (let e = offsets[u]; e < offsets[u + 1]; e++) {
-      const weight = own * roots.items[values[e]];
-      for (let k = 0, at = values[e] * width; k < width; k++, at++) out[at] += weight * sum[k];
-    }
-  }
-  return out;
-}
-
-/** Makes the columns of a table orthonormal by the Cholesky factor of their products. */
-function orthonormalize(table: Float64Array, rows: number, width: number): void {
-  const gram = new Float64Array(width * width);
-  for (let r = 0; r < rows; r++) {
-    const first = r * width;
-    for (let i = 0; i < width; i++) {
-      const value = table[first + i];
-      if (value === 0) continue;
-      for (let j = 0; j <= i; j++) gram[i * width + j] += value * table[first + j];
-    }
-  }
-  let largest = 0;
-  for (let i = 0; i < width; i++) largest = Math.max(largest, gram[i * width + i]);
-  factorize(gram, width, 1e-14 * Math.max(largest, 1e-280));
-  for (let r = 0; r < rows; r++) {
-    const first = r * width;
-    for (let i = 0; i < width; i++) {
-      let value = table[first + i];
-      for (let j = 0; j < i; j++) value -= gram[i * width + j] * table[first + j];
-      table[first + i] = value / gram[i * width + i];
-    }
-  }
 }
 
 /** Writes the scores of the candidates for one history. */

@@ -32,7 +32,7 @@ import {
 } from './loop.js';
 import { mergedTables } from './merge.js';
 import { matchVertices, previousHyper, previousTables } from './previous.js';
-import { firstState, fitSchedule, phaseOf } from './schedule.js';
+import { firstState, fitSchedule, phaseOf, startKind } from './schedule.js';
 import { startValues } from './start.js';
 
 /** A fit by coordinate ascent, with the state from which it can continue. */
@@ -183,7 +183,8 @@ async function oneRun(
   const matchedTaus = tausToMatch(facts, settings, first);
   const learn = learnedHyper(settings, first);
   const hyper = previous ? previousHyper(first, previous, learn, matchedTaus) : first;
-  const schedule = fitSchedule(settings, facts.degreeCounts, previous !== undefined);
+  const kind = previous ? 'previous' : startKind(settings, facts.degreeCounts);
+  const schedule = fitSchedule(settings, facts.degreeCounts, kind);
   const state = resume?.state ?? firstState(schedule, hyper);
   const phase = phaseOf(state);
   const { features } = phase;
@@ -191,7 +192,7 @@ async function oneRun(
     resume?.tables ??
     (previous
       ? previousTables(graph, previous, previousRows!, hyper, seed)
-      : startValues(graph, hyper, { ...settings, features }, seed));
+      : startValues(graph, hyper, features, kind, seed, run > 0));
   if (resume) {
     checkFeatures(state, settings.features);
     for (const side of SIDES) checkResume(graph, side, features, values[side]);

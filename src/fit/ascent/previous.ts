@@ -141,7 +141,6 @@ export function previousTables(
       features,
       seed,
       onScale(graph[side], matched, weight),
-      1,
     );
     for (let i = 0; i < matched.length; ) {
       const row = matched[i];
@@ -198,7 +197,7 @@ export function previousItems(
   }
   const values = emptyTable(side.count, features, (length) => new Float32Array(length));
   const scale = onScale(side, rows, (i) => weights[rows[i]]);
-  const begin = startRow(vertexStart(graph.items), 'items', hyper.items, features, seed, scale, 1);
+  const begin = startRow(vertexStart(graph.items), 'items', hyper.items, features, seed, scale);
   for (let i = 0; i < rows.length; i++) {
     const weight = weights[rows[i]];
     if (!(weight > 0)) {

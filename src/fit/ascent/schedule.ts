@@ -1,5 +1,5 @@
-// The schedule of a fit: a list of phases, walked in order. A fresh fit explores with more features than asked for, merges them
-// down, and then goes back to posterior means a few times, because means leave poor optima that geometric means freeze in.
+// The schedule of a fit: a list of phases, walked in order. A fresh fit goes back to posterior means a few times, because means leave
+// poor optima that geometric means freeze in. If it starts from noise, it explores with more features than asked for and merges them.
 
 import type { Activity } from '../../engine/engine.js';
 import { type BySide, otherSide } from '../../graph/graph.js';
@@ -39,11 +39,12 @@ const ROUNDS = 2;
 const MEAN_SWEEPS = 3;
 const MIXED_SWEEPS = 10;
 const GEOMETRIC_SWEEPS = 5;
-/** Exploring is a round before them, with `times` the features and `sweeps` sweeps with means. */
-const EXPLORED = { times: 1.25, sweeps: 7 };
-/** … and for longer if the vertices of both sides have at least MANY_EDGES on average. */
-const EXPLORED_LONGER = { times: 1.5, sweeps: 40 };
+/** The first round of a fit is longer if the vertices of both sides have at least MANY_EDGES on average. */
+const FIRST_MEAN_SWEEPS = 40;
 const MANY_EDGES = 20;
+/** From noise, it has so many times the features, and so many sweeps with means if vertices have fewer edges. */
+const EXPLORED = { times: 1.25, sweeps: 7 };
+const EXPLORED_MANY = { times: 1.5, sweeps: FIRST_MEAN_SWEEPS };
 /** A refit ends when a sweep gains less than this many tolerances. */
 const REFIT_TOLERANCES = 15;
 /** τ is matched for this number of geometric sweeps before the last phase of a fit without rounds. */
@@ -61,12 +62,24 @@ export interface ScheduleSettings {
   readonly start: 'warm' | 'cold';
 }
 
+/** What a fit starts from: profiles of its items (profiles.ts), noise, or a previous model. */
+export type StartKind = 'profiles' | 'noise' | 'previous';
+
+/** What a fresh fit starts from. In a short fit, features would not spread from profiles; few vertices have none. */
+export function startKind(
+  { features, iterations, start }: ScheduleSettings,
+  { users, items }: BySide<DegreeCounts>,
+): StartKind {
+  const has =
+    start === 'warm' && iterations >= SHORTEST_FIT && 2 * features <= Math.min(users.count, items.count);
+  return has ? 'profiles' : 'noise';
+}
+
 /** The schedule of a fit by coordinate ascent. */
 export function fitSchedule(
   { features, iterations, start }: ScheduleSettings,
   degreeCounts: BySide<DegreeCounts>,
-  /** Whether the fit starts from a previous model. */
-  isRefit: boolean,
+  from: StartKind,
 ): Schedule {
   const means: Phase = { features, users: 'mean', items: 'mean' };
   const geometric: Phase = { features, users: 'geometric', items: 'geometric' };
@@ -82,16 +95,17 @@ export function fitSchedule(
     ...turns.map((side): Phase => ({ ...geometric, [side]: 'mean', sweeps: MIXED_SWEEPS })),
     { ...matching, sweeps: GEOMETRIC_SWEEPS },
   ];
-  if (isRefit) return [...round, { ...geometric, until: { tolerances: REFIT_TOLERANCES } }];
+  if (from === 'previous') return [...round, { ...geometric, until: { tolerances: REFIT_TOLERANCES } }];
   if (iterations < SHORTEST_FIT) {
     const until = { change: SHORT_CHANGE, least: SHORT_LEAST };
     return [{ ...means, sweeps: Math.ceil(SHORT_SHARE * iterations), until }, matching, last];
   }
-  const { times, sweeps } = both ? EXPLORED_LONGER : EXPLORED;
+  const starts = { times: 1, sweeps: both ? FIRST_MEAN_SWEEPS : MEAN_SWEEPS };
+  const { times, sweeps } = from === 'profiles' ? starts : both ? EXPLORED_MANY : EXPLORED;
   const more = Math.min(Math.ceil(times * features), FEATURES.max);
-  const exploring = [{ ...means, sweeps }, ...round.slice(1)].map((phase) => ({ ...phase, features: more }));
+  const first = [{ ...means, sweeps }, ...round.slice(1)].map((phase) => ({ ...phase, features: more }));
   const rounds = Array.from({ length: ROUNDS }, () => round).flat();
-  return [...exploring, ...rounds.slice(0, -1), last];
+  return [...first, ...rounds.slice(0, -1), last];
 }
 
 /** The schedule of a fit that continues where another ended: geometric sweeps until the bound converges. */

@@ -1,44 +1,53 @@
 // Starting values of a fit. Each vertex gets its degree, spread over the features, so the expected number of edges is right from
-// the first sweep. Noise breaks the symmetry between features. The noise of a vertex depends only on the seed and its id, so it
-// is the same in a shard and in all data.
+// the first sweep. Items lean a little towards their profiles (profiles.ts); users take their features from them in the first
+// half-step. Noise breaks ties. That of a vertex depends only on the seed and its id, so it is the same in a shard and in all data.
 
 import type { SideHyper, TableValues } from '../../engine/engine.js';
-import type { BipartiteGraph, SideName, WeighedSide } from '../../graph/graph.js';
+import type { BipartiteGraph, BySide, SideName, WeighedSide } from '../../graph/graph.js';
 import { SIDES } from '../../graph/graph.js';
 import type { VertexIds } from '../../graph/ids.js';
 import { exponential } from '../../math/distributions.js';
 import { randomStream, textHash } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import type { BothHyper } from './bound.js';
-import { type ScheduleSettings, SHORTEST_FIT } from './schedule.js';
+import { itemProfiles, sampledShare, sampleUsers } from './profiles.js';
+import type { StartKind } from './schedule.js';
 
-/**
- * Ascent starts with noise in a few vertices; the others take their features from their neighbours. The warm phase does not
- * remove noise that is in all vertices, and the bound ends lower (docs/appendix/performance.md).
- */
-const NOISY_SHARE = 0.05;
-/** The least number of noisy vertices that makes the features differ; small data have noise in all vertices. */
-const NOISY_LEAST = 200;
-const NOISY_PER_FEATURE = 4;
+/** How far items lean towards their profiles: the first sweeps with means choose among them. */
+const LEANING = 0.1;
+/** Noise of a first start from profiles, of further ones, and of starts without profiles. */
+const SLIGHT_NOISE = 0.02;
+const FURTHER_NOISE = 0.3;
+const NOISE = 0.5;
 
-/** The fraction of a side's vertices that start with noise. In a short fit, features would not spread from a few vertices to all. */
-export function noisyShare(vertices: number, { features, start, iterations }: ScheduleSettings): number {
-  if (start === 'cold' || iterations < SHORTEST_FIT) return 1;
-  const least = Math.max(NOISY_LEAST, NOISY_PER_FEATURE * features);
-  return Math.min(1, Math.max(NOISY_SHARE, least / vertices));
+/** What makes features differ at the start of a side. */
+export interface Differences {
+  /** Standard deviation of a factor of every feature. */
+  readonly noise: number;
+  /** Items × features, rows of mean 1. */
+  readonly profiles?: Float64Array | undefined;
+}
+
+/** The differences of both sides. `isFurther`: whether the fit has made a start from these profiles before. */
+export function differencesOf(profiles: Float64Array | undefined, isFurther = false): BySide<Differences> {
+  const noise = profiles ? (isFurther ? FURTHER_NOISE : SLIGHT_NOISE) : NOISE;
+  return { users: { noise }, items: { noise, profiles } };
 }
 
 /** Starting tables of both sides. */
 export function startValues(
   graph: BipartiteGraph,
   hyper: BothHyper,
-  settings: ScheduleSettings,
+  features: number,
+  kind: StartKind,
   seed: number,
+  isFurther = false,
 ): Record<SideName, TableValues> {
-  const start = (side: SideName) => {
-    const noisy = noisyShare(graph[side].count, settings);
-    return startOf(side, vertexStart(graph[side]), graph.total, hyper, settings.features, seed, noisy);
-  };
+  const sample = () => sampleUsers(graph.users, sampledShare(graph.edges, features));
+  const profiles = kind === 'profiles' ? itemProfiles(sample(), graph.items.count, features) : undefined;
+  const differences = differencesOf(profiles, isFurther);
+  const start = (side: SideName) =>
+    startOf(side, vertexStart(graph[side]), graph.total, hyper, features, seed, differences[side]);
   return { users: start('users'), items: start('items') };
 }
 
@@ -52,7 +61,7 @@ export function vertexStart(side: WeighedSide): StartingVertices {
   return { ids: side.ids, strength: (vertex) => rowTotal(side, vertex) };
 }
 
-/** The starting table of `vertices`. `total` is the sum of all counts, `noisy` the fraction of vertices with noise. */
+/** The starting table of `vertices`. `total` is the sum of all counts. */
 export function startOf(
   side: SideName,
   vertices: StartingVertices,
@@ -60,11 +69,11 @@ export function startOf(
   hyper: BothHyper,
   features: number,
   seed: number,
-  noisy: number,
+  differences: Differences = { noise: NOISE },
 ): TableValues {
   const values = wideTable(vertices.ids.length, features);
   const weight = meanWeights(side, total, hyper, features);
-  const begin = startRow(vertices, side, hyper[side], features, seed, weight, noisy);
+  const begin = startRow(vertices, side, hyper[side], features, seed, weight, differences);
   for (let i = 0; i < vertices.ids.length; i++) begin(values, i);
   return values;
 }
@@ -105,9 +114,6 @@ export function emptyTable<Numbers>(
 export const wideTable = (rows: number, features: number): TableOf<Float64Array> =>
   emptyTable(rows, features, (length) => new Float64Array(length));
 
-/** The random stream that decides whether a vertex has noise. */
-const NOISE_DRAW = 1;
-
 /** Returns a function that writes a vertex's starting row: its mean weight follows from its strength, its features average about 1. */
 export function startRow(
   { ids, strength: strengthOf }: StartingVertices,
@@ -116,7 +122,7 @@ export function startRow(
   features: number,
   seed: number,
   meanWeight: (strength: number) => number,
-  noisy: number,
+  { noise, profiles }: Differences = { noise: NOISE },
 ): (values: WritableTable, i: number) => void {
   const random = randomStream(seed, STREAMS.start, SIDES.indexOf(name));
   return ({ weightShape, weightRate, featureShape, featureRate }, i) => {
@@ -125,9 +131,9 @@ export function startRow(
     weightRate[i] = weightShape[i] / meanWeight(Math.max(strength, 0.5));
     const ofVertex = random.derive(...textHash(ids.at(i)));
     const share = strength / features;
-    const quiet = noisy < 1 && ofVertex.derive(NOISE_DRAW).uniform() >= noisy;
     for (let k = i * features; k < (i + 1) * features; k++) {
-      featureShape[k] = hyper.shape + share * (quiet ? 1 : 0.5 + 0.5 * exponential(ofVertex));
+      const leaning = profiles ? 1 - LEANING + LEANING * profiles[k] : 1;
+      featureShape[k] = hyper.shape + share * leaning * (1 - noise + noise * exponential(ofVertex));
       featureRate[k] = hyper.shape + share;
     }
   };

@@ -64,7 +64,7 @@ export async function startCrossFit(
     : vertexStart(itemSide);
   const start = from
     ? inFoldOrder(from.items, folds, features)
-    : startOf('items', vertices, graph.total, hyper, features, seed, 1);
+    : startOf('items', vertices, graph.total, hyper, features, seed);
   const items = await engine.createTable(features, start, 'mean');
   const kept = from?.foldMass;
   const mass = kept

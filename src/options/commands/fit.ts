@@ -112,7 +112,7 @@ const ASCENT = {
   ...COUNTS,
   features: wholeOr([AUTO], { ...CHOSEN_FEATURES, default: 30 }),
   ...ENGINE,
-  restarts: whole({ min: 1, max: 1000, default: 1, meaning: 'fit from n seeds and keep the best bound' }),
+  restarts: whole({ min: 1, max: 1000, default: 1, meaning: 'fit from n starts and keep the best bound' }),
 };
 
 const RANKING = {
