@@ -104,7 +104,7 @@ await page.getByText('State of the Union').click();
 await page.locator('.card strong').first().waitFor({ timeout: 60_000 });
 await idle(page);
 await shot(3, 'verdict');
-await button(page, 'Split and fit').click();
+await button(page, 'Fit a model').click();
 if (!forManual) await shot(4, 'fit-before');
 await button(page, 'Fit to understand').click();
 await page.locator('figure img').first().waitFor({ timeout: 60_000 });

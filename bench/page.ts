@@ -111,7 +111,7 @@ try {
     await page.locator('.card strong').first().waitFor({ timeout: 120_000 });
     const verdict = (performance.now() - began) / 1000;
     await idle(page);
-    await button(page, 'Split and fit').click();
+    await button(page, 'Fit a model').click();
     const fitting = performance.now();
     await button(page, 'Fit to understand').click();
     await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 240_000 });

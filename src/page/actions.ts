@@ -17,6 +17,7 @@ import {
   filter,
   forecast,
   go,
+  growth,
   itemTable,
   itemTableFile,
   likes,
@@ -306,11 +307,11 @@ export async function runEvaluation(): Promise<void> {
 const MULTIPLES: Readonly<Record<string, number>> = { half: 1.5, twice: 2, five: 5 };
 
 export async function runForecast(): Promise<void> {
-  const { time, growth, seed } = settings.value;
-  const multiple = MULTIPLES[growth];
+  const { time, seed } = settings.value;
+  const multiple = MULTIPLES[growth.value];
   const found = await perform('How will it grow?', 'forecast', {
     ...{ time, seed, usersTimes: multiple ?? 1 },
-    next: multiple === undefined ? growth : undefined,
+    next: multiple === undefined ? growth.value : undefined,
   });
   if (found) forecast.value = found;
 }

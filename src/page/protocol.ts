@@ -138,6 +138,8 @@ export interface ModelSummary {
   readonly itemTable?: FoundItemTable | undefined;
   /** Whether the model is on the server that sent the page. */
   readonly served?: true | undefined;
+  /** Attributes that a filter can name, of a model on the server. */
+  readonly attributes?: readonly FilterColumn[] | undefined;
 }
 
 export interface Score {

@@ -1,6 +1,7 @@
 // The model of the server that sent the page. It is not fetched: it may be large, and it knows its users. The server answers
 // the same requests about it that the session answers about a model in the tab.
 
+import type { FilterColumn } from '../attributes/filter.js';
 import type { Reasons } from '../predict/explain/reasons.js';
 import type { ScoreContribution } from '../predict/recommend.js';
 import { sideNames } from '../text/sides.js';
@@ -36,6 +37,7 @@ interface Models {
     readonly users: number;
     readonly items: number;
     readonly names: { readonly users: string; readonly items: string };
+    readonly attributes: readonly FilterColumn[];
   } | null;
 }
 
@@ -60,11 +62,12 @@ export async function servedModel(): Promise<ModelSummary | 'locked' | undefined
   if (!answer?.ok) return undefined;
   const { current } = (await answer.json()) as Models;
   if (!current) return undefined;
-  const { kind, features, users, items, names } = current;
+  const { kind, features, users, items, names, attributes } = current;
   return {
     ...{ purpose: 'understand', source: 'this server', type: 'posterior', kind, users, items, served: true },
     names: sideNames(names),
     features: features || undefined,
+    attributes: attributes.filter((one) => one.kind !== 'text'),
     ...{ bound: undefined, bounds: [], iterations: 0, converged: true, seconds: undefined },
     ...{ engine: undefined, why: undefined, threads: undefined, sides: [], split: undefined },
   };

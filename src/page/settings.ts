@@ -29,7 +29,7 @@ export const SETTINGS = {
   testItems: SPLIT.testItems,
   draws: atMost(2000, EVALUATE.draws),
   n: atMost(200, RECOMMEND.n),
-  growth: oneOf(GROWTHS, { default: 'twice', meaning: 'how far the data grow' }),
+  growth: oneOf(GROWTHS, { default: 'quarter', meaning: 'how far the data grow' }),
   keepUsers: THIN.users,
   keepItems: THIN.items,
 };

@@ -68,6 +68,12 @@ export const itemTableFile = signal<{ readonly name: string; readonly blob: Blob
 export const itemTable = signal<Omit<FoundItemTable, 'ids' | 'titles'> | undefined>(undefined);
 /** A condition on the attributes of the items that are listed. */
 export const filter = signal('');
+/** How far the data grow. A period needs a column of times. */
+export const growth = computed<Settings['growth']>(() => {
+  const { growth: wanted, time } = settings.value;
+  return time === undefined && PERIODS.some((period) => period === wanted) ? 'twice' : wanted;
+});
+export const PERIODS = ['month', 'quarter', 'year'] as const;
 export const machine = signal<Machine | undefined>(undefined);
 /** The model of the server that sent this page; 'locked' if the server asks for a key. */
 export const offered = signal<ModelSummary | 'locked' | undefined>(undefined);

@@ -256,6 +256,22 @@ const ModelInfo = z
     items: z.number().int(),
     names: z.strictObject({ users: z.string(), items: z.string() }),
     titles: z.number().int().openapi({ description: 'Number of items with a title.' }),
+    attributes: z
+      .array(
+        z.strictObject({
+          name: z.string(),
+          kind: z.enum(['text', 'category', 'number']),
+          values: z
+            .array(z.strictObject({ value: z.string(), items: z.number().int() }))
+            .optional()
+            .openapi({ description: 'Of a category: its most common values, at most 10.' }),
+          range: z
+            .strictObject({ low: z.number(), high: z.number() })
+            .optional()
+            .openapi({ description: 'Of numbers: the smallest and the largest.' }),
+        }),
+      )
+      .openapi({ description: 'Columns that a filter can name; none if the model stores no attributes.' }),
     loaded: z.string().openapi({ description: 'Time of loading, as an ISO date.' }),
   })
   .openapi('ModelInfo');

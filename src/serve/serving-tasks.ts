@@ -5,6 +5,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { getPriority, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
+import { type FilterColumn, filterColumns } from '../attributes/filter.js';
 import { catalogueOf, storedTitles } from '../attributes/info.js';
 import { readSideInfo } from '../attributes/side-info.js';
 import { InputError } from '../errors.js';
@@ -59,6 +60,7 @@ export async function load(task: LoadTask): Promise<SharedServing> {
       items: model.items.count,
       names: { users: names.users.many, items: names.items.many },
       titles: titles.filter((title) => title !== '').length,
+      attributes: filterColumns(model).map(inBrief),
     },
     shared: toShared(model),
     titles,
@@ -72,6 +74,17 @@ async function titlesFor(model: Model, { titles, itemInfo }: LoadTask): Promise<
   if (model.info?.items || itemInfo === undefined) return storedTitles(model);
   const { info } = readSideInfo(model.items, { name: itemInfo, rows: await readSideTable(itemInfo) });
   return info.titles.slice(0, model.items.count);
+}
+
+/** Values of an attribute that the description of a model names. */
+const MOST_VALUES = 10;
+
+function inBrief({ values, range, ...column }: FilterColumn) {
+  return {
+    ...column,
+    ...(values && { values: values.slice(0, MOST_VALUES) }),
+    ...(range && { range: { ...range } }),
+  };
 }
 
 async function readTitleFile(path: string, ids: VertexIds): Promise<Titles> {

@@ -68,7 +68,7 @@ async function toFit(page: Page): Promise<void> {
   await button(page, 'Is it sparse?').click();
   await page.locator('.card strong').first().waitFor();
   await idle(page);
-  await button(page, 'Split and fit').click();
+  await button(page, 'Fit a model').click();
   await button(page, 'Fit to understand').click();
   await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 60_000 });
 }

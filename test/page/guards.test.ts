@@ -80,9 +80,20 @@ describe.skipIf(!canVisit)('the built page', () => {
       .toBe(true);
     expect(loads).toBeLessThanOrEqual(2);
     await plain.close();
+    // The host is gone: everything from here on comes from the first load.
+    await page.goto(`${plain.address}#start?features=3&iterations=20&engine=cpu`);
     await page.reload();
     await page.getByText('Simulated, small').click();
     await page.locator('.card strong').first().waitFor({ timeout: 30_000 });
+    await idle(page);
+    await main(page, 'Fit a model').click();
+    await main(page, 'Fit to understand').click();
+    await page.getByText(/contain .* of the hidden/).waitFor({ timeout: 60_000 });
+    await nav(page, 'Explore').click();
+    await page.locator('.map canvas').first().waitFor({ timeout: 60_000 });
+    await nav(page, 'Recommend').click();
+    await page.locator('.recommend .chips button').first().click();
+    await page.locator('.list button').first().waitFor({ timeout: 30_000 });
     await context.close();
   });
 });
@@ -116,7 +127,7 @@ describe.skipIf(!canVisit)('a hostile table', () => {
     await main(page, 'Is it sparse?').click();
     await page.locator('.card strong').first().waitFor({ timeout: 60_000 });
     await idle(page);
-    await main(page, 'Split and fit').click();
+    await main(page, 'Fit a model').click();
     await main(page, 'Fit to understand').click();
     await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 60_000 });
     await nav(page, 'Explore').click();
@@ -179,7 +190,7 @@ describe.skipIf(!canVisit)('everyone', () => {
     await main(page, 'Is it sparse?').click();
     await page.locator('figure img').nth(1).waitFor({ timeout: 60_000 });
     await look('verdict');
-    await main(page, 'Split and fit').click();
+    await main(page, 'Fit a model').click();
     await main(page, 'Fit to understand').click();
     await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 60_000 });
     await look('fit');
@@ -227,18 +238,38 @@ describe.skipIf(!canVisit)('everyone', () => {
     await page.context().close();
   });
 
-  test('gets to a verdict by keyboard alone', async () => {
+  test('gets from a table to a list with its reasons by keyboard alone', async () => {
     const { page } = await visit();
-    for (let tabs = 0; tabs < 40; tabs++) {
-      await page.keyboard.press('Tab');
-      if (await page.evaluate(() => document.activeElement?.textContent?.startsWith('Simulated, small')))
-        break;
-    }
-    await page.keyboard.press('Enter');
+    await page.evaluate(() => {
+      location.hash = '#start?features=3&iterations=20&engine=cpu&n=5';
+    });
+    await page.reload();
+    /** Presses Tab until something with this text has the focus, then a key. */
+    const press = async (text: RegExp, key = 'Enter') => {
+      for (let tabs = 0; tabs < 60; tabs++) {
+        await page.keyboard.press('Tab');
+        const focused = await page.evaluate(() => document.activeElement?.textContent ?? '');
+        if (text.test(focused)) return page.keyboard.press(key);
+      }
+      throw new Error(`Tab does not reach ${text}`);
+    };
+    await press(/^Simulated, small/);
     await page.locator('.card strong').first().waitFor({ timeout: 30_000 });
     // The keyboard focus moves to the new step, and the tab shows its title.
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
     expect(await page.title()).toBe('Is it sparse? · graphex');
+    await idle(page);
+    await press(/^Fit a model$/);
+    await press(/^Fit to understand$/);
+    await page.getByText(/contain .* of the hidden/).waitFor({ timeout: 60_000 });
+    await idle(page);
+    await press(/^Recommend$/);
+    await page.locator('.recommend .chips button').first().waitFor();
+    await press(/^\S+ [\d,]+$/, 'Space');
+    await page.locator('.list button').nth(4).waitFor({ timeout: 30_000 });
+    const [best] = await page.locator('.list b').allInnerTexts();
+    await press(new RegExp(`^${best}`));
+    expect(await page.locator('.reasons').innerText()).toContain('the sum of these parts');
     await page.context().close();
   });
 });

@@ -12,6 +12,7 @@ import { timeColumn } from '../../src/ingest/intake/value-column.js';
 import { modelFeatures } from '../../src/predict/features.js';
 import { auditAnswer } from '../../src/report/words/audit.js';
 import { forecastAnswer } from '../../src/report/words/forecast.js';
+import { grouped } from '../../src/text/numbers.js';
 import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 import {
   button,
@@ -28,7 +29,8 @@ import {
 } from './visitor.js';
 
 const FOLDER = '../shared/data/movietweetings';
-const hasData = existsSync(`${FOLDER}/ratings.dat.gz`);
+const RETAIL = '../shared/data/online-retail/customer_product_qty.tsv.gz';
+const hasData = existsSync(`${FOLDER}/ratings.dat.gz`) && existsSync(RETAIL);
 const ready = canVisit && hasData;
 
 let browser: Browser;
@@ -79,7 +81,7 @@ describe.skipIf(!ready)('the owner of a table', () => {
       )
       .waitFor();
 
-    await button(page, 'Split and fit').click();
+    await button(page, 'Fit a model').click();
     for (const name of ['Fit to understand', 'Fit to recommend']) await button(page, name).click();
     await page.getByText(/Recommend therefore uses/).waitFor({ timeout: 120_000 });
     const graph = (await readBlob({ name: 'ratings.dat', blob: new Blob([ratings]) }, {})).graph;
@@ -165,6 +167,65 @@ describe.skipIf(!ready)('the owner of a table', () => {
     expect(await page.locator('pre').first().innerText()).toContain(
       'fit parts --engine cpu --method ranking --item-info movies.dat -o ranker',
     );
+    expect(heard).toEqual([]);
+    await context.close();
+  });
+
+  test('of a shop keeps counts, fits both models, and gets lists for one customer and for all', async () => {
+    // The first customers of the shop.
+    const rows = gunzipSync(readFileSync(RETAIL)).toString().split('\n').slice(0, 9000);
+    const table = `${rows.join('\n')}\n`;
+    const context = await browser.newContext({ serviceWorkers: 'block', acceptDownloads: true });
+    const page = await context.newPage();
+    const heard = complaints(page);
+    await page.goto(`${site.address}#start?features=4&iterations=40&engine=cpu&n=5`);
+    await give(page, 'shop.tsv', table);
+    await page.getByRole('heading', { name: 'Which column is what?' }).waitFor();
+    const chosen = (label: string) => page.getByLabel(new RegExp(`^${label}`)).inputValue();
+    expect(await Promise.all(['Users', 'Items', 'Count'].map(chosen))).toEqual(['1', '2', '3']);
+    await page.getByLabel(/^Keep counts: use column 3/).check();
+    await button(page, 'Is it sparse?').click();
+    await page.locator('.card strong').first().waitFor();
+    await idle(page);
+    const options = { users: '1', items: '2', count: '3', multigraph: true };
+    const { graph } = await readBlob({ name: 'shop.tsv', blob: new Blob([table]) }, options);
+    const sum = rows.reduce((total, row) => total + Number(row.split('\t')[2]), 0);
+    expect(await page.locator('.facts dd').allInnerTexts()).toContain(grouped(sum));
+
+    await button(page, 'Fit a model').click();
+    for (const name of ['Fit to understand', 'Fit to recommend']) await button(page, name).click();
+    await page.getByText(/Recommend therefore uses/).waitFor({ timeout: 120_000 });
+    const parts = split(graph, { testUsers: 0.2, testItems: 0.2, seed: 1 });
+    await nav(page, 'Save').click();
+    const recalls: number[] = [];
+    for (const name of ['model', 'ranker']) {
+      const bytes = await download(page, () => button(page, `Save ${name}.safetensors`).click());
+      const model = await modelFromBytes(new Uint8Array(bytes));
+      const { ranking } = await evaluateModel(model, parts, { draws: 0, n: 5, seed: 1 });
+      recalls.push(ranking.all.mean.recall);
+    }
+    await nav(page, 'Fit').click();
+    const shown = await page
+      .locator('section[aria-label^="The lists"] tbody td:nth-child(2)')
+      .allInnerTexts();
+    for (const recall of recalls) expect(shown).toContain(recall.toFixed(4));
+
+    await button(page, 'Recommend').click();
+    const user = parts.train.users.ids.at(3);
+    await page.getByLabel('Find a user').fill(user.slice(0, -2));
+    await page.locator('.recommend .chips button').first().click();
+    await page.getByRole('heading', { name: new RegExp(`^User ${user} has`) }).waitFor();
+    await page.locator('.sure').filter({ hasText: 'confidence:' }).waitFor();
+    const listed = await page.locator('.list b').allInnerTexts();
+    const saved = (format: string) =>
+      download(page, () => button(page, `Save all lists as ${format}`).click());
+    const csv = (await saved('CSV')).toString().trimEnd().split('\n');
+    expect(csv.length).toBe(1 + 5 * graph.users.count);
+    const own = csv.filter((line) => line.startsWith(`${user},`)).map((line) => line.split(',')[1]);
+    expect(own).toEqual(listed);
+    const parquet = new Blob([new Uint8Array(await saved('Parquet'))]);
+    const lists = await readBlob({ name: 'l.parquet', blob: parquet }, { users: 'user', items: 'item' });
+    expect(lists.graph.edges).toBe(5 * graph.users.count);
     expect(heard).toEqual([]);
     await context.close();
   });

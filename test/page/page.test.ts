@@ -99,7 +99,7 @@ describe.skipIf(!canVisit)('the walk', () => {
       expect.arrayContaining([grouped(graph.users.count), grouped(graph.items.count), grouped(graph.edges)]),
     );
 
-    await button(page, 'Split and fit').click();
+    await button(page, 'Fit a model').click();
     await button(page, 'Fit to understand').click();
     await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 60_000 });
     const parts = split(graph, { testUsers: 0.2, testItems: 0.2, seed: 1 });
@@ -220,7 +220,7 @@ describe.skipIf(!canVisit)('on the way', () => {
     const { page } = await visit(site.address, '#start?features=3&iterations=20&engine=cpu&draws=19');
     await page.setViewportSize({ width: 360, height: 800 });
     await toVerdict(page);
-    await button(page, 'Split and fit').click();
+    await button(page, 'Fit a model').click();
     await button(page, 'Fit to understand').click();
     await page.getByRole('heading', { name: /converged/ }).waitFor({ timeout: 60_000 });
     await button(page, 'Does it predict?').click();
@@ -245,11 +245,11 @@ describe.skipIf(!canVisit)('on the way', () => {
     expect(page.url()).toContain('#verdict?');
     expect(decodeURIComponent(page.url())).toContain('seed=7');
     expect(page.url()).not.toContain('ratings');
-    await button(page, 'Split and fit').click();
+    await button(page, 'Fit a model').click();
     await page.goBack();
     await page.getByRole('heading', { name: 'Is ratings.csv sparse?' }).waitFor();
     await page.goForward();
-    await page.getByRole('heading', { name: 'Split and fit' }).waitFor();
+    await page.getByRole('heading', { name: 'Fit a model' }).waitFor();
     expect(await page.getByLabel('Features').inputValue()).toBe('3');
     await page.reload();
     await page.getByRole('heading', { name: /Drop a table/ }).waitFor();
@@ -265,7 +265,7 @@ describe.skipIf(!canVisit)('on the way', () => {
       (_, e) => `u${(e * e + 7 * e) % 2003},film ${(e * 31) % 997}`,
     );
     await toVerdict(page, `user_id,movie\n${rows.join('\n')}\n`);
-    await button(page, 'Split and fit').click();
+    await button(page, 'Fit a model').click();
     await button(page, 'Fit to understand').click();
     await button(page, 'Cancel').click();
     await idle(page);

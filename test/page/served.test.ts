@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readSideInfo } from '../../src/attributes/side-info.js';
 import { fit } from '../../src/fit/fit.js';
+import { readSideBlob } from '../../src/ingest/side-table.js';
 import { createRecommender, type Recommender } from '../../src/predict/recommender.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { type RunningServer, serve } from '../../src/serve/serve.js';
@@ -22,12 +24,20 @@ const title = (item: string) => `<i>The ${item}`;
 beforeAll(async () => {
   if (!canVisit) return;
   const { graph } = await simulate({ users: side, items: side, features: 4, seed: 1 });
-  const { model } = await fit(graph, { features: 4, iterations: 10, seed: 1, threads: 1 });
+  const fitted = await fit(graph, { features: 4, iterations: 10, seed: 1, threads: 1 });
+  const colours = Array.from(
+    { length: graph.items.count },
+    (_, j) => `${graph.items.ids.at(j)},${['red', 'green', 'blue'][j % 3]}`,
+  );
+  const blob = new Blob([`id,colour\n${colours.join('\n')}\n`]);
+  const rows = await readSideBlob({ name: 'items.csv', blob });
+  const { info } = readSideInfo(graph.items, { name: 'items.csv', rows });
+  const model = { ...fitted.model, info: { items: info } };
   recommender = createRecommender(model);
   await saveModel(join(folder, 'm.safetensors'), model);
   const { ids, count } = model.items;
-  const rows = Array.from({ length: count }, (_, j) => `${ids.at(j)},${title(ids.at(j))}`);
-  writeFileSync(join(folder, 'titles.csv'), `id,title\n${rows.join('\n')}\n`);
+  const titles = Array.from({ length: count }, (_, j) => `${ids.at(j)},${title(ids.at(j))}`);
+  writeFileSync(join(folder, 'titles.csv'), `id,title\n${titles.join('\n')}\n`);
   const path = join(folder, 'm.safetensors');
   server = await serve(path, { port: 0, threads: 1, titles: join(folder, 'titles.csv') });
   browser = await openBrowser();
@@ -69,6 +79,19 @@ describe.skipIf(!canVisit)('a server with a model', () => {
     expect(JSON.parse(saved.toString()).items).toEqual(
       list.map(({ item, score }) => ({ item, score, title: title(item) })),
     );
+    // Its attributes are offered as filters; the server answers with what the filter keeps.
+    await page.getByRole('button', { name: /^\+ colour/ }).click();
+    const filter = page.getByRole('searchbox', { name: /^Filter/ });
+    const condition = await filter.inputValue();
+    expect(condition).toBe("colour = 'red'");
+    const red = await recommender.recommend({ likes: [common.item] }, { n: 20, filter: condition });
+    await expect
+      .poll(() => page.locator('.list b').allInnerTexts())
+      .toEqual(red.map(({ item }) => title(item)));
+    await filter.fill('shape = 1');
+    await filter.press('Enter');
+    await page.getByRole('alert').filter({ hasText: 'no attribute shape' }).waitFor();
+    await filter.fill('');
     // Nothing is there to take away but the list: the model stays on the server.
     expect(await nav(page, 'Save').isDisabled()).toBe(true);
     expect(loaded.filter((url) => url.includes('.safetensors'))).toEqual([]);

@@ -4,6 +4,7 @@ import {
   byteWords,
   comparisonWords,
   conditionOn,
+  examplesOf,
   itemTableWords,
   machineWords,
   needWords,
@@ -160,11 +161,17 @@ describe('a table about the items', () => {
 
   it('is described in sentences', () => {
     expect(itemTableWords(found, USERS_AND_ITEMS)).toBe(
-      '1,200 of 1,300 items have a title, from column name of films.csv. Lists can be filtered by genre and year. 1 item of it has no edges; its attributes score it.',
+      '1,200 of 1,300 items have a title, from column name of films.csv. Lists can be filtered by genre and year. 1 item in it is new (nobody has it yet); its attributes give its score.',
     );
     expect(itemTableWords({ ...found, title: undefined, added: 0, attributes: [] }, USERS_AND_ITEMS)).toBe(
       'No column of films.csv holds titles.',
     );
+  });
+
+  it('writes years without separators', () => {
+    const examples = (low: number, high: number) =>
+      examplesOf({ name: 'x', kind: 'number', range: { low, high } });
+    expect([examples(1878, 2021), examples(1, 12_000)]).toEqual(['1878 to 2021', '1 to 12,000']);
   });
 
   it('offers conditions that a filter understands', () => {

@@ -17,6 +17,7 @@ const INFO = {
   items: 2,
   names: { users: 'users', items: 'items' },
   titles: 0,
+  attributes: [],
   loaded: '2026-01-01T00:00:00.000Z',
 };
 

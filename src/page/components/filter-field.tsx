@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
-import { attributeName, conditionOn, examplesOf } from '../../report/words/page.js';
+import { columnName, conditionOn, examplesOf } from '../../report/words/page.js';
 import type { SideNames } from '../../text/sides.js';
 import { LABELS } from '../control-labels.js';
-import { filter, itemTable } from '../state.js';
+import { filter, itemTable, model } from '../state.js';
 
 /** A condition on the attributes of the items that are listed. Each attribute offers one to begin with. */
 export function FilterField({
@@ -16,7 +16,7 @@ export function FilterField({
 }) {
   const id = useId();
   const typed = useSignal<string | undefined>(undefined);
-  const attributes = itemTable.value?.attributes ?? [];
+  const attributes = itemTable.value?.attributes ?? model.value?.attributes ?? [];
   if (attributes.length === 0) return null;
   const use = (condition: string) => {
     typed.value = undefined;
@@ -58,7 +58,7 @@ export function FilterField({
                 use(filter.value === '' ? more : `${filter.value} and ${more}`);
               }}
             >
-              + {attributeName(attribute.name)} <small>{examplesOf(attribute)}</small>
+              + {columnName(attribute.name)} <small>{examplesOf(attribute)}</small>
             </button>
           </li>
         ))}

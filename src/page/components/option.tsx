@@ -19,7 +19,7 @@ export function NumberOption({
   readonly name: NumberName;
   readonly label: string;
   readonly step?: number;
-  /** Replaces the declared meaning. */
+  /** Replaces the declared meaning; '' if the label says it all. */
   readonly about?: string;
 }) {
   const { min, above, max, below, meaning }: Declared = SETTINGS[name];
@@ -39,7 +39,7 @@ export function NumberOption({
           if (event.currentTarget.reportValidity()) change({ [name]: event.currentTarget.valueAsNumber });
         }}
       />
-      <small>{about ?? capital(meaning)}</small>
+      {about !== '' && <small>{about ?? capital(meaning)}</small>}
     </label>
   );
 }

@@ -1,6 +1,6 @@
 import { basisOf } from '../../predict/user-query.js';
 import { commonWords, mainReasons } from '../../report/words/reasons.js';
-import { fixed, significant } from '../../text/numbers.js';
+import { fixed, percent, short } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import type { Answer, Listed } from '../protocol.js';
@@ -65,11 +65,17 @@ export function RecommendedList({
         ))}
       </ol>
       <p class="quiet">
-        Listed in {Math.max(1, Math.round(answer.milliseconds))} ms, {where}.
+        Listed in {durationWords(answer.milliseconds)}, {where}.
       </p>
       <SaveList answer={answer} user={user} />
     </>
   );
+}
+
+function durationWords(milliseconds: number): string {
+  return milliseconds < 1000
+    ? `${Math.max(1, Math.round(milliseconds))} ms`
+    : `${fixed(milliseconds / 1000, 1)} s`;
 }
 
 const FORMATS = [
@@ -126,11 +132,9 @@ function WhyListed({
   return (
     <div class="reasons">
       <p class="quiet">
-        {isRate ? 'Expected rate' : 'Score'} {significant(score, 3)}
-        {low !== undefined &&
-          high !== undefined &&
-          ` (90 %: ${significant(low, 2)} … ${significant(high, 2)})`}
-        , the sum of
+        {isRate ? 'Expected rate' : 'Score'} {short(score)}
+        {low !== undefined && high !== undefined && ` (90 % interval ${short(low)} to ${short(high)})`}. It is
+        the sum of these parts; “usually” is the part in an average score of this {names.users.one}.
       </p>
       <ul>
         {items.map(({ item, fraction, usual }) => (
@@ -153,12 +157,11 @@ function WhyListed({
       )}
       {features.length > 0 && (
         <p class="quiet">
-          By feature {features[0].feature}: {features[0].about.map((item) => itemName(item, 30)).join(', ')}
-          {direct.fraction !== 0 && (
-            <>
-              ; {part(direct.fraction)} from the {names.items.many} directly
-            </>
-          )}
+          Main feature: {features[0].feature} (
+          {features[0].about.map((item) => itemName(item, 30)).join(', ')}
+          ).
+          {direct.fraction !== 0 &&
+            ` ${percent(direct.fraction)} of the score comes from single ${names.items.many}, without features.`}
         </p>
       )}
     </div>

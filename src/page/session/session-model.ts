@@ -171,8 +171,8 @@ function splitSummary({ train, foldIn, test }: Split): SplitSummary {
     foldIn: size(foldIn),
     test: size(test),
     words:
-      `The model learns from ${many(train.users.count, users)} and never sees the other ${many(foldIn.users.count, users)}. ` +
-      `Of those it is shown some ${items.many}, and asked about the rest: ${many(test.edges, 'edge')}.`,
+      `The models learn from ${many(train.users.count, users)}. The other ${many(foldIn.users.count, users)} are held out: ` +
+      `a model sees some of their ${items.many} and must predict the rest, ${many(test.edges, 'edge')}.`,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { SplitAudit } from '../../audit/audit.js';
 import {
   auditAnswer,
   CHECK_COLUMNS,
@@ -9,6 +10,7 @@ import {
 } from '../../report/words/audit.js';
 import { grouped } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import { runAudit, takeForAudit } from '../actions.js';
 import { save } from '../components/save.js';
@@ -70,6 +72,8 @@ export default function Audit() {
 
 function Checks({ found }: { readonly found: Audited }) {
   const { audit, names, columns } = found;
+  const bad = audit.checks.filter((one) => one.verdict !== 'fine');
+  const fine = audit.checks.filter((one) => one.verdict === 'fine');
   return (
     <>
       <Table
@@ -87,22 +91,15 @@ function Checks({ found }: { readonly found: Audited }) {
           ...checkFigures(one),
         ])}
       />
-      <dl class="words">
-        {audit.checks.map((one) => {
-          const title = capital(checkTitle(one, names));
-          const advice = checkAdvice(one, names);
-          return (
-            <div key={title}>
-              <dt>
-                {title}: {one.verdict}
-              </dt>
-              <dd>
-                {checkWords(one, names)} {advice && <b>{advice}</b>}
-              </dd>
-            </div>
-          );
-        })}
-      </dl>
+      <Explained checks={bad} names={names} />
+      {fine.length > 0 && (
+        <details>
+          <summary>
+            {grouped(fine.length)} {fine.length === 1 ? 'check is' : 'checks are'} fine
+          </summary>
+          <Explained checks={fine} names={names} />
+        </details>
+      )}
       <p class="quiet">
         {PARTS.map(([part, title]) => {
           const size = audit.parts[part]!;
@@ -123,6 +120,28 @@ function Checks({ found }: { readonly found: Audited }) {
         </button>
       </p>
     </>
+  );
+}
+
+/** What each check found, and what to do. */
+function Explained({ checks, names }: { readonly checks: SplitAudit['checks']; readonly names: SideNames }) {
+  return (
+    <dl class="words">
+      {checks.map((one) => {
+        const title = capital(checkTitle(one, names));
+        const advice = checkAdvice(one, names);
+        return (
+          <div key={title}>
+            <dt>
+              {title}: {one.verdict}
+            </dt>
+            <dd>
+              {checkWords(one, names)} {advice && <b>{advice}</b>}
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
   );
 }
 

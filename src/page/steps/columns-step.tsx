@@ -1,4 +1,7 @@
-import { byteWords, needWords, rowsWords } from '../../report/words/page.js';
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { TablePreview } from '../../ingest/preview.js';
+import { byteWords, columnName, needWords, rowsWords } from '../../report/words/page.js';
 import { percent } from '../../text/numbers.js';
 import { shown } from '../../text/untrusted.js';
 import { lookAgain, readTable } from '../actions.js';
@@ -22,11 +25,19 @@ const SEPARATORS: readonly (readonly [string, string])[] = [
 export default function Columns() {
   const looked = preview.value;
   const from = source.value;
+  const bytes = useSignal<number | undefined>(undefined);
+  const blob = from?.kind === 'blob' ? from.blob : undefined;
+  useEffect(() => {
+    if (blob)
+      void unpackedBytes(blob, looked?.format).then((found) => {
+        bytes.value = found;
+      });
+  }, [blob, looked?.format]);
   if (!looked || from?.kind !== 'blob') return null;
   const { users, items, count, time, multigraph, setAside, keepUsers, keepItems } = settings.value;
   const roles = Object.entries({ users, items, count, time });
   const role = (name: string) => roles.find(([, column]) => column === name)?.[0];
-  const rows = rowsOf(unpackedBytes(from.name, from.blob.size, looked.format), looked.rows);
+  const rows = rowsOf(bytes.value ?? from.blob.size, looked);
   const whole = needToRead(rows);
   const shares = { users: keepUsers, items: keepItems };
   const need = needToThin(whole, shares);
@@ -49,7 +60,7 @@ export default function Columns() {
         {name === 'count' && <option value="">none</option>}
         {looked.names.map((column) => (
           <option value={column} key={column}>
-            {shown(column, 40)}
+            {columnName(column)}
           </option>
         ))}
       </select>
@@ -70,13 +81,7 @@ export default function Columns() {
       <div class="fields">
         {choose('users', 'who buys, reads or contains: the left side of a pair')}
         {choose('items', 'what is bought, read or contained: the right side')}
-        {looked.names.length > 2 &&
-          choose(
-            'count',
-            count !== undefined && !multigraph
-              ? `found; tick “${LABELS.multigraph}” below to use it`
-              : 'how often; whole numbers from 1',
-          )}
+        {looked.names.length > 2 && choose('count', 'how often; whole numbers from 1')}
       </div>
       <section class="scroll" tabIndex={0} aria-label="The first rows">
         <table class="preview">
@@ -84,7 +89,7 @@ export default function Columns() {
             <tr>
               {looked.names.map((name) => (
                 <th scope="col" key={name} class={role(name)}>
-                  {shown(name, 40)}
+                  {columnName(name)}
                   {role(name) && (
                     <em>
                       {role(name)}
@@ -115,7 +120,10 @@ export default function Columns() {
             checked={multigraph ?? false}
             onChange={(event) => change({ multigraph: event.currentTarget.checked || undefined })}
           />
-          {LABELS.multigraph}: use how often a pair occurs, not only whether
+          {LABELS.multigraph}:{' '}
+          {count === undefined
+            ? 'rows that repeat a pair add up'
+            : `use ${columnName(count)}, if your question is how often. Lists do not need it.`}
         </label>
         <label>
           <input
@@ -219,14 +227,22 @@ function TooLarge({
   );
 }
 
-/** Bytes of a file after decompression, roughly: gzip makes tables four times smaller, Parquet three times. */
-function unpackedBytes(name: string, bytes: number, format: string): number {
-  if (format === 'parquet') return 3 * bytes;
-  return /\.gz$/i.test(name) ? 4 * bytes : bytes;
+/** Bytes of a file after decompression. A gzip file ends with them; Parquet makes tables about three times smaller. */
+async function unpackedBytes(blob: Blob, format: string | undefined): Promise<number> {
+  if (format === 'parquet') return 3 * blob.size;
+  const [first, second] = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
+  if (first !== 0x1f || second !== 0x8b) return blob.size;
+  const end = new DataView(await blob.slice(-4).arrayBuffer()).getUint32(0, true);
+  // The size of a file over 4 GiB wraps around, and a file in several members ends with the size of the last one.
+  return end > blob.size ? end : 4 * blob.size;
 }
 
 /** The number of rows, estimated from the length of the first ones. */
-function rowsOf(bytes: number, rows: readonly (readonly string[])[]): number {
-  const length = rows.reduce((sum, row) => sum + row.reduce((cells, cell) => cells + cell.length + 1, 0), 0);
+function rowsOf(bytes: number, { rows, separator }: TablePreview): number {
+  const gap = separator?.length ?? 1;
+  const length = rows.reduce(
+    (sum, row) => sum + row.reduce((cells, cell) => cells + cell.length, 1 + gap * (row.length - 1)),
+    0,
+  );
   return length === 0 ? 0 : Math.max(rows.length, Math.round((bytes * rows.length) / length));
 }

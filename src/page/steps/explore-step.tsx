@@ -214,7 +214,7 @@ function FeatureWords({ feature: { feature, share, items } }: { readonly feature
   return (
     <span>
       <b>Feature {feature}</b> <small class="quiet">{percent(share)}</small>{' '}
-      {items.map(({ item }) => itemName(item, 30)).join(', ')}
+      {items.map(({ item }) => itemName(item, 40)).join(', ')}
     </span>
   );
 }
@@ -242,8 +242,8 @@ function Items({
       <Table
         columns={[
           { label: capital(items.one) },
-          ...(counted ? [{ label: users.many, numeric: true }] : []),
-          ...(featured ? [{ label: 'feature', numeric: true }] : []),
+          ...(counted ? [{ label: capital(users.many), numeric: true }] : []),
+          ...(featured ? [{ label: 'Feature', numeric: true }] : []),
         ]}
         rows={(found?.items ?? []).map(({ item, users: count, feature: own, at }) => [
           <button type="button" class="plain" key={item} onClick={() => onChoose(item, at)}>

@@ -29,7 +29,7 @@ export default function Fit() {
   const live = liveFit.value;
   return (
     <>
-      <h1>Split and fit</h1>
+      <h1>Fit a model</h1>
       <p class="lead">
         A part of the data is kept from the models, to test afterwards how well they predict.
       </p>
@@ -46,8 +46,9 @@ export default function Fit() {
         />
       </div>
       <Settings />
-      {live && <Progress live={live} fitted={models.value[live.purpose]} />}
       <Fitted />
+      {live && <Progress live={live} fitted={models.value[live.purpose]} />}
+      <HowItWent />
     </>
   );
 }
@@ -206,9 +207,9 @@ function Parts({ split }: { readonly split: SplitSummary }) {
         label="The parts of the split"
         columns={[
           { label: 'Part' },
-          { label: names.users.many, numeric: true },
-          { label: names.items.many, numeric: true },
-          { label: 'edges', numeric: true },
+          { label: capital(names.users.many), numeric: true },
+          { label: capital(names.items.many), numeric: true },
+          { label: 'Edges', numeric: true },
         ]}
         rows={[row('train', split.train), row('fold-in', split.foldIn), row('test', split.test)]}
       />
@@ -216,7 +217,7 @@ function Parts({ split }: { readonly split: SplitSummary }) {
   );
 }
 
-/** The models that are ready, which one makes better lists, and where to go on. */
+/** Which of the models that are ready makes better lists, and where to go on. */
 function Fitted() {
   const ready = PURPOSES.flatMap((purpose) => models.value[purpose] ?? []);
   if (ready.length === 0) return null;
@@ -234,14 +235,6 @@ function Fitted() {
           </p>
           <ComparisonTable found={compared} names={names} />
         </>
-      )}
-      {ready.map((fitted) => (
-        <Ready fitted={fitted} key={fitted.purpose} />
-      ))}
-      {ready[0].why && (
-        <p class="quiet">
-          Computed by the engine {ready[0].engine}: {ready[0].why}.
-        </p>
       )}
       <p class="buttons">
         <button type="button" class="primary" onClick={() => go('recommend')}>
@@ -262,6 +255,23 @@ function Fitted() {
           </button>
         )}
       </p>
+    </>
+  );
+}
+
+/** The figures of each fit. */
+function HowItWent() {
+  const ready = PURPOSES.flatMap((purpose) => models.value[purpose] ?? []);
+  return (
+    <>
+      {ready.map((fitted) => (
+        <Ready fitted={fitted} key={fitted.purpose} />
+      ))}
+      {ready[0]?.why && (
+        <p class="quiet">
+          Computed by the engine {ready[0].engine}: {ready[0].why}.
+        </p>
+      )}
     </>
   );
 }

@@ -7,9 +7,9 @@ import {
   nextWords,
   timeWords,
 } from '../../report/words/forecast.js';
+import { columnName } from '../../report/words/page.js';
 import { grouped, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
-import { shown } from '../../text/untrusted.js';
 import { runForecast } from '../actions.js';
 import type { ChartPair } from '../charts.js';
 import { Figure } from '../components/figure.js';
@@ -19,7 +19,7 @@ import { Table } from '../components/table.js';
 import { LABELS } from '../control-labels.js';
 import type { Forecast } from '../protocol.js';
 import type { Settings } from '../settings.js';
-import { change, forecast, opened, preview, settings } from '../state.js';
+import { change, forecast, growth, opened, PERIODS, preview, settings } from '../state.js';
 import { work } from '../work.js';
 
 /** How many users, items and edges there will be, tried on the data first. */
@@ -44,18 +44,11 @@ export default function Growth() {
 /** The period or the multiple, and the column of times. */
 function Ask() {
   const { users } = opened.value!.names;
-  const { time, growth } = settings.value;
+  const { time } = settings.value;
   const columns = preview.value?.names ?? [];
   const byTime = time !== undefined;
-  const isPeriod = ['month', 'quarter', 'year'].includes(growth);
   const choices: readonly (readonly [Settings['growth'], string])[] = [
-    ...(byTime
-      ? ([
-          ['month', 'the next month'],
-          ['quarter', 'the next quarter'],
-          ['year', 'the next year'],
-        ] as const)
-      : []),
+    ...(byTime ? PERIODS.map((period) => [period, `the next ${period}`] as const) : []),
     ['half', `half as many ${users.many} again`],
     ['twice', `twice as many ${users.many}`],
     ['five', `five times as many ${users.many}`],
@@ -73,15 +66,12 @@ function Ask() {
             <span>{LABELS.time}</span>
             <select
               value={time ?? ''}
-              onChange={(event) => {
-                const value = event.currentTarget.value || undefined;
-                change({ time: value, ...(value === undefined && isPeriod && { growth: 'twice' }) });
-              }}
+              onChange={(event) => change({ time: event.currentTarget.value || undefined })}
             >
               <option value="">none</option>
               {columns.map((column) => (
                 <option value={column} key={column}>
-                  {shown(column, 40)}
+                  {columnName(column)}
                 </option>
               ))}
             </select>
@@ -91,7 +81,7 @@ function Ask() {
         <label>
           <span>{LABELS.next}</span>
           <select
-            value={growth}
+            value={growth.value}
             onChange={(event) => change({ growth: event.currentTarget.value as Settings['growth'] })}
           >
             {choices.map(([value, title]) => (
@@ -102,8 +92,8 @@ function Ask() {
           </select>
           <small>
             {byTime
-              ? 'A period grows as the last ones did.'
-              : `With a column of times, the next month or quarter can be asked for.`}
+              ? `A month, quarter or year is assumed to bring as many new ${users.many} as the last ones did.`
+              : 'With a column of times, the next month or quarter can be asked for.'}
           </small>
         </label>
       </div>

@@ -95,7 +95,7 @@ function Found({ found }: { readonly found: EvaluationSummary }) {
         <Figure
           name="predictive-degrees"
           chart={degrees}
-          caption="The number of vertices with each number of edges, in the test part and in the draws."
+          caption={`The number of ${names.users.many} and of ${names.items.many} by their number of edges, in the test part and in the draws.`}
           table={{
             columns: [
               { label: 'Side' },

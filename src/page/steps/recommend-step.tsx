@@ -303,7 +303,7 @@ function AllLists({ found: { names, users } }: { readonly found: ModelSummary })
         Lists for all {grouped(count)} {names.users.many}
       </h2>
       <div class="fields">
-        <NumberOption name="n" label={`${capital(names.items.many)} in a list`} />
+        <NumberOption name="n" label={`${capital(names.items.many)} in a list`} about="" />
       </div>
       {filter.value && <p class="quiet">Only {names.items.many} that the filter keeps are listed.</p>}
       <p class="buttons">

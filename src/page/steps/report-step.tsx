@@ -7,6 +7,7 @@ import {
   customer,
   evaluation,
   filter,
+  go,
   itemTableFile,
   likes,
   lister,
@@ -108,6 +109,16 @@ export default function Report() {
           </p>
         </>
       )}
+      {fitted && (
+        <>
+          <h2>Recommendations</h2>
+          <p class="buttons">
+            <button type="button" disabled={busy} onClick={() => go('recommend')}>
+              Lists for one {fitted.names.users.one} or for all
+            </button>
+          </p>
+        </>
+      )}
       {parts.length > 0 && (
         <>
           <h2>Tables</h2>
@@ -177,7 +188,8 @@ function Lines({ title, text }: { readonly title: string; readonly text: string 
   return (
     <section aria-label={title}>
       <h3>{title}</h3>
-      <pre>{text}</pre>
+      {/* A region that scrolls can be reached by the keyboard. */}
+      <pre tabIndex={0}>{text}</pre>
       <p>
         <button
           type="button"

@@ -23,6 +23,13 @@ export default function Verdict() {
       <h1>Is {sourceTitle(data.source)} sparse?</h1>
       <p class="lead">{found ? sparsityWords(found).answer : 'Computing …'}</p>
       {found && <Judgement found={found} />}
+      <p class="buttons">
+        <button type="button" class="primary" disabled={work.value !== undefined} onClick={() => go('fit')}>
+          Fit a model
+        </button>
+        <span class="quiet">It shows what is in the data, and what to recommend to whom.</span>
+      </p>
+      {found && <Curves found={found} />}
       <h2>The data</h2>
       <dl class="facts">
         <Fact name={capital(data.names.users.many)} value={grouped(data.users)} />
@@ -49,11 +56,6 @@ export default function Verdict() {
       )}
       <ItemTableField />
       <Thinning />
-      <p class="buttons">
-        <button type="button" class="primary" disabled={work.value !== undefined} onClick={() => go('fit')}>
-          Split and fit
-        </button>
-      </p>
     </>
   );
 }
@@ -78,7 +80,9 @@ function Judgement({ found }: { readonly found: SparsityCheck }) {
             <p class="kicker">{capital(names[side].many)}</p>
             <strong>{verdict[side]}</strong>
             <p>{words.plain[side]}</p>
-            <small>Tail index {estimateWords(sigma[side].lowDegrees ?? sigma[side].likelihood)}</small>
+            <small>
+              Tail index {estimateWords(sigma[side].lowDegrees ?? sigma[side].likelihood)}; above 0 is sparse
+            </small>
           </div>
         ))}
       </div>
@@ -108,7 +112,6 @@ function Judgement({ found }: { readonly found: SparsityCheck }) {
           ])}
         />
       </details>
-      <Curves found={found} />
     </>
   );
 }
@@ -148,7 +151,7 @@ function Curves({ found }: { readonly found: SparsityCheck }) {
           <Figure
             name="degrees"
             chart={charts.degrees}
-            caption="The number of vertices with each number of edges, on logarithmic scales."
+            caption={`The share of ${names.users.many} and of ${names.items.many} that have at least this many edges, on logarithmic scales.`}
             table={{
               columns: [
                 { label: 'Edges of' },

@@ -95,7 +95,7 @@ function testsAsAsked({ sides, asked, estimator }: GrowthForecast) {
 function refusalWords({ refused, asked }: GrowthForecast, names: SideNames): string {
   const { reason, side, times, error, coverage } = refused!;
   const grown = timesAsMany(times, names[side].many);
-  const thinned = `${names[side].many} thinned to 1/${short(times)}`;
+  const thinned = `${names[side].many} thinned to ${percent(1 / times)}`;
   const off = error === undefined ? '' : `, off by ${percent(error)}`;
   const held =
     coverage === undefined
@@ -114,7 +114,7 @@ function refusalWords({ refused, asked }: GrowthForecast, names: SideNames): str
 export function backtestWords(found: GrowthForecast, names: SideNames): string[] {
   return testsAsAsked(found).map(
     ({ counted, growing, times, trials, error, coverage }) =>
-      `Back-test: from 1/${short(times)} of the ${names[growing].many}, drawn ${many(trials, 'time')}, the number of ` +
+      `Back-test: from ${percent(1 / times)} of the ${names[growing].many}, drawn ${many(trials, 'time')}, the number of ` +
       `${names[counted].many} was forecast with an error of ${percent(error)}; its 90 % interval contained the truth ` +
       `in ${Math.round(coverage * trials)} of ${trials} cases.`,
   );
@@ -155,8 +155,8 @@ function timeTestWords(
   const date = new Date(until).toISOString().slice(0, 10);
   const from =
     cut === 'arrival'
-      ? `From the first 1/${short(times)} of the ${names[side].many} (up to ${date}) with all their edges`
-      : `From all edges up to ${date}, when there were 1/${short(times)} of the ${names[side].many}`;
+      ? `From the first ${percent(1 / times)} of the ${names[side].many} (up to ${date}) with all their edges`
+      : `From all edges up to ${date}, when there were ${percent(1 / times)} of the ${names[side].many}`;
   const counted = names[otherSide(side)].many;
   return `${from}, the forecast was ${foreseenWords(foreseen)} ${counted}; there are ${grouped(actual)}, ${held ? 'within' : 'outside'} the interval.`;
 }

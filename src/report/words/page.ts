@@ -63,33 +63,41 @@ export function itemTableWords(
   { items }: SideNames,
 ): string {
   const file = shown(source, 40);
-  const named = attributes.slice(0, MOST_ATTRIBUTES).map(({ name }) => attributeName(name));
+  const named = attributes.slice(0, MOST_ATTRIBUTES).map(({ name }) => columnName(name));
   const more = attributes.length - named.length;
   return [
     title === undefined
       ? `No column of ${file} holds titles.`
-      : `${grouped(matched)} of ${many(of, items)} have a title, from column ${shown(title, 30)} of ${file}.`,
+      : `${grouped(matched)} of ${many(of, items)} have a title, from ${/^\d+$/.test(title) ? '' : 'column '}${columnName(title)} of ${file}.`,
     ...(named.length > 0
       ? [`Lists can be filtered by ${list(more > 0 ? [...named, `${more} others`] : named)}.`]
       : []),
     ...(added > 0
       ? [
-          `${many(added, items)} of it ${added === 1 ? 'has no edges; its attributes score it' : 'have no edges; their attributes score them'}.`,
+          `${many(added, items)} in it ${added === 1 ? 'is new (nobody has it yet); its attributes give its score' : 'are new (nobody has them yet); their attributes give their scores'}.`,
         ]
       : []),
   ].join(' ');
 }
 
 /** A column of a table without headers is called by its number. */
-export function attributeName(name: string): string {
-  return /^\d+$/.test(name) ? `column ${name}` : shown(name, 30);
+export function columnName(name: string, most = 40): string {
+  return /^\d+$/.test(name) ? `column ${name}` : shown(name, most);
 }
 
 /** What an attribute holds: some values, or a range. */
 export function examplesOf({ values, range }: FilterColumn): string {
-  if (range) return `${short(range.low)} to ${short(range.high)}`;
+  if (range) {
+    const { low, high } = range;
+    return isYears(range) ? `${low} to ${high}` : `${short(low)} to ${short(high)}`;
+  }
   const some = (values ?? []).slice(0, 2).map(({ value }) => shown(value, 16));
   return [...some, ...((values?.length ?? 0) > some.length ? ['…'] : [])].join(', ');
+}
+
+/** Years are written without separators. */
+function isYears({ low, high }: { readonly low: number; readonly high: number }): boolean {
+  return [low, high].every((end) => Number.isInteger(end) && end >= 1000 && end <= 2200);
 }
 
 /** A condition on an attribute to begin with: its most common value, or the upper half of its range. */
