@@ -2,7 +2,7 @@
 
 import { batch } from '@preact/signals';
 import { forgetTitles, learnPackedTitles } from './components/item-name.js';
-import { learnRate, learnReading, learnSpeed } from './estimate.js';
+import { learnAttributes, learnRate, learnReading, learnSpeed } from './estimate.js';
 import type { FitChoice, FoundItemTable, ModelSummary, Purpose, SampleName } from './protocol.js';
 import { answerBy, ask } from './session-client.js';
 import {
@@ -13,6 +13,7 @@ import {
   comparison,
   complain,
   customer,
+  describedItems,
   evaluation,
   filter,
   forecast,
@@ -265,6 +266,7 @@ export async function runFit(purpose: Purpose): Promise<void> {
     models.value = split === heldSplit ? others : {};
   });
   heldSplit = split;
+  const began = performance.now();
   const fitted = await perform('Fitting.', 'fit', choice, {
     onPartial: (live) => {
       liveFit.value = live;
@@ -279,6 +281,7 @@ export async function runFit(purpose: Purpose): Promise<void> {
     fitted.iterations,
     fitted.seconds ?? 0,
   );
+  learnAttributes(describedItems.value, (performance.now() - began) / 1000 - (fitted.seconds ?? 0));
   if (fitted.split) void runComparison();
 }
 

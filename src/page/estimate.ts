@@ -16,6 +16,8 @@ const USUAL_SWEEPS = 150;
 const RANKER_RATE = 3_500;
 const RANKER_SECONDS = 1;
 const RANKER_FEATURES = 400;
+/** Items a second that get scores from their attributes. */
+const ATTRIBUTE_RATE = 5_000;
 /** Bytes of a vertex and feature: shapes, rates and activities in float32. */
 const FACTOR_BYTES = 16;
 
@@ -50,6 +52,13 @@ export function learnRate(
   fitRates[purpose] = (purpose === 'recommend' ? edges : work) / seconds;
 }
 
+let attributeRate: number | undefined;
+
+/** Remembers how fast items got scores from their attributes. */
+export function learnAttributes(items: number, seconds: number): void {
+  if (items > 0 && seconds > 0.2) attributeRate = items / seconds;
+}
+
 interface Size {
   readonly users: number;
   readonly items: number;
@@ -71,18 +80,22 @@ export function needToFit(
   features: number,
   iterations: number,
   threads: number,
+  /** Items of a table about the items. */
+  described = 0,
 ): Need {
+  const attributes = described / (attributeRate ?? ATTRIBUTE_RATE * speed);
   if (purpose === 'recommend') {
     return {
       bytes: edges * ROW_BYTES + (users + items) * RANKER_FEATURES * FACTOR_BYTES,
-      seconds: RANKER_SECONDS + edges / (fitRates.recommend ?? RANKER_RATE * threads * speed),
+      seconds: RANKER_SECONDS + edges / (fitRates.recommend ?? RANKER_RATE * threads * speed) + attributes,
     };
   }
   const rate = fitRates.understand ?? FIT_RATE * threads * speed;
   return {
     bytes: edges * ROW_BYTES + (users + items) * features * FACTOR_BYTES,
     seconds:
-      ((edges + VERTEX_EDGES * (users + items)) * features * Math.min(iterations, USUAL_SWEEPS)) / rate,
+      ((edges + VERTEX_EDGES * (users + items)) * features * Math.min(iterations, USUAL_SWEEPS)) / rate +
+      attributes,
   };
 }
 

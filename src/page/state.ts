@@ -66,6 +66,11 @@ export const auditFiles = signal<Readonly<Partial<Record<'train' | 'test', Named
 /** The table about the items, and what was found in it. */
 export const itemTableFile = signal<{ readonly name: string; readonly blob: Blob } | undefined>(undefined);
 export const itemTable = signal<Omit<FoundItemTable, 'ids' | 'titles'> | undefined>(undefined);
+/** Items of the data and of the table that get scores from its attributes. */
+export const describedItems = computed(() => {
+  const found = itemTable.value;
+  return found && found.attributes.length > 0 ? found.of + found.added : 0;
+});
 /** A condition on the attributes of the items that are listed. */
 export const filter = signal('');
 /** How far the data grow. A period needs a column of times. */

@@ -11,7 +11,7 @@ import { readBlob, readBlobWithValues } from '../../src/ingest/blob.js';
 import { timeColumn } from '../../src/ingest/intake/value-column.js';
 import { modelFeatures } from '../../src/predict/features.js';
 import { auditAnswer } from '../../src/report/words/audit.js';
-import { forecastAnswer } from '../../src/report/words/forecast.js';
+import { forecastAnswer, nextWords } from '../../src/report/words/forecast.js';
 import { grouped } from '../../src/text/numbers.js';
 import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 import {
@@ -271,7 +271,9 @@ describe.skipIf(!ready)('the owner of a table', () => {
       timeColumn('4'),
     );
     const found = await forecastGrowth(all.graph, { next: 'month', times: all.values, draws: 0, seed: 1 });
-    expect(await page.locator('.lead').innerText()).toBe(forecastAnswer(found, USERS_AND_ITEMS));
+    expect(await page.locator('.lead').innerText()).toBe(
+      [...nextWords(found, USERS_AND_ITEMS), forecastAnswer(found, USERS_AND_ITEMS)].join(' '),
+    );
     const report = await download(page, () => button(page, 'Save the forecast').click());
     expect(report.toString()).toContain('How will ratings.dat grow?');
     expect(heard).toEqual([]);

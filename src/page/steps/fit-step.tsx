@@ -19,7 +19,17 @@ import { Thinning } from '../components/thinning.js';
 import { LABELS } from '../control-labels.js';
 import { memoryCap, needToFit } from '../estimate.js';
 import { type LiveFit, type ModelSummary, PURPOSES, type Purpose, type SplitSummary } from '../protocol.js';
-import { change, comparison, evaluation, go, liveFit, models, opened, settings } from '../state.js';
+import {
+  change,
+  comparison,
+  describedItems,
+  evaluation,
+  go,
+  liveFit,
+  models,
+  opened,
+  settings,
+} from '../state.js';
 import { work } from '../work.js';
 
 /** The two models, their settings and estimated needs, and the fit in progress. */
@@ -58,7 +68,8 @@ function need(purpose: Purpose) {
   const { features, iterations, holdOut, testUsers } = settings.value;
   const share = holdOut ? 1 - testUsers : 1;
   const threads = window.crossOriginIsolated ? navigator.hardwareConcurrency || 1 : 1;
-  return needToFit(purpose, { ...data, edges: data.edges * share }, features, iterations, threads);
+  const size = { ...data, edges: data.edges * share };
+  return needToFit(purpose, size, features, iterations, threads, describedItems.value);
 }
 
 /** One of the two models. */
@@ -202,6 +213,7 @@ function Parts({ split }: { readonly split: SplitSummary }) {
   ];
   return (
     <>
+      <h2>The split</h2>
       <p>{split.words}</p>
       <Table
         label="The parts of the split"

@@ -32,7 +32,7 @@ export default function Growth() {
       <h1>How will it grow?</h1>
       <p class="lead">
         {found
-          ? forecastAnswer(found.found, found.names)
+          ? [...nextWords(found.found, found.names), forecastAnswer(found.found, found.names)].join(' ')
           : `How many ${data.names.users.many}, ${data.names.items.many} and edges will there be? The forecast is tried on the data first, and refused if it fails.`}
       </p>
       <Ask />
@@ -115,9 +115,6 @@ function Found({ forecast: { found, names, multigraph } }: { readonly forecast: 
   const { observed, forecast: foreseen, asked } = found;
   return (
     <>
-      {nextWords(found, names).map((sentence) => (
-        <p key={sentence}>{sentence}</p>
-      ))}
       <Table
         label="Now and after the growth"
         columns={[

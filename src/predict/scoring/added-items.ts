@@ -42,12 +42,26 @@ function withAddedRows(table: Float32Array, features: number, added: AddedItems)
   if (before && known + same === total && before.all.length === total * features) return before.all;
   const all = allocate(Float32Array, total * features);
   all.set(before ? before.all.subarray(0, (known + same) * features) : table);
+  const row = new Float64Array(features);
+  const { offsets, targets, weights } = neighbours;
   for (let a = same; a < total - known; a++) {
-    const at = (known + a) * features;
-    for (let e = neighbours.offsets[a]; e < neighbours.offsets[a + 1]; e++) {
-      const [from, weight] = [neighbours.targets[e] * features, neighbours.weights[e]];
-      for (let k = 0; k < features; k++) all[at + k] += weight * table[from + k];
+    row.fill(0);
+    const end = offsets[a + 1];
+    let e = offsets[a];
+    // Four neighbours in one pass over the row take less than half of the time.
+    for (; e + 4 <= end; e += 4) {
+      const [f0, w0] = [targets[e] * features, weights[e]];
+      const [f1, w1] = [targets[e + 1] * features, weights[e + 1]];
+      const [f2, w2] = [targets[e + 2] * features, weights[e + 2]];
+      const [f3, w3] = [targets[e + 3] * features, weights[e + 3]];
+      for (let k = 0; k < features; k++)
+        row[k] += w0 * table[f0 + k] + w1 * table[f1 + k] + w2 * table[f2 + k] + w3 * table[f3 + k];
     }
+    for (; e < end; e++) {
+      const [from, weight] = [targets[e] * features, weights[e]];
+      for (let k = 0; k < features; k++) row[k] += weight * table[from + k];
+    }
+    all.set(row, (known + a) * features);
   }
   longerTables.set(table, { neighbours, all });
   return all;
