@@ -13,11 +13,11 @@ const VERTEX_EDGES = 8;
 /** Sweeps that most fits take to converge. */
 const USUAL_SWEEPS = 150;
 /** Edges a second of a ranker for one thread, what it takes beyond that, and its features: members and blend together. */
-const RANKER_RATE = 3_500;
+const RANKER_RATE = 9_000;
 const RANKER_SECONDS = 1;
 const RANKER_FEATURES = 400;
 /** Items a second that get scores from their attributes. */
-const ATTRIBUTE_RATE = 5_000;
+const ATTRIBUTE_RATE = 2_000;
 /** Bytes of a vertex and feature: shapes, rates and activities in float32. */
 const FACTOR_BYTES = 16;
 
@@ -42,14 +42,18 @@ export function learnReading(rows: number, seconds: number): void {
 /** Remembers how fast a fit was. */
 export function learnRate(
   purpose: Purpose,
-  { users, items, edges }: Size,
+  size: Size,
   features: number,
   sweeps: number,
   seconds: number,
 ): void {
   if (seconds < 0.5) return;
-  const work = (edges + VERTEX_EDGES * (users + items)) * features * sweeps;
-  fitRates[purpose] = (purpose === 'recommend' ? edges : work) / seconds;
+  fitRates[purpose] = (purpose === 'recommend' ? loadOf(size) : loadOf(size) * features * sweeps) / seconds;
+}
+
+/** Edges, and vertices in edges. */
+function loadOf({ users, items, edges }: Size): number {
+  return edges + VERTEX_EDGES * (users + items);
 }
 
 let attributeRate: number | undefined;
@@ -76,26 +80,26 @@ export function needToRead(rows: number): Need {
 
 export function needToFit(
   purpose: Purpose,
-  { users, items, edges }: Size,
+  size: Size,
   features: number,
   iterations: number,
   threads: number,
   /** Items of a table about the items. */
   described = 0,
 ): Need {
+  const { users, items, edges } = size;
   const attributes = described / (attributeRate ?? ATTRIBUTE_RATE * speed);
   if (purpose === 'recommend') {
     return {
       bytes: edges * ROW_BYTES + (users + items) * RANKER_FEATURES * FACTOR_BYTES,
-      seconds: RANKER_SECONDS + edges / (fitRates.recommend ?? RANKER_RATE * threads * speed) + attributes,
+      seconds:
+        RANKER_SECONDS + loadOf(size) / (fitRates.recommend ?? RANKER_RATE * threads * speed) + attributes,
     };
   }
   const rate = fitRates.understand ?? FIT_RATE * threads * speed;
   return {
     bytes: edges * ROW_BYTES + (users + items) * features * FACTOR_BYTES,
-    seconds:
-      ((edges + VERTEX_EDGES * (users + items)) * features * Math.min(iterations, USUAL_SWEEPS)) / rate +
-      attributes,
+    seconds: (loadOf(size) * features * Math.min(iterations, USUAL_SWEEPS)) / rate + attributes,
   };
 }
 
