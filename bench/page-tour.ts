@@ -90,8 +90,10 @@ async function served(): Promise<void> {
 }
 
 await page.setViewportSize({ width: 980, height: 760 });
-await page.goto(`${site.address}#start?features=12&draws=60`);
+await page.goto(site.address);
 await shot(1, 'start');
+await page.goto('about:blank');
+await page.goto(`${site.address}#start?features=12&draws=60`);
 await page.setInputFiles('input[type=file]', {
   name: 'ratings.csv',
   mimeType: 'text/csv',

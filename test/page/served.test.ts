@@ -27,7 +27,7 @@ beforeAll(async () => {
   const fitted = await fit(graph, { features: 4, iterations: 10, seed: 1, threads: 1 });
   const colours = Array.from(
     { length: graph.items.count },
-    (_, j) => `${graph.items.ids.at(j)},${['red', 'green', 'blue'][j % 3]}`,
+    (_, j) => `${graph.items.ids.at(j)},${['red', 'green', 'red', 'blue'][j % 4]}`,
   );
   const blob = new Blob([`id,colour\n${colours.join('\n')}\n`]);
   const rows = await readSideBlob({ name: 'items.csv', blob });
