@@ -18,7 +18,6 @@ import {
   filter,
   forecast,
   go,
-  growth,
   itemTable,
   itemTableFile,
   likes,
@@ -304,19 +303,6 @@ export async function runEvaluation(): Promise<void> {
   if (!models.value.understand) return;
   const found = await perform('Does it predict?', 'evaluate', { seed, draws });
   if (found) evaluation.value = found;
-}
-
-/** Multiples of the users; the others are periods. */
-const MULTIPLES: Readonly<Record<string, number>> = { half: 1.5, twice: 2, five: 5 };
-
-export async function runForecast(): Promise<void> {
-  const { time, seed } = settings.value;
-  const multiple = MULTIPLES[growth.value];
-  const found = await perform('How will it grow?', 'forecast', {
-    ...{ time, seed, usersTimes: multiple ?? 1 },
-    next: multiple === undefined ? growth.value : undefined,
-  });
-  if (found) forecast.value = found;
 }
 
 /** Takes a table of the audit: the one that its name says, else the one that is still missing. */

@@ -2,7 +2,7 @@
 
 import type { FilterColumn } from '../../attributes/filter.js';
 import type { ModelKind } from '../../options/names.js';
-import { grouped, percent, short } from '../../text/numbers.js';
+import { fixed, grouped, percent, short } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
@@ -89,7 +89,7 @@ export function columnName(name: string, most = 40): string {
 export function examplesOf({ values, range }: FilterColumn): string {
   if (range) {
     const { low, high } = range;
-    return isYears(range) ? `${low} to ${high}` : `${short(low)} to ${short(high)}`;
+    return isYears(range) ? `${fixed(low, 0)} to ${fixed(high, 0)}` : `${short(low)} to ${short(high)}`;
   }
   const some = (values ?? []).slice(0, 2).map(({ value }) => shown(value, 16));
   return [...some, ...((values?.length ?? 0) > some.length ? ['…'] : [])].join(', ');
@@ -97,7 +97,7 @@ export function examplesOf({ values, range }: FilterColumn): string {
 
 /** Years are written without separators. */
 function isYears({ low, high }: { readonly low: number; readonly high: number }): boolean {
-  return [low, high].every((end) => Number.isInteger(end) && end >= 1000 && end <= 2200);
+  return [low, high].every((end) => Number.isInteger(end) && Math.abs(end) >= 1000 && Math.abs(end) <= 2200);
 }
 
 /** A condition on an attribute to begin with: its most common value, or the upper half of its range. */
