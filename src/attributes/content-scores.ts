@@ -16,8 +16,14 @@ export interface ContentSettings {
   readonly popularity: number;
   /** The weight of the direct similarity to the user's items; the rest comes through similar items. */
   readonly direct: number;
+  /** Items with common attributes count less: the exponent of their mean similarity to all items. Default 0. */
+  readonly commonness?: number | undefined;
+  /** Similar items whose scores an item gets a part of. Default 50. */
+  readonly neighbours?: number | undefined;
   /** The score units of one unit of similarity; undefined in files of earlier versions. */
   readonly scale?: number | undefined;
+  /** The factor of all scores of added items, which makes them comparable with those of the others. Default 1. */
+  readonly level?: number | undefined;
 }
 
 /** What is added to a model's scores for items that have attributes. */

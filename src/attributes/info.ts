@@ -34,6 +34,18 @@ export interface SideInfo {
   readonly numbers: readonly { readonly column: string; readonly values: Float64Array }[];
   /** How items without edges are scored; undefined if the table has no attributes. */
   readonly content?: ContentScores | undefined;
+  /** What attributes of users say about their items; undefined for items, or if it was not found out. */
+  readonly tastes?: Tastes | undefined;
+}
+
+/** How the popularity of items depends on attributes of users, found on users held back from the training data. */
+export interface Tastes {
+  /** Users held back to find the settings. */
+  readonly heldBack: number;
+  /** The exponent of each column, by its name: 0 if the column says nothing about the users' items. */
+  readonly columns: Readonly<Record<string, number>>;
+  /** Added to observed and expected numbers of users, so that few users do not change a popularity much. */
+  readonly added: number;
 }
 
 /** What a model knows about its two sides. */

@@ -25,18 +25,9 @@ export function withRows(info: SideInfo, ids: VertexIds, items: readonly NewItem
   }
   if (fresh.size === 0) return info;
   const total = info.rows.offsets.length - 1;
-  const encoders = info.columns.map((column) => encoderOf(info, column));
-  const rows: [attribute: number, count: number][][] = [];
+  const encode = rowEncoder(info);
   const values = [...fresh.values()];
-  for (const one of values) {
-    const row = new Map<number, number>();
-    for (const [c, column] of info.columns.entries()) {
-      for (const text of textsOf(valueAt(one, column))) {
-        for (const attribute of encoders[c](text)) row.set(attribute, (row.get(attribute) ?? 0) + 1);
-      }
-    }
-    rows.push([...row].sort(([a], [b]) => a - b));
-  }
+  const rows = values.map(encode);
   const numberIn = (name: string, one: NewItem) => {
     const [text = ''] = textsOf(valueAt(one, { name }));
     const value = numberOf(text);
@@ -58,8 +49,32 @@ export function withRows(info: SideInfo, ids: VertexIds, items: readonly NewItem
   });
 }
 
-/** The table about items of earlier data, for the items of later data. Items that the later data lack become added ones. */
-export function carriedRows(info: SideInfo, earlier: VertexIds, later: VertexIds): SideInfo {
+/** A function that finds the attributes of one row, ascending, and how often it has each. */
+export function rowEncoder(
+  info: SideInfo,
+): (one: Pick<NewItem, 'title' | 'attributes'>) => [attribute: number, count: number][] {
+  const encoders = info.columns.map((column) => encoderOf(info, column));
+  return (one) => {
+    const row = new Map<number, number>();
+    for (const [c, column] of info.columns.entries()) {
+      for (const text of textsOf(valueAt(one, column))) {
+        for (const attribute of encoders[c](text)) row.set(attribute, (row.get(attribute) ?? 0) + 1);
+      }
+    }
+    return [...row].sort(([a], [b]) => a - b);
+  };
+}
+
+/**
+ * The table about vertices of earlier data, for those of later data. Vertices that the later data lack become added ones, unless
+ * `forget` says that they must not come back.
+ */
+export function carriedRows(
+  info: SideInfo,
+  earlier: VertexIds,
+  later: VertexIds,
+  { forget = false }: { readonly forget?: boolean } = {},
+): SideInfo {
   const known = earlier.length;
   const rowOf = (id: string) => {
     const item = earlier.find(id);
@@ -71,7 +86,7 @@ export function carriedRows(info: SideInfo, earlier: VertexIds, later: VertexIds
   const taken = new Set(order);
   const fresh: string[] = [];
   for (let row = 0; row < info.rows.offsets.length - 1; row++) {
-    if (taken.has(row)) continue;
+    if (taken.has(row) || (forget && row < known)) continue;
     order.push(row);
     fresh.push(row < known ? earlier.at(row) : info.added.at(row - known));
   }
@@ -94,6 +109,7 @@ export function carriedRows(info: SideInfo, earlier: VertexIds, later: VertexIds
       values: Float64Array.from(order, (row) => values[row] ?? Number.NaN),
     })),
     content: undefined,
+    tastes: undefined,
   });
 }
 
@@ -112,7 +128,10 @@ const YEAR = /\((\d{4})\)$/;
  * The given value of a column. A column of titles gets the title, and a column of years gets the year at the end of the
  * title.
  */
-function valueAt({ title, attributes }: NewItem, { name }: Pick<InfoColumn, 'name'>): unknown {
+function valueAt(
+  { title, attributes }: Pick<NewItem, 'title' | 'attributes'>,
+  { name }: Pick<InfoColumn, 'name'>,
+): unknown {
   if (Object.hasOwn(attributes, name)) return attributes[name];
   if (title === undefined) return undefined;
   if (TITLE_NAMES.includes(name.toLowerCase())) return title;

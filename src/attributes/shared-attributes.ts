@@ -3,12 +3,14 @@
 import { columnOf, type SideInfo } from './info.js';
 import { attributeVectors } from './similarity.js';
 
-/** An attribute of an item that some of the user's items have too. */
+/** An attribute of an item that some of the user's items have too; or of a user without items, if `times` is given. */
 export interface SharedAttribute {
   readonly column: string;
   readonly value: string;
-  /** Of the similarity between the item and the user's items: 0 to 1. */
+  /** Of the similarity between the item and the user's items: 0 to 1. Of a user: of all that attributes add to the score. */
   readonly fraction: number;
+  /** How often users with this attribute have the item, as a multiple of what its popularity says. */
+  readonly times?: number | undefined;
 }
 
 const NAMED = 5;

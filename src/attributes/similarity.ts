@@ -68,9 +68,11 @@ function invertedLists(vectors: Vectors, known: number, degree: ArrayLike<number
 }
 
 /** Rows with their similarities, the most similar first. */
-interface Neighbours {
+export interface Neighbours {
   readonly items: readonly number[];
   readonly similarities: readonly number[];
+  /** The sum of all similarities, of the rows that are not among these too. */
+  readonly total: number;
 }
 
 /** Finds the known rows that are most similar to a row. It keeps scratch memory, so one call ends before the next. */
@@ -129,7 +131,11 @@ export class SparseSums {
   /** The `n` sums of the largest size, largest first; ties go to the smaller number. Zeros are left out. */
   takeLargest(n: number): Neighbours {
     const [sums, touched, values] = [this.#sums, this.#touched, this.#values];
-    for (let t = 0; t < this.#count; t++) values[t] = Math.abs(sums[touched[t]]);
+    let total = 0;
+    for (let t = 0; t < this.#count; t++) {
+      values[t] = Math.abs(sums[touched[t]]);
+      total += values[t];
+    }
     const least = this.#count > n ? nthLargest(values, this.#count, n) : 0;
     const kept: number[] = [];
     for (let t = 0; t < this.#count; t++) {
@@ -144,6 +150,6 @@ export class SparseSums {
       this.#isTouched[touched[t]] = 0;
     }
     this.#count = 0;
-    return { items: kept, similarities };
+    return { items: kept, similarities, total };
   }
 }

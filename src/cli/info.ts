@@ -7,7 +7,7 @@ import type { Model } from '../fit/model.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { readSideTable } from '../ingest/side-file.js';
 import { wrap } from '../report/terminal/text-table.js';
-import { infoWords } from '../report/words/info.js';
+import { infoWords, tastesWords } from '../report/words/info.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import type { CommandContext } from './command.js';
 
@@ -51,27 +51,36 @@ export async function readInfo(
   return { info, reports };
 }
 
-/** The model with what the tables say, and with scores for items without edges. */
+/** The model with what the tables say, and with scores for items and users without edges. */
 export async function withInfo<M extends Model>(
   model: M,
   about: GivenInfo | undefined,
   { seed, threads, signal, onProgress }: CommandContext,
 ): Promise<M> {
   if (!about) return model;
-  const { info } = about;
-  if (!info.items) return { ...model, info };
-  const { fitContent } = await import('../predict/content/fit-content.js');
-  const items = await fitContent(model, info.items, { seed, threads, signal, onProgress });
-  return { ...model, info: { ...info, items } };
+  const task = { seed, threads, signal, onProgress };
+  const { fitInfo } = await import('../predict/content/fit-info.js');
+  return { ...model, info: await fitInfo(model, about.info, task) };
 }
 
-export function infoJson(about: GivenInfo | undefined) {
-  return { info: about?.reports ?? null };
+export function infoJson(about: GivenInfo | undefined, { info }: Pick<Model, 'info'>) {
+  if (!about) return { info: null };
+  const { users, ...reports } = about.reports;
+  const tastes = info?.users?.tastes;
+  return { info: { ...reports, ...(users && { users: { ...users, ...(tastes && { tastes }) } }) } };
 }
 
-export function infoText(about: GivenInfo | undefined, names: SideNames): string[] {
+/** `model`: with what was found in the tables. */
+export function infoText(
+  about: GivenInfo | undefined,
+  names: SideNames,
+  model: Pick<Model, 'info'>,
+): string[] {
   return SIDES.flatMap((side) => {
     const report = about?.reports[side];
-    return report ? ['', wrap(infoWords(report, names[side]))] : [];
+    if (!report) return [];
+    const tastes = model.info?.[side]?.tastes;
+    const sentences = [infoWords(report, names[side]), ...(tastes ? [tastesWords(tastes, names)] : [])];
+    return ['', wrap(sentences.join(' '))];
   });
 }

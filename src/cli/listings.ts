@@ -47,7 +47,10 @@ export async function makeListings(
       ...titled(titles.of(catalogueOf(model).ids.find(entry.item))),
       ...(sure && { low: sure.intervals[i].low, high: sure.intervals[i].high }),
     })),
-    basis: basisOf(knownItems(model, asked[a])),
+    basis: basisOf(knownItems(model, asked[a]), {
+      model,
+      user: 'user' in asked[a] ? asked[a].user : undefined,
+    }),
   }));
 }
 

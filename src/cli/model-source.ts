@@ -3,6 +3,7 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import type { UserQuery } from '../predict/recommend.js';
+import { attributesOfUser } from '../predict/scoring/attribute-users.js';
 import {
   isModelFolder,
   type ModelShards,
@@ -63,12 +64,14 @@ export async function* byModel<T extends { readonly asker: UserQuery }>(
   }
 }
 
-/** Those of the given names that are users of the model. */
+/** Those of the given names that are users of the model, or of its table about the users. */
 export async function knownUsers(opened: OpenedModel, names: readonly string[]): Promise<Set<string>> {
   const known = new Set<string>();
   const asked = [...new Set(names)].map((user) => ({ asker: { user } }));
   for await (const { model, asked: some } of byModel(opened, asked)) {
-    for (const { asker } of some) if (model.users.ids.find(asker.user) >= 0) known.add(asker.user);
+    for (const { asker } of some) {
+      if (model.users.ids.find(asker.user) >= 0 || attributesOfUser(model, asker.user)) known.add(asker.user);
+    }
   }
   return known;
 }

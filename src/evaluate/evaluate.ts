@@ -14,6 +14,7 @@ import type { Protocol } from '../options/names.js';
 import { TASK } from '../options/shared.js';
 import { drawOptions, drawPredictive, type PredictiveDraw } from '../predict/draw/draw.js';
 import type { DrawsGiven } from '../predict/draw/draw-plan.js';
+import { attributesOfUser, createAttributeUsers } from '../predict/scoring/attribute-users.js';
 import type { Scorer } from '../predict/scoring/scorer.js';
 import type { TaskOptions } from '../progress.js';
 import type { Assignment, Split } from '../sample/split-types.js';
@@ -45,7 +46,7 @@ export interface Evaluation {
   readonly method: Split['method'];
   /** Of the users with a history. */
   readonly ranking: RankingResult;
-  /** Of the users without one, who get popular items; undefined if there are none. */
+  /** Of the users without one, who get items by their attributes, or popular ones; undefined if there are none. */
   readonly withoutHistory: RankingResult | undefined;
   readonly task: SplitRankingTask;
   readonly scorer: Scorer;
@@ -101,7 +102,7 @@ export async function evaluateModel(
   const task = splitRankingTask(split, rankedItems(model, split), undefined, protocol);
   const { folded, dropped, scorer } = await heldOutScores(model, split, task.history, options);
   const ranking = await evaluateRanking(task, scorer, rankingOptions(options));
-  const withoutHistory = await rankWithoutHistory(task, rankingOptions(options));
+  const withoutHistory = await rankWithoutHistory(task, rankingOptions(options), model);
   const { drawsGiven } = options;
   let draws: readonly PredictiveDraw[] = [];
   let predictive: PredictiveCheck | undefined;
@@ -165,12 +166,39 @@ function reasonAgainst(
   return model.type === 'ranker' ? 'ranking-model' : undefined;
 }
 
-/** Ranks popular items for the users without a history: that is what they would be served by any method. */
+/**
+ * Ranks what would be served for the users without a history: popular items, or items by attributes for users whom only the
+ * model's table about the users has.
+ */
 export async function rankWithoutHistory(
   { withoutHistory, degree }: SplitRankingTask,
   options: RankingOptions,
+  model?: Model,
 ): Promise<RankingResult | undefined> {
-  return withoutHistory && evaluateRanking(withoutHistory, popularityScorer(degree), options);
+  return (
+    withoutHistory &&
+    evaluateRanking(withoutHistory, servedScorer(withoutHistory.users, degree, model), options)
+  );
+}
+
+/** Scores of users without a history. `degree` is that of each item. */
+export function servedScorer(
+  users: readonly string[],
+  degree: ArrayLike<number>,
+  model: Model | undefined,
+): Scorer {
+  const popular = popularityScorer(degree);
+  if (popular.kind !== 'rows' || !model?.info?.users) return popular;
+  const ofAttributes = createAttributeUsers(model);
+  return {
+    kind: 'rows',
+    scores(row, candidates, out) {
+      const attributes = attributesOfUser(model, users[row]);
+      if (!attributes) return popular.scores(row, candidates, out);
+      const { score } = ofAttributes(attributes);
+      for (let c = 0; c < candidates.length; c++) out[c] = score(candidates[c]);
+    },
+  };
 }
 
 /** The figures of all users, with and without a history. */

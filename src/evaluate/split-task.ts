@@ -14,8 +14,8 @@ export interface SplitRankingTask extends RankingTask {
   readonly history: RowLists;
   /** What is ranked. */
   readonly protocol: Protocol;
-  /** Test users without any known item, who get what would be served: popular items. Undefined if there are none. */
-  readonly withoutHistory: RankingTask | undefined;
+  /** Test users without any known item, who get what would be served: items by attributes, or popular ones. Undefined if there are none. */
+  readonly withoutHistory: (RankingTask & { readonly users: readonly string[] }) | undefined;
   /** Training degree of each item. */
   readonly degree: Uint32Array;
   readonly left: {
@@ -92,17 +92,20 @@ export function splitRankingTask(
     withoutHistory:
       without.length === 0
         ? undefined
-        : rankingTask({
-            ...shared,
-            rows: without.length,
-            relevant: pickLists(test, without),
-            ...(had && {
-              excluded: collectLists(without.length, (row, add) => {
-                for (const item of had(split.test.users.ids.at(without[row]))) add(item);
+        : {
+            users: without.map((u) => split.test.users.ids.at(u)),
+            ...rankingTask({
+              ...shared,
+              rows: without.length,
+              relevant: pickLists(test, without),
+              ...(had && {
+                excluded: collectLists(without.length, (row, add) => {
+                  for (const item of had(split.test.users.ids.at(without[row]))) add(item);
+                }),
               }),
+              ...missesOf(without),
             }),
-            ...missesOf(without),
-          }),
+          },
     left: {
       usersWithoutHistory: without.length,
       edgesToUnseenItems: history.unknown + test.unknown,

@@ -81,7 +81,8 @@ export const SIDE_INFO = inGroup('About users and items', {
   }),
   userInfo: input({
     meaning: 'table about the users: country, age group, plan',
-    details: 'Titles and attributes are stored with the model. Scores do not use them.',
+    details:
+      'Users of the table who have no items get lists by their attributes, if attributes say something about the items of users.',
   }),
   infoColumns: list(text({ meaning: 'a column' }), {
     argument: 'columns',

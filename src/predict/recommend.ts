@@ -12,7 +12,7 @@ import { createRecommender } from './recommender.js';
 export type Id = string | number;
 
 /**
- * The user to recommend for: a user of the model by id, or a new user by items, with counts for a multigraph, and with times (in
+ * The user to recommend for: a user of the model or of its table about the users by id, or a new user by items, with counts for a multigraph, and with times (in
  * milliseconds since 1970) for a model that weighs items by age.
  */
 export type UserQuery = (

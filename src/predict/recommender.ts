@@ -28,7 +28,8 @@ import type {
   RecommendOptions,
   UserQuery,
 } from './recommend.js';
-import { createModelScorer } from './scoring/model-scorer.js';
+import { type AttributeUserScorer, createAttributeUsers } from './scoring/attribute-users.js';
+import { createModelScorer, type UserScorer } from './scoring/model-scorer.js';
 import { createSimilarity, type SimilarItem } from './similar.js';
 import { knownItem, knownItems, type ResolvedUser, resolveUser } from './user-query.js';
 
@@ -101,6 +102,15 @@ export function createRecommender(model: Model): Recommender {
   const reasons = once(() => createReasons(model));
   const catalogue = catalogueOf(model);
   const shared = once(() => model.info?.items && createSharedAttributes(model.info.items));
+  const byAttributes = once(() => {
+    const score = createAttributeUsers(model);
+    let last: { attributes: readonly number[]; user: AttributeUserScorer } | undefined;
+    // Every item of a list asks for the same user.
+    return (attributes: readonly number[]) => {
+      if (last?.attributes !== attributes) last = { attributes, user: score(attributes) };
+      return last.user;
+    };
+  });
   const byPopularity = once(() => popularityOrder(catalogue.degree));
   let closed = false;
   const open = () => {
@@ -129,24 +139,44 @@ export function createRecommender(model: Model): Recommender {
       query.exclude ? [...forAll, ...knownItems(model, query.exclude)] : forAll,
     );
     const include = settings.include && knownItems(model, settings.include);
-    const lists = await batch.lists(users, exclude, { n, includeSeen, without, include, explain }, settings);
-    return lists.map(({ items, scores, explain: explained }, u) => {
+    const withItems = users.flatMap(({ attributes }, u) => (attributes ? [] : [u]));
+    const lists = await batch.lists(
+      withItems.map((u) => users[u]),
+      withItems.map((u) => exclude[u]),
+      { n, includeSeen, without, include, explain },
+      settings,
+    );
+    const listOf = new Map(withItems.map((u, at) => [u, lists[at]]));
+    return users.map((user, u) => {
       if (u % 64 === 0) throwIfAborted(signal);
-      return Array.from(items, (item, i) => described(item, scores[i], users[u], explained));
+      const list = listOf.get(u);
+      if (list)
+        return Array.from(list.items, (item, i) => described(item, list.scores[i], user, list.explain));
+      const scored = scorerOf(user);
+      const explained = explain ? scored.explainer() : undefined;
+      const best = (scored as AttributeUserScorer).best(n, exclude[u], without, include);
+      return Array.from(best, (item) => described(item, scored.score(item), user, explained));
     });
   }
+
+  const scorerOf = ({ row, own, attributes }: ResolvedUser): UserScorer =>
+    attributes ? byAttributes()(attributes) : scorer.userScorer(row, own);
 
   /** An item of a list as it is returned. An explanation has the same score. */
   function described(
     item: number,
     score: number,
-    { own }: ResolvedUser,
+    { own, attributes: ofUser }: ResolvedUser,
     explain: ((item: number) => Explanation) | undefined,
   ): Recommendation {
     const { ids } = catalogue;
     if (!explain) return { item: ids.at(item), score };
     const parts = explain(item);
-    const attributes = catalogue.degree[item] < FEW_EDGES ? shared()?.(own.items, item) : undefined;
+    const attributes = ofUser
+      ? byAttributes()(ofUser).attributes(item)
+      : catalogue.degree[item] < FEW_EDGES
+        ? shared()?.(own.items, item)
+        : undefined;
     const explanation = { ...contributions(ids, own, parts), ...(attributes && { attributes }) };
     return { item: ids.at(item), score: parts.score, explanation };
   }
@@ -154,7 +184,7 @@ export function createRecommender(model: Model): Recommender {
   /** The user of a single query, and a function that scores an item for the user. */
   function oneUser(query: UserQuery, explain: boolean, onUnknown: RecommendOptions['onUnknown']) {
     const user = resolveUser(model, query, 0, { needSeen: false, onUnknown });
-    const ofUser = scorer.userScorer(user.row, user.own);
+    const ofUser = scorerOf(user);
     const explained = explain ? ofUser.explainer() : undefined;
     return {
       user,
@@ -235,7 +265,12 @@ export function createRecommender(model: Model): Recommender {
     async confidence(query: UserQuery, items: readonly Id[], options: OptionsOf<typeof CONFIDENCE> = {}) {
       open();
       const { onUnknown, filter } = withDefaults(CONFIDENCE, options);
-      const { row, own } = resolveUser(model, query, 0, { needSeen: false, onUnknown });
+      const { row, own, attributes } = resolveUser(model, query, 0, { needSeen: false, onUnknown });
+      if (attributes) {
+        throw new InputError(
+          'a list by attributes of the user has no confidence: there are no items that could have been others',
+        );
+      }
       const exclude = knownItems(model, query.exclude ?? []);
       return confidence()({ row, own, listed: items.map(itemAt), exclude, without: withoutItems(filter) });
     },

@@ -11,11 +11,14 @@ import { shown } from '../text/untrusted.js';
 import type { OwnItems } from './explain/explain.js';
 import { unknownId } from './nearest-id.js';
 import type { Id, RecommendOptions, UserQuery } from './recommend.js';
+import { attributesOfUser, saysMore } from './scoring/attribute-users.js';
 
 /** A user by number: a row of the model, or a new user (`row` is undefined), and the items that the user has. */
 export interface ResolvedUser {
   readonly row: number | undefined;
   readonly own: OwnItems & { readonly items: Uint32Array };
+  /** Of a user without items whom only the table about the users has; undefined for all others. */
+  readonly attributes?: readonly number[] | undefined;
 }
 
 interface ResolveOptions {
@@ -34,7 +37,11 @@ export function resolveUser(
   checkQuery(query);
   if ('likes' in query) return { row: undefined, own: likedItems(model, query, at, onUnknown) };
   const row = model.users.ids.find(query.user);
-  if (row < 0) throw unknownUser(model, query.user);
+  if (row < 0) {
+    const attributes = attributesOfUser(model, query.user);
+    if (!attributes) throw unknownUser(model, query.user);
+    return { row: undefined, own: { items: new Uint32Array(0), counts: undefined }, attributes };
+  }
   if (!model.seen && needSeen) {
     throw new InputError(
       'the model does not store which items its users have: fit it again, or ask to include seen items',
@@ -188,14 +195,18 @@ function likedItems(
   };
 }
 
-/** What a list is based on: enough items of the user, few of them, or none, so that it goes by popularity. */
-type Basis = 'personal' | 'few' | 'popular';
+/** What a list is based on: enough items of the user, few of them, attributes of the user, or nothing, so that it goes by popularity. */
+type Basis = 'personal' | 'few' | 'attributes' | 'popular';
 
 /** With fewer likes a list has the basis 'few'. docs/appendix/serving.md measures how much these lists change. */
 export const FEW_LIKES = 5;
 
-/** `likes` is the number of the user's items that the model knows. */
-export function basisOf(likes: number): Basis {
-  if (likes === 0) return 'popular';
-  return likes < FEW_LIKES ? 'few' : 'personal';
+/** `likes` is the number of the user's items that the model knows; `asked` is the user whom a model may know from a table. */
+export function basisOf(
+  likes: number,
+  asked?: { readonly model: Model; readonly user: Id | undefined },
+): Basis {
+  if (likes > 0) return likes < FEW_LIKES ? 'few' : 'personal';
+  const attributes = asked?.user === undefined ? undefined : attributesOfUser(asked.model, asked.user);
+  return asked && attributes && saysMore(asked.model, attributes) ? 'attributes' : 'popular';
 }

@@ -17,7 +17,7 @@ import { readGraph, readWithValues } from '../ingest/read.js';
 import { readSideTable } from '../ingest/side-file.js';
 import { lowerBound } from '../math/csr.js';
 import { BASELINES, type BaselineName } from '../options/names.js';
-import { fitContent } from '../predict/content/fit-content.js';
+import { fitInfo } from '../predict/content/fit-info.js';
 import type { TaskOptions } from '../progress.js';
 import { loadModel, saveModel } from '../store/model-file.js';
 import { type Comparison, compareModels } from './compare-models.js';
@@ -155,20 +155,22 @@ function* pairsOf(tables: readonly TimedGraph[]): Generator<[string, string, num
   }
 }
 
-/** The model with the titles and attributes of its items: those of the table, or else those that the present model has. */
+/** The model with titles and attributes: of the items those of the table, or else, as of the users, those that the present model has. */
 async function withInfo(
   model: Model,
   present: Model,
   { itemInfo: table, seed, threads }: RefitPlan,
   task: TaskOptions,
 ): Promise<Model> {
-  const known = present.info?.items;
-  const info =
+  const { items: known, users: ofUsers } = present.info ?? {};
+  const items =
     table === undefined
       ? known && carriedRows(known, present.items.ids, model.items.ids)
       : readSideInfo(model.items, { name: table, rows: await readSideTable(table) }).info;
-  if (!info) return model;
-  return { ...model, info: { items: await fitContent(model, info, { ...task, seed, threads }) } };
+  // Users who are gone may have been erased.
+  const users = ofUsers && carriedRows(ofUsers, present.users.ids, model.users.ids, { forget: true });
+  if (!items && !users) return model;
+  return { ...model, info: await fitInfo(model, { items, users }, { ...task, seed, threads }) };
 }
 
 /** Fits by the same method with the same settings, from the present model if a fit can start from it. */

@@ -245,13 +245,19 @@ async function answerOf(
     ...hidden,
     ...(include ? allExcept(ids, new Set(include)) : []),
   ];
-  const confidence = request.confidence
-    ? await recommender.confidence(
-        { ...user, exclude: unlisted() },
-        list.map(({ item }) => item),
-        { filter: request.filter },
-      )
-    : undefined;
+  const basis = basisOf(likes, {
+    model: recommender.model,
+    user: 'user' in user ? user.user : undefined,
+  });
+  // Only lists by items of the user have a confidence.
+  const confidence =
+    request.confidence && likes > 0
+      ? await recommender.confidence(
+          { ...user, exclude: unlisted() },
+          list.map(({ item }) => item),
+          { filter: request.filter },
+        )
+      : undefined;
   return {
     items: list.map(({ item, score, explanation }, i) => ({
       item,
@@ -260,7 +266,7 @@ async function answerOf(
       ...(confidence && { low: confidence.intervals[i].low, high: confidence.intervals[i].high }),
       ...(explanation && { explanation: explanationOf(served, { item, score, explanation }) }),
     })),
-    basis: basisOf(likes),
+    basis,
     ...(confidence &&
       prepared.chosen !== false && {
         confidence: { overlap: confidence.overlap, text: confidenceWords(confidence, list.length) },

@@ -144,11 +144,18 @@ const Explanation = z
       description: 'What the user’s items contribute directly, by weights between items instead of features.',
     }),
     attributes: z
-      .array(z.strictObject({ column: z.string(), value: z.string(), fraction: z.number() }))
+      .array(
+        z.strictObject({
+          column: z.string(),
+          value: z.string(),
+          fraction: z.number(),
+          times: z.number().optional(),
+        }),
+      )
       .optional()
       .openapi({
         description:
-          'For an item with few edges or none: attributes that it shares with the user’s items, and their part of the similarity.',
+          'For an item with few edges or none: attributes that it shares with the user’s items, and their part of the similarity. For a user without items: attributes of the user, and how often users with them have the item, as a multiple of what its popularity says.',
       }),
     rest: z.number().openapi({ description: 'The contribution that none of the user’s items explains.' }),
   })
@@ -178,9 +185,9 @@ const Confidence = z
   })
   .openapi('Confidence');
 
-const basis = z.enum(['personal', 'few', 'popular']).openapi({
+const basis = z.enum(['personal', 'few', 'attributes', 'popular']).openapi({
   description:
-    'What the list is based on: the user’s items, fewer than five of them, or overall popularity if nothing is known of the user.',
+    'What the list is based on: the user’s items, fewer than five of them, attributes of a user who has no items, or overall popularity if nothing is known of the user.',
 });
 
 const answered = {

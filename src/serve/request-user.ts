@@ -2,6 +2,7 @@
 
 import { catalogueOf } from '../attributes/info.js';
 import type { UserQuery } from '../predict/recommend.js';
+import { attributesOfUser } from '../predict/scoring/attribute-users.js';
 import { FEW_LIKES, ownItems, timesOf } from '../predict/user-query.js';
 import type { Served } from './answers.js';
 import type { OneRequest } from './http-schema.js';
@@ -30,6 +31,9 @@ export function userOf(
     if (stored) {
       const found = fromHistory(served, row, stored);
       if (found) return found;
+    }
+    if (row < 0 && !stored?.erased && attributesOfUser(model, user)) {
+      return { user: { user }, likes: 0, unknown: [] };
     }
     if (row < 0) {
       // A server with a store expects users who have done nothing yet.

@@ -27,7 +27,17 @@ const sideSchema = z.object({
       columns: z.array(z.tuple([z.string().max(10_000), setting])).max(1000),
       popularity: setting,
       direct: setting,
+      commonness: setting.optional(),
+      neighbours: whole.optional(),
       scale: setting.optional(),
+      level: z.number().positive().max(1e12).optional(),
+    })
+    .optional(),
+  tastes: z
+    .object({
+      heldBack: whole,
+      columns: z.array(z.tuple([z.string().max(10_000), setting])).max(1000),
+      added: z.number().positive().max(1e6),
     })
     .optional(),
 });
@@ -53,7 +63,7 @@ function putSide(tensors: Map<string, Tensor>, name: SideName, side: SideInfo): 
   putTexts(put, 'attribute', side.names);
   putSparse(putInto(tensors, `${prefix}rows.`), side.rows, rows, 'float32');
   for (const [c, { values }] of side.numbers.entries()) put(`numbers.${c}`, values);
-  const { content } = side;
+  const { content, tastes } = side;
   if (content) {
     const { neighbours, weights } = content;
     putSparse(putInto(tensors, `${prefix}neighbours.`), neighbours, side.added.length, 'float32');
@@ -67,6 +77,7 @@ function putSide(tensors: Map<string, Tensor>, name: SideName, side: SideInfo): 
     ...(content && {
       content: { ...content.settings, columns: Object.entries(content.settings.columns) },
     }),
+    ...(tastes && { tastes: { ...tastes, columns: Object.entries(tastes.columns) } }),
   };
 }
 
@@ -105,6 +116,9 @@ function getSide(read: TensorReader, name: SideName, count: number, head: SideHe
       values: read.get(`${prefix}numbers.${c}`, Float64Array, total),
     })),
     ...(head.content && { content: getContent(read, prefix, count, added.length, head.content) }),
+    ...(head.tastes && {
+      tastes: { ...head.tastes, columns: Object.fromEntries(head.tastes.columns) },
+    }),
   });
 }
 

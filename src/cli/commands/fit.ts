@@ -120,18 +120,19 @@ async function run(command: Command, given: readonly string[], context: CommandC
     const { seed } = context;
     const { fitBaseline } = await import('../../evaluate/baselines/fit-baseline.js');
     const result = await fitBaseline(graph, method, { trials, seed, threads, signal, onProgress });
-    await saveModel(output, await withInfo(result.model, about, context), storage);
+    const described = await withInfo(result.model, about, context);
+    await saveModel(output, described, storage);
     return {
       json: {
         ...fitJson(result, undefined, undefined, read),
-        ...infoJson(about),
+        ...infoJson(about, described),
         method,
         setting: result.setting,
       },
       text: fitText(
         ...([result, undefined, undefined, read, output, undefined] as const),
         nextCommand(output, given, read),
-        infoText(about, graph.names ?? USERS_AND_ITEMS),
+        infoText(about, graph.names ?? USERS_AND_ITEMS, described),
       ),
     };
   }
@@ -184,11 +185,11 @@ async function run(command: Command, given: readonly string[], context: CommandC
     });
   }
   return {
-    json: { ...fitJson(result, evidence, tuned, read), ...infoJson(about) },
+    json: { ...fitJson(result, evidence, tuned, read), ...infoJson(about, described) },
     text: fitText(
       ...([result, evidence, tuned, read, output, from] as const),
       nextCommand(output, given, read),
-      infoText(about, graph.names ?? USERS_AND_ITEMS),
+      infoText(about, graph.names ?? USERS_AND_ITEMS, described),
     ),
   };
 }

@@ -11,15 +11,16 @@ import type { Model } from '../../fit/model.js';
 import type { TaskOptions } from '../../progress.js';
 import type { SparseWeights } from '../../topn/query.js';
 import { createModelScorer, type ModelScorer } from '../scoring/model-scorer.js';
-import { type FoundContent, findContentSettings } from './content-settings.js';
+import { findContentSettings } from './content-settings.js';
 import { holdItemsBack } from './held-back-items.js';
-import { NEIGHBOURS, SMOOTHING, smoothingWeights } from './smoothing.js';
+import { levelOfAdded } from './level.js';
+import { commonnessOf, SMOOTHING, smoothingWeights } from './smoothing.js';
 
-/** Items from which an added item has a weight. */
-const MOST_WEIGHTS = 80;
-/** Neighbours whose item weights are passed on. */
-const PASSING = 20;
-/** The factor of the weights by attributes for items with edges: it falls from here to 0 at FEW_EDGES edges. */
+/** Items from which an added item has weights: as many as make this number of weights in all, within these limits. */
+const ALL_WEIGHTS = 4_000_000;
+const WEIGHTS = { least: 80, most: 1000 };
+const DEFAULT_NEIGHBOURS = 50;
+/** The part of the weights by attributes that an item with one edge less gets. */
 const FEW_SHARE = 0.2;
 
 interface ContentTask extends TaskOptions {
@@ -32,8 +33,10 @@ export async function fitContent(model: Model, info: SideInfo, task: ContentTask
   const scorer = createModelScorer({ ...model, info: undefined });
   try {
     const trial = holdItemsBack(model, info.rows.offsets, task.seed);
-    const found = await findContentSettings(model, scorer, info, trial, task);
-    return Object.freeze({ ...info, content: contentScores(model, scorer, info, found, task) });
+    const settings = await findContentSettings(model, scorer, info, trial, widthOf(info), task);
+    const content = contentScores(model, scorer, info, settings, task);
+    const level = await levelOfAdded(model, Object.freeze({ ...info, content }), task);
+    return Object.freeze({ ...info, content: atLevel(content, level, model.items.count) });
   } finally {
     await scorer.close();
   }
@@ -51,30 +54,33 @@ export async function withNewItems(model: Model, items: readonly NewItem[]): Pro
   const scorer = createModelScorer({ ...model, info: undefined });
   try {
     const { settings } = about.content;
-    // Without the scale, the direct similarity cannot be added to scores.
-    const { scale = 0 } = settings;
-    const content = contentScores(model, scorer, info, { settings, scale }, {}, about.content);
+    const content = contentScores(model, scorer, info, settings, {}, about.content);
     return Object.freeze({ ...model, info: { ...model.info, items: Object.freeze({ ...info, content }) } });
   } finally {
     await scorer.close();
   }
 }
 
+const widthOf = ({ added }: SideInfo) =>
+  Math.max(WEIGHTS.least, Math.min(WEIGHTS.most, Math.floor(ALL_WEIGHTS / Math.max(1, added.length))));
+
 /** The scores by attributes, with settings that were found before. Items that `before` has scores for keep them. */
 function contentScores(
   model: Model,
   scorer: ModelScorer,
   info: SideInfo,
-  { settings, scale }: FoundContent,
+  settings: ContentSettings,
   { signal, onProgress }: TaskOptions,
   before?: ContentScores,
 ): ContentScores {
   const { count: known, degree } = model.items;
   const added = info.added.length;
+  const width = widthOf(info);
+  // Without the scale, the direct similarity cannot be added to scores.
+  const { neighbours: near = DEFAULT_NEIGHBOURS, commonness = 0, scale = 0, level = 1 } = settings;
   const vectors = attributeVectors(info, partsOf(info, settings));
   const search = createNeighbourSearch(vectors, known, degree);
   const popularity = predictedPopularity(info.rows, info.names.length, degree);
-  const direct = settings.direct * scale;
   const smoothed = smoothingWeights(scorer, known);
   const neighbours = new RowsBuilder(added, before?.neighbours);
   const weights = new RowsBuilder(known + added, before?.weights);
@@ -87,29 +93,41 @@ function contentScores(
       throwIfAborted(signal);
       onProgress?.({ stage: 'attributes', done: item, total: known + added, unit: 'items' });
     }
-    const { items, similarities } = search(item, isAdded ? MOST_WEIGHTS : NEIGHBOURS);
-    const share = isAdded ? 1 : (FEW_SHARE * (FEW_EDGES - degree[item])) / FEW_EDGES;
+    const found = search(item, isAdded ? width : near);
+    const { items, similarities } = found;
+    const share = isAdded ? level : (FEW_SHARE * (FEW_EDGES - degree[item])) / FEW_EDGES;
     const factor = share * Math.exp(settings.popularity * popularity[item]);
+    const direct = settings.direct * scale * commonnessOf(found, known) ** -commonness;
     for (const [i, other] of items.entries()) to.add(other, factor * direct * similarities[i]);
     if (isAdded) {
-      const sum = similarities.slice(0, NEIGHBOURS).reduce((total, one) => total + one, SMOOTHING);
-      const near = Array.from(items.slice(0, NEIGHBOURS), (other, i) => ({ other, i }));
-      for (const { other, i } of near.slice(0, PASSING)) {
-        smoothed?.(other, (factor * similarities[i]) / sum, to);
-      }
-      for (const { other, i } of near.sort((a, b) => a.other - b.other)) {
+      const sum = similarities.slice(0, near).reduce((total, one) => total + one, SMOOTHING);
+      const nearest = Array.from(items.slice(0, near), (other, i) => ({ other, i }));
+      for (const { other, i } of nearest) smoothed?.(other, (factor * similarities[i]) / sum, to);
+      for (const { other, i } of nearest.sort((a, b) => a.other - b.other)) {
         neighbours.add(item - known, other, (factor * similarities[i]) / sum);
         // For users who have the added item.
         weights.add(item, other, Math.max(direct, scale) * similarities[i]);
       }
     }
-    const kept = to.takeLargest(MOST_WEIGHTS);
+    const kept = to.takeLargest(width);
     for (const [i, from] of kept.items.entries()) weights.add(from, item, kept.similarities[i]);
   }
+  return Object.freeze({ neighbours: neighbours.finish(), weights: weights.finish(), settings });
+}
+
+/** The same with all scores of added items times `level`. */
+function atLevel(
+  { neighbours, weights, settings }: ContentScores,
+  level: number,
+  known: number,
+): ContentScores {
   return Object.freeze({
-    neighbours: neighbours.finish(),
-    weights: weights.finish(),
-    settings: { ...settings, scale },
+    neighbours: { ...neighbours, weights: neighbours.weights.map((weight) => level * weight) },
+    weights: {
+      ...weights,
+      weights: weights.weights.map((weight, e) => (weights.targets[e] >= known ? level * weight : weight)),
+    },
+    settings: { ...settings, level },
   });
 }
 

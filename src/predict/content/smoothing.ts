@@ -1,14 +1,20 @@
 // An added item gets a part of the item weights of its neighbours too.
 
-import type { SparseSums } from '../../attributes/similarity.js';
+import type { Neighbours, SparseSums } from '../../attributes/similarity.js';
 import type { ModelScorer } from '../scoring/model-scorer.js';
 
-/** Items that pass an added item a part of their scores. */
-export const NEIGHBOURS = 50;
 /** Added to the sum of the similarities, so that items with few similar neighbours get small scores. */
 export const SMOOTHING = 1;
+/** Less than the mean similarity of nearly every item. */
+const LEAST_COMMON = 1e-4;
+
+/** The mean similarity of an item to the items of the data: large if its attributes are common. */
+export function commonnessOf({ total }: Neighbours, known: number): number {
+  return LEAST_COMMON + total / Math.max(1, known);
+}
+
 /** Weights towards one neighbour that are passed on. */
-const MOST_PASSED = 40;
+const MOST_PASSED = 100;
 
 /**
  * A function that adds `part` of the item weights towards `neighbour` to `to`, by the item that they come from.

@@ -1,8 +1,10 @@
 // Lists with the reasons for each item and the confidence of the whole list.
 
 import { throwIfAborted } from '../../errors.js';
+import type { Model } from '../../fit/model.js';
 import type { Recommendation, RecommendOptions, UserQuery } from '../recommend.js';
 import type { Recommender } from '../recommender.js';
+import { attributesOfUser } from '../scoring/attribute-users.js';
 import type { ListConfidence } from './confidence.js';
 import type { Reasons } from './reasons.js';
 
@@ -18,6 +20,10 @@ export interface ExplainedList {
 export interface ExplainListOptions extends RecommendOptions {
   readonly confidence?: boolean | undefined;
 }
+
+/** Such a list has no confidence. */
+const isByAttributes = (model: Model, query: UserQuery): boolean =>
+  'user' in query && attributesOfUser(model, query.user) !== undefined;
 
 /** Explains lists in this thread. Liked items that the model does not know are treated as they are in the lists. */
 export async function explainLists(
@@ -36,12 +42,13 @@ export async function explainLists(
         ...entry,
         ...(explanation && { reasons: recommender.reasons({ ...entry, explanation }) }),
       })),
-      ...(confidence && {
-        confidence: await recommender.confidence(asked, listed, {
-          filter: options.filter,
-          onUnknown: () => {},
+      ...(confidence &&
+        !isByAttributes(recommender.model, query) && {
+          confidence: await recommender.confidence(asked, listed, {
+            filter: options.filter,
+            onUnknown: () => {},
+          }),
         }),
-      }),
     });
   }
   return explained;

@@ -26,7 +26,7 @@ export interface Reasons {
   readonly otherFeatures: ScoreContribution & { readonly count: number };
   /** What the user's items contribute directly, by item-to-item weights. */
   readonly direct: ScoreContribution;
-  /** For an item with few edges or none: attributes that it shares with the user's items. */
+  /** For an item with few edges or none: attributes that it shares with the user's items. For a user without items: the user's. */
   readonly attributes?: readonly SharedAttribute[] | undefined;
   /** The contribution that none of the user's items explains. */
   readonly rest: number;

@@ -1,6 +1,7 @@
 // What was found in a table about users or items, in words.
 
 import type { IgnoredColumn } from '../../attributes/columns.js';
+import type { Tastes } from '../../attributes/info.js';
 import type { InfoReport } from '../../attributes/side-info.js';
 import { grouped } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
@@ -45,6 +46,23 @@ export function infoWords(
     sentences.push(`Not used: ${list(words, 'and')}.`);
   }
   return sentences.join(' ');
+}
+
+/** Which columns of a table about the users say something about their items. */
+export function tastesWords(
+  { heldBack, columns }: Tastes,
+  { users, items }: { readonly users: Noun; readonly items: Noun },
+): string {
+  const used = Object.keys(columns).filter((name) => columns[name] > 0);
+  const tried = `found on ${many(heldBack, users)} held back`;
+  return used.length > 0
+    ? `New ${users.many} of the table get lists by ${list(named(used, shown), 'and')} (${tried}).`
+    : `New ${users.many} of the table get the popular ${items.many}: no attribute was seen to say more (${tried}).`;
+}
+
+interface Noun {
+  readonly one: string;
+  readonly many: string;
 }
 
 function named<T>(all: readonly T[], word: (one: T) => string): string[] {

@@ -81,8 +81,10 @@ export function reasonWords(
     ...(count > 0 && counts(ofOthers) ? [`${lone ? name(lone.item) : together} (${of(ofOthers)})`] : []),
   ];
   const parts = [...ofItems, ...(counts(rest) ? [`unexplained (${of(rest)})`] : [])];
-  const why =
-    ofItems.length === 0
+  const ofUser = attributes?.some(({ times }) => times !== undefined);
+  const why = ofUser
+    ? `by the attributes of this ${names.users.one}, not by ${names.items.many}`
+    : ofItems.length === 0
       ? `none of this ${names.users.one}’s ${names.items.many} contributes: the score reflects overall popularity`
       : `because of ${parts.join('; ')}`;
   const alike = `none of them contributes more than to other ${names.items.many}`;
@@ -110,6 +112,13 @@ export function reasonWords(
 
 /** The attributes that an item shares with the user's items, by column: same authors: Rowling; same word: sparse, graph. */
 function attributeReason(attributes: readonly SharedAttribute[]): string {
+  const ofUser = attributes.filter(({ times }) => times !== undefined);
+  if (ofUser.length > 0) {
+    const words = ofUser.map(
+      ({ column, value, times }) => `${shown(column)}: ${shown(value)} (${times!.toFixed(1)} times as often)`,
+    );
+    return `how often others have it: ${words.join(', ')}`;
+  }
   const byColumn = new Map<string, string[]>();
   for (const { column, value } of attributes) {
     const values = byColumn.get(column) ?? [];

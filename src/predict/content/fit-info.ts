@@ -1,0 +1,18 @@
+// Tables about both sides of a model, with scores for items without edges and for users without items.
+
+import type { ModelInfo } from '../../attributes/info.js';
+import type { Model } from '../../fit/model.js';
+import type { TaskOptions } from '../../progress.js';
+import { fitContent } from './fit-content.js';
+import { fitTastes } from './fit-tastes.js';
+
+export async function fitInfo(
+  model: Model,
+  { items, users }: ModelInfo,
+  task: TaskOptions & { readonly seed: number },
+): Promise<ModelInfo> {
+  return {
+    ...(items && { items: await fitContent(model, items, task) }),
+    ...(users && { users: fitTastes(model, users, task) }),
+  };
+}

@@ -1,0 +1,100 @@
+// Users without items, scored by their attributes: the popularity of items among users with the same attributes.
+
+import { columnOf, type SideInfo } from '../../attributes/info.js';
+import type { SharedAttribute } from '../../attributes/shared-attributes.js';
+import { createTasteScores, FEWEST_USERS, tasteCounts } from '../../attributes/tastes.js';
+import type { Model } from '../../fit/model.js';
+import { hasBit } from '../../math/bits.js';
+import { largest } from '../../math/select.js';
+import type { ScoreParts } from '../explain/explain.js';
+import type { Id } from '../recommend.js';
+import type { UserScorer } from './model-scorer.js';
+
+/** A user who is scored by attributes. */
+export interface AttributeUserScorer extends UserScorer {
+  /** The attributes that change the score of an item most. */
+  attributes(item: number): SharedAttribute[];
+  /** The best items, best first, ties to the smaller index. `include`: the only items that may be listed. */
+  best(
+    n: number,
+    excluded: ArrayLike<number>,
+    without?: Uint32Array,
+    include?: readonly number[],
+  ): Uint32Array;
+}
+
+/** The attributes of a user whom the table about the users has and the data do not; undefined for all others. */
+export function attributesOfUser({ users, info }: Model, id: Id): readonly number[] | undefined {
+  const about = info?.users;
+  if (!about || users.ids.find(id) >= 0) return undefined;
+  const added = about.added.find(id);
+  if (added < 0) return undefined;
+  const { offsets, targets } = about.rows;
+  const row = users.count + added;
+  return Array.from(targets.subarray(offsets[row], offsets[row + 1]));
+}
+
+/** Users of the data who have each attribute. */
+const SPREADS = new WeakMap<SideInfo, Uint32Array>();
+
+function spreadOf(about: SideInfo, users: number): Uint32Array {
+  let spread = SPREADS.get(about);
+  if (!spread) {
+    spread = new Uint32Array(about.names.length);
+    for (let e = 0; e < about.rows.offsets[users]; e++) spread[about.rows.targets[e]]++;
+    SPREADS.set(about, spread);
+  }
+  return spread;
+}
+
+/** Whether a list for these attributes differs from the popular items. */
+export function saysMore({ users, info }: Model, attributes: readonly number[]): boolean {
+  const about = info?.users;
+  if (!about) return false;
+  const { columns = {} } = about.tastes ?? {};
+  return attributes.some((attribute) => {
+    const { name } = columnOf(about, attribute);
+    if (!Object.hasOwn(columns, name) || !(columns[name] > 0)) return false;
+    return spreadOf(about, users.count)[attribute] >= FEWEST_USERS;
+  });
+}
+
+const NOTHING = { columns: {}, added: 1 };
+
+/** A function that scores users by attributes. It counts the users of each attribute once. */
+export function createAttributeUsers(model: Model): (attributes: readonly number[]) => AttributeUserScorer {
+  const { items, seen, info } = model;
+  const about = info?.users;
+  const scoresOf =
+    about &&
+    seen &&
+    createTasteScores(about, tasteCounts(about.rows, seen, items.count), about.tastes ?? NOTHING);
+  return (attributes) => {
+    const { scores, attributes: named } = scoresOf?.(attributes) ?? {
+      scores: Float32Array.from(items.degree),
+      attributes: () => [],
+    };
+    const score = (item: number) => scores[item] ?? 0;
+    const parts = (prior: number): ScoreParts => ({
+      features: new Float64Array(0),
+      direct: 0,
+      items: new Float64Array(0),
+      prior,
+    });
+    return {
+      score,
+      fixedScore: score,
+      explainer: () => (item) => ({ score: score(item), ...parts(score(item)), all: parts(1) }),
+      attributes: named,
+      best(n, excluded, without, include) {
+        const out = new Set(Array.from(excluded));
+        const only = include && new Set(include);
+        const isListed = (item: number) =>
+          !out.has(item) && (only?.has(item) ?? true) && !(without && hasBit(without, item));
+        return Uint32Array.from(
+          largest(items.count, n, (item) => (isListed(item) ? score(item) : Number.NEGATIVE_INFINITY)),
+        );
+      },
+    };
+  };
+}
