@@ -55,7 +55,7 @@ export function sizeFacts(model: PosteriorModel): SizeFacts {
   return { users: sideFacts(model, 'users'), items: sideFacts(model, 'items') };
 }
 
-/** The uncertainty of each fitted size; undefined if the side has no size, or if the size was given. */
+/** The uncertainty of each fitted size; undefined if the side has no size, the size was given, or the degrees do not determine it. */
 export function sizePosteriors(
   model: PosteriorModel,
   facts: SizeFacts = sizeFacts(model),
@@ -73,6 +73,7 @@ export function sizePosteriors(
     const { count } = facts[side];
     const slope = (profiles[side].logSize(STEP) - profiles[side].logSize(-STEP)) / (2 * STEP);
     const error = Math.sqrt(1 / count + slope ** 2 * variance);
+    if (!Number.isFinite(error)) continue;
     const interval = { low: size * Math.exp(-REACH * error), high: size * Math.exp(REACH * error) };
     posteriors[side] = { interval, standardError: size * error };
   }
