@@ -12,7 +12,8 @@ import type { ModelScorer } from '../scoring/model-scorer.js';
 import type { HeldBackItems } from './held-back-items.js';
 import { columnScores, directScores, recallOf, spreadOf, throughScores } from './trial-scores.js';
 
-const PARTS = [0, 0.1, 0.3, 1, 3];
+/** Every column keeps a part: an item may lack the values of the others. */
+const PARTS = [0.1, 0.3, 1, 3];
 const POPULARITY = [0, 0.5, 1, 1.5, 2];
 const COMMONNESS = [0, 0.25, 0.5];
 /**
@@ -102,8 +103,11 @@ function searchColumns(info: SideInfo, popularity: Float64Array, trial: HeldBack
   const searched = found
     .filter(({ scores }) => scores.length > 0)
     .sort((a, b) => b.own - a.own || a.column - b.column);
-  const parts: number[] = searched.map((_, s) => (s === 0 ? 1 : 0));
+  const parts: number[] = searched.map((_, s) => (s === 0 ? 1 : PARTS[0]));
   const sum = searched[0].scores.slice();
+  for (const { scores } of searched.slice(1)) {
+    for (let i = 0; i < sum.length; i++) sum[i] += PARTS[0] * scores[i];
+  }
   let best = -1;
   let exponent = 0;
   for (const one of POPULARITY) {
