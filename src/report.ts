@@ -1,7 +1,9 @@
 // `graphex/report`: charts, pages and sentences from results, and the types that results are made of.
 
+export type { AskedColumns } from './attributes/columns.js';
 export type { ContentScores, ContentSettings } from './attributes/content-scores.js';
-export type { ColumnKind, InfoColumn, ModelInfo, SideInfo } from './attributes/info.js';
+export type { ColumnKind, InfoColumn, ModelInfo, SideInfo, Tastes } from './attributes/info.js';
+export type { SideInfoSource } from './attributes/side-info.js';
 // Forecast and audit
 export type { PartSize } from './audit/audit.js';
 export type { AuditCheck, AuditVerdict, CheckName, PartTimes } from './audit/checks.js';
@@ -72,6 +74,7 @@ export type { CurveForecast, ForecastEstimator, SideForecast } from './forecast/
 export type { NextPeriod } from './forecast/next-period.js';
 export type { Foreseen } from './forecast/project.js';
 // Read data
+export type { TextRow } from './ingest/formats/scan.js';
 export type { LeftOut, OriginKind, TextReading, TrimmedPart } from './ingest/options.js';
 export type { EdgeCounts, EdgeRows, RowLists } from './math/csr.js';
 // Draw

@@ -40,7 +40,8 @@ export interface InfoReport {
   readonly dropped: DroppedAttributes;
 }
 
-interface SideInfoSource {
+/** A table about one side, with its name for messages. */
+export interface SideInfoSource {
   /** What messages call the table. */
   readonly name: string;
   readonly rows: readonly TextRow[];

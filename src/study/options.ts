@@ -1,6 +1,7 @@
 // The options of a study, checked and completed once. The resulting settings are plain JSON and go into the receipt: a
 // study with the settings of a receipt gives the same numbers.
 
+import type { SideInfoSource } from '../attributes/side-info.js';
 import type { SideHyper } from '../engine/engine.js';
 import { PAPER_IS_NOT_CALIBRATED, replicaCount } from '../evaluate/calibrate.js';
 import type { GivenRecommendations } from '../evaluate/make-lists.js';
@@ -19,6 +20,9 @@ import type { StudyFinding, StudyOrigin } from './results.js';
 
 export type { ModelKind };
 
+/** The row of a ranker that also knows attributes of the items. */
+export const INFO_ROW = 'ranking-info';
+
 /** What a study takes: see options/commands.ts, and what only a program can give. */
 export interface StudyOptions extends OptionsOf<typeof STUDY>, TaskOptions {
   /** Titles of the items, for the view of the features. */
@@ -29,6 +33,8 @@ export interface StudyOptions extends OptionsOf<typeof STUDY>, TaskOptions {
   readonly splits?: readonly Split[] | undefined;
   /** Lists made elsewhere, which join the leaderboard. They need `splits` and the protocol all-items. */
   readonly lists?: readonly StudyLists[] | undefined;
+  /** A table about the items: a ranker with attributes joins the leaderboard. */
+  readonly itemInfo?: SideInfoSource | undefined;
   /** Where the data came from and what runs the study, for the receipt. */
   readonly origin?: StudyOrigin | undefined;
   /** Called with each result as soon as it is there; must return quickly. */
@@ -62,6 +68,10 @@ const PROGRAM_ONLY = {
   origin: value<StudyOrigin>('object', 'where the data came from, for the receipt'),
   splits: value<readonly Split[]>('object', 'splits to study, one for each run'),
   lists: value<readonly StudyLists[]>('object', 'lists made elsewhere, which join the leaderboard'),
+  itemInfo: value<SideInfoSource>(
+    'object',
+    'a table about the items: a ranker with attributes joins the leaderboard',
+  ),
   titles: value<StudyTitles>('object', 'titles of the items, for the view of the features'),
   truth: value<StudyTruth>(
     'object',
@@ -134,7 +144,8 @@ function checkCalibration({ draws, model, users, items, drawsGiven }: StudySetti
 /** Checks the options and fills in the defaults. */
 export function studySettings(options: StudyOptions, edges: number): StudySettings {
   const checked = withDefaults({ ...STUDY, ...TASK, ...PROGRAM_ONLY }, options);
-  const { threads, signal, onProgress, titles, truth, origin, onFinding, splits, lists, ...said } = checked;
+  const { threads, signal, onProgress, titles, truth, origin, onFinding, splits, lists, itemInfo, ...said } =
+    checked;
   const settings: StudySettings = {
     ...studyDefaults(edges),
     ...(said as SettingsOf<typeof STUDY> & ReturnType<typeof studyDefaults>),
@@ -153,6 +164,9 @@ export function studySettings(options: StudyOptions, edges: number): StudySettin
     }
     checkNames(lists, settings);
   }
+  if (itemInfo && !settings.ranker) {
+    throw optionError`${option('itemInfo')} needs a ranker, which scores items by their attributes; leave it out, or fit the ranker`;
+  }
   replicaCount(settings.calibrate);
   if (settings.calibrate > 0) checkCalibration(settings);
   // The fit refuses options that it cannot use, before any work.
@@ -164,7 +178,7 @@ export function studySettings(options: StudyOptions, edges: number): StudySettin
 
 /** The names of lists are rows of the leaderboard, so none may be the name of another method. */
 function checkNames(lists: readonly StudyLists[], settings: StudySettings): void {
-  const taken = new Set<string>(['ranking', 'all', ...BASELINES]);
+  const taken = new Set<string>(['ranking', INFO_ROW, 'all', ...BASELINES]);
   for (const { name } of lists) {
     if (!/^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,39}$/u.test(name)) {
       throw optionError`${option('lists')}: the name ${show(name)} must have 1 to 40 letters, digits, spaces, dots, underscores or hyphens`;

@@ -1,5 +1,6 @@
 // A worker of a study that fits the ranker and then evaluates it.
 
+import type { SideInfoSource } from '../attributes/side-info.js';
 import type { Ranker } from '../fit/model.js';
 import { fromShared, type Transfer } from '../graph/transfer.js';
 import type { RankingResult } from '../metrics/ranking-metrics.js';
@@ -9,12 +10,16 @@ import type { Split } from '../sample/split-types.js';
 import { describeRanker, evaluateRanker, fitForRanking, type RankerSettings } from './ranker.js';
 import type { StudyRanker } from './results.js';
 
-export interface EvaluateJob {
+interface Job {
   readonly settings: RankerSettings;
   readonly threads: number | undefined;
 }
 
-export interface FitJob extends EvaluateJob {
+export interface EvaluateJob extends Job {
+  readonly itemInfo: SideInfoSource | undefined;
+}
+
+export interface FitJob extends Job {
   readonly parts: Transfer<Split>;
 }
 
@@ -31,11 +36,11 @@ export async function fitApart(
 }
 
 export async function evaluateApart(
-  { settings, threads }: EvaluateJob,
+  { settings, threads, itemInfo }: EvaluateJob,
   onProgress: TaskOptions['onProgress'],
 ): Promise<RankingResult> {
   if (!fitted) throw new Error('no ranker was fitted that could be evaluated');
-  return evaluateRanker(fitted.model, fitted.parts, settings, { threads, onProgress });
+  return evaluateRanker(fitted.model, fitted.parts, settings, { threads, onProgress }, itemInfo);
 }
 
 serveTasks('ranker-tasks', { fitApart, evaluateApart });

@@ -1,16 +1,18 @@
 // The ranker of a study, fitted in this thread or in its own worker.
 
+import { readSideInfo, type SideInfoSource } from '../attributes/side-info.js';
 import { evaluateModel } from '../evaluate/evaluate.js';
 import { type FitResult, fit } from '../fit/fit.js';
 import { featureCount, type Ranker } from '../fit/model.js';
 import { toShared } from '../graph/transfer.js';
 import type { RankingResult } from '../metrics/ranking-metrics.js';
 import { createPool, taskModule } from '../parallel/pool.js';
+import { fitInfo } from '../predict/content/fit-info.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 import type { RankedMethod } from './leaderboard.js';
 import { PLAIN_ROW, rankingOf } from './models.js';
-import type { StudySettings } from './options.js';
+import { INFO_ROW, type StudyOptions, type StudySettings } from './options.js';
 import type { EvaluateJob, FitJob } from './ranker-tasks.js';
 import type { StudyRanker } from './results.js';
 import type { StageTimes } from './stage-times.js';
@@ -26,27 +28,31 @@ export type RankerSettings = Pick<
   'seed' | 'engine' | 'n' | 'depth' | 'drawsGiven' | 'protocol'
 >;
 
-/** Fits and evaluates the ranker; `apart`: in a worker, so that nothing else waits for it. */
+/**
+ * Fits and evaluates the ranker, and the same ranker with attributes if there is a table about the items. `apart`: in a worker, so
+ * that nothing else waits for it.
+ */
 export async function fitRanker(
   parts: Split,
   { seed, engine, n, depth, drawsGiven, protocol }: RankerSettings,
   times: StageTimes,
   apart: boolean,
-): Promise<{ readonly row: RankedMethod; readonly described: StudyRanker }> {
+  { itemInfo }: Pick<StudyOptions, 'itemInfo'>,
+): Promise<{ readonly rows: readonly RankedMethod[]; readonly described: StudyRanker }> {
   const settings = { seed, engine, n, depth, drawsGiven, protocol };
   const steps = apart ? inWorker(parts, settings) : here(parts, settings);
   try {
     const described = await times.stage({ stage: 'fit', model: 'ranking' }, steps.fit);
-    const ranking = await times.stage({ stage: 'evaluate', model: 'ranking' }, steps.evaluate);
-    const row: RankedMethod = {
-      ...PLAIN_ROW,
-      id: 'ranking',
-      kind: 'ranker',
-      features: described.features,
-      ranking,
-    };
-    times.found(row);
-    return { row, described };
+    const rows: RankedMethod[] = [];
+    for (const [id, info] of [['ranking'] as const, ...(itemInfo ? [[INFO_ROW, itemInfo] as const] : [])]) {
+      const ranking = await times.stage({ stage: 'evaluate', model: 'ranking' }, (task) =>
+        steps.evaluate(task, info),
+      );
+      const row: RankedMethod = { ...PLAIN_ROW, id, kind: 'ranker', features: described.features, ranking };
+      times.found(row);
+      rows.push(row);
+    }
+    return { rows, described };
   } finally {
     await steps.close();
   }
@@ -54,7 +60,7 @@ export async function fitRanker(
 
 interface Steps {
   fit(task: TaskOptions): Promise<StudyRanker>;
-  evaluate(task: TaskOptions): Promise<RankingResult>;
+  evaluate(task: TaskOptions, itemInfo: SideInfoSource | undefined): Promise<RankingResult>;
   close(): Promise<void>;
 }
 
@@ -66,7 +72,7 @@ function here(parts: Split, settings: RankerSettings): Steps {
       model = fitted.model;
       return describeRanker(fitted);
     },
-    evaluate: (task) => evaluateRanker(model, parts, settings, task),
+    evaluate: (task, itemInfo) => evaluateRanker(model, parts, settings, task, itemInfo),
     close: async () => {},
   };
 }
@@ -80,10 +86,10 @@ function inWorker(parts: Split, settings: RankerSettings): Steps {
       const job: FitJob = { parts: toShared(parts), settings, threads };
       return (await pool).run<FitJob, StudyRanker>('fitApart', job, signal, onProgress);
     },
-    async evaluate({ threads, signal, onProgress }) {
+    async evaluate({ threads, signal, onProgress }, itemInfo) {
       return (await pool).run<EvaluateJob, RankingResult>(
         'evaluateApart',
-        { settings, threads },
+        { settings, threads, itemInfo },
         signal,
         onProgress,
       );
@@ -107,8 +113,23 @@ export async function evaluateRanker(
   parts: Split,
   { protocol, ...settings }: RankerSettings,
   task: TaskOptions,
+  itemInfo: SideInfoSource | undefined,
 ): Promise<RankingResult> {
-  return rankingOf(await evaluateModel(model, parts, { ...settings, draws: 0, ...task }, protocol));
+  const described = itemInfo
+    ? await withAttributes(model, parts, itemInfo, { ...task, seed: settings.seed })
+    : model;
+  return rankingOf(await evaluateModel(described, parts, { ...settings, draws: 0, ...task }, protocol));
+}
+
+/** The ranker with attributes of the items; those of the table without edges in training are new items. */
+async function withAttributes(
+  model: Ranker,
+  { train }: Split,
+  itemInfo: SideInfoSource,
+  task: TaskOptions & { readonly seed: number },
+): Promise<Ranker> {
+  const { info } = readSideInfo(train.items, itemInfo);
+  return { ...model, info: await fitInfo(model, { items: info }, task) };
 }
 
 export function describeRanker({ model, seconds, engine }: FitResult<Ranker>): StudyRanker {

@@ -30,6 +30,8 @@ export interface CheckedReceipt {
   /** Whether bad rows were left out. */
   readonly setAside: boolean;
   readonly titles: ReceiptSource | null;
+  /** The table about the items. */
+  readonly itemInfo: (ReceiptSource & { readonly columns: readonly string[] | undefined }) | null;
 }
 
 const path = z
@@ -51,6 +53,9 @@ const RESULTS = z.looseObject({
       sources: z.array(z.looseObject(source)).min(1).max(100_000).optional(),
       read: anything,
       titles: z.looseObject(source).nullable(),
+      itemInfo: z
+        .looseObject({ ...source, columns: z.array(z.string().max(1000)).max(1000).nullable() })
+        .optional(),
     }),
   }),
   check: anything,
@@ -107,6 +112,13 @@ export function checkReceipt(document: unknown): CheckedReceipt {
     data: (origin.sources ?? [origin]).map(({ source, sourceFrom }) => ({ source, sourceFrom })),
     read,
     setAside: rejects !== undefined,
+    itemInfo: origin.itemInfo
+      ? {
+          source: origin.itemInfo.source,
+          sourceFrom: origin.itemInfo.sourceFrom,
+          columns: origin.itemInfo.columns ?? undefined,
+        }
+      : null,
     titles: origin.titles && { source: origin.titles.source, sourceFrom: origin.titles.sourceFrom },
   };
 }

@@ -106,6 +106,14 @@ export interface StudyOrigin extends ReadGuess {
     readonly matched: number;
     readonly columns: string;
   } | null;
+  /** The table about the items, and the columns that were asked for; absent if there was none. */
+  readonly itemInfo?:
+    | {
+        readonly source: string;
+        readonly sourceFrom: string | null;
+        readonly columns: readonly string[] | null;
+      }
+    | undefined;
   readonly runtime: string;
   readonly machine: {
     readonly cpu: string;

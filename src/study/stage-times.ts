@@ -9,10 +9,13 @@ import type { RankedMethod } from './leaderboard.js';
 import { modelsOf, type StudyOptions, type StudySettings } from './options.js';
 import type { StageTime, StudyFinding, StudyFit } from './results.js';
 
-type StageOptions = TaskOptions & Pick<StudyOptions, 'truth' | 'onFinding'>;
+type StageOptions = TaskOptions & Pick<StudyOptions, 'truth' | 'itemInfo' | 'onFinding'>;
 
 /** The number of stages of a study. */
-export function stageCount(settings: StudySettings, withTruth: boolean): number {
+export function stageCount(
+  settings: StudySettings,
+  { truth, itemInfo }: Pick<StudyOptions, 'truth' | 'itemInfo'>,
+): number {
   const { features, repeats, ranker, baselines } = settings;
   const models = modelsOf(settings);
   const evidence = models.includes('sparse') ? features.length : 0;
@@ -20,8 +23,9 @@ export function stageCount(settings: StudySettings, withTruth: boolean): number 
     2 + // split and compare
     2 * features.length * models.length +
     (ranker ? 2 : 0) +
+    (itemInfo ? 1 : 0) +
     (baselines.length > 0 ? 1 : 0) +
-    (withTruth ? 1 : 0);
+    (truth ? 1 : 0);
   return 1 + (features.includes(AUTO) ? 1 : 0) + evidence + repeats * run;
 }
 
@@ -42,7 +46,7 @@ export class StageTimes {
     readonly settings: StudySettings,
     parent?: StageTimes,
   ) {
-    const all = stageCount(settings, options.truth !== undefined);
+    const all = stageCount(settings, options);
     this.#steps = parent ? parent.#steps : { all, start: performance.now(), done: 0 };
   }
 

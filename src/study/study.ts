@@ -163,7 +163,7 @@ async function oneRun(
       async (own) => {
         if (!settings.ranker) return undefined;
         if (onGpu) await models;
-        return own.within(ofRanker, () => fitRanker(parts, settings, own, parallel && !onGpu));
+        return own.within(ofRanker, () => fitRanker(parts, settings, own, parallel && !onGpu, options));
       },
       (own) =>
         runBaselines(parts, task, withoutHistory, settings, own, parallel ? ofBaselines : undefined).finally(
@@ -174,7 +174,7 @@ async function oneRun(
     ],
     parallel,
   );
-  if (ranked) methods.push(ranked.row);
+  if (ranked) methods.push(...ranked.rows);
   methods.push(...baselines.rows);
   const notes: StudyRun['lists'][number][] = [];
   for (const { name, recommendations } of options.lists ?? []) {

@@ -59,7 +59,7 @@ describe('graphex forecast', () => {
     expect(stdout).toMatch(
       /With twice as many people there will be about [\d,]+ \([\d,]+ to [\d,]+\) things/,
     );
-    expect(stdout).toMatch(/Back-test: from 1\/2 of the people, drawn 20 times/);
+    expect(stdout).toMatch(/Back-test: from 50 % of the people, drawn 20 times/);
     const page = readFileSync(join(out, 'forecast.html'), 'utf8');
     expect(page).toContain('How will data.csv grow?');
     expect(page.match(/<svg /g)).toHaveLength(2);

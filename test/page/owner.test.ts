@@ -14,6 +14,7 @@ import { auditAnswer } from '../../src/report/words/audit.js';
 import { forecastAnswer, nextWords } from '../../src/report/words/forecast.js';
 import { grouped } from '../../src/text/numbers.js';
 import { USERS_AND_ITEMS } from '../../src/text/sides.js';
+import { shown } from '../../src/text/untrusted.js';
 import {
   button,
   canVisit,
@@ -102,8 +103,8 @@ describe.skipIf(!ready)('the owner of a table', () => {
     const features = modelFeatures(described);
     const { ids, degree } = described.items;
     const common = [...degree.keys()].sort((a, b) => degree[b] - degree[a]).slice(0, 10);
-    const shown = await page.locator('tbody tr td:last-child').allInnerTexts();
-    expect(shown.slice(0, 10)).toEqual(
+    const inTable = await page.locator('tbody tr td:last-child').allInnerTexts();
+    expect(inTable.slice(0, 10)).toEqual(
       common.map((item) => String(features.main('items', item).feature + 1)),
     );
     const titles = new Map(
@@ -125,7 +126,7 @@ describe.skipIf(!ready)('the owner of a table', () => {
     const expected = await recommend(better, { user }, { n: 10 });
     await expect
       .poll(() => page.locator('.list b').allInnerTexts(), { timeout: 20_000 })
-      .toEqual(expected.map(({ item }) => title(item)?.slice(0, 60)));
+      .toEqual(expected.map(({ item }) => shown(title(item) ?? item, 60)));
     await page.locator('.sure').filter({ hasText: 'confidence:' }).waitFor();
 
     // A condition on unknown attributes is refused with the known ones; each attribute offers a condition.
@@ -143,7 +144,7 @@ describe.skipIf(!ready)('the owner of a table', () => {
     expect(condition).toBe(`"3" = 'Drama'`);
     const dramas = await recommend(better, { user }, { n: 10, filter: condition });
     expect(dramas).not.toEqual(expected);
-    await expect.poll(titlesShown).toEqual(dramas.map(({ item }) => title(item)?.slice(0, 60)));
+    await expect.poll(titlesShown).toEqual(dramas.map(({ item }) => shown(title(item) ?? item, 60)));
 
     const csv = (await download(page, () => button(page, 'Save all lists as CSV').click())).toString();
     const lines = csv.trimEnd().split('\n');
@@ -156,7 +157,7 @@ describe.skipIf(!ready)('the owner of a table', () => {
     const [unseen, unseenTitle] = movies.at(-1)!.split('::');
     await filter.fill(`id = '${unseen}'`);
     await filter.press('Enter');
-    await expect.poll(titlesShown).toEqual([unseenTitle.slice(0, 60)]);
+    await expect.poll(titlesShown).toEqual([shown(unseenTitle, 60)]);
     expect(await page.locator('.list .tag').allInnerTexts()).toEqual(['new']);
     await filter.fill("id = 'nothing'");
     await filter.press('Enter');

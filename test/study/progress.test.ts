@@ -16,7 +16,7 @@ describe('the steps of a study', () => {
       { features: [2, 3], model: 'sparse', repeats: 2, baselines: ['popularity'] },
       1000,
     );
-    expect(stageCount(settings, true)).toBe(1 + 2 + 2 * (2 + 4 + 2 + 1 + 1));
+    expect(stageCount(settings, { truth: {} as never })).toBe(1 + 2 + 2 * (2 + 4 + 2 + 1 + 1));
   });
 });
 

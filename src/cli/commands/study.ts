@@ -3,6 +3,8 @@
 import { arch, cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { askedColumns } from '../../attributes/columns.js';
+import type { SideInfoSource } from '../../attributes/side-info.js';
 import { InputError } from '../../errors.js';
 import { writeTexts } from '../../files/folder.js';
 import { fingerprint } from '../../graph/fingerprint.js';
@@ -13,7 +15,7 @@ import { drawPaperSet, PAPER_SETS, type PaperSet } from '../../ingest/recipes/pa
 import { readSideTable } from '../../ingest/side-file.js';
 import { titlesOf } from '../../ingest/title-table.js';
 import { asFlag } from '../../options/as-flag.js';
-import { STUDY, TITLES } from '../../options/commands/study.js';
+import { STUDY, STUDY_INFO, TITLES } from '../../options/commands/study.js';
 import { COMMANDS } from '../../options/commands.js';
 import type { OptionsOf } from '../../options/declare.js';
 import { option, optionError, show } from '../../options/error.js';
@@ -54,6 +56,7 @@ export function register(program: Command): void {
     'graphex study ratings.csv --users user_id --items movie_id --titles movies.csv -k 10,30,60 -o report',
     'graphex study --train train.csv --test test.csv --lists mine=lists.csv -o report',
     'graphex study split/ --lists mine=lists.csv -o report',
+    'graphex study ratings.csv --item-info movies.csv -o report',
     'graphex study --from report/results.json -o again',
   ]);
   command.action((given: string[]) => runCommand(command, (context) => run(command, given, context)));
@@ -65,11 +68,14 @@ function figureFile(name: string): string {
   return join('figures', `${name}.svg`);
 }
 
+type InfoFlags = OptionsOf<typeof STUDY_INFO>;
+
 /** The data and options of the study, from the command line or from a receipt. */
 interface Plan {
   readonly data: DataArgument;
   readonly read: OptionsOf<typeof READ>;
   readonly titles: string | undefined;
+  readonly info: InfoFlags;
   readonly options: StudyOptions;
   readonly before: CheckedReceipt | undefined;
   /** A split that was given, in place of random ones. */
@@ -87,6 +93,8 @@ async function run(
     from,
     open,
     titles: names,
+    itemInfo: about,
+    infoColumns,
     ...split
   } = typedOptions(command, COMMANDS.study.own);
   if (from !== undefined && Object.keys(split).length > 0) {
@@ -94,11 +102,11 @@ async function run(
   }
   const plan = from
     ? await planFromReceipt(command, typed, await readReceipt(from), from)
-    : await planFromOptions(command, typed, names, split, context);
+    : await planFromOptions(command, typed, names, { itemInfo: about, infoColumns }, split, context);
   await checkOutputs({
     files: [plan.read.rejects],
     folder: { path: folder, names: ['report.html', 'results.json', 'figures/', ...FIGURES] },
-    inputs: [...(plan.parts?.inputs ?? plan.data.sources), plan.titles, from],
+    inputs: [...(plan.parts?.inputs ?? plan.data.sources), plan.titles, plan.info.itemInfo, from],
     force,
   });
   const { signal, threads, onProgress } = context;
@@ -118,6 +126,7 @@ async function run(
     plan.titles === undefined
       ? undefined
       : titlesOf(await readSideTable(plan.titles, { signal: context.signal }), graph.items.ids, plan.titles);
+  const itemInfo = await readItemInfo(plan.info, context);
   const sides = graph.names ?? USERS_AND_ITEMS;
   const onFinding = (finding: StudyFinding) => context.note(wrap(findingWords(finding, sides)));
   const origin: StudyOrigin = {
@@ -137,6 +146,13 @@ async function run(
           columns: `${titles.columns.id} → ${titles.columns.title}`,
         }
       : null,
+    ...(itemInfo && {
+      itemInfo: {
+        source: itemInfo.name,
+        sourceFrom: seenFrom(folder, itemInfo.name),
+        columns: plan.info.infoColumns ?? null,
+      },
+    }),
     runtime: `Node ${process.versions.node}`,
     machine: {
       cpu: cpus()[0]?.model.trim() ?? 'unknown',
@@ -151,7 +167,7 @@ async function run(
   const results = await study(graph, {
     ...plan.options,
     ...task,
-    ...{ titles, truth, origin, onFinding, splits, lists },
+    ...{ titles, truth, origin, onFinding, splits, lists, itemInfo },
   });
   const differences = plan.before ? compareStudies(plan.before.results, results) : undefined;
   await pause(signal);
@@ -181,6 +197,7 @@ async function planFromOptions(
   command: Command,
   typed: readonly string[],
   titles: string | undefined,
+  info: InfoFlags,
   split: GivenParts,
   context: CommandContext,
 ): Promise<Plan> {
@@ -192,6 +209,7 @@ async function planFromOptions(
       data: parts.data,
       read,
       titles,
+      info,
       options: { ...options, protocol: parts.protocol },
       before: undefined,
       parts,
@@ -206,6 +224,7 @@ async function planFromOptions(
     data: await dataArgument(typed),
     read,
     titles,
+    info,
     options,
     before: undefined,
   };
@@ -223,6 +242,7 @@ async function planFromReceipt(
     [STUDY, typedOptions(command, STUDY)],
     [READ, reader],
     [TITLES, typedOptions(command, TITLES)],
+    [STUDY_INFO, typedOptions(command, STUDY_INFO)],
   ] as const) {
     for (const leaf of listOptions(declared)) {
       if (valueAt(typed, leaf.path) === undefined) continue;
@@ -232,7 +252,7 @@ async function planFromReceipt(
   if (before.setAside && rejects === undefined) {
     throw optionError`${path}: that study wrote bad rows to a file; name a file for them now with ${option('rejects')}, because a receipt holds no output paths`;
   }
-  const { data, titles } = before;
+  const { data, titles, itemInfo } = before;
   const advice = `give the place of the data, as in graphex study DATA --from ${path}`;
   return {
     data: await dataArgument(
@@ -242,9 +262,33 @@ async function planFromReceipt(
     titles: titles
       ? findSource(path, titles, 'put the titles there, or work in the folder of the first study')
       : undefined,
+    info: itemInfo
+      ? {
+          itemInfo: findSource(
+            path,
+            itemInfo,
+            'put the table about the items there, or work in the folder of the first study',
+          ),
+          infoColumns: itemInfo.columns,
+        }
+      : {},
     options: before.settings,
     before,
   };
+}
+
+/** The table about the items; undefined if there is none. */
+async function readItemInfo(
+  { itemInfo, infoColumns }: InfoFlags,
+  { signal }: CommandContext,
+): Promise<SideInfoSource | undefined> {
+  if (itemInfo === undefined) {
+    if (infoColumns)
+      throw optionError`${option('infoColumns')} goes with ${option('itemInfo')}; give both, or neither`;
+    return undefined;
+  }
+  const rows = await readSideTable(itemInfo, { signal });
+  return { name: itemInfo, rows, columns: askedColumns(infoColumns) };
 }
 
 /** Whether the options keep all users, items and edges. */

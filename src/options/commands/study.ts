@@ -13,7 +13,7 @@ import {
   whole,
 } from '../declare.js';
 import { BASELINES, MODEL_KINDS, PROTOCOLS } from '../names.js';
-import { BASELINE_TRIALS, FORCE, SEED } from '../shared.js';
+import { BASELINE_TRIALS, FORCE, SEED, SIDE_INFO } from '../shared.js';
 import { EVALUATION, SPLIT_TABLES } from './evaluate.js';
 import { AUTO, BOUND, FEATURES, METHODS, ONE_FEATURES } from './fit.js';
 import { ITEM_TITLES } from './similar.js';
@@ -109,8 +109,17 @@ export const STUDY_COMMAND = {
     }),
   }),
   ...inGroup('Study', ITEM_TITLES),
+  ...inGroup('Evaluation', {
+    itemInfo: input({
+      meaning: 'table about the items: a ranker with attributes joins the comparison',
+      details: 'Any table, with a row for each item, or for each item and attribute.',
+    }),
+    infoColumns: SIDE_INFO.infoColumns,
+  }),
   open: flag({ default: false, meaning: 'open the report when it is written' }),
   ...FORCE,
 };
 
 export const TITLES = { titles: STUDY_COMMAND.titles };
+/** The table about the items of a study. */
+export const STUDY_INFO = { itemInfo: STUDY_COMMAND.itemInfo, infoColumns: STUDY_COMMAND.infoColumns };

@@ -3,7 +3,7 @@
 import { toArguments } from '../../options/arguments.js';
 import { FIT, METHOD, METHODS } from '../../options/commands/fit.js';
 import { FORECAST } from '../../options/commands/forecast.js';
-import { STUDY, TITLES } from '../../options/commands/study.js';
+import { STUDY, STUDY_INFO, TITLES } from '../../options/commands/study.js';
 import type { BaselineName } from '../../options/names.js';
 import { READ, SEED } from '../../options/shared.js';
 import { fitOptionsOf, type ModelKind, type StudySettings, studyDefaults } from '../../study/options.js';
@@ -22,6 +22,7 @@ export function studyCommand(
     'study',
     ...dataArguments(receipt),
     ...toArguments(TITLES, { titles }),
+    ...infoArguments(receipt),
     ...toArguments(STUDY, said, { always: ['features'], usual: { ...studyDefaults(check.edges) } }),
     '-o',
     'DIR',
@@ -46,8 +47,16 @@ export function rankingFitCommand(receipt: StudyReceipt, file: string): string {
   const fitted = [
     ...dataArguments(receipt),
     ...toArguments({ ...METHOD, ...METHODS.ranking }, { method: 'ranking', seed }),
+    ...infoArguments(receipt),
   ];
   return command(['fit', ...fitted, '-o', file]);
+}
+
+/** The table about the items, which `study` and `fit` take. */
+function infoArguments({ origin }: StudyReceipt): readonly string[] {
+  if (!origin?.itemInfo) return [];
+  const { source, columns } = origin.itemInfo;
+  return toArguments(STUDY_INFO, { itemInfo: source, ...(columns && { infoColumns: columns }) });
 }
 
 /** A baseline fitted to all data, tuned as in the study. */

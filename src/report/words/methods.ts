@@ -3,6 +3,7 @@
 import { baselineOf, baselineTitle } from '../../evaluate/baselines/all-baselines.js';
 import type { SkipReason } from '../../evaluate/baselines/baseline.js';
 import type { Leaderboard, LeaderboardRow } from '../../study/leaderboard.js';
+import { INFO_ROW } from '../../study/options.js';
 import { grouped } from '../../text/numbers.js';
 import { capital, list } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
@@ -21,7 +22,7 @@ export function methodTitle(
       return `${shortName(row)} model${several ? ` (K = ${features})` : ''}`;
     }
     case 'ranker':
-      return 'ranker';
+      return id === INFO_ROW ? 'ranker with attributes' : 'ranker';
     case 'baseline':
       return baselineTitle(id);
     case 'lists':
