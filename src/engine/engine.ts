@@ -358,8 +358,8 @@ export const COUNT_LIMIT = 2n ** BigInt(MOST_BITS);
 export const WEIGHT_SHAPE_FLOOR = 1e-3;
 
 /**
- * The least activity of a feature in a float32 engine. Products of two stay above float32's smallest normal number, so
- * an edge whose features are almost zero on both sides still divides its count by their ratios.
+ * The least activity of a feature in a float32 engine. The product of two such activities is still a normal float32. So
+ * an edge whose features are almost zero on both sides still divides its count among the features in proportion to these products.
  */
 export const ACTIVITY_FLOOR = 1e-18;
 

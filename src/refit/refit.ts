@@ -155,7 +155,10 @@ function* pairsOf(tables: readonly TimedGraph[]): Generator<[string, string, num
   }
 }
 
-/** The model with titles and attributes: of the items those of the table, or else, as of the users, those that the present model has. */
+/**
+ * Adds titles and attributes to the model. Those of items come from the table if there is one, else from the present model; those of
+ * users always come from the present model.
+ */
 async function withInfo(
   model: Model,
   present: Model,

@@ -46,7 +46,7 @@ import {
 /** How a ranker is stored; declared in options/library.ts. */
 export interface RankerStorage extends OptionsOf<typeof STORAGE> {}
 
-/** Above every setting that a search finds, and finite in float32. */
+/** The largest setting that a file may hold: larger than any that a search finds, and still finite in float32. */
 const LARGEST_SETTING = 1e12;
 const setting = z.number().gt(0).max(LARGEST_SETTING);
 const settingOrZero = z.number().min(0).max(LARGEST_SETTING);

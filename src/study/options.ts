@@ -119,7 +119,7 @@ export function modelsOf({ model }: Pick<StudySettings, 'model'>): readonly Mode
   return model === 'paper' ? PAPER_KINDS : [model];
 }
 
-/** The model whose features are shown and that decides between several K: auto, or the first of the paper's. */
+/** The first model of the study (auto if it is among them). Its features are shown, and it decides between several K. */
 export function mainModel(settings: Pick<StudySettings, 'model'>): ModelKind {
   return modelsOf(settings)[0];
 }

@@ -133,7 +133,7 @@ export function oneMinusExpNeg(x: v128): v128 {
 
 // exp(ψ(x)) = e^(−1/x) · exp(ψ(x+1)). The second factor is smooth from 0 on: x + ½ + p(x)/d(x) with the quadratic p and the cubic d
 // below, a minimax fit with relative error 2e-8 over all x ≥ 0. Every coefficient is positive, so nothing cancels. A caller that
-// divides by another number too uses the same fraction.
+// also divides by y multiplies y into d, which saves a division.
 export const P0 = memory.data<f32>([9.4573799e-2]);
 export const P1 = memory.data<f32>([0.11521068]);
 export const P2 = memory.data<f32>([4.1678559e-2]);
