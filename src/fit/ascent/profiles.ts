@@ -12,7 +12,7 @@ import { leadingDirections } from '../../solvers/leading-directions.js';
 const SAMPLE_WORK = 3e7;
 /** Multiplications by the matrix of edges. */
 const MULTIPLICATIONS = { iterations: 8, between: 2 };
-/** Rotations look at this number of items, those with the most edges, or at so many per feature. */
+/** Rotations look at the items with the most edges: ROTATED_ITEMS, or ROTATED_PER_FEATURE for each feature if that is more. */
 const ROTATED_ITEMS = 1000;
 const ROTATED_PER_FEATURE = 2;
 const ROTATION_SWEEPS = 8;
