@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Folders whose tests compute in their own process and leave nothing behind there: they share processes and loaded modules. */
-const TOGETHER = [
+/** Folders whose test files share processes and loaded modules: each cleans up after itself. */
+const SHARED_FOLDERS = [
   ...[
     'attributes',
     'audit',
@@ -32,8 +32,8 @@ const TOGETHER = [
   ],
   ...['sparsity', 'store', 'study', 'text'],
 ];
-/** In these, a test stands for the process: it replaces modules, opens a GPU or measures memory. */
-const APART = [
+/** Files in those folders that need a process of their own: they replace modules, open a GPU or measure memory. */
+const ISOLATED_FILES = [
   'test/fit/hierarchical-engines.test.ts',
   'test/ingest/bad-input.test.ts',
   'test/predict/gpu-lists.test.ts',
@@ -44,15 +44,15 @@ const APART = [
 ];
 
 const folders = readdirSync(new URL('test', import.meta.url), { withFileTypes: true });
-const others = folders.filter((entry) => entry.isDirectory() && !TOGETHER.includes(entry.name));
+const others = folders.filter((entry) => entry.isDirectory() && !SHARED_FOLDERS.includes(entry.name));
 const testsIn = (name: string) => `test/${name}/**/*.test.ts`;
 
-/** Files that start processes take longest and go first, so that at the end no core waits for the other. */
+/** Files that start processes take longest. They run first, so that no core is idle at the end. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const together = (file: TestSpecification) => file.project.name === 'together';
-    return [...sorted.filter((file) => !together(file)), ...sorted.filter(together)];
+    const isShared = (file: TestSpecification) => file.project.name === 'shared';
+    return [...sorted.filter((file) => !isShared(file)), ...sorted.filter(isShared)];
   }
 }
 
@@ -60,23 +60,29 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the cores of a small machine: many tests wait for processes, browsers and timers.
+    maxWorkers: 3,
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // A page on a busy machine takes seconds to show what is waited for.
+    // On a busy machine a page takes seconds to show a change.
     expect: { poll: { timeout: 30_000 } },
     sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
         test: {
-          name: 'apart',
-          include: ['test/*.test.ts', ...others.map(({ name }) => testsIn(name)), ...APART],
+          name: 'isolated',
+          include: ['test/*.test.ts', ...others.map(({ name }) => testsIn(name)), ...ISOLATED_FILES],
         },
       },
       {
         extends: true,
-        test: { name: 'together', include: TOGETHER.map(testsIn), exclude: APART, isolate: false },
+        test: {
+          name: 'shared',
+          include: SHARED_FOLDERS.map(testsIn),
+          exclude: ISOLATED_FILES,
+          isolate: false,
+        },
       },
     ],
   },

@@ -1,6 +1,6 @@
-// How often is the split doctor right? Faults of known kinds are planted in splits of simulated and real data, and clean
-// splits are made beside them; printed are hits (the check that should say so does) and false alarms (a clean split with
-// anything but "fine"). The table of docs/audit.md comes from it.
+// How often is the audit right? The bench plants faults of known kinds in splits of simulated and real data, and makes clean
+// splits for comparison. It prints hits (the right check reports the fault) and false alarms (a clean split with any verdict but
+// "fine"). The table of docs/audit.md comes from it.
 //   node scripts/run-ts.js bench/audit.ts [--seeds 10] [SET …]
 
 import { existsSync } from 'node:fs';
@@ -34,14 +34,14 @@ interface Planted {
 }
 interface Case {
   readonly title: string;
-  /** The checks that should speak up; empty: none should. */
+  /** The checks that should report a fault. Empty: none should. */
   readonly wanted: readonly CheckName[];
   readonly make: (graph: BipartiteGraph, seed: number) => Planted | undefined;
 }
 
 const CASES: readonly Case[] = [
   {
-    title: 'clean: users and items by coins, with the coins',
+    title: 'clean: users and items at random, with the assignment',
     wanted: [],
     make: (graph, seed) => {
       const parts = split(graph, { seed });
@@ -138,7 +138,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-const tally = CASES.map(() => ({ of: 0, said: 0, alarms: new Map<string, number>() }));
+const tally = CASES.map(() => ({ of: 0, reported: 0, alarms: new Map<string, number>() }));
 for (const name of names) {
   if (!SETS[name].startsWith('@') && !existsSync(SETS[name])) continue;
   for (let seed = 1; seed <= seeds; seed++) {
@@ -153,17 +153,17 @@ for (const name of names) {
       if (!planted) continue;
       const control = graph.edges < 50_000;
       const { checks } = await auditSplit(planted.parts, { control, ...planted.options, seed });
-      // A set that is itself filtered is rightly said to be.
-      const speaking = checks.filter(
+      // An alarm is right if the whole data set was filtered.
+      const reporting = checks.filter(
         (check) =>
           check.verdict !== 'fine' && !(wanted.length === 0 && known.has(`${check.name} ${check.side}`)),
       );
       tally[c].of++;
       const hit =
-        wanted.length === 0 ? speaking.length > 0 : speaking.some((check) => wanted.includes(check.name));
-      if (hit) tally[c].said++;
+        wanted.length === 0 ? reporting.length > 0 : reporting.some((check) => wanted.includes(check.name));
+      if (hit) tally[c].reported++;
       if (wanted.length === 0) {
-        for (const { name: check, side, value, low, high } of speaking) {
+        for (const { name: check, side, value, low, high } of reporting) {
           const key = `${check} ${side ?? ''}`;
           tally[c].alarms.set(key, (tally[c].alarms.get(key) ?? 0) + 1);
           console.error(`# ${name} ${seed} ${title}: ${key} ${value} [${low}, ${high}]`);
@@ -172,12 +172,12 @@ for (const name of names) {
     }
   }
 }
-console.log('| split | spoken up | of | |\n|---|---|---|---|');
+console.log('| split | reported | of | |\n|---|---|---|---|');
 for (const [c, { title, wanted }] of CASES.entries()) {
-  const { of, said, alarms } = tally[c];
+  const { of, reported, alarms } = tally[c];
   const detail =
     wanted.length > 0 ? wanted.join(' or ') : [...alarms].map(([key, n]) => `${key}: ${n}`).join(', ');
-  console.log(`| ${title} | ${said} (${((100 * said) / of).toFixed(0)} %) | ${of} | ${detail} |`);
+  console.log(`| ${title} | ${reported} (${((100 * reported) / of).toFixed(0)} %) | ${of} | ${detail} |`);
 }
 
 async function drawn(seed: number): Promise<BipartiteGraph> {
@@ -197,7 +197,7 @@ function edges(graph: BipartiteGraph, seed: number): Planted {
   return { parts: { train, test } };
 }
 
-/** Users come at a time of their own and meet their items within a while; the last fifth of the pairs is test. */
+/** Each user arrives at a random time and takes items soon after; the last fifth of the pairs is test. */
 function byTime(graph: BipartiteGraph, seed: number, shuffled: boolean): Planted {
   const random = randomStream(seed, 5);
   const { offsets, count } = graph.users;

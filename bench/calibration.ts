@@ -66,10 +66,10 @@ function drawRate(model: Fitted, i: number, j: number, random: Random): number {
 
 for (let set = 0; set < sets; set++) {
   const random = randomStream(5, set);
-  // Parameters differ from set to set, as a prior would have it.
+  // Each set has its own parameters, drawn at random.
   const sigma = { users: -0.5 + random.uniform(), items: -0.5 + random.uniform() };
   const size = { users: 25 + 35 * random.uniform(), items: 25 + 35 * random.uniform() };
-  const law = (side: 'users' | 'items') => ({
+  const prior = (side: 'users' | 'items') => ({
     sigma: sigma[side],
     tau: 1,
     shape: 0.5,
@@ -77,8 +77,8 @@ for (let set = 0; set < sets; set++) {
     size: size[side],
   });
   const { graph, truth } = await simulate({
-    users: law('users'),
-    items: law('items'),
+    users: prior('users'),
+    items: prior('items'),
     features: K,
     seed: set,
     truth: true,

@@ -1,4 +1,4 @@
-// `check` (all curves, 10 replicates, both sides) and `split` on a graph of 10 million edges: proved first, then timed.
+// `check` (all curves, 10 replicates, both sides) and `split` on a graph of 10 million edges: checked first, then timed.
 //
 //   npm run build && node scripts/run-ts.js bench/check.ts [edges]
 

@@ -1,5 +1,5 @@
 // Does a list change as much as its stated confidence says? Held-out users' items are cut at random into two histories of m
-// items; the overlap of the two lists is what is seen, the confidence of the first list what was stated.
+// items; the overlap of the two lists is compared with the confidence of the first list.
 //
 //   npm run build && node scripts/run-ts.js bench/confidence.ts [movietweetings|online-retail|goodbooks …]
 
@@ -13,7 +13,7 @@ import { split } from '../src/sample/split.js';
 import { setsNamed } from './sets.js';
 
 const SETS = setsNamed('movietweetings', 'online-retail', 'goodbooks');
-const LENGTHS = [1, 2, 5, 10, 20, 40];
+const LENGTHS = [1, 2, 5, 10, 20, 40, 100];
 const USERS = 60;
 const N = 20;
 

@@ -1,5 +1,5 @@
-// Which law do counts follow, given that a pair is there? Laws are fitted to training parts of training parts and judged by
-// the log probability of the counts of held-out users' test edges, in nats an edge: their fold-in counts are known.
+// Which distribution do counts follow, given that a pair occurs? Distributions are fitted to training parts of training parts.
+// They are compared by the log probability of the counts of held-out users' test edges, in nats an edge, given the fold-in counts.
 //
 //   npm run build && node scripts/run-ts.js bench/counts.ts [splits 5] [--only NAME]
 
@@ -10,7 +10,7 @@ import { meanTable } from '../src/fit/model.js';
 import { fitCounts, foldCounts } from '../src/fit/sides/count-prior.js';
 import type { BipartiteGraph } from '../src/graph/graph.js';
 import { readGraph } from '../src/ingest/read.js';
-import { poisson } from '../src/math/counts.js';
+import { poisson } from '../src/math/count-samplers.js';
 import { normal } from '../src/math/distributions.js';
 import { maximize } from '../src/math/maximize.js';
 import { truncateNormal } from '../src/math/normal.js';
@@ -26,7 +26,7 @@ const splits = Number(process.argv.slice(2).find((a) => /^\d+$/.test(a)) ?? 5);
 const onlyAt = process.argv.indexOf('--only');
 const only = onlyAt < 0 ? undefined : process.argv[onlyAt + 1];
 
-/** A pair that is to be foretold: rows of the held-out user in the fold-in part, of the item in training. */
+/** A pair to predict: the row of the held-out user in the fold-in part, and that of the item in training. */
 interface Pair {
   readonly user: number;
   readonly item: number;
@@ -45,7 +45,7 @@ function testPairs({ train, foldIn: known, test }: Split): Pair[] {
   return pairs;
 }
 
-/** The fold-in part with the items of training, others left out. */
+/** The fold-in part, with items of training only. */
 function foldRows({ train, foldIn: known }: Split) {
   const item = Array.from({ length: known.items.count }, (_, j) =>
     train.items.ids.find(known.items.ids.at(j)),
@@ -70,23 +70,23 @@ function foldRows({ train, foldIn: known }: Split) {
   };
 }
 
-type Law = (parts: Split) => Promise<(pair: Pair) => number> | ((pair: Pair) => number);
+type Distribution = (parts: Split) => Promise<(pair: Pair) => number> | ((pair: Pair) => number);
 
 const rounded =
-  (...sides: readonly ('users' | 'items')[]): Law =>
+  (...sides: readonly ('users' | 'items')[]): Distribution =>
   (parts) => {
-    const { prior: law, effects } = fitCounts(parts.train, sides);
-    const own = foldCounts(law, 'users', foldRows(parts), effects.items);
+    const { prior: distribution, effects } = fitCounts(parts.train, sides);
+    const own = foldCounts(distribution, 'users', foldRows(parts), effects.items);
     const out = { logProbability: 0, mean: 0, variance: 0 };
     return ({ user, item, count }) => {
-      const mean = law.mean + own.mean[user] + effects.items.mean[item];
-      const spread = Math.sqrt(law.spread ** 2 + own.variance[user] + effects.items.variance[item]);
+      const mean = distribution.mean + own.mean[user] + effects.items.mean[item];
+      const spread = Math.sqrt(distribution.spread ** 2 + own.variance[user] + effects.items.variance[item]);
       const low = count > 1 ? (Math.log(count - 1) - mean) / spread : -Infinity;
       return truncateNormal(low, (Math.log(count) - mean) / spread, out).logProbability;
     };
   };
 
-/** Laws of count − 1 with a log-linear mean: parts by Newton steps, shrunk by normal priors. */
+/** Distributions of count − 1 with a log-linear mean: effects by Newton steps, shrunk by normal priors. */
 interface Linear {
   /** log P, and score and information for the log mean. */
   readonly log: (y: number, eta: number, shape: number) => number;
@@ -132,7 +132,7 @@ function mixture(y: number, eta: number, logSpread: number): readonly [number, n
   let sum = 0;
   let mean = 0;
   let square = 0;
-  // Around where the product peaks, so that large counts are not lost between points.
+  // Points lie around the peak of the product, so that large counts are not lost between points.
   const center = y > 0 ? Math.max(-4, Math.min(8, ((Math.log(y) - eta) / s) * (y / (y + 1 / (s * s))))) : 0;
   const narrow = 1 / Math.sqrt(1 + s * s * y);
   for (let n = 0; n < GRID.length; n++) {
@@ -149,7 +149,7 @@ function mixture(y: number, eta: number, logSpread: number): readonly [number, n
 }
 
 const linear =
-  (law: Linear, ...sides: readonly ('users' | 'items')[]): Law =>
+  (distribution: Linear, ...sides: readonly ('users' | 'items')[]): Distribution =>
   (parts) => {
     const { offsets, neighbors, counts } = parts.train.users;
     const edges = neighbors.length;
@@ -171,14 +171,14 @@ const linear =
         const step = Math.max(1, Math.floor(edges / 20_000));
         const total = (x: number) => {
           let sum = 0;
-          for (let e = 0; e < edges; e += step) sum += law.log(counts![e] - 1, eta(e), x);
+          for (let e = 0; e < edges; e += step) sum += distribution.log(counts![e] - 1, eta(e), x);
           return sum;
         };
-        shape = maximize(total, ...law.shapes, { tolerance: 1e-3 });
+        shape = maximize(total, ...distribution.shapes, { tolerance: 1e-3 });
       }
       let [g, h] = [0, 1e-9];
       for (let e = 0; e < edges; e++) {
-        const [score, info] = law.score(counts![e] - 1, eta(e), shape);
+        const [score, info] = distribution.score(counts![e] - 1, eta(e), shape);
         g += score;
         h += info;
       }
@@ -187,7 +187,7 @@ const linear =
         const grad = new Float64Array(part[side].length);
         const info = new Float64Array(part[side].length);
         for (let e = 0; e < edges; e++) {
-          const [score, i] = law.score(counts![e] - 1, eta(e), shape);
+          const [score, i] = distribution.score(counts![e] - 1, eta(e), shape);
           grad[index[side][e]] += score;
           info[index[side][e]] += i;
         }
@@ -209,7 +209,7 @@ const linear =
           let info = 1 / prior.users;
           for (let e = rows.offsets[u]; e < rows.offsets[u + 1]; e++) {
             const at = mu + own[u] + part.items[rows.neighbors[e]];
-            const [score, i] = law.score(rows.counts[e] - 1, at, shape);
+            const [score, i] = distribution.score(rows.counts[e] - 1, at, shape);
             grad += score;
             info += i;
           }
@@ -217,10 +217,10 @@ const linear =
         }
       }
     }
-    return ({ user: u, item, count }) => law.log(count - 1, mu + own[u] + part.items[item], shape);
+    return ({ user: u, item, count }) => distribution.log(count - 1, mu + own[u] + part.items[item], shape);
   };
 
-const poissonModel: Law = async (parts) => {
+const poissonModel: Distribution = async (parts) => {
   const { model } = await fit(parts.train, {
     features: 30,
     model: 'auto',
@@ -242,7 +242,7 @@ const poissonModel: Law = async (parts) => {
   };
 };
 
-const LAWS: Readonly<Record<string, Law>> = {
+const DISTRIBUTIONS: Readonly<Record<string, Distribution>> = {
   'Poisson, K = 30': poissonModel,
   'shifted negative binomial': linear(NEGATIVE_BINOMIAL),
   '… with items': linear(NEGATIVE_BINOMIAL, 'items'),
@@ -309,24 +309,30 @@ for (const name of SETS) {
     continue;
   }
   const whole = split(graph, { testUsers: 0.2, testItems: 0.2, seed: 1 }).train;
-  // Enough to tell laws apart, and little enough for those that take quadratures.
+  // Enough to tell distributions apart, and few enough for those that need quadrature.
   const kept = Math.min(1, Math.sqrt(MOST_EDGES / whole.edges));
   const train = pqSample(whole, { users: kept, items: kept }, randomStream(1, 77));
-  const scores = new Map<string, number[]>(Object.keys(LAWS).map((law) => [law, []]));
+  const scores = new Map<string, number[]>(
+    Object.keys(DISTRIBUTIONS).map((distribution) => [distribution, []]),
+  );
   for (let seed = 1; seed <= splits; seed++) {
     const parts = split(train, { testUsers: 0.2, testItems: 0.2, seed });
     const pairs = testPairs(parts);
-    for (const [law, make] of Object.entries(LAWS)) {
+    for (const [distribution, make] of Object.entries(DISTRIBUTIONS)) {
       const log = await make(parts);
-      scores.get(law)!.push(pairs.reduce((sum, pair) => sum + log(pair), 0) / pairs.length);
-      process.stderr.write(`${name}, split ${seed}, ${law}: ${scores.get(law)!.at(-1)!.toFixed(4)}\n`);
+      scores.get(distribution)!.push(pairs.reduce((sum, pair) => sum + log(pair), 0) / pairs.length);
+      process.stderr.write(
+        `${name}, split ${seed}, ${distribution}: ${scores.get(distribution)!.at(-1)!.toFixed(4)}\n`,
+      );
     }
   }
   console.log(
     `\n${name}: ${train.edges} training edges, counts ${train.total}; nats an edge over ${splits} splits`,
   );
-  for (const [law, values] of scores) {
+  for (const [distribution, values] of scores) {
     const mean = values.reduce((a, b) => a + b, 0) / values.length;
-    console.log(`  ${law.padEnd(30)} ${mean.toFixed(4)}  (${values.map((v) => v.toFixed(3)).join(' ')})`);
+    console.log(
+      `  ${distribution.padEnd(30)} ${mean.toFixed(4)}  (${values.map((v) => v.toFixed(3)).join(' ')})`,
+    );
   }
 }

@@ -9,7 +9,7 @@ import { INK } from '../src/report/charts/ink.js';
 /** The rank of a truth among draws of one simulated set. */
 export interface Rank {
   readonly set: number;
-  /** Share of the draws below the truth, ties by half. */
+  /** Fraction of the draws below the truth; ties count half. */
   readonly rank: number;
 }
 
@@ -49,8 +49,8 @@ export function ecdfDifference(ranks: readonly Rank[], draws: number): Point[] {
 }
 
 /**
- * Independent ranks that would tell as much: those of one set share a fit. The variance of the ECDF over sets, over what
- * it would be without that, averaged over the middle of the range; never below 1.
+ * The effective number of independent ranks. Ranks of one set share a fit, so the variance of the ECDF over sets is larger than for
+ * independent ranks. The ratio of the two variances is averaged over the middle of the range; never below 1.
  */
 export function independentRanks(ranks: readonly Rank[]): number {
   const sets = new Map<number, number[]>();

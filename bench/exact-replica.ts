@@ -1,16 +1,16 @@
 // The exact posterior predictive distribution of a small graph: chains of the sampler, and every few sweeps a graph drawn
-// from the state, with its seen vertices and its unseen atoms. What createReplicator draws from a fit is held against it.
+// from the state, with its seen vertices and its unseen atoms. Draws of createReplicator from a fit are compared with it.
 
 import type { GibbsSide } from '../src/fit/gibbs/chain-state.js';
 import { type ChainTask, firstState } from '../src/fit/gibbs/chain-tasks.js';
 import { createGibbsSampler } from '../src/fit/gibbs/sampler.js';
 import type { SideName } from '../src/graph/graph.js';
 import { AliasTable } from '../src/math/alias.js';
-import { poisson } from '../src/math/counts.js';
+import { poisson } from '../src/math/count-samplers.js';
 import { type Random, randomStream } from '../src/math/random.js';
 import { serveTasks } from '../src/parallel/worker.js';
 
-/** What replicas are compared by; `total`, the sum of counts, is `edges` in a simple graph. */
+/** The statistics by which replicas are compared. In a simple graph, `total` (the sum of counts) equals `edges`. */
 export const REPLICA_STATISTICS = ['users', 'items', 'edges', 'total'] as const;
 export type ReplicaStatistic = (typeof REPLICA_STATISTICS)[number];
 

@@ -2,19 +2,17 @@
 //
 //   npm run build && node scripts/run-ts.js bench/filter.ts [items] [features] [requests]
 //
-// Proved first: a filtered list is the plain order without the items that do not fit.
+// The bench first checks that a filtered list is the plain list without the items that do not meet the condition.
 
-import { itemFilter } from '../src/attributes/filter.js';
 import type { SideInfo } from '../src/attributes/info.js';
+import { itemFilter } from '../src/attributes/item-filter.js';
 import type { Ranker } from '../src/fit/model.js';
 import { VertexIds } from '../src/graph/ids.js';
-import { gamma } from '../src/math/distributions.js';
-import { allocate } from '../src/math/memory.js';
 import { randomStream } from '../src/math/random.js';
 import { createRecommender } from '../src/predict/recommender.js';
 import { titleBook } from '../src/predict/titles.js';
 import { answerQueries } from '../src/serve/queries.js';
-import { VERSION } from '../src/version.js';
+import { randomRanker } from './serve-target.js';
 
 const items = Number(process.argv[2] ?? 20_000);
 const features = Number(process.argv[3] ?? 150);
@@ -37,33 +35,7 @@ function randomInfo(): SideInfo {
   };
 }
 
-const means = allocate(Float32Array, items * features);
-for (let i = 0; i < means.length; i++) means[i] = gamma(random, 0.3) * 0.01;
-const hyper = { sigma: 0.2, tau: 1, shape: 1 / features, rate: 1, size: 1000 };
-const model: Ranker = {
-  type: 'ranker',
-  method: 'ranking',
-  multigraph: false,
-  users: { count: 0, ids: VertexIds.texts([]), degree: new Uint32Array(0) },
-  items: { count: items, ids: VertexIds.range(items), degree: new Uint32Array(items).fill(1) },
-  scores: {
-    kind: 'factors',
-    members: [
-      {
-        features,
-        items: means,
-        users: undefined,
-        userMass: new Float64Array(features).fill(1),
-        fold: { kind: 'poisson', steps: 3, hyper: { users: hyper, items: hyper } },
-        seed: 1,
-        iterations: 1,
-        converged: true,
-      },
-    ],
-  },
-  info: { items: randomInfo() },
-  provenance: { version: VERSION, seed: 1, fingerprint: '0', options: {}, iterations: 1, converged: true },
-};
+const model: Ranker = { ...randomRanker(items, features), info: { items: randomInfo() } };
 
 const recommender = createRecommender(model);
 const served = { recommender, titles: titleBook(model.items.ids, [], model.items.degree) };

@@ -2,11 +2,10 @@
 //
 //   npm run build && node scripts/run-ts.js bench/fit.ts [netflix] [echonest] [edges …] [-k 32] [--threads 1,2] [--fraction 1]
 //
-// The headline are two graphs of the size and skew that people have: those of Netflix and of Echonest, whose tables no cache
-// holds. There the engine that gathers by tiles is first held to the one that does not, on the graph itself, and both are
-// timed in turns. Numbers of edges stand for graphs of 40,000 × 40,000 vertices, whose engine is held to the reference.
-// Prints ns per edge of a whole iteration (both half-steps, digammas, leftover masses), the cost of a bound, and the memory
-// beyond the graph. Scaling over 16 cores: `bench/fit.ts netflix echonest --threads 1,2,4,8,16`.
+// `netflix` and `echonest` are graphs of the size and skew of these data sets, whose tables no cache holds. There the bench first
+// compares the engine that gathers by tiles with one that does not, and then times both in turns. A number of edges stands for a
+// graph of 40,000 × 40,000 vertices, whose engine is compared with the reference. Prints ns per edge of a whole iteration (both
+// half-steps, digammas, unseen masses), the cost of a bound, and the memory beyond the graph. Scaling over 16 cores: `bench/fit.ts netflix echonest --threads 1,2,4,8,16`.
 
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
@@ -148,7 +147,7 @@ async function proveSmall(): Promise<void> {
 interface Timing {
   /** Wall clock, ms. */
   readonly wall: number;
-  /** CPU time of all threads, ms: what a machine that is shared with others does not stretch as much. */
+  /** CPU time of all threads, ms: it depends less on other work than the wall clock. */
   readonly cpu: number;
 }
 
@@ -166,7 +165,7 @@ async function best(repeats: number, work: () => Promise<void>): Promise<Timing>
 
 const perEdge = (ms: number, { edges }: Task) => ((ms * 1e6) / edges).toFixed(1).padStart(8);
 
-/** A graph whose tables no cache holds: by tiles and without, in turns. */
+/** A graph whose tables no cache holds, with and without tiles in turns. */
 async function timeShape(name: string): Promise<void> {
   const task = await skewed(name);
   const vertices = [task.users, task.items].map(({ offsets }) => offsets.length - 1).join(' × ');

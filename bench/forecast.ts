@@ -1,7 +1,7 @@
-// How good are the forecasts? Data sets are thinned by coins on one side to 1/2, 1/5 and 1/10; every estimator foresees, from
-// what is left alone, how many vertices of the other side the whole has, with the interval that `graphex forecast` would give,
-// widened by its own back-tests on what is left. Prints the tables of docs/forecast.md.
-//   node scripts/run-ts.js bench/forecast.ts [--coins 20] [--model COINS] [SET …]
+// How good are the forecasts? One side of each data set is thinned at random to 1/2, 1/5 and 1/10. From what is left, every
+// estimator predicts how many vertices of the other side the whole set has, with the interval that `graphex forecast` would
+// give: widened by its own back-tests on what is left. Prints the tables of docs/appendix/forecast.md.
+//   node scripts/run-ts.js bench/forecast.ts [--thinnings 20] [--model THINNINGS] [SET …]
 
 import { existsSync } from 'node:fs';
 import { fit } from '../src/fit/fit.js';
@@ -30,8 +30,8 @@ const option = (name: string, otherwise: number) => {
   const at = args.indexOf(name);
   return at < 0 ? otherwise : Number(args.splice(at, 2)[1]);
 };
-const coins = option('--coins', 20);
-const modelCoins = option('--model', 0);
+const thinnings = option('--thinnings', 20);
+const modelThinnings = option('--model', 0);
 const names = args.length > 0 ? args : Object.keys(SETS);
 
 type Name = EstimatorName | 'model';
@@ -46,7 +46,7 @@ for (const name of names) {
   if (!SETS[name].startsWith('@') && !existsSync(SETS[name])) continue;
   const { graph } = await readGraph(SETS[name]);
   for (const growing of SIDES) {
-    for (const times of TIMES) report(name, graph, growing, times, await tryCoins(graph, growing, times));
+    for (const times of TIMES) report(name, graph, growing, times, await tryThinnings(graph, growing, times));
   }
 }
 console.log('\n| estimator | ×2 | ×5 | ×10 |\n|---|---|---|---|');
@@ -57,9 +57,13 @@ for (const name of [...ESTIMATOR_NAMES, 'model']) {
   };
   console.log(`| ${name} | ${TIMES.map(cell).join(' | ')} |`);
 }
-console.log(`\nlaw worse than a smoothed Good–Toulmin at ×5: ${worse.join('; ') || 'nowhere'}`);
+console.log(`\nlowDegrees worse than a smoothed Good–Toulmin at ×5: ${worse.join('; ') || 'nowhere'}`);
 
-async function tryCoins(graph: BipartiteGraph, growing: SideName, times: number): Promise<Map<Name, Cell>> {
+async function tryThinnings(
+  graph: BipartiteGraph,
+  growing: SideName,
+  times: number,
+): Promise<Map<Name, Cell>> {
   const counted = otherSide(growing);
   const cells = new Map<Name, Cell>();
   const add = (name: Name, value: number, low: number, high: number) => {
@@ -69,8 +73,8 @@ async function tryCoins(graph: BipartiteGraph, growing: SideName, times: number)
     if (truth >= low && truth <= high) cell.held++;
     cells.set(name, cell);
   };
-  for (let coin = 0; coin < coins; coin++) {
-    const random = randomStream(17, times, coin);
+  for (let thinning = 0; thinning < thinnings; thinning++) {
+    const random = randomStream(17, times, thinning);
     const kept = drawAssignment(graph[growing].count, 1 / times, random);
     const all = new Uint8Array(graph[counted].count).fill(1);
     const part = growing === 'users' ? selectVertices(graph, kept, all) : selectVertices(graph, all, kept);
@@ -79,18 +83,18 @@ async function tryCoins(graph: BipartiteGraph, growing: SideName, times: number)
     const { projections } = project(side, [growth], random.derive(1));
     const [tried] = await backtest(side, [times], TRIALS, random.derive(2));
     for (const estimator of ESTIMATOR_NAMES) {
-      const foreseen = projections[0].vertices[estimator];
-      if (!foreseen) continue;
+      const predicted = projections[0].vertices[estimator];
+      if (!predicted) continue;
       const error = Math.hypot(
-        foreseen.error,
-        foreseen.value * unexplainedError(tried.estimators[estimator]),
+        predicted.error,
+        predicted.value * unexplainedError(tried.estimators[estimator]),
       );
-      const { low, high } = countInterval({ value: foreseen.value, error }, part[counted].count);
-      add(estimator, foreseen.value, low, high);
+      const { low, high } = countInterval({ value: predicted.value, error }, part[counted].count);
+      add(estimator, predicted.value, low, high);
     }
-    if (coin < modelCoins) {
+    if (thinning < modelThinnings) {
       const { model } = await fit(part, { features: 10, iterations: 60 });
-      const [drawn] = await drawGrowth(model, growing, [growth], { draws: 20, seed: coin + 1 });
+      const [drawn] = await drawGrowth(model, growing, [growth], { draws: 20, seed: thinning + 1 });
       add('model', drawn.mean, drawn.low, drawn.high);
     }
   }

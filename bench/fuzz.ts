@@ -1,8 +1,8 @@
-// Damaged files of every kind that graphex reads, command lines, receipts and library options that nobody would write, by
-// the thousand: each must end well or be refused in words, soon and in little memory. They run in a process of their own,
-// so that a crash or a hang is counted and the rest goes on.
+// Thousands of damaged files of every kind that graphex reads, and of wrong command lines, receipts and library options. Each must
+// succeed or be refused with a message, soon and in little memory. They run in a separate process, so that a crash or a hang is
+// counted and the rest continues.
 //   npm run fuzz -- [--minutes 60 | --inputs 1000 (per kind)] [--seed 1] [--kind NAME]
-// Exit status 1 if anything was found; the inputs that did it are kept.
+// Exit status 1 if there was a fault; the inputs that caused it are kept.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,7 +40,7 @@ interface Tally {
   readonly found: string[];
 }
 
-/** What a reading process says about one input. */
+/** What a reading process reports about one input. */
 interface Report {
   readonly input: number;
   readonly outcome: Outcome;
@@ -64,7 +64,6 @@ const DECLARED: Declared = {
   levels: own.LEVELS,
   sizes: own.ESTIMATE_SIZES,
   baseline: own.FIT_BASELINE,
-  tune: own.TUNE,
   describe: COMMANDS.features.options,
   similar: COMMANDS.similar.options,
   storage: own.STORAGE,
@@ -95,7 +94,7 @@ async function allKinds(folder: string): Promise<Kind[]> {
   ];
 }
 
-/** `inputs` of each kind; until the time is up again and again, each round with the next inputs. */
+/** `inputs` of each kind. With a time limit it repeats, each round with the next inputs. */
 async function parent(
   inputs: number,
   seed: number,
@@ -136,7 +135,7 @@ async function parent(
   }
 }
 
-/** Starts a reading process at input `from` and follows it; returns the input to go on with. */
+/** Starts a reading process at input `from` and follows it; returns the input to continue with. */
 async function oneProcess(
   kind: number,
   from: number,
@@ -211,7 +210,7 @@ async function child([folder, kept, kind, from, to, seed]: readonly string[]): P
     rmSync(place, { recursive: true, force: true });
     mkdirSync(place, { recursive: true });
     const run = kinds[Number(kind)].prepare(randomStream(Number(seed), Number(kind), input), place);
-    // Processor time: what else the machine does is not the reader's doing.
+    // CPU time: other work on the machine does not count.
     const before = process.cpuUsage();
     const outcome = await attempt(run);
     const { user, system } = process.cpuUsage(before);

@@ -82,7 +82,7 @@ function writeTable(
   return path;
 }
 
-/** Every edge of ours in order against every row of DuckDB's. */
+/** Compares all our edges, in order, with all rows of DuckDB. */
 async function check(file: string): Promise<void> {
   const { graph, read } = await readGraph(file);
   const edges = edgesInOrder(graph);

@@ -1,5 +1,5 @@
-// How fast are lists for many, beside the ranking of an evaluation? Users a second of both, in turns, in one run, on the same
-// model: known users, users who are folded in from what they have, and known users to a CSV file.
+// How fast are lists for many users, compared with the ranking of an evaluation? Users a second of both, in turns, in one run, on the
+// same model: known users, users who are folded in from what they have, and known users to a CSV file.
 // node scripts/run-ts.js bench/lists.ts [threads]
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -50,8 +50,10 @@ const ways: Readonly<Record<string, () => Promise<unknown>>> = {
   'to a file': () => writeLists(join(folder, 'lists.csv'), batches(), false),
 };
 // Of the evaluation, those who have a test item.
-const judged = task.relevant.offsets.slice(1).filter((end, row) => end > task.relevant.offsets[row]).length;
-const rows: Readonly<Record<string, number>> = { evaluation: judged };
+const evaluated = task.relevant.offsets
+  .slice(1)
+  .filter((end, row) => end > task.relevant.offsets[row]).length;
+const rows: Readonly<Record<string, number>> = { evaluation: evaluated };
 const best: Record<string, number> = {};
 for (let round = 0; round < 4; round++) {
   for (const [name, work] of Object.entries(ways)) {
@@ -64,7 +66,7 @@ for (let round = 0; round < 4; round++) {
 }
 await recommender.close();
 rmSync(folder, { recursive: true });
-console.log(`${count} users × ${model.items.count} items, ${judged} of the users evaluated`);
+console.log(`${count} users × ${model.items.count} items, ${evaluated} of the users evaluated`);
 for (const [name, rate] of Object.entries(best)) {
   console.log(
     `${name.padEnd(12)} ${Math.round(rate)} users/s, ${(rate / best.evaluation).toFixed(2)} of the evaluation`,

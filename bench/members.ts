@@ -1,9 +1,9 @@
-// Fits for ranking whose scores are added, one after the other and several at once: proves that the bits are the same, then prints
-// seconds, CPU seconds and memory of each, in turns.
+// Members of a ranker, fitted one after the other and concurrently. Checks that the bits are the same, then prints seconds, CPU
+// seconds and memory of each, in turns.
 //
 //   npm run build && node --expose-gc scripts/run-ts.js bench/members.ts [set] [features=512] [average=4] [engine=cpu] [threads=N] [rounds=2] [1 2 4 …]
 //
-// Numbers are those at once; `auto` is what a fit chooses. Default: 1 2 4 auto.
+// The last arguments are numbers of concurrent members; `auto` is what a fit chooses. Default: 1 2 4 auto.
 
 import { cpus } from 'node:os';
 import { fitRanking } from '../src/fit/ranking/fit-ranking.js';
@@ -38,7 +38,7 @@ for (let round = 0; round < number('rounds', 2); round++) {
     const { user, system } = process.cpuUsage(cpu);
     const state = modelState(result.model);
     proof ??= state;
-    if (state !== proof) throw new Error(`${lanes} at once have other bits`);
+    if (state !== proof) throw new Error(`${lanes} fitted concurrently have other bits`);
     console.log(
       JSON.stringify({
         atOnce: lanes,

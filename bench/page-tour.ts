@@ -1,5 +1,5 @@
 // A walk through the built page in Chromium, with a picture of every step.
-//   node scripts/run-ts.js bench/page-tour.ts FOLDER [WIDTH,…]   whole pages, light and dark, to be looked at
+//   node scripts/run-ts.js bench/page-tour.ts FOLDER [WIDTH,…]   whole pages, light and dark, to look at
 //   node scripts/run-ts.js bench/page-tour.ts docs/figures       the pictures of the manual, small
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const page = await browser.newPage({ reducedMotion: 'reduce' });
 const screen = await page.context().newCDPSession(page);
 const heard = complaints(page);
 
-/** As much of a step as a screen shows, packed as a browser packs it. */
+/** The part of a step that a screen shows, compressed by the browser. */
 async function small(name: string): Promise<void> {
   await page.evaluate(() => window.scrollTo(0, 0));
   const { data } = await screen.send('Page.captureScreenshot', { format: 'webp', quality: 72 });
@@ -33,7 +33,7 @@ async function shot(step: number, name: string): Promise<void> {
     await page.setViewportSize({ width, height: width < 500 ? 844 : 1000 });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      // The map is drawn by a worker, anew for other colours.
+      // A worker draws the map, and draws it again if the colours change.
       await page.waitForTimeout((await page.locator('.map canvas').count()) > 0 ? 2500 : 600);
       const path = join(folder, `${step}-${name}-${width}-${colorScheme}.png`);
       await page.screenshot({ path, fullPage: true });

@@ -1,6 +1,6 @@
-// The page on a table of a million rows: how long to a verdict, how long a fit takes beside the command line's, and what
-// kept the interface busy longest; and a frame of the map with 100,000 points, by a WebGL that the CPU computes and by
-// plain drawing.   node scripts/run-ts.js bench/page.ts [ROWS]
+// The page on a table of a million rows: the time to a verdict, the time of a fit compared with the command line, and the longest
+// task that blocked the interface. Also a frame of the map with 100,000 points, by WebGL on the CPU and by plain drawing.
+//   node scripts/run-ts.js bench/page.ts [ROWS]
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { button, host, idle, nav, openBrowser } from '../test/page/visitor.js';
 const POINTS = 100_000;
 const FRAMES = 30;
 
-/** Milliseconds of a frame while the map is zoomed: of our own code, and until all pixels are there. */
+/** Milliseconds of a frame while the map is zoomed: in our own code, and until all pixels are drawn. */
 async function frameOfMap(
   page: Page,
   kind: 'webgl2' | '2d',
@@ -39,7 +39,7 @@ async function frameOfMap(
       const canvas = document.createElement('canvas');
       const size = { width: 900, height: 680 };
       Object.assign(canvas, size);
-      // A canvas that was drawn on by hand gives no WebGL.
+      // A canvas with a 2D context has no WebGL.
       if (wanted === '2d') canvas.getContext('2d');
       const place = () =>
         Float32Array.from({ length: points }, () => (Math.random() + Math.random() - 1) * 0.9);
@@ -127,7 +127,7 @@ try {
     const tasks = await watched();
     const threads = isolated ? cpus().length : 1;
     console.log(
-      `beside the guesses in src/page/estimate.ts: ${Math.round(rows / verdict)} rows a second, ${((rows * 30 * 20) / fit / threads / 1e6).toFixed(0)} million edges × features × sweeps a second and thread`,
+      `compare with the guesses in src/page/estimate.ts: ${Math.round(rows / verdict)} rows a second, ${((rows * 30 * 20) / fit / threads / 1e6).toFixed(0)} million edges × features × sweeps a second and thread`,
     );
     const longest = tasks.reduce((most, { lasted }) => Math.max(most, lasted), 0);
     console.log(

@@ -1,9 +1,9 @@
-// Rows of Parquet → shards within a limit of memory, against DuckDB's own distinct and sort of the same file within the same.
+// Rows of Parquet → shards within a limit of memory, compared with DuckDB's distinct and sort of the same file within the same limit.
 //
 //   npm run build && node scripts/run-ts.js bench/partition.ts [rows] [--memory 2G] [--shards 64] [--rounds 1]
 //
-// The number of edges is proved equal first. Each runs in a process of its own, in turn; the ratio of their times and the memory
-// that each had resident at most are printed.
+// Checks first that both find the same number of edges. Each runs in a process of its own, in turn. Prints the ratio of their times
+// and the largest resident memory of each.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,13 +1,13 @@
-// Are predictive intervals honest? Simulated sets of known law, each split, fitted and drawn: how often the central 90 %
+// Are predictive intervals honest? Simulated sets of known priors are split, fitted and drawn from: how often the central 90 %
 // of the draws holds the test graph's statistic, how far the draws are off on average, and the ranks of the observed
-// among the draws. The default beside its alternatives (--all): sizes as points; hyperparameters given; the fold-in that
-// ascends the bound; and that one with the unseen fit items' mass.
+// among the draws. --all compares the default with alternatives: sizes as points; given hyperparameters; the fold-in that
+// ascends the bound; and that fold-in with the unseen mass of the fit items.
 //
 //   npm run build && node scripts/run-ts.js bench/predictive.ts [sets 200] [size 120] [features 30] [shape 0.1]
 //     [--multi] [--all] [--internal] [--calibrate N] [--draws N] [--rows FILE] [--from SET]
 //
-// --rows writes a line of JSON per set, way and statistic; --internal also corrects the intervals by what the fit knows,
-// without replicas, --calibrate by N replicas.
+// --rows writes a line of JSON per set, way and statistic; --internal also corrects the intervals by known data,
+// --calibrate by N replicas.
 
 import { appendFileSync } from 'node:fs';
 import { evaluateModel } from '../src/evaluate/evaluate.js';
@@ -52,7 +52,7 @@ const internal = process.argv.includes('--internal');
 const replicas = Number(argument('--calibrate') ?? 0);
 
 interface Row {
-  /** Share of the draws below the observed, ties by half. */
+  /** Fraction of the draws below the observed value; ties count half. */
   readonly rank: number;
   readonly inside: number;
   /** Mean of the draws over the observed, less 1. */
@@ -61,19 +61,19 @@ interface Row {
   readonly spread: number;
 }
 const rows = new Map<string, Row[]>();
-/** By way: of the training and of the held-out users, for each set. */
+/** For each way and set: of the training users and of the held-out users. */
 const rates = new Map<string, [number, number][]>();
-const law = { sigma: 0.2, tau: 1, shape, rate: shape, size };
+const prior = { sigma: 0.2, tau: 1, shape, rate: shape, size };
 
 for (let set = from; set < sets; set++) {
   const { graph, truth } = await simulate({
-    ...{ users: law, items: law, features, seed: 1000 + set, multigraph },
+    ...{ users: prior, items: prior, features, seed: 1000 + set, multigraph },
     truth: true,
   });
   const parts = split(graph, { seed: set });
   const learned = { shape, rate: shape };
   const share = 1 - parts.testUsers;
-  const given = { users: { ...law, size: size * share }, items: law };
+  const given = { users: { ...prior, size: size * share }, items: prior };
   const fitted = (hyper: Pick<FitOptions, 'users' | 'items'>) =>
     fit(parts.train, { features, ...hyper, iterations: 200 }).then(({ model }) => model);
   const estimated = await fitted({ users: learned, items: learned });
@@ -149,7 +149,7 @@ function trueMass(graph: GraphSide, { weights, features: values }: VertexParamet
 
 type MassOf = (side: ModelSide, name: SideName) => Float64Array;
 
-/** Expected edges of training and of held-out users to the trained items, latent ones counted, fitted over true. */
+/** Expected edges to the trained items, of training users and of held-out users: fitted divided by true. Latent counts add up. */
 function recordRates(way: string, model: PosteriorModel, folded: ModelSide, truth: MassOf): void {
   const total = (users: ModelSide, mass: MassOf) => {
     const items = mass(model.items, 'items');
@@ -168,7 +168,7 @@ function recordRates(way: string, model: PosteriorModel, folded: ModelSide, trut
   rates.set(way, list);
 }
 
-/** The intervals as a law for each side has them: corrected by data that the fit knows. */
+/** The intervals of `auto` models: corrected by data that the fit knows. */
 async function recordCorrected(model: PosteriorModel, parts: Split, set: number): Promise<void> {
   const { predictive } = await evaluateModel(model, parts, { draws: DRAWS, correct: true, seed: set });
   for (const name of STATISTICS) {
@@ -191,7 +191,7 @@ async function recordCalibrated(model: PosteriorModel, parts: Split, set: number
   }
 }
 
-/** A corrected interval, with the deviation of the observed in halves of it. */
+/** A corrected interval, and how far the observed value is from its middle, in half widths. */
 function recordInterval(
   way: string,
   name: (typeof STATISTICS)[number],

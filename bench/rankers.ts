@@ -1,4 +1,4 @@
-// Compact rankers: what their files weigh, and how many places of the lists move when tables are stored in less.
+// Compact rankers: the sizes of their files, and how many places of the lists change if tables are stored in less precision.
 //   node scripts/run-ts.js bench/rankers.ts DATA [features [members]]
 //   node scripts/run-ts.js bench/rankers.ts size [users items features members]
 // The first fits a ranker to DATA and compares lists of 20 of every user with those of the fitted tables; the second saves a
@@ -30,7 +30,7 @@ async function saved(model: Ranker, way: RankerStorage): Promise<{ file: string;
   return { file, megabytes: statSync(file).size / 1e6 };
 }
 
-/** Means as far apart as fitted ones are, and as many edges as such a set has. */
+/** Random means that vary as much as fitted ones, and the number of edges of such a set. */
 function randomRanker([users = 29_858, items = 40_981, features = 512, members = 4]: number[]): Ranker {
   const random = randomStream(1, 1);
   const table = (rows: number) => {

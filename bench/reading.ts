@@ -1,9 +1,9 @@
-// Parquet tables of whole numbers → a finished graph, by several threads against the reader that goes row by row.
+// Parquet tables of whole numbers → a finished graph: several threads compared with the reader that goes row by row.
 //
 //   npm run build && node scripts/run-ts.js bench/reading.ts [rows] [--repeats 3] [--threads 1,2]
 //
-// Both graphs are proved equal to the last bit first. Every timing is a process of its own, so that memory is that of the
-// reading alone; they take turns, so that whatever else the machine does slows all, and ratios of one run are printed.
+// Checks first that both graphs are equal to the last bit. Every timing is a process of its own, so that memory is that of the
+// reading alone. The processes take turns, so that other work on the machine slows both. Prints ratios of one run.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

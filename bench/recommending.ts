@@ -1,19 +1,18 @@
-// The leaderboard of docs/recommending.md: baselines, the evidence fit and the ranking fit on the same splits, everything
-// tuned on the same held-back training users. Every contestant's result, user by user, is kept as a JSON line of the
-// file given: a later run does what is missing and prints the tables of all.
+// The leaderboard of docs/appendix/ranking-fit.md: baselines, the evidence fit and the ranking fit on the same splits, everything
+// tuned on the same held-back training users. The results of each method, user by user, are kept as a JSON line of the
+// given file: a later run adds what is missing and prints the tables of all.
 //
-//   node scripts/run-ts.js bench/recommending.ts RESULTS.jsonl [set …] [seed …] [baselines|fits|tuned …] [minutes=N] [threads=N]
+//   node scripts/run-ts.js bench/recommending.ts RESULTS.jsonl [set …] [seed …] [baselines|fits …] [threads=N]
 //
-// Default: every set, seeds 1 2 3, all three kinds. minutes: budget of the ranking fit's tuning for a split, default 10.
+// Default: every set, seeds 1 2 3, both kinds.
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { BASELINES, type BaselineName, baselineOf } from '../src/evaluate/baselines/all-baselines.js';
-import { baselineData, fitBaselines } from '../src/evaluate/baselines/run-baselines.js';
+import { fitBaselines } from '../src/evaluate/baselines/run-baselines.js';
 import { pairedBootstrap } from '../src/evaluate/bootstrap.js';
 import { evaluateModel } from '../src/evaluate/evaluate.js';
 import { splitRankingTask } from '../src/evaluate/split-task.js';
-import { tuneRanking } from '../src/evaluate/tune.js';
 import { fit } from '../src/fit/fit.js';
 import { type FactorScores, featureCount, type Model, modelHyper } from '../src/fit/model.js';
 import { readGraph } from '../src/ingest/read.js';
@@ -22,7 +21,7 @@ import { split } from '../src/sample/split.js';
 import { setsNamed } from './sets.js';
 
 const SETS = setsNamed('online-retail', 'julia-general', 'movietweetings', 'goodbooks');
-const KINDS = ['baselines', 'fits', 'tuned'] as const;
+const KINDS = ['baselines', 'fits'] as const;
 const METRICS = ['recall', 'ndcg', 'recallUnpopular', 'ndcgUnpopular'] as const;
 type Metric = (typeof METRICS)[number];
 const FITS = {
@@ -31,9 +30,8 @@ const FITS = {
   one: 'ranking fit',
   four: 'ranking fit, 4 added',
 };
-const TUNED = 'ranking fit, tuned, 4 added';
 const titleOf = (name: BaselineName) => baselineOf(name).title;
-const ORDER = [...BASELINES.map((name) => titleOf(name)), ...Object.values(FITS), TUNED];
+const ORDER = [...BASELINES.map((name) => titleOf(name)), ...Object.values(FITS)];
 
 interface Line {
   readonly set: string;
@@ -49,7 +47,7 @@ interface Line {
 
 const [file, ...words] = process.argv.slice(2);
 if (!file) {
-  throw new Error('usage: bench/recommending.ts RESULTS.jsonl [set …] [seed …] [baselines|fits|tuned …]');
+  throw new Error('usage: bench/recommending.ts RESULTS.jsonl [set …] [seed …] [baselines|fits …]');
 }
 const option = (name: string) =>
   Number(words.find((word) => word.startsWith(`${name}=`))?.split('=')[1]) || undefined;
@@ -146,16 +144,6 @@ async function run(
       await addModel(FITS.plain, { ...model, scores: plain }, seconds);
       await addModel(FITS.four, model, seconds);
     }
-  }
-  if (kind === 'tuned' && !done(TUNED)) {
-    const began = performance.now();
-    const { shown } = baselineData(parts, splitRankingTask(parts));
-    const budgetMinutes = option('minutes');
-    const tuned = await tuneRanking(parts.train, { shown, seed: 1, budgetMinutes, threads });
-    const note = tuned.finished ? '' : ', the budget ended the search';
-    console.error(set, seed, 'tuned', JSON.stringify(tuned.trials), note);
-    const { model } = await fit(parts.train, { ...tuned.options, average: 4, seed: 1, threads });
-    await addModel(TUNED, model, (performance.now() - began) / 1000);
   }
 }
 

@@ -1,4 +1,4 @@
-// How well σ and the sizes are recovered from graphs of known parameters: the table of docs/model.md. Five settings, five
+// How well σ and the sizes are recovered from graphs of known parameters: the table of docs/appendix/simulation.md. Five settings, five
 // graphs each; mean and spread of the estimates.
 
 import { degrees, type GraphSide } from '../src/graph/graph.js';

@@ -1,10 +1,10 @@
-// A fit from a former model beside a fresh one, after 5 % new edges: the bound it reaches (for ranking fits: recall on
-// held-out users), when it came within .05 % of the fresh fit's, and its time as a share of that fit's, all in one run. Starts
-// differ by more than is asked, so fits are made from several seeds, and means are printed. First it proves that threads change
-// no bit of a fit from a former model.
+// A fit from a previous model compared with a fresh one, after 5 % new edges: the bound it reaches (for ranking fits: recall on
+// held-out users), when it comes within 0.05 % of the fresh fit's bound, and the ratio of the times, all in one run. Seeds differ
+// by more than this, so the bench prints means over several seeds. It first checks that threads change no bit of a fit from a
+// previous model.
 //
 //   node scripts/run-ts.js bench/refit.ts [--seeds 4] [--cut 1] [--method ascent] [set …]
-//     (cut: which users and items, or which time; schedules are chosen on 2 and 3, docs have 1; simulated-small, movietweetings, online-retail, julia-general, goodbooks, acl-abstracts, simulated; ascent or ranking)
+//     (cut: which users and items, or which time, are new; schedules are chosen on 2 and 3, the appendix has 1; simulated-small, movietweetings, online-retail, julia-general, goodbooks, acl-abstracts, simulated; ascent or ranking)
 
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -19,9 +19,9 @@ import { split } from '../src/sample/split.js';
 import { flag } from './flag.js';
 import { SETS as SHARED_SETS } from './sets.js';
 
-/** The share of the edges that the former model saw. */
+/** The fraction of the edges that the previous model saw. */
 const BEFORE = 0.95;
-/** How near to the fresh fit's bound counts as reached. */
+/** A bound this near to that of the fresh fit counts as reached. */
 const NEAR = 5e-4;
 const SETS: Readonly<Record<string, string>> = { ...SHARED_SETS, simulated: '@simulated' };
 const seeds = Array.from({ length: Number(flag('--seeds', '4')) }, (_, i) => i + 1);
@@ -29,7 +29,7 @@ const cut = Number(flag('--cut', '1'));
 const methods = flag('--method', 'ascent,ranking').split(',');
 const wanted = process.argv.slice(2).filter((name) => name in SETS);
 
-/** The first edges by the time in the fourth column, and all; other cuts end a tenth of the edges sooner each. */
+/** All edges, and the first of them by the time in the fourth column. Each further cut ends a tenth of the edges earlier. */
 function byTime(path: string): { before: BipartiteGraph; now: BipartiteGraph } {
   const rows = gunzipSync(readFileSync(path))
     .toString()
@@ -46,8 +46,8 @@ function byTime(path: string): { before: BipartiteGraph; now: BipartiteGraph } {
   };
 }
 
-/** The law's own growth: some users and some items were not there yet. */
-async function byCoins(source: string): Promise<{ before: BipartiteGraph; now: BipartiteGraph }> {
+/** Growth as in the model: some users and some items were not there yet. */
+async function byThinning(source: string): Promise<{ before: BipartiteGraph; now: BipartiteGraph }> {
   const { graph } = await readGraph(source);
   const share = Math.sqrt(BEFORE);
   return { before: pqSample(graph, { users: share, items: share }, randomStream(cut)), now: graph };
@@ -61,7 +61,7 @@ const seconds = async <T>(work: () => Promise<T>): Promise<[T, number]> => {
 const mean = (values: readonly number[]) => values.reduce((a, b) => a + b) / values.length;
 const percent = (share: number) => `${share < 0 ? '−' : '+'}${Math.abs(100 * share).toFixed(3)} %`;
 
-/** A fit from a former model has the same bits on any number of threads; nothing is printed before that is so. */
+/** Checks that a fit from a previous model has the same bits on any number of threads. */
 async function prove(before: BipartiteGraph, now: BipartiteGraph): Promise<void> {
   const { model } = await fit(before, { features: 30, engine: 'cpu', iterations: 80 });
   const bounds: (number | undefined)[] = [];
@@ -74,7 +74,7 @@ async function prove(before: BipartiteGraph, now: BipartiteGraph): Promise<void>
 }
 
 console.log(
-  '| set | growth | method | fresh | from the former: difference | of each seed | iterations | within .05 % after | seconds | share of the time |',
+  '| set | growth | method | fresh | from the previous model: difference | of each seed | iterations | within 0.05 % after | seconds | share of the time |',
 );
 console.log('|---|---|---|---|---|---|---|---|---|---|');
 for (const [name, source] of Object.entries(SETS)) {
@@ -84,14 +84,14 @@ for (const [name, source] of Object.entries(SETS)) {
     continue;
   }
   const time = name === 'movietweetings';
-  const { before, now } = time ? byTime(source) : await byCoins(source);
+  const { before, now } = time ? byTime(source) : await byThinning(source);
   await prove(before, now);
   const row = (method: string, pairs: readonly Pair[], reached: string) => {
     const fresh = mean(pairs.map((pair) => pair.fresh));
     const share = ({ fresh, from }: Pick<Pair, 'fresh' | 'from'>) => (from - fresh) / Math.abs(fresh);
     const iterations = (side: 0 | 1) => mean(pairs.map((pair) => pair.iterations[side])).toFixed(0);
     console.log(
-      `| ${name} | ${time ? 'time' : 'coins'} | ${method} | ${fresh.toPrecision(7)} | ` +
+      `| ${name} | ${time ? 'time' : 'random'} | ${method} | ${fresh.toPrecision(7)} | ` +
         `${percent(share({ fresh, from: mean(pairs.map(({ from }) => from)) }))} | ` +
         `${pairs.map((pair) => percent(share(pair))).join(', ')} | ${iterations(0)} → ${iterations(1)} | ${reached} | ` +
         `${[0, 1].map((at) => mean(pairs.map(({ seconds }) => seconds[at])).toFixed(2)).join(' → ')} | ` +
@@ -103,9 +103,9 @@ for (const [name, source] of Object.entries(SETS)) {
     const reached: (number | undefined)[] = [];
     for (const seed of seeds) {
       const options = { engine: 'cpu', seed } as const;
-      const former = await fit(before, { ...options, features: 30 });
+      const previous = await fit(before, { ...options, features: 30 });
       const [fresh, freshTime] = await seconds(() => fit(now, { ...options, features: 30 }));
-      const [next, nextTime] = await seconds(() => fit(now, { ...options, from: former.model }));
+      const [next, nextTime] = await seconds(() => fit(now, { ...options, from: previous.model }));
       const [bound, iterations] = [fresh.model.bound!, fresh.model.provenance.iterations];
       const near = next.model.provenance.bounds?.find(([, value]) => value >= bound - NEAR * Math.abs(bound));
       reached.push(near?.[0]);
@@ -119,7 +119,7 @@ for (const [name, source] of Object.entries(SETS)) {
     row('ascent', pairs, reached.map((iteration) => iteration ?? 'never').join(', '));
   }
   if (methods.includes('ranking')) {
-    // The same users and items are held back from both, so that all are judged alike.
+    // The same users and items are held back from both, so that both are evaluated on the same ones.
     const parts = split(now, { testUsers: 0.1, testItems: 0.2, seed: 2 });
     const old = withinIds(before, parts.train);
     const recall = async (model: Model) =>
@@ -127,9 +127,9 @@ for (const [name, source] of Object.entries(SETS)) {
     const pairs: Pair[] = [];
     for (const seed of seeds) {
       const options = { method: 'ranking', engine: 'cpu', seed } as const;
-      const former = await fit(old, options);
+      const previous = await fit(old, options);
       const [fresh, freshTime] = await seconds(() => fit(parts.train, options));
-      const [next, nextTime] = await seconds(() => fit(parts.train, { ...options, from: former.model }));
+      const [next, nextTime] = await seconds(() => fit(parts.train, { ...options, from: previous.model }));
       pairs.push({
         fresh: await recall(fresh.model),
         from: await recall(next.model),
@@ -141,7 +141,7 @@ for (const [name, source] of Object.entries(SETS)) {
   }
 }
 
-/** A fresh fit and one from a former model, from the same seed. */
+/** A fresh fit and one from a previous model, from the same seed. */
 interface Pair {
   readonly fresh: number;
   readonly from: number;
@@ -149,7 +149,7 @@ interface Pair {
   readonly seconds: readonly [number, number];
 }
 
-/** The edges of a graph whose users and items another has. */
+/** The edges of a graph whose users and items occur in another graph. */
 function withinIds(graph: BipartiteGraph, other: BipartiteGraph): BipartiteGraph {
   const pairs: [string, string][] = [];
   for (let i = 0; i < graph.users.count; i++) {

@@ -1,13 +1,12 @@
-// What shards and ranks cost, on generated data: the sharded engine against the plain one, strong and weak scaling over ranks
-// of MPI, what they send against the formula, and the share of the exchange.
+// What shards and ranks cost, on generated data: the sharded engine compared with the plain one, strong and weak scaling over MPI
+// ranks, the bytes they send compared with the formula, and the fraction of the time in the exchange.
 //
 //   npm run build && node scripts/run-ts.js bench/scale.ts [edges] [-k 32] [--items 41700] [--users 41700] [--shards 10]
 //     [--runs 1x1,2x1,4x1,1x2] [--weak 1x1,2x1] [--threads 2] [--rounds 3] [--only plain|strong|weak] [--launcher "mpirun …"]
 //
 // 2x1 is 2 ranks of 1 thread. The first of `--runs` is what the others are compared with; `--weak` has as many edges and users
-// for each rank as the first has. Everything is a ratio of medians over rounds in which all take turns, so that whatever else the
-// machine does slows all. Before anything is printed all are proved to come to the same bits (the plain engine: to the same
-// numbers).
+// for each rank as the first has. Figures are ratios of medians over rounds in which all take turns, so that other
+// work on the machine slows all. The bench first checks that all end with the same bits (the plain engine: the same numbers).
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -139,7 +138,7 @@ async function open(engine: Engine, { users, items, first }: Data, { features, i
 
 const median = (of: readonly number[]) => of.toSorted((a, b) => a - b)[of.length >> 1];
 
-// The sharded engine against the plain one, in one process. Twice each, in both orders: what comes first has the better memory.
+// The sharded engine against the plain one, in one process. Twice each, in both orders, because the first one gets the better memory.
 async function againstPlain(threads: number, wanted: readonly number[]): Promise<void> {
   const data = dataOf(shape, 0, shape.shards);
   const edges = data.users.neighbors.length;
@@ -185,7 +184,7 @@ async function againstPlain(threads: number, wanted: readonly number[]): Promise
 }
 
 interface Measured {
-  /** Of an iteration, on rank 0: time, that in the exchange, and bytes that are added up. */
+  /** Of an iteration on rank 0: its time, the time in the exchange, and the bytes that are added up. */
   readonly ms: number;
   readonly exchangeMs: number;
   readonly bytes: number;
@@ -194,14 +193,14 @@ interface Measured {
 }
 
 /** The same ranks, counting what they add up and how long that takes. */
-function counting(communicator: Communicator, told: { bytes: number; ms: number }): Communicator {
+function counting(communicator: Communicator, sent: { bytes: number; ms: number }): Communicator {
   return {
     ...communicator,
     async sum(values) {
       const began = performance.now();
       await communicator.sum(values);
-      told.ms += performance.now() - began;
-      if (communicator.size > 1) told.bytes += values.byteLength;
+      sent.ms += performance.now() - began;
+      if (communicator.size > 1) sent.bytes += values.byteLength;
     },
   };
 }
@@ -234,24 +233,24 @@ async function asRank(given: Shape, threads: number): Promise<void> {
     last: Math.floor(((rank + 1) * given.shards) / size),
   };
   const data = dataOf(given, mine.first, mine.last);
-  const told = { bytes: 0, ms: 0 };
+  const sent = { bytes: 0, ms: 0 };
   const layout = { shards: given.shards, first: mine.first, bounds: data.bounds };
   const engine = createShardedEngine(
     await createCpuEngine({ threads }),
-    counting(communicator, told),
+    counting(communicator, sent),
     () => layout,
   );
   const { tables, iterate } = await open(engine, data, given);
   for (let t = 0; t < BEFORE; t++) await iterate();
   const edges = Float64Array.of(data.users.neighbors.length);
   await communicator.sum(edges);
-  [told.bytes, told.ms] = [0, 0];
+  [sent.bytes, sent.ms] = [0, 0];
   const began = performance.now();
   for (let t = 0; t < TIMED; t++) await iterate();
   const measured: Measured = {
     ms: (performance.now() - began) / TIMED,
-    exchangeMs: told.ms / TIMED,
-    bytes: told.bytes / TIMED,
+    exchangeMs: sent.ms / TIMED,
+    bytes: sent.bytes / TIMED,
     edges: edges[0],
     state: await stateOf(engine, communicator, tables, mine),
   };
@@ -300,7 +299,7 @@ function onRanks({ ranks, threads }: Run, given: Shape): Measured {
   return JSON.parse(stdout);
 }
 
-/** Each run's figures over all rounds, of which runs of the same data have the same bits. */
+/** The figures of each run over all rounds. Runs of the same data have the same bits. */
 function takeTurns(runs: readonly (Run & { readonly given: Shape })[]): Measured[] {
   const all = runs.map((): Measured[] => []);
   for (let round = 0; round < ROUNDS; round++) {
@@ -320,7 +319,7 @@ function takeTurns(runs: readonly (Run & { readonly given: Shape })[]): Measured
 const name = ({ ranks, threads }: Run) => `${ranks} × ${threads}`;
 
 function row({ ranks, threads }: Run, now: Measured, ratio: string, given: Shape): string {
-  // A ring sends each byte that is added up twice, but for the share that a rank has itself.
+  // A ring sends each byte that is added up twice, except for the part that a rank holds itself.
   const sent = (2 * now.bytes * (ranks - 1)) / ranks;
   const formula = (16 * given.items * given.features * (ranks - 1)) / ranks;
   const bytes = ranks === 1 ? '| | |' : `| ${(sent / 2 ** 20).toFixed(1)} | ${(sent / formula).toFixed(3)} |`;
@@ -346,7 +345,7 @@ function strong(runs: readonly Run[]): void {
     console.log(row(run, measured[i], (measured[i].ms / one.ms).toFixed(3), shape));
 }
 
-/** As many edges, users and shards for each rank. */
+/** The same number of edges, users and shards for each rank. */
 function weak(runs: readonly Run[]): void {
   const [first] = runs;
   const grown = (run: Run): Shape => {

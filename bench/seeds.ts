@@ -1,4 +1,4 @@
-// Does the seed decide what a fit finds? Fits of several seeds, by one or two builds in turn: bound, iterations, CPU seconds,
+// Does the result of a fit depend on the seed? Fits of several seeds, by one or two builds in turn: bound, iterations, CPU seconds,
 // capped recall@20 and nDCG on held-out users, and a refit of the result. Training parts of splits (0.2, 0.2), K = 30, one thread.
 //
 //   node scripts/run-ts.js bench/seeds.ts [set …] [--seeds 3] [--first 1] [--against DIST] [--refit]

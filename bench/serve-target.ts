@@ -1,5 +1,5 @@
-// What benches of the server share: a model of random means, users, a server in a process of its own, and clients who ask
-// again at once.
+// What benches of the server share: a model of random means, users, a server in a process of its own, and clients who send
+// the next request immediately.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import autocannon from 'autocannon';
@@ -68,10 +68,11 @@ export function histories(items: number, count: number): number[][] {
 export async function startServer(
   path: string,
   flags: readonly string[] = [],
+  program = 'bin/graphex.js',
 ): Promise<{ process: ChildProcess; url: string }> {
   const child = spawn(
     process.execPath,
-    ['bin/graphex.js', 'serve', path, '--port', '0', '--json', '--quiet', ...flags],
+    [program, 'serve', path, '--port', '0', '--json', '--quiet', ...flags],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const line = await new Promise<string>((resolve) =>

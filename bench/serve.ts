@@ -1,18 +1,18 @@
-// The server under load, on loopback alone: highest throughput, times at half of it, behaviour at twice of it, batches
-// against the bare ranking, health throughout; in the same run a bare handler that echoes, and the ranking in process.
-// The highest throughput is that of 16 clients who ask again at once (autocannon). Its fixed rate comes in bursts at the
-// beginning of every second, so the other stages have a generator of their own (serve-load.ts).
+// The server under load, on loopback alone. It measures the highest throughput, times at half of that rate and at twice of it,
+// batches, and health checks all the time. For comparison, the same run has a handler that only echoes, and the ranking in process.
+// The highest throughput is that of 16 clients who send the next request immediately (autocannon). autocannon sends a fixed rate in
+// bursts at the beginning of every second, so the other stages have a generator of their own (serve-load.ts).
 //
 //   npm run build && node scripts/run-ts.js bench/serve.ts [seconds a stage] [requests of the soak] [flags of graphex serve]
 //
-// Proved first: what the server answers is what the library answers.
+// The bench first checks that the server answers what the library answers.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRecommender } from '../src/predict/recommender.js';
 import { saveModel } from '../src/store/model-file.js';
-import { echoServer, type LoadResult, pacedLoad, watchHealth } from './serve-load.js';
+import { echoServer, type MeasuredLoad, pacedLoad, watchHealth } from './serve-load.js';
 import { body, CLIENTS, histories, LIKES, N, randomRanker, shoot, startServer } from './serve-target.js';
 
 const seconds = Number(process.argv[2] ?? 10);
@@ -99,7 +99,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function timesOf({ p50, p99, statuses, errors }: LoadResult): string {
+function timesOf({ p50, p99, statuses, errors }: MeasuredLoad): string {
   const seen = Object.entries(statuses).map(([status, count]) => `${count} × ${status}`);
   return `p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms (${seen.join(', ')}; ${errors} lost)`;
 }

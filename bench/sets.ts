@@ -10,7 +10,7 @@ export const SETS: Readonly<Record<string, string>> = {
   'acl-abstracts': `${FOLDER}/acl-abstracts/paper_abstract_words.tsv.gz`,
 };
 
-/** Those of them, in this order. */
+/** The sets with these names, in this order. */
 export function setsNamed(...names: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     names.map((name) => {

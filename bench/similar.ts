@@ -1,18 +1,18 @@
-// Which items are similar to an item? Held-out users show one of their items; the others they have are what should be found.
-// Ways to say "like" are compared on the training part first (fitted on a part of it), then on the test part.
+// Which items are similar to an item? Of each held-out user, one item is given, and the user's other items should be found.
+// Similarities are compared on the training part first (fitted on a part of it), then on the test part.
 //
 //   npm run build && node scripts/run-ts.js bench/similar.ts [movietweetings|online-retail|goodbooks …] [training|test]
 //
-// recall: of the user's other items (at most 10), the share among the 10 most alike. rare: the same for items outside the
-// most popular tenth alone, since a list of what everybody has finds much and says nothing of likeness.
+// recall: of the user's other items (at most 10), the fraction among the 10 most similar ones. rare: the same for items outside the
+// most popular tenth only, because a list of popular items finds many without being similar.
 
 import { existsSync } from 'node:fs';
 import { fit } from '../src/fit/fit.js';
 import type { Model } from '../src/fit/model.js';
 import type { BipartiteGraph } from '../src/graph/graph.js';
 import { readGraph } from '../src/ingest/read.js';
+import { largest } from '../src/math/nth-largest.js';
 import { randomStream } from '../src/math/random.js';
-import { largest } from '../src/math/select.js';
 import { memberScorers } from '../src/predict/scoring/member-scorer.js';
 import { split } from '../src/sample/split.js';
 import { setsNamed } from './sets.js';
@@ -20,10 +20,10 @@ import { setsNamed } from './sets.js';
 const SETS = setsNamed('movietweetings', 'online-retail', 'goodbooks');
 const N = 10;
 const QUERIES = 1500;
-/** Users whom a cosine of co-occurrences counts on top of those of each item: few common users are no likeness. */
+/** Numbers added to the degree of each item in the cosine, so that items with few users are not similar by chance. */
 const ADDED = [3, 10, 30];
 
-/** Scores of all items for one; larger is more alike. */
+/** Scores of all items for one item; larger is more similar. */
 type Alike = (item: number) => Float64Array;
 
 function modelCosine(model: Model): Alike {
@@ -72,7 +72,7 @@ function popularity({ items }: BipartiteGraph): Alike {
   return () => scores;
 }
 
-/** The mean of two ways, each over its largest value for the item. */
+/** The mean of two similarities, each divided by its largest value for the item. */
 function both(a: Alike, b: Alike): Alike {
   return (item) => {
     const [x, y] = [a(item), b(item)].map((scores) => {
@@ -113,7 +113,7 @@ function queriesOf(parts: readonly BipartiteGraph[], train: BipartiteGraph): Que
   });
 }
 
-function judge(alike: Alike, queries: readonly Query[], rare: (item: number) => boolean) {
+function evaluate(alike: Alike, queries: readonly Query[], rare: (item: number) => boolean) {
   const found = { all: 0, rare: 0, wantedAll: 0, wantedRare: 0 };
   for (const { item, others } of queries) {
     const scores = alike(item);
@@ -152,7 +152,7 @@ async function compare(name: string, stage: string, graph: BipartiteGraph) {
     'ranking and common users': both(modelCosine(ranking), common),
   };
   for (const [way, alike] of Object.entries(ways)) {
-    const { recall, rare } = judge(alike, queries, (item) => degrees[item] < limit);
+    const { recall, rare } = evaluate(alike, queries, (item) => degrees[item] < limit);
     process.stdout.write(
       `${name}, ${stage}, ${queries.length} users: ${way.padEnd(28)} recall ${recall.toFixed(4)}  rare ${rare.toFixed(4)}\n`,
     );

@@ -12,18 +12,18 @@ import { simulate } from '../src/process/poisson-model.js';
 
 const { values } = parseArgs({ options: { size: { type: 'string', default: '1200' } } });
 const size = Number(values.size);
-const law = {
+const model = {
   users: { ...PAPER_SIMULATION.users, size },
   items: { ...PAPER_SIMULATION.items, size },
   features: PAPER_SIMULATION.features,
 };
-const expected = expectSimulation(law, 1e-4);
+const expected = expectSimulation(model, 1e-4);
 
 const runs = [];
 for (const threads of [1, cpus().length]) {
   const start = performance.now();
   const used = process.cpuUsage();
-  const { graph, belowCut } = await simulate({ ...law, threads });
+  const { graph, belowCut } = await simulate({ ...model, threads });
   const { user, system } = process.cpuUsage(used);
   runs.push({
     threads,
@@ -57,7 +57,7 @@ console.log(
 
 /** Time of one GGP atom of σ = 0.2, over about a million of them. */
 function timeAtoms(): number {
-  const ggp = { ...law.users, size: 10_000 };
+  const ggp = { ...model.users, size: 10_000 };
   const cut = 1e-7;
   sampleAtoms(randomStream(1), { ...ggp, size: 1000 }, cut);
   const used = process.cpuUsage();

@@ -2,15 +2,15 @@
 //
 //   npm run build && node scripts/run-ts.js bench/soak.ts [minutes, default 30] [recommendations a second] [events a second] [refits]
 //
-// Proved at the end: every acknowledged event is in the store once, and no answer was other than 2xx, 429 and 503.
+// At the end it checks that every acknowledged event is in the store once, and that all answers were 2xx, 429 or 503.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { openEventStore } from '../src/events/event-store.js';
 import { fit } from '../src/fit/fit.js';
+import { loadDuckDb } from '../src/ingest/formats/duckdb-package.js';
 import { randomStream } from '../src/math/random.js';
 import { simulate } from '../src/process/poisson-model.js';
 import type { EventRecord } from '../src/serve/request-log.js';
@@ -21,9 +21,13 @@ const rate = Number(process.argv[3] ?? 50);
 const eventRate = Number(process.argv[4] ?? 1000);
 const BATCH = 100;
 const USERS = 2000;
-/** Items that a user takes again and again: otherwise the pairs, and the time of a refit, grow with the length of the run. */
-const ITEMS_OF_USER = 50;
+/**
+ * Users of a group take the items of the group, some of them more often than others. The items in fashion change: at a time there
+ * are ITEMS_IN_FASHION of each group, and NEW_ITEMS others come up in the whole run. More would make refits ever longer.
+ */
 const GROUPS = 8;
+const ITEMS_IN_FASHION = 60;
+const NEW_ITEMS = 60;
 /** Refits in the whole run, if each ends before the next is due. */
 const refits = Number(process.argv[5] ?? 15);
 const print = (text: string) => process.stdout.write(`${text}\n`);
@@ -39,9 +43,11 @@ const statuses: Record<string, number> = {};
 /** Answers with 503 by route and kind of problem. */
 const refused: Record<string, number> = {};
 const acknowledged = new Set<string>();
-const memory: { readonly minute: number; readonly megabytes: number }[] = [];
+/** In MiB. */
+const memory: { readonly minute: number; readonly resident: number; readonly heap: number }[] = [];
 let unreachable = 0;
 let over = false;
+let began = 0;
 let items: string[] = [];
 let server: ChildProcess | undefined;
 
@@ -122,10 +128,10 @@ async function paced(perSecond: number, work: (at: number) => Promise<void>): Pr
 
 const userName = (number: number) => `soak ${number}`;
 
-/** Users of a group take the items of the group, so that a model can learn from some what others take. */
 function takenItem(number: number): string {
-  const place = (number * 17 + random.below(ITEMS_OF_USER) * 31) % Math.floor(items.length / GROUPS);
-  return items[(number % GROUPS) + GROUPS * place];
+  const first = Math.floor((NEW_ITEMS * (performance.now() - began)) / (60_000 * minutes));
+  const place = first + Math.floor(ITEMS_IN_FASHION * random.uniform() ** 2);
+  return items[(number % GROUPS) + GROUPS * (place % Math.floor(items.length / GROUPS))];
 }
 
 async function postEvents(at: number): Promise<void> {
@@ -142,19 +148,22 @@ async function recommend(): Promise<void> {
 }
 
 async function watchMemory(): Promise<void> {
-  const began = performance.now();
   while (!over) {
     const text = await fetch(`${url}/metrics`).then(
       (answer) => answer.text(),
       () => '',
     );
-    const bytes = Number(/^process_resident_memory_bytes (\d+)/m.exec(text)?.[1]);
-    if (bytes > 0) memory.push({ minute: (performance.now() - began) / 60_000, megabytes: bytes / 2 ** 20 });
+    const mebibytes = (name: string) => Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)?.[1]) / 2 ** 20;
+    const [resident, heap] = [
+      mebibytes('process_resident_memory_bytes'),
+      mebibytes('nodejs_heap_size_used_bytes'),
+    ];
+    if (resident > 0) memory.push({ minute: (performance.now() - began) / 60_000, resident, heap });
     await sleep(2000);
   }
 }
 
-/** Shows how far a refit is twice a minute: one that never ends is seen where it stands. */
+/** Prints the progress of a refit twice a minute, so that one that never ends can be located. */
 async function watchRefits(): Promise<void> {
   while (!over) {
     const answer = await ask('/v1/models');
@@ -213,8 +222,8 @@ try {
   print(`${cpus()[0].model}, ${cpus().length} cores, Node ${process.version}`);
   print(`${minutes} minutes, ${rate} recommendations/s, ${eventRate} events/s, ${items.length} items`);
   await startServer();
+  began = performance.now();
   const work = [paced(rate, recommend), paced(eventRate / BATCH, postEvents), watchMemory(), watchRefits()];
-  const began = performance.now();
   for (const [share, fault] of faults) {
     await sleep(Math.max(0, began + share * 60_000 * minutes - performance.now()));
     print(`minute ${((performance.now() - began) / 60_000).toFixed(1)}: ${await fault()}`);
@@ -226,32 +235,31 @@ try {
   server?.kill('SIGTERM');
   await new Promise((resolve) => server?.once('exit', resolve));
 
-  const opened = await openEventStore(store);
-  const found = new Map<string, number>();
-  for (let u = 0; u < USERS; u++) {
-    for (const { id = '' } of await opened.eventsOf(userName(u), 10_000_000))
-      found.set(id, (found.get(id) ?? 0) + 1);
-  }
-  await opened.close();
+  const { DuckDBInstance } = await loadDuckDb('the soak');
+  const connection = await (await DuckDBInstance.create(store, {})).connect();
+  const rows = await connection.runAndReadAll(
+    'SELECT id, count(*)::INTEGER FROM events WHERE id IS NOT NULL GROUP BY id',
+  );
+  const found = new Map(rows.getRowsJson() as [string, number][]);
   const lost = [...acknowledged].filter((id) => !found.has(id)).length;
   const twice = [...found.values()].filter((times) => times > 1).length;
   const wrong = Object.keys(statuses).filter((status) => !/^(2\d\d|429|503)$/.test(status));
   print(`answers ${JSON.stringify(statuses)}; ${unreachable} while the server was down`);
   print(`503 by route and problem: ${JSON.stringify(refused)}`);
   print(
-    `refits ${body.generations.length}, ${body.generations.filter(({ accepted }) => accepted).length} took over`,
+    `refits that ended: ${body.generations.length}; ${body.generations.filter(({ accepted }) => accepted).length} took over`,
   );
   print(`events acknowledged ${acknowledged.size}, lost ${lost}, stored twice ${twice}`);
-  const every = minutes / 10;
+  const every = minutes / 15;
   const shown = memory.filter(
     ({ minute }, i) => i === 0 || Math.floor(minute / every) > Math.floor(memory[i - 1].minute / every),
   );
   print(
-    `memory by minute: ${shown.map(({ minute, megabytes }) => `${minute.toFixed(1)}: ${megabytes.toFixed(0)} MiB`).join(', ')}`,
+    `memory by minute: ${shown.map(({ minute, resident, heap }) => `${minute.toFixed(1)}: ${resident.toFixed(0)} MiB (heap ${heap.toFixed(0)})`).join(', ')}`,
   );
   const third = memory.slice(-Math.ceil(memory.length / 6));
   const early = memory.slice(Math.floor(memory.length / 2), Math.floor(memory.length / 2) + third.length);
-  const mean = (list: typeof memory) => list.reduce((sum, { megabytes }) => sum + megabytes, 0) / list.length;
+  const mean = (list: typeof memory) => list.reduce((sum, { resident }) => sum + resident, 0) / list.length;
   print(
     `memory ${mean(early).toFixed(0)} MiB after half of the time, ${mean(third).toFixed(0)} MiB at the end`,
   );

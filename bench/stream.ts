@@ -1,11 +1,12 @@
-// A graph larger than memory: iterations with shards read in turn within a limit, against the same with all shards in memory.
+// A graph larger than memory: iterations that read one shard at a time within a limit of memory, compared with iterations that have
+// all shards in memory.
 //
 //   npm run build && node scripts/run-ts.js bench/stream.ts [rows] [--memory 4G] [-k 32] [--shards 64] [--iterations 10]
 //     [--users 2000000] [--items 50000] [--threads 2] [--cgroup /sys/fs/cgroup/memory/NAME] [--parts FOLDER]
 //
-// Each fit runs in a process of its own; that both come to the same bits is proved before a figure is printed. `--cgroup`: one that
-// has the same limit, which the fit within the limit joins, so that the system enforces it and keeps no more of the file that
-// waits on disk. `--parts`: kept there, and used where they are there already. A row is an edge but for a few that are equal.
+// Each fit runs in a process of its own. The bench checks that both end with the same bits before it prints a figure. `--cgroup`
+// names a control group with the same limit. The fit within the limit joins it, so that the system enforces the limit, for the file
+// cache, too. `--parts` keeps the shards, and uses those that are there. Every row is an edge, except for a few repeated ones.
 
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -20,9 +21,9 @@ import { literal, withDuckDB } from '../test/ingest/duckdb.js';
 import { flag } from './flag.js';
 
 interface Measured {
-  /** Of an iteration, after the first few. */
+  /** Seconds of an iteration, after the first few. */
   readonly seconds: number;
-  /** Until then. */
+  /** Seconds before that. */
   readonly before: number;
   readonly megabytes: number;
   /** Gigabytes that the process had read from the disk. */
@@ -44,17 +45,17 @@ async function measure(folder: string, within: boolean): Promise<Measured> {
   if (within && cgroup) appendFileSync(join(cgroup, 'cgroup.procs'), String(process.pid));
   const parts = await openPartition(folder);
   const began = performance.now();
-  // The loop tells of itself every few iterations.
-  const told: { readonly done: number; readonly at: number }[] = [];
+  // The loop reports progress every few iterations.
+  const steps: { readonly done: number; readonly at: number }[] = [];
   const fit = await fitAscentShards(parts, ALONE, {
     ...{ features, iterations, threads, tolerance: 1e-12, seed: 1 },
     ...(within && { within: { memory, path: join(folder, 'model'), byShard: true } }),
     onProgress: ({ done, unit }) => {
-      if (unit === 'iterations' && done > 0) told.push({ done, at: performance.now() });
+      if (unit === 'iterations' && done > 0) steps.push({ done, at: performance.now() });
     },
   });
   await fit.close();
-  const [first, last] = [told[0], told[told.length - 1]];
+  const [first, last] = [steps[0], steps[steps.length - 1]];
   if (!(last.done > first.done)) throw new Error('give more --iterations: none was timed');
   const peak = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
   const read = /^read_bytes: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1];

@@ -1,10 +1,10 @@
-// The figures of docs/appendix/trust.md that hold coordinate ascent against the exact posterior: rates pair by pair, and ratios.
+// The figures of docs/appendix/trust.md that compare coordinate ascent with the exact posterior: rates pair by pair, and ratios.
 
 import * as Plot from '@observablehq/plot';
 import type { Chart } from '../src/report/charts/chart.js';
 import { INK } from '../src/report/charts/ink.js';
 
-/** Fitted over exact, and an interval: of chance, or over pairs. */
+/** Fitted value divided by the exact one, with an interval: by chance, or over pairs. */
 export interface Ratio {
   readonly name: string;
   readonly ratio: number;
@@ -46,7 +46,7 @@ export function ratesChart(rows: readonly TrustRow[]): Chart {
   const high = 2 * Math.max(...all);
   const ticks = [1e-5, 1e-3, 0.1, 10, 1000].filter((t) => t >= low && t <= high);
   const scale = { type: 'log', domain: [low, high], ticks, tickFormat: String, labelArrow: 'none' } as const;
-  // A path of lone points is as many round dots: far shorter than a circle each.
+  // A path of single points draws a round dot for each, in far less text than circles.
   const dots = (edge: boolean) =>
     rows.flatMap((row, index) =>
       row.exactRates.flatMap((exact, p) =>
@@ -109,7 +109,7 @@ export function ratesChart(rows: readonly TrustRow[]): Chart {
   };
 }
 
-/** Rows of the ratio chart by what they speak of. */
+/** Rows of the ratio chart by subject. */
 const GROUPS = [
   { is: (name: string) => name.startsWith('rate'), ink: INK.users.light },
   { is: (name: string) => name.startsWith('weights'), ink: INK.dense.light },

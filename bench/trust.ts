@@ -1,4 +1,4 @@
-// How far to trust coordinate ascent: six small graphs, its answer beside the exact posterior's from long chains.
+// How far to trust coordinate ascent: its result on six small graphs, compared with the exact posterior from long chains.
 //
 //   npm run build && node scripts/run-ts.js bench/trust.ts [draws 3000] [--write] [--rows FILE]
 //
@@ -63,7 +63,7 @@ function fittedRate(model: PosteriorModel, i: number, j: number): [number, numbe
   return [scale * mean, scale * Math.sqrt(second - mean * mean)];
 }
 
-/** Pairs [user, item, …] of random users: every other one an edge, the rest with any item. */
+/** Pairs [user, item, …] of random users. Every second pair is an edge; the others have a random item. */
 function choosePairs(graph: BipartiteGraph): Uint32Array {
   const random = randomStream(9);
   const pairs = new Uint32Array(2 * PAIRS);
@@ -107,7 +107,7 @@ function unseenRate(model: PosteriorModel, side: SideName): number {
   return sum(model[side].unseenMass.map((mass, k) => mass * met[k]));
 }
 
-/** The replicas' statistics, from the fit: sizes as given, or drawn as where they are estimated. */
+/** Statistics of the fit's replicas, with given sizes, or with sizes drawn as if they were estimated. */
 function fittedReplicas(model: PosteriorModel, sizes: SizeMode): Record<ReplicaStatistic, ChainSummary> {
   const draw = createDrawer(replicaPlan(model));
   const all = Array.from(

@@ -17,7 +17,7 @@ const [graphs = 300, seed = 2, leastEdges = 10_000] = process.argv.slice(2).map(
 const SIGMAS = [-0.5, -0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3, 0.4, 0.6];
 
 interface Outcome {
-  readonly judgement: SideVerdict;
+  readonly verdict: SideVerdict;
   readonly index: TailIndex;
 }
 const outcomes = new Map<number, Outcome[]>(SIGMAS.map((sigma) => [sigma, []]));
@@ -47,7 +47,7 @@ for (let g = 0; g < graphs; g++) {
   const index = { users: tailIndexOfCounts(counts.users), items: tailIndexOfCounts(counts.items) };
   const verdict = sparsityVerdict(counts, index);
   for (const side of ['users', 'items'] as const) {
-    outcomes.get(sigma[side])!.push({ judgement: verdict[side], index: index[side] });
+    outcomes.get(sigma[side])!.push({ verdict: verdict[side], index: index[side] });
   }
 }
 
@@ -64,8 +64,8 @@ async function growUntil(
   }
 }
 
-const percent = (list: readonly Outcome[], judgement: SideVerdict) =>
-  `${((100 * list.filter((o) => o.judgement === judgement).length) / list.length).toFixed(1)} %`;
+const percent = (list: readonly Outcome[], verdict: SideVerdict) =>
+  `${((100 * list.filter((o) => o.verdict === verdict).length) / list.length).toFixed(1)} %`;
 const range = (values: readonly (number | undefined)[]) => {
   const sorted = values.filter((v) => v !== undefined).sort((a, b) => a - b);
   const at = (share: number) =>
@@ -89,10 +89,10 @@ for (const [sigma, list] of outcomes) {
   ];
   console.log(`| ${row.join(' | ')} |`);
 }
-const share = (test: (sigma: number) => boolean, judgement: SideVerdict) => {
+const share = (test: (sigma: number) => boolean, verdict: SideVerdict) => {
   const list = [...outcomes].filter(([sigma]) => test(sigma)).flatMap(([, found]) => found);
-  const right = list.filter((o) => o.judgement === judgement).length;
-  const wrong = list.filter((o) => o.judgement !== judgement && o.judgement !== 'unclear').length;
+  const right = list.filter((o) => o.verdict === verdict).length;
+  const wrong = list.filter((o) => o.verdict !== verdict && o.verdict !== 'unclear').length;
   return `${right} of ${list.length} right (${((100 * right) / list.length).toFixed(1)} %), ${wrong} wrong`;
 };
 console.log(`\ndense, σ ≤ −0.1: ${share((s) => s <= -0.1, 'dense')}`);

@@ -12,7 +12,7 @@ const TASKS = [
   ['sparsity', 'Check sparsity', /^sparsity\//],
   ['split', 'Split', /^sample\//],
   ['draw', 'Draw', /^(process|math)\/|^predict\/draw\//],
-  ['fit', 'Fit', /^(fit|engine|shard)\/|^evaluate\/(baselines\/|tune)|^metrics\/setting/],
+  ['fit', 'Fit', /^(fit|engine|shard)\/|^evaluate\/baselines\/|^metrics\/setting/],
   ['recommend', 'Recommend', /^(predict|topn)\//],
   ['evaluate', 'Evaluate', /^(evaluate|metrics)\//],
   ['forecast-audit', 'Forecast and audit', /^(forecast|audit)\//],

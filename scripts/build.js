@@ -12,7 +12,7 @@ const require = createRequire(import.meta.url);
 const run = (script, args) =>
   execFileSync(process.execPath, [script, ...args], { cwd: root, stdio: 'inherit' });
 
-/** Whether a file was written after all that it is made of, this script among it. */
+/** Whether a file is newer than all of its sources, this script included. */
 const isCurrent = (made, folder) => {
   const sources = readdirSync(join(root, folder)).map((name) => join(root, folder, name));
   const written = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? -Infinity;
@@ -53,7 +53,7 @@ if (existsSync(join(root, kernels))) {
     ]);
   }
 }
-// The addresses alone: the package that they come from brings two hundred others. Packed once, since it takes seconds.
+// Only the addresses are packed: their package depends on two hundred others. They are packed once, because that takes seconds.
 const addresses = join(root, 'dist/ingest/recipes/sotu.json.br');
 if (!existsSync(addresses)) {
   mkdirSync(dirname(addresses), { recursive: true });

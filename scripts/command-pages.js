@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { commandPages } from '../dist/cli/pages.js';
+import { commandPages } from '../dist/cli/command-pages.js';
 
 const folder = join(dirname(dirname(fileURLToPath(import.meta.url))), 'docs', 'commands');
 mkdirSync(folder, { recursive: true });

@@ -1,6 +1,6 @@
 // Writes one small file of every format that graphex reads back, with what reading them gives:
 //   node scripts/format-fixtures.js FOLDER
-// Each version's files are made once, by that version, and stay: test/store/formats.test.ts reads them for ever.
+// Each version's files are made once, by that version, and stay: test/store/formats.test.ts always reads them.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -54,10 +54,10 @@ rmSync(at('study'), { recursive: true });
 mkdirSync(at('study'));
 writeFileSync(at('study/results.json'), `${JSON.stringify(results)}\n`);
 
-// Fits stopped on their way: a posterior, a ranker, and one over shards, whose state is a folder.
+// Interrupted fits: a posterior, a ranker, and a fit over shards, whose state is a folder.
 const { graph } = await readGraph(at('pairs.csv'), { threads: 1 });
 const FIT = { features: 2, threads: 1, tolerance: 0, engine: 'cpu', iterations: 20 };
-/** Runs a fit until ten iterations are done, and returns what it left. */
+/** Stops a fit after ten iterations and returns the state that it left. */
 const stopped = async (run) => {
   const stop = new AbortController();
   const options = { ...FIT, signal: stop.signal, onProgress: ({ done }) => done >= 10 && stop.abort() };

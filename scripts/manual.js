@@ -7,7 +7,7 @@ import { Marked } from 'marked';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const assets = join(root, 'scripts/manual');
 /** Pages outside docs/ that the manual leads to. */
-const BESIDE = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+const AT_ROOT = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 
 /** Writes the site into a folder; `inks` are the style sheet of the reports' colours. */
 export function writeManual(out, inks) {
@@ -36,17 +36,17 @@ export function writeManual(out, inks) {
   return pages.size;
 }
 
-/** Markdown by its path within the manual: that within docs/, or of a page beside it. */
+/** Markdown by its path within the manual: a path within docs/, or that of a page outside. */
 function sources() {
   const docs = join(root, 'docs');
   const inside = readdirSync(docs, { recursive: true })
     .map((path) => String(path).replaceAll(sep, '/'))
     .filter((path) => path.endsWith('.md'))
     .sort();
-  const beside = BESIDE.filter((name) => existsSync(join(root, name)));
+  const atRoot = AT_ROOT.filter((name) => existsSync(join(root, name)));
   return new Map([
     ...inside.map((path) => [path, readFileSync(join(docs, path), 'utf8')]),
-    ...beside.map((name) => [`../${name}`, readFileSync(join(root, name), 'utf8')]),
+    ...atRoot.map((name) => [`../${name}`, readFileSync(join(root, name), 'utf8')]),
   ]);
 }
 
@@ -102,8 +102,13 @@ function render(path, text, pages) {
       },
       table(token) {
         const cell = (c, tag) => `<${tag}>${this.parser.parseInline(c.tokens)}</${tag}>`;
+        // The rows of a glossary can be linked to.
+        const isGlossary = token.header[0]?.text === 'term';
+        const anchor = (first) => (isGlossary ? ` id="term-${slug(plain(first), new Map())}"` : '');
         const head = token.header.map((c) => cell(c, 'th')).join('');
-        const rows = token.rows.map((row) => `<tr>${row.map((c) => cell(c, 'td')).join('')}</tr>`).join('\n');
+        const rows = token.rows
+          .map((row) => `<tr${anchor(row[0])}>${row.map((c) => cell(c, 'td')).join('')}</tr>`)
+          .join('\n');
         return `<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>\n`;
       },
     },
@@ -133,7 +138,7 @@ function plain(token) {
     .replace(/&amp;/g, '&');
 }
 
-/** As links to headings on code hosts have it. */
+/** The anchor of a heading, as code hosts make it. */
 function slug(text, used) {
   const base = text
     .toLowerCase()

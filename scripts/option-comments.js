@@ -104,7 +104,7 @@ function valueType(option, checker) {
   return checker.getNonNullableType(checker.getTypeOfSymbol(brand));
 }
 
-/** An option as its type says it, for declarations that no module exports. */
+/** An option derived from its type, for declarations that no module exports. */
 function literalOption(type, checker) {
   const read = (name) => {
     const property = checker.getPropertyOfType(type, name);

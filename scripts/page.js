@@ -19,7 +19,7 @@ const inks = (shade) =>
 
 const inkSheet = `:root{${inks('light')}}@media(prefers-color-scheme:dark){:root{${inks('dark')}}}\n`;
 
-/** The page is TypeScript, the rooms that it imports are built already; the colours are those of the reports. */
+/** The page is TypeScript; the rooms that it imports are already built. The colours are those of the reports. */
 const builtRooms = {
   name: 'graphex-rooms',
   enforce: 'pre',
@@ -53,10 +53,10 @@ const output = {
   modulePreload: { polyfill: false },
   chunkSizeWarningLimit: 1000,
 };
-/** Modules that are both imported and run as workers: as it should be. */
+/** Modules that are both imported and run as workers, on purpose. */
 const checks = { ineffectiveDynamicImport: false, pluginTimings: false, bundlerTimings: false };
 
-// The session by itself: workers that a worker starts get lost where both are built at once.
+// The session is built separately: Vite loses workers that a worker starts if both are in one build.
 const session = await build({
   ...shared,
   build: {
@@ -75,11 +75,11 @@ await build({
 });
 
 await writeSample();
-// Before the manual: what is kept for hours without a network is the page alone.
+// Before the manual is written, because only the page is cached for use without a network.
 writeServiceWorker();
 writeManual(join(out, 'manual'), inkSheet);
 
-/** The addresses as the graph that the command line makes of them, with what it says of the reading. */
+/** The addresses as the graph that the command line would read, with its report of the reading. */
 async function writeSample() {
   const { readGraph } = await import(join(dist, 'index.js'));
   const { graph, guess, read } = await readGraph('@sotu', { multigraph: true });

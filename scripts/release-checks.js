@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Licences that let anybody use, change and pass on. */
+/** Licences that allow use, change and distribution. */
 export const FREE_LICENCES = [
   'MIT',
   'ISC',

@@ -7,7 +7,7 @@ export {
   type ItemFilter,
   itemFilter,
   type ModelWithInfo,
-} from './attributes/filter.js';
+} from './attributes/item-filter.js';
 export type { SharedAttribute } from './attributes/shared-attributes.js';
 // Forecast and audit
 export { type AuditOptions, auditSplit, type SplitAudit } from './audit/audit.js';
@@ -30,7 +30,6 @@ export type { GivenRecommendations } from './evaluate/make-lists.js';
 export { checkPredictive, type PredictiveCheck } from './evaluate/predictive.js';
 export { type SplitRankingTask, splitRankingTask } from './evaluate/split-task.js';
 export type { SplitTables } from './evaluate/table-task.js';
-export { type TunedRanking, type TuneOptions, tuneRanking } from './evaluate/tune.js';
 export type { Checkpoint } from './fit/ascent/loop.js';
 export { type SparsityEvidence, sparsityEvidence } from './fit/choose/sparsity-evidence.js';
 export { type FitResult, fit } from './fit/fit.js';

@@ -6,6 +6,8 @@ export interface Progress {
   readonly done: number;
   /** Units in all, if known. */
   readonly total?: number | undefined;
+  /** Units that the stage is likely to take, if it may end before `total`. */
+  readonly expected?: number | undefined;
   /** The unit, plural: 'rows', 'iterations', 'draws', 'bytes'. */
   readonly unit?: string | undefined;
   /** For a task in several steps: the current step, from 1, and the seconds since the first step started. */

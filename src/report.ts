@@ -5,7 +5,6 @@ export type { ContentScores, ContentSettings } from './attributes/content-scores
 export type { ColumnKind, InfoColumn, ModelInfo, SideInfo, Tastes } from './attributes/info.js';
 export type { SideInfoSource } from './attributes/side-info.js';
 // Forecast and audit
-export type { PartSize } from './audit/audit.js';
 export type { AuditCheck, AuditVerdict, CheckName, PartTimes } from './audit/checks.js';
 export type { ComparedMethod, MethodScore, SplitKind, SplitLeaderboard } from './audit/decision.js';
 export type { PartName } from './audit/numbering.js';
@@ -30,7 +29,6 @@ export type {
 } from './evaluate/predictive.js';
 export type { WholeTask } from './evaluate/split-task.js';
 export type { TableTask } from './evaluate/table-task.js';
-export type { TriedFit } from './evaluate/tune.js';
 export type { BothHyper } from './fit/ascent/bound.js';
 export type {
   AscentCheckpoint,
@@ -42,8 +40,8 @@ export type {
 } from './fit/ascent/loop.js';
 export type { MatchCounts, PreviousReport } from './fit/ascent/previous.js';
 export type { Evaluation as PhaseEvaluation, Phase, Schedule, Until } from './fit/ascent/schedule.js';
-export type { CountChoice } from './fit/choose/counts.js';
-export type { FeatureChoice, FeatureTrial } from './fit/choose/features.js';
+export type { CountChoice } from './fit/choose/counts-model.js';
+export type { FeatureChoice, FeatureTrial } from './fit/choose/feature-count.js';
 export type { GibbsPosterior, PosteriorSide } from './fit/gibbs/gibbs.js';
 export type { GibbsScalar } from './fit/gibbs/sampler.js';
 export type {
@@ -74,6 +72,7 @@ export type { CurveForecast, ForecastEstimator, SideForecast } from './forecast/
 export type { NextPeriod } from './forecast/next-period.js';
 export type { Foreseen } from './forecast/project.js';
 // Read data
+export type { PartSize } from './graph/graph.js';
 export type { TextRow } from './ingest/formats/scan.js';
 export type { LeftOut, OriginKind, TextReading, TrimmedPart } from './ingest/options.js';
 export type { EdgeCounts, EdgeRows, RowLists } from './math/csr.js';
@@ -117,7 +116,12 @@ export { engineWords } from './report/words/engines.js';
 export { intervalWords, leftOutWords, noPredictiveCheck, surpriseWords } from './report/words/evaluation.js';
 export { methodTitle } from './report/words/methods.js';
 export { readingWords } from './report/words/reading.js';
-export { evidenceWords, type Judged, type SparsityWords, sparsityWords } from './report/words/sparsity.js';
+export {
+  evidenceWords,
+  type NamedVerdict,
+  type SparsityWords,
+  sparsityWords,
+} from './report/words/sparsity.js';
 export { type NextStep, type StudyVerdict, type StudyVerdicts, studyVerdicts } from './report/words/study.js';
 export type { Levels } from './sample/pq.js';
 export type { Assignment, SplitTimes } from './sample/split-types.js';
@@ -127,6 +131,7 @@ export type { CurvePoint } from './sparsity/curves.js';
 export type { DegreeCounts } from './sparsity/degree-counts.js';
 export type { DegreeFit } from './sparsity/degree-likelihood.js';
 export type { LowDegreeFit } from './sparsity/low-degrees.js';
+export type { TailIndexJson, WithNull } from './sparsity/tail-index.js';
 export type { Estimate, LowEstimate, SideVerdict, Verdict, VerdictReason } from './sparsity/verdict.js';
 export type { RankerStorage } from './store/ranker-tensors.js';
 // Study
@@ -142,7 +147,6 @@ export type {
 export type { StudySettings, TitleLookup, TrueSide } from './study/options.js';
 export type {
   CheckedFit,
-  PartSize as StudyPartSize,
   Spread,
   StageTime,
   StudyCheck,
@@ -157,9 +161,8 @@ export type {
   StudyRun,
   StudySplit,
   StudySummary,
-  WithNull,
 } from './study/results.js';
 export type { Topic, TopicItem } from './study/topics.js';
 export type { Noun } from './text/phrases.js';
 export type { Stage } from './text/stages.js';
-export type { FactorTables, ItemWeightScores, RowScores, SparseWeights } from './topn/query.js';
+export type { FactorTables, ItemWeightScores, Products, RowScores, SparseWeights } from './topn/query.js';

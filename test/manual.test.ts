@@ -1,10 +1,11 @@
 // The tests run the blocks of the manual unchanged, in the order of their page, in one folder for each page.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { commandShell } from './cli/shell.js';
 
 const root = join(import.meta.dirname, '..');
 
@@ -31,21 +32,8 @@ describe.each(['docs/tour.md', 'docs/cookbook.md', 'docs/formats.md'])('%s', (pa
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules/graphex'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  const bin = join(folder, 'bin');
-  mkdirSync(bin);
-  writeFileSync(
-    join(bin, 'graphex'),
-    `#!/bin/sh\nexec "${process.execPath}" "${root}/bin/graphex.js" "$@"\n`,
-  );
-  chmodSync(join(bin, 'graphex'), 0o755);
-
-  const run = (program: string, given: readonly string[]) =>
-    execFileSync(program, given, {
-      cwd: folder,
-      encoding: 'utf8',
-      env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+  const shell = commandShell(folder);
+  const run = async (program: string, args: readonly string[]) => (await shell.run(program, args)).stdout;
 
   it('has only blocks that the tests run', () => {
     expect(blocks.length).toBeGreaterThan(1);
@@ -55,21 +43,21 @@ describe.each(['docs/tour.md', 'docs/cookbook.md', 'docs/formats.md'])('%s', (pa
   });
 
   for (const { kind, code, line } of blocks) {
-    it.runIf(kind !== 'python' || python)(`${kind}: ${line}`, { timeout: 120_000 }, () => {
+    it.runIf(kind !== 'python' || python)(`${kind}: ${line}`, { timeout: 120_000 }, async () => {
       switch (kind) {
         case 'sh':
-          run('bash', ['-euo', 'pipefail', '-c', code]);
+          await run('bash', ['-euo', 'pipefail', '-c', code]);
           return;
         case 'js': {
           writeFileSync(join(folder, 'program.js'), code);
-          const printed = run(process.execPath, ['program.js']);
+          const printed = await run(process.execPath, ['program.js']);
           expect(printed).not.toBe('');
           // A field that is not there prints undefined: the block would show what the library does not have.
           expect(printed).not.toMatch(/\b(undefined|NaN)\b/);
           return;
         }
         case 'python':
-          expect(run('python3', ['-c', code]).length).toBeGreaterThan(0);
+          expect((await run('python3', ['-c', code])).length).toBeGreaterThan(0);
       }
     });
   }

@@ -1,5 +1,5 @@
 // A table of a billion edges, from Parquet to a model on the GPU, in two steps. `node bench/gpu/billion.mjs make FOLDER
-// [PARTS [FRACTION]]` writes PARTS tables (10: a billion rows) of Netflix's users each over ten times its items;
+// [PARTS [FRACTION]]` writes PARTS tables (10 have a billion rows): each has as many users as Netflix's set, all have ten times its items;
 // `node bench/gpu/billion.mjs fit FOLDER` fits all of them through the command line and says what took how long.
 // Buffers pass 4 GiB: Node 22 or later.
 

@@ -59,7 +59,7 @@ export function skewedGraph(name, shape, fraction = 1, seed = 1) {
   return { name, users, items, userCount: userSide.count, itemCount: itemSide.count, edges, most };
 }
 
-/** The same graph without items that no user met (every user has met one): a fit takes none. */
+/** The same graph without items that have no edge: a fit accepts none. Every user has an edge. */
 export function withoutIsolated({ users, items, edges }) {
   const renumbered = new Uint32Array(items.offsets.length - 1);
   const offsets = [0];

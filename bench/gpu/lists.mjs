@@ -62,10 +62,12 @@ console.log(
 
 const task = splitRankingTask(parts, model.items.ids);
 const scorer = { kind: 'factors', ...sumOfFactors(model.scores.members) };
-const judged = task.relevant.offsets.slice(1).filter((end, row) => end > task.relevant.offsets[row]).length;
+const evaluated = task.relevant.offsets
+  .slice(1)
+  .filter((end, row) => end > task.relevant.offsets[row]).length;
 for (const engine of ['gpu', 'cpu', 'gpu']) {
   const { seconds } = await timed(() => evaluateRanking(task, scorer, { n: 20, engine }));
-  const rate = judged / seconds;
+  const rate = evaluated / seconds;
   const own = askers.length / lists[engine].seconds;
   console.log(`evaluation, ${engine}: ${Math.round(rate)} users/s; lists ${(own / rate).toFixed(2)} of that`);
 }

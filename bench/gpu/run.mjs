@@ -1,4 +1,4 @@
-// The gpu engine on a large card: proved, then timed. Reads dist/ (npm run build) and golden files from the folder named
+// The gpu engine on a large card: checked, then timed. Reads dist/ (npm run build) and golden files from the folder named
 // by GRAPHEX_GOLDEN; writes gpu.json into the folder named by OUT. The environment variable PARTS picks parts.
 
 import { existsSync, writeFileSync } from 'node:fs';
@@ -48,7 +48,7 @@ const table = (rows) => {
     console.log(line.join(' | '));
 };
 
-/** Starts are slow to draw beside what is timed: kept for the graph that was used last. */
+/** Drawing a start takes longer than what is timed, so the start of the last graph is kept. */
 const starts = { graph: undefined, features: 0, values: undefined };
 
 /** The engine with both tables and both indexes of a graph. */
@@ -237,7 +237,7 @@ async function time(name, features, tuning, iterations) {
   await iterate(fit, 3);
   const runs = [];
   for (let r = 0; r < 5; r++) runs.push(await iterate(fit, 20));
-  // Its kernels are others, compiled at first use: warmed up like the rest.
+  // It has other kernels, which are compiled at first use, so it is warmed up like the rest.
   await iterate(fit, 3, { edgeTerm: true });
   const withTerms = [];
   for (let r = 0; r < 5; r++) withTerms.push(await iterate(fit, 20, { edgeTerm: true }));
@@ -286,7 +286,7 @@ await part('netflix', async () => {
   results.ceilings = await ceilings(graph, 8);
   table([results.ceilings]);
 });
-/** The whole fit as a user calls it: sizes learned, the bound after every leg, copies of the state. */
+/** The whole fit as a user calls it: sizes learned, the bound every five iterations, copies of the state. */
 await part('fit', async () => {
   const { users, items, edges } = withoutIsolated(graphOf('netflix'));
   const side = (rows) => {
@@ -362,7 +362,7 @@ await part('rank', async () => {
   for (const share of [0.002, 0.02, 0.2, 1]) {
     const rows = Math.round(users.count * share * fraction);
     const columns = Math.max(100, Math.round(items.count * Math.min(1, 4 * fraction)));
-    // Two threads need minutes for the whole.
+    // Two threads would need minutes for the whole graph.
     results.rank.push(await timeRankings(rows, columns, 32, share < 1 ? [undefined, 2] : [undefined]));
   }
   table(results.rank);

@@ -24,7 +24,8 @@ export interface ColumnValues {
   readonly dropped: DroppedAttributes;
 }
 
-interface Cell {
+/** A cell of a row, and how often it counts. */
+export interface Cell {
   readonly row: number;
   readonly text: string;
   readonly count: number;
@@ -58,33 +59,43 @@ export function columnValues(
   const [atRow, atCode, atCount]: [number[], number[], number[]] = [[], [], []];
   let beyond = 0;
   const described = new Uint8Array(total);
+  const codeOf = (value: string) => {
+    const key = value.slice(0, LONGEST_VALUE);
+    const known = codes.get(key);
+    if (known !== undefined) return known;
+    if (codes.size >= MOST_DISTINCT) {
+      beyond++;
+      return undefined;
+    }
+    const code = codes.size;
+    codes.set(key, code);
+    spread.push(0);
+    return code;
+  };
+  const add = (row: number, code: number, times: number) => {
+    spread[code]++;
+    atRow.push(row);
+    atCode.push(code);
+    atCount.push(times);
+  };
   for (const { row, text, count, separator } of cells) {
     described[row] = 1;
-    const found = new Map<number, number>();
     const values =
       kind === 'text'
         ? plainWords(text.slice(0, LONGEST_TEXT))
         : valuesOf(text.slice(0, LONGEST_TEXT), separator);
+    // Tables in long form have one value in each of many cells.
+    if (values.length === 1) {
+      const code = codeOf(values[0]);
+      if (code !== undefined) add(row, code, count);
+      continue;
+    }
+    const found = new Map<number, number>();
     for (const value of values.slice(0, MOST_OF_CELL)) {
-      const key = value.slice(0, LONGEST_VALUE);
-      let code = codes.get(key);
-      if (code === undefined) {
-        if (codes.size >= MOST_DISTINCT) {
-          beyond++;
-          continue;
-        }
-        code = codes.size;
-        codes.set(key, code);
-        spread.push(0);
-      }
-      found.set(code, (found.get(code) ?? 0) + count);
+      const code = codeOf(value);
+      if (code !== undefined) found.set(code, (found.get(code) ?? 0) + count);
     }
-    for (const [code, times] of found) {
-      spread[code]++;
-      atRow.push(row);
-      atCode.push(code);
-      atCount.push(times);
-    }
+    for (const [code, times] of found) add(row, code, times);
   }
   const rows = described.reduce((sum, is) => sum + is, 0);
   const keep = keptCodes([...codes.keys()], spread, kind, rows);
@@ -124,26 +135,35 @@ function compressed(
   place: Int32Array,
   total: number,
 ): SparseWeights {
-  const byRow: (Map<number, number> | undefined)[] = new Array(total);
-  for (let e = 0; e < atRow.length; e++) {
-    const attribute = place[atCode[e]];
-    if (attribute < 0) continue;
-    byRow[atRow[e]] ??= new Map();
-    const own = byRow[atRow[e]]!;
-    own.set(attribute, (own.get(attribute) ?? 0) + atCount[e]);
-  }
+  const isKept = (e: number) => place[atCode[e]] >= 0;
+  const starts = new Uint32Array(total + 1);
+  for (let e = 0; e < atRow.length; e++) if (isKept(e)) starts[atRow[e] + 1]++;
+  for (let r = 0; r < total; r++) starts[r + 1] += starts[r];
+  const triples = new Uint32Array(starts[total]);
+  const next = starts.slice();
+  for (let e = 0; e < atRow.length; e++) if (isKept(e)) triples[next[atRow[e]]++] = e;
   const offsets = new Uint32Array(total + 1);
-  for (let r = 0; r < total; r++) offsets[r + 1] = offsets[r] + (byRow[r]?.size ?? 0);
-  const targets = new Uint32Array(offsets[total]);
-  const weights = new Float32Array(offsets[total]);
+  const targets = new Uint32Array(triples.length);
+  const weights = new Float32Array(triples.length);
+  let kept = 0;
   for (let r = 0; r < total; r++) {
-    const own = [...(byRow[r] ?? [])].sort(([a], [b]) => a - b);
-    for (const [i, [attribute, count]] of own.entries()) {
-      targets[offsets[r] + i] = attribute;
-      weights[offsets[r] + i] = count;
+    const [first, length] = [starts[r], starts[r + 1] - starts[r]];
+    // By attribute, then in the given order.
+    const keys = new Float64Array(length);
+    for (let i = 0; i < length; i++) keys[i] = place[atCode[triples[first + i]]] * length + i;
+    keys.sort();
+    for (let i = 0; i < length; ) {
+      const attribute = Math.floor(keys[i] / length);
+      let count = 0;
+      for (; i < length && keys[i] < (attribute + 1) * length; i++) {
+        count += atCount[triples[first + (keys[i] - attribute * length)]];
+      }
+      targets[kept] = attribute;
+      weights[kept++] = count;
     }
+    offsets[r + 1] = kept;
   }
-  return { offsets, targets, weights };
+  return { offsets, targets: targets.slice(0, kept), weights: weights.slice(0, kept) };
 }
 
 /** The attributes of a column of numbers: bins with about the same number of rows each. */

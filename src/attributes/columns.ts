@@ -18,6 +18,8 @@ const TEXT_WORDS = 1.8;
 /** The least part of the cells that must hold a separator of values. */
 const SEPARATED = { '|': 0.02, ';': 0.05, ',': 0.02 } as const;
 type ValueSeparator = keyof typeof SEPARATED;
+/** Numbers are ids if the name of the column says so and more than this part of them differ: files round long ones. */
+const DISTINCT_IDS = 0.9;
 /** Values of a category are short. */
 const LONGEST_VALUE = 60;
 
@@ -36,7 +38,7 @@ export interface IgnoredColumn {
 }
 
 /** Recognises one column by its cells. */
-function recogniseColumn(
+export function recogniseColumn(
   name: string,
   place: number,
   rows: readonly (readonly string[])[],
@@ -51,7 +53,8 @@ function recogniseColumn(
   if (part((cell) => /^[a-z]+:\/\//i.test(cell)) > 0.5) return { name, because: 'addresses' };
   const distinct = new Set(cells).size;
   if (part((cell) => !Number.isNaN(numberOf(cell))) >= NUMERIC) {
-    const isId = distinct > 0.98 * cells.length && cells.length > 50 && /id$|isbn|key|code|sku/i.test(name);
+    const isId =
+      distinct > DISTINCT_IDS * cells.length && cells.length > 50 && /id$|isbn|key|code|sku/i.test(name);
     return isId ? { name, because: 'ids' } : { name, place, kind: 'number' };
   }
   const separator = separatorOf(cells, part);

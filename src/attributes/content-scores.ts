@@ -4,7 +4,12 @@
 import type { SparseWeights } from '../topn/query.js';
 
 /** An item with at least this many edges is scored by its edges alone. */
-export const FEW_EDGES = 5;
+export const FEW_EDGES = 20;
+
+/** How much of the score by attributes an item with `degree` edges gets: all without edges, none from FEW_EDGES on. */
+export function attributeWeight(degree: number): number {
+  return Math.max(0, 1 - degree / FEW_EDGES);
+}
 
 /** Settings of the scores by attributes, found on items held back from the training data. */
 export interface ContentSettings {
@@ -24,6 +29,8 @@ export interface ContentSettings {
   readonly scale?: number | undefined;
   /** The factor of all scores of added items, which makes them comparable with those of the others. Default 1. */
   readonly level?: number | undefined;
+  /** The factor of scores by attributes for items with few edges; it is multiplied by `attributeWeight`. */
+  readonly few?: number | undefined;
 }
 
 /** What is added to a model's scores for items that have attributes. */

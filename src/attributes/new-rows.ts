@@ -1,13 +1,14 @@
 // Further rows of a table about one side, from values by the names of its columns: for items that are described after
 // the table was read. Values that the table does not have are left out.
 
+import type { SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { plainWords } from '../ingest/recipes/words.js';
 import { normalId, TITLE_NAMES } from '../ingest/title-table.js';
 import { numberOf } from '../text/numbers.js';
 import type { SparseWeights } from '../topn/query.js';
 import { valuesOf } from './columns.js';
-import type { InfoColumn, SideInfo } from './info.js';
+import type { InfoColumn, ModelInfo, SideInfo } from './info.js';
 
 export interface NewItem {
   readonly item: string;
@@ -35,7 +36,7 @@ export function withRows(info: SideInfo, ids: VertexIds, items: readonly NewItem
   };
   return Object.freeze({
     ...info,
-    added: joined(info.added, [...fresh.keys()]),
+    added: joinedIds(info.added, [...fresh.keys()]),
     titles:
       info.titles.length === 0
         ? info.titles
@@ -101,7 +102,7 @@ export function carriedRows(
         ]);
   return Object.freeze({
     ...info,
-    added: joined(VertexIds.integers(new Float64Array()), fresh),
+    added: joinedIds(VertexIds.integers(new Float64Array()), fresh),
     titles: info.titles.length === 0 ? info.titles : order.map((row) => info.titles[row] ?? ''),
     rows: appended(empty, order.map(entries)),
     numbers: info.numbers.map(({ column, values }) => ({
@@ -113,12 +114,26 @@ export function carriedRows(
   });
 }
 
+type Described = Readonly<Record<SideName, { readonly ids: VertexIds }>>;
+
+/** What a model knows about one side, for a model of later data. Users who are gone may have been erased, so they are forgotten. */
+export function carriedInfo(
+  side: SideName,
+  earlier: Described & { readonly info?: ModelInfo | undefined },
+  later: Described,
+): SideInfo | undefined {
+  const known = earlier.info?.[side];
+  return known && carriedRows(known, earlier[side].ids, later[side].ids, { forget: side === 'users' });
+}
+
 const filled = (titles: readonly string[], total: number) =>
   Array.from({ length: total }, (_, row) => titles[row] ?? '');
 
-function joined(added: VertexIds, fresh: readonly string[]): VertexIds {
+export function joinedIds(added: VertexIds, fresh: readonly string[]): VertexIds {
   const texts = [...Array.from({ length: added.length }, (_, v) => added.at(v)), ...fresh];
-  const whole = added.kind === 'integer' && fresh.every((id) => Number.isSafeInteger(Number(id)));
+  // '007' stays a text.
+  const isWhole = (id: string) => Number.isSafeInteger(Number(id)) && String(Number(id)) === id;
+  const whole = added.kind === 'integer' && fresh.every(isWhole);
   return whole ? VertexIds.integers(Float64Array.from(texts, Number)) : VertexIds.texts(texts);
 }
 
@@ -128,7 +143,7 @@ const YEAR = /\((\d{4})\)$/;
  * The given value of a column. A column of titles gets the title, and a column of years gets the year at the end of the
  * title.
  */
-function valueAt(
+export function valueAt(
   { title, attributes }: Pick<NewItem, 'title' | 'attributes'>,
   { name }: Pick<InfoColumn, 'name'>,
 ): unknown {
@@ -138,7 +153,7 @@ function valueAt(
   return name === 'year' ? YEAR.exec(title)?.[1] : undefined;
 }
 
-function textsOf(value: unknown): string[] {
+export function textsOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => (Array.isArray(one) ? [] : textsOf(one)));
   return ['string', 'number', 'boolean'].includes(typeof value) ? [String(value)] : [];
 }
@@ -156,16 +171,16 @@ function encoderOf(info: SideInfo, column: InfoColumn): (text: string) => number
       return place === undefined ? [] : [place];
     });
   if (kind === 'text') return (text) => known(plainWords(text));
-  return (text) => {
-    const whole = known([text.trim()]);
-    if (whole.length > 0) return whole;
-    // The table does not say what separated its values.
-    for (const separator of ['|', ';', ',']) {
-      const several = known(valuesOf(text, separator));
-      if (several.length > 0) return several;
-    }
-    return [];
-  };
+  return (text) => known(separatedValues(text, (value) => places.has(value)) ?? []);
+}
+
+/** The values of a text of categories, if one of them is known: the table does not say what separated its values. */
+export function separatedValues(text: string, isKnown: (value: string) => boolean): string[] | undefined {
+  for (const separator of [undefined, '|', ';', ',']) {
+    const values = valuesOf(text, separator);
+    if (values.some(isKnown)) return values;
+  }
+  return undefined;
 }
 
 /** The bin of the nearest number that the table has. */

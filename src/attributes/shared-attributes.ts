@@ -1,5 +1,6 @@
-// The attributes that an item shares with a user's items, for explanations.
+// The attributes that an item shares with some of a user's items, for explanations.
 
+import type { VertexIds } from '../graph/ids.js';
 import { columnOf, type SideInfo } from './info.js';
 import { attributeVectors } from './similarity.js';
 
@@ -7,18 +8,21 @@ import { attributeVectors } from './similarity.js';
 export interface SharedAttribute {
   readonly column: string;
   readonly value: string;
-  /** Of the similarity between the item and the user's items: 0 to 1. Of a user: of all that attributes add to the score. */
+  /** Of the similarity between the item and the user's items that contribute most: 0 to 1. Of a user: of all that attributes add to the score. */
   readonly fraction: number;
+  /** Those of the user's items that have it. */
+  readonly items?: readonly string[] | undefined;
   /** How often users with this attribute have the item, as a multiple of what its popularity says. */
   readonly times?: number | undefined;
 }
 
 const NAMED = 5;
 
-/** A function that names the attributes; it weighs them once. */
+/** A function that names the attributes that an item shares with items of the user, by their ids; it weighs them once. */
 export function createSharedAttributes(
   info: SideInfo,
-): (own: ArrayLike<number>, item: number) => SharedAttribute[] {
+  ids: VertexIds,
+): (own: readonly string[], item: number) => SharedAttribute[] {
   const parts = info.content?.settings.columns ?? {};
   const vectors = attributeVectors(
     info,
@@ -29,23 +33,29 @@ export function createSharedAttributes(
     for (let e = vectors.offsets[item]; e < vectors.offsets[item + 1]; e++) {
       wanted.set(vectors.targets[e], vectors.weights[e]);
     }
-    const shared = new Map<number, number>();
+    const shared = new Map<number, { product: number; items: string[] }>();
     let total = 0;
-    for (let i = 0; i < own.length; i++) {
-      for (let e = vectors.offsets[own[i]]; e < vectors.offsets[own[i] + 1]; e++) {
+    for (const id of own) {
+      const one = ids.find(id);
+      for (let e = vectors.offsets[one]; e < vectors.offsets[one + 1]; e++) {
         const product = (wanted.get(vectors.targets[e]) ?? 0) * vectors.weights[e];
         if (!(product > 0)) continue;
-        shared.set(vectors.targets[e], (shared.get(vectors.targets[e]) ?? 0) + product);
+        const known = shared.get(vectors.targets[e]);
+        shared.set(vectors.targets[e], {
+          product: (known?.product ?? 0) + product,
+          items: [...(known?.items ?? []), id],
+        });
         total += product;
       }
     }
     return [...shared]
-      .sort(([a, one], [b, other]) => other - one || a - b)
+      .sort(([a, one], [b, other]) => other.product - one.product || a - b)
       .slice(0, NAMED)
-      .map(([attribute, product]) => ({
+      .map(([attribute, { product, items }]) => ({
         column: columnOf(info, attribute).name,
         value: info.names[attribute],
         fraction: product / total,
+        items,
       }));
   };
 }

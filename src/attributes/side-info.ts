@@ -4,10 +4,10 @@
 import { InputError } from '../errors.js';
 import { VertexIds } from '../graph/ids.js';
 import type { TextRow } from '../ingest/formats/scan.js';
-import { NAMES_LINE } from '../ingest/side-table.js';
+import { MOST_COLUMNS, NAMES_LINE } from '../ingest/side-table.js';
 import { decodeEntities, distinctHits, normalId, TITLE_NAMES } from '../ingest/title-table.js';
 import { numberOf } from '../text/numbers.js';
-import { many } from '../text/phrases.js';
+import { many, type Noun } from '../text/phrases.js';
 import { shown } from '../text/untrusted.js';
 import { type ColumnValues, columnValues, type DroppedAttributes, numberValues } from './attribute-values.js';
 import {
@@ -21,6 +21,8 @@ import type { ColumnKind, InfoColumn, SideInfo } from './info.js';
 /** What was found in a table about one side. */
 export interface InfoReport {
   readonly rows: number;
+  /** Whether the table has as many columns as are read; further ones are left out. */
+  readonly isWide: boolean;
   /** Vertices of the data that the table has. */
   readonly matched: number;
   /** Vertices of the data that it does not have, with examples. */
@@ -87,7 +89,7 @@ export function readSideInfo(
   const { used, ignored } = long
     ? { used: [], ignored: [] }
     : chooseInfoColumns(source, names, body, id, asked);
-  const title = long ? undefined : titlePlace(names, body, id, used);
+  const title = long ? undefined : titlePlace(names, body, id, used, ignored);
   const titles = title === undefined ? [] : titlesIn(body, rowOf, title, total);
   const values: ColumnValues[] = [];
   const numbers: { column: string; values: Float64Array }[] = [];
@@ -102,11 +104,12 @@ export function readSideInfo(
   }
   const years = yearsOf(titles);
   if (years && !asked && !names.some((one) => /year/i.test(one))) addNumbers('year', years);
-  const { columns, rows, names: attributes, dropped } = joined(values, total);
+  const { columns, rows, names: attributes, dropped } = joinedColumns(values, total);
   return {
     info: Object.freeze({ added, titles, columns, names: attributes, rows, numbers }),
     report: {
       rows: body.length,
+      isWide: width >= MOST_COLUMNS,
       matched,
       missing: missingOf(ids, count, rowOf),
       added: { count: added.length, examples: examplesOf(added) },
@@ -155,7 +158,9 @@ function isHeader(rows: readonly (readonly string[])[], id: number, ids: VertexI
 function vertexRows(source: string, keys: readonly string[], ids: VertexIds) {
   const strange = new Set<string>();
   const known = new Set<number>();
-  for (const key of keys) {
+  for (const [k, key] of keys.entries()) {
+    // In long form a vertex's rows follow one another.
+    if (key === keys[k - 1]) continue;
     const vertex = ids.find(key);
     if (vertex >= 0) known.add(vertex);
     else if (key !== '') strange.add(key);
@@ -170,11 +175,14 @@ function vertexRows(source: string, keys: readonly string[], ids: VertexIds) {
   const added = whole
     ? VertexIds.integers(Float64Array.from(texts, Number).sort())
     : VertexIds.texts(texts.sort());
-  const rowOf = keys.map((key) => {
-    const vertex = ids.find(key);
-    if (vertex >= 0) return vertex;
-    return key === '' ? -1 : ids.length + added.find(key);
-  });
+  const rowOf: number[] = [];
+  for (const [k, key] of keys.entries()) {
+    if (k > 0 && key === keys[k - 1]) rowOf.push(rowOf[k - 1]);
+    else {
+      const vertex = ids.find(key);
+      rowOf.push(vertex >= 0 ? vertex : key === '' ? -1 : ids.length + added.find(key));
+    }
+  }
   return { added, rowOf, matched: known.size };
 }
 
@@ -251,12 +259,16 @@ function numbersIn(
   return values;
 }
 
-/** The column that is named so, else a text column in which nearly every row has its own value. */
+/**
+ * The column that is named so, else the first one in which nearly every row has a value of its own: a text column, or one of short names
+ * with letters.
+ */
 function titlePlace(
   names: readonly string[],
   body: readonly (readonly string[])[],
   id: number,
   used: readonly RecognisedColumn[],
+  ignored: readonly IgnoredColumn[],
 ): number | undefined {
   const lower = names.map((name) => name.toLowerCase());
   for (const wanted of TITLE_NAMES) {
@@ -264,12 +276,16 @@ function titlePlace(
     if (place >= 0 && place !== id) return place;
   }
   const sample = body.slice(0, LOOK);
-  const texts = used.filter(({ kind }) => kind === 'text');
-  const distinct = texts.map(({ place }) => new Set(sample.map((row) => row[place])).size);
-  const best = distinct.indexOf(Math.max(...distinct));
-  return best >= 0 && distinct[best] > 0.7 * sample.length ? texts[best].place : undefined;
+  const isOwn = (place: number) =>
+    new Set(sample.map((row) => row[place])).size > OWN_VALUES * sample.length &&
+    sample.filter((row) => /\p{L}/u.test(row[place] ?? '')).length > OWN_VALUES * sample.length;
+  const texts = used.filter(({ kind }) => kind === 'text').map(({ place }) => place);
+  const short = ignored.filter(({ because }) => because === 'ids').map(({ name }) => names.indexOf(name));
+  return [...texts, ...short].find(isOwn);
 }
 
+/** The least part of the rows that have a title of their own. */
+const OWN_VALUES = 0.7;
 const LONGEST_TITLE = 1000;
 
 function titlesIn(
@@ -297,7 +313,7 @@ function yearsOf(titles: readonly string[]): Float64Array | undefined {
 }
 
 /** All columns as one table. */
-function joined(values: readonly ColumnValues[], total: number) {
+export function joinedColumns(values: readonly ColumnValues[], total: number) {
   const columns: InfoColumn[] = [];
   const names: string[] = [];
   const dropped = { rare: 0, common: 0, beyond: 0 };
@@ -328,7 +344,7 @@ function joined(values: readonly ColumnValues[], total: number) {
 export function unmatchedWords(
   source: string,
   { matched, missing }: InfoReport,
-  names: { readonly one: string; readonly many: string },
+  names: Noun,
 ): string | undefined {
   if (missing.count === 0) return undefined;
   return `${source} has ${many(matched, names)} of the data and lacks ${missing.count}, for instance ${namesOf(missing.examples)}`;

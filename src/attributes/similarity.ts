@@ -1,6 +1,6 @@
 // How similar two rows of a table are: per column the cosine of their tf-idf weights, and over the columns a weighted sum.
 
-import { nthLargest } from '../math/select.js';
+import { nthLargest } from '../math/nth-largest.js';
 import type { SparseWeights } from '../topn/query.js';
 import type { SideInfo } from './info.js';
 
@@ -44,19 +44,24 @@ export function attributeVectors(
   return { offsets, targets, weights: values };
 }
 
-/** The rows that have each attribute: its list and their weights. Rows from `known` on are left out. */
-function invertedLists(vectors: Vectors, known: number, degree: ArrayLike<number>): Vectors {
+/** The rows that have each attribute: its list and their weights. Rows from `known` on are left out, and those with a 1 in `isOut`. */
+export function invertedLists(
+  vectors: Vectors,
+  known: number,
+  degree: ArrayLike<number>,
+  isOut?: Uint8Array,
+): Vectors {
   const { offsets, targets, weights } = vectors;
   let attributes = 0;
   for (const attribute of targets) attributes = Math.max(attributes, attribute + 1);
   const starts = new Uint32Array(attributes + 1);
-  for (let e = 0; e < offsets[known]; e++) starts[targets[e] + 1]++;
+  const order = Uint32Array.from({ length: known }, (_, r) => r)
+    .filter((r) => !isOut?.[r])
+    .sort((a, b) => degree[b] - degree[a] || a - b);
+  for (const r of order) for (let e = offsets[r]; e < offsets[r + 1]; e++) starts[targets[e] + 1]++;
   for (let a = 0; a < attributes; a++) starts[a + 1] += starts[a];
-  const order = Uint32Array.from({ length: known }, (_, r) => r).sort(
-    (a, b) => degree[b] - degree[a] || a - b,
-  );
-  const rows = new Uint32Array(offsets[known]);
-  const values = new Float32Array(offsets[known]);
+  const rows = new Uint32Array(starts[attributes]);
+  const values = new Float32Array(starts[attributes]);
   const next = starts.slice();
   for (const r of order) {
     for (let e = offsets[r]; e < offsets[r + 1]; e++) {
@@ -67,89 +72,165 @@ function invertedLists(vectors: Vectors, known: number, degree: ArrayLike<number
   return { offsets: starts, targets: rows, weights: values };
 }
 
-/** Rows with their similarities, the most similar first. */
-export interface Neighbours {
-  readonly items: readonly number[];
-  readonly similarities: readonly number[];
-  /** The sum of all similarities, of the rows that are not among these too. */
-  readonly total: number;
+/** Rows, ascending, and a number for each. */
+export interface RowValues {
+  readonly rows: Uint32Array;
+  readonly values: Float32Array;
 }
 
-/** Finds the known rows that are most similar to a row. It keeps scratch memory, so one call ends before the next. */
-export function createNeighbourSearch(
+/** Adds the similarities of a row to all other known rows, whose attributes are in `lists`. */
+export function addSimilarities(
+  { vectors, lists, known }: { readonly vectors: Vectors; readonly lists: Vectors; readonly known: number },
+  row: number,
+  to: Sums,
+): void {
+  for (let e = vectors.offsets[row]; e < vectors.offsets[row + 1]; e++) {
+    const [attribute, weight] = [vectors.targets[e], vectors.weights[e]];
+    if (weight === 0 || attribute + 1 >= lists.offsets.length) continue;
+    const first = lists.offsets[attribute];
+    to.addList(lists, first, Math.min(lists.offsets[attribute + 1], first + LONGEST_LIST), weight);
+  }
+  if (row < known) to.drop(row);
+}
+
+/** A function that adds the similarities of a row to all other known rows. */
+export function createSimilarities(
   vectors: Vectors,
   known: number,
   degree: ArrayLike<number>,
-): (row: number, n: number, isOut?: (row: number) => boolean) => Neighbours {
+): (row: number, to: Sums) => void {
   const lists = invertedLists(vectors, known, degree);
-  const sums = new SparseSums(known);
-  return (row, n, isOut) => {
-    for (let e = vectors.offsets[row]; e < vectors.offsets[row + 1]; e++) {
-      const [attribute, weight] = [vectors.targets[e], vectors.weights[e]];
-      if (weight === 0 || attribute + 1 >= lists.offsets.length) continue;
-      const first = lists.offsets[attribute];
-      const end = Math.min(lists.offsets[attribute + 1], first + LONGEST_LIST);
-      for (let at = first; at < end; at++) sums.add(lists.targets[at], weight * lists.weights[at]);
-    }
-    if (row < known) sums.drop(row);
-    if (isOut) sums.dropAll(isOut);
-    return sums.takeLargest(n);
-  };
+  return (row, to) => addSimilarities({ vectors, lists, known }, row, to);
 }
 
-/** Sums of few of many numbers. Taking the largest starts again at zero. */
-export class SparseSums {
+/** Numbers of a block are read together; blocks without a sum are skipped. */
+const BLOCK_BITS = 8;
+export const BLOCK = 1 << BLOCK_BITS;
+/** Candidates are reduced to the largest `n` once there are this many times `n` of them. */
+export const CANDIDATES = 4;
+
+/** Sums of some of many numbers. */
+export interface Sums {
+  /** Adds `factor` times the weights of the entries `first` … `end − 1` to their targets. */
+  addList(lists: Omit<SparseWeights, 'offsets'>, first: number, end: number, factor: number): void;
+  drop(at: number): void;
+  multiply(factor: number): void;
+  /** The sum of all sums. */
+  total(): number;
+  /** The `n` sums of the largest size, times `importance` if it is given; without zeros. Ties go to the smaller number. */
+  largest(n: number, importance?: Float32Array): RowValues;
+  /** Starts again at zero. */
+  clear(): void;
+}
+
+/** The reference; attributes/kernel-sums.ts has the same bits. */
+export class SparseSums implements Sums {
   readonly #sums: Float32Array;
-  readonly #touched: Uint32Array;
-  readonly #values: Float32Array;
-  readonly #isTouched: Uint8Array;
-  #count = 0;
+  /** 1 for each block that has a sum. */
+  readonly #blocks: Uint8Array;
+  #candidates = new Uint32Array(0);
+  #sizes = new Float32Array(0);
+  #scratch = new Float32Array(0);
 
   constructor(size: number) {
     this.#sums = new Float32Array(size);
-    this.#touched = new Uint32Array(size);
-    this.#values = new Float32Array(size);
-    this.#isTouched = new Uint8Array(size);
+    this.#blocks = new Uint8Array((size >>> BLOCK_BITS) + 1);
   }
 
-  add(at: number, value: number): void {
-    if (this.#isTouched[at] === 0) {
-      this.#isTouched[at] = 1;
-      this.#touched[this.#count++] = at;
+  addList({ targets, weights }: Omit<SparseWeights, 'offsets'>, first: number, end: number, factor: number) {
+    const [sums, blocks] = [this.#sums, this.#blocks];
+    for (let e = first; e < end; e++) {
+      const at = targets[e];
+      sums[at] += factor * weights[e];
+      blocks[at >>> BLOCK_BITS] = 1;
     }
-    this.#sums[at] += value;
   }
 
   drop(at: number): void {
     this.#sums[at] = 0;
   }
 
-  dropAll(isOut: (at: number) => boolean): void {
-    for (let t = 0; t < this.#count; t++) if (isOut(this.#touched[t])) this.#sums[this.#touched[t]] = 0;
+  multiply(factor: number): void {
+    const sums = this.#sums;
+    for (let at = this.#next(0); at >= 0; at = this.#next(at + BLOCK)) {
+      const end = this.#end(at);
+      for (let i = at; i < end; i++) sums[i] *= factor;
+    }
   }
 
-  /** The `n` sums of the largest size, largest first; ties go to the smaller number. Zeros are left out. */
-  takeLargest(n: number): Neighbours {
-    const [sums, touched, values] = [this.#sums, this.#touched, this.#values];
-    let total = 0;
-    for (let t = 0; t < this.#count; t++) {
-      values[t] = Math.abs(sums[touched[t]]);
-      total += values[t];
+  total(): number {
+    const sums = this.#sums;
+    const parts = [0, 0, 0, 0];
+    for (let at = this.#next(0); at >= 0; at = this.#next(at + BLOCK)) {
+      const end = this.#end(at);
+      for (let i = at; i < end; i++) parts[i & 3] += sums[i];
     }
-    const least = this.#count > n ? nthLargest(values, this.#count, n) : 0;
-    const kept: number[] = [];
-    for (let t = 0; t < this.#count; t++) {
-      const size = Math.abs(sums[touched[t]]);
-      if (size > 0 && size >= least) kept.push(touched[t]);
+    return parts[0] + parts[1] + (parts[2] + parts[3]);
+  }
+
+  largest(n: number, importance?: Float32Array): RowValues {
+    const most = CANDIDATES * Math.max(1, n);
+    if (this.#candidates.length < most + BLOCK) {
+      this.#candidates = new Uint32Array(most + BLOCK);
+      this.#sizes = new Float32Array(most + BLOCK);
+      this.#scratch = new Float32Array(most + BLOCK);
     }
-    kept.sort((a, b) => Math.abs(sums[b]) - Math.abs(sums[a]) || a - b);
-    if (kept.length > n) kept.length = n;
-    const similarities = kept.map((at) => sums[at]);
-    for (let t = 0; t < this.#count; t++) {
-      sums[touched[t]] = 0;
-      this.#isTouched[touched[t]] = 0;
+    const [sums, candidates, sizes] = [this.#sums, this.#candidates, this.#sizes];
+    let count = 0;
+    // A number must exceed the nth largest size of those before it.
+    let least = 0;
+    for (let at = this.#next(0); at >= 0; at = this.#next(at + BLOCK)) {
+      const end = this.#end(at);
+      for (let i = at; i < end; i++) {
+        const size = importance ? Math.fround(Math.abs(sums[i]) * importance[i]) : Math.abs(sums[i]);
+        if (size > least) {
+          candidates[count] = i;
+          sizes[count++] = size;
+        }
+      }
+      if (count >= most) {
+        least = this.#reduce(count, n);
+        count = n;
+      }
     }
-    this.#count = 0;
-    return { items: kept, similarities, total };
+    if (count > n) {
+      this.#reduce(count, n);
+      count = n;
+    }
+    const rows = candidates.slice(0, count);
+    const values = new Float32Array(count);
+    for (let i = 0; i < count; i++) values[i] = sums[rows[i]];
+    return { rows, values };
+  }
+
+  /** Keeps the `n` largest of the first `count` candidates in their order; returns the smallest size that is kept. */
+  #reduce(count: number, n: number): number {
+    const [candidates, sizes, scratch] = [this.#candidates, this.#sizes, this.#scratch];
+    for (let i = 0; i < count; i++) scratch[i] = sizes[i];
+    const least = nthLargest(scratch, count, n);
+    let ties = n;
+    for (let i = 0; i < count; i++) if (sizes[i] > least) ties--;
+    let kept = 0;
+    for (let i = 0; i < count; i++) {
+      if (sizes[i] < least || (sizes[i] === least && ties-- <= 0)) continue;
+      candidates[kept] = candidates[i];
+      sizes[kept++] = sizes[i];
+    }
+    return least;
+  }
+
+  clear(): void {
+    for (let at = this.#next(0); at >= 0; at = this.#next(at + BLOCK)) this.#sums.fill(0, at, this.#end(at));
+    this.#blocks.fill(0);
+  }
+
+  /** The first number of the next block, from `at` on, that has a sum; −1 if there is none. */
+  #next(at: number): number {
+    const block = this.#blocks.indexOf(1, at >>> BLOCK_BITS);
+    return block < 0 ? -1 : block << BLOCK_BITS;
+  }
+
+  #end(at: number): number {
+    return Math.min(this.#sums.length, at + BLOCK);
   }
 }

@@ -2,7 +2,7 @@
 
 import { InputError, throwIfAborted } from '../errors.js';
 import type { SplitTables } from '../evaluate/table-task.js';
-import { SIDES, type SideName } from '../graph/graph.js';
+import { type PartSize, partSize, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { withDefaults } from '../options/check-options.js';
@@ -40,13 +40,6 @@ const GIVEN = {
 
 /** What is checked; declared in options/commands/audit.ts. */
 export interface AuditOptions extends OptionsOf<typeof AUDIT & typeof GIVEN>, TaskOptions {}
-
-/** How large a part of a split is. */
-export interface PartSize {
-  readonly users: number;
-  readonly items: number;
-  readonly edges: number;
-}
 
 /** What an audit found: the size of each part, every check, and the verdict. */
 export interface SplitAudit {
@@ -117,9 +110,7 @@ export async function auditSplit(parts: SplitTables, options: AuditOptions = {})
     parts: Object.fromEntries(
       PARTS.flatMap((name) => {
         const graph = parts[name];
-        return graph && graph.edges > 0
-          ? [[name, { users: graph.users.count, items: graph.items.count, edges: graph.edges }]]
-          : [];
+        return graph && graph.edges > 0 ? [[name, partSize(graph)]] : [];
       }),
     ),
     separateUsers: usersAreSeparate(common),

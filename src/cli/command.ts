@@ -133,12 +133,12 @@ export async function pause(signal: AbortSignal): Promise<void> {
  * Typed arrays become plain arrays. The text is indented on a terminal and one line otherwise. Characters that a
  * terminal would interpret are escaped, which does not change the document.
  */
-function toJson(value: unknown, indent = process.stdout.isTTY ? 2 : 0): string {
+function toJson(value: unknown): string {
   return safeJson(
     JSON.stringify(
       value,
       (_key, part) => (ArrayBuffer.isView(part) ? Array.from(part as unknown as ArrayLike<number>) : part),
-      indent,
+      process.stdout.isTTY ? 2 : 0,
     ),
   );
 }

@@ -32,19 +32,19 @@ export interface Listing {
 
 export async function makeListings(
   recommender: Recommender,
-  model: Model,
   askers: readonly NamedQuery[],
   titles: TitleBook,
   options: ExplainListOptions,
 ): Promise<Listing[]> {
+  const { model } = recommender;
   const asked = askers.map((one) => queryIn(model, one));
   const lists = await recommender.explainMany(asked, options);
   return lists.map(({ items, confidence: sure }, a) => ({
     user: askers[a].name,
-    ...(sure && { overlap: sure.overlap, verdict: confidenceWords(sure, items.length) }),
+    ...(sure && { overlap: sure.overlap, verdict: confidenceWords(sure, items.length, model.names) }),
     items: items.map((entry, i) => ({
       ...entry,
-      ...titled(titles.of(catalogueOf(model).ids.find(entry.item))),
+      ...titled(titles.ofId(entry.item)),
       ...(sure && { low: sure.intervals[i].low, high: sure.intervals[i].high }),
     })),
     basis: basisOf(knownItems(model, asked[a]), {
@@ -63,9 +63,8 @@ function knownItems(model: Model, asker: UserQuery): number {
 }
 
 /** The list in the document of --json. */
-export function listingJson({ items, ...ofList }: Listing, titles: TitleBook, model: Model) {
-  const { ids } = catalogueOf(model);
-  const titleOf = (item: string) => titled(titles.of(ids.find(item)));
+export function listingJson({ items, ...ofList }: Listing, titles: TitleBook) {
+  const titleOf = (item: string) => titled(titles.ofId(item));
   return {
     ...ofList,
     items: items.map(({ reasons, ...entry }) => ({

@@ -15,7 +15,7 @@ interface Outputs {
   /** Files that will be written; undefined if not wanted. */
   readonly files?: readonly (string | undefined)[];
   /** A folder that will be created or filled, and the names in it; a name that ends in / is a folder. */
-  readonly folder?: { readonly path: string; readonly names: readonly string[] };
+  readonly folder?: { readonly path: string; readonly names: readonly string[] } | undefined;
   /** What the command reads: paths, recipes, built-in sets, or - for standard input. */
   readonly inputs: readonly (string | undefined)[];
   /** Also replace files that graphex has not written. */

@@ -87,7 +87,7 @@ export function describeProgress(
   firstDone: number,
   bar: boolean,
 ): string {
-  const { stage, done, total, unit, note, overall } = progress;
+  const { stage, done, total, expected = total, unit, note, overall } = progress;
   const parts = [...(overall ? [describeOverall(overall)] : []), stage];
   const rate = seconds > 0.2 ? (done - firstDone) / seconds : 0;
   if (total !== undefined && total > 0) {
@@ -105,7 +105,7 @@ export function describeProgress(
   }
   if (rate > 0) {
     parts.push(`${shortNumber(rate)}${unit ? ` ${unit}` : ''}/s`);
-    if (total !== undefined && done < total) parts.push(`${shortTime((total - done) / rate)} left`);
+    if (expected !== undefined && done < expected) parts.push(`${shortTime((expected - done) / rate)} left`);
   }
   if (note) parts.push(note);
   return parts.join('  ');

@@ -5,6 +5,7 @@ import type { ReadOptions, ReadResult } from '../ingest/options.js';
 import { readAccepted, readWithValues } from '../ingest/read.js';
 import { expandSources, sourceTitle } from '../ingest/sources.js';
 import { asFlag } from '../options/as-flag.js';
+import { option, optionError } from '../options/error.js';
 import { readingCautions } from '../report/words/reading.js';
 import type { CommandContext } from './command.js';
 
@@ -31,6 +32,22 @@ interface Reading {
   readonly value?: ValueColumn | undefined;
   /** If it throws, nothing was written. */
   readonly accept?: (result: ReadResult) => void;
+}
+
+/** Refuses options of reading for a folder of shards or a split: its data were read when the folder was made. */
+export function refuseReading(source: string, given: object, by: 'partition' | 'split'): void {
+  const when =
+    by === 'split' ? 'is a split, which was read when it was made' : 'was read when it was partitioned';
+  for (const name of Object.keys(given)) {
+    throw optionError`${option(name)}: ${source} ${when}; leave this option out, or give it to graphex ${by}`;
+  }
+}
+
+/** Refuses what a split has already: how it was read, and the times of its data. */
+export function refuseForSplit(source: string, given: object, time: string | number | undefined): void {
+  refuseReading(source, given, 'split');
+  if (time === undefined) return;
+  throw optionError`${option('time')}: ${source} is a split, which keeps the times of its data; leave this option out`;
 }
 
 /** Reads the data and warns of what people should know about them. */

@@ -1,21 +1,19 @@
 // The split that a study is given: two tables, or the folder of a split or of folds; and lists made elsewhere.
 
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { InputError } from '../errors.js';
 import type { SplitTables } from '../evaluate/table-task.js';
+import { lastTimes } from '../ingest/intake/value-column.js';
 import type { ReadOptions, ReadResult } from '../ingest/options.js';
-import { SPLIT_FILE } from '../options/commands/partition.js';
 import { option, optionError } from '../options/error.js';
 import type { Protocol } from '../options/names.js';
 import type { Split } from '../sample/split-types.js';
 import { splitOfTables, wholeGraph } from '../sample/whole-graph.js';
 import { loadFolds } from '../store/fold-folder.js';
-import { isFoldsFolder, loadSplit } from '../store/split-folder.js';
+import { isFoldsFolder, isSplitFolder, loadSplit } from '../store/split-folder.js';
 import type { StudyLists, StudyOptions } from '../study/options.js';
 import type { StudyParts } from '../study/results.js';
 import type { CommandContext } from './command.js';
-import { type DataArgument, readData } from './read-data.js';
+import { type DataArgument, readData, refuseForSplit } from './read-data.js';
 import { readLists } from './read-lists.js';
 
 /** The options that name a split and lists. */
@@ -24,6 +22,8 @@ export interface GivenParts {
   readonly test?: string | undefined;
   readonly validation?: string | undefined;
   readonly lists?: readonly string[] | undefined;
+  /** The column of the times. */
+  readonly time?: string | number | undefined;
 }
 
 /** A split that was given, with the graph of all its parts. */
@@ -46,7 +46,7 @@ interface Asked {
 /** Reads the split, if one is given; undefined if DATA are to be split. */
 export async function givenSplit(
   typed: readonly string[],
-  { train, test, validation, lists = [] }: GivenParts,
+  { train, test, validation, lists = [], time }: GivenParts,
   { read, options }: Asked,
   context: CommandContext,
 ): Promise<GivenSplit | undefined> {
@@ -70,10 +70,7 @@ export async function givenSplit(
     throw optionError`${option(name)} has no meaning with a split that is given; leave it out`;
   }
   if (folder !== undefined) {
-    const [extra] = Object.keys(read);
-    if (extra !== undefined) {
-      throw optionError`${option(extra)}: ${typed[0]} is a split, which was read when it was made; leave this option out`;
-    }
+    refuseForSplit(typed[0], read, time);
     if (validation !== undefined) {
       throw optionError`${option('validation')} goes with ${option('train')} and ${option('test')}; a split folder has no such part`;
     }
@@ -87,14 +84,9 @@ export async function givenSplit(
       ? await loadFolds(typed[0], task)
       : folder === 'split'
         ? [await loadSplit(typed[0], task)]
-        : [splitOfTables(await readTables({ train: train!, test: test!, validation }, read, context))];
+        : [splitOfTables(await readTables({ train: train!, test: test!, validation, time }, read, context))];
   if (splits.length > 1 && lists.length > 0) {
     throw optionError`${option('lists')}: ${typed[0]} has ${splits.length} folds, and lists are made for one split; study one fold, as in ${join(typed[0], 'fold-1')}`;
-  }
-  if (splits[0].method === 'new-items') {
-    throw new InputError(
-      `${typed[0]}: this split holds out items, which only models with attributes rank; use graphex evaluate`,
-    );
   }
   const given: StudyLists[] = [];
   for (const { name, source } of named) {
@@ -113,6 +105,7 @@ export async function givenSplit(
     ],
     named: {
       ...(folder !== undefined && { folder: typed[0] }),
+      ...(folder === 'folds' && { folds: splits.length }),
       ...(tables && { train: train!, test: test! }),
       ...(validation !== undefined && { validation }),
       lists: named,
@@ -122,21 +115,24 @@ export async function givenSplit(
 
 /** Whether a path is the folder of a split or of folds. */
 async function splitFolder(path: string): Promise<'split' | 'folds' | undefined> {
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;
   if (await isFoldsFolder(path)) return 'folds';
-  return statSync(join(path, SPLIT_FILE), { throwIfNoEntry: false })?.isFile() ? 'split' : undefined;
+  return (await isSplitFolder(path)) ? 'split' : undefined;
 }
 
-async function readTables(
-  { train, test, validation }: Required<Pick<GivenParts, 'train' | 'test'>> & Pick<GivenParts, 'validation'>,
+/** The parts, and the times of the training edges if they have a column: others are predicted, so their times are not needed. */
+export async function readTables(
+  { train, test, validation, time }: GivenParts,
   read: ReadOptions,
   context: CommandContext,
-): Promise<SplitTables> {
+): Promise<SplitTables & { readonly times?: Float64Array | undefined }> {
   const part = async (source: string) => (await readData([source], read, context)).graph;
+  const value = time === undefined ? undefined : lastTimes(time);
+  const { graph, values } = await readData([train!], read, context, { value });
   return {
-    train: await part(train!),
+    train: graph,
     test: await part(test!),
     ...(validation !== undefined && { validation: await part(validation) }),
+    ...(values && { times: values }),
   };
 }
 

@@ -18,9 +18,9 @@ const SIZES = ['OMPI_COMM_WORLD_SIZE', 'PMI_SIZE', 'SLURM_STEP_NUM_TASKS'] as co
 const RANKS = ['OMPI_COMM_WORLD_RANK', 'PMI_RANK', 'SLURM_PROCID'] as const;
 
 /** The rank of this process; 0 if the launcher does not say. */
-export function launchedRank(environment: NodeJS.ProcessEnv = process.env): number {
-  const by = SIZES.findIndex((name) => Number(environment[name]) > 1);
-  const rank = Number(environment[RANKS[by]] ?? 0);
+export function launchedRank(): number {
+  const by = SIZES.findIndex((name) => Number(process.env[name]) > 1);
+  const rank = Number(process.env[RANKS[by]] ?? 0);
   return Number.isSafeInteger(rank) && rank > 0 ? rank : 0;
 }
 

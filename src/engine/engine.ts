@@ -2,8 +2,8 @@
 //
 // A *table* is the variational state of one side's vertices: for each row the Gamma of its weight, and for each row and
 // feature the Gamma of its affinity. An *index* holds the edges, grouped by the rows of one table, with neighbours in
-// another. `update` is one half-step. Everything that the project fits is a composition of these: a fit updates users
-// from items and items from users; a fold-in updates only new users; a cross-fitted ranker updates items fold by fold.
+// another. `update` is one half-step. Everything that the project fits is composed of half-steps. A fit updates users from
+// items and items from users; a fold-in updates only new users; a cross-fitted ranker updates items fold by fold.
 // A fit on several machines uses the two halves of `update`: it counts where the edges are, adds the counts up and
 // finishes (`CountingEngine`). Users and items are never named here.
 

@@ -1,4 +1,4 @@
-// Tables with fewer features, each of them a weighted sum of former ones. Rows do not depend on each other, so the bits do not
+// Tables with fewer features, each a weighted sum of features of the table before. Rows do not depend on each other, so the bits do not
 // depend on threads or ranks.
 
 import type { Activity, Engine, Table, TableValues } from './engine.js';
@@ -7,7 +7,7 @@ import type { Activity, Engine, Table, TableValues } from './engine.js';
 export interface FeatureMix {
   /** The number of features after it. */
   readonly features: number;
-  /** For each former feature, the number of the feature that it becomes part of. */
+  /** For each feature of the table before, the index of the feature that it becomes part of. */
   readonly into: Uint16Array;
   readonly weights: Float64Array;
   /** The rate of every new feature. Its shape follows from its mean. */
@@ -17,7 +17,7 @@ export interface FeatureMix {
 /** A mean that is 0 could never grow again. */
 const LEAST_SHAPE = 1e-6;
 
-/** The sums of vectors of former features. */
+/** The sums of the vectors of the features that are joined. */
 export function mixedVector({ features, into, weights }: FeatureMix, vector: Float64Array): Float64Array {
   const mixed = new Float64Array(features);
   for (let f = 0; f < into.length; f++) mixed[into[f]] += weights[f] * vector[f];

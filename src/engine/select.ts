@@ -111,15 +111,6 @@ const enginesFor = (work: EngineWork, threads: number | undefined): Backends<Cou
 
 const gpuPays = ({ edges, features }: EngineWork): boolean => edges * features >= GPU_PAYS_FROM;
 
-export async function selectEngine(
-  name: EngineName,
-  work: EngineWork,
-  threads?: number,
-): Promise<EngineChoice> {
-  const { backend, reason } = await selectBackend(name, gpuPays(work), enginesFor(work, threads));
-  return { engine: backend, reason };
-}
-
 /** Runs `task` on the engine for this much work; see `onBackend`. */
 export function onEngine<T>(
   name: EngineName,

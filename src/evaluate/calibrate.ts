@@ -1,13 +1,13 @@
 // Calibrates predictive intervals, which are only as good as the approximation behind them. Replicas are graphs drawn from the
 // model, so their truth is known. Each is split, fitted, folded in and drawn from as the data were. The deviation of a replica's
-// test graph from its own draws, in their standard deviations, shows the bias of the draws and whether their intervals are too
-// narrow or too wide. The data's intervals are shifted and rescaled accordingly.
+// test graph from its own draws, in their standard deviations, shows two things: the bias of the draws, and whether their
+// intervals are too narrow or too wide. The data's intervals are shifted and rescaled accordingly.
 
 import type { EngineName } from '../engine/select.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { fit } from '../fit/fit.js';
 import type { PosteriorModel } from '../fit/model.js';
-import { refitOptions } from '../fit/refit.js';
+import { refitOptions } from '../fit/repeat-options.js';
 import { SIDES } from '../graph/graph.js';
 import { meanAndSpread } from '../math/moments.js';
 import { studentQuantile, studentTwoSided } from '../math/student.js';

@@ -94,9 +94,7 @@ export function checkComparable(model: Model, other: Model, split: Split): void 
 }
 
 function sameIds(one: VertexIds, other: VertexIds): boolean {
-  if (one.length !== other.length) return false;
-  for (let v = 0; v < one.length; v++) if (other.find(one.at(v)) < 0) return false;
-  return true;
+  return one.length === other.length && other.findAll(one).every((at) => at >= 0);
 }
 
 /** The difference of two rankings of the same users in the same order. */

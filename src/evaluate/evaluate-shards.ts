@@ -68,10 +68,7 @@ export async function evaluateShards(
   const { ids } = model.items;
   checkSameData(model, frame.train.ids);
   const known = new Uint8Array(model.items.count);
-  for (let j = 0; j < frame.testIds.length; j++) {
-    const item = ids.find(frame.testIds.at(j));
-    if (item >= 0) known[item] = 1;
-  }
+  for (const item of ids.findAll(frame.testIds)) if (item >= 0) known[item] = 1;
   const whole = {
     candidates: Uint32Array.from(known.keys()).filter((item) => known[item] === 1),
     degree: degreesById(ids, frame.train.ids, frame.train.degree),

@@ -221,7 +221,7 @@ export function popularityScorer(degree: ArrayLike<number>): Scorer {
 
 /** Refuses a model of other data, about which every later message would mislead. */
 export function checkSameData(model: Model, ids: VertexIds): void {
-  for (let j = 0; j < ids.length; j++) if (model.items.ids.find(ids.at(j)) >= 0) return;
+  if (model.items.ids.findAll(ids).some((item) => item >= 0)) return;
   throw new InputError(
     "the model knows none of the split's items: evaluate a model with the split it was fitted to",
   );

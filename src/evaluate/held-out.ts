@@ -38,12 +38,8 @@ export function observedGraph(
 ): BipartiteGraph {
   const { test } = split;
   if (drawsGiven !== 'paper') return test;
-  const users = Uint8Array.from({ length: test.users.count }, (_, u) =>
-    (folded.degree[folded.ids.find(test.users.ids.at(u))] ?? 0) > 0 ? 1 : 0,
-  );
-  const items = Uint8Array.from({ length: test.items.count }, (_, i) =>
-    model.items.ids.find(test.items.ids.at(i)) >= 0 ? 1 : 0,
-  );
+  const users = Uint8Array.from(folded.ids.findAll(test.users.ids), (at) => (folded.degree[at] > 0 ? 1 : 0));
+  const items = Uint8Array.from(model.items.ids.findAll(test.items.ids), (at) => (at >= 0 ? 1 : 0));
   return selectVertices(test, users, items);
 }
 
@@ -164,9 +160,7 @@ function foldAges(model: Ranker, split: Split) {
 /** The model's rows must be in the order of the training users. */
 function checkUsers(side: Vertices, train: BipartiteGraph): void {
   const { ids } = train.users;
-  let same = ids.length === side.count;
-  for (let u = 0; same && u < ids.length; u++) same = ids.at(u) === side.ids.at(u);
-  if (same) return;
+  if (ids.length === side.count && side.ids.findAll(ids).every((at, u) => at === u)) return;
   throw new InputError(
     "the model's users are not those of the split's training part: evaluate a model with the split it was fitted to",
   );
@@ -177,9 +171,7 @@ export function knownFoldIn(
   model: Model,
   { foldIn: graph }: Split,
 ): { readonly graph: BipartiteGraph; readonly dropped: DroppedEdges } {
-  const known = Uint8Array.from({ length: graph.items.count }, (_, j) =>
-    model.items.ids.find(graph.items.ids.at(j)) >= 0 ? 1 : 0,
-  );
+  const known = Uint8Array.from(model.items.ids.findAll(graph.items.ids), (at) => (at >= 0 ? 1 : 0));
   if (known.every((k) => k === 1)) return { graph, dropped: NONE };
   const kept = dropEdgesOfItems(graph, known);
   const { offsets } = kept.users;

@@ -142,10 +142,7 @@ async function trainingUsers(
   const everyone = new Uint8Array(train.users.count).fill(1);
   const folded = await foldAgain(model, known(fitted, everyone), fitted, task);
   const items = rowsWhere(model.items, (j) => isTest[j] === 1);
-  const group = Uint8Array.from(
-    { length: folded.count },
-    (_, i) => label[train.users.ids.find(folded.ids.at(i))],
-  );
+  const group = Uint8Array.from(train.users.ids.findAll(folded.ids), (at) => label[at]);
   const plans = Array.from({ length: groups }, (_, g) =>
     blockPlan(model, folded, {
       users: rowsWhere(folded, (i) => group[i] === g),
@@ -205,7 +202,7 @@ function labels(count: number, parts: number, random: Random): Uint8Array {
 
 /** The marks of `marked`, in the order of `ids`; 0 for ids without a mark. */
 function marksById(ids: VertexIds, marked: VertexIds, marks: Uint8Array): Uint8Array {
-  return Uint8Array.from({ length: ids.length }, (_, v) => marks[marked.find(ids.at(v))] ?? 0);
+  return Uint8Array.from(marked.findAll(ids), (at) => marks[at] ?? 0);
 }
 
 function foldAgain(

@@ -3,6 +3,7 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
+import { byFallingValue } from '../math/nth-largest.js';
 import { type Lists, NO_CANDIDATE } from '../metrics/list-metrics.js';
 import { createModelScorer } from '../predict/scoring/model-scorer.js';
 import { weightsOf } from '../predict/user-query.js';
@@ -17,7 +18,7 @@ export interface MadeLists {
 
 /** Items by training degree, ties by id, without the items that a user already has. */
 export function popularityLists({ degree, excluded }: TableTask, n: number): MadeLists {
-  const order = Uint32Array.from(degree.keys()).sort((a, b) => degree[b] - degree[a] || a - b);
+  const order = byFallingValue(degree);
   const lists = excluded.map((out) => {
     const had = new Set(out);
     const list = new Int32Array(Math.min(n, order.length - out.length));
@@ -39,7 +40,7 @@ export async function modelLists(
   options: TaskOptions = {},
 ): Promise<MadeLists> {
   const { items, users, excluded, history } = task;
-  const ours = Int32Array.from({ length: items.length }, (_, place) => model.items.ids.find(items.at(place)));
+  const ours = model.items.ids.findAll(items);
   const place = new Int32Array(model.items.count).fill(NO_CANDIDATE);
   for (let at = 0; at < ours.length; at++) if (ours[at] >= 0) place[ours[at]] = at;
   if (place.every((at) => at === NO_CANDIDATE)) {
@@ -115,9 +116,7 @@ export interface GivenLists extends MadeLists {
 export function givenLists(given: GivenRecommendations, task: TableTask, n: number): GivenLists {
   const { graph, values } = given;
   const sign = given.first === 'least' ? 1 : -1;
-  const place = Int32Array.from({ length: graph.items.count }, (_, j) =>
-    Math.max(NO_CANDIDATE, task.items.find(graph.items.ids.at(j))),
-  );
+  const place = task.items.findAll(graph.items.ids).map((at) => Math.max(NO_CANDIDATE, at));
   const counts = { missing: 0, otherUsers: 0, seenPairs: 0, unknownPairs: 0, shortLists: 0 };
   let matched = 0;
   const popular = popularityLists(task, n).lists;

@@ -53,7 +53,7 @@ export interface CalibratedStatistic {
 /** How often the intervals of predictive draws contain the truth, on graphs drawn from the model. */
 export interface Calibration {
   readonly replicas: number;
-  /** Without the statistics that do not vary, or that are not defined on the replicas. */
+  /** Statistics that do not vary, or that are not defined on the replicas, are absent. */
   readonly statistics: Readonly<Partial<Record<Statistic, CalibratedStatistic>>>;
 }
 

@@ -146,7 +146,7 @@ function withoutOwned(
 
 /** Per test user, the number of test items that training never saw. */
 function unseenOf({ users, items: own }: BipartiteGraph, items: VertexIds): Uint32Array {
-  const unseen = Uint8Array.from({ length: own.count }, (_, j) => (items.find(own.ids.at(j)) < 0 ? 1 : 0));
+  const unseen = Uint8Array.from(items.findAll(own.ids), (item) => (item < 0 ? 1 : 0));
   return Uint32Array.from({ length: users.count }, (_, u) => {
     let count = 0;
     for (let e = users.offsets[u]; e < users.offsets[u + 1]; e++) count += unseen[users.neighbors[e]];
@@ -163,10 +163,7 @@ export interface WholeTask {
 /** Degrees in the order of other ids; 0 for unknown ids. */
 export function degreesById(items: VertexIds, ids: VertexIds, trained: Uint32Array): Uint32Array {
   const degree = new Uint32Array(items.length);
-  for (let j = 0; j < trained.length; j++) {
-    const item = items.find(ids.at(j));
-    if (item >= 0) degree[item] = trained[j];
-  }
+  for (const [j, item] of items.findAll(ids).entries()) if (item >= 0) degree[item] = trained[j];
   return degree;
 }
 
@@ -177,7 +174,7 @@ export function historyOf(split: Split): BipartiteGraph {
 
 /** The user rows of a graph with items named by another graph's ids; unknown items are dropped and counted. */
 export function indexByIds(graph: BipartiteGraph, items: VertexIds): RowLists & { readonly unknown: number } {
-  const map = Int32Array.from({ length: graph.items.count }, (_, j) => items.find(graph.items.ids.at(j)));
+  const map = items.findAll(graph.items.ids);
   let unknown = 0;
   const lists = collectLists(graph.users.count, (u, add) => {
     for (let e = graph.users.offsets[u]; e < graph.users.offsets[u + 1]; e++) {

@@ -108,7 +108,7 @@ export function tableTask(parts: SplitTables): TableTask {
 
 /** Returns a function that gives the positions of a user's items, ascending; undefined if the graph has no such user. */
 function itemRows(graph: BipartiteGraph, items: VertexIds): (user: string) => Uint32Array | undefined {
-  const place = Int32Array.from({ length: graph.items.count }, (_, j) => items.find(graph.items.ids.at(j)));
+  const place = items.findAll(graph.items.ids);
   const { ids, offsets, neighbors } = graph.users;
   return (user) => {
     const u = ids.find(user);

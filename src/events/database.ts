@@ -1,6 +1,7 @@
 // The DuckDB database of a store: how it is opened and closed, and what its errors mean.
 
 import { stat } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { InputError } from '../errors.js';
 import {
   CLOSED_SETTINGS,
@@ -8,9 +9,9 @@ import {
   type Instance,
   loadDuckDb,
 } from '../ingest/formats/duckdb-package.js';
-import { insertEvents, makeIncoming } from './insert.js';
+import { insertEvents } from './insert.js';
+import { prepareIndexes, prepareTables, tryIndexes } from './store-tables.js';
 import type { StoredEvent } from './stored.js';
-import { prepareIndexes, prepareTables, tryIndexes } from './tables.js';
 
 /** Makes the events that a new store begins with. */
 export type Seed = () => AsyncIterable<readonly StoredEvent[]>;
@@ -38,7 +39,7 @@ export async function openDatabase(path: string, seed: Seed | undefined): Promis
       ...CLOSED_SETTINGS,
       // Recommendations need the cores.
       threads: '1',
-      memory_limit: '1GiB',
+      memory_limit: `${memoryLimit()}MiB`,
     });
     parts.push(instance);
     const connect = async () => {
@@ -49,7 +50,6 @@ export async function openDatabase(path: string, seed: Seed | undefined): Promis
     const writer = await connect();
     await writer.run("SET TimeZone = 'UTC'");
     await writer.run('BEGIN');
-    await makeIncoming(writer);
     const isNew = await prepareTables(writer, path);
     // Inserting before the indexes are made takes half the time.
     if (isNew && seed) for await (const events of seed()) await insertEvents(writer, events);
@@ -62,6 +62,15 @@ export async function openDatabase(path: string, seed: Seed | undefined): Promis
     if (cause instanceof InputError) throw cause;
     throw new InputError(inWords(path, cause));
   }
+}
+
+/** Both indexes stay in memory: 30 to 130 bytes an event. A store that reaches the limit takes no more events. */
+const FEWEST_MEBIBYTES = 1024;
+const MEMORY_SHARE = 0.25;
+
+function memoryLimit(): number {
+  const bytes = Math.min(totalmem(), process.constrainedMemory?.() || Number.POSITIVE_INFINITY);
+  return Math.max(FEWEST_MEBIBYTES, Math.floor((MEMORY_SHARE * bytes) / 2 ** 20));
 }
 
 type Closable = Pick<Instance, 'closeSync'>;
@@ -81,6 +90,9 @@ export function inWords(path: string, cause: unknown): string {
   const [said] = String((cause as Error).message ?? cause).split('\n');
   if (/no space left|disk quota|file too large|could not write|failed to write/i.test(said)) {
     return `${path}: the disk is full or cannot be written; free some space (${said})`;
+  }
+  if (/out of memory/i.test(said)) {
+    return `${path}: the indexes of the store need more than ${memoryLimit()} MiB of memory; use a machine with more memory, or move old events to another file (${said})`;
   }
   if (/could not set lock|conflicting lock/i.test(said)) {
     return `${path}: another process has this store open; stop that one first, or choose another file (${said})`;

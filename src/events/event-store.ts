@@ -5,26 +5,29 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { InputError } from '../errors.js';
+import { MAX_COUNT } from '../graph/build.js';
 import { type Connection, quotedText } from '../ingest/formats/duckdb-package.js';
+import { shown } from '../text/untrusted.js';
 import { closeQuietly, type Database, inWords, openDatabase, type Seed } from './database.js';
 import { createGroupCommit } from './group-commit.js';
-import { insertEvents, upsertItems } from './insert.js';
+import { insertEvents, insertPosts, upsertItems } from './insert.js';
 import {
   type HistoryEntry,
   type PopularEntry,
   type StoredEvent,
   type StoredItem,
   StoreError,
+  type TakenIdError,
 } from './stored.js';
 
 export interface EventStore {
   /** The file, without links on the way. */
   readonly path: string;
   /**
-   * Resolves when the events are on the disk: to true if all are new, to false if some may have been left out because
-   * their id is known. Throws a StoreError.
+   * Resolves when the events are on the disk, to the number of new ones: an event whose id is known is not stored again.
+   * Throws a StoreError, or a TakenIdError if an id is known with another user or item.
    */
-  add(events: readonly StoredEvent[]): Promise<boolean>;
+  add(events: readonly StoredEvent[]): Promise<number>;
   putItems(items: readonly StoredItem[]): Promise<void>;
   /** Removes all events of a user and notes the user as erased; returns the number of events. */
   erase(user: string): Promise<number>;
@@ -41,7 +44,8 @@ export interface EventStore {
    * number.
    */
   exportTo(file: string, since: number | undefined): Promise<number>;
-  count(): Promise<number>;
+  /** The number of events, of all users or of one. */
+  count(user?: string): Promise<number>;
   /** Events that are not on the disk yet. */
   readonly waiting: number;
   /** Why the last write failed; undefined: it did not. */
@@ -72,6 +76,8 @@ const REOPEN_EVERY = 1000;
 const INTERRUPT_EVERY = 100;
 /** Distinct items of a history. */
 const LONGEST_HISTORY = 10_000;
+/** Other tools may write weights that are no finite numbers. */
+const SUM_OF_WEIGHTS = 'sum(weight) FILTER (isfinite(weight))';
 /** More users than this are looked for in one pass. */
 const SCANNED_USERS = 32;
 
@@ -172,13 +178,24 @@ export async function openEventStore(given: string, options: StoreOptions = {}):
     }
   };
 
-  const commits = createGroupCommit<StoredEvent, boolean>(
-    (events) => transaction((w) => insertEvents(w, events)),
+  const commits = createGroupCommit<StoredEvent, number | TakenIdError>(
+    (posts) =>
+      transaction(async (writer) => {
+        if (await insertEvents(writer, posts.flat())) return posts.map(({ length }) => length);
+        // Looking for known ids reads all ids of the store, so only posts that have some pay for it.
+        await writer.run('ROLLBACK');
+        await writer.run('BEGIN');
+        return insertPosts(writer, posts);
+      }),
     GROUP,
   );
   return {
     path,
-    add: (events) => commits.add(events),
+    async add(events) {
+      const result = await commits.add(events);
+      if (typeof result === 'number') return result;
+      throw result;
+    },
     putItems: (items) => commits.exclusive(() => transaction((writer) => upsertItems(writer, items))),
     erase: (user) =>
       commits.exclusive(() =>
@@ -211,7 +228,7 @@ export async function openEventStore(given: string, options: StoreOptions = {}):
       const histories = new Map(users.map((user) => [user, new Map<string, HistoryEntry>()]));
       const ask = async (condition: string, values: readonly string[]) => {
         const rows = await read(
-          `SELECT "user", item, sum(weight), epoch_ms(max(time)) FROM events WHERE ${condition} AND item IS NOT NULL
+          `SELECT "user", item, ${SUM_OF_WEIGHTS}, epoch_ms(max(time)) FROM events WHERE ${condition} AND item IS NOT NULL
            GROUP BY "user", item
            QUALIFY row_number() OVER (PARTITION BY "user" ORDER BY max(time) DESC) <= ${LONGEST_HISTORY}`,
           values,
@@ -229,19 +246,27 @@ export async function openEventStore(given: string, options: StoreOptions = {}):
       const rows = await read(
         'SELECT item, title, coalesce(hidden, false), attributes FROM items WHERE item IS NOT NULL',
       );
-      return rows.map(([item, title, hidden, attributes]) => ({
-        item: String(item),
-        ...(title !== null && { title: String(title) }),
-        hidden: hidden === true,
-        ...(attributes !== null && { attributes: String(attributes) }),
-      }));
+      return rows.map(([item, title, hidden, attributes]) => {
+        // Other tools may have written it.
+        if (attributes !== null && !isJsonObject(String(attributes))) {
+          throw new StoreError(
+            `${path}: the attributes of ${shown(String(item))} in the table items are ${shown(String(attributes))}; write a JSON object such as {"year": 1990}, or NULL`,
+          );
+        }
+        return {
+          item: String(item),
+          ...(title !== null && { title: String(title) }),
+          hidden: hidden === true,
+          ...(attributes !== null && { attributes: String(attributes) }),
+        };
+      });
     },
     async popular({ n, now, window, halfLife }) {
       const within = window === undefined ? '' : `AND time >= ${timestamp(now - window)}`;
       const rows = await read(
         `WITH best AS (
            SELECT item, sum(weight * power(2, -greatest(0, ${Math.round(now)} - epoch_ms(time)) / ${halfLife})) AS score
-           FROM events WHERE item IS NOT NULL ${within}
+           FROM events WHERE item IS NOT NULL AND isfinite(time) AND isfinite(weight) ${within}
            GROUP BY item ORDER BY score DESC, item LIMIT ${n})
          SELECT item, any_value(score), count(DISTINCT "user") FROM events JOIN best USING (item)
          WHERE TRUE ${within} GROUP BY item ORDER BY 2 DESC, item`,
@@ -256,7 +281,8 @@ export async function openEventStore(given: string, options: StoreOptions = {}):
       const at = await database();
       try {
         const copy = at.exporter.run(
-          `COPY (SELECT "user", item, greatest(1, round(sum(weight)))::BIGINT AS weight, max(epoch_ms(time)) AS time
+          `COPY (SELECT "user", item, least(greatest(1, round(${SUM_OF_WEIGHTS})), ${MAX_COUNT})::BIGINT AS weight,
+               max(epoch_ms(time)) AS time
              FROM events WHERE "user" IS NOT NULL AND item IS NOT NULL
              ${since === undefined ? '' : `AND time >= ${timestamp(since)}`}
              GROUP BY "user", item) TO ${quotedText(resolve(file))} (FORMAT parquet, COMPRESSION zstd)`,
@@ -266,8 +292,12 @@ export async function openEventStore(given: string, options: StoreOptions = {}):
         throw new StoreError(inWords(path, cause));
       }
     },
-    async count() {
-      return Number((await read('SELECT count(*) FROM events'))[0][0]);
+    async count(user) {
+      const [[count]] =
+        user === undefined
+          ? await read('SELECT count(*) FROM events')
+          : await read('SELECT count(*) FROM events WHERE "user" = $1', [user]);
+      return Number(count);
     },
     get waiting() {
       return commits.waiting;
@@ -290,6 +320,15 @@ export async function openEventStore(given: string, options: StoreOptions = {}):
       inUse.delete(path);
     },
   };
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
 }
 
 const timestamp = (milliseconds: number): string => `make_timestamp(${Math.round(milliseconds) * 1000})`;

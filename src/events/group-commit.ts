@@ -2,7 +2,7 @@
 // would take a hundred times as long. A caller that adds events learns when they are durable, or why they are not.
 
 export interface GroupCommit<T, R> {
-  /** Resolves when these values are committed, with the result of their group. */
+  /** Resolves when these values are committed, with their result. */
   add(values: readonly T[]): Promise<R>;
   /** Runs other work between two commits, after everything that was added before. */
   exclusive<S>(work: () => Promise<S>): Promise<S>;
@@ -26,7 +26,7 @@ interface Added<T, R> {
 }
 
 export function createGroupCommit<T, R>(
-  commit: (values: readonly T[]) => Promise<R>,
+  commit: (added: readonly (readonly T[])[]) => Promise<readonly R[]>,
   { wait, enough }: GroupCommitOptions,
 ): GroupCommit<T, R> {
   let group: Added<T, R>[] = [];
@@ -54,8 +54,8 @@ export function createGroupCommit<T, R>(
       size = 0;
       if (taken.length === 0) return;
       try {
-        const result = await commit(taken.flatMap(({ values }) => values));
-        for (const { resolve } of taken) resolve(result);
+        const results = await commit(taken.map(({ values }) => values));
+        for (const [at, { resolve }] of taken.entries()) resolve(results[at]);
       } catch (error) {
         for (const { reject } of taken) reject(error);
       } finally {

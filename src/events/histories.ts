@@ -17,13 +17,10 @@ interface Histories {
   readonly size: number;
 }
 
-/** Items of all histories in memory. */
-const MOST_ITEMS = 5_000_000;
+/** The most items of all histories in memory, about 200 MB. */
+const MOST_ITEMS = 1_000_000;
 
-export function createHistories(
-  read: (users: readonly string[]) => Promise<readonly History[]>,
-  mostItems: number = MOST_ITEMS,
-): Histories {
+export function createHistories(read: (users: readonly string[]) => Promise<readonly History[]>): Histories {
   /** In the order of use: the least recently used comes first. */
   const known = new Map<string, Map<string, HistoryEntry>>();
   let items = 0;
@@ -45,7 +42,7 @@ export function createHistories(
     known.set(user, history);
     items += sizeOf(history);
     for (const oldest of known.keys()) {
-      if (items <= mostItems) break;
+      if (items <= MOST_ITEMS) break;
       forget(oldest);
     }
   }

@@ -1,5 +1,7 @@
 // What a store holds: events and items, as plain values.
 
+import { shown } from '../text/untrusted.js';
+
 /** A user took an item. */
 export interface StoredEvent {
   readonly user: string;
@@ -18,12 +20,13 @@ export interface HistoryEntry {
   readonly time: number;
 }
 
-/** What is known of an item apart from its events. */
+/** What is known of an item apart from its events. When an item is stored, an undefined field keeps its former value. */
 export interface StoredItem {
   readonly item: string;
+  /** '': none. */
   readonly title?: string | undefined;
   /** A hidden item is never recommended. */
-  readonly hidden: boolean;
+  readonly hidden?: boolean | undefined;
   /** A JSON object. */
   readonly attributes?: string | undefined;
 }
@@ -35,6 +38,19 @@ export interface PopularEntry {
   readonly score: number;
   /** Users with such an event. */
   readonly users: number;
+}
+
+/** The id of an event belongs to a stored event of another user or item. Nothing of the post is stored. */
+export class TakenIdError extends Error {
+  override readonly name = 'TakenIdError';
+
+  constructor(
+    readonly id: string,
+    /** The place of the event in its post. */
+    readonly at: number,
+  ) {
+    super(`the id ${shown(id)} belongs to a stored event of another user or item`);
+  }
 }
 
 /** The store cannot be read or written now; the message says why. */

@@ -2,12 +2,16 @@
 // thread for ever: they are opened without blocking, and refused.
 
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import type { InputError } from '../errors.js';
 import { readError } from './read-error.js';
 
 /** Flags to open a file for reading without waiting for a writer. Not every system has the second one. */
 export const READ_ONLY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+export async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() ?? false;
+}
 
 /** The text of a plain file of at most `mostBytes`. `refuse` makes the errors for a file that is not one or is larger. */
 export async function readPlainText(

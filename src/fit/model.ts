@@ -98,7 +98,7 @@ export interface PosteriorModel {
   readonly type: 'posterior';
   readonly kind: ModelKind;
   readonly features: number;
-  /** True if the rates are those of counts. With a prior of counts they are those of edges. */
+  /** True if rates are expected counts. False if they are rates of edges: in a simple graph, or if `counts` is set. */
   readonly multigraph: boolean;
   /** The prior of counts given an edge, if counts are not Poisson; the edges are then those of a simple graph. */
   readonly counts?: CountPrior | undefined;
@@ -175,7 +175,10 @@ export type FoldRule =
       readonly kind: 'poisson';
       /** Half-steps from the prior. */
       readonly steps: number;
-      /** True if edges are weighed by age: counts are then fractions, also of a simple graph. */
+      /**
+       * True if an edge of a simple graph counts as its weight: 1, or less by its age. Absent in models of earlier versions: there an
+       * edge says that the count is at least 1.
+       */
       readonly weighed?: true | undefined;
       readonly hyper: Readonly<Record<SideName, SideHyper>>;
     }
@@ -278,6 +281,15 @@ export function featureCount(model: Model): number | undefined {
 export function fitCount(model: Model): number {
   if (model.type !== 'ranker' || model.scores.kind !== 'factors') return 1;
   return model.scores.members.filter(({ share }) => share === undefined).length;
+}
+
+/** Each hyperparameter of both sides. */
+export function hyperBySide({ users, items }: Readonly<Record<SideName, SideHyper>>) {
+  const pair = (name: keyof SideHyper) => ({ users: users[name], items: items[name] });
+  return {
+    ...{ sigma: pair('sigma'), size: pair('size'), tau: pair('tau') },
+    ...{ shape: pair('shape'), rate: pair('rate') },
+  };
 }
 
 /** The hyperparameters of a model; undefined for baselines, which have none. */

@@ -88,7 +88,7 @@ interface Hit {
 function tryOnce(side: GrowingSide, times: number, random: Random): Trial | undefined {
   const { own, other } = side;
   const kept = drawAssignment(own.count, 1 / times, random.derive(0));
-  const samples = kept.reduce((sum, coin) => sum + coin, 0);
+  const samples = kept.reduce((sum, bit) => sum + bit, 0);
   if (samples < 2) return undefined;
   const { counts, projections } = project(side, [own.count / samples], random.derive(1), kept);
   const [{ vertices, edges }] = projections;

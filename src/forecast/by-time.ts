@@ -1,6 +1,6 @@
-// Was growth exchangeable? A forecast assumes that later vertices resemble earlier ones. The times of the edges allow two tests:
-// a forecast from all edges up to the time when 1/times of the growing side had arrived, and a forecast from the first
-// vertices with all their edges. Both are compared with the data.
+// Was growth exchangeable? A forecast assumes that later vertices resemble earlier ones. The times of the edges allow two tests.
+// One forecast starts from all edges up to the time when 1/times of the growing side had arrived. The other starts from these
+// vertices with all their edges, also later ones. Both are compared with the data.
 
 import type { BipartiteGraph, SideName } from '../graph/graph.js';
 import { otherSide } from '../graph/graph.js';

@@ -7,7 +7,7 @@
 import { maximize } from '../math/maximize.js';
 import { lgamma } from '../math/special.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
-import { countUpTo } from '../sparsity/low-degrees.js';
+import { countUpTo, momentsOf } from '../sparsity/low-degrees.js';
 
 export interface DegreeModel {
   readonly sigma: number;
@@ -90,26 +90,13 @@ function highestDegree(counts: DegreeCounts): number {
 function solveLogR(logWeight: Float64Array, mean: number): { logR: number; logMass: number } {
   let low = -50;
   let high = POWER;
-  if (moments(logWeight, high).mean > mean) {
+  if (momentsOf(logWeight, high).mean > mean) {
     for (let step = 0; step < 50; step++) {
       const middle = (low + high) / 2;
-      if (moments(logWeight, middle).mean < mean) low = middle;
+      if (momentsOf(logWeight, middle).mean < mean) low = middle;
       else high = middle;
     }
   } else low = high;
   const logR = (low + high) / 2;
-  return { logR, logMass: moments(logWeight, logR).logMass };
-}
-
-function moments(logWeight: Float64Array, logR: number): { mean: number; logMass: number } {
-  let largest = Number.NEGATIVE_INFINITY;
-  for (let n = 1; n < logWeight.length; n++) largest = Math.max(largest, logWeight[n] + n * logR);
-  let mass = 0;
-  let first = 0;
-  for (let n = 1; n < logWeight.length; n++) {
-    const weight = Math.exp(logWeight[n] + n * logR - largest);
-    mass += weight;
-    first += n * weight;
-  }
-  return { mean: first / mass, logMass: largest + Math.log(mass) };
+  return { logR, logMass: momentsOf(logWeight, logR).logMass };
 }

@@ -129,7 +129,7 @@ function weighted({ degree, vertices }: DegreeCounts, t: number, weight: (i: num
   return sum;
 }
 
-/** Good–Toulmin's terms damped by P(L ≥ i), L random: what a random cut after L terms gives on average. */
+/** Good–Toulmin's terms, the i-th times P(L ≥ i): the mean of the sums that end after a random number L of terms. */
 function smoothed(counts: DegreeCounts, tail: (t: number) => (i: number) => number): (t: number) => number {
   return (t) => counts.count - weighted(counts, t, tail(t));
 }

@@ -18,6 +18,7 @@ import { type Backtest, backtest, type Refusal, unexplainedError } from './backt
 import { type TimeTest, testByTime } from './by-time.js';
 import { type DegreeModel, fitDegreeModel, growthUntil, unseenForEver } from './degree-model.js';
 import { DEFAULT_ESTIMATOR, ESTIMATOR_NAMES, type EstimatorName } from './estimators.js';
+import { inPeriod, periodEnds } from './in-period.js';
 import { drawGrowth } from './model-draws.js';
 import { type NextPeriod, nextPeriod } from './next-period.js';
 import { countInterval, type Foreseen, type Projection, project, REACH, type Uncertain } from './project.js';
@@ -149,10 +150,11 @@ export async function forecastGrowth(
         ).model)
       : undefined;
   const sides: Partial<Record<SideName, SideForecast>> = {};
-  const ends: Partial<Record<SideName, End>> = {};
+  const atAsked: Partial<Record<SideName, End>> = {};
   for (const [s, counted] of SIDES.entries()) {
     const growing = otherSide(counted);
-    const grid = gridTo(Math.max(until, asked[growing]), asked[growing]);
+    const ends = growing === 'users' ? (periodEnds(graph, next) ?? []) : [];
+    const grid = gridTo(Math.max(until, asked[growing], ...ends), [asked[growing], ...ends]);
     const side = { own: graph[growing], other: graph[counted] };
     throwIfAborted(signal);
     const { counts, projections } = project(side, grid, random.derive(s, 0));
@@ -180,13 +182,14 @@ export async function forecastGrowth(
       saturation: saturation(degreeModel, counts, graph.edges),
     });
     const at = grid.indexOf(asked[growing]);
-    ends[counted] = {
+    atAsked[counted] = {
       point: points[at],
       projection: projections[at],
       backtest: backtests.find(({ times }) => times === asked[growing]),
+      period: ends.map((times) => points[grid.indexOf(times)]),
     };
   }
-  const found = { sides: sides as BySide<SideForecast>, ends: ends as BySide<End> };
+  const found = { sides: sides as BySide<SideForecast>, ends: atAsked as BySide<End> };
   const tests = options.times
     ? timeTests(graph, options.times, asked, found.ends, random.derive(2))
     : undefined;
@@ -200,7 +203,9 @@ export async function forecastGrowth(
       density: graph.edges / (graph.users.count * graph.items.count),
     },
     asked,
-    forecast: refusal ? undefined : inPeriod(combined(graph, asked, found.ends), graph, asked, next),
+    forecast: refusal
+      ? undefined
+      : inPeriod(combined(graph, asked, found.ends), graph, asked, found.ends.items, next),
     estimator: DEFAULT_ESTIMATOR,
     estimators: estimatorsAt(asked, found.ends),
     sides: found.sides,
@@ -235,19 +240,21 @@ interface End {
   readonly point: CurveForecast;
   readonly projection: Projection;
   readonly backtest: Backtest | undefined;
+  /** At the lowest and the highest number of users of the next period; empty if there is no period. */
+  readonly period: readonly CurveForecast[];
 }
 
 /** Multiples from 1 on, evenly spaced in their logarithm, with those that are asked about among them. */
-function gridTo(until: number, asked: number): readonly number[] {
+function gridTo(until: number, asked: readonly number[]): readonly number[] {
   const steps = 12;
   const even = Array.from({ length: steps + 1 }, (_, i) =>
     i === steps ? until : Number((until ** (i / steps)).toPrecision(3)),
   );
   const two = until >= 2 ? [2] : [];
-  return [...new Set([...even, ...two, asked])].sort((a, b) => a - b);
+  return [...new Set([...even, ...two, ...asked])].sort((a, b) => a - b);
 }
 
-/** Chance from the groups, and what the nearest back-test found beyond chance. */
+/** The error by the jackknife groups, widened by the error of the back-tests that chance does not explain. */
 function widened(
   foreseen: Uncertain,
   backtests: readonly Backtest[],
@@ -258,7 +265,7 @@ function widened(
   return { value: foreseen.value, error };
 }
 
-/** Between two back-tests in proportion to t; nothing at t = 0. */
+/** The widening at a multiple: linear between the back-tests around it, and 0 at the present size. */
 function wideningAt(backtests: readonly Backtest[], name: EstimatorName, times: number): number {
   let before = { times: 1, widening: 0 };
   for (const test of backtests) {
@@ -330,18 +337,6 @@ function combined(
     edges: { ...edges, low: Math.max(graph.edges, Math.floor(edges.low)), high: Math.ceil(edges.high) },
     density: product(edges.mean / (users.mean * items.mean), (projection) => projection.density),
   };
-}
-
-/** The users at the end of a period have the interval of the new users, unless the items grow as well. */
-function inPeriod(
-  forecast: NonNullable<GrowthForecast['forecast']>,
-  { users: { count } }: BipartiteGraph,
-  asked: BySide<number>,
-  next: NextPeriod | undefined,
-): NonNullable<GrowthForecast['forecast']> {
-  if (!next || asked.items > 1) return forecast;
-  const { mean, low, high } = next.users;
-  return { ...forecast, users: { mean: count + mean, low: count + low, high: count + high } };
 }
 
 function scaled({ mean, low, high }: Foreseen, factor: number): Foreseen {

@@ -86,7 +86,7 @@ export interface Bucket {
   /** The vertices are first … last−1. */
   readonly first: number;
   readonly last: number;
-  /** Number of vertices of the other side; 0: the rows of each vertex are in order already. */
+  /** Number of vertices of the other side; 0: the rows of each vertex are already in order. */
   readonly otherCount: number;
   /** Receives the start of each vertex's edges, relative to the bucket. */
   readonly offsets: Uint32Array;

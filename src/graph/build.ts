@@ -9,6 +9,8 @@ import { VertexIds } from './ids.js';
 
 /** The most edges a graph can hold: positions are unsigned 32-bit, neighbours below 2^31. */
 export const MAX_EDGES = 2 ** 31;
+/** The largest count of an edge. */
+export const MAX_COUNT = 2 ** 32 - 1;
 
 interface EdgeList {
   /** Vertex of each row, 0 … userCount−1. */
@@ -103,9 +105,9 @@ function requireAll(side: string, counted: number, rows: number, count: number):
 }
 
 export function addCounts(a: number, b: number): number {
-  if (a + b < 2 ** 32) return a + b;
+  if (a + b <= MAX_COUNT) return a + b;
   throw new InputError(
-    `the counts of one pair add up to ${a + b}; at most ${2 ** 32 - 1} fit, so scale the counts down`,
+    `the counts of one pair add up to ${a + b}; at most ${MAX_COUNT} fit, so scale the counts down`,
   );
 }
 

@@ -36,6 +36,17 @@ export interface BipartiteGraph {
   readonly names?: SideNames | undefined;
 }
 
+/** Vertices and edges of a part of a split. */
+export interface PartSize {
+  readonly users: number;
+  readonly items: number;
+  readonly edges: number;
+}
+
+export function partSize({ users, items, edges }: BipartiteGraph): PartSize {
+  return { users: users.count, items: items.count, edges };
+}
+
 interface GraphParts {
   readonly userIds: VertexIds;
   readonly itemIds: VertexIds;

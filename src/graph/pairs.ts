@@ -5,7 +5,7 @@ import { withDefaults } from '../options/check-options.js';
 import type { OptionsOf } from '../options/declare.js';
 import { show } from '../options/error.js';
 import { PAIRS } from '../options/library.js';
-import { buildGraph } from './build.js';
+import { buildGraph, MAX_COUNT } from './build.js';
 import type { BipartiteGraph } from './graph.js';
 import { MAX_ID_BYTES, VertexIds } from './ids.js';
 
@@ -32,9 +32,9 @@ export function graphOfPairs(
   for (const [user, item, count = 1] of pairs) {
     users.add(user);
     items.add(item);
-    if (!Number.isInteger(count) || count < 1 || count > 2 ** 32 - 1) {
+    if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT) {
       throw new InputError(
-        `pair ${counts.length + 1}: the count is ${count}; a count must be a whole number from 1 to ${2 ** 32 - 1}`,
+        `pair ${counts.length + 1}: the count is ${count}; a count must be a whole number from 1 to ${MAX_COUNT}`,
       );
     }
     counts.push(count);

@@ -13,9 +13,9 @@ import { shareFilter } from './intake/share-filter.js';
 import { TableTarget } from './intake/target.js';
 import { trimmed } from './intake/trim.js';
 import type { ValueColumn } from './intake/value-column.js';
-import { withNames } from './names.js';
 import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
 import { readerOptions } from './reader-options.js';
+import { withNames } from './side-names.js';
 
 /** A Blob with a name for messages; the ending of the name also helps to recognise the format. */
 export interface NamedBlob {
@@ -108,10 +108,11 @@ export async function readBlobWithValues(
   source: NamedBlob,
   given: Parameters<typeof readBlob>[1],
   value: ValueColumn,
+  rejects?: RejectSink,
   shares?: IdShares,
 ): Promise<ReadResult & { readonly values: Float64Array }> {
   const options: ReaderOptions = { ...given, value };
-  const { values, ...result } = await readBlob(source, options, undefined, shares);
+  const { values, ...result } = await readBlob(source, options, rejects, shares);
   return { ...result, values: values! };
 }
 

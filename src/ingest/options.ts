@@ -4,7 +4,7 @@ import type { READ } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import type { RowSpill } from './intake/collect.js';
 import type { ValueColumn } from './intake/value-column.js';
-import type { RowFilter } from './where/filter.js';
+import type { RowFilter } from './where/row-filter.js';
 
 /** How to read a table; declared in options/shared.ts. Everything has a default; guesses are in the result. */
 export interface ReadOptions extends OptionsOf<typeof READ>, TaskOptions {}

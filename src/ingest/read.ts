@@ -9,15 +9,15 @@ import { openRejects } from './intake/rejects.js';
 import { TableTarget } from './intake/target.js';
 import { refuseTrimming, trimmed } from './intake/trim.js';
 import type { ValueColumn } from './intake/value-column.js';
-import { withNames } from './names.js';
 import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
 import { readerOptions } from './reader-options.js';
+import { withNames } from './side-names.js';
 import { openSource, withTemporaryFile } from './source.js';
 import { expandSources, refuseOwnInput, sourceTitle } from './sources.js';
 
 /**
- * Reads a graph from a file, `-` (standard input), a recipe such as `netflix:DIR`, or a built-in set such as `@sotu`;
- * several files, or a pattern such as `logs/*.csv`, are read as one table. Vertices are sorted by id, so the order of rows
+ * Reads a graph from a file, `-` (standard input), a recipe such as `netflix:DIR`, or a built-in set such as `@sotu`.
+ * Several files, or a pattern such as `logs/*.csv`, are read as one table. Vertices are sorted by id, so the order of rows
  * never matters.
  * @example
  * import { readGraph } from 'graphex';

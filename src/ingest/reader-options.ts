@@ -4,7 +4,7 @@
 import { option, optionError } from '../options/error.js';
 import { sideNames } from '../text/sides.js';
 import type { ReaderOptions, ReadOptions } from './options.js';
-import { rowFilter } from './where/filter.js';
+import { rowFilter } from './where/row-filter.js';
 
 /** `options` have the types that are declared. */
 export function readerOptions(options: ReadOptions): ReaderOptions {

@@ -16,7 +16,7 @@ const MAX_BYTES = 1 << 28;
 /** Bytes of a cell in addition to its characters. */
 const CELL_BYTES = 8;
 /** The most columns: more than any such table has, fewer than a damaged file may have. */
-const MOST_COLUMNS = 200;
+export const MOST_COLUMNS = 200;
 /** Bytes by which the kind of file is recognised, and lines by which the separator is chosen. */
 const SAMPLE_BYTES = 1 << 16;
 const FIRST_LINES = 3;

@@ -65,9 +65,11 @@ export function titleList(titles: Titles, ids: VertexIds): string[] {
 
 /** Number of distinct vertices that a column names; repeated numbers such as years must not win over ids. */
 export function distinctHits(rows: readonly (readonly string[])[], column: number, ids: VertexIds): number {
+  const texts = new Set<string>();
+  for (const row of rows) texts.add(row[column] ?? '');
   const seen = new Set<number>();
-  for (const row of rows) {
-    const vertex = ids.find(normalId(row[column] ?? '', ids));
+  for (const text of texts) {
+    const vertex = ids.find(normalId(text, ids));
     if (vertex >= 0) seen.add(vertex);
   }
   return seen.size;

@@ -4,17 +4,22 @@ import { FitError } from '../errors.js';
 
 /**
  * Replaces a symmetric positive definite matrix (size × size, row-major) by its lower Cholesky factor. Only the lower
- * triangle is read. Squared pivots below `least` are raised to it; without `least`, a pivot that is not positive throws.
+ * triangle is read. A squared pivot below `least` is raised to it, and the rest of its column becomes 0: that rest is rounding error,
+ * which would grow from column to column. Without `least`, a pivot that is not positive throws.
  */
 export function factorize(matrix: Float64Array, size: number, least?: number): void {
+  const raised = new Uint8Array(size);
   for (let i = 0; i < size; i++) {
     const own = i * size;
     for (let j = 0; j <= i; j++) {
       const other = j * size;
       let sum = matrix[own + j];
       for (let k = 0; k < j; k++) sum -= matrix[own + k] * matrix[other + k];
-      if (j === i && least !== undefined) sum = Math.max(sum, least);
-      if (j < i) matrix[own + j] = sum / matrix[other + j];
+      if (j === i && least !== undefined && sum < least) {
+        raised[i] = 1;
+        sum = least;
+      }
+      if (j < i) matrix[own + j] = raised[j] ? 0 : sum / matrix[other + j];
       else if (sum > 0) matrix[own + i] = Math.sqrt(sum);
       else throw new FitError(`row ${i} of a system has no positive pivot (${sum})`);
     }

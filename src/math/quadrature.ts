@@ -123,7 +123,7 @@ export function unseenMass(hyper: UnseenHyper, otherMass: ArrayLike<number>): Fl
   return result;
 }
 
-/** E_θ[ψ(θ·M)], the expected Laplace exponent of one unit of size, M = otherMass. Same accuracy. */
+/** E_θ[ψ(θ·M)], the expected Laplace exponent of one unit of size, M = otherMass. The accuracy is that of the function above. */
 export function expectedLaplace(hyper: Omit<UnseenHyper, 'size'>, otherMass: ArrayLike<number>): number {
   const { sigma, tau, shape } = hyper;
   const full = { ...hyper, size: 1 };

@@ -138,7 +138,7 @@ export function gammaFraction(a: number, x: number): number {
 /** The upper incomplete gamma function Γ(a, x), x > 0, −1 < a < 1. */
 export function upperGamma(a: number, x: number): number {
   if (x >= 1) return gammaFraction(a, x) * Math.exp(a * Math.log(x) - x);
-  // Integrate e^−t term by term from x to 1, which is smooth in a through 0; then from 1 on.
+  // From x to 1, the series of e^−t is integrated term by term, which is smooth where a passes through 0. The rest is Γ(a, 1).
   const log = Math.log(x);
   let sum = -log * expm1Ratio(a * log);
   let factor = 1;

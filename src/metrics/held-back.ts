@@ -42,7 +42,7 @@ interface ValidationOptions {
 }
 
 /** Share of the items that held-back users are evaluated on, if no split has drawn them. */
-export const TEST_SHARE = 0.2;
+const TEST_SHARE = 0.2;
 
 /** Per item, 1 if held-back users are shown through it, 0 if they are evaluated on it. */
 export function shownItems(count: number, seed: number): Uint8Array {

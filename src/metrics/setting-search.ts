@@ -24,7 +24,7 @@ export interface Tuned {
   readonly best: SettingTrial;
   /** Every setting that was tried, in order. */
   readonly trials: readonly SettingTrial[];
-  /** False if the number of trials, or their time, ended the search. */
+  /** False if the number of trials ended the search. */
   readonly finished: boolean;
 }
 
@@ -58,7 +58,6 @@ export async function searchSettings(
     maxTrials = 40,
     gain = 0,
     from,
-    goOn = () => true,
     onTrial,
     onBest,
   }: {
@@ -66,8 +65,6 @@ export async function searchSettings(
     /** Relative gain that every move needs: less may be chance. Default 0. */
     gain?: number;
     from?: Tuned | undefined;
-    /** Whether there is time for another trial; called before each but the first. */
-    goOn?: () => boolean;
     onTrial?: (trials: number) => void;
     /** Called when a trial has become the best, before the next one. */
     onBest?: (trial: SettingTrial) => void;
@@ -79,7 +76,7 @@ export async function searchSettings(
     const key = keyOf(setting);
     const before = known.get(key);
     if (before) return before;
-    if (trials.length >= maxTrials || (trials.length > 0 && !goOn())) return undefined;
+    if (trials.length >= maxTrials) return undefined;
     const trial = Object.freeze({ setting, score: await score(setting) });
     known.set(key, trial);
     trials.push(trial);

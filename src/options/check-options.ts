@@ -1,6 +1,7 @@
 // Checks the options of a function: type and range of each. Unknown names are refused, with the nearest known one.
 
 import { InputError } from '../errors.js';
+import { editDistance } from '../text/edit-distance.js';
 import { numberOf } from '../text/numbers.js';
 import type {
   AnyOption,
@@ -119,7 +120,6 @@ function isRight(known: AnyOption, value: unknown): boolean {
       if (isWord(known, value)) return true;
       return Number.isSafeInteger(value) && inRange(value as number, known);
     case 'decimal':
-      if (known.bare && value === true) return true;
       return Number.isFinite(value) && inRange(value as number, known);
     case 'choice':
       return typeof value === 'string' && known.values.includes(value);
@@ -149,8 +149,8 @@ function isWord({ words }: NumberOption, value: unknown): value is string {
 }
 
 /** No column, separator or path is longer. */
-export const LONGEST_TEXT = 65_536;
-export const LONGEST_LIST = 100_000;
+const LONGEST_TEXT = 65_536;
+const LONGEST_LIST = 100_000;
 
 function isText(value: unknown): boolean {
   return typeof value === 'string' && value.length <= LONGEST_TEXT && !value.includes('\0');
@@ -287,22 +287,4 @@ export function nearest(name: string, known: readonly string[]): string | undefi
     }
   }
   return best;
-}
-
-/** The number of changed letters, or any number above `most` if there are more: most of many candidates differ at a glance. */
-function editDistance(a: string, b: string, most: number): number {
-  if (Math.abs(a.length - b.length) > most) return Number.POSITIVE_INFINITY;
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    let least = i;
-    for (let j = 1; j <= b.length; j++) {
-      const changes = Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
-      next.push(changes);
-      if (changes < least) least = changes;
-    }
-    if (least > most) return least;
-    row = next;
-  }
-  return row[b.length];
 }

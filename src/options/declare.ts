@@ -45,8 +45,6 @@ export interface NumberOption extends About, Range {
   readonly kind: 'whole' | 'decimal';
   /** Words allowed instead of the number. */
   readonly words?: readonly string[];
-  /** Whether the flag may stand without a number: the value is then true. */
-  readonly bare?: boolean;
 }
 interface ChoiceOption extends About {
   readonly kind: 'choice';
@@ -64,7 +62,7 @@ export interface TextOption extends About {
   readonly kind: 'text' | 'column' | 'input' | 'output';
   /** Whether the flag may stand without a path: the value is then true. */
   readonly bare?: boolean;
-  /** How a command line writes it, if not as it is. */
+  /** How a command line writes the value, if not literally. */
   readonly spell?: (value: string) => string;
 }
 export interface ListOption extends About {
@@ -150,12 +148,6 @@ export function decimal<const A extends About & Range>(about: A) {
 
 /** The type of `decimal`, for declarations that are computed. */
 export type Decimal = { readonly kind: 'decimal' } & About & Range & Typed<number>;
-
-/** A number; the flag may stand without it. */
-export function decimalOrBare<const A extends About & Range>(about: A) {
-  return { kind: 'decimal', bare: true, ...about } as { readonly kind: 'decimal'; readonly bare: true } & A &
-    Typed<number | true>;
-}
 
 export function oneOf<const V extends string, const A extends About>(values: readonly V[], about: A) {
   return { kind: 'choice', values, ...about } as {

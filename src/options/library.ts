@@ -51,23 +51,6 @@ export const FOLD_IN = {
   ...ENGINE,
 };
 
-/** The search for settings of a ranker. */
-export const TUNE = {
-  /** No new fit begins after this many minutes. Default 10. */
-  budgetMinutes: decimal({
-    above: 0,
-    max: 1e6,
-    default: 10,
-    meaning: 'no new fit begins after this number of minutes',
-  }),
-  ...SEED,
-  ...ENGINE,
-  /**
-   * For each item, 1 if held-back users are folded in with it, 0 if they are evaluated on it. Default: a random fifth is for evaluation.
-   */
-  shown: bytes('1 for each item that held-back users are folded in with, 0 for those they are evaluated on'),
-};
-
 const prior = (side: 'users' | 'items') => {
   const one = (name: 'sigma' | 'tau' | 'shape' | 'rate') =>
     decimal({ ...HYPER[name], required: true, meaning: HYPER[name].meaning.replaceAll('$', side) });

@@ -39,6 +39,10 @@ export const BASELINES = ['popularity', 'knn', 'filter', 'ease', 'slim', 'ials',
 /** The names of the baselines. */
 export type BaselineName = (typeof BASELINES)[number];
 
+export function isBaseline(method: string | undefined): method is BaselineName {
+  return (BASELINES as readonly (string | undefined)[]).includes(method);
+}
+
 /** How data can be split. */
 export const SPLIT_METHODS = ['pq', 'edges', 'time', 'last', 'new-items'] as const;
 /** The names of the ways to split. */

@@ -39,7 +39,7 @@ export function shortFlag(flag: string): string {
   return flag.split(', ')[0];
 }
 
-/** How a command names an option in messages: --test-users for testUsers, --no-header where that was `given`. */
+/** How a command names an option in messages: --test-users for testUsers, --no-header if that was `given`. */
 export function flagName(declared: Declaration, path: string, given: object = {}): string | undefined {
   const found = listOptions(declared).find((leaf) => leaf.path.join('.') === path);
   const no = found?.off !== undefined && valueAt(given, found.path) === false;

@@ -1,27 +1,26 @@
-// The actions of the page: from a table to a verdict, a fit and a list.
+// The actions of the page on tables and opened models. Fits are in fit-actions.ts.
 
 import { batch } from '@preact/signals';
 import { forgetTitles, learnPackedTitles } from './components/item-name.js';
-import { learnAttributes, learnRate, learnReading, learnSpeed } from './estimate.js';
-import type { FitChoice, FoundItemTable, ModelSummary, Purpose, SampleName } from './protocol.js';
+import { learnReading, learnSpeed } from './estimate.js';
+import { forgetResults, runComparison } from './fit-actions.js';
+import type { FoundItemTable, ModelSummary, SampleName } from './protocol.js';
 import { answerBy, ask } from './session-client.js';
 import {
   audited,
   auditFiles,
   change,
   check,
-  comparison,
+  checkSeed,
   complain,
   customer,
-  describedItems,
-  evaluation,
   filter,
   forecast,
   go,
+  hidden,
   itemTable,
   itemTableFile,
   likes,
-  liveFit,
   machine,
   model,
   models,
@@ -45,6 +44,7 @@ function forget(): void {
     check.value = undefined;
     itemTable.value = undefined;
     filter.value = '';
+    hidden.value = [];
     forecast.value = undefined;
     forgetFits();
   });
@@ -56,13 +56,6 @@ function forgetFits(): void {
   customer.value = undefined;
   likes.value = [];
   forgetResults();
-}
-
-/** What was found with the models so far. */
-function forgetResults(): void {
-  liveFit.value = undefined;
-  evaluation.value = undefined;
-  comparison.value = undefined;
 }
 
 /** From now on a reload would lose something. */
@@ -92,6 +85,16 @@ export async function openBlob(name: string, blob: Blob): Promise<void> {
   batch(() => {
     forget();
     itemTableFile.value = undefined;
+    // Columns and counts that were chosen for another table are not those of this one.
+    if (source.value && source.value.name !== name) {
+      change({
+        users: undefined,
+        items: undefined,
+        count: undefined,
+        time: undefined,
+        multigraph: undefined,
+      });
+    }
     source.value = { kind: 'blob', name, blob };
     preview.value = looked;
     const { users, items, count, time } = settings.value;
@@ -176,14 +179,15 @@ export async function readTable(): Promise<void> {
   const whole = await perform(`Reading ${from.name}.`, 'read', { source: from, options, shares });
   if (!whole) return;
   if (from.kind === 'blob') learnReading(whole.read.rows, (performance.now() - began) / 1000);
-  opened.value = whole;
+  opened.value = { ...whole, choice: options };
   if (part && !shares) {
     const thinned = await perform('Thinning.', 'thin', part);
-    if (thinned) opened.value = thinned;
+    if (thinned) opened.value = { ...thinned, choice: options };
   }
   go('verdict');
-  askMachine();
   await runCheck();
+  // The speed of the machine is measured when nothing else is computed.
+  askMachine();
   // Titles belong to the ids of the table as it is read now.
   if (itemTableFile.value) await openItemTable(itemTableFile.value.name, itemTableFile.value.blob);
 }
@@ -211,6 +215,7 @@ async function takeItemTable({ ids, titles, ...rest }: FoundItemTable): Promise<
 async function runCheck(): Promise<void> {
   check.value = undefined;
   const { seed } = settings.value;
+  checkSeed.value = seed;
   const done = await perform(
     'Is it sparse?',
     'check',
@@ -237,72 +242,9 @@ export async function thin(users: number, items: number): Promise<void> {
     forecast.value = undefined;
     forgetFits();
     change({ keepUsers: users, keepItems: items });
-    opened.value = part;
+    opened.value = { ...part, choice: opened.value?.choice };
   });
   await runCheck();
-}
-
-function fitChoice(purpose: Purpose): FitChoice {
-  const { seed, features, model: kind, iterations, engine, holdOut, testUsers, testItems } = settings.value;
-  return {
-    ...{ purpose, seed, features, iterations, engine },
-    model: kind,
-    split: holdOut ? { testUsers, testItems, seed } : undefined,
-  };
-}
-
-/** The split of the models that are held, as settings. */
-let heldSplit = '';
-
-/** Fits a model, and compares its lists with those of the other one on the held-out users. */
-export async function runFit(purpose: Purpose): Promise<void> {
-  const choice = fitChoice(purpose);
-  const { [purpose]: _, ...others } = models.value;
-  const split = JSON.stringify(choice.split ?? null);
-  batch(() => {
-    forgetResults();
-    // The session forgets a model of another split, too.
-    models.value = split === heldSplit ? others : {};
-  });
-  heldSplit = split;
-  const began = performance.now();
-  const fitted = await perform('Fitting.', 'fit', choice, {
-    onPartial: (live) => {
-      liveFit.value = live;
-    },
-  });
-  if (!fitted) return;
-  models.value = { ...models.value, [purpose]: fitted };
-  learnRate(
-    purpose,
-    fitted.split?.train ?? opened.value!,
-    fitted.features ?? 1,
-    fitted.iterations,
-    fitted.seconds ?? 0,
-  );
-  learnAttributes(describedItems.value, (performance.now() - began) / 1000 - (fitted.seconds ?? 0));
-  if (fitted.split) void runComparison();
-}
-
-/** Compares the lists of the models. It does not stop other work, and other work does not stop it. */
-async function runComparison(): Promise<void> {
-  const { seed, n } = settings.value;
-  const compared = models.value;
-  try {
-    const found = await ask('compare', { seed, n }).answer;
-    if (models.value === compared) comparison.value = found;
-  } catch (error) {
-    complain(error instanceof Error ? error.message : String(error), 'fit');
-  }
-}
-
-/** The draws of the model that describes the data against the test part, and the lists of all models. */
-export async function runEvaluation(): Promise<void> {
-  const { seed, draws } = settings.value;
-  if (!comparison.value) void runComparison();
-  if (!models.value.understand) return;
-  const found = await perform('Does it predict?', 'evaluate', { seed, draws });
-  if (found) evaluation.value = found;
 }
 
 /** Takes a table of the audit: the one that its name says, else the one that is still missing. */

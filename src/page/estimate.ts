@@ -1,34 +1,41 @@
-// Rough estimates of memory and time before work starts. The first rates are round guesses. Once this tab has read or fitted
-// something, its own speed is used. bench/page.ts measures the rates of a machine.
+// Rough estimates of memory and time before work starts. The first rates were measured on one machine (docs/appendix/performance.md).
+// Once this tab has read or fitted something, its own speed is used. bench/page-estimates.ts compares estimates with fits.
 
+import { signal } from '@preact/signals';
 import type { Purpose } from './protocol.js';
 
 /** Bytes of a row while it is read: the pair, both orders of edges, and a share of the ids. */
 const ROW_BYTES = 40;
 /** Rows a second. */
-const ROWS_A_SECOND = 600_000;
-/** Edges × features × sweeps a second, for one thread. A vertex takes as long as this many edges. */
-const FIT_RATE = 120e6;
-const VERTEX_EDGES = 8;
+const ROWS_A_SECOND = 1_000_000;
+/** Edges × features × sweeps a second, for one thread, and the seconds before the first sweep. A vertex takes as long as 16 edges. */
+const FIT_RATE = 0.9e9;
+const FIT_SECONDS = 0.4;
+const VERTEX_EDGES = 16;
 /** Sweeps that most fits take to converge. */
 const USUAL_SWEEPS = 150;
-/** Edges a second of a ranker for one thread, what it takes beyond that, and its features: members and blend together. */
-const RANKER_RATE = 9_000;
-const RANKER_SECONDS = 1;
+/**
+ * Edges a second of a ranker for one thread, what it takes beyond that, and its features: members and blend together. An item
+ * takes as long as 50 edges; users hardly count.
+ */
+const RANKER_RATE = 44_000;
+const RANKER_SECONDS = 1.6;
+const RANKER_ITEM_EDGES = 50;
 const RANKER_FEATURES = 400;
 /** Items a second that get scores from their attributes. */
-const ATTRIBUTE_RATE = 2_000;
+const ATTRIBUTE_RATE = 12_000;
 /** Bytes of a vertex and feature: shapes, rates and activities in float32. */
 const FACTOR_BYTES = 16;
 
 /** Milliseconds of `burst` on the machine of these rates, and the least and largest multiple of its speed that is believed. */
-const BURST_MS = 3.6;
+const BURST_MS = 0.96;
 const SPEEDS = { least: 1 / 16, most: 4 };
-let speed = 1;
+/** A signal, because it is measured while estimates are already shown. */
+const speed = signal(1);
 
 /** Learns from the time of a short computation how fast this machine is. */
 export function learnSpeed(milliseconds: number): void {
-  speed = Math.min(SPEEDS.most, Math.max(SPEEDS.least, BURST_MS / milliseconds));
+  speed.value = Math.min(SPEEDS.most, Math.max(SPEEDS.least, BURST_MS / milliseconds));
 }
 
 let readRate: number | undefined;
@@ -39,21 +46,29 @@ export function learnReading(rows: number, seconds: number): void {
   if (seconds > 0.2) readRate = rows / seconds;
 }
 
-/** Remembers how fast a fit was. */
+/** Remembers how fast a fit was. It is taken as one of the usual number of sweeps, as the next one will be. */
 export function learnRate(
   purpose: Purpose,
   size: Size,
   features: number,
-  sweeps: number,
+  iterations: number,
   seconds: number,
 ): void {
   if (seconds < 0.5) return;
-  fitRates[purpose] = (purpose === 'recommend' ? loadOf(size) : loadOf(size) * features * sweeps) / seconds;
+  fitRates[purpose] =
+    purpose === 'recommend'
+      ? rankerLoad(size) / Math.max(0.5, seconds - RANKER_SECONDS)
+      : (loadOf(size) * features * Math.min(iterations, USUAL_SWEEPS)) / seconds;
 }
 
 /** Edges, and vertices in edges. */
 function loadOf({ users, items, edges }: Size): number {
   return edges + VERTEX_EDGES * (users + items);
+}
+
+/** The same for a ranker. */
+function rankerLoad({ items, edges }: Size): number {
+  return edges + RANKER_ITEM_EDGES * items;
 }
 
 let attributeRate: number | undefined;
@@ -72,10 +87,12 @@ interface Size {
 export interface Need {
   readonly bytes: number;
   readonly seconds: number;
+  /** Seconds of them for scores by attributes, after the fit. */
+  readonly attributes?: number;
 }
 
 export function needToRead(rows: number): Need {
-  return { bytes: rows * ROW_BYTES, seconds: rows / (readRate ?? ROWS_A_SECOND * speed) };
+  return { bytes: rows * ROW_BYTES, seconds: rows / (readRate ?? ROWS_A_SECOND * speed.value) };
 }
 
 export function needToFit(
@@ -88,18 +105,22 @@ export function needToFit(
   described = 0,
 ): Need {
   const { users, items, edges } = size;
-  const attributes = described / (attributeRate ?? ATTRIBUTE_RATE * speed);
+  const attributes = described / (attributeRate ?? ATTRIBUTE_RATE * speed.value);
   if (purpose === 'recommend') {
     return {
       bytes: edges * ROW_BYTES + (users + items) * RANKER_FEATURES * FACTOR_BYTES,
       seconds:
-        RANKER_SECONDS + loadOf(size) / (fitRates.recommend ?? RANKER_RATE * threads * speed) + attributes,
+        RANKER_SECONDS +
+        rankerLoad(size) / (fitRates.recommend ?? RANKER_RATE * threads * speed.value) +
+        attributes,
+      attributes,
     };
   }
-  const rate = fitRates.understand ?? FIT_RATE * threads * speed;
+  const rate = fitRates.understand ?? FIT_RATE * threads * speed.value;
   return {
     bytes: edges * ROW_BYTES + (users + items) * features * FACTOR_BYTES,
-    seconds: (loadOf(size) * features * Math.min(iterations, USUAL_SWEEPS)) / rate + attributes,
+    seconds: FIT_SECONDS + (loadOf(size) * features * Math.min(iterations, USUAL_SWEEPS)) / rate + attributes,
+    attributes,
   };
 }
 

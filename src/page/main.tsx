@@ -5,7 +5,9 @@ import { render } from 'preact';
 import { becomeIsolated } from './isolation.js';
 import { App } from './page-app.js';
 import { followAddress } from './state.js';
+import { typesetTexts } from './typeset.js';
 
 void becomeIsolated();
+typesetTexts();
 followAddress();
 render(<App />, document.getElementById('page')!);

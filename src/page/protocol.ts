@@ -1,10 +1,11 @@
 // Requests of the page to its session, the worker that holds data and model, and their answers: plain values only.
 
-import type { FilterColumn } from '../attributes/filter.js';
+import type { FilterColumn } from '../attributes/item-filter.js';
 import type { SplitAudit } from '../audit/audit.js';
 import type { PackedError } from '../errors.js';
 import type { PredictiveCheck } from '../evaluate/predictive.js';
 import type { GrowthForecast } from '../forecast/forecast.js';
+import type { PartSize } from '../graph/graph.js';
 import type { NamedBlob } from '../ingest/blob.js';
 import type { ReadCounts, ReadGuess } from '../ingest/options.js';
 import type { TablePreview } from '../ingest/preview.js';
@@ -14,6 +15,7 @@ import type { Reasons } from '../predict/explain/reasons.js';
 import type { DescribedFeature } from '../predict/features.js';
 import type { SimilarItem } from '../predict/similar.js';
 import type { Progress } from '../progress.js';
+import type { ComparedLists, ItemTable, PageMachine, Purpose } from '../report/words/page.js';
 import type { SparsityCheck } from '../sparsity/check.js';
 import type { ListsKind, UserList } from '../store/list-pieces.js';
 import type { StudyResults } from '../study/results.js';
@@ -56,23 +58,16 @@ export interface Opened {
   readonly words: readonly string[];
   /** The first bad rows that were set aside. */
   readonly rejected: readonly { readonly line: number; readonly reason: string }[];
-  /** Shares that thinning kept, if the data were thinned. */
-  readonly kept?: Shares | undefined;
+  /** Shares that thinning kept and its seed, if the data were thinned. */
+  readonly kept?: IdShares | undefined;
+  /** How the page asked for the table to be read. */
+  readonly choice?: ReadChoice | undefined;
   /** Rows that were left out while the table was read. They are not in memory. */
   readonly passedOver?: number | undefined;
 }
 
 /** Of both sides. */
-export interface Shares {
-  readonly users: number;
-  readonly items: number;
-}
-
-interface PartSize {
-  readonly users: number;
-  readonly items: number;
-  readonly edges: number;
-}
+export type Shares = Pick<IdShares, 'users' | 'items'>;
 
 export interface SplitSummary {
   readonly train: PartSize;
@@ -87,9 +82,8 @@ export interface SplitChoice {
   readonly seed: number;
 }
 
-/** What a model is for: to describe the data, or to make lists (a ranker). */
-export const PURPOSES = ['understand', 'recommend'] as const;
-export type Purpose = (typeof PURPOSES)[number];
+export type { Purpose };
+export const PURPOSES: readonly Purpose[] = ['understand', 'recommend'];
 
 export interface FitChoice {
   readonly purpose: Purpose;
@@ -99,6 +93,9 @@ export interface FitChoice {
   readonly iterations: number;
   readonly engine: 'auto' | 'cpu' | 'gpu';
   readonly seed: number;
+  /** The column of times, and how a ranker weighs edges by them. */
+  readonly time?: string | undefined;
+  readonly halfLife: 'auto' | 'never';
   /** Undefined: all rows are fitted, and no test part is left for an evaluation. */
   readonly split?: SplitChoice | undefined;
 }
@@ -132,8 +129,13 @@ export interface ModelSummary {
   /** Why this engine was chosen; undefined for a model that was opened. */
   readonly why: string | undefined;
   readonly threads: number | undefined;
-  readonly sides: readonly string[];
+  /** Sentences on the priors of both sides, or on how a ranker weighs edges. */
+  readonly words: readonly string[];
+  /** The column of times by which a half-life of the edges was searched. */
+  readonly time?: string | undefined;
   readonly split: SplitSummary | undefined;
+  /** What the page asked for; undefined for a model that was opened. */
+  readonly choice?: FitChoice | undefined;
   /** What a model file says about its items. */
   readonly itemTable?: FoundItemTable | undefined;
   /** Whether the model is on the server that sent the page. */
@@ -149,15 +151,8 @@ export interface Score {
   readonly ndcg: number;
 }
 
-/** How well each model lists the hidden items of the held-out users. */
-export interface Comparison {
-  /** The best first. */
-  readonly scores: readonly Score[];
-  /** The model whose lists are better. */
-  readonly best: Purpose;
-  readonly n: number;
-  /** Held-out users. */
-  readonly users: number;
+/** How well each model lists the hidden items of the held-out users, the best first. */
+export interface Comparison extends ComparedLists<Score> {
   /** What the figures leave out, in words. */
   readonly leftOut: string;
 }
@@ -167,6 +162,8 @@ export interface EvaluationSummary {
   readonly kind: ModelKind;
   readonly features: number;
   readonly names: SideNames;
+  /** What the page asked for. */
+  readonly choice?: { readonly seed: number; readonly draws: number } | undefined;
   /** Sentences about the figures: their meaning, and their intervals. */
   readonly words: readonly string[];
 }
@@ -195,8 +192,8 @@ export interface Listed {
 }
 
 export interface Answer {
-  /** The user's items, the most common first; not more than fit on a screen. */
-  readonly has: { readonly items: readonly string[]; readonly total: number };
+  /** The user's items, the most common first. */
+  readonly has: readonly string[];
   readonly items: readonly Listed[];
   /** The confidence of the list, in words. */
   readonly sure: string | undefined;
@@ -225,17 +222,7 @@ export interface FoundUsers {
 }
 
 /** What was found in a table about the items. */
-export interface FoundItemTable {
-  readonly source: string;
-  /** Items that have a title, and all items. */
-  readonly matched: number;
-  readonly of: number;
-  /** Items of the table without edges. */
-  readonly added: number;
-  /** The column of titles, if there is one. */
-  readonly title: string | undefined;
-  /** Attributes that a filter can name. */
-  readonly attributes: readonly FilterColumn[];
+export interface FoundItemTable extends ItemTable {
   /** Ids and titles, one after the other. */
   readonly ids: PackedNames;
   readonly titles: PackedNames;
@@ -265,12 +252,9 @@ export interface Audited {
   readonly columns: { readonly train: AuditedColumns; readonly test: AuditedColumns };
 }
 
-export interface Machine {
-  readonly isolated: boolean;
-  readonly cores: number;
+export interface Machine extends Required<PageMachine> {
   /** Milliseconds of a short computation: how fast this machine is. */
   readonly burst: number;
-  readonly gpu: { readonly available: boolean; readonly software: boolean; readonly detail: string };
 }
 
 /** Files that can be saved. */
@@ -282,6 +266,7 @@ export type Export =
       readonly by: Purpose;
       readonly n: number;
       readonly filter?: string | undefined;
+      readonly exclude: readonly string[];
       readonly format: 'csv' | 'parquet';
     }
   | { readonly what: 'list'; readonly list: UserList; readonly format: ListsKind }
@@ -308,7 +293,11 @@ export interface Api {
   find: [{ text: string; n: number; feature?: number | undefined }, FoundItems, never];
   findUsers: [{ text: string; n: number }, FoundUsers, never];
   itemTable: [{ source: NamedBlob; seed: number }, FoundItemTable, never];
-  recommend: [{ asker: Asker; n: number; by: Purpose; filter?: string | undefined }, Answer, Answer];
+  recommend: [
+    { asker: Asker; n: number; by: Purpose; filter?: string | undefined; exclude: readonly string[] },
+    Answer,
+    Answer,
+  ];
   forecast: [
     { time: string | undefined; next: string | undefined; usersTimes: number; seed: number },
     Forecast,

@@ -1,7 +1,7 @@
 // The model of the server that sent the page. It is not fetched: it may be large, and it knows its users. The server answers
 // the same requests about it that the session answers about a model in the tab.
 
-import type { FilterColumn } from '../attributes/filter.js';
+import type { FilterColumn } from '../attributes/item-filter.js';
 import type { Reasons } from '../predict/explain/reasons.js';
 import type { ScoreContribution } from '../predict/recommend.js';
 import { sideNames } from '../text/sides.js';
@@ -69,7 +69,7 @@ export async function servedModel(): Promise<ModelSummary | 'locked' | undefined
     features: features || undefined,
     attributes: attributes.filter((one) => one.kind !== 'text'),
     ...{ bound: undefined, bounds: [], iterations: 0, converged: true, seconds: undefined },
-    ...{ engine: undefined, why: undefined, threads: undefined, sides: [], split: undefined },
+    ...{ engine: undefined, why: undefined, threads: undefined, words: [], split: undefined },
   };
 }
 
@@ -118,19 +118,18 @@ export const serverAnswers: ServerAnswers = {
     learnTitles(items);
     return { items };
   },
-  async recommend({ asker, n, filter }, signal) {
+  async recommend({ asker, n, filter, exclude }, signal) {
     const began = performance.now();
     const list = (more: object) =>
-      asked<Recommended>('v1/recommend', signal, { ...asker, n, filter, ...more });
+      asked<Recommended>('v1/recommend', signal, { ...asker, n, filter, exclude, ...more });
     const { items, confidence } = await list({ explain: true, confidence: true }).catch((error) => {
       // Some models have no confidence; their lists are still valid.
       if (error instanceof Refused && error.status === 422) return list({});
       throw error;
     });
     learnTitles(items);
-    const has = 'likes' in asker ? asker.likes : [];
     return {
-      has: { items: has, total: has.length },
+      has: 'likes' in asker ? asker.likes : [],
       items: items.map(({ explanation, ...entry }) => ({
         ...entry,
         reasons: explanation && {

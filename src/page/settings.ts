@@ -2,7 +2,7 @@
 
 import { parseValue } from '../options/check-options.js';
 import { EVALUATE } from '../options/commands/evaluate.js';
-import { BOUND } from '../options/commands/fit.js';
+import { BOUND, METHODS } from '../options/commands/fit.js';
 import { RECOMMEND } from '../options/commands/recommend.js';
 import { SPLIT } from '../options/commands/split.js';
 import { flag, oneOf, whole } from '../options/declare.js';
@@ -29,6 +29,7 @@ export const SETTINGS = {
   testItems: SPLIT.testItems,
   draws: atMost(2000, EVALUATE.draws),
   n: atMost(200, RECOMMEND.n),
+  halfLife: oneOf(['never', 'auto'], { default: 'never', meaning: METHODS.ranking.halfLife.meaning }),
   growth: oneOf(GROWTHS, { default: 'quarter', meaning: 'how far the data grow' }),
   keepUsers: THIN.users,
   keepItems: THIN.items,
@@ -43,7 +44,7 @@ type Value<O> = O extends { readonly values: readonly (infer V)[] }
 
 /** Everything that decides the results. */
 export type Settings = ReadChoice & {
-  /** The column of times, for forecasts. */
+  /** The column of times, for forecasts and weights by age. */
   readonly time?: string | undefined;
 } & { readonly [K in keyof Declared]: Value<Declared[K]> };
 

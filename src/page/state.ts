@@ -40,6 +40,8 @@ export const source = signal<Source | undefined>(undefined);
 export const preview = signal<TablePreview | undefined>(undefined);
 export const opened = signal<Opened | undefined>(undefined);
 export const check = signal<SparsityCheck | undefined>(undefined);
+/** The seed of the check that is shown. */
+export const checkSeed = signal<number>(DEFAULTS.seed);
 export const liveFit = signal<LiveFit | undefined>(undefined);
 /** The models that were fitted or opened. */
 export const models = signal<Readonly<Partial<Record<Purpose, ModelSummary>>>>({});
@@ -71,6 +73,8 @@ export const describedItems = computed(() => {
   const found = itemTable.value;
   return found && found.attributes.length > 0 ? found.of + found.added : 0;
 });
+/** Items that no list shows. */
+export const hidden = signal<readonly string[]>([]);
 /** A condition on the attributes of the items that are listed. */
 export const filter = signal('');
 /** How far the data grow. A period needs a column of times. */
@@ -78,6 +82,13 @@ export const growth = computed<Settings['growth']>(() => {
   const { growth: wanted, time } = settings.value;
   return time === undefined && PERIODS.some((period) => period === wanted) ? 'twice' : wanted;
 });
+/**
+ * The column of times by which a ranker can weigh edges. A thinned table has none: `thin` of the library keeps no times, so
+ * the script of the report could not repeat the fit.
+ */
+export const timeOfEdges = computed(() =>
+  preview.value && !opened.value?.kept ? settings.value.time : undefined,
+);
 export const PERIODS = ['month', 'quarter', 'year'] as const;
 export const machine = signal<Machine | undefined>(undefined);
 /** The model of the server that sent this page; 'locked' if the server asks for a key. */

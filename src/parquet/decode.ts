@@ -141,7 +141,7 @@ export function decodeByteStreams(
 
 /** Whole numbers by their differences. */
 export function decodeDeltas(bytes: Uint8Array, physical: Physical, count: number): Values {
-  const { values } = deltas(bytes, 0, count);
+  const { values } = deltas(bytes, count);
   if (physical === 'int32') {
     return { kind: 'numbers', numbers: Int32Array.from(values, (value) => Number(BigInt.asIntN(32, value))) };
   }
@@ -149,8 +149,8 @@ export function decodeDeltas(bytes: Uint8Array, physical: Physical, count: numbe
   return { kind: 'words', words: new Int32Array(values.buffer), per: 2 };
 }
 
-function deltas(bytes: Uint8Array, start: number, count: number): { values: BigInt64Array; next: number } {
-  const block = varint(bytes, start);
+function deltas(bytes: Uint8Array, count: number): { values: BigInt64Array; next: number } {
+  const block = varint(bytes, 0);
   const minis = varint(bytes, block.next);
   const total = varint(bytes, minis.next);
   const first = varint64(bytes, total.next);
@@ -194,7 +194,7 @@ function deltas(bytes: Uint8Array, start: number, count: number): { values: BigI
 
 /** Texts: all lengths, then all characters. */
 export function decodeDeltaLengths(bytes: Uint8Array, count: number): Values {
-  const { values, next } = deltas(bytes, 0, count);
+  const { values, next } = deltas(bytes, count);
   const starts = new Uint32Array(count);
   const stops = new Uint32Array(count);
   let pos = next;
@@ -210,7 +210,7 @@ export function decodeDeltaLengths(bytes: Uint8Array, count: number): Values {
 
 /** Texts that share a prefix with the previous one: prefix lengths, then suffixes. `most`: bytes of all texts. */
 export function decodeDeltaTexts(bytes: Uint8Array, count: number, most: number): Values {
-  const shared = deltas(bytes, 0, count);
+  const shared = deltas(bytes, count);
   const rests = decodeDeltaLengths(bytes.subarray(shared.next), count) as Values & { kind: 'bytes' };
   let total = 0;
   for (let i = 0; i < count; i++) {

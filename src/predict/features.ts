@@ -5,8 +5,8 @@
 import { InputError } from '../errors.js';
 import { columnSums, type Model, meanTable, type RankerMember } from '../fit/model.js';
 import { otherSide, type SideName } from '../graph/graph.js';
+import { largest } from '../math/nth-largest.js';
 import { once } from '../math/once.js';
-import { largest } from '../math/select.js';
 import { withDefaults } from '../options/check-options.js';
 import { DESCRIBE } from '../options/commands/features.js';
 import type { OptionsOf } from '../options/declare.js';

@@ -12,8 +12,8 @@ import { createRecommender } from './recommender.js';
 export type Id = string | number;
 
 /**
- * The user to recommend for: a user of the model or of its table about the users by id, or a new user by items, with counts for a multigraph, and with times (in
- * milliseconds since 1970) for a model that weighs items by age.
+ * The user to recommend for: by id, a user of the model or of its table about the users; or a new user by items. `counts` are for
+ * a multigraph. `times` (milliseconds since 1970) are for a model that weighs items by age.
  */
 export type UserQuery = (
   | { readonly user: Id }
@@ -60,7 +60,7 @@ export interface RecommendationExplanation {
   /** What the user's items contribute directly, by item-to-item weights. */
   readonly direct: number;
   readonly usualDirect: number;
-  /** For an item with few edges or none: the attributes that it shares with the user's items, the most telling first. */
+  /** For an item with few edges or none: the attributes that it shares with the first five items, the most telling first. */
   readonly attributes?: readonly SharedAttribute[] | undefined;
   /** The user's own items; those that exceed their usual contribution most come first. */
   readonly items: readonly (ScoreContribution & { readonly item: string })[];

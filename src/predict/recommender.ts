@@ -1,13 +1,14 @@
 // Answers any number of requests to one model; what does not depend on the request is computed once.
 
 import { FEW_EDGES } from '../attributes/content-scores.js';
-import { itemFilter } from '../attributes/filter.js';
 import { catalogueOf } from '../attributes/info.js';
+import { itemFilter } from '../attributes/item-filter.js';
 import { createSharedAttributes } from '../attributes/shared-attributes.js';
 import { InputError, throwIfAborted } from '../errors.js';
 import { type Model, needModel } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
 import { hasBit } from '../math/bits.js';
+import { byFallingValue } from '../math/nth-largest.js';
 import { once } from '../math/once.js';
 import { withDefaults } from '../options/check-options.js';
 import { LIST } from '../options/commands/similar.js';
@@ -19,7 +20,14 @@ import { createBatchWorkers, explainWorkerCount } from './batch/batch-workers.js
 import { createConfidence, type ListConfidence } from './explain/confidence.js';
 import type { Explanation } from './explain/explain.js';
 import { type ExplainedList, type ExplainListOptions, explainLists } from './explain/explain-lists.js';
-import { byContrast, contributionOf, createReasons, type Reasons, usualShares } from './explain/reasons.js';
+import {
+  byContrast,
+  contributionOf,
+  createReasons,
+  NAMED,
+  type Reasons,
+  usualShares,
+} from './explain/reasons.js';
 import { type DescribedFeature, type DescribeOptions, describeMembers } from './features.js';
 import type {
   Id,
@@ -101,7 +109,11 @@ export function createRecommender(model: Model): Recommender {
   const confidence = once(() => createConfidence(scorer));
   const reasons = once(() => createReasons(model));
   const catalogue = catalogueOf(model);
-  const shared = once(() => model.info?.items && createSharedAttributes(model.info.items));
+  /** Whether attributes are a part of the item's score. */
+  const byAttributesToo = (item: number) =>
+    item >= model.items.count ||
+    ((model.info?.items?.content?.settings.few ?? 0) > 0 && catalogue.degree[item] < FEW_EDGES);
+  const shared = once(() => model.info?.items && createSharedAttributes(model.info.items, catalogue.ids));
   const byAttributes = once(() => {
     const score = createAttributeUsers(model);
     let last: { attributes: readonly number[]; user: AttributeUserScorer } | undefined;
@@ -111,7 +123,7 @@ export function createRecommender(model: Model): Recommender {
       return last.user;
     };
   });
-  const byPopularity = once(() => popularityOrder(catalogue.degree));
+  const byPopularity = once(() => byFallingValue(catalogue.degree));
   let closed = false;
   const open = () => {
     if (closed) throw new InputError('this recommender is closed: make another one');
@@ -172,12 +184,17 @@ export function createRecommender(model: Model): Recommender {
     const { ids } = catalogue;
     if (!explain) return { item: ids.at(item), score };
     const parts = explain(item);
+    const ofItems = contributions(ids, own, parts);
     const attributes = ofUser
       ? byAttributes()(ofUser).attributes(item)
-      : catalogue.degree[item] < FEW_EDGES
-        ? shared()?.(own.items, item)
+      : byAttributesToo(item)
+        ? // Attributes are compared with the items that reasons name: other items of the user may have others.
+          shared()?.(
+            ofItems.items.slice(0, NAMED.items).map((one) => one.item),
+            item,
+          )
         : undefined;
-    const explanation = { ...contributions(ids, own, parts), ...(attributes && { attributes }) };
+    const explanation = { ...ofItems, ...(attributes && { attributes }) };
     return { item: ids.at(item), score: parts.score, explanation };
   }
 
@@ -256,7 +273,13 @@ export function createRecommender(model: Model): Recommender {
     explain(query: UserQuery, item: Id, options: OptionsOf<typeof ONE_ITEM> = {}) {
       open();
       const { onUnknown } = withDefaults(ONE_ITEM, options);
-      return oneUser(query, true, onUnknown).score(itemAt(item));
+      const { user, score } = oneUser(query, true, onUnknown);
+      if ('likes' in query && user.own.items.length === 0) {
+        throw new InputError(
+          'nothing is known of the user, so there is no score to explain; name liked items',
+        );
+      }
+      return score(itemAt(item));
     },
     reasons(recommendation: Recommendation) {
       open();
@@ -268,7 +291,7 @@ export function createRecommender(model: Model): Recommender {
       const { row, own, attributes } = resolveUser(model, query, 0, { needSeen: false, onUnknown });
       if (attributes) {
         throw new InputError(
-          'a list by attributes of the user has no confidence: there are no items that could have been others',
+          'a list without known items of the user has no confidence: there are no items that could have been others',
         );
       }
       const exclude = knownItems(model, query.exclude ?? []);
@@ -325,8 +348,4 @@ function contributions(
     prior: parts.prior,
     usualPrior: parts.score * usual.prior,
   };
-}
-
-function popularityOrder(degree: Uint32Array): Uint32Array {
-  return Uint32Array.from(degree.keys()).sort((a, b) => degree[b] - degree[a] || a - b);
 }

@@ -4,7 +4,8 @@
 
 import type { VertexIds } from '../graph/ids.js';
 import { upperBound } from '../math/csr.js';
-import { editDistance } from './nearest-id.js';
+import { byFallingValue } from '../math/nth-largest.js';
+import { editDistance } from '../text/edit-distance.js';
 
 /** Finds items by words of their id or title; the items that most users have come first. */
 export interface SearchIndex {
@@ -56,8 +57,7 @@ export function createSearchIndex(
   titles: readonly string[],
   degree: ArrayLike<number> | undefined,
 ): SearchIndex {
-  const order = Uint32Array.from({ length: ids.length }, (_, item) => item);
-  if (degree) order.sort((a, b) => degree[b] - degree[a] || a - b);
+  const order = byFallingValue(degree ?? new Uint8Array(ids.length));
   const { words, rows, postings } = wordIndex(ids, titles, order);
   const signatures = Uint32Array.from(words, letterSet);
   const lengths = Uint8Array.from(words, (word) => word.length);

@@ -2,13 +2,13 @@
 // mean activities (docs/appendix/serving.md), which is used if a model does not store its users' items.
 
 import { catalogueOf } from '../attributes/info.js';
-import { attributeVectors, createNeighbourSearch } from '../attributes/similarity.js';
+import { attributeVectors, createSimilarities, SparseSums } from '../attributes/similarity.js';
 import { InputError } from '../errors.js';
 import type { Model, SeenItems } from '../fit/model.js';
 import { hasBit } from '../math/bits.js';
 import { lowerBound } from '../math/csr.js';
+import { largest } from '../math/nth-largest.js';
 import { once } from '../math/once.js';
-import { largest } from '../math/select.js';
 import type { LIST } from '../options/commands/similar.js';
 import type { OptionsOf } from '../options/declare.js';
 import { addWeights } from '../topn/query.js';
@@ -68,10 +68,16 @@ function attributeSimilarity(model: Model): FindSimilar | undefined {
   const { ids, count, degree } = catalogueOf(model);
   const { columns } = about.content.settings;
   const parts = about.columns.map(({ name }) => (Object.hasOwn(columns, name) ? columns[name] : 0));
-  const search = createNeighbourSearch(attributeVectors(about, parts), count, degree);
+  const similarities = createSimilarities(attributeVectors(about, parts), count, degree);
+  const sums = new SparseSums(count);
   return (item, n, without) => {
-    const { items, similarities } = search(item, n, without && ((other) => hasBit(without, other)));
-    return items.map((other, i) => ({ item: ids.at(other), similarity: similarities[i] }));
+    similarities(item, sums);
+    if (without) for (let other = 0; other < count; other++) if (hasBit(without, other)) sums.drop(other);
+    const { rows, values } = sums.largest(n);
+    sums.clear();
+    return Array.from(rows, (other, i) => ({ item: ids.at(other), similarity: values[i] })).sort(
+      (a, b) => b.similarity - a.similarity,
+    );
   };
 }
 

@@ -12,6 +12,8 @@ export interface TitleBook {
   id(item: number): string;
   /** The title of an item; undefined if it has none. */
   of(item: number): string | undefined;
+  /** The same by its id. */
+  ofId(id: string | number): string | undefined;
   /** Finds an item by its id, else by its title: exactly, then ignoring case, then without the year at the end. */
   find(text: string | number): Found;
   /** At most `n` items whose id or title contains the words; those that most users have come first. */
@@ -60,6 +62,7 @@ export function titleBook(
   return {
     id: (item) => ids.at(item),
     of: (item) => titles[item] || undefined,
+    ofId: (id) => titles[ids.find(id)] || undefined,
     find(text) {
       const id = ids.find(text);
       if (id >= 0) return { item: id };

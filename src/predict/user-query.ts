@@ -17,7 +17,7 @@ import { attributesOfUser, saysMore } from './scoring/attribute-users.js';
 export interface ResolvedUser {
   readonly row: number | undefined;
   readonly own: OwnItems & { readonly items: Uint32Array };
-  /** Of a user without items whom only the table about the users has; undefined for all others. */
+  /** Of a user without known items: those of the table about the users, or none; undefined for all others. */
   readonly attributes?: readonly number[] | undefined;
 }
 
@@ -27,6 +27,9 @@ interface ResolveOptions {
   readonly onUnknown?: RecommendOptions['onUnknown'];
 }
 
+/** If nothing is known of a user, the list is that of popular items. */
+const NOTHING_KNOWN: readonly number[] = [];
+
 /** Finds the user of a query; `at` is the number of the query among several. */
 export function resolveUser(
   model: Model,
@@ -35,7 +38,10 @@ export function resolveUser(
   { needSeen, onUnknown }: ResolveOptions,
 ): ResolvedUser {
   checkQuery(query);
-  if ('likes' in query) return { row: undefined, own: likedItems(model, query, at, onUnknown) };
+  if ('likes' in query) {
+    const own = likedItems(model, query, at, onUnknown);
+    return { row: undefined, own, ...(own.items.length === 0 && { attributes: NOTHING_KNOWN }) };
+  }
   const row = model.users.ids.find(query.user);
   if (row < 0) {
     const attributes = attributesOfUser(model, query.user);
@@ -182,7 +188,7 @@ function likedItems(
     }
     onUnknown(unknown, at);
   }
-  if (liked.size === 0) {
+  if (liked.size === 0 && !onUnknown) {
     throw new InputError('no liked item is known to the model: name at least one of its items');
   }
   const items = Uint32Array.from(liked.keys()).sort();

@@ -2,7 +2,7 @@
 // size · w^(−1−σ) e^(−τw) / Γ(1−σ) dw.
 
 import { FitError } from '../errors.js';
-import { poisson } from '../math/counts.js';
+import { poisson } from '../math/count-samplers.js';
 import { exponential } from '../math/distributions.js';
 import { allocate } from '../math/memory.js';
 import type { Random } from '../math/random.js';

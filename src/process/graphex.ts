@@ -5,7 +5,7 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import { buildGraph } from '../graph/build.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
-import { poisson } from '../math/counts.js';
+import { poisson } from '../math/count-samplers.js';
 import { type Random, randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { withAllDefaults } from '../options/check-options.js';

@@ -7,7 +7,7 @@
 import { throwIfAborted } from '../errors.js';
 import type { BipartiteGraph, BySide } from '../graph/graph.js';
 import { AliasTable } from '../math/alias.js';
-import { poisson } from '../math/counts.js';
+import { poisson } from '../math/count-samplers.js';
 import { allocate } from '../math/memory.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';

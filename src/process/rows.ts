@@ -2,7 +2,7 @@
 // so the graph does not depend on the number of threads.
 
 import { AliasTable } from '../math/alias.js';
-import { multinomial, poisson } from '../math/counts.js';
+import { multinomial, poisson } from '../math/count-samplers.js';
 import { gamma, logGamma } from '../math/distributions.js';
 import { allocate } from '../math/memory.js';
 import { type Random, randomStream } from '../math/random.js';

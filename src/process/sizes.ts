@@ -142,7 +142,10 @@ function sizesOfEdges(ratio: Sizes, edges: number, options: EstimateSizesOptions
   return { users: ratio.users * factor, items: ratio.items * factor };
 }
 
+/** What float32 holds. If all vertices have the same degree, the best size has no limit. */
+export const LARGEST_SIZE = 3.4e38;
+
 /** The size that maximizes the bound given the other side's mass per feature: rows / E[ψ(θ·M)]. */
 export function sizeFromBound(prior: UnsizedPrior, rows: number, otherMass: ArrayLike<number>): number {
-  return rows / expectedLaplace(prior, otherMass);
+  return Math.min(LARGEST_SIZE, rows / expectedLaplace(prior, otherMass));
 }

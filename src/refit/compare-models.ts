@@ -2,6 +2,7 @@
 
 import { pairedBootstrap } from '../evaluate/bootstrap.js';
 import type { Model } from '../fit/model.js';
+import { mean } from '../math/moments.js';
 import { userMetric } from '../metrics/definitions.js';
 import { createRecommender } from '../predict/recommender.js';
 import type { TaskOptions } from '../progress.js';
@@ -22,20 +23,15 @@ export interface Comparison {
 
 /** Items of a list. */
 const N = 20;
-/** With fewer users the models are not compared. */
-const FEWEST_USERS = 20;
 const BATCH = 256;
 
-/** Undefined if there are too few users. */
 export async function compareModels(
   present: Model,
   candidate: Model,
   users: readonly HeldBackUser[],
   options: Pick<TaskOptions, 'threads' | 'signal'>,
-): Promise<Comparison | undefined> {
-  if (users.length < FEWEST_USERS) return undefined;
+): Promise<Comparison> {
   const [a, b] = [await qualities(candidate, users, options), await qualities(present, users, options)];
-  const mean = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const { difference, low, high } = pairedBootstrap(a, b);
   return {
     metric: 'ndcg',

@@ -1,7 +1,7 @@
 // The models that refits have made: files in a folder, and a record of them that outlives the server.
 
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { writeAtomic, writePieces } from '../files/atomic.js';
 
@@ -44,30 +44,36 @@ export type GenerationRecord = z.infer<typeof Record>;
 export interface Generations {
   /** The newest first. */
   list(): readonly GenerationRecord[];
-  /** The file that was active last, if it is newer than the given file. */
-  resume(given: string): Promise<string | undefined>;
+  /** The file that was active last, if it was activated after the given file was written. */
+  resume(): Promise<string | undefined>;
   /** A name for a model that is made now: later names sort after earlier ones, even if the clock goes back. */
   newName(now: number): Promise<string>;
   add(record: GenerationRecord): Promise<void>;
-  activate(name: string, now: number): Promise<void>;
-  /** Removes all but the newest `keep` files and the one in use. */
+  /** Records the file that is active from now on. Resolves to a function that takes this back. */
+  activate(name: string, now: number): Promise<() => Promise<void>>;
+  /** Removes all but the newest `keep` of the recorded files, and the one in use. Other files in the folder stay. */
   prune(keep: number, inUse: string): Promise<string[]>;
   /** Removes what refits that were killed have left. No refit may be running. */
   removeParts(): Promise<void>;
 }
 
-/** In the folder of the models. */
-const RECORD_FILE = 'refits.json';
 const MADE = /^model-(\d{8}T\d{6}Z)\.safetensors$/;
 const PART = /^model-\d{8}T\d{6}Z\.safetensors\.[0-9a-f]+\.part$/;
 /** Records that are kept, also of files that are gone. */
 const MOST_RECORDS = 200;
 
+/** The record in the folder of the models. Services that began with different models do not share it. */
+export function recordFile(folder: string, given: string): string {
+  return join(folder, `${basename(given, '.safetensors')}.refits.json`);
+}
+
+/** The models of a service that was given one to begin with. */
 export async function openGenerations(
   folder: string,
+  given: string,
   onDamage: (message: string) => void,
 ): Promise<Generations> {
-  const path = join(folder, RECORD_FILE);
+  const path = recordFile(folder, given);
   let state: z.infer<typeof Records> = { generations: [] };
   try {
     state = Records.parse(JSON.parse(await readFile(path, 'utf8')));
@@ -77,13 +83,17 @@ export async function openGenerations(
       onDamage(`${path}: this record of refits cannot be read and is begun again`);
     }
   }
-  const save = () =>
-    writeAtomic(path, (temporary) => writePieces(temporary, [`${JSON.stringify(state, undefined, 1)}\n`]));
+  const save = async (next: z.infer<typeof Records>) => {
+    await writeAtomic(path, (temporary) =>
+      writePieces(temporary, [`${JSON.stringify(next, undefined, 1)}\n`]),
+    );
+    state = next;
+  };
   const made = async () => (await readdir(folder)).filter((name) => MADE.test(name)).sort();
 
   return {
     list: () => state.generations,
-    async resume(given) {
+    async resume() {
       const { active, activated = 0 } = state;
       if (active === undefined) return undefined;
       const [file, other] = await Promise.all(
@@ -103,15 +113,17 @@ export async function openGenerations(
       return `model-${stamp(time)}.safetensors`;
     },
     async add(record) {
-      state = { ...state, generations: [record, ...state.generations].slice(0, MOST_RECORDS) };
-      await save();
+      await save({ ...state, generations: [record, ...state.generations].slice(0, MOST_RECORDS) });
     },
     async activate(name, now) {
-      state = { ...state, active: name, activated: now };
-      await save();
+      const { active, activated } = state;
+      await save({ ...state, active: name, activated: now });
+      return () => save({ ...state, active, activated });
     },
     async prune(keep, inUse) {
-      const old = (await made()).reverse().slice(keep);
+      const recorded = new Set(state.generations.map(({ name }) => name));
+      const own = (await made()).filter((name) => recorded.has(name));
+      const old = own.reverse().slice(keep);
       const gone = old.filter((name) => name !== inUse && name !== state.active);
       for (const name of gone) await rm(join(folder, name), { force: true });
       return gone;

@@ -1,9 +1,10 @@
 // The last items of some users, held back from a refit: both models must predict them. Only items that the present
-// model has not seen of the user qualify, so that it has no advantage.
+// model has not seen of the user qualify, so that it has no advantage. Most users with new items are left out, so that
+// the new model can learn from these.
 
 import type { Model } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
-import { randomStream } from '../math/random.js';
+import { randomStream, shuffle } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { ownItems } from '../predict/user-query.js';
 
@@ -18,14 +19,18 @@ export interface HeldBackUser {
 interface HeldBack {
   /** For each edge by user: 1 if it is held back. */
   readonly labels: Uint8Array;
+  /** Empty if there are too few to compare models. */
   readonly users: readonly HeldBackUser[];
 }
 
-/** The most users of a comparison, and the largest share of all edges that is held back. */
+/** The share of the users with new items whose last items are held back, and the fewest and the most users. */
+const USER_SHARE = 0.25;
+const FEWEST_USERS = 20;
 const MOST_USERS = 2000;
+/** The largest share of all edges that is held back, if the fewest users have less. */
 const MOST_EDGES = 0.05;
 /** The largest share of a user's items that is held back, and the most items. */
-const SHARE = 0.2;
+const ITEM_SHARE = 0.2;
 const MOST_ITEMS = 5;
 
 /** `times` are those of the edges in the order of graph.users; undefined: any items that are new are held back. */
@@ -36,25 +41,23 @@ export function holdBackLast(
   seed: number,
 ): HeldBack {
   const { users, items } = graph;
+  const none = { labels: new Uint8Array(graph.edges), users: [] };
+  const newEdges = edgesToPredict(graph, present);
+  const random = randomStream(seed, STREAMS.refit);
+  const order = shuffle([...newEdges.keys()], random);
+  const most = Math.min(MOST_USERS, Math.max(FEWEST_USERS, USER_SHARE * order.length));
   const labels = new Uint8Array(graph.edges);
   const chosen: HeldBackUser[] = [];
-  if (!present.seen) return { labels, users: chosen };
-  const random = randomStream(seed, STREAMS.refit);
-  const order = Uint32Array.from(users.ids.length === 0 ? [] : Array(users.count).keys());
   let heldEdges = 0;
-  for (let at = 0; at < order.length; at++) {
-    if (chosen.length >= MOST_USERS || heldEdges >= MOST_EDGES * graph.edges) break;
-    // Fisher-Yates, as far as it is needed.
-    const other = at + random.below(order.length - at);
-    [order[at], order[other]] = [order[other], order[at]];
-    const user = order[at];
+  for (const user of order) {
+    if (chosen.length >= most) break;
+    if (chosen.length >= FEWEST_USERS && heldEdges >= MOST_EDGES * graph.edges) break;
     const [first, last] = [users.offsets[user], users.offsets[user + 1]];
-    const most = Math.min(MOST_ITEMS, Math.max(1, Math.floor(SHARE * (last - first))), last - first - 1);
-    if (most < 1) continue;
-    const held = newEdges(graph, present, user)
-      .sort((a, b) => (times ? times[b] - times[a] : 0) || b - a)
-      .slice(0, most);
-    if (held.length === 0) continue;
+    const count = Math.min(MOST_ITEMS, Math.max(1, Math.floor(ITEM_SHARE * (last - first))));
+    // Edges of the same time are in random order: in the order of ids, the last items by id would never be learned.
+    const held = shuffle(newEdges.get(user)!, random)
+      .sort((a, b) => (times ? times[b] - times[a] : 0))
+      .slice(0, count);
     for (const edge of held) labels[edge] = 1;
     heldEdges += held.length;
     const likes: string[] = [];
@@ -70,17 +73,25 @@ export function holdBackLast(
       held: held.map((edge) => items.ids.at(users.neighbors[edge])),
     });
   }
-  return { labels, users: chosen };
+  return chosen.length < FEWEST_USERS ? none : { labels, users: chosen };
 }
 
-/** The edges of a user that the present model has not seen. */
-function newEdges({ users, items }: BipartiteGraph, present: Model, user: number): number[] {
-  const row = present.users.ids.find(users.ids.at(user));
-  const seen = new Set(row < 0 ? [] : ownItems(present, row).items);
-  const edges: number[] = [];
-  for (let e = users.offsets[user]; e < users.offsets[user + 1]; e++) {
-    const item = present.items.ids.find(items.ids.at(users.neighbors[e]));
-    if (item < 0 || !seen.has(item)) edges.push(e);
+/** For each user with at least two items: the edges that the present model has not seen, if there are some. */
+function edgesToPredict({ users, items }: BipartiteGraph, present: Model): Map<number, number[]> {
+  const found = new Map<number, number[]>();
+  if (!present.seen) return found;
+  const rows = present.users.ids.findAll(users.ids);
+  const columns = present.items.ids.findAll(items.ids);
+  for (let user = 0; user < users.count; user++) {
+    const [first, last] = [users.offsets[user], users.offsets[user + 1]];
+    if (last - first < 2) continue;
+    const seen = new Set(rows[user] < 0 ? [] : ownItems(present, rows[user]).items);
+    const edges: number[] = [];
+    for (let e = first; e < last; e++) {
+      const item = columns[users.neighbors[e]];
+      if (item < 0 || !seen.has(item)) edges.push(e);
+    }
+    if (edges.length > 0) found.set(user, edges);
   }
-  return edges;
+  return found;
 }

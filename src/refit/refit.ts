@@ -1,13 +1,17 @@
-// One refit: reads the data, holds back the last items of some users, fits from the present model, compares the two, and
-// writes the new model. It runs in a process of its own (refit-process.ts).
+// One refit: reads the data, holds back the last items of some users, fits from the present model and compares the two. If the
+// new model is not clearly worse, it also learns what was held back: otherwise the last items of users who never return would
+// be held back by every refit. It runs in a process of its own (refit-process.ts).
 
-import { carriedRows } from '../attributes/new-rows.js';
+import { readFile } from 'node:fs/promises';
+import { carriedInfo, type NewItem } from '../attributes/new-rows.js';
+import { withPostedRows } from '../attributes/posted-rows.js';
 import { readSideInfo } from '../attributes/side-info.js';
 import { fitBaseline } from '../evaluate/baselines/fit-baseline.js';
 import { successorOptions } from '../fit/ascent/previous.js';
 import { fit } from '../fit/fit.js';
 import type { Model } from '../fit/model.js';
 import type { FitOptions } from '../fit/options.js';
+import { type MissingUsers, missingUsers } from '../fit/repeat-options.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { graphOfPairs } from '../graph/pairs.js';
 import { selectEdges } from '../graph/subgraph.js';
@@ -16,12 +20,12 @@ import type { ReadOptions } from '../ingest/options.js';
 import { readGraph, readWithValues } from '../ingest/read.js';
 import { readSideTable } from '../ingest/side-file.js';
 import { lowerBound } from '../math/csr.js';
-import { BASELINES, type BaselineName } from '../options/names.js';
+import { isBaseline } from '../options/names.js';
 import { fitInfo } from '../predict/content/fit-info.js';
 import type { TaskOptions } from '../progress.js';
 import { loadModel, saveModel } from '../store/model-file.js';
-import { type Comparison, compareModels } from './compare-models.js';
-import { type HeldBackUser, holdBackLast } from './hold-back-last.js';
+import { type Comparison, compareModels, isClearlyWorse } from './compare-models.js';
+import { holdBackLast } from './hold-back-last.js';
 
 /** A table of events to fit. */
 export interface RefitSource {
@@ -39,6 +43,8 @@ export interface RefitPlan {
   readonly output: string;
   /** A table about the items; undefined: there is none. */
   readonly itemInfo?: string | undefined;
+  /** Items that were posted, as JSON lines of id, title and attributes; used if there is no table. Undefined: there are none. */
+  readonly posted?: string | undefined;
   /** Milliseconds since 1970: what has an older time is left out. */
   readonly since: number | undefined;
   readonly seed: number;
@@ -52,6 +58,8 @@ export interface RefitResult {
   readonly seconds: number;
   /** Undefined if too few users had new items. */
   readonly comparison: Comparison | undefined;
+  /** Users of the present model whom the data lack, if they are many. */
+  readonly missing?: MissingUsers | undefined;
 }
 
 interface TimedGraph {
@@ -66,16 +74,24 @@ export async function refit(plan: RefitPlan, task: TaskOptions = {}): Promise<Re
   const tables: TimedGraph[] = [];
   for (const source of plan.data)
     tables.push(withoutOld(await readTable(source, present.multigraph, { ...task, threads }), plan.since));
-  const { graph, times, users } = trainingData(tables, present, seed);
-  const candidate = await fitAgain(graph, times, present, plan, task);
-  const comparison = await compareModels(present, candidate, users, { threads, signal: task.signal });
-  await saveModel(plan.output, await withInfo(candidate, present, plan, task));
+  const { graph, times } = allData(tables, present);
+  const { labels, users } = holdBackLast(graph, times, present, seed);
+  let model = present;
+  let comparison: Comparison | undefined;
+  if (users.length > 0) {
+    const known = times?.filter((_, edge) => labels[edge] === 0);
+    model = await fitAgain({ graph: selectEdges(graph, labels, 0), times: known }, present, plan, task);
+    comparison = await compareModels(present, model, users, { threads, signal: task.signal });
+  }
+  if (!isClearlyWorse(comparison)) model = await fitAgain({ graph, times }, model, plan, task);
+  await saveModel(plan.output, await withInfo(model, present, plan, task));
   return {
     users: graph.users.count,
     items: graph.items.count,
     edges: graph.edges,
     seconds: (performance.now() - began) / 1000,
     comparison,
+    missing: missingUsers(present, graph),
   };
 }
 
@@ -96,28 +112,14 @@ function withoutOld({ graph, times }: TimedGraph, since: number | undefined): Ti
   return { graph: selectEdges(graph, labels, 0), times: times.filter((time) => time >= since) };
 }
 
-/** All tables as one graph, without what is held back of the last table, and the times if a table has some. */
-function trainingData(
-  tables: readonly TimedGraph[],
-  present: Model,
-  seed: number,
-): TimedGraph & { readonly users: readonly HeldBackUser[] } {
-  const { names, multigraph } = present;
-  if (tables.length === 1) {
-    const [{ graph, times }] = tables;
-    return withoutHeldBack(graph, times);
-  }
-  const merged = graphOfPairs(pairsOf(tables), { multigraph });
-  return withoutHeldBack(merged, mergedTimes(merged, tables));
-
-  function withoutHeldBack(graph: BipartiteGraph, times: Float64Array | undefined) {
-    const { labels, users } = holdBackLast(graph, times, present, seed);
-    return {
-      graph: { ...selectEdges(graph, labels, 0), ...(names && { names }) },
-      times: times?.filter((_, edge) => labels[edge] === 0),
-      users,
-    };
-  }
+/** All tables as one graph, and the times if a table has some. */
+function allData(tables: readonly TimedGraph[], { names, multigraph }: Model): TimedGraph {
+  const [{ graph: first, times }] = tables;
+  const graph = tables.length === 1 ? first : graphOfPairs(pairsOf(tables), { multigraph });
+  return {
+    graph: { ...graph, ...(names && { names }) },
+    times: tables.length === 1 ? times : mergedTimes(graph, tables),
+  };
 }
 
 /** The latest time of each edge in any table. Edges without a time count as the oldest. */
@@ -155,40 +157,48 @@ function* pairsOf(tables: readonly TimedGraph[]): Generator<[string, string, num
   }
 }
 
-/**
- * Adds titles and attributes to the model. Those of items come from the table if there is one, else from the present model; those of
- * users always come from the present model.
- */
-async function withInfo(
-  model: Model,
-  present: Model,
-  { itemInfo: table, seed, threads }: RefitPlan,
-  task: TaskOptions,
-): Promise<Model> {
-  const { items: known, users: ofUsers } = present.info ?? {};
-  const items =
-    table === undefined
-      ? known && carriedRows(known, present.items.ids, model.items.ids)
-      : readSideInfo(model.items, { name: table, rows: await readSideTable(table) }).info;
-  // Users who are gone may have been erased.
-  const users = ofUsers && carriedRows(ofUsers, present.users.ids, model.users.ids, { forget: true });
+/** Adds titles and attributes to the model; those of users come from the present model. */
+async function withInfo(model: Model, present: Model, plan: RefitPlan, task: TaskOptions): Promise<Model> {
+  const items = await itemInfo(model, present, plan);
+  const users = carriedInfo('users', present, model);
   if (!items && !users) return model;
+  const { seed, threads } = plan;
   return { ...model, info: await fitInfo(model, { items, users }, { ...task, seed, threads }) };
+}
+
+/** Of the given table if there is one, else of the present model with the items that were posted, which replace its rows. */
+async function itemInfo(model: Model, present: Model, { itemInfo: table, posted }: RefitPlan) {
+  const read = async (name: string) =>
+    readSideInfo(model.items, { name, rows: await readSideTable(name) }).info;
+  if (table !== undefined) return read(table);
+  const known = carriedInfo('items', present, model);
+  const items = posted === undefined ? [] : await postedItems(posted);
+  const { ids } = model.items;
+  if (known) return withPostedRows(known, ids, items);
+  // If nobody has taken an item that was posted, nothing can be learned from their attributes.
+  if (!items.some(({ item }) => ids.find(item) >= 0)) return undefined;
+  // The columns of a table are those of its first line; other items may have further ones.
+  return withPostedRows(await read(posted as string), ids, items);
+}
+
+async function postedItems(file: string): Promise<NewItem[]> {
+  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+  return lines.map((line) => {
+    const { id, title, ...attributes } = JSON.parse(line) as { id: string; title?: string };
+    return { item: id, title, attributes };
+  });
 }
 
 /** Fits by the same method with the same settings, from the present model if a fit can start from it. */
 async function fitAgain(
-  graph: BipartiteGraph,
-  times: Float64Array | undefined,
+  { graph, times }: TimedGraph,
   present: Model,
   { seed, threads }: RefitPlan,
   { signal, onProgress }: TaskOptions,
 ): Promise<Model> {
   const task = { seed, threads, signal, onProgress };
   const method = present.type === 'ranker' ? present.method : 'ascent';
-  if ((BASELINES as readonly string[]).includes(method)) {
-    return (await fitBaseline(graph, method as BaselineName, task)).model;
-  }
+  if (isBaseline(method)) return (await fitBaseline(graph, method, task)).model;
   const options = successorOptions({ ...task, from: present } as FitOptions & { from: Model });
   const { halfLife = 'never' } = options as { readonly halfLife?: string };
   // Weights by age stay only if the data have times.

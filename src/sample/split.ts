@@ -4,7 +4,7 @@
 
 import { InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import type { BipartiteGraph } from '../graph/graph.js';
+import type { BipartiteGraph, BySide, PartSize } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { selectEdges, selectVertices } from '../graph/subgraph.js';
 import type { EdgeRows } from '../math/csr.js';
@@ -162,7 +162,7 @@ export function pqAssignment(
 
 export function emptyPart(
   name: 'train' | 'test',
-  { users, items, edges }: Unseen,
+  { users, items, edges }: PartSize,
   { testUsers, testItems }: Pick<Split, 'testUsers' | 'testItems'>,
 ): InputError {
   return new InputError(
@@ -173,7 +173,7 @@ export function emptyPart(
 }
 
 /** The parts of a `pq` split: 1 marks a held-out user or a test item. */
-export function splitByAssignment(
+function splitByAssignment(
   graph: BipartiteGraph,
   users: Uint8Array,
   items: Uint8Array,
@@ -248,18 +248,11 @@ function opposite(drawn: Uint8Array): Uint8Array {
   return drawn.map((one) => 1 - one);
 }
 
-/** The vertices and edges of a part that training never saw; the model has no parameters for them. */
-export interface Unseen {
-  readonly users: number;
-  readonly items: number;
-  readonly edges: number;
-}
-
 /**
  * Vertices of the fold-in and test parts that are not in the training part, and their edges: a model must drop them.
  * With `pq` only items count, because held-out users are folded in; with `new-items` only users, because attributes score the items.
  */
-export function unseenByTraining(split: Split): { readonly foldIn: Unseen; readonly test: Unseen } {
+export function unseenByTraining(split: Split): { readonly foldIn: PartSize; readonly test: PartSize } {
   const seen = {
     users: split.method !== 'pq' ? vertexMask(split.assignment.users.ids, split.train.users.ids) : undefined,
     items:
@@ -267,7 +260,7 @@ export function unseenByTraining(split: Split): { readonly foldIn: Unseen; reado
         ? vertexMask(split.assignment.items.ids, split.train.items.ids)
         : undefined,
   };
-  const count = (part: BipartiteGraph): Unseen => {
+  const count = (part: BipartiteGraph): PartSize => {
     const newUsers = seen.users && notIn(seen.users, split.assignment.users.ids, part.users.ids);
     const newItems = seen.items && notIn(seen.items, split.assignment.items.ids, part.items.ids);
     let edges = 0;
@@ -280,6 +273,11 @@ export function unseenByTraining(split: Split): { readonly foldIn: Unseen; reado
     return { users: newUsers ? sum(newUsers) : 0, items: newItems ? sum(newItems) : 0, edges };
   };
   return { foldIn: count(split.foldIn), test: count(split.test) };
+}
+
+/** How many vertices of each side the random draws chose, with or without an edge in a part. */
+export function drawnVertices({ users, items }: Split['assignment']): BySide<number> {
+  return { users: sum(users.drawn), items: sum(items.drawn) };
 }
 
 /** Positions in `whole` of the vertices of a part. The ids are a subsequence, so one walk finds all. */

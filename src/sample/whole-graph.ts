@@ -12,6 +12,8 @@ export interface GivenParts {
   readonly train: BipartiteGraph;
   readonly test: BipartiteGraph;
   readonly validation?: BipartiteGraph | undefined;
+  /** The times of the training edges, in the order of train.users.neighbors. */
+  readonly times?: Float64Array | undefined;
 }
 
 /** The graph of all parts of a split, over the ids of its random draws. */
@@ -21,8 +23,8 @@ export function wholeGraph({ train, foldIn, test, validation, assignment }: Spli
 }
 
 /** A split of tables: the users of the test part are those of training, and no user is folded in. */
-export function splitOfTables({ train, test, validation }: GivenParts): Split {
-  const parts = [train, test, ...(validation ? [validation] : [])];
+export function splitOfTables({ train: given, test, validation, times }: GivenParts): Split {
+  const parts = [given, test, ...(validation ? [validation] : [])];
   const users = mergedIds(parts.map((part) => part.users.ids));
   const items = mergedIds(parts.map((part) => part.items.ids));
   // Every part gets the kind of ids that all of them have together.
@@ -31,19 +33,40 @@ export function splitOfTables({ train, test, validation }: GivenParts): Split {
     return same ? graph : withoutIsolated(joined([graph], users, items));
   };
   const whole = joined(parts, users, items);
+  const train = part(given);
   const none = (ids: VertexIds) => Object.freeze({ ids, drawn: new Uint8Array(ids.length) });
   return Object.freeze({
     method: 'edges',
     seed: 0,
     testUsers: test.edges / whole.edges,
     testItems: 0,
-    train: part(train),
+    train,
     foldIn: withoutIsolated(joined([], users, items)),
     test: part(test),
     ...(validation && { validation: part(validation) }),
     assignment: Object.freeze({ users: none(users), items: none(items) }),
+    ...(times && { times: { train: timesIn(train, given, times), ...NO_TIMES } }),
     fingerprint: fingerprint(whole),
   });
+}
+
+/** No user is folded in, and test edges are predicted: their times are not known. */
+const NO_TIMES = { foldIn: new Float64Array(0), test: new Float64Array(0) };
+
+/** The times of a graph's edges, which another graph of the same edges has in another order. */
+function timesIn(graph: BipartiteGraph, other: BipartiteGraph, times: Float64Array): Float64Array {
+  if (graph === other) return times;
+  const item = other.items.ids.findAll(graph.items.ids);
+  const user = other.users.ids.findAll(graph.users.ids);
+  const result = new Float64Array(graph.edges);
+  const own = new Float64Array(other.items.count);
+  for (let u = 0; u < graph.users.count; u++) {
+    const { offsets, neighbors } = other.users;
+    for (let e = offsets[user[u]]; e < offsets[user[u] + 1]; e++) own[neighbors[e]] = times[e];
+    for (let e = graph.users.offsets[u]; e < graph.users.offsets[u + 1]; e++)
+      result[e] = own[item[graph.users.neighbors[e]]];
+  }
+  return result;
 }
 
 function withoutIsolated(graph: BipartiteGraph): BipartiteGraph {
@@ -55,11 +78,11 @@ function joined(parts: readonly BipartiteGraph[], userIds: VertexIds, itemIds: V
   const [users, items, counts] = [0, 1, 2].map(() => new Uint32Array(edges));
   let at = 0;
   for (const part of parts) {
-    const item = Uint32Array.from({ length: part.items.count }, (_, j) => itemIds.find(part.items.ids.at(j)));
+    const item = itemIds.findAll(part.items.ids);
+    const user = userIds.findAll(part.users.ids);
     for (let u = 0; u < part.users.count; u++) {
-      const user = userIds.find(part.users.ids.at(u));
       for (let e = part.users.offsets[u]; e < part.users.offsets[u + 1]; e++, at++) {
-        users[at] = user;
+        users[at] = user[u];
         items[at] = item[part.users.neighbors[e]];
         counts[at] = part.users.counts?.[e] ?? 1;
       }

@@ -1,7 +1,7 @@
 // The answers of a model: ids and titles become items, items become ids and titles, and problems become sentences.
 
-import { itemFilter } from '../attributes/filter.js';
 import { catalogueOf } from '../attributes/info.js';
+import { itemFilter } from '../attributes/item-filter.js';
 import { InputError } from '../errors.js';
 import type { VertexIds } from '../graph/ids.js';
 import { RECOMMEND } from '../options/commands/recommend.js';

@@ -239,9 +239,9 @@ export const ENDPOINTS = {
     path: '/v1/events',
     summary: 'Stores one event or many',
     description:
-      'Needs a store. Answered when the events are on the disk; they count in the next answer. A problem means that none of them need be stored: send them again, with ids, so that none is stored twice.',
+      'Needs a store. It answers when the events are on the disk; they count in the next answer. After a problem they may not be stored: send them again. Events with ids are never stored twice.',
     body: EventsRequest,
-    example: [{ user: '7', item: '112', id: 'order-1' }],
+    example: [{ user: '7', item: '112', id: 'order-1-item-112' }],
     answer: EventsAnswer,
     about: 'The events are on the disk.',
     status: 202,
@@ -317,7 +317,7 @@ export const ENDPOINTS = {
   activate: endpoint({
     method: 'post',
     path: '/v1/models/{name}/activate',
-    summary: 'Answers from a model of the list again',
+    summary: 'Go back to an earlier model',
     params: ModelPath,
     body: RefitRequest,
     example: {},

@@ -1,6 +1,7 @@
 // A generation is one loaded model: shared by the workers that compute, with its own queue. Another model is another
 // generation, so no answer mixes two models.
 
+import { stat } from 'node:fs/promises';
 import { createPool, taskModule, threadCount } from '../parallel/pool.js';
 import type { ModelInformation } from './http-schema.js';
 import type { LiveUpdate } from './live/live-view.js';
@@ -12,6 +13,8 @@ export interface Generation {
   readonly info: ModelInformation;
   /** The file that was loaded. */
   readonly path: string;
+  /** When the file was written, milliseconds since 1970. */
+  readonly written: number;
   readonly queue: WorkQueue<Query, Reply>;
   /** Tells the workers what has changed. */
   update(update: LiveUpdate): Promise<void>;
@@ -42,6 +45,7 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
   try {
     const { titles, itemInfo } = options;
     const serving = await workers[0].call<LoadTask, SharedServing>('load', { path, titles, itemInfo });
+    const written = (await stat(path).catch(() => undefined))?.mtimeMs ?? Date.now();
     const adopt = async (worker: ServingWorker) => {
       await worker.call('adopt', serving);
       if (options.state) await worker.call('update', options.state());
@@ -75,11 +79,12 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
     return {
       info: { ...serving.info, loaded: new Date().toISOString() },
       path,
+      written,
       queue,
       async update(update) {
         // New items take a while. The workers take them in one after the other, so that one of them answers.
-        if (update.described?.length) await queue.eachWorker((at) => workers[at].tell(update));
-        else await Promise.all(workers.map((worker) => worker.tell(update)));
+        if (update.described?.length) await queue.eachWorker((at) => workers[at].apply(update));
+        else await Promise.all(workers.map((worker) => worker.apply(update)));
       },
       async close() {
         await queue.drain();
@@ -96,7 +101,7 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
 interface ServingWorker {
   call<Input, Output>(task: string, input: Input): Promise<Output>;
   /** Resolves when the worker knows the change. One that has failed or is closed is replaced by one that knows everything. */
-  tell(update: LiveUpdate): Promise<void>;
+  apply(update: LiveUpdate): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -108,7 +113,7 @@ async function startWorker(): Promise<ServingWorker> {
   const call: ServingWorker['call'] = async (task, input) => (await pool.map(task, [input]))[0] as never;
   return {
     call,
-    tell: (update) =>
+    apply: (update) =>
       new Promise((resolve) => {
         const end = () => {
           waiting.delete(end);

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { OpenAPIHono, type z } from '@hono/zod-openapi';
+import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, Next } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { InputError } from '../errors.js';
@@ -17,7 +17,7 @@ import { LIMITS } from './limits.js';
 import { ADMIN_POLICY, adminPage } from './live/admin-page.js';
 import { type ServerSide, serverAnswers } from './live/live-routes.js';
 import { PAGE_HEADERS, type PageFiles, PLAIN_POLICY, pageFile, plainPage } from './page-files.js';
-import { answerProblem, Problem, tooBusy } from './problems.js';
+import { answerProblem, Problem, tooBusy, wrongField } from './problems.js';
 import { joinReplies, piecesOf, type Query } from './queries.js';
 import { answerHeaders, type LogRecord, type RequestLog } from './request-log.js';
 import { endpointAt, methodsAt, routeOf } from './routes.js';
@@ -294,10 +294,10 @@ function createAdmission({ hosts, keys, rate }: AppOptions): (c: Context<Env>) =
       throw new Problem('unauthorized', 'send a known key as Authorization: Bearer KEY');
     }
     c.set('key', key);
+    rate?.take(payerOf(c));
     if (keys && !key?.admin && endpointAt(path, method)?.admin) {
       throw new Problem('forbidden', 'this needs a key that is marked admin');
     }
-    rate?.take(payerOf(c));
   };
 }
 
@@ -318,41 +318,6 @@ function socketOf(c: Context<Env>): Socket | undefined {
 /** The address of the peer. Headers of a proxy are not trusted. */
 function clientOf(c: Context<Env>): string {
   return socketOf(c)?.remoteAddress ?? '';
-}
-
-/** What is wrong, and where; `keys` are fields that the schema lacks. */
-interface WrongField {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-  readonly keys?: readonly string[];
-}
-
-/** What is wrong with a value that may have several forms: the problem in the form that it resembles most. */
-function innermost(issue: z.core.$ZodIssue): WrongField {
-  if (issue.code !== 'invalid_union') return issue;
-  const firsts = issue.errors.flatMap(([first]) => first ?? []);
-  const inner: WrongField[] = firsts.map(innermost);
-  const deepest = inner.reduce((best, one) => (one.path.length > best.path.length ? one : best), inner[0]);
-  if (deepest?.path.length) return { ...deepest, path: [...issue.path, ...deepest.path] };
-  // A list that is too long is of the right type.
-  const ofType = firsts.filter(({ code }) => code !== 'invalid_type' && code !== 'invalid_union');
-  return ofType.length === 1 ? { path: issue.path, message: ofType[0].message } : issue;
-}
-
-function wrongField(error: z.core.$ZodError): Problem {
-  const { path, message, keys: [unknown] = [] } = innermost(error.issues[0]) as WrongField;
-  const field = [...path, ...(unknown === undefined ? [] : [unknown])].join('.');
-  const why =
-    unknown !== undefined
-      ? 'there is no such field; /docs lists all fields'
-      : message.endsWith('received undefined')
-        ? 'this field is missing'
-        : message;
-  return new Problem(
-    'bad-request',
-    `${field === '' ? 'the body' : field}: ${why}`,
-    field === '' ? {} : { field },
-  );
 }
 
 /** Any error as a problem that tells a client no more than it needs. */

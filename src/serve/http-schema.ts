@@ -1,6 +1,7 @@
 // The schemas of requests and answers: checked on arrival, written into the OpenAPI document, known to TypeScript.
 
 import { z } from '@hono/zod-openapi';
+import { MAX_COUNT } from '../graph/build.js';
 import { DESCRIBE } from '../options/commands/features.js';
 import { RECOMMEND, RECOMMEND_COMMAND } from '../options/commands/recommend.js';
 import { LIST } from '../options/commands/similar.js';
@@ -8,6 +9,7 @@ import { POPULAR, RECOMMEND_LISTS } from '../options/library.js';
 import { capital } from '../text/phrases.js';
 import { LIMITS } from './limits.js';
 import { GenerationAnswer, RefitStatusAnswer } from './live/refit-schema.js';
+import { time } from './live/time-field.js';
 import { field, queryFlag } from './option-field.js';
 
 const id = z.union([
@@ -20,10 +22,14 @@ const who = {
   user: id.optional().openapi({ description: 'A user of the model or of the store.' }),
   likes: ids('Items that a new user has: ids, or titles that name one item each.'),
   counts: z
-    .array(z.number().int().min(1).max(4_294_967_295))
+    .array(z.number().int().min(1).max(MAX_COUNT))
     .max(LIMITS.ids)
     .optional()
     .openapi({ description: 'How often, for each of the likes; for a model of counts.' }),
+  times: z.array(time).max(LIMITS.ids).optional().openapi({
+    description:
+      'When, for each of the likes: ISO 8601 text (UTC unless it says otherwise), or seconds since 1970; for a model that weighs items by age. Default: all are equally new.',
+  }),
   unknown: z.enum(['refuse', 'ignore']).optional().openapi({
     description:
       'What to do with ids that the model does not know. Default: leave out unknown likes, list them under `unknown`, and refuse unknown users and candidates (404). `refuse` refuses unknown likes, too. `ignore` refuses nothing.',
@@ -149,13 +155,14 @@ const Explanation = z
           column: z.string(),
           value: z.string(),
           fraction: z.number(),
+          items: z.array(item).optional(),
           times: z.number().optional(),
         }),
       )
       .optional()
       .openapi({
         description:
-          'For an item with few edges or none: attributes that it shares with the user’s items, and their part of the similarity. For a user without items: attributes of the user, and how often users with them have the item, as a multiple of what its popularity says.',
+          'For an item with few edges or none: attributes that it shares with these items, which of them have it, and its part of the similarity. For a user without items: attributes of the user, and how often users with them have the item, as a multiple of what its popularity says.',
       }),
     rest: z.number().openapi({ description: 'The contribution that none of the user’s items explains.' }),
   })
@@ -273,9 +280,9 @@ const ModelInfo = z
             .optional()
             .openapi({ description: 'Of a category: its most common values, at most 10.' }),
           range: z
-            .strictObject({ low: z.number(), high: z.number() })
+            .strictObject({ low: z.number(), median: z.number(), high: z.number() })
             .optional()
-            .openapi({ description: 'Of numbers: the smallest and the largest.' }),
+            .openapi({ description: 'Of numbers: the smallest, the one in the middle, and the largest.' }),
         }),
       )
       .openapi({ description: 'Columns that a filter can name; none if the model stores no attributes.' }),

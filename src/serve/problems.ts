@@ -1,5 +1,6 @@
 // Problem documents (RFC 9457): every answer that is not a success is one.
 
+import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 
 /** Every kind of problem with its status and title. Clients may rely on `type`, which ends with the kind. */
@@ -52,6 +53,59 @@ export class Problem extends Error {
 export function tooBusy(waiting: number): Problem {
   const detail = `the queue is full (${waiting} waiting); ask again in a second`;
   return new Problem('busy', detail, { retryAfter: 1 });
+}
+
+/** What is wrong, and where; `keys` are fields that the schema lacks. */
+interface WrongField {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly keys?: readonly string[];
+}
+
+/** What is wrong with a value that may have several forms: the problem in the form that it resembles most. */
+function innermost(issue: z.core.$ZodIssue): WrongField {
+  if (issue.code !== 'invalid_union') return issue;
+  const firsts = issue.errors.flatMap(([first]) => first ?? []);
+  const inner: WrongField[] = firsts.map(innermost);
+  const deepest = inner.reduce((best, one) => (one.path.length > best.path.length ? one : best), inner[0]);
+  if (deepest?.path.length) return { ...deepest, path: [...issue.path, ...deepest.path] };
+  const [first] = firsts;
+  if (first && firsts.every(isMissing)) return { path: issue.path, message: first.message };
+  // A list that is too long is of the right type.
+  const ofType = firsts.filter(({ code }) => code !== 'invalid_type' && code !== 'invalid_union');
+  return ofType.length === 1 ? { path: issue.path, message: ofType[0].message } : issue;
+}
+
+const isMissing = ({ message }: { readonly message: string }) => message.endsWith('received undefined');
+
+const BOUNDS: Readonly<Record<string, string>> = {
+  '>=': 'at least',
+  '<=': 'at most',
+  '>': 'more than',
+  '<': 'less than',
+};
+
+/** Zod's "Too big: expected number to be <=1000" in plain words. */
+function boundInWords(message: string): string {
+  const [, sign, bound] = /^Too (?:small|big): expected \w+ to (?:be|have) ([<>]=?)(.+)$/.exec(message) ?? [];
+  return sign === undefined ? message : `expected ${BOUNDS[sign]} ${bound}`;
+}
+
+/** The problem of a request that does not fit its schema. */
+export function wrongField(error: z.core.$ZodError): Problem {
+  const { path, message, keys: [unknown] = [] } = innermost(error.issues[0]) as WrongField;
+  const field = [...path, ...(unknown === undefined ? [] : [unknown])].join('.');
+  const why =
+    unknown !== undefined
+      ? 'there is no such field; /docs lists all fields'
+      : isMissing({ message })
+        ? 'this field is missing'
+        : boundInWords(message);
+  return new Problem(
+    'bad-request',
+    `${field === '' ? 'the body' : field}: ${why}`,
+    field === '' ? {} : { field },
+  );
 }
 
 interface ProblemDocument {

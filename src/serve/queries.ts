@@ -7,7 +7,7 @@ import type { Answered, OneRequest } from './http-schema.js';
 import type { ProblemKind } from './problems.js';
 import type { Piece, Slice } from './work-queue.js';
 
-/** Requests that go to a worker together: the rows of one blocked product. More would take longer and cost no less each. */
+/** Requests that a worker answers in one blocked product, a row each. With more rows a batch takes longer, and a request costs no less. */
 export const BATCH_SIZE = 16;
 /** Candidates of one piece of a ranking with explanations. */
 const RANK_PIECE = 128;

@@ -72,12 +72,19 @@ export function createRequestLog(
     const info = current()?.info;
     return info ? [{ labels: { hash: info.hash, kind: info.kind }, value: 1 }] : [];
   });
-  metrics.gauge('graphex_model_age_seconds', 'Seconds since the current model was loaded.', () => {
-    const info = current()?.info;
-    return info ? [{ labels: {}, value: (Date.now() - Date.parse(info.loaded)) / 1000 }] : [];
-  });
+  metrics.gauge(
+    'graphex_model_age_seconds',
+    'Seconds since the file of the current model was written; a restart does not change it.',
+    () => {
+      const model = current();
+      return model ? [{ labels: {}, value: (Date.now() - model.written) / 1000 }] : [];
+    },
+  );
   metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => [
     { labels: {}, value: process.memoryUsage.rss() },
+  ]);
+  metrics.gauge('nodejs_heap_size_used_bytes', 'Memory of JavaScript values of the main thread.', () => [
+    { labels: {}, value: process.memoryUsage().heapUsed },
   ]);
   return {
     counters: metrics,

@@ -1,12 +1,14 @@
 // Who a request is about: a user of the model, a user of the store, or somebody new by their likes.
 
 import { catalogueOf } from '../attributes/info.js';
+import { MAX_COUNT } from '../graph/build.js';
 import type { UserQuery } from '../predict/recommend.js';
 import { attributesOfUser } from '../predict/scoring/attribute-users.js';
 import { FEW_LIKES, ownItems, timesOf } from '../predict/user-query.js';
 import type { Served } from './answers.js';
 import type { OneRequest } from './http-schema.js';
 import type { StoredHistory, WithHistory } from './live/live-view.js';
+import { timeOf } from './live/time-field.js';
 import { Problem } from './problems.js';
 
 /** At most this many unknown ids are listed in an answer. */
@@ -22,10 +24,10 @@ interface FoundUser {
 /** The user of a request. Unknown likes are left out and listed, unless the request refuses them. */
 export function userOf(
   served: Served,
-  request: WithHistory<Pick<OneRequest, 'user' | 'likes' | 'counts' | 'unknown'>>,
+  request: WithHistory<Pick<OneRequest, 'user' | 'likes' | 'counts' | 'times' | 'unknown'>>,
 ): FoundUser {
   const { model } = served.recommender;
-  const { user, likes = [], counts, stored } = request;
+  const { user, likes = [], counts, times, stored } = request;
   if (user !== undefined) {
     const row = stored?.erased ? -1 : model.users.ids.find(user);
     if (stored) {
@@ -50,13 +52,15 @@ export function userOf(
       unknown: [],
     };
   }
-  if (counts && counts.length !== likes.length) {
-    const detail = `counts: ${counts.length} counts for ${likes.length} likes; give one for each`;
-    throw new Problem('bad-request', detail, { field: 'counts' });
+  for (const [field, list] of Object.entries({ counts, times })) {
+    if (list === undefined || list.length === likes.length) continue;
+    const detail = `${field}: ${list.length} ${field} for ${likes.length} likes; give one for each`;
+    throw new Problem('bad-request', detail, { field });
   }
   const { ids } = catalogueOf(model);
   const known: string[] = [];
   const knownCounts: number[] = [];
+  const knownTimes: number[] = [];
   const unknown: string[] = [];
   for (const [i, like] of likes.entries()) {
     const found = served.titles.find(like);
@@ -69,14 +73,19 @@ export function userOf(
       continue;
     }
     known.push(ids.at(found.item));
-    knownCounts.push(counts?.[i] ?? 1);
+    if (counts) knownCounts.push(counts[i]);
+    if (times) knownTimes.push(timeOf(times[i]));
   }
+  const more = { ...(counts && { counts: knownCounts }), ...(times && { times: knownTimes }) };
   return {
-    user: known.length === 0 ? undefined : { likes: known, ...(counts && { counts: knownCounts }) },
+    user: known.length === 0 ? undefined : { likes: known, ...more },
     likes: new Set(known).size,
     unknown: unknown.slice(0, MOST_UNKNOWN),
   };
 }
+
+/** A later time of an item counts if it is later by more than this share of the half-life: the model's times are rounded. */
+const LATER = 0.01;
 
 /** The user by the items of the model and of the store; undefined if the store has nothing that the model lacks. */
 function fromHistory({ recommender }: Served, row: number, stored: StoredHistory): FoundUser | undefined {
@@ -86,13 +95,17 @@ function fromHistory({ recommender }: Served, row: number, stored: StoredHistory
   const counts = new Map(Array.from(own?.items ?? [], (item, e) => [item, own?.counts?.[e] ?? 1]));
   const times = row < 0 ? new Map<number, number>() : timesOf(model, row);
   let isNew = false;
+  const { halfLife = Number.POSITIVE_INFINITY } = (model.type === 'ranker' && model.recency) || {};
   for (const [i, id] of stored.items.entries()) {
     const item = ids.find(id);
     if (item < 0) continue;
-    isNew ||= !counts.has(item);
-    times?.set(item, Math.max(times.get(item) ?? stored.times[i], stored.times[i]));
-    // The store also has the events that the model was fitted to.
-    counts.set(item, Math.max(1, Math.round(stored.weights[i])));
+    const [count, time] = [counts.get(item), times?.get(item)];
+    const weight = Math.min(MAX_COUNT, Math.max(1, Math.round(stored.weights[i])));
+    isNew ||= count === undefined || (model.multigraph && weight > count);
+    isNew ||= time !== undefined && stored.times[i] - time > LATER * halfLife;
+    times?.set(item, Math.max(time ?? stored.times[i], stored.times[i]));
+    // The store also has the events that the model was fitted to, unless they came from other data.
+    counts.set(item, Math.max(count ?? 1, weight));
   }
   if (!isNew) return undefined;
   return {

@@ -16,9 +16,9 @@ import { limitConnections } from './connections.js';
 import { loadGeneration } from './generation.js';
 import { createApp } from './http-app.js';
 import { LIMITS } from './limits.js';
-import { createActivity } from './live/activity.js';
 import type { LiveStore } from './live/live-store.js';
 import { countLive, countRefits, openLive, openRefits, wantsRefits } from './live/open-live.js';
+import { createActivity } from './live/recent-traffic.js';
 import { createCurrentModel, modelFilesIn } from './model-files.js';
 import { refuseOverload } from './overload.js';
 import { readPage } from './page-files.js';
@@ -67,7 +67,7 @@ export async function startServer(
   const refitting = wantsRefits({ ...settings, model: path });
   const folder = models ?? (refitting ? dirname(path as string) : undefined);
   const generations = refitting
-    ? await openGenerations(folder as string, (message) => event('refit-failed', message))
+    ? await openGenerations(folder as string, path as string, (message) => event('refit-failed', message))
     : undefined;
   const live = await openLive({ ...settings, model: path, event });
   const load = async (file: string) => {
@@ -76,8 +76,9 @@ export async function startServer(
     return generation;
   };
   const loadFirst = async (given: string) => {
-    const active = await generations?.resume(given);
+    const active = await generations?.resume();
     if (active === undefined) return load(given);
+    event('refit', `${active} is served instead of ${given}: it was active last`);
     return load(active).catch((error) => {
       event('load-failed', `${error instanceof Error ? error.message : error}; ${given} is served instead`);
       return load(given);

@@ -5,10 +5,11 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { getPriority, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
-import { type FilterColumn, filterColumns } from '../attributes/filter.js';
 import { catalogueOf, storedTitles } from '../attributes/info.js';
+import { type FilterColumn, filterColumns } from '../attributes/item-filter.js';
 import { readSideInfo } from '../attributes/side-info.js';
 import { InputError } from '../errors.js';
+import { isFile } from '../files/plain-file.js';
 import type { Model } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
 import { fromShared, type Transfer, toShared } from '../graph/transfer.js';
@@ -119,10 +120,6 @@ async function loadWithHash(path: string): Promise<{ model: Model; hash: string 
     }
   }
   throw new InputError(`${path}: the file changes while it is read; load it when it is complete`);
-}
-
-async function isFile(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isFile() ?? false;
 }
 
 /** The first half of the file's SHA-256. */

@@ -9,10 +9,10 @@ import { rankInPlace, type SharedRanks } from './number-ranks.js';
 export interface RowBlock {
   readonly at: number;
   readonly rows: number;
-  /** Whether users are the numbers themselves rather than codes of the column. */
+  /** True: users are ids that are whole numbers. False: they are codes of ids. */
   readonly numbers: boolean;
   readonly counted: boolean;
-  /** Whether items are the numbers themselves rather than codes of the column. */
+  /** True: items are ids that are whole numbers. False: they are codes of ids. */
   readonly itemNumbers: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface UserTexts {
 
 /** The number of each item in the order of the ids. */
 export interface ItemNumbers {
-  /** The items that came as numbers, and the number of each among all items; undefined: it is the same. */
+  /** The items whose ids are numbers, and the index of each among all items. Undefined: the indexes are the same. */
   readonly numbers: SharedRanks;
   readonly ofNumber: Uint32Array | undefined;
   /** By the code of the column. */

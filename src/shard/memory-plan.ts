@@ -1,6 +1,6 @@
 // How much memory a fit to shards takes, and which shards stay in it: the others are streamed from disk.
 
-import { tableBytes, valueBytes } from '../engine/memory.js';
+import { tableBytes, valueBytes } from '../engine/table-memory.js';
 import { option, optionError } from '../options/error.js';
 import { threadCount } from '../parallel/pool.js';
 import type { PartitionedData } from './partition-folder.js';

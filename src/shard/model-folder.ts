@@ -1,13 +1,12 @@
-// A model by shard is a folder: head.safetensors holds the items and everything else of the whole model, and each
-// users-NNNN.safetensors the users of one shard, so that no process needs memory for all users. A user's shard follows
-// from the id. With the users of one shard it is an ordinary model of these users.
+// A model by shard is a folder, so that no process needs memory for all users. head.safetensors holds the items and everything
+// else of the whole model; each users-NNNN.safetensors holds the users of one shard. A user's shard follows from the id. The
+// head with the users of one shard is an ordinary model of these users.
 
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Communicator } from '../comm/communicator.js';
-import { InputError } from '../errors.js';
 import { finishFolder } from '../files/folder.js';
+import { isFile } from '../files/plain-file.js';
 import { sideMass } from '../fit/fold-in/fold-in.js';
 import { userTables, userWidths, withUsers } from '../fit/fold-in/user-tables.js';
 import type { Model, PosteriorModel } from '../fit/model.js';
@@ -18,7 +17,7 @@ import { MODEL_FILE } from '../options/commands/merge.js';
 import { modelOf, modelTensors } from '../store/model-bytes.js';
 import { itemsState } from '../store/model-state.js';
 import { readTensors, writeTensorsTo } from '../store/safetensors.js';
-import { checkContents, FINITE, NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
+import { checkFile, FINITE, NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
 import type { Tensor, TensorFile } from '../store/tensors.js';
 import { getSeen, getVertices, putSeen, putVertices } from '../store/vertex-tensors.js';
 import type { FittedShards } from './fitted-shards.js';
@@ -28,6 +27,7 @@ import { MOST_SHARDS, type PartitionedData, readShard } from './partition-folder
 import { shardOfBytes } from './user-shards.js';
 
 const FORMAT = 'graphex-model-parts';
+const FOLDER = { name: 'model', remedy: 'copy the folder again or fit again' } as const;
 const EXPECTED = { version: 2, oldest: 1, what: 'model by shard', again: 'fit' } as const;
 
 const MASS = 'users.mass';
@@ -59,9 +59,8 @@ export interface ModelShards {
 }
 
 /** Whether the path is a folder with a model by shard. */
-export async function isModelFolder(path: string): Promise<boolean> {
-  const found = await stat(join(path, MODEL_FILE)).catch(() => undefined);
-  return found?.isFile() ?? false;
+export function isModelFolder(path: string): Promise<boolean> {
+  return isFile(join(path, MODEL_FILE));
 }
 
 /**
@@ -166,7 +165,7 @@ export async function openModelShards(folder: string): Promise<ModelShards> {
   const path = join(folder, MODEL_FILE);
   const file = await readTensors(path, { ...EXPECTED, format: FORMAT });
   const { model } = modelOf(path, file, true);
-  return checkTogether(path, () => {
+  return checkFile(path, FOLDER, () => {
     const itemsModel = withMass(model, new TensorReader(file.tensors));
     const shards = shardsSchema.parse(JSON.parse(file.metadata.shards ?? 'null'));
     const sum = (of: 'users' | 'edges') => shards.reduce((total, shard) => total + shard[of], 0);
@@ -188,7 +187,7 @@ export async function readModelShard(
 ): Promise<Model> {
   const path = join(folder, usersFile(s));
   const { tensors, metadata } = await readTensors(path, { ...EXPECTED, format: `${FORMAT}-users` });
-  return checkTogether(path, () => {
+  return checkFile(path, FOLDER, () => {
     const expected = shards[s];
     if (metadata.hash !== expected.hash || metadata.model !== state) {
       throw new Error('it belongs to another model');
@@ -235,14 +234,4 @@ export async function mergeModel(
     builder.add(s, shard.seen!, userTables(shard));
   }
   return builder.finish();
-}
-
-function checkTogether<T>(path: string, read: () => T): T {
-  return checkContents(
-    read,
-    (problem) =>
-      new InputError(
-        `${path}: it does not fit the rest of the model (${problem}); copy the folder again or fit again`,
-      ),
-  );
 }

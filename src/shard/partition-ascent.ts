@@ -187,11 +187,11 @@ function ascentOptions(
   if (partition.multigraph && options.counts === 'hurdle') {
     throw needsOnePiece('counts', 'hurdle', 'the prior of the counts is fitted to all of them');
   }
+  if ((options.restarts ?? 1) > 1) {
+    throw needsOnePiece('restarts', `${options.restarts}`, 'a fit to shards starts once');
+  }
   if (features === AUTO) {
     throw optionError`${option('features')} ${AUTO} needs the data in one piece; choose a number, for instance by a fit to a sample`;
-  }
-  if ((options.restarts ?? 1) > 1) {
-    throw optionError`${option('restarts')} ${options.restarts!}: a fit to shards starts once; run it again with another ${option('seed')}`;
   }
   return { ...options, features };
 }
@@ -202,7 +202,7 @@ async function shardProfiles(
   communicator: Communicator,
   features: number,
   users: GraphSide | undefined,
-): Promise<Float64Array> {
+): Promise<Float32Array> {
   const share = sampledShare(partition.edges, features);
   const samples: RowLists[] = users ? [sampleUsers(users, share)] : [];
   for (let s = 0; !users && s < partition.shards.length; s++) {

@@ -3,18 +3,17 @@
 // belong together, since a folder may have been copied, mixed or made by another program.
 
 import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { InputError } from '../errors.js';
 import { finishFolder } from '../files/folder.js';
+import { isFile } from '../files/plain-file.js';
 import { degrees as degreesOf, type GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { PARTITION, PARTITION_FILE } from '../options/commands/partition.js';
 import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
-import { readDocument } from '../store/document.js';
+import { readDocument } from '../store/folder-document.js';
 import { readTensors } from '../store/safetensors.js';
-import { checkContents, putInto, TensorReader } from '../store/tensor-reader.js';
+import { checkFile, putInto, TensorReader } from '../store/tensor-reader.js';
 import type { Tensor, TensorFile } from '../store/tensors.js';
 import { getSeen, getVertices, putSeen, putVertices } from '../store/vertex-tensors.js';
 import { readSideNames, type SideNames } from '../text/sides.js';
@@ -77,6 +76,10 @@ export interface PartitionedData extends Omit<PartitionDocument, 'names' | 'degr
   readonly itemTotal: Float64Array;
 }
 
+const FOLDER = {
+  name: 'partition',
+  remedy: 'partition the data again, or copy the folder again',
+} as const;
 const EXPECTED = { version: 1, what: 'shard file', again: 'partition' } as const;
 
 export function shardTensors(itemsHash: string, shardHash: string, side: GraphSide): TensorFile {
@@ -101,9 +104,8 @@ export function itemsTensors(
 }
 
 /** Whether the path is a partitioned data set. */
-export async function isPartitionFolder(path: string): Promise<boolean> {
-  const found = await stat(join(path, PARTITION_FILE)).catch(() => undefined);
-  return found?.isFile() ?? false;
+export function isPartitionFolder(path: string): Promise<boolean> {
+  return isFile(join(path, PARTITION_FILE));
 }
 
 /** Reads what is known of all shards, and the items. */
@@ -116,10 +118,10 @@ export async function openPartition(folder: string): Promise<PartitionedData> {
     remedy: 'partition the data again',
   });
   const { degrees, degreesHash, names, ...rest } = document;
-  checkTogether(path, () => checkSums(document));
+  checkFile(path, FOLDER, () => checkSums(document));
   const file = join(folder, ITEMS_FILE);
   const { tensors, metadata } = await readTensors(file, { ...EXPECTED, format: `${FORMAT}-items` });
-  const partition: PartitionedData = checkTogether(file, () => {
+  const partition: PartitionedData = checkFile(file, FOLDER, () => {
     requireSame(metadata.hash, document.itemsHash);
     const read = new TensorReader(tensors);
     const { ids: itemIds, degree: itemDegree } = getVertices(read, 'items.');
@@ -140,7 +142,7 @@ export async function openPartition(folder: string): Promise<PartitionedData> {
       ...{ itemIds, itemDegree, itemTotal },
     };
   });
-  checkTogether(path, () => {
+  checkFile(path, FOLDER, () => {
     if (degreesHash === hashOfDegrees(degrees.users)) return;
     throw new Error('the degrees of its users are not those of the shards');
   });
@@ -155,7 +157,7 @@ export function hashOfDegrees(degrees: readonly (readonly [number, number])[]): 
 export async function readShard(partition: PartitionedData, shard: number): Promise<GraphSide> {
   const file = join(partition.folder, shardFile(shard));
   const { tensors, metadata } = await readTensors(file, { ...EXPECTED, format: `${FORMAT}-shard` });
-  return checkTogether(file, () => {
+  return checkFile(file, FOLDER, () => {
     const expected = partition.shards[shard];
     requireSame(metadata.hash, expected.hash);
     requireSame(metadata.items, partition.itemsHash);
@@ -198,16 +200,6 @@ function toCounts(pairs: readonly (readonly [number, number])[]): DegreeCounts {
     count: pairs.reduce((total, [, vertices]) => total + vertices, 0),
     sum: pairs.reduce((total, [degree, vertices]) => total + degree * vertices, 0),
   };
-}
-
-function checkTogether<T>(path: string, read: () => T): T {
-  return checkContents(
-    read,
-    (problem) =>
-      new InputError(
-        `${path}: it does not fit the rest of the partition (${problem}); partition the data again, or copy the folder again`,
-      ),
-  );
 }
 
 function requireSame(found: string | undefined, expected: string): void {

@@ -14,6 +14,7 @@ import { columnSums, meanTable, type Ranker, type RankerMember } from '../fit/mo
 import { type RankingFitOptions, recordedOptions } from '../fit/options.js';
 import { cutFolds } from '../fit/ranking/folds.js';
 import { rankingSchedule, runSweeps, sweepProgress } from '../fit/ranking/member.js';
+import { countEdges } from '../fit/ranking/recency.js';
 import { type RankingSettings, rankingSettings } from '../fit/ranking/settings.js';
 import { type CrossFitData, startCrossFit } from '../fit/ranking/sweep.js';
 import { randomStream } from '../math/random.js';
@@ -51,10 +52,11 @@ export async function fitRankingShards(
   const saved = resumeFolder === undefined ? undefined : await loadRankingState(resumeFolder, partition);
   const options = checkedOptions(partition, 'ranking', asked, saved);
   // A blend needs all users' items in one place.
-  const settings = { ...rankingSettings(partitionFacts(partition), options), blend: false };
+  const settings = rankingSettings(partitionFacts(partition), { ...options, blend: false });
   const { signal, threads } = options;
   const { first } = shardsOfRank(partition.shards.length, communicator);
-  const rows = await readRankRows(partition, shardsOfRank(partition.shards.length, communicator));
+  const read = await readRankRows(partition, shardsOfRank(partition.shards.length, communicator));
+  const rows = partition.multigraph ? read : countEdges(read);
   const work = { edges: rows.users.neighbors.length * settings.folds, threads };
   return onAgreedEngine(partition, communicator, settings, saved, work, async (local, engineReason) => {
     const engine = createShardedEngine(local, communicator, () => ({
@@ -178,7 +180,7 @@ async function foldUsers(
   const [weightShape, weightRate, featureShape, featureRate] = singlePrecision(items);
   const unseenMass = new Float64Array(features);
   const fixed = { count: partition.items, weightShape, weightRate, featureShape, featureRate, unseenMass };
-  const base = { features, multigraph: partition.multigraph, prior: hyper.users, fixed };
+  const base = { features, multigraph: true, prior: hyper.users, fixed };
   const result: Float32Array[] = [];
   for (let s = 0; s + 1 < bounds.length; s++) {
     const count = bounds[s + 1] - bounds[s];
@@ -210,7 +212,10 @@ async function memberOf(
     items: meanTable(table, features),
     users: undefined,
     userMass,
-    fold: Object.freeze({ kind: 'poisson', steps: RANKING_STEPS, hyper }),
+    fold: Object.freeze({
+      ...{ kind: 'poisson' as const, steps: RANKING_STEPS, hyper },
+      ...(!partition.multigraph && { weighed: true as const }),
+    }),
     seed: seed + run,
     iterations,
     converged,

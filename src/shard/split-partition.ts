@@ -2,7 +2,6 @@
 // same edges go to the same parts. The result is a folder with a partition for each of training, fold-in and test, the
 // draws, and split.json. Memory holds the ids of all users, their draws, and one shard.
 
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { InputError, throwIfAborted } from '../errors.js';
@@ -10,7 +9,7 @@ import type { HeldOutPiece, SplitFrame } from '../evaluate/evaluate-shards.js';
 import { writePieces } from '../files/atomic.js';
 import { type FolderFiles, finishFolder, writeFolder } from '../files/folder.js';
 import { fingerprint as fingerprintOf } from '../graph/fingerprint.js';
-import { type BipartiteGraph, createGraph, degrees, type GraphSide } from '../graph/graph.js';
+import { type BipartiteGraph, createGraph, degrees, type GraphSide, type PartSize } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { labelledEdges } from '../graph/subgraph.js';
 import { NO_GRAPH } from '../ingest/intake/collect.js';
@@ -19,22 +18,16 @@ import { withDefaults } from '../options/check-options.js';
 import { PARTITION_FILE, PARTITIONED_SPLIT_FORMAT, SPLIT_FILE } from '../options/commands/partition.js';
 import { SPLIT } from '../options/commands/split.js';
 import type { TaskOptions } from '../progress.js';
-import {
-  emptyPart,
-  LABELS,
-  pqAssignment,
-  pqLabels,
-  type SplitOptions,
-  type Unseen,
-} from '../sample/split.js';
+import { emptyPart, LABELS, pqAssignment, pqLabels, type SplitOptions } from '../sample/split.js';
 import type { Assignment, Split } from '../sample/split-types.js';
 import { type SplitBias, sideBias } from '../sparsity/split-bias.js';
-import { readDocument } from '../store/document.js';
+import { readDocument, writeDocument } from '../store/folder-document.js';
 import { writeTensorsTo } from '../store/safetensors.js';
 import {
   assignmentFile,
   assignmentFiles,
   countDrawn,
+  isSplitFolder,
   loadAssignment,
   type PartDescription,
   REPLACED_SPLIT,
@@ -42,11 +35,11 @@ import {
   type SplitPart,
   splitFields,
 } from '../store/split-folder.js';
-import { safeJson } from '../text/untrusted.js';
 import { needsOnePiece } from './fitted-shards.js';
 import { orderPartition } from './gather-model.js';
 import {
   ITEMS_FILE,
+  isPartitionFolder,
   MOST_SHARDS,
   openPartition,
   type PartitionedData,
@@ -84,7 +77,7 @@ export function partitionedSplitFiles(shards: number): string[] {
 interface PartitionedSplit
   extends Pick<Split, 'method' | 'seed' | 'testUsers' | 'testItems' | 'assignment' | 'fingerprint'> {
   readonly parts: Readonly<Record<SplitPart, PartDescription>>;
-  readonly unseen: { readonly foldIn: Unseen; readonly test: Unseen };
+  readonly unseen: { readonly foldIn: PartSize; readonly test: PartSize };
   readonly bias: SplitBias;
 }
 
@@ -182,7 +175,7 @@ export async function splitPartition(
       ...{ fingerprint, parts },
       coins: { users: countDrawn(assignment.users), items: countDrawn(assignment.items) },
     };
-    return writePieces(path, [`${safeJson(JSON.stringify(document, null, 2))}\n`]);
+    return writeDocument(path, document);
   };
   await writeFolder(folder, files, { force, obsolete: REPLACED_SPLIT });
   const heldOut = (degree: Uint32Array, draws: Uint8Array) => degree.filter((_, v) => draws[v] === 1);
@@ -230,7 +223,7 @@ function renumbering(degree: Uint32Array): { readonly items: Uint32Array; readon
 }
 
 /** The items of a part that training does not have, and their edges. */
-function unseenItems(train: Uint32Array, part: Uint32Array): Unseen {
+function unseenItems(train: Uint32Array, part: Uint32Array): PartSize {
   let [items, edges] = [0, 0];
   for (let item = 0; item < part.length; item++) {
     if (part[item] === 0 || train[item] > 0) continue;
@@ -247,9 +240,7 @@ export async function trainPartition(folder: string): Promise<string | undefined
 
 /** Whether the path is a folder with a split in shards. */
 export async function isPartitionedSplit(folder: string): Promise<boolean> {
-  const files = [join(folder, SPLIT_FILE), join(folder, SPLIT_PARTS.train, PARTITION_FILE)];
-  const found = await Promise.all(files.map((path) => stat(path).catch(() => undefined)));
-  return found.every((file) => file?.isFile());
+  return (await isSplitFolder(folder)) && isPartitionFolder(join(folder, SPLIT_PARTS.train));
 }
 
 /** An opened split in shards. */

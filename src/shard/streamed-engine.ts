@@ -274,7 +274,7 @@ export function createStreamedEngine(
         const values = mixedValues(await local.read(loaded!), mix);
         void local.free(loaded!);
         const mixed = new StreamedTable(rows, mix.features, activity);
-        // It is smaller, and takes the place of the former table in the file.
+        // It is smaller, and takes the place of the old table in the file.
         mixed.position = position;
         mixed.loaded = await local.createTable(mix.features, values, activity);
         table = mixed;

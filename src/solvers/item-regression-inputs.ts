@@ -2,6 +2,7 @@
 
 import { type RowLists, transposeLists } from '../math/csr.js';
 import { allocate, inSharedMemory } from '../math/memory.js';
+import { byFallingValue } from '../math/nth-largest.js';
 import { needsWide, tileWork } from './pair-counts.js';
 import { weighUsers } from './user-weights.js';
 
@@ -12,10 +13,8 @@ import { weighUsers } from './user-weights.js';
 const PAIR_BYTES = 2 ** 29;
 /** The most pairs of a user's columns to count, over all users, or equivalent work. With more, evenly spaced users are left out. */
 const MAX_PAIRS = 5e9;
-/** Columns of a target for which the time of counting on demand is estimated. */
+/** The time of counting pairs on demand is estimated for this number of columns of a target. */
 const TYPICAL_NEIGHBOURS = 100;
-/** Up to this number, a column's users fit in a few words of bits, and common users are counted on demand. */
-const FEW_USERS = 512;
 
 export interface RegressionData {
   /** Edges in both orders. Weights of the users' edges count; those of the items' are not read. */
@@ -25,7 +24,7 @@ export interface RegressionData {
   readonly inputs?: ArrayLike<number> | undefined;
   /** Items to be regressed, ascending; all by default. */
   readonly targets?: Uint32Array | undefined;
-  /** Users of degree d weigh d^(−2 · userExponent) in all counts. Default 0; ignored if users are few. */
+  /** Users of degree d weigh d^(−2 · userExponent) in all counts. Default 0. */
   readonly userExponent?: number | undefined;
   /** The most bytes of the table of pair counts, for tests. */
   readonly pairBytes?: number | undefined;
@@ -33,8 +32,8 @@ export interface RegressionData {
 
 /** Columns and their items, the most popular first, so that what is read often lies together. */
 export interface RegressionInputs {
-  /** How the users of two columns are counted: as bits if users are few, in a table of all pairs, or on demand from lists. */
-  readonly counted: 'bits' | 'pairs' | 'lists';
+  /** How the users of two columns are counted: in a table of all pairs, or on demand from lists. */
+  readonly counted: 'pairs' | 'lists';
   /** Weight of each user, and the mean over the edges. */
   readonly weights: Uint8Array;
   readonly meanWeight: number;
@@ -50,9 +49,7 @@ export interface RegressionInputs {
 /** The items that may be inputs, the most popular first, and the users' lists of them. */
 export function chooseInputs(data: RegressionData): RegressionInputs {
   const itemCount = data.items.offsets.length - 1;
-  const few = data.users.offsets.length - 1 <= FEW_USERS && !data.users.weights;
-  const exponent = few ? 0 : (data.userExponent ?? 0);
-  const { users, weights, mean } = weighUsers(data.users, exponent);
+  const { users, weights, mean } = weighUsers(data.users, data.userExponent ?? 0);
   const userCount = users.offsets.length - 1;
   const items = users === data.users ? data.items : transposeLists(users, itemCount);
   const degree = Uint32Array.from({ length: itemCount }, (_, i) => items.offsets[i + 1] - items.offsets[i]);
@@ -60,12 +57,12 @@ export function chooseInputs(data: RegressionData): RegressionInputs {
   for (let u = 0; u < userCount; u++) {
     for (let e = users.offsets[u]; e < users.offsets[u + 1]; e++) weighed[users.values[e]] += weights[u];
   }
-  const allowed = Array.from(degree.keys())
-    .filter((item) => degree[item] > 0 && (!data.inputs || data.inputs[item]))
-    .sort((a, b) => degree[b] - degree[a] || a - b);
+  const allowed = byFallingValue(degree).filter(
+    (item) => degree[item] > 0 && (!data.inputs || data.inputs[item]),
+  );
   const most = allowed.reduce((a, item) => Math.max(a, weighed[item]), 0);
   const room = Math.floor(Math.sqrt((data.pairBytes ?? PAIR_BYTES) / (needsWide(most) ? 4 : 2)));
-  const counted = few ? 'bits' : allowed.length > room && isSparse(degree, data) ? 'lists' : 'pairs';
+  const counted = allowed.length > room && isSparse(degree, data) ? 'lists' : 'pairs';
   const inputs = counted === 'lists' ? allowed : allowed.slice(0, room);
   const column = new Int32Array(itemCount).fill(-1);
   for (const [c, item] of inputs.entries()) column[item] = c;
@@ -79,7 +76,7 @@ export function chooseInputs(data: RegressionData): RegressionInputs {
     pairs += own ** 2;
     edges += own;
   }
-  const share = few ? 1 : Math.min(1, MAX_PAIRS / Math.min(pairs, tileWork(edges, inputs.length)));
+  const share = Math.min(1, MAX_PAIRS / Math.min(pairs, tileWork(edges, inputs.length)));
   for (let u = 0; u < userCount; u++) {
     const kept = Math.floor((u + 1) * share) > Math.floor(u * share);
     offsets[u + 1] = offsets[u] + (kept ? offsets[u + 1] : 0);

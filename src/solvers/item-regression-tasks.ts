@@ -11,8 +11,6 @@ import { type CountedColumns, copyCounts, createTiles, pairsMet, TILE } from './
 export const BLOCK = 16;
 /** Number of sampled gains from which the threshold of the chosen columns is estimated. */
 const SAMPLE = 1024;
-/** Entries that can be counted one by one in the time of comparing the bits of one column. */
-const COMMON = 3;
 
 /** Rows of `stride` counts, of 2 bytes each, or 4 if `wide`. */
 interface CountRows {
@@ -21,16 +19,14 @@ interface CountRows {
   readonly wide: boolean;
 }
 
-/** The weight of users that two columns share: as counts, or from the users of each column as bits or lists. Addresses in kernel memory. */
+/** The weight of users that two columns share: as counts, or from the users of each column as lists. Addresses in kernel memory. */
 export interface SharedUsers {
   readonly memory: WebAssembly.Memory;
   readonly columns: number;
-  /** One of pairs, bits and lists is there. */
+  /** Either pairs or lists are there. */
   readonly pairs?: CountRows | undefined;
   /** The counts of each target with all columns, if they fit in memory. */
   readonly ofTargets?: CountRows | undefined;
-  /** Rows of `words` words of 8 bytes, a multiple of 4. */
-  readonly bits?: { readonly at: number; readonly words: number } | undefined;
   /** The users of each column, the number of users and the address of their weights. `degrees` has those of the columns, descending. */
   readonly lists?:
     | (StoredLists & { readonly users: number; readonly weights: number; readonly degrees: Uint32Array })
@@ -111,14 +107,15 @@ export interface ChosenColumns {
 export interface TargetJob {
   readonly next: Int32Array;
   readonly module: WebAssembly.Module;
-  /** A counter by which workers take their scratch, and the address of each. */
+  /** A counter: each worker takes the next entry of `scratch`, an address of memory of its own. */
   readonly places: Int32Array;
   readonly scratch: readonly number[];
   readonly rows: RowLists;
   readonly weights: Uint8Array;
   readonly shared: SharedUsers;
-  /** The users of each target, and its own column, −1 if it has none. */
+  /** The users of each target. */
   readonly targets: RowLists;
+  /** The column that is the target itself; −1 if no column is. */
   readonly ownColumn: Int32Array;
   /** The address of a number for each column. Squared counts times it decide which columns a target chooses. */
   readonly inverse: number;
@@ -135,7 +132,7 @@ export interface RegressionJob extends TargetJob {
   readonly degree: Float64Array;
   readonly penalty: number;
   readonly chosen: ChosenColumns;
-  /** Whether the columns are chosen already. */
+  /** Whether the columns are already chosen. */
   readonly known: boolean;
   readonly dropout: number;
   /** Number of best columns for a second regression, whose weights are added; 0 for none. */
@@ -149,7 +146,6 @@ export interface RegressionJob extends TargetJob {
 interface RegressionKernels extends RankKernels {
   regressionGains(counts: number, wide: number, inverse: number, count: number, gains: number): void;
   regressionOrder(gains: number, columns: number, count: number): void;
-  bitCounts(own: number, bits: number, words: number, columns: number, out: number): void;
   rightSide(counts: number, wide: number, chosen: number, size: number, out: number): void;
   sharedFromCounts(
     pairs: number,
@@ -157,14 +153,6 @@ interface RegressionKernels extends RankKernels {
     stride: number,
     chosen: number,
     size: number,
-    out: number,
-  ): void;
-  sharedFromBits(
-    bits: number,
-    words: number,
-    chosen: number,
-    size: number,
-    scratch: number,
     out: number,
   ): void;
   sharedFromLists(
@@ -206,8 +194,7 @@ export function chosenBytes(neighbours: number): number {
 }
 
 /** The layout of a worker's scratch. */
-function scratchParts(neighbours: number, { columns, bits, lists }: SharedUsers) {
-  const words = bits?.words ?? 0;
+function scratchParts(neighbours: number, { columns, lists }: SharedUsers) {
   const entries = lists ? lists.degrees.subarray(0, neighbours).reduce((sum, d) => sum + d, 1) : 0;
   const size = paddedSize(neighbours);
   const list = 4 * (paddedColumns(columns) + 16);
@@ -220,8 +207,7 @@ function scratchParts(neighbours: number, { columns, bits, lists }: SharedUsers)
       positions: list,
       sample: Math.max(list, 4 * (2 * SAMPLE + 16)),
     },
-    ...{ own: 8 * words, bits: 8 * words * size, chosen: chosenBytes(neighbours) },
-    ...{ heads: 4 * (lists?.users ?? 0), entries: 8 * entries },
+    ...{ chosen: chosenBytes(neighbours), heads: 4 * (lists?.users ?? 0), entries: 8 * entries },
   };
   let bytes = 0;
   const at = Object.fromEntries(
@@ -288,7 +274,7 @@ export function findSimilar(job: TargetJob): void {
 /** A worker's scratch, with the steps that use it. */
 function createBench(job: TargetJob, neighbours: number) {
   const { shared, rows, weights, targets, ownColumn } = job;
-  const { memory, columns, pairs, bits, lists, ofTargets } = shared;
+  const { memory, columns, pairs, lists, ofTargets } = shared;
   const kernels = new WebAssembly.Instance(job.module, { env: { memory, abort: () => {} } })
     .exports as unknown as RegressionKernels;
   const base = job.scratch[Atomics.add(job.places, 0, 1)];
@@ -297,30 +283,14 @@ function createBench(job: TargetJob, neighbours: number) {
   const wide = pairs?.wide ?? lists !== undefined;
   const width = paddedColumns(columns);
   const room = paddedSize(neighbours);
-  const words = new Uint32Array(memory.buffer, at('own'), 2 * (bits?.words ?? 0));
   const counts = countsAt(memory, wide, at('counts'), columns);
   if (lists) new Uint32Array(memory.buffer, at('heads'), lists.users).fill(0);
-
-  /** Whether the users of a target have so many items that comparing every column's bits is faster than counting the items. */
-  function isCommon(from: number, to: number): boolean {
-    let met = 0;
-    for (let e = from; e < to; e++)
-      met += rows.offsets[targets.values[e] + 1] - rows.offsets[targets.values[e]];
-    return met > COMMON * columns;
-  }
 
   /** The address of the counts of users that each column shares with a target. */
   function countsOf(target: number): number {
     const own = ownColumn[target];
     if (pairs && own >= 0) return pairs.at + own * rowBytes(pairs);
     if (ofTargets) return ofTargets.at + target * rowBytes(ofTargets);
-    const [from, to] = [targets.offsets[target], targets.offsets[target + 1]];
-    if (bits && isCommon(from, to)) {
-      words.fill(0);
-      for (let e = from; e < to; e++) words[targets.values[e] >>> 5] |= 1 << (targets.values[e] & 31);
-      kernels.bitCounts(at('own'), bits.at, bits.words, columns, at('counts'));
-      return at('counts');
-    }
     counts.fill(0);
     addCommon(counts, targets, target, rows, weights);
     return at('counts');
@@ -334,7 +304,7 @@ function createBench(job: TargetJob, neighbours: number) {
     if (own >= 0) new Float32Array(memory.buffer, at('gains'), columns)[own] = Number.NEGATIVE_INFINITY;
     const found = [at('kept'), at('positions')] as const;
     const kept = kernels.rankKeep(at('gains'), width, neighbours, ...found, at('sample'), SAMPLE);
-    const size = kernels.rankTop(...found, kept, neighbours, at('sample'));
+    const size = kernels.rankTop(...found, kept, neighbours);
     kernels.regressionOrder(...found, size);
     return {
       ...{ from, size },
@@ -352,8 +322,7 @@ function createBench(job: TargetJob, neighbours: number) {
       new Uint32Array(memory.buffer, to, room).set(found);
       kernels.rightSide(from, wide ? 1 : 0, to, size, to + 4 * room);
       const matrix = to + 8 * room;
-      if (bits) kernels.sharedFromBits(bits.at, bits.words, to, size, at('bits'), matrix);
-      else if (pairs) kernels.sharedFromCounts(pairs.at, wide ? 1 : 0, rowBytes(pairs), to, size, matrix);
+      if (pairs) kernels.sharedFromCounts(pairs.at, wide ? 1 : 0, rowBytes(pairs), to, size, matrix);
       else if (lists) {
         const { offsets, neighbors } = lists;
         const scratch = [at('heads'), at('entries')] as const;

@@ -4,9 +4,9 @@
 // δ is the effect of dropout of the inputs: δ = p/(1 − p) if each input is dropped with probability p. A target is never its own
 // input. With all columns as neighbours and δ = 0 this is EASE.
 //
-// Reading G_SS takes most of the time, since its rows lie far apart. So several settings share it: columns depend on λ alone, fewer
-// neighbours are the first of more, and δ is only on the diagonal. G is never formed if users are few, when a column is a few words of
-// bits, or if it is too large and sparse, when the users of the chosen columns are lists.
+// Reading G_SS takes most of the time, since its rows lie far apart. So several settings share it: the chosen columns depend on λ alone, fewer
+// neighbours are the first of more, and δ is only on the diagonal. If G is too large and sparse, it is never formed:
+// shared users are then counted from lists.
 //
 // The same counts give similarities between items (item-kNN), without solving a system.
 
@@ -172,7 +172,7 @@ async function createRegression(
     const inverses = heap.f32(inverse, width);
     for (let c = 0; c < count; c++) inverses[c] = 1 / (degree[c] + penalty);
     const { chosen, known } = kept.for(lambda, neighbours);
-    const amount = targets.length * (count * (shared.bits?.words ?? 1) + 8 * neighbours * neighbours);
+    const amount = targets.length * (count + 8 * neighbours * neighbours);
     const make = (common: TargetJob): RegressionJob => ({
       ...common,
       ...{ degree, penalty, chosen, known, dropout, tolerance: TOLERANCE, maxSteps: MAX_STEPS },
@@ -228,8 +228,7 @@ function meanDegree(degree: Uint32Array): number {
 }
 
 /**
- * The users that columns share: as bits if users are few, else as counts of all pairs. Targets that are no columns are counted with
- * every column, too.
+ * The users that columns share: as counts of all pairs, or from lists. Targets that are no columns are counted with every column, too.
  */
 async function shareUsers(
   heap: Heap,
@@ -238,18 +237,6 @@ async function shareUsers(
   options: TaskOptions,
 ): Promise<SharedUsers> {
   const count = columns.offsets.length - 1;
-  if (how === 'bits') {
-    const words = 4 * Math.ceil((rows.offsets.length - 1) / 256);
-    const at = heap.allocate(8 * words * count);
-    const halves = heap.u32(at, 2 * words * count);
-    for (let c = 0; c < count; c++) {
-      for (let e = columns.offsets[c]; e < columns.offsets[c + 1]; e++) {
-        const user = columns.values[e];
-        halves[2 * words * c + (user >>> 5)] |= 1 << (user & 31);
-      }
-    }
-    return { memory: heap.memory, columns: count, bits: { at, words } };
-  }
   if (how === 'lists') {
     const at = heap.allocate(weights.length);
     new Uint8Array(heap.memory.buffer, at, weights.length).set(weights);

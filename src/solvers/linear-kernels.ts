@@ -19,6 +19,7 @@ export interface LinearKernels {
   linearDots(a: number, b: number, scale: number, rows: number, out: number): void;
   linearAxpy(alpha: number, x: number, y: number, rows: number): void;
   linearDirection(beta: number, scale: number, r: number, p: number, rows: number): void;
+  linearTurn(table: number, rows: number, stride: number, matrix: number, scratch: number): void;
   alsGram(table: number, rows: number, stride: number, factor: number, gram: number, packed: number): void;
   alsRows(
     own: number,

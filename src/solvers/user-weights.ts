@@ -1,7 +1,7 @@
 // Weights of users and edges in pair counts. A user with 500 items says less about any two of them than a user with
-// five. So a user of degree d weighs d^(−2a). Weights are rounded to powers of two: counts stay whole numbers, which
-// have the same bits on any number of threads, and the kernel adds a user's bits to a higher plane instead of adding
-// them several times.
+// five. So a user of degree d weighs d^(−2a). Weights are rounded to powers of two. Counts then stay whole numbers, which
+// have the same bits on any number of threads. The kernel adds a user's bits to a higher plane instead of adding them
+// several times.
 //
 // Edges may have weights too (`RowLists.weights`), for example 2^(−age / half-life). Two edges of a user then count with the smaller of
 // their weights, each rounded to 1, 1/2, … 1/16. The smaller weight is a sum over levels: both edges reach 1/16, both reach 1/8, and so

@@ -108,10 +108,9 @@ export async function checkSparsity(
 export function checkDegreeCounts(
   counts: BySide<DegreeCounts>,
   about: { readonly total: number; readonly names?: SideNames | undefined },
-  levels: readonly number[] = DEFAULT_LEVELS,
 ): SparsityCheck {
   const sigma = bySide((side) => tailIndexOfCounts(counts[side]));
-  return fromDegrees(counts, sigma, about, orderedLevels(levels), { users: [], items: [] });
+  return fromDegrees(counts, sigma, about, orderedLevels(DEFAULT_LEVELS), { users: [], items: [] });
 }
 
 function fromDegrees(

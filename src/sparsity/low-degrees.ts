@@ -76,11 +76,11 @@ function solveLogR(logWeight: Float64Array, mean: number, start: number): { logR
   let low = -50;
   let high = 0;
   let logR = Math.min(-1e-12, start);
-  let m = moments(logWeight, 0);
+  let m = momentsOf(logWeight, 0);
   if (m.mean <= mean) return { logR: 0, logMass: m.logMass };
   // Newton steps, kept within the bracket that the sign of the error gives.
   for (let step = 0; step < 100; step++) {
-    m = moments(logWeight, logR);
+    m = momentsOf(logWeight, logR);
     const error = mean - m.mean;
     if (error > 0) low = logR;
     else high = logR;
@@ -91,7 +91,11 @@ function solveLogR(logWeight: Float64Array, mean: number, start: number): { logR
   return { logR, logMass: m.logMass };
 }
 
-function moments(logWeight: Float64Array, logR: number): { mean: number; variance: number; logMass: number } {
+/** Mean and variance of the distribution with probabilities proportional to exp(logWeight[n] + n · logR), n ≥ 1, and its log-normalizer. */
+export function momentsOf(
+  logWeight: Float64Array,
+  logR: number,
+): { readonly mean: number; readonly variance: number; readonly logMass: number } {
   let max = Number.NEGATIVE_INFINITY;
   for (let n = 1; n < logWeight.length; n++) max = Math.max(max, logWeight[n] + n * logR);
   let mass = 0;

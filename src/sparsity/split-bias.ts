@@ -2,6 +2,7 @@
 // a part drawn by edges prefers vertices with many edges.
 
 import { type BipartiteGraph, degrees, type SideName } from '../graph/graph.js';
+import { mean } from '../math/moments.js';
 import { positions } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { tailIndexHalf } from './tail-index.js';
@@ -61,11 +62,9 @@ export function sideBias(
 }
 
 function describe(list: Uint32Array): PartDegrees {
-  return { vertices: list.length, meanDegree: mean(list), sigma: tailIndexHalf(list) };
-}
-
-function mean(list: Uint32Array): number {
-  let sum = 0;
-  for (let v = 0; v < list.length; v++) sum += list[v];
-  return list.length === 0 ? 0 : sum / list.length;
+  return {
+    vertices: list.length,
+    meanDegree: list.length === 0 ? 0 : mean(list),
+    sigma: tailIndexHalf(list),
+  };
 }

@@ -14,6 +14,23 @@ export interface TailIndex {
   readonly lowDegrees: LowDegreeFit | undefined;
 }
 
+/** An estimate whose missing standard error is null, as JSON has it. */
+export type WithNull<T extends { readonly standardError: number | undefined }> = Omit<T, 'standardError'> & {
+  readonly standardError: number | null;
+};
+
+/** A tail index as JSON holds it: a missing estimate or error is null. */
+export interface TailIndexJson extends Pick<TailIndex, 'half' | 'mean'> {
+  readonly likelihood: WithNull<DegreeFit> | null;
+  readonly lowDegrees: WithNull<LowDegreeFit> | null;
+}
+
+export function tailIndexJson({ half, mean, likelihood, lowDegrees }: TailIndex): TailIndexJson {
+  const nullable = <T extends { readonly standardError: number | undefined }>(fit: T | undefined) =>
+    fit ? { ...fit, standardError: fit.standardError ?? null } : null;
+  return { half, mean, likelihood: nullable(likelihood), lowDegrees: nullable(lowDegrees) };
+}
+
 /**
  * Estimates the tail index of a side from its degrees (all ≥ 1).
  * @example

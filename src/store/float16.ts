@@ -1,7 +1,7 @@
 // Tables in half precision. Each row is divided by a scale of its own, so that small rows lose nothing. The file holds the
 // squares of the values with their signs: a root halves the relative error, and the range of a half is wide enough for
-// squares. Among many scales the row takes the one with the least error in the values that matter most to its scores, since
-// a score is a sum with few large terms. Values keep 12 bits, and those that matter most keep 14 and more.
+// squares. Among many scales the row takes the one with the least error in its large values: a score is a sum with few
+// large terms. Values keep 12 bits, and those that matter most keep 14 and more.
 
 interface HalfTable {
   readonly values: Uint16Array;

@@ -2,7 +2,6 @@
 
 import { join } from 'node:path';
 import { z } from 'zod';
-import { writePieces } from '../files/atomic.js';
 import { type FolderFiles, finishFolder, writeFolder } from '../files/folder.js';
 import { checkOptions, withDefaults } from '../options/check-options.js';
 import { FOLDS_FILE } from '../options/commands/partition.js';
@@ -12,8 +11,7 @@ import type { SplitFormat } from '../options/names.js';
 import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
-import { safeJson } from '../text/untrusted.js';
-import { readDocument } from './document.js';
+import { readDocument, writeDocument } from './folder-document.js';
 import { filesOfSplit, loadSplit, splitFiles } from './split-folder.js';
 
 /** The files of a folder of folds. */
@@ -49,7 +47,7 @@ export async function saveFolds(
     }
   }
   const document = { ...extra, format: FOLDS.format, version: FOLDS.version, folds: splits.length };
-  files[FOLDS_FILE] = (path) => writePieces(path, [`${safeJson(JSON.stringify(document, null, 2))}\n`]);
+  files[FOLDS_FILE] = (path) => writeDocument(path, document);
   await writeFolder(folder, files, { force, obsolete: REPLACED_FOLDS });
 }
 

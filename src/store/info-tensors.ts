@@ -31,6 +31,7 @@ const sideSchema = z.object({
       neighbours: whole.optional(),
       scale: setting.optional(),
       level: z.number().positive().max(1e12).optional(),
+      few: z.number().min(0).max(1e12).optional(),
     })
     .optional(),
   tastes: z

@@ -1,8 +1,8 @@
 // Models in files.
 
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../errors.js';
+import { isFile } from '../files/plain-file.js';
 import type { Checkpoint } from '../fit/ascent/loop.js';
 import { type Model, needModel } from '../fit/model.js';
 import { MODEL_FILE, MODEL_FOLDER_READERS } from '../options/commands/merge.js';
@@ -60,21 +60,19 @@ export async function loadModelFile(source: ModelSource): Promise<ModelFile> {
 
 /** Whether the path is a model file with a checkpoint, by its metadata. */
 export async function isSavedFit(path: string): Promise<boolean> {
-  if (!(await stat(path).catch(() => undefined))?.isFile()) return false;
+  if (!(await isFile(path))) return false;
   const metadata = await readMetadata(path, FORMAT).catch(() => undefined);
   return metadata?.checkpoint !== undefined;
 }
 
 /** Refuses folders that graphex writes and that are not a model in one file. */
 async function refuseFolder(path: string): Promise<void> {
-  const holds = async (name: string) =>
-    (await stat(join(path, name)).catch(() => undefined))?.isFile() ?? false;
-  if (await holds(MODEL_FILE)) {
+  if (await isFile(join(path, MODEL_FILE))) {
     throw new InputError(
       `${path}: this is a model by shard, which only ${list(MODEL_FOLDER_READERS, 'and')} read; merge it into one file first`,
     );
   }
-  if (await holds(PARTITION_FILE)) {
+  if (await isFile(join(path, PARTITION_FILE))) {
     throw new InputError(`${path}: this is a folder of shards, not a model; fit it first`);
   }
 }

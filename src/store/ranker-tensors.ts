@@ -94,7 +94,7 @@ export const blendSchema = z.object({
   edges: z.number().int().min(1),
   kept: z.boolean().optional(),
 });
-/** Times and spans in milliseconds: any that a date has, and more. */
+/** The largest time or span in milliseconds; dates have smaller ones. */
 const LARGEST_TIME = 1e18;
 const span = z.number().gt(0).max(LARGEST_TIME);
 const share = z.number().min(-1e6).max(1e6);

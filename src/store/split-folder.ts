@@ -1,5 +1,5 @@
-// A split as a folder: train, foldin and test as Parquet or CSV with the original ids, the random draws of both sides as
-// Parquet, and split.json with the seed, the counts and the fingerprints that loading checks.
+// A split as a folder. train, foldin and test are Parquet or CSV with the original ids; the random draws of both sides are
+// Parquet. split.json has the seed, the counts and the fingerprints that loading checks.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { InputError } from '../errors.js';
 import { writePieces } from '../files/atomic.js';
 import { type FolderFiles, finishFolder, writeFolder } from '../files/folder.js';
+import { isFile } from '../files/plain-file.js';
 import { buildGraph } from '../graph/build.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
@@ -31,9 +32,8 @@ import type { TaskOptions } from '../progress.js';
 import type { Assignment, Split } from '../sample/split-types.js';
 import { list } from '../text/phrases.js';
 import { readSideNames } from '../text/sides.js';
-import { safeJson } from '../text/untrusted.js';
-import { readDocument, readJson } from './document.js';
 import { edgeColumns, edgeText } from './edge-rows.js';
+import { readDocument, readJson, writeDocument } from './folder-document.js';
 
 /** The parts of a split, by their names in the library and on disk. */
 export const SPLIT_PARTS = { train: 'train', foldIn: 'foldin', test: 'test' } as const;
@@ -146,7 +146,7 @@ export function filesOfSplit(
           ]);
   }
   Object.assign(files, assignmentFiles(assignment));
-  files[SPLIT_FILE] = (path) => writePieces(path, [`${safeJson(JSON.stringify(document, null, 2))}\n`]);
+  files[SPLIT_FILE] = (path) => writeDocument(path, document);
   return files;
 }
 
@@ -200,8 +200,13 @@ export async function loadSplit(folder: string, options: TaskOptions = {}): Prom
 }
 
 /** Whether a folder holds folds of users. */
-export async function isFoldsFolder(folder: string): Promise<boolean> {
-  return (await stat(join(folder, FOLDS_FILE)).catch(() => undefined))?.isFile() ?? false;
+export function isFoldsFolder(folder: string): Promise<boolean> {
+  return isFile(join(folder, FOLDS_FILE));
+}
+
+/** Whether the folder holds a split. */
+export function isSplitFolder(folder: string): Promise<boolean> {
+  return isFile(join(folder, SPLIT_FILE));
 }
 
 async function readSplitDocument(folder: string): Promise<SplitDocument> {

@@ -155,6 +155,20 @@ export function putTexts(put: Put, name: string, texts: readonly string[]): void
   put(`${name}_text`, text);
 }
 
+/** What files are part of, and what to do if one does not fit the others. */
+export interface WholeFolder {
+  readonly name: string;
+  readonly remedy: string;
+}
+
+/** Reads one file of several. An error says that it does not fit the others. */
+export function checkFile<T>(path: string, { name, remedy }: WholeFolder, read: () => T): T {
+  return checkContents(
+    read,
+    (problem) => new InputError(`${path}: it does not fit the rest of the ${name} (${problem}); ${remedy}`),
+  );
+}
+
 /** Runs `read`. `explain` turns an error that is not an InputError into one, from the text of its problem. */
 export function checkContents<T>(read: () => T, explain: (problem: string) => InputError): T {
   try {

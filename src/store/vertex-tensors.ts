@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { FitRecord, SeenItems, Vertices } from '../fit/model.js';
 import { allocate } from '../math/memory.js';
 import { HYPER } from '../options/shared.js';
+import { LARGEST_SIZE } from '../process/sizes.js';
 import { readSideNames } from '../text/sides.js';
 import { NOT_NEGATIVE, type Put, putIds, putInto, signed, type TensorReader } from './tensor-reader.js';
 import type { Tensor } from './tensors.js';
@@ -25,7 +26,7 @@ const sideHyper = z.object({
   shape: positive(shape),
   rate: positive(rate),
   // A fit of few sweeps may learn a size of any magnitude that float32 holds.
-  size: z.number().min(0).max(3.4e38),
+  size: z.number().min(0).max(LARGEST_SIZE),
 });
 export const hyperSchema = z.object({ users: sideHyper, items: sideHyper });
 

@@ -4,6 +4,7 @@
 import type { PosteriorModel } from '../fit/model.js';
 import type { BySide, SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
+import { byFallingValue } from '../math/nth-largest.js';
 import { modelFeatures } from '../predict/features.js';
 import type { TitleLookup } from './options.js';
 
@@ -67,8 +68,8 @@ export function atlas(model: PosteriorModel, titles: TitleLookup | undefined): A
       .map(({ vertex, share }) => ({ ...name(side, vertex), share, edges: degree[vertex] }));
   };
   const vertices = (side: SideName): AtlasVertex[] => {
-    const { degree, count } = model[side];
-    return mostEdges(degree, count).map((v) => {
+    const { degree } = model[side];
+    return Array.from(byFallingValue(degree).subarray(0, MOST_VERTICES), (v) => {
       const { feature, share } = features.main(side, v);
       return { ...name(side, v), edges: degree[v], feature: feature + 1, share };
     });
@@ -83,13 +84,6 @@ export function atlas(model: PosteriorModel, titles: TitleLookup | undefined): A
     vertices: { users: vertices('users'), items: vertices('items') },
     counts: { users: model.users.count, items: model.items.count },
   };
-}
-
-/** The vertices with most edges, in the order of their ids where they have as many. */
-function mostEdges(degree: Uint32Array, count: number): number[] {
-  return Array.from({ length: count }, (_, v) => v)
-    .sort((a, b) => degree[b] - degree[a] || a - b)
-    .slice(0, MOST_VERTICES);
 }
 
 function nameOf(ids: VertexIds, v: number, titles: TitleLookup | undefined | false) {

@@ -1,5 +1,5 @@
-// Ceilings, if the true parameters are known: ranking by all of them, which no method can expect to reach, and fold-in
-// with the true items, which is the fair ceiling: a perfect fit of the items reaches it.
+// Two ceilings, if the true parameters are known. Ranking by all of them is beyond every method. Fold-in with the true items is
+// the fair ceiling: a perfect fit of the items reaches it.
 
 import { evaluateRanking, type RankingOptions } from '../evaluate/evaluate-ranking.js';
 import type { SplitRankingTask } from '../evaluate/split-task.js';

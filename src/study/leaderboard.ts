@@ -5,6 +5,7 @@ import type { BaselineName } from '../evaluate/baselines/all-baselines.js';
 import type { Setting, SkipReason } from '../evaluate/baselines/baseline.js';
 import type { BaselineReport } from '../evaluate/baselines/run-baselines.js';
 import { type PairedInterval, pairedBootstraps } from '../evaluate/bootstrap.js';
+import { mean } from '../math/moments.js';
 import {
   type RankingResult,
   type RankingScores,
@@ -182,6 +183,11 @@ export function rowIds({ id, also, features }: LeaderboardRow): string[] {
   return [id, ...also.map((kind) => fitId(kind, features!))];
 }
 
+/** The rows from best to worst by recall. */
+export function byRecall({ rows }: Leaderboard): LeaderboardRow[] {
+  return [...rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
+}
+
 /** A figure of a row, or undefined if no user has an unpopular test item. */
 export function leaderboardFigure(row: LeaderboardRow, metric: LeaderboardMetric): Figure | undefined {
   const name = metric.startsWith('recall') ? 'recall' : 'ndcg';
@@ -202,8 +208,4 @@ function scoresOf({ users, candidates, coverage, mean, standardError }: RankingS
 
 function shortened({ difference, low, high, level }: PairedInterval) {
   return { difference, low, high, level };
-}
-
-function mean(values: Float64Array): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -1,16 +1,18 @@
 // The models of a study: each is fitted to the training part and evaluated on the test part. Models with the same
 // fit are fitted once.
 
+import type { SideInfo } from '../attributes/info.js';
 import { reasonAgainstCalibration } from '../evaluate/calibrate.js';
 import { type Evaluation, evaluateModel, everyone } from '../evaluate/evaluate.js';
 import { asDrawn } from '../evaluate/predictive.js';
-import type { CountChoice } from '../fit/choose/counts.js';
+import type { CountChoice } from '../fit/choose/counts-model.js';
 import { isSameFit } from '../fit/choose/same-fit.js';
 import { sparsityEvidence } from '../fit/choose/sparsity-evidence.js';
 import { type FitResult, fit } from '../fit/fit.js';
-import type { Model, PosteriorModel } from '../fit/model.js';
+import { hyperBySide, type Model, type PosteriorModel } from '../fit/model.js';
 import { describeSides } from '../fit/sides/side-prior.js';
 import type { RankingResult } from '../metrics/ranking-metrics.js';
+import { withAttributes } from '../predict/content/fit-info.js';
 import type { Split } from '../sample/split-types.js';
 import type { Stage } from '../text/stages.js';
 import { type Atlas, atlas } from './atlas.js';
@@ -58,12 +60,13 @@ interface FittedModels {
   readonly counts: CountChoice | null;
 }
 
-/** Fits and evaluates every model with every K; `first` adds what only the first run computes. */
+/** Fits and evaluates every model with every K; `first` adds what only the first run computes. `about` describes new items to rank. */
 export async function fitModels(
   parts: Split,
   settings: CountedSettings,
   times: StageTimes,
   first: { readonly found: FirstRunFindings; readonly options: StudyOptions } | undefined,
+  about: SideInfo | undefined,
 ): Promise<FittedModels> {
   const fits: StudyFit[] = [];
   const methods: RankedMethod[] = [];
@@ -72,10 +75,10 @@ export async function fitModels(
     const done: EvaluatedModel[] = [];
     for (const kind of modelsOf(settings)) {
       const same = await sameAmong(done, kind, parts, settings);
-      const about = { model: kind, ...(settings.features.length > 1 && { features }) };
+      const named = { model: kind, ...(settings.features.length > 1 && { features }) };
       const fitted =
         same?.fitted ??
-        (await times.stage({ stage: 'fit', ...about }, (t) =>
+        (await times.stage({ stage: 'fit', ...named }, (t) =>
           fit(parts.train, {
             ...fitOptionsOf(settings, kind, features),
             // The first fit decides how counts are modelled, for all fits.
@@ -89,25 +92,22 @@ export async function fitModels(
         features,
         fitted: { ...fitted, model: { ...fitted.model, kind } },
         evaluation: same
-          ? await evaluateAgain(same, kind, parts, settings, times, about)
-          : await evaluate(fitted.model, parts, settings, times, about),
+          ? await evaluateAgain(same, kind, parts, settings, times, named)
+          : await evaluate(fitted.model, parts, settings, times, named, about),
       };
       if (same) times.skip(settings.calibrate > 0 ? 1 : 2);
       done.push(evaluated);
       const described = describeFit(evaluated, same?.kind ?? null);
       fits.push(described);
       addMethod(methods, evaluated, same);
-      times.found(
-        modelMethod(fitId(kind, features), 'model', kind, features, evaluated.evaluation),
-        described,
-      );
+      times.found(modelMethod(evaluated), described);
       if (first) await findings(first.found, evaluated, parts, first.options, settings, times);
     }
   }
   return { fits, methods, counts };
 }
 
-/** The model among those before it that comes to the same fit, if one does. */
+/** The earlier model with the same fit, if there is one. */
 async function sameAmong(
   done: readonly EvaluatedModel[],
   kind: ModelKind,
@@ -131,10 +131,10 @@ async function evaluateAgain(
   parts: Split,
   settings: StudySettings,
   times: StageTimes,
-  about: Omit<Stage, 'stage'>,
+  named: Omit<Stage, 'stage'>,
 ): Promise<Evaluation> {
   if (settings.calibrate > 0) {
-    return evaluate({ ...fitted.model, kind }, parts, settings, times, about);
+    return evaluate({ ...fitted.model, kind }, parts, settings, times, named);
   }
   const { predictive } = evaluation;
   return { ...evaluation, predictive: predictive && asDrawn(predictive) };
@@ -142,13 +142,13 @@ async function evaluateAgain(
 
 function addMethod(
   methods: RankedMethod[],
-  { kind, features, evaluation }: EvaluatedModel,
+  evaluated: EvaluatedModel,
   same: EvaluatedModel | undefined,
 ): void {
-  const at = same ? methods.findIndex(({ id }) => id === fitId(same.kind, features)) : -1;
+  const at = same ? methods.findIndex(({ id }) => id === fitId(same.kind, evaluated.features)) : -1;
   const row = methods[at];
-  if (row) methods[at] = { ...row, also: [...row.also, kind] };
-  else methods.push(modelMethod(fitId(kind, features), 'model', kind, features, evaluation));
+  if (row) methods[at] = { ...row, also: [...row.also, evaluated.kind] };
+  else methods.push(modelMethod(evaluated));
 }
 
 /** Recommendations and, if draws were requested, predictive checks. */
@@ -157,15 +157,18 @@ async function evaluate(
   parts: Split,
   settings: StudySettings,
   times: StageTimes,
-  about: Omit<Stage, 'stage'>,
+  named: Omit<Stage, 'stage'>,
+  about?: SideInfo,
 ): Promise<Evaluation> {
   const { n, depth, draws, drawsGiven, seed, engine, protocol } = settings;
   const fixed =
     model.type === 'ranker' || model.kind !== calibratedModel(settings) || reasonAgainstCalibration(model);
   const calibrate = fixed ? 0 : settings.calibrate;
-  return times.stage({ stage: 'evaluate', ...about }, (t) =>
-    evaluateModel(model, parts, { n, depth, draws, calibrate, drawsGiven, seed, engine, ...t }, protocol),
-  );
+  return times.stage({ stage: 'evaluate', ...named }, async (t) => {
+    const known = about ? await withAttributes(model, about, { ...t, seed }) : model;
+    const how = { n, depth, draws, calibrate, drawsGiven, seed, engine, ...t };
+    return evaluateModel(known, parts, how, protocol);
+  });
 }
 
 async function findings(
@@ -197,23 +200,14 @@ export function rankingOf(evaluation: Evaluation): RankingResult {
 
 export const PLAIN_ROW = { model: null, also: [], features: null, setting: null, trials: 0, tuned: true };
 
-function modelMethod(
-  id: string,
-  kind: RankedMethod['kind'],
-  model: ModelKind | null,
-  features: number,
-  evaluation: Evaluation,
-): RankedMethod {
-  return { ...PLAIN_ROW, id, kind, model, features, ranking: rankingOf(evaluation) };
+function modelMethod({ kind: model, features, evaluation }: EvaluatedModel): RankedMethod {
+  const id = fitId(model, features);
+  return { ...PLAIN_ROW, id, kind: 'model', model, features, ranking: rankingOf(evaluation) };
 }
 
 function describeFit({ kind, fitted, evaluation }: EvaluatedModel, sameAs: ModelKind | null): StudyFit {
   const { model, seconds, engine, engineReason } = fitted;
   const { bounds, iterations, converged } = model.provenance;
-  const pair = (name: 'sigma' | 'size' | 'tau' | 'shape' | 'rate') => ({
-    users: model.users.hyper[name],
-    items: model.items.hyper[name],
-  });
   return {
     model: kind,
     features: model.features,
@@ -225,11 +219,7 @@ function describeFit({ kind, fitted, evaluation }: EvaluatedModel, sameAs: Model
     secondsPerIteration: seconds / Math.max(1, iterations),
     engine,
     engineReason,
-    sigma: pair('sigma'),
-    size: pair('size'),
-    tau: pair('tau'),
-    shape: pair('shape'),
-    rate: pair('rate'),
+    ...hyperBySide({ users: model.users.hyper, items: model.items.hyper }),
     sides: describeSides(model),
     sameAs,
     predictive: evaluation.predictive

@@ -6,6 +6,7 @@ import type { SideHyper } from '../engine/engine.js';
 import { PAPER_IS_NOT_CALIBRATED, replicaCount } from '../evaluate/calibrate.js';
 import type { GivenRecommendations } from '../evaluate/make-lists.js';
 import { fitSettings, type WithFeatureCount } from '../fit/options.js';
+import { checkTimes, parseHalfLife } from '../fit/ranking/recency.js';
 import type { SideName } from '../graph/graph.js';
 import { withDefaults } from '../options/check-options.js';
 import { AUTO, type METHODS } from '../options/commands/fit.js';
@@ -29,6 +30,8 @@ export interface StudyOptions extends OptionsOf<typeof STUDY>, TaskOptions {
   readonly titles?: StudyTitles | undefined;
   /** The true parameters of a simulated graph, in the order of its vertices: then ceilings are computed. */
   readonly truth?: StudyTruth | undefined;
+  /** The time of each edge, in the order of graph.users.neighbors: for weights by age (`halfLife`). Splits have their own. */
+  readonly times?: Float64Array | undefined;
   /** Splits to study, one for each run, in place of random ones; the graph is that of all their parts (`wholeGraph`). */
   readonly splits?: readonly Split[] | undefined;
   /** Lists made elsewhere, which join the leaderboard. They need `splits` and the protocol all-items. */
@@ -66,6 +69,7 @@ const PROGRAM_ONLY = {
     'called with each result as soon as it is there',
   ),
   origin: value<StudyOrigin>('object', 'where the data came from, for the receipt'),
+  times: value<Float64Array>('object', 'the time of each edge, in the order of graph.users.neighbors'),
   splits: value<readonly Split[]>('object', 'splits to study, one for each run'),
   lists: value<readonly StudyLists[]>('object', 'lists made elsewhere, which join the leaderboard'),
   itemInfo: value<SideInfoSource>(
@@ -144,8 +148,8 @@ function checkCalibration({ draws, model, users, items, drawsGiven }: StudySetti
 /** Checks the options and fills in the defaults. */
 export function studySettings(options: StudyOptions, edges: number): StudySettings {
   const checked = withDefaults({ ...STUDY, ...TASK, ...PROGRAM_ONLY }, options);
-  const { threads, signal, onProgress, titles, truth, origin, onFinding, splits, lists, itemInfo, ...said } =
-    checked;
+  const { threads, signal, onProgress, titles, truth, origin, onFinding, ...given } = checked;
+  const { times: _, splits, lists, itemInfo, ...said } = given;
   const settings: StudySettings = {
     ...studyDefaults(edges),
     ...(said as SettingsOf<typeof STUDY> & ReturnType<typeof studyDefaults>),
@@ -156,6 +160,7 @@ export function studySettings(options: StudyOptions, edges: number): StudySettin
     users: { ...said.users },
     items: { ...said.items },
   };
+  if (splits?.some(({ method }) => method === 'new-items')) checkNewItems(settings, itemInfo, lists);
   if (lists && lists.length > 0) {
     if (!splits)
       throw optionError`${option('lists')} need the split they were made for: give ${option('splits')}`;
@@ -167,6 +172,9 @@ export function studySettings(options: StudyOptions, edges: number): StudySettin
   if (itemInfo && !settings.ranker) {
     throw optionError`${option('itemInfo')} needs a ranker, which scores items by their attributes; leave it out, or fit the ranker`;
   }
+  if (parseHalfLife(settings.halfLife) !== 'never' && !settings.ranker) {
+    throw optionError`${option('halfLife')} ${settings.halfLife}: only a ranker weighs edges by age; leave it out, or fit the ranker`;
+  }
   replicaCount(settings.calibrate);
   if (settings.calibrate > 0) checkCalibration(settings);
   // The fit refuses options that it cannot use, before any work.
@@ -174,6 +182,23 @@ export function studySettings(options: StudyOptions, edges: number): StudySettin
     for (const k of numbersOf(settings.features)) fitSettings(fitOptionsOf(settings, kind, k));
   }
   return settings;
+}
+
+/** A split by new items ranks the held-out items alone, which only attributes can score. */
+function checkNewItems(
+  { protocol }: StudySettings,
+  itemInfo: SideInfoSource | undefined,
+  lists: readonly StudyLists[] = [],
+): void {
+  if (lists.length > 0) {
+    throw optionError`${option('lists')} are lists of all items, but this split holds out items, which are ranked alone; leave the lists out`;
+  }
+  if (protocol === 'all-items') {
+    throw optionError`${option('protocol')} all-items: this split holds out items, which are ranked alone; leave the option out`;
+  }
+  if (!itemInfo) {
+    throw optionError`this split holds out items, which only their attributes can rank: give ${option('itemInfo')}, a table that describes them`;
+  }
 }
 
 /** The names of lists are rows of the leaderboard, so none may be the name of another method. */
@@ -188,6 +213,17 @@ function checkNames(lists: readonly StudyLists[], settings: StudySettings): void
     }
     taken.add(name);
   }
+}
+
+/** Weights by age need the time of every edge that the ranker is fitted to. */
+export function checkStudyTimes(
+  { halfLife }: StudySettings,
+  { times, splits }: Pick<StudyOptions, 'times' | 'splits'>,
+  edges: number,
+): void {
+  if (times) checkTimes(times, edges);
+  if (parseHalfLife(halfLife) === 'never' || (splits ? splits.every((split) => split.times) : times)) return;
+  throw optionError`${option('halfLife')} ${halfLife}: weights by age need the time of each edge; give ${option(splits ? 'splits' : 'times')} with times, or leave ${option('halfLife')} out`;
 }
 
 /** Each once, numbers first. */

@@ -4,10 +4,11 @@ import { readSideInfo, type SideInfoSource } from '../attributes/side-info.js';
 import { evaluateModel } from '../evaluate/evaluate.js';
 import { type FitResult, fit } from '../fit/fit.js';
 import { featureCount, type Ranker } from '../fit/model.js';
+import { parseHalfLife } from '../fit/ranking/recency.js';
 import { toShared } from '../graph/transfer.js';
 import type { RankingResult } from '../metrics/ranking-metrics.js';
 import { createPool, taskModule } from '../parallel/pool.js';
-import { fitInfo } from '../predict/content/fit-info.js';
+import { withAttributes } from '../predict/content/fit-info.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 import type { RankedMethod } from './leaderboard.js';
@@ -25,7 +26,7 @@ const RANKING = taskModule('./ranker-tasks.js', import.meta.url);
 /** The settings of a study that its ranker uses. */
 export type RankerSettings = Pick<
   StudySettings,
-  'seed' | 'engine' | 'n' | 'depth' | 'drawsGiven' | 'protocol'
+  'seed' | 'engine' | 'n' | 'depth' | 'drawsGiven' | 'protocol' | 'halfLife'
 >;
 
 /**
@@ -34,17 +35,20 @@ export type RankerSettings = Pick<
  */
 export async function fitRanker(
   parts: Split,
-  { seed, engine, n, depth, drawsGiven, protocol }: RankerSettings,
+  { seed, engine, n, depth, drawsGiven, protocol, halfLife }: RankerSettings,
   times: StageTimes,
   apart: boolean,
   { itemInfo }: Pick<StudyOptions, 'itemInfo'>,
 ): Promise<{ readonly rows: readonly RankedMethod[]; readonly described: StudyRanker }> {
-  const settings = { seed, engine, n, depth, drawsGiven, protocol };
+  const settings = { seed, engine, n, depth, drawsGiven, protocol, halfLife };
   const steps = apart ? inWorker(parts, settings) : here(parts, settings);
   try {
     const described = await times.stage({ stage: 'fit', model: 'ranking' }, steps.fit);
     const rows: RankedMethod[] = [];
-    for (const [id, info] of [['ranking'] as const, ...(itemInfo ? [[INFO_ROW, itemInfo] as const] : [])]) {
+    // Only attributes rank items without edges.
+    const plain = parts.method === 'new-items' ? [] : [['ranking'] as const];
+    if (plain.length === 0) times.skip();
+    for (const [id, info] of [...plain, ...(itemInfo ? [[INFO_ROW, itemInfo] as const] : [])]) {
       const ranking = await times.stage({ stage: 'evaluate', model: 'ranking' }, (task) =>
         steps.evaluate(task, info),
       );
@@ -101,38 +105,36 @@ function inWorker(parts: Split, settings: RankerSettings): Steps {
 }
 
 export function fitForRanking(
-  parts: Split,
-  { seed, engine }: RankerSettings,
+  { train, times }: Split,
+  { seed, engine, halfLife }: RankerSettings,
   task: TaskOptions,
 ): Promise<FitResult<Ranker>> {
-  return fit(parts.train, { method: 'ranking', average: AVERAGE, seed, engine, ...task });
+  const weighed = parseHalfLife(halfLife) === 'never' ? {} : { halfLife, times: times!.train };
+  return fit(train, { method: 'ranking', average: AVERAGE, seed, engine, ...weighed, ...task });
 }
 
 export async function evaluateRanker(
   model: Ranker,
   parts: Split,
-  { protocol, ...settings }: RankerSettings,
+  { protocol, halfLife: _, ...settings }: RankerSettings,
   task: TaskOptions,
   itemInfo: SideInfoSource | undefined,
 ): Promise<RankingResult> {
   const described = itemInfo
-    ? await withAttributes(model, parts, itemInfo, { ...task, seed: settings.seed })
+    ? await withAttributes(model, readSideInfo(parts.train.items, itemInfo).info, {
+        ...task,
+        seed: settings.seed,
+      })
     : model;
   return rankingOf(await evaluateModel(described, parts, { ...settings, draws: 0, ...task }, protocol));
 }
 
-/** The ranker with attributes of the items; those of the table without edges in training are new items. */
-async function withAttributes(
-  model: Ranker,
-  { train }: Split,
-  itemInfo: SideInfoSource,
-  task: TaskOptions & { readonly seed: number },
-): Promise<Ranker> {
-  const { info } = readSideInfo(train.items, itemInfo);
-  return { ...model, info: await fitInfo(model, { items: info }, task) };
-}
-
-export function describeRanker({ model, seconds, engine }: FitResult<Ranker>): StudyRanker {
+export function describeRanker({ model, seconds, engine, recency: search }: FitResult<Ranker>): StudyRanker {
   const { iterations, converged } = model.provenance;
-  return { features: featureCount(model)!, average: AVERAGE, iterations, converged, seconds, engine };
+  const fitted = { features: featureCount(model)!, average: AVERAGE, iterations, converged, seconds, engine };
+  return {
+    ...fitted,
+    ...(model.recency && { recency: model.recency }),
+    ...(search && { halfLifeSearch: search }),
+  };
 }

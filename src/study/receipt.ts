@@ -29,6 +29,8 @@ export interface CheckedReceipt {
   readonly read: OptionsOf<typeof READ>;
   /** Whether bad rows were left out. */
   readonly setAside: boolean;
+  /** The column of the times. */
+  readonly time: string | number | undefined;
   readonly titles: ReceiptSource | null;
   /** The table about the items. */
   readonly itemInfo: (ReceiptSource & { readonly columns: readonly string[] | undefined }) | null;
@@ -52,6 +54,7 @@ const RESULTS = z.looseObject({
       ...source,
       sources: z.array(z.looseObject(source)).min(1).max(100_000).optional(),
       read: anything,
+      time: z.union([z.string().min(1).max(1000), z.number().int().min(1)]).optional(),
       titles: z.looseObject(source).nullable(),
       itemInfo: z
         .looseObject({ ...source, columns: z.array(z.string().max(1000)).max(1000).nullable() })
@@ -87,8 +90,12 @@ export function checkReceipt(document: unknown): CheckedReceipt {
   const { fingerprint, origin } = parsed.data.receipt;
   // From the document itself: a parser drops keys such as __proto__, and none may be dropped silently.
   const { receipt } = document as { receipt: { settings: object; origin: { read: object } } };
-  // Earlier versions ranked the items of the test part.
-  const checked = { protocol: 'split', ...checkPart(STUDY, receipt.settings, 'receipt.settings') };
+  // Earlier versions ranked the items of the test part, and weighed no edge by age.
+  const checked = {
+    protocol: 'split',
+    halfLife: 'never',
+    ...checkPart(STUDY, receipt.settings, 'receipt.settings'),
+  };
   for (const { path: place } of listOptions(STUDY)) {
     // Hyperparameters are present if they were given; everything else is always present.
     if (place.length === 1 && valueAt(checked, place) === undefined) {
@@ -111,6 +118,7 @@ export function checkReceipt(document: unknown): CheckedReceipt {
     fingerprint,
     data: (origin.sources ?? [origin]).map(({ source, sourceFrom }) => ({ source, sourceFrom })),
     read,
+    time: origin.time,
     setAside: rejects !== undefined,
     itemInfo: origin.itemInfo
       ? {

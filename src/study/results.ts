@@ -9,16 +9,17 @@ import {
   type PredictiveCheck,
   type Statistic,
 } from '../evaluate/predictive.js';
-import type { CountChoice } from '../fit/choose/counts.js';
-import type { FeatureChoice } from '../fit/choose/features.js';
+import type { CountChoice } from '../fit/choose/counts-model.js';
+import type { FeatureChoice } from '../fit/choose/feature-count.js';
+import type { RecencyReport } from '../fit/ranking/half-life-search.js';
+import type { Recency } from '../fit/ranking/recency.js';
 import type { SidesReport } from '../fit/sides/side-prior.js';
-import type { BySide } from '../graph/graph.js';
+import type { BySide, PartSize } from '../graph/graph.js';
 import type { ReadCounts, ReadGuess } from '../ingest/options.js';
 import type { SplitMethod } from '../options/names.js';
 import type { DrawsGiven } from '../predict/draw/draw-plan.js';
 import type { SparsityCheck } from '../sparsity/check.js';
-import type { DegreeFit } from '../sparsity/degree-likelihood.js';
-import type { LowDegreeFit } from '../sparsity/low-degrees.js';
+import type { TailIndexJson } from '../sparsity/tail-index.js';
 import type { Stage } from '../text/stages.js';
 import type { Atlas } from './atlas.js';
 import type { Leaderboard, LeaderboardMetric, LeaderboardRow } from './leaderboard.js';
@@ -114,6 +115,8 @@ export interface StudyOrigin extends ReadGuess {
         readonly columns: readonly string[] | null;
       }
     | undefined;
+  /** The column of the times, if one was given. */
+  readonly time?: string | number | undefined;
   readonly runtime: string;
   readonly machine: {
     readonly cpu: string;
@@ -130,6 +133,8 @@ export interface StudyOrigin extends ReadGuess {
 export interface StudyParts {
   /** The folder of a split or of folds. */
   readonly folder?: string | undefined;
+  /** The number of folds; absent if the folder is that of one split. */
+  readonly folds?: number | undefined;
   readonly train?: string | undefined;
   readonly test?: string | undefined;
   readonly validation?: string | undefined;
@@ -145,24 +150,7 @@ export interface StageTime extends Stage {
 /** The check as JSON holds it. */
 export interface StudyCheck extends Omit<SparsityCheck, 'sigma'> {
   readonly multigraph: boolean;
-  readonly sigma: BySide<{
-    readonly half: number;
-    readonly mean: number;
-    readonly likelihood: WithNull<DegreeFit> | null;
-    readonly lowDegrees: WithNull<LowDegreeFit> | null;
-  }>;
-}
-
-/** An estimate whose missing standard error is null, as JSON has it. */
-export type WithNull<T extends { readonly standardError: number | undefined }> = Omit<T, 'standardError'> & {
-  readonly standardError: number | null;
-};
-
-/** Vertices and edges of a part of a study's split. */
-export interface PartSize {
-  readonly users: number;
-  readonly items: number;
-  readonly edges: number;
+  readonly sigma: BySide<TailIndexJson>;
 }
 
 /** The split of a study. */
@@ -256,6 +244,10 @@ export interface StudyRanker {
   readonly converged: boolean;
   readonly seconds: number;
   readonly engine: string;
+  /** How edges are weighed by age; absent if they are not. */
+  readonly recency?: Recency | undefined;
+  /** How the half-life was found, if it was searched. */
+  readonly halfLifeSearch?: RecencyReport | undefined;
 }
 
 /** Draws of the test graph against the test graph; intervals hold 90 % of the draws. */

@@ -71,7 +71,7 @@ export class StageTimes {
     this.#steps.done += stages;
   }
 
-  /** `waited` takes the milliseconds in which none of the work could go on: they are not counted. */
+  /** `waited` returns the milliseconds in which no work could run: they are not counted. */
   async stage<T>(
     stage: Stage,
     work: (task: TaskOptions, waited: (ms: number) => void) => Promise<T>,

@@ -1,29 +1,35 @@
 // The paper's whole study on one graph: check → split → auto, sparse and dense fits → fold-in → predictive checks →
 // recommendation → baselines, once for each split.
 
+import type { SideInfo } from '../attributes/info.js';
+import { readSideInfo } from '../attributes/side-info.js';
 import { mayUseGpu } from '../engine/select.js';
 import { InputError } from '../errors.js';
+import { ATTRIBUTE_BASELINES, attributeBaseline } from '../evaluate/baselines/attribute-baselines.js';
 import { fitBaselines } from '../evaluate/baselines/run-baselines.js';
 import { rankWithoutHistory } from '../evaluate/evaluate.js';
-import type { RankingOptions } from '../evaluate/evaluate-ranking.js';
+import { evaluateRanking, type RankingOptions } from '../evaluate/evaluate-ranking.js';
 import { rankLists } from '../evaluate/list-ranking.js';
 import { type SplitRankingTask, splitRankingTask } from '../evaluate/split-task.js';
-import { chooseFeatures, type FeatureChoice } from '../fit/choose/features.js';
+import { chooseFeatures, type FeatureChoice } from '../fit/choose/feature-count.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
-import { largest } from '../math/select.js';
+import { type BipartiteGraph, degrees, partSize, SIDES } from '../graph/graph.js';
+import { joinIds } from '../graph/ids.js';
+import { largest } from '../math/nth-largest.js';
 import { joinRankings, type RankingResult } from '../metrics/ranking-metrics.js';
 import { AUTO } from '../options/commands/fit.js';
 import { shareThreads, type ThreadShare, withWaitReport } from '../parallel/budget.js';
 import { threadCount } from '../parallel/pool.js';
-import { split as splitGraph, unseenByTraining } from '../sample/split.js';
+import { drawnVertices, split as splitGraph, unseenByTraining } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
-import { checkSparsity, type SparsityCheck } from '../sparsity/check.js';
+import { checkSparsity } from '../sparsity/check.js';
+import { tailIndexJson } from '../sparsity/tail-index.js';
 import { VERSION } from '../version.js';
 import { rankingCeilings } from './ceilings.js';
 import { buildLeaderboard, type Leaderboard, type RankedMethod, rankedBaselines } from './leaderboard.js';
 import { type CountedSettings, type FirstRunFindings, fitModels, PLAIN_ROW } from './models.js';
 import {
+  checkStudyTimes,
   fitOptionsOf,
   type ModelKind,
   mainModel,
@@ -33,13 +39,7 @@ import {
   studySettings,
 } from './options.js';
 import { fitRanker } from './ranker.js';
-import {
-  RESULTS_VERSION,
-  type StudyCheck,
-  type StudyResults,
-  type StudyRun,
-  type StudySplit,
-} from './results.js';
+import { RESULTS_VERSION, type StudyResults, type StudyRun, type StudySplit } from './results.js';
 import { StageTimes } from './stage-times.js';
 import { leaderboardEntries, summarizeRuns } from './summary.js';
 
@@ -55,13 +55,15 @@ import { leaderboardEntries, summarizeRuns } from './summary.js';
 export async function study(graph: BipartiteGraph, options: StudyOptions = {}): Promise<StudyResults> {
   const settings = studySettings(options, graph.edges);
   checkTruth(graph, options);
+  checkStudyTimes(settings, options, graph.edges);
   if (options.splits?.length === 0) throw new InputError('splits: there are none; give at least one');
   const start = performance.now();
   const times = new StageTimes(options, settings);
   const check = await times.stage({ stage: 'check' }, (task) =>
     checkSparsity(graph, { seed: settings.seed, ...task }),
   );
-  const checked = jsonCheck(check, graph.multigraph);
+  const sigma = { users: tailIndexJson(check.sigma.users), items: tailIndexJson(check.sigma.items) };
+  const checked = { ...check, multigraph: graph.multigraph, sigma };
   options.onFinding?.({ kind: 'check', check: checked });
   const byEvidence = settings.features.includes(AUTO)
     ? await featuresByEvidence(options.splits?.[0]?.train ?? firstTrain(graph, settings), settings, times)
@@ -139,10 +141,16 @@ async function oneRun(
   const { testUsers, testItems, n, protocol } = settings;
   const parts = await times.stage(
     { stage: 'split' },
-    async () => given ?? splitGraph(graph, { testUsers, testItems, seed }),
+    async () => given ?? splitGraph(graph, { testUsers, testItems, seed, times: options.times }),
   );
-  const task = splitRankingTask(parts, undefined, undefined, protocol);
-  const withoutHistory = await rankWithoutHistory(task, { n, depth, threads: options.threads });
+  const newItems =
+    parts.method === 'new-items' ? readSideInfo(parts.train.items, options.itemInfo!).info : undefined;
+  const ranked = newItems && joinIds([parts.train.items.ids, newItems.added]);
+  const task = splitRankingTask(parts, ranked, undefined, protocol);
+  // Nobody has new items, so users without a history get none of them.
+  const withoutHistory = newItems
+    ? undefined
+    : await rankWithoutHistory(task, { n, depth, threads: options.threads });
   const parallel = worksInParallel(parts.train.edges, settings, options);
   // A GPU belongs to one thread, and two fits might not fit in its memory.
   const onGpu = settings.ranker && parallel && (await mayUseGpu(settings.engine));
@@ -154,11 +162,11 @@ async function oneRun(
   const models = new Promise<void>((resolve) => {
     modelsEnd = resolve;
   });
-  const [{ fits, methods, counts }, ranked, baselines] = await times.runAll(
+  const [{ fits, methods, counts }, ranker, baselines] = await times.runAll(
     [
       (own) =>
         own
-          .within(ofModels, () => fitModels(parts, settings, own, found && { found, options }))
+          .within(ofModels, () => fitModels(parts, settings, own, found && { found, options }, newItems))
           .finally(modelsEnd),
       async (own) => {
         if (!settings.ranker) return undefined;
@@ -166,15 +174,16 @@ async function oneRun(
         return own.within(ofRanker, () => fitRanker(parts, settings, own, parallel && !onGpu, options));
       },
       (own) =>
-        runBaselines(parts, task, withoutHistory, settings, own, parallel ? ofBaselines : undefined).finally(
-          () => {
-            for (const share of ofBaselines) share.end();
-          },
-        ),
+        (newItems
+          ? runAttributeBaselines(newItems, degrees(parts.train.items), task, settings, own)
+          : runBaselines(parts, task, withoutHistory, settings, own, parallel ? ofBaselines : undefined)
+        ).finally(() => {
+          for (const share of ofBaselines) share.end();
+        }),
     ],
     parallel,
   );
-  if (ranked) methods.push(...ranked.rows);
+  if (ranker) methods.push(...ranker.rows);
   methods.push(...baselines.rows);
   const notes: StudyRun['lists'][number][] = [];
   for (const { name, recommendations } of options.lists ?? []) {
@@ -204,7 +213,7 @@ async function oneRun(
     split: describeSplit(parts),
     fits,
     counts,
-    ranker: ranked?.described ?? null,
+    ranker: ranker?.described ?? null,
     lists: notes,
     leaderboard,
   };
@@ -218,6 +227,33 @@ function worksInParallel(edges: number, { engine }: StudySettings, { threads }: 
   return edges >= PARALLEL.from && edges <= PARALLEL.to && engine !== 'gpu' && threadCount(threads) > 1;
 }
 
+interface RankedBaselines {
+  readonly rows: readonly RankedMethod[];
+  readonly skipped: Leaderboard['skipped'];
+}
+
+/** The baselines that rank items without edges by their attributes. */
+async function runAttributeBaselines(
+  info: SideInfo,
+  degree: Uint32Array,
+  task: SplitRankingTask,
+  { baselines, n, depth }: StudySettings,
+  times: StageTimes,
+): Promise<RankedBaselines> {
+  if (baselines.length === 0) return { rows: [], skipped: [] };
+  const rows = await times.stage({ stage: 'baselines' }, async (t) => {
+    const found: RankedMethod[] = [];
+    for (const id of ATTRIBUTE_BASELINES) {
+      const scorer = attributeBaseline(id, info, degree, task.history);
+      const ranking = await evaluateRanking(task, scorer, { ...t, n, depth });
+      found.push({ ...PLAIN_ROW, id, kind: 'baseline', ranking });
+    }
+    return found;
+  });
+  for (const row of rows) times.found(row);
+  return { rows, skipped: [] };
+}
+
 /** The baselines, and why some could not be fitted. */
 async function runBaselines(
   parts: Split,
@@ -226,7 +262,7 @@ async function runBaselines(
   { baselines, n, depth, seed, trials }: StudySettings,
   times: StageTimes,
   shares: readonly ThreadShare[] | undefined,
-): Promise<{ readonly rows: readonly RankedMethod[]; readonly skipped: Leaderboard['skipped'] }> {
+): Promise<RankedBaselines> {
   if (baselines.length === 0) return { rows: [], skipped: [] };
   try {
     const how = { baselines, n, depth, seed, maxTrials: trials };
@@ -263,33 +299,16 @@ function bestFeatures({ fits }: StudyRun, kind: ModelKind): number {
 }
 
 function describeSplit(parts: Split): StudySplit {
-  const size = (part: BipartiteGraph) => ({
-    users: part.users.count,
-    items: part.items.count,
-    edges: part.edges,
-  });
   const unseen = unseenByTraining(parts);
-  const drawn = (flags: Uint8Array) => flags.reduce((sum, flag) => sum + flag, 0);
   return {
     method: parts.method,
     seed: parts.seed,
     testUsers: parts.testUsers,
     testItems: parts.testItems,
-    train: size(parts.train),
-    foldin: size(parts.foldIn),
-    test: size(parts.test),
-    coins: { users: drawn(parts.assignment.users.drawn), items: drawn(parts.assignment.items.drawn) },
+    train: partSize(parts.train),
+    foldin: partSize(parts.foldIn),
+    test: partSize(parts.test),
+    coins: drawnVertices(parts.assignment),
     dropped: unseen.foldIn.edges + unseen.test.edges,
   };
-}
-
-/** JSON has no undefined: a missing estimate or error is null. */
-function jsonCheck(check: SparsityCheck, multigraph: boolean): StudyCheck {
-  const nullable = <T extends { readonly standardError: number | undefined }>(fit: T | undefined) =>
-    fit ? { ...fit, standardError: fit.standardError ?? null } : null;
-  const sigma = (side: SideName) => {
-    const { half, mean, likelihood, lowDegrees } = check.sigma[side];
-    return { half, mean, likelihood: nullable(likelihood), lowDegrees: nullable(lowDegrees) };
-  };
-  return { ...check, multigraph, sigma: { users: sigma('users'), items: sigma('items') } };
 }

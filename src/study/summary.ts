@@ -1,7 +1,7 @@
 // Mean and spread of a study's figures over its splits.
 
 import { STATISTICS, type Statistic } from '../evaluate/predictive.js';
-import { meanAndSpread } from '../math/moments.js';
+import { mean, meanAndSpread } from '../math/moments.js';
 import { studentQuantile } from '../math/student.js';
 import {
   LEADERBOARD_METRICS,
@@ -59,7 +59,6 @@ export function leaderboardEntries(runs: readonly StudyRun[]): LeaderboardEntry[
   const [{ leaderboard }] = runs;
   const rowsOf = (id: string) =>
     runs.flatMap((run) => run.leaderboard.rows.find((row) => row.id === id) ?? []);
-  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const entries = leaderboard.rows.flatMap((row) => {
     if (row.kind === 'ceiling') return [];
     const rows = rowsOf(row.id);

@@ -2,6 +2,7 @@
 // them into sentences, and decides nothing.
 
 import { isIndex, observedOf, STATISTICS, type Statistic } from '../evaluate/predictive.js';
+import { mean } from '../math/moments.js';
 import { decideRanking, type RankingDecision } from './best-method.js';
 import type { ModelKind } from './options.js';
 import {
@@ -52,7 +53,7 @@ export interface PredictionDecision {
   readonly close: boolean;
   readonly well: boolean;
   /** The statistic in which the closest model is furthest ahead of another; undefined if it is clearly ahead in none. */
-  readonly telling: Statistic | undefined;
+  readonly decisive: Statistic | undefined;
   /** For each fit, the statistics in which it is clearly closer than all others, the largest lead first. */
   readonly leads: ReadonlyMap<CheckedFit, readonly Statistic[]>;
   /** The fit whose intervals hold most figures. */
@@ -135,7 +136,7 @@ function decidePrediction(results: StudyResults): PredictionDecision | null {
     few,
     close,
     well: single ? !poor : !poor && (!few || close),
-    telling: ahead.length === 0 ? undefined : ahead.reduce((a, b) => (b.gain > a.gain ? b : a)).statistic,
+    decisive: ahead.length === 0 ? undefined : ahead.reduce((a, b) => (b.gain > a.gain ? b : a)).statistic,
     leads: new Map(fits.map((fit) => [fit, leadsOf(fit, fits, statistics, off)])),
     surest: fits.reduce((a, b) => (heldFigures(b, statistics) > heldFigures(a, statistics) ? b : a)),
   };
@@ -150,8 +151,4 @@ function leadsOf(
   const others = fits.filter((fit) => fit.model !== model);
   const lead = (s: Statistic) => Math.min(...others.map((fit) => off(fit.model, s))) - off(model, s);
   return statistics.filter((s) => lead(s) > ALIKE).sort((a, b) => lead(b) - lead(a));
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -15,10 +15,15 @@ export function grouped(value: number): string {
   return minus(Math.round(value).toLocaleString('en-US'));
 }
 
-/** Whole numbers and thousands in full, others with `digits` significant digits; only tiny numbers have an exponent. */
+/** Numbers from here on have an exponent: their digits are not exact. */
+const HUGE = 1e15;
+
+/** Whole numbers and thousands in full, others with `digits` significant digits; only tiny and huge numbers have an exponent. */
 export function short(value: number, digits = 3): string {
-  if (Number.isInteger(value) || Math.abs(value) >= 1000) return grouped(value);
-  if (Math.abs(value) < 1e-4) return minus(value.toExponential(digits - 1));
+  const size = Math.abs(value);
+  const huge = size >= HUGE && Number.isFinite(value);
+  if (!huge && (Number.isInteger(value) || size >= 1000)) return grouped(value);
+  if (huge || size < 1e-4) return minus(value.toExponential(digits - 1));
   return minus(String(Number(value.toPrecision(digits))));
 }
 
@@ -61,6 +66,11 @@ export function power(value: number): string {
   if (value >= 1e-3 && value < 1e6) return value.toLocaleString('en-US', { maximumFractionDigits: 3 });
   const exponent = String(Math.round(Math.log10(value)));
   return `10${[...exponent].map((c) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(c)] ?? '⁻').join('')}`;
+}
+
+/** A text for a page: no line ends between a number and its unit, or before or after ±. */
+export function unbroken(text: string): string {
+  return text.replace(/(\d) (?=%|[kMG]B\b|m?s\b)/g, '$1\u00a0').replace(/ ± /g, '\u00a0±\u00a0');
 }
 
 function minus(text: string): string {

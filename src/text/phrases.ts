@@ -36,6 +36,17 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** Cuts a title after a word; what it ends with in parentheses, such as a year, stays: 'The Silence of the… (1991)'. */
+export function shortTitle(title: string, most: number): string {
+  if (title.length <= most) return title;
+  const [ending = ''] = / \([^()]{1,8}\)$/.exec(title) ?? [];
+  const room = most - ending.length - 1;
+  const cut = title.lastIndexOf(' ', room);
+  // A long first word is cut anywhere, but never within a character.
+  const head = title.slice(0, cut > room / 2 ? cut : room).replace(/[\s,:;.–-]{1,4}$|[\ud800-\udbff]$/, '');
+  return `${head}…${ending}`;
+}
+
 /** A path's last part; recipes and built-in sets stay as they are. */
 export function sourceName(source: string): string {
   return source === '-' ? 'standard input' : source.split(/[\\/]/).at(-1) || source;

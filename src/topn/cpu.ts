@@ -102,7 +102,7 @@ async function runFactors(
   open?: OpenWorkers,
 ): Promise<void> {
   throwIfAborted(signal);
-  const { features, itemWeights } = tables;
+  const { features, itemWeights, products } = tables;
   const small = rows.length * candidates.length * features < (open ? SMALL / 10 : SMALL);
   const needed = open ? open.size : threadCount(threads, Math.ceil(rows.length / ROWS_PER_BLOCK));
   const lanes = small ? 1 : needed;
@@ -123,6 +123,7 @@ async function runFactors(
     users: small ? tables.users : inSharedMemory(tables.users),
     features,
     itemWeights: itemWeights && towardsCandidates(itemWeights, candidates, tables.items.length / features),
+    products,
     rows,
     query,
     answer,

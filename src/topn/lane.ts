@@ -33,7 +33,7 @@ export interface RankKernels {
     kept: number,
     ranks: number,
   ): void;
-  rankTop(keptScores: number, keptPositions: number, kept: number, top: number, sample: number): number;
+  rankTop(keptScores: number, keptPositions: number, kept: number, top: number): number;
 }
 
 const USERS_PER_TILE = 4;
@@ -180,7 +180,7 @@ export class RankLane {
   }
 
   #best(kept: number, top: number): number {
-    return this.#kernels.rankTop(this.#keptScores, this.#keptPositions, kept, top, this.#sample);
+    return this.#kernels.rankTop(this.#keptScores, this.#keptPositions, kept, top);
   }
 
   #exclude(index: number, row: number): void {

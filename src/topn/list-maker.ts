@@ -41,6 +41,12 @@ export interface ListMaker {
     query: ListQuery,
     options?: TaskOptions,
   ): Promise<TopLists>;
+  /** Gives `take` the products of each row of `users` with all items, in this thread. `take` may change them. */
+  eachRow(
+    users: Float32Array,
+    take: (row: number, products: Float32Array) => void,
+    options?: TaskOptions,
+  ): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -96,14 +102,10 @@ export function createListMaker(items: Float32Array, count: number, features: nu
 
   /** Ranks in this thread. A lane holds nothing between blocks, so several queries may alternate. */
   async function here(job: FactorRows, lane: RankLane, { signal, onProgress }: TaskOptions) {
-    let turnStart = performance.now();
+    const rest = turns(signal);
     while (rankNextBlock(job, lane)) {
-      if (performance.now() - turnStart < TURN_MS) continue;
-      await new Promise((resolve) => setTimeout(resolve));
-      throwIfAborted(signal);
       const done = Math.min(job.rows.length, ROWS_PER_BLOCK * job.next[0]);
-      onProgress?.({ stage: 'ranking', done, total: job.rows.length, unit: 'users' });
-      turnStart = performance.now();
+      await rest(() => onProgress?.({ stage: 'ranking', done, total: job.rows.length, unit: 'users' }));
     }
   }
 
@@ -161,11 +163,38 @@ export function createListMaker(items: Float32Array, count: number, features: nu
       }
       return lists;
     },
+    async eachRow(users, take, { signal } = {}) {
+      checkOpen(closed);
+      const { heap, kernels, packed, lane: address } = await setUp();
+      const rows = users.length / features;
+      const asked = rankQuery({ rows, n: 0, excluded: undefined }, count, 0);
+      const lane = new RankLane(kernels, heap.memory, address, features, asked);
+      const rest = turns(signal);
+      for (let first = 0; first < rows; first += ROWS_PER_BLOCK) {
+        const length = Math.min(ROWS_PER_BLOCK, rows - first);
+        const block = Uint32Array.from({ length }, (_, b) => first + b);
+        lane.scoreFactors(users, block, features, packed);
+        for (const [b, row] of block.entries()) take(row, lane.row(b));
+        await rest();
+      }
+    },
     async close() {
       closed = true;
       await turn;
       await stop();
     },
+  };
+}
+
+/** A function that yields to other work, and then reports, if this thread has worked for long. */
+function turns(signal: AbortSignal | undefined): (report?: () => void) => Promise<void> {
+  let start = performance.now();
+  return async (report) => {
+    if (performance.now() - start < TURN_MS) return;
+    await new Promise((resolve) => setTimeout(resolve));
+    throwIfAborted(signal);
+    report?.();
+    start = performance.now();
   };
 }
 

@@ -36,6 +36,19 @@ export interface FactorTables {
   readonly features: number;
   /** Weights to add to the products. */
   readonly itemWeights?: ItemWeightScores | undefined;
+  /** The products, for several rankings that differ in the weights alone. The CPU reads and fills them. */
+  readonly products?: Products | undefined;
+}
+
+/** Products of two tables: rows × candidates. The first ranking fills them. */
+export interface Products {
+  readonly values: Float32Array;
+  /** 1 for each row that is filled. */
+  readonly filled: Uint8Array;
+}
+
+export function emptyProducts(rows: number, candidates: number): Products {
+  return { values: allocate(Float32Array, rows * candidates), filled: allocate(Uint8Array, rows) };
 }
 
 /** Sparse weights from a row's items to the scored items. Their sum is added to the score. */

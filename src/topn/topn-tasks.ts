@@ -4,7 +4,13 @@
 import { serveTasks } from '../parallel/worker.js';
 import { type RankKernels, RankLane, ROWS_PER_BLOCK } from './lane.js';
 import type { TopLists } from './lists.js';
-import { addItemWeights, type ItemWeightScores, type LaneQuery, type RankAnswer } from './query.js';
+import {
+  addItemWeights,
+  type ItemWeightScores,
+  type LaneQuery,
+  type Products,
+  type RankAnswer,
+} from './query.js';
 
 /** Rows to rank, in a worker or in the caller's thread. */
 export interface FactorRows {
@@ -17,6 +23,7 @@ export interface FactorRows {
   readonly features: number;
   /** Weights to add to the products, with candidate positions as targets. */
   readonly itemWeights: ItemWeightScores | undefined;
+  readonly products?: Products | undefined;
   /** The rows (of `users` and of the query) to rank. */
   readonly rows: Uint32Array;
   readonly query: LaneQuery;
@@ -48,13 +55,30 @@ export function rankNextBlock(job: FactorRows, lane: RankLane): boolean {
   const first = ROWS_PER_BLOCK * Atomics.add(next, 0, 1);
   if (first >= rows.length) return false;
   const block = rows.subarray(first, first + ROWS_PER_BLOCK);
-  lane.scoreFactors(job.users, block, job.features, job.items);
+  scoreBlock(job, lane, block);
   for (let b = 0; b < block.length; b++) {
     if (job.itemWeights) addItemWeights(job.itemWeights, block[b], lane.row(b));
     if (job.lists) storeList(lane, b, first + b, block[b], job.lists);
     else lane.rank(b, block[b], job.answer);
   }
   return true;
+}
+
+/** The products of a block, from those that are known if there are any. */
+function scoreBlock(
+  { users, features, items, products, query }: FactorRows,
+  lane: RankLane,
+  block: Uint32Array,
+) {
+  const { candidates } = query;
+  const known = products && block.every((row) => products.filled[row]);
+  if (!known) lane.scoreFactors(users, block, features, items);
+  for (let b = 0; products && b < block.length; b++) {
+    const row = products.values.subarray(block[b] * candidates, (block[b] + 1) * candidates);
+    if (known) lane.row(b).set(row);
+    else row.set(lane.row(b));
+    products.filled[block[b]] = 1;
+  }
 }
 
 function storeList(lane: RankLane, index: number, at: number, row: number, lists: TopLists): void {

@@ -12,9 +12,10 @@ export interface RankShape {
 /** Rows and candidates of a tile of scores. */
 export const TILE = { rows: 64, candidates: 128 } as const;
 const WORKGROUP = 256;
-/** Vectors of four features per step of a tile; relevant candidates counted per pass over the scores. */
+/** Vectors of four features that a step of a tile multiplies. */
 const STEP = 4;
-const AT_ONCE = 8;
+/** Relevant candidates that one pass over the scores ranks. */
+const RELEVANT_PER_PASS = 8;
 
 const head = ({ quads, candidates, depth, top }: RankShape) => `
 struct Block { first: u32, last: u32 }
@@ -185,20 +186,21 @@ fn main(${INVOCATION}) {
 
 /** Rank of each relevant candidate: 1 + the candidates with a higher score, or with the same score and a smaller position. */
 export function rankShader(shape: RankShape): string {
-  const each = (line: (j: number) => string) => Array.from({ length: AT_ONCE }, (_, j) => line(j)).join('\n');
+  const each = (line: (j: number) => string) =>
+    Array.from({ length: RELEVANT_PER_PASS }, (_, j) => line(j)).join('\n');
   return `${head(shape)}
 @group(0) @binding(1) var<storage, read> rows: array<u32>;
 @group(0) @binding(2) var<storage, read> offsets: array<u32>;
 @group(0) @binding(3) var<storage, read> relevant: array<u32>;
 @group(0) @binding(4) var<storage, read> scores: array<f32>;
 @group(0) @binding(5) var<storage, read_write> ranks: array<u32>;
-var<workgroup> above: array<atomic<u32>, ${AT_ONCE}>;
+var<workgroup> above: array<atomic<u32>, ${RELEVANT_PER_PASS}>;
 @compute @workgroup_size(${WORKGROUP})
 fn main(${INVOCATION}) {
   ${ROW}
   let end = offsets[row + 1u];
-  for (var first = offsets[row]; first < end; first += ${AT_ONCE}u) {
-    if (local < ${AT_ONCE}u) { atomicStore(&above[local], 0u); }
+  for (var first = offsets[row]; first < end; first += ${RELEVANT_PER_PASS}u) {
+    if (local < ${RELEVANT_PER_PASS}u) { atomicStore(&above[local], 0u); }
     ${each(
       (j) => `let p${j} = relevant[min(first + ${j}u, end - 1u)];
     let s${j} = scores[scored + p${j}];
@@ -211,7 +213,7 @@ fn main(${INVOCATION}) {
     workgroupBarrier();
     ${each((j) => `atomicAdd(&above[${j}], n${j});`)}
     workgroupBarrier();
-    if (local < ${AT_ONCE}u && first + local < end) {
+    if (local < ${RELEVANT_PER_PASS}u && first + local < end) {
       let rank = atomicLoad(&above[local]) + 1u;
       ranks[first + local] = select(0u, rank, rank <= DEPTH);
     }

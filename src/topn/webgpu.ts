@@ -2,8 +2,8 @@
 // at a time. Only ranks, lists and the marks of shown candidates are copied back.
 
 import { createQueue } from '../engine/queue.js';
-import { type Commands, createCommands } from '../engine/webgpu/commands.js';
 import { allocate, type GpuDevice, openDevice } from '../engine/webgpu/device.js';
+import { type Commands, createCommands } from '../engine/webgpu/kernel-queue.js';
 import { whole } from '../engine/webgpu/passes.js';
 import { storageBuffer, upload } from '../engine/webgpu/tables.js';
 import { throwIfAborted } from '../errors.js';

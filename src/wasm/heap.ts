@@ -76,13 +76,17 @@ export class Heap {
     const have = this.memory.buffer.byteLength / PAGE;
     const need = Math.ceil(end / PAGE);
     if (need <= have) return;
+    const size = `the tables need ${Math.ceil(end / 2 ** 20)} MiB`;
+    if (need > MAX_PAGES)
+      throw new FitError(
+        `${size}, and WebAssembly memory ends at 4096 MiB; use fewer features or the gpu engine`,
+      );
     try {
-      if (need > MAX_PAGES) throw new RangeError('more than 4 GiB');
       this.memory.grow(need - have);
     } catch {
       throw new FitError(
-        `the tables need ${Math.ceil(end / 2 ** 20)} MiB, which WebAssembly could not allocate: ` +
-          'WebAssembly memory ends at 4096 MiB; use fewer features or the gpu engine',
+        `not enough memory: ${size}, which the machine could not give; ` +
+          'close other programs, use fewer features, or sample the data first',
       );
     }
   }

@@ -1,5 +1,5 @@
-// Loads the kernels: the build with relaxed SIMD (fused multiply-add) if the runtime supports it, else the plain one; either for
-// memory that threads share or for memory that they do not.
+// Loads the kernels: the build with relaxed SIMD (fused multiply-add) if the runtime supports it, else the plain one. Each build
+// exists twice, for shared and for plain memory.
 
 import { canShareMemory } from '../math/memory.js';
 

@@ -10,6 +10,8 @@ import { readSideInfo } from '../../src/attributes/side-info.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { readSideTable } from '../../src/ingest/side-file.js';
 import { sideTable } from '../../src/ingest/side-table.js';
+import { infoWords } from '../../src/report/words/info.js';
+import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 import { literal, withDuckDB } from '../ingest/duckdb.js';
 
 const ids = (texts: readonly string[]) => ({ count: texts.length, ids: VertexIds.texts(texts) });
@@ -93,6 +95,34 @@ describe('a table about items', () => {
     expect(attributesOf(found, 0)).toEqual(['word: graph', 'word: sparse']);
     expect([...found.info.rows.weights]).toEqual([2, 1, 1, 1, 4]);
     expect(found.report).toMatchObject({ matched: 2, added: { count: 1 }, title: null });
+  });
+
+  it('has titles in the first column in which nearly every row has its own value', () => {
+    const all = Array.from({ length: 60 }, (_, i) => `i${i}`);
+    const rows = (of: (i: number) => string) => all.map((id, i) => `${id},${of(i)}`).join('\n');
+    const title = (text: string) => read(ids(all), text).info.titles.slice(0, 2);
+    // A longer description comes later, and a remake repeats a title.
+    expect(
+      title(rows((i) => `${i % 4 ? 'A' : 'The'} film ${i % 55},Plot ${i} is long and never repeats`)),
+    ).toEqual(['The film 0', 'A film 1']);
+    // Short names, also after codes without letters.
+    expect(title(rows((i) => `${1e9 + 7919 * i}-${i},Name${i},${i % 3 ? 'x' : 'y'}`))).toEqual([
+      'Name0',
+      'Name1',
+    ]);
+    expect(title(rows((i) => `${i % 3 ? 'x' : 'y'},${i}`))).toEqual([]);
+  });
+
+  it('of more columns than are read is said to be cut', () => {
+    const wide = (columns: number) =>
+      Array.from({ length: 3 }, (_, r) => [`i${r}`, ...Array(columns - 1).fill('x')].join(',')).join('\n');
+    const words = (columns: number) =>
+      infoWords(
+        { ...read(ids(['i0', 'i1', 'i2']), wide(columns)).report, source: 'T' },
+        USERS_AND_ITEMS.items,
+      );
+    expect(words(300)).toContain('Only the first 200 columns are read.');
+    expect(words(199)).not.toContain('Only');
   });
 
   it('is the same in any order of its rows', () => {

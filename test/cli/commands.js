@@ -18,7 +18,8 @@ function keep(stream) {
   };
 }
 
-process.on('message', async (args) => {
+process.on('message', async ({ folder, args }) => {
+  process.chdir(folder);
   const [stdout, stderr] = [keep(process.stdout), keep(process.stderr)];
   const status = await main([process.execPath, 'graphex', ...args]);
   process.send({ status, stdout: stdout(), stderr: stderr() });

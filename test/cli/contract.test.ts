@@ -65,10 +65,11 @@ describe('every command', () => {
   });
 
   it.each(commands)(
-    '%s has at most 24 lines of common options, and all of them by --help-all',
+    '%s has at most 24 lines of common options, all of them by --help-all, and lines of at most 80 characters',
     async (name) => {
       const short = await help(name, '--help');
       const all = await help(name, '--help-all');
+      for (const line of `${short}\n${all}`.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
       expect(optionLines(short).length).toBeLessThanOrEqual(24);
       expect(optionLines(short).length).toBeGreaterThan(5);
       const declared = Object.values<Declaration>(COMMANDS[name as CommandName]).flatMap((part) =>

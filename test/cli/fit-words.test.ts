@@ -1,10 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { readGraph } from '../../src/ingest/read.js';
-import { saveModel } from '../../src/store/model-file.js';
+import { loadModel, saveModel } from '../../src/store/model-file.js';
 import { graphex, scratch, writeTable } from './run.js';
 
 const folder = scratch();
@@ -28,6 +28,32 @@ it('replaces the model that it starts from, and warns if the data lack its users
   expect(words(stderr)).toMatch(
     /of the previous model are not in these data; --from takes all data, not only the new/,
   );
+});
+
+it('keeps what the previous model knows about the items, unless a table is given', async () => {
+  const table = at('things.csv');
+  const coded = at('coded.csv');
+  // Ids with leading zeros are texts, and stay so.
+  const pairs = readFileSync(data, 'utf8').replace(/,(\d+)$/gm, (_, id) => `,${id.padStart(4, '0')}`);
+  writeFileSync(coded, pairs);
+  const { graph } = await readGraph(coded);
+  const ids = Array.from({ length: graph.items.count }, (_, v) => graph.items.ids.at(v));
+  const lines = (color: string) =>
+    [...ids, '0999'].map((id, v) => `${id},Title of ${id},${v % 2 ? color : 'blue'}`).join('\n');
+  writeFileSync(table, `id,title,color\n${lines('red')}\n`);
+  const first = ['fit', coded, '--method', 'ranking', '--no-blend', '--item-info', table];
+  expect((await graphex(...first, ...SMALL, '-o', at('described'))).status).toBe(0);
+  const next = await graphex('fit', coded, '--from', at('described'), ...SMALL, '-o', at('described'));
+  expect(words(next.stdout)).toContain('The attributes of the things are those of the previous model.');
+  const { info } = await loadModel(at('described'));
+  expect(info!.items!.titles.slice(0, 2)).toEqual([`Title of ${ids[0]}`, `Title of ${ids[1]}`]);
+  expect(info!.items!.added.at(0)).toBe('0999');
+  expect(info!.items!.content).toBeDefined();
+  writeFileSync(table, `id,title,color\n${lines('green')}\n`);
+  const given = ['fit', coded, '--from', at('described'), '--item-info', table];
+  const other = await graphex(...given, ...SMALL, '-o', at('described'));
+  expect(words(other.stdout)).not.toContain('those of the previous model');
+  expect((await loadModel(at('described'))).info!.items!.names).toContain('green');
 });
 
 describe('a ranking fit from a previous model', () => {
@@ -129,8 +155,8 @@ describe('a baseline', () => {
     ],
     [
       'popularity',
-      ['--tune'],
-      '--tune does not go with --method popularity: it is computed from the data alone',
+      ['-k', '8'],
+      '-k does not go with --method popularity: it is computed from the data alone',
     ],
   ])('%s says why it does not take %j', async (method, flags, says) => {
     const { status, stderr } = await graphex(
@@ -146,7 +172,7 @@ describe('a baseline', () => {
     expect([status, stderr]).toEqual([2, expect.stringContaining(`error: ${says}`)]);
   });
 
-  it('of data too small to tune on, and a search there, say what to do instead', async () => {
+  it('of data too small to tune on say what to do instead', async () => {
     const tiny = at('tiny.csv');
     writeFileSync(tiny, 'u,i\na,x\nb,y\nc,x\n');
     const said = async (...flags: string[]) =>
@@ -154,7 +180,6 @@ describe('a baseline', () => {
     expect(await said('--method', 'slim')).toMatch(
       /use more data, or fit popularity, which has no setting\n$/,
     );
-    expect(await said('--method', 'ranking', '--tune')).toMatch(/or fit without a search for settings\n$/);
   });
 });
 
@@ -162,5 +187,5 @@ it('reasons of the methods name options by their flags', async () => {
   const said = async (...flags: string[]) =>
     (await graphex('fit', data, '--method', 'ranking', ...flags, '--quiet', '-o', at('no'))).stderr;
   expect(await said('--restarts', '2')).toContain('; --average adds the scores of several fits');
-  expect(await said('-k', 'auto')).toContain('on held-back users with --tune');
+  expect(await said('-k', 'auto')).toContain('it has no bound to choose by; leave it out, or give a number');
 });

@@ -67,6 +67,15 @@ describe('graphex forecast', () => {
     expect(readFileSync(join(out, 'users.svg'), 'utf8')).toContain('People seen as the things grow');
   });
 
+  it('--next takes the growth from the times, and warns that counts are ignored', async () => {
+    const asked = ['--time', 'when', '--next', '10d', '--multi', '--draws', '0'];
+    const { status, stdout, stderr } = await graphex('forecast', at('all.csv'), ...asked);
+    expect([status, stderr]).toEqual([0, expect.stringContaining('the counts of the edges are ignored')]);
+    expect(stdout.replace(/\s+/g, ' ')).toMatch(
+      /In the 10 days after \d{4}-\d\d-\d\d, (about )?[\d,]+ .*new customers are expected/,
+    );
+  });
+
   it('--json has the documented fields', async () => {
     const asked = ['--users-times', '2', '--items-times', '1.5', '--until', '2', '--draws', '0', '--json'];
     const { stdout } = await graphex('forecast', data, ...asked);

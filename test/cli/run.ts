@@ -19,7 +19,12 @@ export interface Run {
  * the modules takes longer than most commands. A test about the process itself starts its own.
  */
 export function graphex(...args: string[]): Promise<Run> {
-  const run = last.then(() => ask(args));
+  return graphexIn(process.cwd(), args);
+}
+
+/** The same in a folder. */
+export function graphexIn(folder: string, args: readonly string[]): Promise<Run> {
+  const run = last.then(() => ask(folder, args));
   last = run.catch(() => undefined);
   return run;
 }
@@ -29,7 +34,7 @@ let commands: ChildProcess | undefined;
 /** What Node itself has written there; a command's own output comes with its answer. */
 let said = '';
 
-function ask(args: readonly string[]): Promise<Run> {
+function ask(folder: string, args: readonly string[]): Promise<Run> {
   const child = commands ?? startCommands();
   return new Promise((resolve, reject) => {
     const onExit = (status: number | null, signal: string | null) =>
@@ -39,7 +44,7 @@ function ask(args: readonly string[]): Promise<Run> {
       child.off('exit', onExit);
       resolve(run);
     });
-    child.send(args);
+    child.send({ folder, args });
   });
 }
 

@@ -84,7 +84,6 @@ describe('what a fit to shards cannot do', () => {
     ['--method', 'ease'],
     ['-k', 'auto'],
     ['--restarts', '3'],
-    ['--method', 'ranking', '--tune'],
     ['--method', 'ranking', '--memory', '4G'],
     ['--method', 'ranking', '--by-shard', '--precision', 'float16'],
     ['--from', join(model, 'head.safetensors')],

@@ -1,23 +1,14 @@
-import { execFile, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { randomStream } from '../../src/math/random.js';
 import type { NextStep } from '../../src/report/words/study.js';
-import { bin, scratch } from './run.js';
+import { scratch } from './run.js';
+import { commandShell } from './shell.js';
 
-const run = promisify(execFile);
 const folder = scratch();
-
-/** The shell runs commands as they are printed; npx graphex is the built command line. */
-function shellWithNpx(): NodeJS.ProcessEnv {
-  const path = join(folder, 'bin');
-  mkdirSync(path, { recursive: true });
-  writeFileSync(join(path, 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${bin}" "$@"\n`);
-  chmodSync(join(path, 'npx'), 0o755);
-  return { ...process.env, PATH: `${path}:${process.env.PATH}` };
-}
+const { run, env } = commandShell(folder);
 
 /** Two tastes, with ids that a shell would take apart. */
 function writeRatings(path: string): void {
@@ -34,9 +25,8 @@ function writeRatings(path: string): void {
 
 describe('what a study advises', () => {
   it('can be run as printed: the method that ranks best is fitted, used and served', async () => {
-    const env = shellWithNpx();
     writeRatings(join(folder, "my data's.csv"));
-    const shell = (line: string) => run('sh', ['-c', line], { cwd: folder, env, maxBuffer: 1 << 26 });
+    const shell = (line: string) => run('sh', ['-c', line]);
     const quick = '-k 3 --draws 0 --iterations 20 --trials 2 --baselines popularity,knn --no-ranker --quiet';
     const { stdout } = await shell(
       `npx graphex study "my data's.csv" --sep ';' --model sparse ${quick} -o out`,
@@ -57,7 +47,7 @@ describe('what a study advises', () => {
     // The same for the user whose id is a trap.
     await shell(ask.replace(/--user '[^']*'/, `--user='-$(touch owned) "x"'`));
     expect(existsSync(join(folder, 'owned'))).toBe(false);
-    const server = spawn('sh', ['-c', `exec ${serve} --port 0`], { cwd: folder, env });
+    const server = spawn('sh', ['-c', `exec ${serve} --port 0`], { cwd: folder, env: await env() });
     try {
       const said = await new Promise<string>((resolve, reject) => {
         server.stdout.setEncoding('utf8').on('data', resolve);

@@ -187,7 +187,19 @@ describe('graphex study', () => {
     const folder = scratch.path('interrupted');
     const child = spawn(
       process.execPath,
-      [BIN, 'study', '@sotu', '-k', '60', '--iterations', '5000', '--tolerance', '1e-12', '-o', folder],
+      [
+        BIN,
+        'study',
+        '@simulated-small',
+        '-k',
+        '60',
+        '--iterations',
+        '5000',
+        '--tolerance',
+        '1e-12',
+        '-o',
+        folder,
+      ],
       {
         stdio: ['ignore', 'ignore', 'pipe'],
       },

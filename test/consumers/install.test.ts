@@ -5,8 +5,8 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { scratchFolder } from '../ingest/scratch.js';
+import { packed, root } from './installed.js';
 
-const root = join(import.meta.dirname, '../..');
 const scratch = scratchFolder();
 const project = scratch.path('project');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -31,18 +31,21 @@ function npm(args: readonly string[], cwd: string) {
 
 const online = spawnSync('npm', ['ping'], { timeout: 20_000 }).status === 0;
 
+const [{ filename, files }]: [{ filename: string; files: { path: string }[] }] = JSON.parse(
+  execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', scratch.path('')], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }),
+);
+
+it('what npm packs is what the projects of consumers have', () => {
+  expect(packed().sort()).toEqual(files.map(({ path }) => path).sort());
+});
+
 describe.skipIf(!online)('the packed package in an empty project', () => {
   let said: string;
   beforeAll(() => {
-    const packed = execFileSync(
-      'npm',
-      ['pack', '--json', '--ignore-scripts', '--pack-destination', scratch.path('')],
-      {
-        cwd: root,
-        stdio: ['ignore', 'pipe', 'ignore'],
-      },
-    );
-    const [{ filename }] = JSON.parse(packed.toString());
     mkdirSync(project);
     writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
     const options = ['--no-audit', '--no-fund', '--prefer-offline', '--foreground-scripts'];

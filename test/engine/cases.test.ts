@@ -15,7 +15,7 @@ import {
 } from './random-problem.js';
 
 const SHAPES: Record<string, ProblemShape> = {
-  'simple, sparse': { users: 40, items: 30, edges: 400, features: 5, multigraph: false },
+  'simple, sparse': { users: 40, items: 30, edges: 400, features: 6, multigraph: false },
   'multi, sparse': { users: 40, items: 30, edges: 400, features: 6, multigraph: true },
   'simple, dense': { users: 25, items: 60, edges: 300, features: 4, multigraph: false, dense: true },
   'one feature': { users: 30, items: 20, edges: 150, features: 1, multigraph: false },
@@ -83,7 +83,13 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
   // After these few sweeps; a whole fit may differ by the tolerance that the engine declares.
   const least = () => Math.min(engine.tolerance, 2e-5);
 
-  test.each(Object.entries(SHAPES))('%s', async (_name, shape) => {
+  // A software GPU compiles for seconds: with tiny tasks it plays what cuts rows and tasks, and batches are those of the cpu engine.
+  const isGpu = engineCase.name.startsWith('gpu');
+  const isTiny = engineCase.name === 'gpu, tiny tasks';
+  const shapes = Object.entries(SHAPES).filter(([name]) => !isTiny || /, sparse|one row/.test(name));
+  const borders = BATCH_BORDERS.filter(({ features }) => !isTiny && (!isGpu || features === 8));
+
+  test.each(shapes)('%s', async (_name, shape) => {
     const problem = randomProblem(shape, shape.features);
     const expected = await start(reference, problem);
     const actual = await start(engine, problem);
@@ -144,7 +150,7 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
   });
 
   test('an update of a range changes only its rows, and the mass becomes that of the range', async () => {
-    const problem = randomProblem({ users: 30, items: 40, edges: 500, features: 5, multigraph: false }, 4);
+    const problem = randomProblem({ users: 30, items: 40, edges: 500, features: 6, multigraph: false }, 4);
     const { graph, hyper, features } = problem;
     const otherMass = Float64Array.from({ length: features }, (_, k) => 3 + k);
     const run = async (e: Engine) => {
@@ -173,31 +179,34 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
     expect(actual.values.weightShape[7]).not.toBe(untouched[7]);
   });
 
-  test.each(
-    BATCH_BORDERS.flatMap((border) => [false, true].map((multigraph) => ({ ...border, multigraph }))),
-  )('rows at the borders of batches: $features features, multigraph $multigraph', async (border) => {
-    const { features, degrees, multigraph } = border;
-    const problem = problemOfDegrees(degrees, features, multigraph, 21);
-    const run = async (e: Engine) => {
-      const own = await e.createTable(features, problem.own, 'geometric', true);
-      const other = await e.createTable(features, problem.other, 'geometric');
-      const index = await e.createIndex(problem.rows, { side: 'own', rows: degrees.length });
-      const options = { hyper: problem.hyper, activity: 'geometric' as const };
-      await e.update(own, index, other, options);
-      const term = await e.update(own, index, other, { ...options, edgeTerm: true });
-      const terms = [term!, await e.edgeTerm(own, index, other)];
-      return { terms, values: await e.read(own), mass: (await e.totals(own)).mass };
-    };
-    const actual = await run(engine);
-    const expected = await run(reference);
-    for (const [t, term] of expected.terms.entries()) {
-      expect(Math.abs(actual.terms[t] / term - 1)).toBeLessThan(1e-6);
-    }
-    for (const field of ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const) {
-      expect(difference(actual.values[field], expected.values[field]), field).toBeLessThan(engine.tolerance);
-    }
-    expect(difference(actual.mass, expected.mass)).toBeLessThan(engine.tolerance);
-  });
+  test.each(borders.flatMap((border) => [false, true].map((multigraph) => ({ ...border, multigraph }))))(
+    'rows at the borders of batches: $features features, multigraph $multigraph',
+    async (border) => {
+      const { features, degrees, multigraph } = border;
+      const problem = problemOfDegrees(degrees, features, multigraph, 21);
+      const run = async (e: Engine) => {
+        const own = await e.createTable(features, problem.own, 'geometric', true);
+        const other = await e.createTable(features, problem.other, 'geometric');
+        const index = await e.createIndex(problem.rows, { side: 'own', rows: degrees.length });
+        const options = { hyper: problem.hyper, activity: 'geometric' as const };
+        await e.update(own, index, other, options);
+        const term = await e.update(own, index, other, { ...options, edgeTerm: true });
+        const terms = [term!, await e.edgeTerm(own, index, other)];
+        return { terms, values: await e.read(own), mass: (await e.totals(own)).mass };
+      };
+      const actual = await run(engine);
+      const expected = await run(reference);
+      for (const [t, term] of expected.terms.entries()) {
+        expect(Math.abs(actual.terms[t] / term - 1)).toBeLessThan(1e-6);
+      }
+      for (const field of ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const) {
+        expect(difference(actual.values[field], expected.values[field]), field).toBeLessThan(
+          engine.tolerance,
+        );
+      }
+      expect(difference(actual.mass, expected.mass)).toBeLessThan(engine.tolerance);
+    },
+  );
 
   test('over-relaxation moves the features as in the reference', async () => {
     const problem = randomProblem({ users: 20, items: 25, edges: 200, features: 6, multigraph: false }, 15);

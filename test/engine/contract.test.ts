@@ -1,5 +1,5 @@
-// What every engine promises besides the numbers of a half-step: its two halves, its order, tables that are written. On all
-// engines, the reference too.
+// What every engine promises in addition to the numbers of a half-step: that its two halves give the same, that operations take
+// effect in order, and that tables can be written. Run on all engines, the reference too.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -95,18 +95,21 @@ async function open(engine: Engine, { graph, features, start }: Problem) {
 
 // Two numbers of features serve most tests: a software GPU takes more than a second to compile the kernels of each.
 describe.each(COUNTING_ENGINES)('the two halves of a half-step on $name', (engineCase) => {
+  const isTiny = engineCase.name === 'gpu, tiny tasks';
   let engine: CountingEngine;
   beforeAll(async () => {
     engine = await engineCase.create();
   });
   afterAll(async () => engine?.close());
 
-  test.each([
-    { features: 6, multigraph: false, users: 40, items: 30, edges: 400 },
-    { features: 7, multigraph: true, users: 40, items: 30, edges: 400 },
-    { features: 33, multigraph: false, users: 50, items: 2, edges: 3000 },
-    { features: 1, multigraph: true, users: 3000, items: 5, edges: 3000 },
-  ])('counting and finishing is updating: %o', async (shape) => {
+  test.each(
+    [
+      { features: 6, multigraph: false, users: 40, items: 30, edges: 400 },
+      { features: 6, multigraph: true, users: 40, items: 30, edges: 400 },
+      { features: 33, multigraph: false, users: 50, items: 2, edges: 3000 },
+      { features: 1, multigraph: true, users: 1000, items: 5, edges: 1000 },
+    ].filter(({ features }) => features === 6 || !isTiny),
+  )('counting and finishing is updating: %o', async (shape) => {
     const problem = randomProblem(shape, 11);
     const { graph, hyper } = problem;
     const { users, items, again, byItem } = await open(engine, problem);
@@ -145,7 +148,7 @@ describe.each(COUNTING_ENGINES)('the two halves of a half-step on $name', (engin
   });
 
   test('counts of shards add up to the same bits in any order, also when they are exchanged as numbers', async () => {
-    const problem = randomProblem({ features: 7, multigraph: true, users: 60, items: 20, edges: 900 }, 13);
+    const problem = randomProblem({ features: 6, multigraph: true, users: 60, items: 20, edges: 900 }, 13);
     const { graph, hyper, features } = problem;
     const { users, items, again, byItem } = await open(engine, problem);
     const otherMass = new Float64Array(features).fill(5);
@@ -183,7 +186,7 @@ describe.each(COUNTING_ENGINES)('the two halves of a half-step on $name', (engin
   });
 
   test('counts too large for fixed point are reported, not wrapped', async () => {
-    const problem = randomProblem({ features: 7, multigraph: true, users: 8, items: 8, edges: 30 }, 14);
+    const problem = randomProblem({ features: 6, multigraph: true, users: 8, items: 8, edges: 30 }, 14);
     const { users, again } = await open(engine, problem);
     const counts = await engine.createCounts(again, 1);
     const offsets = Uint32Array.from([0, 0, 1, 1, 1, 1, 1, 1, 1]);

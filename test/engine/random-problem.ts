@@ -3,7 +3,7 @@
 import type { Engine, SideHyper, TableValues } from '../../src/engine/engine.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
-import { poisson } from '../../src/math/counts.js';
+import { poisson } from '../../src/math/count-samplers.js';
 import type { EdgeRows } from '../../src/math/csr.js';
 import { gamma } from '../../src/math/distributions.js';
 import { type Random, randomStream } from '../../src/math/random.js';

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { selectEngine } from '../../src/engine/select.js';
+import { onEngine } from '../../src/engine/select.js';
 import { createWebgpuEngine } from '../../src/engine/webgpu/webgpu-engine.js';
 import { DeviceError } from '../../src/errors.js';
 import { fit } from '../../src/fit/fit.js';
@@ -106,7 +106,12 @@ describe.skipIf(!gpu.available)('a GPU that fails', () => {
   });
 
   /** Fits, loses the GPU after some blocks of sweeps or in the middle of the next, and stops the fit soon after it continued. */
-  function fitAndLose(engine: 'auto' | 'gpu', when: { blocks: number; seconds: number; midway: boolean }) {
+  function fitAndLose(
+    engine: 'auto' | 'gpu',
+    when: { blocks: number; seconds: number; midway: boolean },
+    options: AscentOptions = endless,
+    data = graph,
+  ) {
     const stop = new AbortController();
     let blocks = 0;
     let first = 0;
@@ -116,8 +121,8 @@ describe.skipIf(!gpu.available)('a GPU that fails', () => {
       lost = true;
       device!.destroy();
     };
-    return fit(graph, {
-      ...endless,
+    return fit(data, {
+      ...options,
       engine,
       signal: stop.signal,
       onProgress() {
@@ -138,10 +143,10 @@ describe.skipIf(!gpu.available)('a GPU that fails', () => {
 
   test('auto takes the stand-in at this size', async () => {
     expect(graph.edges * endless.features).toBeGreaterThan(3e6);
-    const { engine, reason } = await selectEngine('auto', { edges: graph.edges, features: 128 });
-    await engine.close();
-    expect(engine.name).toBe('gpu');
-    expect(reason).toEqual({ code: 'gpu', detail: 'Test Card' });
+    await onEngine('auto', { edges: graph.edges, features: 128 }, undefined, async ({ engine, reason }) => {
+      expect(engine.name).toBe('gpu');
+      expect(reason).toEqual({ code: 'gpu', detail: 'Test Card' });
+    });
   });
 
   test('auto continues on the cpu engine from the last copy of the state', async () => {
@@ -162,21 +167,17 @@ describe.skipIf(!gpu.available)('a GPU that fails', () => {
     }
   });
 
-  test('auto starts again on the cpu engine if nothing was copied yet', async () => {
-    const result = await stopped(fitAndLose('auto', { blocks: 1, seconds: 0, midway: false }));
-    expect(result.engine).not.toContain('WebGPU');
-    expect(result.engineReason).toMatchObject({ code: 'gpu-failed', iteration: 0 });
-    expect(result.engineReason.detail).toMatch(/Test Card\) was lost /);
-  });
-
   test('gpu stops with a sentence and the state, from which the cpu engine can continue', async () => {
-    const lost = await fitAndLose('gpu', copied).catch((error) => error);
+    // Small: a GPU that is asked for by name computes anything.
+    const few = graphOf(3000);
+    const options = { ...endless, features: 8 };
+    const lost = await fitAndLose('gpu', copied, options, few).catch((error) => error);
     expect(lost).toBeInstanceOf(LostFitError);
     expect(lost.message).toMatch(/the GPU \(Test Card\) was lost \(/);
     const { checkpoint, model } = lost as LostFitError & { model: PosteriorModel };
     expect(model.provenance.iterations).toBe(checkpoint.state.iteration);
     const iterations = checkpoint.state.iteration + 5;
-    const resumed = await fit(graph, { ...endless, engine: 'cpu', resume: checkpoint, iterations });
+    const resumed = await fit(few, { ...options, engine: 'cpu', resume: checkpoint, iterations });
     expect(resumed.model.provenance.iterations).toBe(iterations);
     // The copy has a bound if it was made in the last phase.
     const { bound = resumed.model.bound! } = model;
@@ -247,7 +248,7 @@ describe('the command line', () => {
   test('no adapter: auto takes the cpu engine and says why', async () => {
     const { status, stdout } = await fitCommand(noDriver, '-k', '128', '--iterations', '5');
     expect(stdout.replace(/\s+/g, ' ')).toMatch(
-      /engine .*; no GPU: (no GPU adapter was found|the package "webgpu")/,
+      /engine .*; (no GPU adapter was found|no GPU: the package "webgpu")/,
     );
     expect(status).toBe(0);
   });

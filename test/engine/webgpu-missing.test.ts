@@ -1,7 +1,7 @@
 // The package webgpu is optional: only a request for a GPU mentions that it is missing.
 
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { selectEngine } from '../../src/engine/select.js';
+import { onEngine } from '../../src/engine/select.js';
 import { DeviceError } from '../../src/errors.js';
 
 vi.mock('webgpu', () => {
@@ -21,7 +21,9 @@ afterEach(() => {
 });
 
 it('the gpu engine names the package to install, in one sentence', async () => {
-  const error = await selectEngine('gpu', { edges: 1, features: 1 }).catch((cause: unknown) => cause);
+  const error = await onEngine('gpu', { edges: 1, features: 1 }, 1, async () => 'opened').catch(
+    (cause: unknown) => cause,
+  );
   expect(error).toBeInstanceOf(DeviceError);
   expect((error as Error).message).toBe(
     'the package "webgpu" is not installed: npm install webgpu, or use the cpu engine',
@@ -30,16 +32,16 @@ it('the gpu engine names the package to install, in one sentence', async () => {
 
 it('auto uses the cpu engine even for work that a GPU would speed up, without a warning', async () => {
   const spoken = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-  const { engine, reason } = await selectEngine('auto', { edges: 1e9, features: 32 }, 1);
   try {
-    expect(engine.name).toBe('cpu');
-    expect(reason).toMatchObject({
-      code: 'no-gpu',
-      detail: expect.stringContaining('"webgpu" is not installed'),
+    await onEngine('auto', { edges: 1e9, features: 32 }, 1, async ({ engine, reason }) => {
+      expect(engine.name).toBe('cpu');
+      expect(reason).toMatchObject({
+        code: 'no-gpu',
+        detail: expect.stringContaining('"webgpu" is not installed'),
+      });
     });
     expect(spoken).not.toHaveBeenCalled();
   } finally {
     spoken.mockRestore();
-    await engine.close();
   }
 });

@@ -71,7 +71,7 @@ test('--against compares two models on the same users, and refuses what cannot b
   const same = await judged(model, '--against', model);
   expect(same.against.difference.ndcg).toMatchObject({ difference: 0, low: 0, high: 0 });
   const { out } = await run(model, parts, '--draws', '0', '--against', other);
-  expect(out.replaceAll(/\s+/g, ' ')).toContain(`${other} has 0.`);
+  expect(out.replaceAll(/\s+/g, ' ')).toContain(`${other} has recall@20 0.`);
 
   const elsewhere = join(folder, 'elsewhere.model');
   const side = { sigma: 0.3, tau: 1, shape: 0.3, rate: 0.3, size: 40 };
@@ -148,26 +148,26 @@ test('compares the model with popularity on the same users, and says what to rec
   expect(alone.popularity).toBeNull();
   const { out } = await run(model, parts, '--draws', '0');
   expect(out.replaceAll(/\s+/g, ' ')).toMatch(
-    /Popularity, the same list for everyone, has 0\.\d+ by recall@20 and 0\.\d+ by nDCG\./,
+    /Popularity, the same list for everyone, has recall@20 0\.\d+ and nDCG 0\.\d+\./,
   );
   expect(out).toContain(`npx graphex fit ${parts} --method ranking -o ranker.safetensors`);
 });
 
 test('each protocol says what it ranks and which recall it means', async () => {
-  const told = {
+  const definition = {
     all: /Protocol: all items\. Every item that the user does not have yet is ranked/,
     split: /Protocol: split\. The items of the test part/,
   };
   const folded = (text: string) => text.replaceAll(/\s+/g, ' ');
-  expect(folded((await run(model, parts, '--draws', '0')).out)).toMatch(told.split);
+  expect(folded((await run(model, parts, '--draws', '0')).out)).toMatch(definition.split);
   const { out } = await run(model, parts, '--metrics', 'recall,recallCapped');
-  expect(folded(out)).toMatch(told.all);
+  expect(folded(out)).toMatch(definition.all);
   expect(folded(out)).toMatch(/\d+ users? of the test part (has|have) no history: no edge in training/);
   const whole = JSON.parse((await run(model, parts, '--draws', '0', '--json')).out);
-  expect(whole.recommendation.definition).toMatch(told.split);
+  expect(whole.recommendation.definition).toMatch(definition.split);
   expect(whole.protocol).toBe('split');
   const asked = JSON.parse((await run(model, parts, '--protocol', 'all-items', '--json')).out);
-  expect(asked).toMatchObject({ protocol: 'all-items', definition: expect.stringMatching(told.all) });
+  expect(asked).toMatchObject({ protocol: 'all-items', definition: expect.stringMatching(definition.all) });
   const some = JSON.parse((await run(model, parts, '--metrics', 'recall', '--json')).out);
   expect(some.definition).toBe(asked.definition);
   expect(some.metrics.recall).toEqual(asked.metrics.recall);
@@ -197,7 +197,7 @@ test('prints both tables and what was dropped, and other options have an effect'
   expect(status).toBe(0);
   expect(out).toMatch(/nDCG@30 +0\.\d{4} ± 0\.\d{4}/);
   expect(out).toMatch(/Predictive checks \(10 draws, paper\)\ntest graph +test +mean/);
-  expect(out).toMatch(/not in training/);
+  expect(out.replace(/\s+/g, ' ')).toMatch(/leave out \d+ test edges? to items/);
   const none = await run(model, parts, '--draws', '0');
   expect(none.out).toContain('No predictive check');
 });
@@ -227,7 +227,7 @@ test('a fit describes each side, and its draws are corrected by known data', asy
   const auto = join(folder, 'auto.model');
   const said = await graphex('fit', parts, '-o', auto, '-k', '3', '--iterations', '30');
   expect(said.out).toContain('auto model, 3 features');
-  expect(said.out).toMatch(/Users have no upper limit; [\d,]+ are seen so far, and rare ones keep appearing/);
+  expect(said.out).toMatch(/The number of users has no upper limit: [\d,]+ are seen so far/);
   const fitted = JSON.parse(
     (await graphex('fit', parts, '-o', auto, '-k', '3', '--iterations', '30', '--json')).out,
   );

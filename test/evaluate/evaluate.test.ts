@@ -87,7 +87,14 @@ describe('evaluateModel on a split by users and items', () => {
   });
 
   test('scores of a ranker’s members are added', async () => {
-    const options = { features, method: 'ranking', average: 2, iterations: 20, threads: 2 } as const;
+    const options = {
+      features,
+      method: 'ranking',
+      average: 2,
+      iterations: 20,
+      threads: 2,
+      blend: false,
+    } as const;
     const { model: two } = await fit(parts.train, options);
     const { members } = two.scores as FactorScores;
     const evaluate = async (chosen: FactorScores['members']) => {
@@ -111,7 +118,12 @@ describe('evaluateModel on a split by users and items', () => {
   test('refuses a model that saw held-out users, and makes no predictive check of a ranker', async () => {
     const { model: leaked } = await fit(graph, { features, iterations: 2, engine: 'cpu', threads: 1 });
     await expect(evaluateModel(leaked, parts)).rejects.toThrow(/held out by the split.*training part/);
-    const { model: ranker } = await fit(parts.train, { features, method: 'ranking', iterations: 2 });
+    const { model: ranker } = await fit(parts.train, {
+      features,
+      method: 'ranking',
+      iterations: 2,
+      blend: false,
+    });
     const ranking = await evaluateModel(ranker, parts, { threads: 1 });
     expect(ranking.predictive).toBeUndefined();
     expect(ranking.predictiveReason).toBe('ranking-model');

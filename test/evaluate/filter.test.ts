@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { filter } from '../../src/evaluate/baselines/filter.js';
+import { filter } from '../../src/evaluate/baselines/graph-filter.js';
 import { communityLists, dataOf, scoresOf, shownOnly } from './baseline-data.js';
 import { listOf } from './brute-force.js';
 

@@ -1,6 +1,8 @@
 import { copyFile, readFile, symlink } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { closeQuietly, openDatabase } from '../../src/events/database.js';
 import { openEventStore } from '../../src/events/event-store.js';
+import { insertEvents } from '../../src/events/insert.js';
 import type { StoredEvent } from '../../src/events/stored.js';
 import { readGraph } from '../../src/index.js';
 import { loadDuckDb } from '../../src/ingest/formats/duckdb-package.js';
@@ -39,7 +41,7 @@ describe('a store of events', () => {
         event('ann', 'milk', { time: NOW + 1 }),
         event("o'neil\0\u{1f600}", 'tea"'),
       ]),
-      store.add([event('bob', 'tea', { id: 'a' }), event('bob', 'rum', { id: 'b', weight: 2.5 })]),
+      store.add([event('ann', 'tea', { id: 'a' }), event('bob', 'rum', { id: 'b', weight: 2.5 })]),
     ]);
     await store.add([event('bob', 'rum', { id: 'b' }), event('bob', 'tea')]);
     expect(await store.eventsOf('ann', 10)).toEqual([
@@ -69,6 +71,25 @@ describe('a store of events', () => {
     expect(await withSql(path, 'SELECT "user", weight FROM events WHERE id = \'b\'')).toEqual([['cleo', 1]]);
   });
 
+  it('keeps no copy of its events in memory', async () => {
+    const { writer, parts } = await openDatabase(scratch.path('copies.duckdb'), undefined);
+    for (let group = 0; group < 50; group++) {
+      await writer.run('BEGIN');
+      await insertEvents(
+        writer,
+        Array.from({ length: 2000 }, (_, i) => event(`u${i}`, `i${group}`)),
+      );
+      await writer.run('COMMIT');
+    }
+    await writer.run('CHECKPOINT');
+    const memory = await writer.runAndReadAll(
+      "SELECT memory_usage_bytes FROM duckdb_memory() WHERE tag = 'IN_MEMORY_TABLE'",
+    );
+    // Copies would take 54 bytes an event.
+    expect(Number((memory.getRowsJson() as string[][])[0][0])).toBeLessThan(1e6);
+    closeQuietly(parts);
+  });
+
   it('stores items, the last state of each', async () => {
     const path = scratch.path('items.duckdb');
     const store = await openEventStore(path);
@@ -89,6 +110,16 @@ describe('a store of events', () => {
       title: 'One',
       attributes: '{"year":1990}',
     });
+    // Fields that are left out keep their values.
+    await again.putItems([{ item: 'i1', hidden: false }, { item: 'new' }]);
+    const known = await again.items();
+    expect(known.find(({ item }) => item === 'i1')).toEqual({
+      item: 'i1',
+      hidden: false,
+      title: 'One',
+      attributes: '{"year":1990}',
+    });
+    expect(known.find(({ item }) => item === 'new')).toEqual({ item: 'new', hidden: false });
     await again.close();
   });
 
@@ -143,7 +174,7 @@ describe('a store of events', () => {
         yield [event('nobody', 'tea')];
       },
     });
-    await store.add([event('bob', 'rum', { id: 'x' }), event('bob', 'rum', { id: 'y' })]);
+    await store.add([event('ann', 'tea', { id: 'x' }), event('bob', 'rum', { id: 'y' })]);
     expect(await store.count()).toBe(2);
     expect(await store.historiesOf(['ann'])).toEqual([
       new Map([['tea', { weight: 3, time: Date.UTC(2026, 0) }]]),
@@ -163,6 +194,38 @@ describe('a store of events', () => {
     );
     await expect(openEventStore(twice)).rejects.toThrow(/column item of the table items occurs twice/);
     await expect(openEventStore(scratch.path('.'))).rejects.toThrow(/must be a plain file/);
+  });
+
+  it('reads rows of other tools that lack times or have impossible weights', async () => {
+    const path = scratch.path('foreign.duckdb');
+    await (await openEventStore(path)).close();
+    await withSql(
+      path,
+      `INSERT INTO events VALUES ('ann', 'tea', '2026-01-01', 'inf', NULL), ('bob', 'tea', NULL, 1, NULL),
+       ('bob', 'rum', '2026-01-01', 'nan', NULL), ('cid', 'tea', '2026-01-01', 1e300, NULL),
+       ('cid', 'rum', 'infinity', NULL, NULL), ('dan', 'gin', '2026-01-01', 2, NULL)`,
+    );
+    const store = await openEventStore(path);
+    const file = scratch.path('foreign.parquet');
+    expect(await store.exportTo(file, undefined)).toBe(6);
+    const { graph } = await readGraph(file, {
+      users: 'user',
+      items: 'item',
+      count: 'weight',
+      multigraph: true,
+    });
+    expect([...graph.users.counts!].sort((a, b) => a - b)).toEqual([1, 1, 1, 1, 2, 2 ** 32 - 1]);
+    const [ann] = await store.historiesOf(['ann']);
+    expect(ann.get('tea')?.weight).toBe(0);
+    const list = await store.popular({ n: 9, now: NOW, window: undefined, halfLife: DAY });
+    expect(list.map(({ item }) => item)).toEqual(['tea', 'gin']);
+    await store.close();
+    await withSql(path, "INSERT INTO items (item, attributes) VALUES ('tea', '[1]')");
+    const again = await openEventStore(path);
+    await expect(again.items()).rejects.toThrow(
+      /the attributes of .?tea.? in the table items are .*; write a JSON object/,
+    );
+    await again.close();
   });
 
   it('refuses a damaged file, and replays a log that was cut', async () => {
@@ -223,12 +286,47 @@ describe('a store of events', () => {
     await store.close();
   });
 
-  it('says whether all events are new, and remembers erased users', async () => {
+  it('refuses a post with an id of another user or item, and stores the posts of the same transaction', async () => {
+    const store = await openEventStore(scratch.path('taken.duckdb'));
+    expect(await store.add([event('ann', 'tea', { id: 'a' })])).toBe(1);
+    const posts = [
+      [event('bob', 'gin'), event('bob', 'gin', { id: 'new' }), event('bob', 'tea', { id: 'a' })],
+      [
+        event('ann', 'tea', { id: 'a', time: NOW + 1 }),
+        event('ann', 'gin', { id: 'b' }),
+        event('ann', 'rum'),
+      ],
+      // The first post is refused, so its id is free; the id of the second is not.
+      [event('cleo', 'rum', { id: 'new' })],
+      [event('cleo', 'rum', { id: 'free' }), event('cleo', 'gin', { id: 'b' })],
+      [event('dan', 'rum', { id: 'free' }), event('dan', 'rum', { id: 'free' })],
+      [event('ann', 'rum', { id: 'a' })],
+    ];
+    const refused = (id: string, at: number) => ({
+      status: 'rejected',
+      reason: expect.objectContaining({ name: 'TakenIdError', id, at }),
+    });
+    const stored = (value: number) => ({ status: 'fulfilled', value });
+    expect(await Promise.allSettled(posts.map((post) => store.add(post)))).toEqual([
+      refused('a', 2),
+      stored(2),
+      stored(1),
+      refused('b', 1),
+      stored(1),
+      refused('a', 0),
+    ]);
+    const counts = ['ann', 'bob', 'cleo', 'dan'].map((user) => store.count(user));
+    expect(await Promise.all([...counts, store.count()])).toEqual([3, 0, 1, 1, 5]);
+    expect(store.failure).toBeUndefined();
+    await store.close();
+  });
+
+  it('says how many events are new, and remembers erased users', async () => {
     const path = scratch.path('erased.duckdb');
     const store = await openEventStore(path);
-    expect(await store.add([event('ann', 'tea', { id: 'a' }), event('ann', 'rum')])).toBe(true);
-    expect(await store.add([event('bob', 'tea', { id: 'a' })])).toBe(false);
-    expect(await store.add([event('bob', 'tea', { id: 'b' }), event('bob', 'rum', { id: 'b' })])).toBe(false);
+    expect(await store.add([event('ann', 'tea', { id: 'a' }), event('ann', 'rum')])).toBe(2);
+    expect(await store.add([event('ann', 'tea', { id: 'a' })])).toBe(0);
+    expect(await store.add([event('bob', 'tea', { id: 'b' }), event('bob', 'tea', { id: 'b' })])).toBe(1);
     expect([await store.erase('ann'), await store.erase('ann')]).toEqual([2, 0]);
     await store.close();
     const again = await openEventStore(path);

@@ -27,7 +27,6 @@ export interface Declared {
   readonly levels: Declaration;
   readonly sizes: Declaration;
   readonly baseline: Declaration;
-  readonly tune: Declaration;
   readonly describe: Declaration;
   readonly similar: Declaration;
   readonly storage: Declaration;
@@ -181,12 +180,6 @@ async function callsOf(library: Library, declared: Declared, folder: string) {
       name: 'baseline',
       declared: declared.baseline,
       run: (o) => library.fitBaseline(train, 'knn', o),
-    },
-    {
-      name: 'tune',
-      declared: declared.tune,
-      base: { budgetMinutes: 0.01 },
-      run: (o) => library.tuneRanking(train, o),
     },
     {
       name: 'features',

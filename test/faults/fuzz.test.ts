@@ -1,11 +1,11 @@
 // The fuzz of bench/fuzz.ts over readers, models, splits, receipts, command lines and library options together, for about
-// eight seconds; GRAPHEX_FUZZ_SECONDS says how long. `npm run fuzz -- --minutes 60` is the same for an hour.
+// four seconds; GRAPHEX_FUZZ_SECONDS says how long. `npm run fuzz -- --minutes 60` is the same for an hour.
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
-const SECONDS = Number(process.env.GRAPHEX_FUZZ_SECONDS ?? 8);
+const SECONDS = Number(process.env.GRAPHEX_FUZZ_SECONDS ?? 4);
 
 it(
   'whatever it is given, graphex ends well or refuses in words, soon, in little memory, and touches nothing else',

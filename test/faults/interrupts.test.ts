@@ -129,23 +129,22 @@ describe('graphex fit', () => {
     const folder = scratch.path('early');
     mkdirSync(folder);
     const args = [...fitFor(1_000_000), '--engine', 'cpu', '-o', scratch.path('early/model.safetensors')];
-    for (let moment = 0; moment < 1500; moment += 250) {
-      expectInterrupted(await interrupted(args, moment + 250 * random.uniform()));
+    for (let moment = 0; moment < 1500; moment += 500) {
+      expectInterrupted(await interrupted(args, moment + 500 * random.uniform()));
       expect(readdirSync(folder).filter((name) => !name.endsWith('.partial'))).toEqual([]);
     }
   });
 
-  it('leaves nothing with restarts, with the sampler or while tuning, because these cannot be resumed', async () => {
+  it('leaves nothing with restarts or with the sampler, because these cannot be resumed', async () => {
     const folder = scratch.path('nothing');
     mkdirSync(folder);
     const output = scratch.path('nothing/model.safetensors');
+    const begun = (stderr: string) => /fitting|warming|sampling/.test(stderr);
     for (const args of [
-      [...fitFor(2000), '--engine', 'cpu', '--restarts', '50'],
-      [...fitFor(2000), '--method', 'gibbs'],
-      ['fit', '@simulated-small', '--method', 'ranking', '--tune', '--threads', '1', '--engine', 'cpu'],
+      ['--engine', 'cpu', '--restarts', '50'],
+      ['--method', 'gibbs'],
     ]) {
-      const begun = (stderr: string) => /fitting|warming|sampling|tuning/.test(stderr);
-      expectInterrupted(await interrupted([...args, '-o', output], begun, WATCHED));
+      expectInterrupted(await interrupted([...fitFor(2000), ...args, '-o', output], begun, WATCHED));
       expect(readdirSync(folder), args.join(' ')).toEqual([]);
     }
   });

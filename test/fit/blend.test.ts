@@ -5,7 +5,7 @@ import { evaluateModel } from '../../src/evaluate/evaluate.js';
 import { fit } from '../../src/fit/fit.js';
 import type { FactorScores, Ranker } from '../../src/fit/model.js';
 import { fitBlend, mayBlend } from '../../src/fit/ranking/blend/blend.js';
-import { holdUsersBack } from '../../src/fit/ranking/blend/held-back.js';
+import { holdUsersBack } from '../../src/fit/ranking/blend/held-back-users.js';
 import { DEFAULT_WEIGHTS, searchWeights } from '../../src/fit/ranking/blend/item-weights.js';
 import { searchPenalties } from '../../src/fit/ranking/blend/least-squares.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chooseFeatures } from '../../src/fit/choose/features.js';
+import { chooseFeatures } from '../../src/fit/choose/feature-count.js';
 import { fit } from '../../src/fit/fit.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { simulate } from '../../src/process/poisson-model.js';

@@ -7,7 +7,7 @@ import type { SideHyper } from '../../src/engine/engine.js';
 import type { GibbsSide, GibbsState } from '../../src/fit/gibbs/chain-state.js';
 import { createGibbsSampler } from '../../src/fit/gibbs/sampler.js';
 import { buildGraph } from '../../src/graph/build.js';
-import { poisson } from '../../src/math/counts.js';
+import { poisson } from '../../src/math/count-samplers.js';
 import { summarizeChains } from '../../src/math/diagnostics.js';
 import { type Random, randomStream } from '../../src/math/random.js';
 import { type FeatureAtoms, sampleTiltedAtoms } from '../../src/process/unseen.js';
@@ -15,7 +15,8 @@ import { type FeatureAtoms, sampleTiltedAtoms } from '../../src/process/unseen.j
 const K = 2;
 const LONG = process.env.GRAPHEX_LONG === '1';
 const FORWARD = LONG ? 40_000 : 4_000;
-const CHAIN = LONG ? 400_000 : 15_000;
+/** Sweeps of the chain; counts mix more slowly. */
+const sweepsOf = ({ multigraph }: Setting) => (LONG ? 400_000 : multigraph ? 15_000 : 8_000);
 
 interface Setting {
   readonly users: SideHyper;
@@ -176,9 +177,10 @@ describe('forward and alternating draws agree', () => {
         forward[s][t] = x;
       });
     }
-    const chain = NAMES.map(() => new Float64Array(CHAIN));
+    const sweeps = sweepsOf(setting);
+    const chain = NAMES.map(() => new Float64Array(sweeps));
     let world: World = fresh();
-    for (let t = 0; t < CHAIN; t++) {
+    for (let t = 0; t < sweeps; t++) {
       world = alternate(world, setting, cuts, random);
       statistics(world, setting.multigraph).forEach((x, s) => {
         chain[s][t] = x;

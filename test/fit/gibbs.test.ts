@@ -25,7 +25,7 @@ describe('the exact sampler', () => {
       start: start.checkpoint.tables,
       chains: 3,
       warmup: 300,
-      draws: 1250,
+      draws: 1500,
     };
     const few = { ...options, warmup: 20, draws: 60 };
     const one = await gibbsPosterior(graph, { ...few, threads: 1 });
@@ -35,7 +35,7 @@ describe('the exact sampler', () => {
     const many = await gibbsPosterior(graph, { ...options, threads: 2 });
     for (const [name, { splitRHat, effectiveSamples }] of Object.entries(many.scalars)) {
       expect(splitRHat, name).toBeLessThan(1.05);
-      // Of 3,750 draws.
+      // Of 4,500 draws.
       expect(effectiveSamples, name).toBeGreaterThan(250);
     }
     // The expected number of latent edges is close to what the data say.
@@ -62,8 +62,8 @@ describe('the exact sampler', () => {
 
   test('its model predicts: draws of the test part have about the observed number of edges', async () => {
     const { graph } = await simulate({
-      users: { ...side, size: 30 },
-      items: { ...side, size: 30 },
+      users: { ...side, size: 20 },
+      items: { ...side, size: 20 },
       features: 3,
       seed: 6,
     });
@@ -131,7 +131,8 @@ describe('chains that disagree', () => {
 });
 
 test('kept draws give intervals of rates, in memory and from a file; without them an error says what to do', async () => {
-  const { graph } = await simulated;
+  const few = { ...side, size: 5 };
+  const { graph } = await simulate({ users: few, items: few, features: 2, seed: 4 });
   const options = { features: 2, method: 'gibbs', iterations: 60, threads: 1 } as const;
   const { model, posterior } = await fit(graph, { ...options, keepDraws: 50 });
   const kept = await modelFileFromBytes(modelToBytes(model));

@@ -126,7 +126,8 @@ describe('stopped', () => {
 
   test('resumes once or twice to the same bits, with any number of concurrent members and threads', async () => {
     const place = fc.record({
-      at: fc.integer({ min: 0, max: 35 }),
+      // The fits report 63 sweeps: even the second stop comes before their end.
+      at: fc.integer({ min: 0, max: 25 }),
       concurrent: fc.integer({ min: 1, max: 4 }),
       threads: fc.integer({ min: 1, max: 3 }),
     });

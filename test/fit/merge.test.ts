@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { meansOf, type TableValues } from '../../src/engine/engine.js';
 import { mixedValues, mixedVector } from '../../src/engine/mix-features.js';
-import { chooseMixes, mergedTables } from '../../src/fit/ascent/merge.js';
+import { chooseMixes, mergedTables } from '../../src/fit/ascent/merge-features.js';
 import { columnSums } from '../../src/fit/model.js';
 import { randomStream } from '../../src/math/random.js';
 import { randomHyper, randomValues } from '../engine/random-problem.js';

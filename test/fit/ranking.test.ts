@@ -10,6 +10,7 @@ import { type Model, meanTable, type Ranker, type RankerMember } from '../../src
 import type { FitOptions, RankingFitOptions } from '../../src/fit/options.js';
 import { fitRanking } from '../../src/fit/ranking/fit-ranking.js';
 import { cutFolds, reorderRows, rowsWithout } from '../../src/fit/ranking/folds.js';
+import { countEdges } from '../../src/fit/ranking/recency.js';
 import { startCrossFit } from '../../src/fit/ranking/sweep.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { buildGraph } from '../../src/graph/build.js';
@@ -67,6 +68,14 @@ describe('folds', () => {
     expect(() => cutFolds(3, 1, randomStream(1))).toThrow(/folds: 1/);
   });
 
+  test('rows without a fold keep counts that are fractions: those of edges weighed by age', () => {
+    const graph = graphOf(grouped(), 60, 45, false);
+    const weights = Float32Array.from({ length: graph.edges }, (_, e) => 1 - (e % 7) / 16);
+    const sides = { users: { ...graph.users, counts: weights }, items: graph.items };
+    const rows = rowsWithout(sides, 'users', cutFolds(45, 3, randomStream(2)), undefined);
+    expect(rows.counts).toEqual(weights);
+  });
+
   test.each([false, true])('rows without a fold have the other edges, by place (multigraph: %s)', (multi) => {
     const graph = graphOf(grouped(60, 45, multi), 60, 45, multi);
     const folds = cutFolds(45, 4, randomStream(2));
@@ -98,7 +107,8 @@ describe('folds', () => {
   });
 });
 
-describe.each(ENGINES)('cross-fit on $name', ({ create }) => {
+// Tiny windows, tiles and tasks change no operation: test/engine compares each with the reference.
+describe.each(ENGINES.filter(({ name }) => !name.includes('tiny')))('cross-fit on $name', ({ create }) => {
   let engine: Engine;
   beforeAll(async () => {
     engine = await create();
@@ -137,10 +147,10 @@ describe.each(ENGINES)('cross-fit on $name', ({ create }) => {
     const graph = graphOf(grouped());
     const folds = cutFolds(45, 4, randomStream(2));
     const whole = await startCrossFit(engine, graph, folds, hyper, K, 5);
-    for (let s = 0; s < 3; s++) await whole.sweep();
-    const state = { sweeps: 3, items: await whole.readItems(), foldMass: whole.foldMass() };
+    for (let s = 0; s < 2; s++) await whole.sweep();
+    const state = { sweeps: 2, items: await whole.readItems(), foldMass: whole.foldMass() };
     const rest = await startCrossFit(engine, graph, folds, hyper, K, 5, state);
-    for (let s = 0; s < 3; s++) expect(await rest.sweep()).toBe(await whole.sweep());
+    for (let s = 0; s < 2; s++) expect(await rest.sweep()).toBe(await whole.sweep());
     expect(await rest.readItems()).toEqual(await whole.readItems());
     expect(rest.foldMass()).toEqual(whole.foldMass());
     for (const cross of [whole, rest]) cross.free();
@@ -201,7 +211,7 @@ describe('a ranking fit', () => {
     const [member] = membersOf(model);
     const { base, foldOne } = foldOf(member);
     const steps = { iterations: 3, activity: 'mean' } as const;
-    const folded = await foldGraph(base, matchRows(graph, 'users', model.items.ids), {
+    const folded = await foldGraph(base, matchRows(countEdges(graph), 'users', model.items.ids), {
       engine: 'cpu',
       ...steps,
     });
@@ -238,7 +248,7 @@ describe('a ranking fit', () => {
       { model: 'dense' },
       { folds: 5 },
       { iterations: 3 },
-      { tolerance: 1e-2 },
+      { tolerance: 1e-9 },
       { seed: 2 },
       { users: { shape: 0.3 } },
       { users: { rate: 0.3 } },
@@ -328,7 +338,7 @@ describe('a ranking fit', () => {
 
   test('resumes only with the options of its start', async () => {
     const several = { ...options, average: 3 };
-    const { checkpoint } = await stoppedAt(30, several);
+    const { checkpoint } = await stoppedAt(20, several);
     expect((checkpoint as RankingCheckpoint).done.length).toBeGreaterThan(0);
     for (const [other, says] of [
       [{ features: 5 }, /features 6 \(not 5\)/],

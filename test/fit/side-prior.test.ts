@@ -204,7 +204,7 @@ test('a prior is described in words', () => {
   const said = sidePriorWords({ users: closed, items: open }, context);
   expect(said).toEqual([
     'About 5,100 users in all, given today’s items and K = 30 (90 % interval 5,039 to 5,169); 4,339 are seen.',
-    'Items have no upper limit; 3,665 are seen so far, and rare ones keep appearing (tail index of the fitted prior 0.41).',
+    'The number of items has no upper limit: 3,665 are seen so far, and rare ones keep appearing (tail index of the fitted prior 0.41).',
   ]);
   const all = { ...closed, unseen: { mean: 0.1, low: 0, high: 1 } };
   expect(sidePriorWords({ users: all, items: open }, context)[0]).toBe(

@@ -1,7 +1,7 @@
 // Starts: what a vertex begins with depends on the seed and its id, not on other vertices.
 
 import { expect, test } from 'vitest';
-import { startValues } from '../../src/fit/ascent/start.js';
+import { differencesOf, startValues } from '../../src/fit/ascent/start.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { VertexIds } from '../../src/graph/ids.js';
@@ -16,7 +16,7 @@ const graph = randomGraph(SHAPE, randomStream(3));
 
 /** The noise of one row's features: the shapes without the degree. */
 function noise(of: BipartiteGraph, row: number, seed = 1): number[] {
-  const { featureShape, featureRate } = startValues(of, hyper, K, 'noise', seed).users;
+  const { featureShape, featureRate } = startValues(of, hyper, K, seed, differencesOf(undefined)).users;
   return Array.from({ length: K }, (_, k) => {
     const at = row * K + k;
     return (featureShape[at] - side.shape) / (featureRate[at] - side.shape);
@@ -46,8 +46,19 @@ test('a vertex starts alike alone, among others and in any order', () => {
   expect(noise(graph, 7)).not.toEqual(noise(graph, 3));
   expect(noise(graph, 7, 2)).not.toEqual(noise(graph, 7));
   // The sides have streams of their own, though ids are the same on both.
-  const { users, items } = startValues(graph, hyper, K, 'noise', 1);
+  const { users, items } = startValues(graph, hyper, K, 1, differencesOf(undefined));
   expect(users.featureShape[0] / users.featureRate[0]).not.toBe(items.featureShape[0] / items.featureRate[0]);
+});
+
+test('with profiles, users are even and items lean towards their profiles', () => {
+  const profiles = new Float32Array(graph.items.count * K).fill(0);
+  for (let i = 0; i < graph.items.count; i++) profiles[i * K + (i % K)] = K;
+  const { users, items } = startValues(graph, hyper, K, 1, differencesOf(profiles));
+  for (let k = 1; k < K; k++) expect(users.featureShape[k]).toBe(users.featureShape[0]);
+  for (let i = 0; i < graph.items.count; i++) {
+    const row = items.featureShape.subarray(i * K, (i + 1) * K);
+    expect(row.indexOf(Math.max(...row))).toBe(i % K);
+  }
 });
 
 test('numbers and the same numbers as text start alike', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BipartiteGraph } from '../../src/browser.js';
 import { forecastGrowth } from '../../src/forecast/forecast.js';
 import { nextPeriod } from '../../src/forecast/next-period.js';
-import { nextWords } from '../../src/report/words/forecast.js';
+import { forecastAnswer, nextWords } from '../../src/report/words/forecast.js';
 import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 
 const DAY = 86_400_000;
@@ -47,10 +47,35 @@ describe('the next period', () => {
     const { mean, low, high } = found.next!.users;
     expect(found.forecast!.users).toEqual({ mean: 130 + mean, low: 130 + low, high: 130 + high });
     expect(nextWords(found, USERS_AND_ITEMS)[0]).toMatch(
-      /^In the 10 days after 1970-02-20, about \d+ \(\d+ to \d+\) new users are expected, in addition to today’s 130\. In the last 3 periods of 10 days there were 20, 30 and 20\.$/,
+      /^In the 10 days after 1970-02-20, about \d+ \(\d+ to \d+\) new users are expected, in addition to today’s 130\. In the last 3 periods of 10 days there were 20, 30 and 20; the forecast is the average of these 3\.$/,
     );
     const plain = await forecastGrowth(graph, { usersTimes: 1.5, trials: 5, draws: 0 });
     expect(plain.next).toBeUndefined();
+  });
+
+  it('has intervals that include the uncertainty of the number of users', async () => {
+    const options = { times, trials: 5, draws: 0, seed: 3 };
+    const found = await forecastGrowth(graph, { ...options, next: '10d' });
+    const at = async (usersTimes: number) =>
+      (await forecastGrowth(graph, { ...options, usersTimes })).forecast!;
+    const { times: multiple, users } = found.next!;
+    const [known, fewest, most] = await Promise.all(
+      [multiple, 1 + users.low / 130, 1 + users.high / 130].map(at),
+    );
+    const { items, edges } = found.forecast!;
+    for (const side of ['items', 'edges'] as const) {
+      expect(found.forecast![side].mean).toBeCloseTo(known[side].mean);
+      // At least the interval for a known number of users, and the forecasts for the fewest and the most users.
+      expect(found.forecast![side].low).toBeLessThanOrEqual(Math.min(known[side].low, fewest[side].mean));
+      expect(found.forecast![side].high).toBeGreaterThanOrEqual(Math.max(known[side].high, most[side].mean));
+    }
+    // The two errors are independent: their squares add up.
+    expect(edges.high - edges.mean).toBeCloseTo(
+      Math.hypot(known.edges.high - known.edges.mean, most.edges.mean - known.edges.mean),
+      -0.5,
+    );
+    expect(items.low).toBeGreaterThanOrEqual(graph.items.count);
+    expect(forecastAnswer(found, USERS_AND_ITEMS)).toMatch(/^After the next 10 days there will be about /);
   });
 
   it.each([

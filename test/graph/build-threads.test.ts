@@ -55,14 +55,15 @@ afterEach(() => vi.unstubAllGlobals());
 
 describe('a graph that threads build', () => {
   it.each([
-    ['of many rows and few vertices', drawn(300_000, 900, 70, false)],
-    ['of more vertices than bins', drawn(300_000, 400_000, 150_000, false)],
-    ['with counts', drawn(200_000, 3000, 500, true)],
-    ['of rows in order', drawn(200_000, 3000, 500, false, true)],
+    ['of many rows and few vertices', drawn(150_000, 900, 70, false)],
+    ['of more vertices than bins', drawn(150_000, 400_000, 150_000, false)],
+    ['with counts', drawn(150_000, 3000, 500, true)],
+    ['of rows in order', drawn(150_000, 3000, 500, false, true)],
     ['of one item', { ...drawn(150_000, 90_000, 1, false) }],
     ['of one user', { ...drawn(150_000, 1, 90_000, true) }],
   ])('is that of one thread: %s', async (_, list) => {
-    for (const threads of [1, 2, 3]) expectEqual(await together(list, threads), list);
+    const expected = buildGraph(list);
+    for (const threads of [1, 3]) expectSameGraph(await together(list, threads), expected);
   });
 
   it('equals that of one thread for all kinds of small tables, without shared memory', async () => {

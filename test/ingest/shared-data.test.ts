@@ -17,7 +17,6 @@ const SETS = [
   ['goodbooks/to_read.csv.gz', 48_871, 9_986, 912_705, 0.078, 0.008],
   ['movietweetings/ratings.dat.gz', 21_081, 12_611, 141_695, 0.447, 0.472],
   ['online-retail/customer_product_qty.tsv.gz', 4_339, 3_665, 266_802, 0.025, 0.06],
-  ['acl-abstracts/paper_abstract_words.tsv.gz', 59_377, 79_732, 4_356_783, 0.0, 0.54],
   ['julia-general/package_depends.tsv.gz', 13_455, 6_258, 108_958, 0.136, 0.433],
 ] as const;
 

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readGraph } from '../../src/ingest/read.js';
-import { rowFilter } from '../../src/ingest/where/filter.js';
+import { rowFilter } from '../../src/ingest/where/row-filter.js';
 import { literal, withDuckDB } from './duckdb.js';
 import { edgesOf, scratchFolder } from './scratch.js';
 

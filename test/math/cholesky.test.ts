@@ -28,3 +28,10 @@ test('many right-hand sides of a positive system are solved in one call', () => 
 test('a system that is not positive is refused by its row', () => {
   expect(() => factorize(Float64Array.of(1, 0, 2, 1), 2)).toThrow(/row 1 .* no positive pivot/);
 });
+
+test('a pivot below the least is raised, and later columns do not see what rounding left of it', () => {
+  // The second row is the first one but for rounding error.
+  const matrix = Float64Array.of(...[1, 0, 0], ...[1, 1, 0], ...[0.5, 0.5 + 1e-7, 1]);
+  factorize(matrix, 3, 1e-6);
+  expect([...matrix]).toEqual([...[1, 0, 0], ...[1, 1e-3, 0], ...[0.5, 0, Math.sqrt(0.75)]]);
+});

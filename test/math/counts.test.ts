@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { binomial, multinomial, poisson, truncatedPoisson } from '../../src/math/counts.js';
+import { binomial, multinomial, poisson, truncatedPoisson } from '../../src/math/count-samplers.js';
 import { Random, randomStream } from '../../src/math/random.js';
 import { logFactorial } from '../../src/math/special.js';
 import { expectMoments, momentsOf } from './moments.js';

@@ -53,7 +53,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
       model: [{ model: 'dense' }],
       features: [{ features: 3 }],
       iterations: [{ iterations: 3 }],
-      tolerance: [{ tolerance: 0.9 }, { iterations: 30 }],
+      tolerance: [{ tolerance: 1e-9 }, { iterations: 30 }],
       engine: [{ engine: 'reference' }],
       seed: [{ seed: 9 }],
       folds: [{ folds: 2 }],

@@ -8,7 +8,9 @@ describe('the nearest name', () => {
   const distance = (a: string, b: string): number => {
     if (a === '' || b === '') return Math.max(a.length, b.length);
     const change = a[0] === b[0] ? 0 : 1;
+    const swapped = a.length > 1 && b.length > 1 && a[0] === b[1] && a[1] === b[0];
     return Math.min(
+      ...(swapped ? [distance(a.slice(2), b.slice(2)) + 1] : []),
       distance(a.slice(1), b) + 1,
       distance(a, b.slice(1)) + 1,
       distance(a.slice(1), b.slice(1)) + change,

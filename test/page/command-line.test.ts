@@ -197,6 +197,18 @@ describe.skipIf(!canVisit)('the study', () => {
     await button(page, 'Is it sparse?').click();
     await page.locator('.card strong').first().waitFor();
     await idle(page);
+    const ids = [
+      ...new Set(
+        CSV.split('\n')
+          .slice(1, 150)
+          .map((row) => row.split(',')[1]),
+      ),
+    ];
+    const titles = ['id,title', ...ids.map((id) => `${id},A long title of ${id}`)].join('\n');
+    await page.locator('.titles input').setInputFiles({
+      ...{ name: 'titles.csv', mimeType: 'text/csv', buffer: Buffer.from(titles) },
+    });
+    await page.getByText(/have a title, from column title of titles\.csv/).waitFor();
     await nav(page, 'Save').click();
     const files = new Map<string, string>();
     page.on('download', async (file) =>
@@ -210,6 +222,9 @@ describe.skipIf(!canVisit)('the study', () => {
     expect(results.receipt.origin.source).toBe('pasted.txt');
     const report = files.get('report.html')!;
     expect(report).toContain('<svg');
+    // The items of the features have the titles of the second table.
+    expect(report).toContain(`A long title of ${ids[0]}`);
+    expect(results.receipt.origin.titles).toMatchObject({ source: 'titles.csv', columns: 'id → title' });
     expect(report).not.toMatch(/(src|href)="https?:/);
     expect(heard).toEqual([]);
     await page.context().close();

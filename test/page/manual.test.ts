@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TERMS } from '../../src/page/components/glossary-terms.js';
 import { built, canVisit, complaints, host, openBrowser, whyNot } from './visitor.js';
 
 const manual = join(built, 'manual');
@@ -39,6 +40,11 @@ describe.skipIf(!existsSync(manual))('the manual of the site', () => {
         }
       }
     }
+  });
+
+  it('has an anchor for every term that the page links to', () => {
+    for (const anchor of Object.values(TERMS))
+      expect(text('index.html')).toContain(`<tr id="term-${anchor}">`);
   });
 
   it('has no script or style of its own in a page', () => {

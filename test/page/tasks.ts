@@ -10,7 +10,7 @@ export interface PageTask {
   readonly lasted: number;
   /** Milliseconds since the beginning. */
   readonly at: number;
-  /** Milliseconds of the processor that modules took when they came, once each. */
+  /** CPU time in milliseconds that the first run of each module took. */
   readonly loading: number;
   /** The longest pieces of it, by name. */
   readonly pieces: readonly string[];

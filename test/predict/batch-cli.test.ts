@@ -204,9 +204,9 @@ describe('what is wrong in a batch', () => {
     expect(stderr).toMatch(
       /1 row skipped, without a user and an item in 3 columns, as in the first row: line 4\n/,
     );
-    expect(stderr).toMatch(/1 user skipped, without any item that the model knows: cleo\n/);
+    expect(stderr).toMatch(/no liked item is known to the model, so 1 user \(cleo\) gets popular items\n/);
     expect(stderr).toMatch(/1 row repeats an earlier row and was ignored: ann\n/);
-    expect(stdout).toMatch(/for 1 user, 1 user and 1 row skipped\nNext: graphex serve .*\n$/);
+    expect(stdout).toMatch(/for 2 users, 1 row skipped\nNext: graphex serve .*\n$/);
   });
 });
 
@@ -222,7 +222,7 @@ it('titles and excluded items may be JSON lines too', async () => {
   expect(JSON.parse(stdout)).toEqual([{ ...second, title: 'A tale' }]);
 });
 
-it('one new user: an unknown like is left out with a warning, and is an error if none is known', async () => {
+it('one new user: an unknown like is left out with a warning, and popular items are listed if none is known', async () => {
   const { stdout, stderr, status } = await graphex('recommend', path, '--likes', 'item 1,itm 2', '--json');
   expect(status).toBe(0);
   expect(stderr).toMatch(
@@ -230,6 +230,15 @@ it('one new user: an unknown like is left out with a warning, and is an error if
   );
   expect(JSON.parse(stdout)).toEqual(await recommend(model, { likes: ['item 1'] }));
   const none = await graphex('recommend', path, '--likes', 'x,q');
-  expect([none.status, none.stdout]).toEqual([2, '']);
-  expect(none.stderr).toMatch(/items x, q are not in the model/);
+  expect(none.status).toBe(0);
+  expect(none.stderr).toMatch(/2 liked items are unknown to the model and were left out: x, q/);
+  expect(none.stderr).toMatch(/no liked item is known to the model, so the list has popular items\n/);
+  const { ids, degree } = model.items;
+  const most = [...degree.keys()].sort((a, b) => degree[b] - degree[a] || a - b).slice(0, 20);
+  const popular = most.map((item) => ({ item: ids.at(item), score: degree[item] }));
+  const asked = ['recommend', path, '--likes', 'x,q', '--confidence', '--json'];
+  expect(JSON.parse((await graphex(...asked)).stdout)).toEqual(popular);
+  // The same in the library, which asks for a decision about unknown items.
+  expect(await recommend(model, { likes: ['x', 'q'] }, { onUnknown: () => {} })).toEqual(popular);
+  await expect(recommend(model, { likes: ['x', 'q'] })).rejects.toThrow(/items x, q are not in the model/);
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { filterColumns, itemFilter } from '../../src/attributes/filter.js';
+import { attributeWeight, FEW_EDGES } from '../../src/attributes/content-scores.js';
 import { catalogueOf, type SideInfo } from '../../src/attributes/info.js';
+import { filterColumns, itemFilter } from '../../src/attributes/item-filter.js';
 import { carriedRows } from '../../src/attributes/new-rows.js';
 import { readSideInfo } from '../../src/attributes/side-info.js';
 import { fitBaseline } from '../../src/evaluate/baselines/fit-baseline.js';
@@ -16,9 +17,9 @@ import { answerQueries } from '../../src/serve/queries.js';
 import { modelFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
 import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 
-// Two tastes: users of each have items of one genre. The table has two more items of each genre.
+// Two tastes: users of each have items of one genre, each of which has 24 edges. The table has two more items of each genre.
 const pairs: [string, string][] = [];
-for (let u = 0; u < 60; u++) {
+for (let u = 0; u < 120; u++) {
   for (let i = 0; i < 6; i++) pairs.push([`u${u}`, `${u % 2 === 0 ? 'a' : 'b'}${(u * 7 + i * 3) % 15}`]);
 }
 const graph = BipartiteGraph.fromPairs(pairs);
@@ -90,7 +91,7 @@ describe.each([
     expect(namesOf(carried, fewer.length + carried.added.find('late-a'))).toEqual(['Action', 'a1']);
   });
 
-  it('of which somebody tells later leave the scores of all others as they were', async () => {
+  it('that are added later leave the scores of all others unchanged', async () => {
     const told = [
       { item: 'late-a', attributes: { genre: 'Action' } },
       { item: 'late-b', attributes: { genre: 'Romance' } },
@@ -144,6 +145,17 @@ describe.each([
     const reasons = recommender.reasons({ item: 'new-a0', score, explanation })!;
     const { lines } = reasonWords(reasons, score, USERS_AND_ITEMS, (id) => id);
     expect(lines.at(-1)).toMatch(/^same .*genre: Action/);
+    // Every attribute is one of the items that it names, and those are items that the reasons name.
+    const actions = explanation!.attributes!.find(({ value }) => value === 'Action')!.items!;
+    expect(actions.length).toBeGreaterThan(0);
+    for (const item of actions) {
+      expect(item).toMatch(/^a/);
+      expect(reasons.items.map((one) => one.item)).toContain(item);
+    }
+    for (const { items } of explanation!.attributes!) expect(items!.length).toBeGreaterThan(0);
+    const attributes = reasons.attributes!.map((shared) => ({ ...shared, column: '3' }));
+    const unnamed = reasonWords({ ...reasons, attributes }, score, USERS_AND_ITEMS, (id) => id);
+    expect(unnamed.lines.at(-1)).toMatch(/^same column 3: /);
   });
 
   it('are listed if they meet a filter, like all others', async () => {
@@ -159,6 +171,16 @@ describe.each([
     await expect(plain.recommend({ user: 'u0' }, { filter: 'genre = 1' })).rejects.toThrow(
       /stores no attributes/,
     );
+  });
+
+  it('have columns that a message names as a condition does', () => {
+    const items = recommender.model.info!.items!;
+    const renamed = { genre: '3', author: 'my "name' } as Readonly<Record<string, string>>;
+    const columns = items.columns.map((column) => ({ ...column, name: renamed[column.name] ?? column.name }));
+    const model = { ...recommender.model, info: { items: { ...items, columns } } };
+    expect(() => itemFilter(model, 'colour = 1')).toThrow('it has id, #3, "my ""name"');
+    expect(itemFilter(model, `#3 = 'Romance'`).count).toBe(17);
+    expect(itemFilter(model, `"my ""name" = 'a1'`).count).toBeGreaterThan(0);
   });
 
   it('take the same filter in similar items, popular items, confidence and lists for many', async () => {
@@ -200,6 +222,61 @@ describe.each([
     const similar = recommender.similar('new-a0', { n: 5 });
     expect(similar[0].item).toMatch(/^(new-)?a/);
     expect(similar).toHaveLength(5);
+  });
+});
+
+describe('items with few edges', () => {
+  // Three users of each taste have an item that is in the table, and one that is not.
+  const few = BipartiteGraph.fromPairs([
+    ...pairs,
+    ...Array.from({ length: 12 }, (_, u): [string, string] => [
+      `u${u}`,
+      `${u < 6 ? 'rare' : 'bare'}-${'ab'[u % 2]}`,
+    ]),
+  ]);
+  const known = sideTable(
+    new TextEncoder().encode([...rows, 'rare-a,Action,a9', 'rare-b,Romance,b9'].join('\n')),
+    'items',
+  );
+
+  it('get less by attributes the more edges they have, and nothing from 20 edges on', () => {
+    const weights = Array.from({ length: 40 }, (_, degree) => attributeWeight(degree));
+    expect(weights[0]).toBe(1);
+    for (const [degree, weight] of weights.slice(1).entries()) {
+      expect(weight).toBeLessThanOrEqual(weights[degree]);
+      expect(weight > 0).toBe(degree + 1 < FEW_EDGES);
+    }
+  });
+
+  it('are scored by edges and attributes, others as without a table', async () => {
+    const { model } = await fit(few, { method: 'ranking', features: 2, threads: 1 });
+    const { info } = readSideInfo(few.items, { name: 'items', rows: known });
+    const items = await fitContent(model, info, { seed: 1, threads: 1 });
+    const { settings, weights } = items.content!;
+    expect(settings.few).toBeGreaterThan(0);
+    expect(settings.few).toBeLessThanOrEqual(settings.level!);
+    const { ids, count } = few.items;
+    const targets = new Set([...weights.targets.subarray(0, weights.offsets[count])].map((item) => item));
+    const scored = Array.from({ length: count }, (_, item) => item).filter((item) => targets.has(item));
+    expect(scored.map((item) => ids.at(item))).toEqual(['rare-a', 'rare-b']);
+    const [without, withTable] = [
+      createRecommender(model),
+      createRecommender(await modelFromBytes(modelToBytes({ ...model, info: { items } }))),
+    ];
+    const user = { user: 'u20' };
+    for (let item = 0; item < count; item++) {
+      const [one, other] = [without, withTable].map((by) => by.explain(user, ids.at(item)));
+      if (ids.at(item) === 'rare-a') expect(other.score).toBeGreaterThan(one.score);
+      else if (ids.at(item) !== 'rare-b') expect(other.score).toBe(one.score);
+    }
+    const { score, explanation } = withTable.explain(user, 'rare-a');
+    const sum = explanation!.items.reduce(
+      (total, { contribution }) => total + contribution,
+      explanation!.prior,
+    );
+    expect(sum).toBeCloseTo(score, 4);
+    expect(explanation!.attributes?.map(({ value }) => value)).toEqual(['Action']);
+    await Promise.all([without.close(), withTable.close()]);
   });
 });
 
@@ -249,7 +326,7 @@ describe('a filter', () => {
           { value: 'x', items: 1 },
         ],
       },
-      { name: 'year', kind: 'number', range: { low: 1990, high: 1995 } },
+      { name: 'year', kind: 'number', range: { low: 1990, median: 1995, high: 1995 } },
     ]);
     expect(filterColumns({ ...model, info: undefined })).toEqual([]);
   });

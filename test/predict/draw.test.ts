@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { SideHyper } from '../../src/engine/engine.js';
 import { eligibleMass } from '../../src/fit/fold-in/fold-in.js';
 import { degrees } from '../../src/graph/graph.js';
-import { poisson } from '../../src/math/counts.js';
+import { poisson } from '../../src/math/count-samplers.js';
 import { gamma } from '../../src/math/distributions.js';
 import { unseenMass } from '../../src/math/quadrature.js';
 import { type Random, randomStream } from '../../src/math/random.js';

@@ -12,8 +12,8 @@ const gpu = await findTestGpu();
 test.runIf(!gpu.available)(skipReason(gpu), () => {});
 
 const random = randomStream(11);
-const pairs: [string, string][] = Array.from({ length: 3000 }, () => [
-  `u${Math.floor(600 * random.uniform() ** 1.3)}`,
+const pairs: [string, string][] = Array.from({ length: 1500 }, () => [
+  `u${Math.floor(300 * random.uniform() ** 1.3)}`,
   `i${Math.floor(80 * random.uniform() ** 2)}`,
 ]);
 const graph = BipartiteGraph.fromPairs(pairs);
@@ -23,7 +23,7 @@ const asking = (count: number) =>
       ? { likes: [pairs[a][1], pairs[a + 1][1]] }
       : { user: pairs[a][0], ...(a % 3 === 1 && { exclude: ['i0', 'i1'] }) },
   );
-const askers = asking(200);
+const askers = asking(100);
 /** More than one transfer takes. */
 const MANY = 1025;
 

@@ -6,10 +6,12 @@ import { degreesChart } from '../../src/report/charts/degrees.js';
 import { densityChart } from '../../src/report/charts/density.js';
 import { chartDocument } from '../../src/report/charts/document.js';
 import { escapeXml, INK } from '../../src/report/charts/ink.js';
+import { rankingChart } from '../../src/report/charts/ranking.js';
 import { splitChart } from '../../src/report/charts/split.js';
 import { checkSparsity } from '../../src/sparsity/check.js';
 import type { StudySplit } from '../../src/study/results.js';
 import { graphOf } from '../sample/random-graph.js';
+import { numbers } from './study-numbers.js';
 
 const document = await chartDocument();
 
@@ -48,6 +50,21 @@ describe('charts', () => {
     expect(long.left).toBeGreaterThan(7 * 'of subscriber households'.length);
     expect(long.across).toBeGreaterThan(2 * 7 * '20 % of recommended dependencies'.length);
     expect(room('users', 'items').left).toBeLessThan(long.left);
+  });
+
+  it('each panel of the leaderboard has the scale of its own figures', () => {
+    const [{ leaderboard }] = numbers({ 'sparse-30': 0.1, ease: 0.12, popularity: 0.07 }).runs;
+    const rows = leaderboard.rows.map((row) => ({
+      ...row,
+      all: { ...row.all, ndcg: { mean: row.all.recall.mean + 0.7, standardError: 0.01 } },
+    }));
+    const svg = drawChart(document, rankingChart({ ...leaderboard, rows }, ['recall', 'ndcg']));
+    // Both panels: the dots of 0.07 and 0.12 (0.77 and 0.82) are at the same places, and the labels between them differ.
+    const dots = [...svg.matchAll(/<circle cx="([\d.]+)"/g)].map(([, x]) => Number(x));
+    expect(new Set(dots).size).toBe(3);
+    expect(Math.max(...dots) - Math.min(...dots)).toBeGreaterThan(80);
+    for (const label of ['0.10', '0.80']) expect(svg).toContain(`>${label}</text>`);
+    expect(svg).not.toContain('>0.4');
   });
 
   it('draws the same bytes again, in a document of its own too', async () => {

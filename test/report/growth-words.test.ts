@@ -84,7 +84,17 @@ describe('the words of a forecast', () => {
       /^2.4 % of the next edges will belong to new products. The number of products shows no upper limit/,
     );
     expect(discoveryWords(ending(1), 'items', names)).toMatch(/and at least 95 % of them are seen/);
+    const more = { ...ending(1), asked: { users: 1, items: 2 } };
+    expect(discoveryWords(more, 'items', names)).toMatch(
+      /are seen\. The forecast is for 24,646: the others must come from a new population\.$/,
+    );
+    expect(discoveryWords({ ...more, asked: { users: 2, items: 1.1 } }, 'items', names)).toMatch(
+      /are seen\.$/,
+    );
     expect(discoveryWords(ending(1e6), 'items', names)).toMatch(/after about 1,000,000 edges/);
+    expect(discoveryWords(ending(1e30), 'items', names)).toMatch(
+      /do not show how many products there are in all/,
+    );
   });
 
   it('say whether growth was exchangeable', () => {
@@ -100,7 +110,13 @@ describe('the words of a forecast', () => {
         error: 0.2,
         held: exchangeable,
       }));
-      const said = timeWords({ ...found, time: { tests, exchangeable } } as GrowthForecast, names);
+      const timed = { ...found, time: { tests, exchangeable } } as GrowthForecast;
+      expect(forecastAnswer(timed, names)).toMatch(
+        exchangeable
+          ? /90 % intervals\.$/
+          : /Trust them less than that: 2 of 2 tests on the past were outside their intervals\.$/,
+      );
+      const said = timeWords(timed, names);
       expect(said.join(' ')).toMatch(/2024-05-01/);
       expect(said.at(-1)).toMatch(exchangeable ? /looks exchangeable/ : /was not exchangeable/);
       whole(said);
@@ -141,7 +157,7 @@ describe('the words of an audit', () => {
     expect(checkFigures(check).join()).not.toMatch(/undefined|NaN/);
     if (verdict === 'fine') expect(checkAdvice(check, names)).toBeUndefined();
     else expect(checkAdvice(check, names)).toMatch(/\.$/);
-    whole([auditAnswer({ verdict })]);
+    whole([auditAnswer({ verdict, checks: [] })]);
   });
 
   it('show with a figure its limit, at which the verdict changes', () => {
@@ -191,8 +207,8 @@ describe('the words of an audit', () => {
         ],
         agreement: [{ a: 'pq', b: 'edges', tau: 0.2 }],
       } as Decision);
-      expect(said).toMatch(/our ranker .* and EASE/);
-      expect(said).toMatch(/0.20 between/);
+      expect(said).toMatch(/ranker .* and EASE/);
+      expect(said).toMatch(/0\.20 \(random users and items; random pairs\)/);
     }
   });
 });

@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import type { SharedAttribute } from '../../src/attributes/shared-attributes.js';
 import {
   aboutTime,
   byteWords,
   comparisonWords,
   conditionOn,
   examplesOf,
+  filtersInOrder,
+  heldOutOfFile,
   itemTableWords,
   machineWords,
   needWords,
+  noMapWords,
 } from '../../src/report/words/page.js';
 import { mainReasons } from '../../src/report/words/reasons.js';
 import { type Done, sameCommands, sameScript } from '../../src/report/words/same-as.js';
@@ -55,10 +59,25 @@ describe('the two models of the page', () => {
       { purpose: undefined, recall: 0.2 },
       { purpose: 'recommend', recall: 0.58 },
     ] as const;
-    expect(comparisonWords({ scores, best: 'recommend', n: 20, users: 815 }, USERS_AND_ITEMS)).toBe(
+    expect(
+      comparisonWords({ scores, best: 'recommend', n: 20, users: 815, items: 674 }, USERS_AND_ITEMS),
+    ).toBe(
       'For 815 users that no model saw, the first 20 items by the ranker contain 58 % of the hidden items, ' +
-        'against 41 % by the model that describes the data and 20 % by a list of popular items.',
+        'against 41 % by the model that describes the data and 20 % by a list of popular items. The lists are ranked among 674 test items.',
     );
+  });
+});
+
+describe('a model that leaves or comes as a file', () => {
+  it('lacks the held-out users, and the way to have all is named', () => {
+    expect(heldOutOfFile(865, 'Keep a test part', USERS_AND_ITEMS)).toBe(
+      'Saved without the 865 held-out users. To have all, untick “Keep a test part” in the settings of Fit and fit again.',
+    );
+  });
+
+  it('can be followed by a fit only if there is a table', () => {
+    expect(noMapWords(USERS_AND_ITEMS, true)).toMatch(/this page can fit one\.$/);
+    expect(noMapWords(USERS_AND_ITEMS, false)).toMatch(/open your table to fit one\.$/);
   });
 });
 
@@ -78,12 +97,22 @@ describe('the main reasons of a list', () => {
   });
   const names = USERS_AND_ITEMS;
 
-  it('name what contributes more than usual, and say once what most items share', () => {
+  it('name what contributes more than usual, and say once what many items share', () => {
     const list = [reasoned('tea', 0.3), reasoned('tea', 0.3), reasoned('milk', 0.3), reasoned('tea', 0.3)];
     expect(mainReasons(list, names, (id) => id)).toEqual({
-      common: 'because of tea',
+      common: '3 of these 4: because of tea',
       each: ['', '', 'because of milk', ''],
     });
+  });
+
+  it('say what an item has in common only with the items that they name', () => {
+    const shared = (value: string, items: string[]) => ({ column: 'genre', value, fraction: 0.3, items });
+    const one = reasoned('Oblivion', 0.3);
+    const attributes = [shared('Comedy', ['Up']), shared('2013', ['Oblivion', 'Up']), shared('Drama', [])];
+    const said = (attributes: SharedAttribute[]) =>
+      mainReasons([{ ...one, reasons: { ...one.reasons, attributes } }], names, (id) => id).each;
+    expect(said(attributes)).toEqual(['because of Oblivion (in common: 2013)']);
+    expect(said(attributes.slice(0, 1))).toEqual(['because of Oblivion']);
   });
 
   it('of a single like are the features, not the like on every line', () => {
@@ -93,8 +122,8 @@ describe('the main reasons of a list', () => {
       reasoned('tea', 1),
     ];
     expect(mainReasons(list, names, (id) => id).each).toEqual([
-      'goes with milk and sugar',
-      'goes with books',
+      'fits users who have milk and sugar',
+      'fits users who have books',
       '',
     ]);
   });
@@ -123,6 +152,29 @@ describe('the same as', () => {
     expect(sameCommands({ ...done, fit: undefined, split: undefined, likes: [] })).not.toContain('fit');
   });
 
+  it('gives every step the seed that its result was made with, and leaves hidden items out', () => {
+    const own = {
+      ...done,
+      kept: { users: 0.5, items: 1, seed: 1 },
+      split: { testUsers: 0.3, testItems: 0.2, seed: 2 },
+      fit: { ...done.fit!, seed: 3 },
+      ranker: { engine: 'auto', seed: 4 },
+      evaluate: { draws: 100, n: 20, seed: 5 },
+      hidden: ['POST', "it's"],
+    };
+    const commands = sameCommands(own).split('\n');
+    const seedOf = (start: string) =>
+      / --seed (\d+)/.exec(commands.find((line) => line.startsWith(`npx graphex ${start}`))!)?.[1];
+    expect(['check', 'split', 'fit parts -k', 'fit parts --seed', 'evaluate'].map(seedOf)).toEqual([
+      ...['7', '2', '3', '4', '5'],
+    ]);
+    expect(commands.at(-2)).toBe("printf '%s\\n' POST 'it'\\''s' > hidden.txt");
+    expect(commands.at(-1)).toContain('--exclude hidden.txt');
+    const script = sameScript(own);
+    expect(script.match(/seed: \d/g)).toEqual(['1', '7', '2', '3', '5', '4'].map((seed) => `seed: ${seed}`));
+    expect(script).toContain('exclude: ["POST","it\'s"]');
+  });
+
   it('includes the ranker and the user', () => {
     const ranked = {
       ...done,
@@ -142,6 +194,23 @@ describe('the same as', () => {
     expect(sameScript(ranked)).toContain('recommend(ranker, { user: "ann" }');
   });
 
+  it('weighs edges by age with the times of the split, or of all rows', () => {
+    const weighed = { ...done, ranker: { engine: 'cpu', halfLife: 'auto' }, time: 'when' };
+    expect(sameCommands(weighed)).toMatch(/ split .* --time when -o parts\n/);
+    expect(sameCommands(weighed)).toContain(
+      'fit parts --engine cpu --seed 7 --half-life auto --method ranking -o ranker.safetensors',
+    );
+    const script = sameScript(weighed);
+    expect(script).toContain('import { readWithValues, timeColumn, checkSparsity, split, fit,');
+    expect(script).toMatch(/readWithValues\("my ratings.csv", \{.*\}, timeColumn\("when"\)\);/);
+    expect(script).toContain('split(graph, { testUsers: 0.3, testItems: 0.2, seed: 7, times: values })');
+    expect(script).toContain('halfLife: "auto", seed: 7, times: parts.times.train }');
+    const whole = { ...weighed, split: undefined };
+    expect(sameCommands(whole)).toMatch(/ fit 'my ratings.csv' .* --half-life auto .*--time when .*ranker/);
+    expect(sameScript(whole)).toContain('{ ...timeColumn("when"), keep: \'largest\' });');
+    expect(sameScript(whole)).toContain('halfLife: "auto", seed: 7, times: values }');
+  });
+
   it('is a program, in which ids stay texts', () => {
     const script = sameScript({ ...done, kept: { users: 0.5, items: 1 }, likes: ['"); alert("a: 1'] });
     expect(script).toContain(
@@ -154,32 +223,61 @@ describe('the same as', () => {
 });
 
 describe('a table about the items', () => {
-  const found = {
+  const found: Parameters<typeof itemTableWords>[0] = {
     ...{ source: 'films.csv', matched: 1200, of: 1300, added: 1, title: 'name' },
-    attributes: [{ name: 'genre' }, { name: 'year' }],
+    attributes: [
+      { name: 'year', kind: 'number', range: { low: 1950, median: 1999, high: 2020 } },
+      { name: 'genre', kind: 'category', values: [] },
+    ],
   };
 
   it('is described in sentences', () => {
-    expect(itemTableWords(found, USERS_AND_ITEMS)).toBe(
+    expect(itemTableWords(found, USERS_AND_ITEMS, true)).toBe(
       '1,200 of 1,300 items have a title, from column name of films.csv. Lists can be filtered by genre and year. 1 item in it is new (nobody has it yet); its attributes give its score.',
     );
-    expect(itemTableWords({ ...found, title: undefined, added: 0, attributes: [] }, USERS_AND_ITEMS)).toBe(
-      'No column of films.csv holds titles.',
+    const none = { ...found, title: undefined, added: 0, attributes: [] };
+    expect(itemTableWords(none, USERS_AND_ITEMS, true)).toBe('No column of films.csv holds titles.');
+  });
+
+  it('says of items that a model from a file lacks only that the model does not know them', () => {
+    expect(itemTableWords(found, USERS_AND_ITEMS, false)).toContain(
+      '1 item in it is unknown to this model; its attributes give its score.',
+    );
+    expect(itemTableWords({ ...found, added: 26_737 }, USERS_AND_ITEMS, false)).toContain(
+      '26,737 items in it are unknown to this model; their attributes give their scores.',
     );
   });
 
   it('writes years without separators', () => {
     const examples = (low: number, high: number) =>
-      examplesOf({ name: 'x', kind: 'number', range: { low, high } });
+      examplesOf({ name: 'x', kind: 'number', range: { low, median: low, high } });
     expect([examples(1878, 2021), examples(1, 12_000)]).toEqual(['1878 to 2021', '1 to 12,000']);
+  });
+
+  it('offers categories, years and measures before other numbers, and ids last', () => {
+    const number = (name: string, low: number, high: number) =>
+      ({ name, kind: 'number', range: { low, median: low, high } }) as const;
+    const attributes = [
+      number('isbn13', 195_170_342, 9_790_007_672_390),
+      number('books_count', 1, 3455),
+      number('average_rating', 2.47, 4.82),
+      number('original_publication_year', -1750, 2017),
+      { name: 'authors', kind: 'category', values: [] },
+      number('ratings_1', 11, 456_191),
+    ] as const;
+    expect(filtersInOrder(attributes).map(({ name }) => name)).toEqual([
+      ...['authors', 'original_publication_year', 'average_rating', 'books_count', 'ratings_1', 'isbn13'],
+    ]);
   });
 
   it('offers conditions that a filter understands', () => {
     const values = [{ value: "Mum's", items: 3 }];
     expect(conditionOn({ name: 'genre', kind: 'category', values })).toBe("genre = 'Mum''s'");
-    expect(conditionOn({ name: '3', kind: 'number', range: { low: 1900, high: 2001 } })).toBe('"3" >= 1951');
-    expect(conditionOn({ name: 'a "b"', kind: 'number', range: { low: 0, high: 1 } })).toBe(
-      '"a ""b""" >= 0.5',
+    expect(conditionOn({ name: '3', kind: 'number', range: { low: 1900, median: 1987, high: 2001 } })).toBe(
+      '"3" >= 1987',
+    );
+    expect(conditionOn({ name: 'a "b"', kind: 'number', range: { low: 0, median: 0.25, high: 1 } })).toBe(
+      '"a ""b""" >= 0.25',
     );
   });
 });

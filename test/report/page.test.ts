@@ -1,10 +1,11 @@
 import { Window } from 'happy-dom';
 import { describe, expect, it } from 'vitest';
 import { renderCheckPage } from '../../src/report/pages/check.js';
-import { facts, figure, fold, html, table } from '../../src/report/pages/html.js';
+import { facts, figure, fold, Html, html, table } from '../../src/report/pages/html.js';
 import { renderPage, term } from '../../src/report/pages/page.js';
 import { sparsityWords } from '../../src/report/words/sparsity.js';
 import { checkSparsity } from '../../src/sparsity/check.js';
+import { unbroken } from '../../src/text/numbers.js';
 import { graphOf } from '../sample/random-graph.js';
 
 function parse(page: string) {
@@ -14,6 +15,13 @@ function parse(page: string) {
 }
 
 describe('html', () => {
+  it('keeps numbers with their units in text, and leaves code, scripts and Html as they are', () => {
+    expect(String(html`<p>${'54 %'} and ${12} ms</p>`)).toBe('<p>54\u00a0% and 12\u00a0ms</p>');
+    expect(String(html`<code>${'cp "week 3 s.csv"'}</code>`)).toBe('<code>cp &#34;week 3 s.csv&#34;</code>');
+    const script = new Html('const note = "95 % intervals";');
+    expect(String(html`<script>${script}</script>`)).toBe(`<script>${script}</script>`);
+  });
+
   it('escapes every value but Html, through arrays too', () => {
     const evil = '<img src=x onerror=alert(1)>"';
     const safe = html`<p title="${evil}">${[evil, html`<b>${evil}</b>`]}${undefined}${3}</p>`.text;
@@ -72,9 +80,9 @@ describe('check.html', async () => {
   it('shows the verdict, the counts and both charts', () => {
     const text = document.querySelector('main')!.textContent!;
     const words = sparsityWords(check);
-    expect(text).toContain(words.advice);
-    expect(text).toContain(words.reasons.users);
-    expect(text).toContain(words.plain.items);
+    expect(text).toContain(unbroken(words.advice));
+    expect(text).toContain(unbroken(words.reasons.users));
+    expect(text).toContain(unbroken(words.plain.items));
     expect(text).toContain(graph.edges.toLocaleString('en-US'));
     expect(document.querySelectorAll('figure svg')).toHaveLength(2);
     expect(text).not.toMatch(/undefined:|NaN|\[object/);

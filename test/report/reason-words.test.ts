@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Reasons } from '../../src/predict/explain/reasons.js';
 import { confidenceWords } from '../../src/report/words/confidence.js';
 import { reasonWords } from '../../src/report/words/reasons.js';
-import { USERS_AND_ITEMS } from '../../src/text/sides.js';
+import { sideNames, USERS_AND_ITEMS } from '../../src/text/sides.js';
 
 const none = { count: 0, contribution: 0, fraction: 0, usual: 0 };
 const blended: Reasons = {
@@ -40,10 +40,19 @@ describe('why an item is listed', () => {
       direct: { contribution: 1, fraction: 1, usual: 1 },
     };
     expect(say(plain, 1)).toEqual({
-      lines: ['because of tea (100 %); none of them contributes more than to other items'],
+      lines: ['because of tea (100 %); none of them contributes more than usual'],
       against: false,
       usual: false,
     });
+  });
+
+  it('names only attributes that one of the named items has', () => {
+    const shared = (value: string, items: string[]) => ({ column: 'kind', value, fraction: 0.5, items });
+    const attributes = [shared('black', ['milk']), shared('hot', ['tea', 'milk'])];
+    expect(say({ ...blended, attributes }, 1).lines.at(-1)).toBe('same kind: hot');
+    expect(say({ ...blended, attributes: attributes.slice(0, 1) }, 1).lines.join()).not.toContain(
+      'same kind',
+    );
   });
 
   it('keeps the signs of contributions to a negative score, and has a sentence for a score of 0', () => {
@@ -92,7 +101,7 @@ describe('negligible reasons', () => {
       rest: 0.6,
     };
     expect(say(small, 1).lines).toEqual([
-      'because of 100 items (40 %); unexplained (60 %); none of them contributes more than to other items',
+      'because of 100 items (40 %); unexplained (60 %); none of them contributes more than usual',
     ]);
   });
 });
@@ -102,7 +111,7 @@ describe('the confidence of a list', () => {
     for (const listed of [1, 2, 3, 5, 10, 20]) {
       const verdicts = new Map<string, string>();
       for (let overlap = 0; overlap <= 1; overlap += 1 / 240) {
-        const [verdict, share] = confidenceWords({ overlap, left: 1 }, listed).split(': ');
+        const [verdict, share] = confidenceWords({ overlap, left: 1, history: 7 }, listed).split(': ');
         expect(verdicts.get(share) ?? verdict).toBe(verdict);
         verdicts.set(share, verdict);
       }
@@ -111,9 +120,26 @@ describe('the confidence of a list', () => {
   });
 
   it('is not stated if there is nothing else to choose from', () => {
-    expect(confidenceWords({ overlap: 1, left: 0 }, 2)).toMatch(/^The list holds every item that is left/);
-    expect(confidenceWords({ overlap: 1, left: 1 }, 2)).toMatch(
-      /^High confidence: .* 2 of these 2 items would be recommended again\.$/,
+    expect(confidenceWords({ overlap: 1, left: 0, history: 7 }, 2)).toMatch(
+      /^The list holds every item that is left/,
+    );
+    expect(confidenceWords({ overlap: 1, left: 1, history: 7 }, 2)).toMatch(
+      /^The taste decides this list: with 7 other items of the same taste, about 2 of these 2 .* not how good\.$/,
+    );
+  });
+
+  it('says what decides the list and what to do, and is silent about quality', () => {
+    const said = (overlap: number) => confidenceWords({ overlap, left: 1, history: 1 }, 20);
+    expect(said(0.1)).toBe(
+      'Single items decide this list: with 1 other item of the same taste, about 2 of these 20 would be listed again. So a complete history matters. This says how stable the list is, not how good.',
+    );
+    expect(said(0.5)).toMatch(/^The taste and single items decide this list: .* about 10 of these 20 /);
+    expect(said(0.8)).toMatch(
+      /^The taste decides this list: .* about 16 of these 20 .* missing items hardly matter\./,
+    );
+    const books = sideNames({ users: 'readers', items: 'books' });
+    expect(confidenceWords({ overlap: 0.1, left: 1, history: 4 }, 20, books)).toMatch(
+      /^Single books decide this list: with 4 other books /,
     );
   });
 });

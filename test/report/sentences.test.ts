@@ -3,7 +3,7 @@ import type { RankingComparison } from '../../src/evaluate/compare-rankings.js';
 import type { Evaluation } from '../../src/evaluate/evaluate.js';
 import type { PredictiveCheck, Statistic } from '../../src/evaluate/predictive.js';
 import type { ReadResult } from '../../src/ingest/options.js';
-import { checkDefinitions, studyDefinitions } from '../../src/report/pages/definitions.js';
+import { checkDefinitions, studyDefinitions } from '../../src/report/pages/term-definitions.js';
 import { blendWords, noBlendWords } from '../../src/report/words/blend.js';
 import { countWords } from '../../src/report/words/counts.js';
 import { engineWords } from '../../src/report/words/engines.js';
@@ -209,6 +209,10 @@ function studies(): void {
       { heldBack: 695, ...blend, adds: { weights: 0.012, similarities: 0.031, leastSquares: -0.001 } },
       names,
     ),
+    blendWords(
+      { heldBack: 38, ...blend, adds: { weights: -0.026, similarities: 0.031, leastSquares: 0.027 } },
+      names,
+    ),
     blendWords({ heldBack: 695, kept: true, ...blend }, names),
     blendWords({ heldBack: 0, ...blend }, names),
     noBlendWords(names),
@@ -301,11 +305,14 @@ function dictionary(): void {
     say(`${metricLabel(m, 20)} | ${metricPhrase(m, 20, names)}`);
   }
   say(describeError('items', -0.031), describeError('sigmaItems', 0.0521), describeError('items', 0.0001));
-  const drawn = { n: 20, depth: 1000, drawn: true, corrected: true };
+  const drawn = { n: 20, depth: 1000, drawn: true, corrected: true, ranked: 'split' } as const;
   heading('Definitions');
   const meanings = [
     ...studyDefinitions({ names: USERS_AND_ITEMS, ...drawn }).slice(0, 1),
     ...studyDefinitions({ names, ...drawn }),
+    ...(['all-items', 'new-items'] as const).flatMap((ranked) =>
+      studyDefinitions({ names, ...drawn, ranked }).filter(({ id }) => id === 'candidates'),
+    ),
   ];
   for (const { name, meaning } of meanings) say(`${name}: ${String(meaning).replace(/<[^>]+>/g, '')}`);
   expect(checkDefinitions(names).every(({ id }) => meanings.some((m) => m.id === id))).toBe(true);

@@ -4,7 +4,7 @@ import { type ModelKind, studySettings } from '../../src/study/options.js';
 import type { StudyFit, StudyResults } from '../../src/study/results.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../src/text/sides.js';
 
-/** Numbers of a study in which everything is as given and the rest does not matter. */
+/** Results of a study: what a test gives, and any values for the rest. */
 export function numbers(
   recall: Readonly<Record<string, number>>,
   options: {

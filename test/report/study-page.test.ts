@@ -77,6 +77,15 @@ describe('report.html', () => {
     expect(page).toContain('&#60;b&#62;ratings');
   });
 
+  it('begins with three cards, names its sections at the top, and folds what most people skip', () => {
+    const [beginning] = page.split('<section id=').slice(1);
+    expect(beginning.match(/class="card short/g)).toHaveLength(3);
+    const sections = [...page.matchAll(/<section id="([^"]+)"/g)].map((m) => m[1]);
+    const contents = /<nav aria-label="Contents">(.*?)<\/nav>/s.exec(page)![1];
+    expect([...contents.matchAll(/href="#([^"]+)"/g)].map((m) => m[1])).toEqual(sections);
+    expect(page.match(/<details/g)!.length).toBeGreaterThan(5);
+  });
+
   it('defines nothing twice', () => {
     const ids = [...page.matchAll(/<(?:dt|section) id="([^"]+)"/g)].map((m) => m[1]);
     expect(ids.length).toBe(new Set(ids).size);

@@ -9,7 +9,9 @@ describe('a study in words', () => {
   it('says which side is sparse and what the evidence is', () => {
     const { sparsity } = studyVerdicts(numbers({ 'sparse-30': 0.3, EASE: 0.2 }));
     expect(sparsity.headline).toBe('Dense users, sparse items');
-    expect(sparsity.text).toContain('The evidence prefers the sparse fit by 42 nats');
+    expect(sparsity.text).toContain(
+      'The evidence prefers a fit that is sparse on both sides to one that is dense on both, by 42 nats',
+    );
   });
 
   it('says so when a baseline wins, and what to do about it', () => {
@@ -25,6 +27,20 @@ describe('a study in words', () => {
       ]),
     );
     expect(next.map((step) => step.text).join('\n')).toContain('use EASE, which ranks best here, on all');
+  });
+
+  it('after a study of a split, says that the whole table should be fitted', () => {
+    const results = numbers({ 'sparse-30': 0.2, ease: 0.31 });
+    const advised = (parts: object | undefined) =>
+      studyVerdicts({
+        ...results,
+        receipt: { ...results.receipt, origin: { source: 'split', read: {}, ...(parts && { parts }) } },
+      } as typeof results).next.find(({ text }) => text.startsWith('To recommend'))!.text;
+    expect(advised(undefined)).toMatch(/ on all of the data:$/);
+    expect(advised({ folder: 'split' })).toMatch(
+      / on all of your data\. This command fits the training data only; name your whole table instead:$/,
+    );
+    expect(advised({ folder: 'split', folds: 5 })).toMatch(/fits the training data of the first fold only;/);
   });
 
   it('advises the ranker or a baseline if one wins or ties, else a model fitted to explain', () => {

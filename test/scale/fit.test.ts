@@ -148,7 +148,7 @@ describe('options that shards cannot serve are refused', () => {
   test.each<[object, string]>([
     [{ method: 'gibbs' }, 'method gibbs needs the data in one piece'],
     [{ features: 'auto' }, 'features auto needs the data in one piece'],
-    [{ restarts: 3 }, 'restarts 3: a fit to shards starts once'],
+    [{ restarts: 3 }, 'restarts 3 needs the data in one piece, since a fit to shards starts once'],
   ])('%o', async (options, message) => {
     await expect(fitAscentShards(parts, ALONE, options)).rejects.toThrow(message);
   });

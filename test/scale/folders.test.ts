@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { randomStream } from '../../src/math/random.js';
 import { partitionGraph } from '../../src/shard/partition-graph.js';
+import { graphex } from '../cli/run.js';
 import { scratchFolder } from '../ingest/scratch.js';
 import { start } from './launchers.js';
 
 const { path } = scratchFolder();
-const graphex = (...args: string[]) => start(undefined, args).ended;
 const FIT = ['-k', '2', '--iterations', '2', '--threads', '1', '--quiet'];
 
 beforeAll(async () => {

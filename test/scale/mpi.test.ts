@@ -122,7 +122,8 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       expect(stdout + stderr).not.toContain('installing bistro hook');
     }, 60_000);
 
-    test('a killed rank ends the job and leaves the last state, from which one rank continues', async () => {
+    // These wait more than they compute.
+    test.concurrent('a killed rank ends the job and leaves the last state, from which one rank continues', async () => {
       const args = [
         'fit',
         path('parts'),
@@ -154,7 +155,7 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       rmSync(state, { recursive: true, force: true });
     }, 60_000);
 
-    test('Ctrl-C ends the job and leaves the last state', async () => {
+    test.concurrent('Ctrl-C ends the job and leaves the last state', async () => {
       const args = ['fit', path('parts'), '-k', '3', '--threads', '1', '--quiet', '-o', out('stopped')];
       const long = ['--iterations', '100000', '--tolerance', '0', '--checkpoint', '1e-6'];
       const running = start({ launcher, ranks: 2 }, [...args, ...long]);
@@ -170,7 +171,6 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       expect(more.status, more.stderr).toBe(0);
     }, 60_000);
 
-    // These wait more than they compute.
     test.concurrent('a rank whose shard is missing is named, and ends all ranks within seconds', async () => {
       const broken = path(`${name} broken`);
       mkdirSync(broken);
@@ -207,19 +207,6 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       expect(performance.now() - began).toBeLessThan(30_000);
       expect(existsSync(join(state, 'state.safetensors'))).toBe(true);
     }, 60_000);
-
-    test.concurrent('data in one piece are refused: each process would do all of the work', async () => {
-      const { status, stderr } = await start({ launcher, ranks: 2 }, [
-        'fit',
-        path('rows.csv'),
-        ...FIT,
-        ...['-o', out('rows')],
-      ]).ended;
-      expect(status).toBe(2);
-      expect(stderr).toContain('2 processes were started');
-      expect(stderr.match(/^error: /gm)).toHaveLength(1); // said once, for all
-      expect(existsSync(out('rows'))).toBe(false);
-    }, 60_000);
   },
 );
 
@@ -240,15 +227,16 @@ test.skipIf(LAUNCHERS.length < 2).concurrent(
 );
 
 test.skipIf(LAUNCHERS.length === 0).concurrent(
-  'more ranks than shards, and a library that is not there',
+  'more ranks than shards, data in one piece, and a library that is not there',
   async () => {
     const [launcher] = LAUNCHERS;
     await partitionGraph(path('rows.csv'), path('one'), { shards: 1 });
     const fit = (parts: string, flags: readonly string[], env?: NodeJS.ProcessEnv) =>
       start({ launcher, ranks: 2 }, ['fit', path(parts), ...FIT, ...flags, '-o', path('m.safetensors')], env)
         .ended;
-    const [many, wrong, none] = await Promise.all([
+    const [many, whole, wrong, none] = await Promise.all([
       fit('one', []),
+      fit('rows.csv', []),
       fit('parts', ['--method', 'ranking', '--memory', '1G']),
       fit('parts', [], { GRAPHEX_MPI_LIBRARY: 'libnothing.so' }),
     ]);
@@ -256,6 +244,11 @@ test.skipIf(LAUNCHERS.length === 0).concurrent(
     expect(many.stderr).toContain('has 1 shard, and 2 ranks were started');
     // An error of all ranks is printed once, with the flags of the command line.
     expect(many.stderr.match(/^error: /gm)).toHaveLength(1);
+    // Data in one piece are refused: each process would do all of the work.
+    expect(whole.status).toBe(2);
+    expect(whole.stderr).toContain('2 processes were started');
+    expect(whole.stderr.match(/^error: /gm)).toHaveLength(1);
+    expect(existsSync(path('m.safetensors'))).toBe(false);
     expect(wrong.status).toBe(2);
     expect(wrong.stderr.match(/^error: .*/gm)).toEqual([
       expect.stringMatching(/^error: --memory does not go with --method ranking/),

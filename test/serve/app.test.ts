@@ -35,6 +35,7 @@ function appWith(
   const generation: Generation = {
     info: INFO,
     path: 'a.safetensors',
+    written: 0,
     queue,
     update: async () => {},
     close: async () => {},
@@ -243,6 +244,12 @@ describe('the HTTP side', () => {
       'candidates',
       `candidates: ${missing}`,
     ]);
+    for (const [body, field] of [
+      [{ user: 'a' }, 'item'],
+      [[{ user: 'a', item: 'b' }, { item: 'b' }], '1.user'],
+    ] as const) {
+      expect(await said(post('/v1/events', body))).toEqual([400, field, `${field}: ${missing}`]);
+    }
     expect(await said(post('/v1/recommend/batch', { requests: [{ like: ['a'] }] }))).toEqual([
       400,
       'requests.0.like',
@@ -273,6 +280,7 @@ describe('the HTTP side', () => {
     const large: Generation = {
       info: { ...INFO, items: 1e5 },
       path: 'a.safetensors',
+      written: 0,
       queue,
       update: async () => {},
       close: async () => {},
@@ -329,6 +337,14 @@ describe('the HTTP side', () => {
     const headers = { authorization: 'Bearer a-secret-of-some-length', 'content-type': 'application/json' };
     await shop.app.request('/v1/models/current', { method: 'PUT', body: '{}', headers });
     expect(shop.records.at(-1)).toMatchObject({ route: '/v1/models/current', status: 403 });
+    // Refused requests count for the rate, too.
+    const slow = appWith(undefined, {
+      keys: readKeys('shop a-secret-of-some-length', 'keys'),
+      rate: createRateLimit(1),
+    });
+    for (let i = 0; i < 3; i++)
+      await slow.app.request('/v1/models/current', { method: 'PUT', body: '{}', headers });
+    expect(slow.records.map((one) => 'status' in one && one.status)).toEqual([403, 403, 429]);
     const limited = appWith(undefined, { rate: createRateLimit(1) });
     for (let i = 0; i < 3; i++) await limited.post('/v1/recommend', { likes: ['a'] });
     expect(limited.records.at(-1)).toMatchObject({ route: '/v1/recommend', status: 429 });

@@ -216,6 +216,16 @@ describe('the command line', () => {
     expect(await cli('recommend', path, '--likes', likes.join(','), '-n', '6')).toEqual(
       listed(await post('/v1/recommend', { likes, n: 6 })),
     );
+    // Nothing is known of a user with other likes: popular items, at both doors.
+    const strange = ['nothing of the kind', 'nor of this'];
+    const popular: { items: readonly object[]; basis: string } = await post('/v1/recommend', {
+      ...{ likes: strange, n: 6, confidence: true },
+    });
+    expect(popular).toMatchObject({ basis: 'popular', unknown: strange });
+    expect(popular).not.toHaveProperty('confidence');
+    expect(await cli('recommend', path, '--likes', strange.join(','), '-n', '6', '--confidence')).toEqual(
+      listed(popular),
+    );
     const user = words.at(-1) as string;
     const sure: { items: object[]; confidence: { overlap: number; text: string } } = await post(
       '/v1/recommend',

@@ -1,13 +1,16 @@
 // A server with a store, over real sockets and the real DuckDB: what is posted counts at once. Kills and full disks are in
 // test/faults/service.test.ts.
 
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fit } from '../../src/fit/fit.js';
 import type { Model } from '../../src/fit/model.js';
+import type { FitOptions } from '../../src/fit/options.js';
+import { graphOfPairs } from '../../src/graph/pairs.js';
 import { ownItems } from '../../src/predict/user-query.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { loadGeneration } from '../../src/serve/generation.js';
@@ -47,7 +50,7 @@ const itemsOf = (answer: { body: { items: { item: string }[] } }) =>
   answer.body.items.map(({ item }) => item);
 const item = (i: number) => model.items.ids.at(i);
 
-it('a model that is released while it is told of a change keeps nobody waiting', async () => {
+it('releasing a model while a change is sent to it blocks no request', async () => {
   const generation = await loadGeneration(path, { threads: 2, queue: 8 });
   const told = [generation.update({ hidden: [[item(0), true]] })];
   told.push(generation.update({ described: [['new', '{}']] }));
@@ -138,6 +141,55 @@ describe('a server with a store', () => {
     expect(itemsOf(await to('/v1/recommend', { likes, n: 1 }))).toEqual([first]);
   });
 
+  it('keeps the title of an item that is hidden and shown again, until it is removed', async () => {
+    const change = (fields: object) => to(`/v1/items/${encodeURIComponent(item(5))}`, fields, 'PUT');
+    const found = async () => itemsOf(await to('/v1/items?search=kept%20title'));
+    await change({ title: 'Kept Title' });
+    await change({ hidden: true });
+    expect(await found()).toEqual([]);
+    await change({ hidden: false });
+    expect(await found()).toEqual([item(5)]);
+    await change({ title: '' });
+    expect(await found()).toEqual([]);
+  });
+
+  it('stores a time in the future as the present', async () => {
+    await to('/v1/events', { user: 'early', item: item(3), time: '2500-01-01' });
+    const [{ time }] = (await to('/v1/users/early/events')).body.events;
+    expect(Math.abs(Date.parse(time) - Date.now())).toBeLessThan(60_000);
+  });
+
+  it('takes an id twice in a list for the same user and item only', async () => {
+    const order = (items: string[]) => items.map((one) => ({ user: 'carl', item: one, id: 'order 7' }));
+    const { status, body } = await to('/v1/events', order([item(3), item(4)]));
+    expect([status, body.field]).toEqual([400, '1.id']);
+    expect(body.detail).toMatch(/give each event an id of its own/);
+    expect((await to('/v1/events', order([item(3), item(3)]))).status).toBe(202);
+    expect((await to('/v1/users/carl/events')).body.events.length).toBe(1);
+  });
+
+  it('refuses an id of another user or item, and counts a retry as a duplicate', async () => {
+    const stored = async () =>
+      Number(/^graphex_events_total (\d+)$/m.exec(await (await fetch(`${server.url}/metrics`)).text())?.[1]);
+    const before = await stored();
+    const first = { user: 'dora', item: item(3), id: 'order-1' };
+    expect((await to('/v1/events', first)).body).toMatchObject({ accepted: 1, duplicates: 0 });
+    const again = await to('/v1/events', [first, { ...first, id: 'order-2' }]);
+    expect(again).toMatchObject({ status: 202, body: { accepted: 2, duplicates: 1 } });
+    const taken = { user: 'emil', item: item(4), id: 'order-1' };
+    const alone = await to('/v1/events', taken);
+    expect([alone.status, alone.body.field]).toEqual([400, 'id']);
+    expect(alone.body.detail).toMatch(
+      /id: the id .?order-1.? belongs to a stored event of another user or item/,
+    );
+    const listed = await to('/v1/events', [{ user: 'emil', item: item(5) }, taken]);
+    expect([listed.status, listed.body.field]).toEqual([400, '1.id']);
+    expect((await to('/v1/users/emil/events')).body).toMatchObject({ total: 0, events: [] });
+    const { body } = await to('/v1/users/dora/events?n=1');
+    expect([body.total, body.events.length]).toEqual([2, 1]);
+    expect((await stored()) - before).toBe(2);
+  });
+
   it('erases a user, who is then new', async () => {
     const user = model.users.ids.at(2);
     const count = (await to(`/v1/users/${encodeURIComponent(user)}/events?n=1000`)).body.events.length;
@@ -168,7 +220,7 @@ describe('a server with a store', () => {
     const { status, body: problem } = await to('/v1/events', body);
     expect(status).toBe(400);
     if (field) expect(problem.field).toBe(field);
-    expect(problem.detail).not.toMatch(/Invalid input$/);
+    expect(problem.detail).not.toMatch(/Invalid input$|Too (small|big)/);
     expect((await to('/v1/users/u/events')).body.events).toEqual([]);
   });
 
@@ -197,8 +249,14 @@ describe('a server with a store', () => {
     expect(posts.map(({ status }) => status)).toEqual([202, 202]);
     expect((await to('/v1/users/many%207/events?n=1000')).body.events.length).toBe(100);
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
-    expect(metrics).toMatch(/^graphex_events_total 200\d\d$/m);
+    expect(metrics).toMatch(/^graphex_events_total 100\d\d$/m);
     expect(metrics).toMatch(/^graphex_store_up 1$/m);
+  });
+
+  it('a load test with events says that they stay in the store', async () => {
+    const args = ['bin/graphex.js', 'load', server.url, '--rate', '5', '--events', '100', '--seconds', '2'];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root });
+    expect(stdout).toMatch(/made-up events of the users graphex-load-0 to graphex-load-999/);
   });
 
   it('keeps everything over a restart; another process cannot open the store', async () => {
@@ -230,6 +288,64 @@ it('counts each event of a list for the rate limit, and the next request waits',
   const events = Array.from({ length: 30 }, (_, i) => ({ user: 'u', item: item(i) }));
   expect((await ask(server.url, '/v1/events', events)).status).toBe(202);
   expect((await ask(server.url, '/v1/popular')).status).toBe(429);
+  await server.close();
+});
+
+/** Sixty users with six items each, in two groups. */
+async function timedModel(name: string, options: object): Promise<string> {
+  const pairs = Array.from({ length: 60 }, (_, u) =>
+    Array.from({ length: 6 }, (_, k) => [`u${u}`, `i${(u % 2) * 8 + ((u + k) % 8)}`, 1 + (k % 2)] as const),
+  ).flat();
+  const { multigraph = false, ...how } = options as { multigraph?: boolean };
+  const graph = graphOfPairs(pairs, { multigraph });
+  const times = Float64Array.from(
+    { length: graph.edges },
+    (_, e) => Date.UTC(2025, 0) + 86_400_000 * (e % 40),
+  );
+  const timed = 'halfLife' in how && { times };
+  const file = join(folder, name);
+  await saveModel(file, (await fit(graph, { ...how, ...timed, threads: 1 } as FitOptions)).model);
+  return file;
+}
+
+it('an event of an item that the user has counts immediately in a model of counts', async () => {
+  const file = await timedModel('counts.safetensors', { multigraph: true, features: 2, iterations: 20 });
+  const server = await serve(file, { port: 0, threads: 1, store: join(folder, 'counts.duckdb') });
+  const list = async () => (await ask(server.url, '/v1/recommend?user=u0&n=3')).body.items;
+  const [before, { body }] = [await list(), await ask(server.url, '/v1/users/u0/events')];
+  await ask(server.url, '/v1/events', { user: 'u0', item: body.events[0].item, weight: 30 });
+  const after = await list();
+  expect(after).not.toEqual(before);
+  // A weight beyond the largest count is one, and no failure.
+  const large = Array.from({ length: 6 }, () => ({ user: 'u0', item: body.events[0].item, weight: 1e9 }));
+  await ask(server.url, '/v1/events', large);
+  expect((await ask(server.url, '/v1/recommend?user=u0&n=3')).status).toBe(200);
+  await server.close();
+});
+
+it('a later event of an item that the user has counts immediately in a model that weighs by age, and likes may have times', async () => {
+  const file = await timedModel('ages.safetensors', { method: 'ranking', features: 2, halfLife: '5d' });
+  const server = await serve(file, { port: 0, threads: 1, store: join(folder, 'ages.duckdb') });
+  const to = (where: string, body?: unknown) => ask(server.url, where, body);
+  const list = async () => (await to('/v1/recommend?user=u0&n=3')).body.items;
+  const [before, { body }] = [await list(), await to('/v1/users/u0/events')];
+  await to('/v1/events', { user: 'u0', item: body.events.at(-1).item, time: '2025-03-01' });
+  const after = await list();
+  expect(after).not.toEqual(before);
+  // The same user by likes and times.
+  const { events } = (await to('/v1/users/u0/events')).body as { events: { item: string; time: string }[] };
+  const last = new Map([...events].reverse().map(({ item, time }) => [item, time]));
+  const likes = { likes: [...last.keys()], n: 3 };
+  const timed = (await to('/v1/recommend', { ...likes, times: [...last.values()] })).body.items;
+  expect(timed.map(({ item }: { item: string }) => item)).toEqual(
+    after.map(({ item }: { item: string }) => item),
+  );
+  for (const [i, { score }] of timed.entries()) expect(score).toBeCloseTo(after[i].score, 4);
+  expect((await to('/v1/recommend', likes)).body.items).not.toEqual(timed);
+  const wrong = await to('/v1/recommend', { ...likes, times: ['2025-01-01'] });
+  expect([wrong.status, wrong.body.field]).toEqual([400, 'times']);
+  const milliseconds = await to('/v1/recommend', { likes: ['i1'], times: [Date.now()] });
+  expect(milliseconds.body.detail).toMatch(/seconds since 1970, not milliseconds/);
   await server.close();
 });
 

@@ -1,6 +1,6 @@
 // What operators see: the page /admin in a browser, and alert rules and a dashboard that name metrics which exist.
 
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium as playwright } from 'playwright-core';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { fit } from '../../src/fit/fit.js';
 import { graphOfPairs } from '../../src/graph/pairs.js';
-import { createActivity } from '../../src/serve/live/activity.js';
+import { createActivity } from '../../src/serve/live/recent-traffic.js';
 import { type RunningServer, serve } from '../../src/serve/serve.js';
 import { saveModel } from '../../src/store/model-file.js';
 import { chromium } from '../browser/chromium.js';
@@ -25,6 +25,8 @@ beforeAll(async () => {
   const pairs = Array.from({ length: 1200 }, (_, e) => [`u${e % 120}`, `i${(e * e) % 97}`] as const);
   const path = join(folder, 'model.safetensors');
   await saveModel(path, (await fit(graphOfPairs(pairs), { features: 2, iterations: 5, threads: 1 })).model);
+  const threeDaysAgo = Date.now() / 1000 - 3 * 86_400;
+  await utimes(path, threeDaysAgo, threeDaysAgo);
   await writeFile(join(folder, 'keys.txt'), `boss ${ADMIN} admin\nshop ${OTHER}\n`);
   server = await serve(path, {
     port: 0,
@@ -44,6 +46,12 @@ const ask = (path: string, key: string, body?: unknown) =>
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
   });
+
+it('the age of the model is that of its file, so a restart does not make it young', async () => {
+  const metrics = await (await ask('/metrics', ADMIN)).text();
+  const [, age] = /^graphex_model_age_seconds (\S+)$/m.exec(metrics) ?? [];
+  expect(Number(age) / 86_400).toBeCloseTo(3, 1);
+});
 
 describe('keys', () => {
   it('any key may post events and ask; only an admin key may see users, hide items, refit and go back', async () => {
@@ -93,8 +101,11 @@ describe.skipIf(!chromium)('/admin in a browser', () => {
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
     await page.goto(`${server.url}/admin`);
-    await page.getByText('send a known key').waitFor();
+    await page.getByText('Enter an admin key.').waitFor();
     expect(await page.locator('#panel').isVisible()).toBe(false);
+    await page.fill('#key', OTHER);
+    await page.click('text=Show');
+    await page.getByText('This key is not marked admin.').waitFor();
     await page.fill('#key', ADMIN);
     await page.click('text=Show');
     await page.locator('#panel').waitFor({ state: 'visible' });
@@ -108,9 +119,9 @@ describe.skipIf(!chromium)('/admin in a browser', () => {
     await ask('/v1/events', ADMIN, events);
     await page.click('#refit-now');
     await page.locator('#last', { hasText: 'model-' }).waitFor({ timeout: 60_000 });
-    await page.locator('#comparisons circle').first().waitFor();
+    await page.locator('#comparisons line[stroke-width="9"]').first().waitFor({ state: 'attached' });
     await page.locator('td', { hasText: 'model.safetensors' }).first().waitFor();
-    await page.click('text=Go back to this one');
+    await page.click('text=Use this one');
     await page.locator('#message', { hasText: 'answers now' }).waitFor();
     expect(errors).toEqual([]);
     if (process.env.GRAPHEX_SHOTS)

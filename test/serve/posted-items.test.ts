@@ -63,14 +63,16 @@ it('recommends a new item by its attributes, unless it is hidden, also after a r
   expect(list.find(({ item }) => item === 'new-a')?.title).toBe('Fresh');
   expect((await ask('/v1/items?search=fresh')).body.items).toEqual([{ item: 'new-a', title: 'Fresh' }]);
   expect((await ask('/v1/explain', { user: 'u0', item: 'new-a' }, 'POST')).status).toBe(200);
-  await ask('/v1/items/new-b', { hidden: true, attributes: { genre: ['Romance'] } });
+  await ask('/v1/items/new-b', { hidden: true });
   expect(await placeOf('new-b', 'u1')).toBe(-1);
   await server.close();
   await start();
   expect(await placeOf('new-a', 'u0')).toBeGreaterThanOrEqual(0);
   expect(await placeOf('new-b', 'u1')).toBe(-1);
-  // Attributes that are no longer posted no longer count.
-  await ask('/v1/items/new-a', {});
+  // Hiding an item does not remove its attributes.
+  await ask('/v1/items/new-b', { hidden: false });
+  expect(await placeOf('new-b', 'u1')).toBeGreaterThanOrEqual(0);
+  await ask('/v1/items/new-a', { attributes: {} });
   expect(await placeOf('new-a', 'u0')).toBe(-1);
 });
 

@@ -1,7 +1,7 @@
 // Refits of a running server: real processes, the real DuckDB, real sockets.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -146,6 +146,17 @@ describe('refits from the store', () => {
     await start({ store: store(), keep: 2 });
     expect((await ask('/v1/models')).body.current.file).toBe('first.safetensors');
     expect(logs.some((one) => 'event' in one && one.event === 'load-failed')).toBe(true);
+    // A model whose record cannot be written does not take over: after a restart another one would answer.
+    const record = join(folder, 'first.refits.json');
+    await rm(record);
+    await mkdir(record);
+    expect((await ask(`/v1/models/${current.file}/activate`, {})).status).toBe(422);
+    expect((await ask('/v1/models')).body.current.file).toBe('first.safetensors');
+    await rmdir(record);
+    expect((await ask(`/v1/models/${current.file}/activate`, {})).status).toBe(200);
+    // The damaged one is not recorded either.
+    expect((await ask(`/v1/models/${back}/activate`, {})).status).toBe(422);
+    expect(JSON.parse(await readFile(record, 'utf8')).active).toBe(current.file);
   });
 });
 
@@ -172,6 +183,20 @@ describe('refits from data that others write', () => {
       detail: expect.stringMatching(/data\.csv/),
     });
     expect(failed.current.file).toBe(after.current.file);
+    await server.close();
+    // A model of new rows alone has forgotten everybody else, so it waits, and the outcome says why.
+    await writeFile(data, `user,item\n${pairs.slice(0, 20).join('\n')}\n`);
+    await start({ models, data: [data] });
+    const kept = await refitted();
+    expect(kept.refit.last).toMatchObject({
+      outcome: 'kept-aside',
+      detail: expect.stringMatching(
+        /was kept aside until you activate it: .*\. \d+ of \d+ users of the previous model are not in these data$/,
+      ),
+    });
+    expect(kept.current.hash).toBe(after.current.hash);
+    const { name } = kept.generations[0];
+    expect(await ask(`/v1/models/${name}/activate`, {})).toMatchObject({ status: 200, body: { file: name } });
   });
 
   it('need data and a model', () => {

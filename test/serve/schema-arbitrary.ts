@@ -17,6 +17,7 @@ export interface Schema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly pattern?: string;
+  readonly format?: string;
 }
 
 export interface Generators {
@@ -50,6 +51,9 @@ export function generators(schemas: Readonly<Record<string, Schema>>, words: rea
         });
       case 'string': {
         const { minLength = 0, maxLength = 40 } = schema;
+        if (schema.format === 'date') return fc.constantFrom('2025-01-31', '1969-12-31');
+        if (schema.format === 'date-time')
+          return fc.constantFrom('2025-01-31T10:00:00Z', '2025-01-31T10:00:00+02:00');
         const text = fc.string({ minLength, maxLength: Math.min(40, maxLength), unit: 'grapheme' });
         return fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...words) }, { weight: 1, arbitrary: text });
       }

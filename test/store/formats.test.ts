@@ -4,15 +4,17 @@
 import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readReceipt } from '../../src/cli/receipt.js';
+import { readReceipt } from '../../src/cli/read-receipt.js';
 import { ALONE } from '../../src/comm/communicator.js';
 import { fit } from '../../src/fit/fit.js';
 import { readGraph } from '../../src/ingest/read.js';
 import { recommendMany } from '../../src/predict/recommend.js';
+import { splitFolds } from '../../src/sample/split.js';
 import { fitShards } from '../../src/shard/fit-partition.js';
 import { mergeModel, openModelShards, readModelShard } from '../../src/shard/model-folder.js';
 import { openPartition, readShard } from '../../src/shard/partition-folder.js';
 import { openPartitionedSplit } from '../../src/shard/split-partition.js';
+import { loadFolds, saveFolds } from '../../src/store/fold-folder.js';
 import { loadCheckpoint, loadModel } from '../../src/store/model-file.js';
 import { loadSplit } from '../../src/store/split-folder.js';
 import { scratchFolder } from '../ingest/scratch.js';
@@ -99,18 +101,21 @@ describe.each(versions)('%s', (name) => {
 });
 
 describe('a newer version', () => {
+  const NEWER = /version 9\b.*reads .*; update graphex$/;
   const latest = versions.at(-1)!;
   const at = (file: string) => join(FIXTURES, latest, file);
   /** A copy with the version in its header or document raised. */
   const raised = (file: string, folder?: string) => {
     const home = scratch.path(`${file.replaceAll('/', '-')}-raised`);
     cpSync(at(folder ?? file), home, { recursive: true });
-    const path = folder === undefined ? home : join(home, file.slice(folder.length + 1));
+    raise(folder === undefined ? home : join(home, file.slice(folder.length + 1)));
+    return home;
+  };
+  const raise = (path: string) => {
     const bytes = readFileSync(path, 'latin1');
     const newer = bytes.replace(/("(?:format_)?version":\s*"?)(\d)(?="?[,}\s])/, '$19');
     expect(newer).not.toBe(bytes);
     writeFileSync(path, newer, 'latin1');
-    return home;
   };
 
   const resumed = (path: string) => resumeShards(at('partition'), path);
@@ -138,6 +143,25 @@ describe('a newer version', () => {
     ['stopped-ranking-shards.partial/ranking.safetensors', 'stopped-ranking-shards.partial', resumed],
     ['study/results.json', 'study', (path) => readReceipt(join(path, 'results.json'))],
   ])('%s is refused with its number', async (file, folder, read) => {
-    await expect(read(raised(file, folder))).rejects.toThrow(/version 9\b.*reads .*; update graphex$/);
+    await expect(read(raised(file, folder))).rejects.toThrow(NEWER);
+  });
+
+  // Version 0.2 had no folds, and its states of fits are refused before their users are read.
+  it('folds and the users of a state are refused with their number, too', async () => {
+    const folds = scratch.path('folds-raised');
+    const { graph } = await readGraph(at('pairs.csv'), { threads: 1 });
+    await saveFolds(folds, splitFolds(graph, 2, { seed: 1 }));
+    raise(join(folds, 'folds.json'));
+    await expect(loadFolds(folds)).rejects.toThrow(NEWER);
+
+    const folder = scratch.path('state-raised');
+    const stop = new AbortController();
+    const stopped = fitShards(await openPartition(at('partition')), ALONE, {
+      ...{ features: 3, iterations: 20, threads: 1, checkpoint: { folder }, signal: stop.signal },
+      onProgress: () => stop.abort(),
+    });
+    await expect(stopped).rejects.toThrow();
+    raise(join(folder, 'users-0001.safetensors'));
+    await expect(resumed(folder)).rejects.toThrow(NEWER);
   });
 });

@@ -176,4 +176,9 @@ it('a study of folds has means and intervals over the folds', async () => {
   const made = await graphex('study', at('folds'), ...quick, '--quiet', '-o', at('folded'));
   expect([made.status, made.stderr]).toEqual([0, '']);
   expect(made.stdout).toContain('mean (95 % interval) over 3 splits');
+  // The command that the study advises takes one fold, because a fit refuses the folder of all.
+  const [, args] = /^ {2}npx graphex (fit .+)$/m.exec(made.stdout)!;
+  expect(args).toContain(`fit ${at('folds')}/fold-1 `);
+  const advised = await graphex(...args.replace(/ -o \S+$/, '').split(' '), '-o', at('advised.safetensors'));
+  expect([advised.status, advised.stderr]).toEqual([0, '']);
 });

@@ -67,6 +67,50 @@ describe('study --item-info', () => {
     expect(row?.all.recall.mean).toBe(ranking.all.mean.recall);
   });
 
+  it('ranks the held-out items of a split by new items, with baselines by attributes', async () => {
+    const made = [
+      'split',
+      at('ratings.csv'),
+      '--method',
+      'new-items',
+      '--test-items',
+      '0.3',
+      '-o',
+      at('new'),
+    ];
+    const parted = await graphex(...made);
+    expect(parted.stdout).toContain(`Next: graphex study ${at('new')} --item-info TABLE -o report`);
+    const about = ['--item-info', at('items.csv')];
+    const studied = await graphex('study', at('new'), ...about, ...QUICK, '-o', at('newly'), '--json');
+    expect(studied.status, studied.stderr).toBe(0);
+    const results = JSON.parse(studied.stdout);
+    const names = results.leaderboard.map(({ name }: { name: string }) => name).sort();
+    expect(names).toEqual(['attributePopularity', 'auto-2', 'profile', 'ranking-info']);
+    expect(results.verdicts.next.at(-3).command).toContain(`--item-info ${at('items.csv')}`);
+    // The same figures as `evaluate` of a ranker of the same training part.
+    const ranker = at('ranker.safetensors');
+    await graphex('fit', at('new'), ...about, '--method', 'ranking', '--threads', '1', '-o', ranker);
+    const evaluated = JSON.parse((await graphex('evaluate', ranker, at('new'), '--json')).stdout);
+    const recallOf = (id: string) =>
+      results.leaderboard.find(({ name }: { name: string }) => name === id).recall;
+    expect(recallOf('ranking-info')).toBe(evaluated.recommendation.recall);
+    expect(recallOf('profile')).toBe(evaluated.attributes.profile.recall);
+    expect(recallOf('attributePopularity')).toBe(evaluated.attributes.attributePopularity.recall);
+    const all = await graphex('evaluate', ranker, at('new'), '--protocol', 'all-items');
+    expect([all.status, all.stderr]).toEqual([2, expect.stringContaining('this split holds out items')]);
+    const report = readFileSync(at('newly/report.html'), 'utf8');
+    expect(report).toContain('tf-idf profile');
+    expect(report).toContain('every method ranks them by their attributes');
+    for (const [more, said] of [
+      [[], /only their attributes can rank: give --item-info/],
+      [[...about, '--protocol', 'all-items'], /--protocol all-items: this split holds out items/],
+      [[...about, '--lists', `mine=${at('ratings.csv')}`], /--lists are lists of all items/],
+    ] as const) {
+      const refused = await graphex('study', at('new'), ...QUICK, ...more, '-o', at('refused'));
+      expect([refused.status, refused.stderr.replace(/\s+/g, ' ')]).toEqual([2, expect.stringMatching(said)]);
+    }
+  });
+
   it('refuses what it cannot use, in a sentence', async () => {
     const study = (...more: string[]) =>
       graphex('study', at('ratings.csv'), ...QUICK, ...more, '-o', at('refused'));

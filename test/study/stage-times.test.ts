@@ -132,7 +132,7 @@ describe('concurrent work of a study', () => {
     await expect(all).rejects.toBe(reason);
   });
 
-  it('runs in turn on request, in the object of the study itself', async () => {
+  it('runs the pieces one after the other if they are not parallel, all with the times of the study', async () => {
     const { times } = recorded();
     const order: number[] = [];
     const turn = (n: number) => async (own: StageTimes) => {

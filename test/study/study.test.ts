@@ -194,8 +194,8 @@ describe('study', () => {
   };
 
   it('covers every option of a study: each is tested here, or where its effect shows', () => {
-    // Below; in evaluate-cli.test.ts; in topics.test.ts; in given-split.test.ts.
-    const elsewhere = ['repeats', 'calibrate', 'topicItems', 'counts', 'protocol'];
+    // Below; in evaluate-cli.test.ts; in topics.test.ts; in given-split.test.ts; in recency.test.ts.
+    const elsewhere = ['repeats', 'calibrate', 'topicItems', 'counts', 'protocol', 'halfLife'];
     expect([...Object.keys(changed), ...elsewhere].sort()).toEqual(Object.keys(STUDY).sort());
   });
 

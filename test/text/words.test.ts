@@ -15,8 +15,9 @@ import {
   short,
   signed,
   signedFixed,
+  unbroken,
 } from '../../src/text/numbers.js';
-import { article, capital, list, many, sourceName } from '../../src/text/phrases.js';
+import { article, capital, list, many, shortTitle, sourceName } from '../../src/text/phrases.js';
 import { sideNames } from '../../src/text/sides.js';
 import { stageLabel } from '../../src/text/stages.js';
 
@@ -31,6 +32,7 @@ describe('numbers for people', () => {
       short(1.234e-7),
       short(-2.5),
     ]).toEqual(['0', '0.123', '0.1235', '12,346', '1.23e−7', '−2.5']);
+    expect([short(3.4e38), short(9e14), short(Infinity)]).toEqual(['3.40e+38', '900,000,000,000,000', '∞']);
     expect([fixed(-0.5, 2), signed(3), signed(-3), signed(0)]).toEqual(['−0.50', '+3', '−3', '0']);
     expect([signedFixed(0.0125, 3), signedFixed(-2, 1), signedFixed(0, 2)]).toEqual([
       '+0.013',
@@ -45,6 +47,15 @@ describe('numbers for people', () => {
     ]);
     expect(plusMinus(0.4231, 0.01299, 2)).toBe('0.42 ± 0.013');
     expect([power(0.001), power(1000), power(1e6), power(1e-5)]).toEqual(['0.001', '1,000', '10⁶', '10⁻⁵']);
+  });
+});
+
+describe('numbers on a page', () => {
+  it('stay on one line with their units and errors', () => {
+    expect(unbroken('54 % of 12 MB in 3 s or 40 ms, 0.4 ± 0.1; 5 s-shaped signs')).toBe(
+      '54\u00a0% of 12\u00a0MB in 3\u00a0s or 40\u00a0ms, 0.4\u00a0±\u00a00.1; 5\u00a0s-shaped signs',
+    );
+    expect(unbroken('7 species, 3 msec, 100% of 2 MBit')).toBe('7 species, 3 msec, 100% of 2 MBit');
   });
 });
 
@@ -100,5 +111,19 @@ describe('phrases', () => {
       'MRR',
     ]);
     expect(metricLabel('ndcgUnpopular')).toBe('nDCG, unpopular');
+  });
+});
+
+describe('a title that is too long', () => {
+  it.each([
+    ['Gravity (2013)', 40, 'Gravity (2013)'],
+    ['The Silence of the Lambs (1991)', 30, 'The Silence of the… (1991)'],
+    ['The Perks of Being a Wallflower', 24, 'The Perks of Being a…'],
+    ['Star Wars: Episode IV - A New Hope', 21, 'Star Wars: Episode…'],
+    ['Donaudampfschifffahrtsgesellschaft', 20, 'Donaudampfschifffah…'],
+    ['😀'.repeat(20), 12, `${'😀'.repeat(5)}…`],
+  ])('%s', (title, most, cut) => {
+    expect(shortTitle(title, most)).toBe(cut);
+    expect(cut.length).toBeLessThanOrEqual(most);
   });
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RowLists } from '../../src/math/csr.js';
 import { randomStream } from '../../src/math/random.js';
 import { createCpuTopN, openRanking, rankByFactors } from '../../src/topn/cpu.js';
-import type { RankQuery, TopN } from '../../src/topn/query.js';
+import { emptyProducts, type RankQuery, type TopN } from '../../src/topn/query.js';
 import { createReferenceTopN } from '../../src/topn/reference.js';
 import { createWebgpuTopN } from '../../src/topn/webgpu.js';
 import { findTestGpu } from '../engine/swiftshader.js';
@@ -104,6 +104,21 @@ test('workers that stay open give the same answers, whatever they ranked before'
       const tables = { users: table(rows * features), items: table(count * features), features };
       const found = await open.rank(tables, candidates, query);
       expect(found).toEqual(await rankByFactors(tables, candidates, query, { threads: 1 }));
+    }
+    // Products that the first ranking fills, and the second reads, with weights of its own.
+    const tables = { users: table(rows * features), items: table(count * features), features };
+    const products = emptyProducts(rows, count);
+    for (const scale of [1, -3]) {
+      const itemWeights = {
+        history: { offsets: relevant.offsets, values: relevant.values.map((item) => 999 - item) },
+        offsets: Uint32Array.from({ length: count + 1 }, (_, i) => i),
+        targets: Uint32Array.from({ length: count }, (_, i) => (7 * i) % count),
+        weights: new Float32Array(count).fill(scale),
+      };
+      const plain = { ...tables, itemWeights };
+      const found = await open.rank({ ...plain, products }, candidates, query);
+      expect(found).toEqual(await rankByFactors(plain, candidates, query, { threads: 1 }));
+      expect(products.filled.every((filled) => filled === 1)).toBe(true);
     }
     const stopped = open.rank(
       { users: table(rows * features), items: table(count * features), features },

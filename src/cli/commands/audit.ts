@@ -46,7 +46,7 @@ export function register(program: Command): void {
       const reader = typedOptions(command, declared);
       await checkOutputs({
         files: [reader.rejects],
-        ...(output === undefined ? {} : { folder: { path: output, names: REPORT_FILES } }),
+        folder: output === undefined ? undefined : { path: output, names: REPORT_FILES },
         inputs: [folder, tables.train, tables.test, tables.validation],
         force,
       });

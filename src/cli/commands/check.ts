@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { InputError } from '../../errors.js';
 import { writeTexts } from '../../files/folder.js';
 import type { SparsityEvidence } from '../../fit/choose/sparsity-evidence.js';
-import { needPosterior } from '../../fit/model.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import { DATA_HELP } from '../../ingest/formats.js';
 import type { ReadOptions, ReadResult } from '../../ingest/options.js';
@@ -22,13 +21,13 @@ import {
   checkSparsity,
   type SparsityCheck,
 } from '../../sparsity/check.js';
-import type { TailIndex } from '../../sparsity/tail-index.js';
-import { loadModel } from '../../store/model-file.js';
+import { tailIndexJson } from '../../sparsity/tail-index.js';
 import { VERSION } from '../../version.js';
 import { addOptions, type CommandContext, pause, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
 import { checkOutputs } from '../outputs.js';
-import { dataArgument, dataJson, readData } from '../read-data.js';
+import { posteriorFor } from '../posterior-for.js';
+import { dataArgument, dataJson, readData, refuseReading } from '../read-data.js';
 
 type Values = OptionsOf<typeof COMMANDS.check.own>;
 
@@ -51,14 +50,14 @@ export function register(program: Command): void {
       const reader = typedOptions(command, declared);
       await checkOutputs({
         files: [reader.rejects],
-        ...(values.output === undefined ? {} : { folder: { path: values.output, names: REPORT_FILES } }),
+        folder: values.output === undefined ? undefined : { path: values.output, names: REPORT_FILES },
         inputs: [...data.sources, values.model],
         force: values.force,
       });
       const inParts = given.length === 1 && (await isPartitionFolder(given[0]));
       const asked = typedOptions(command, options);
       const looked = inParts
-        ? await lookAtParts(given[0], asked.replicates, Object.keys(reader))
+        ? await lookAtParts(given[0], asked.replicates, reader)
         : await lookAtData(data.sources, reader, asked, context);
       const { check } = looked;
       const evidence = values.model
@@ -70,7 +69,7 @@ export function register(program: Command): void {
         json: {
           ...dataJson(data),
           ...check,
-          sigma: { users: sigmaJson(check.sigma.users), items: sigmaJson(check.sigma.items) },
+          sigma: { users: tailIndexJson(check.sigma.users), items: tailIndexJson(check.sigma.items) },
           verdict: { ...check.verdict, text: sparsityWords(check).text },
           read: looked.read,
           ...(evidence ? { evidence } : {}),
@@ -109,11 +108,9 @@ async function lookAtData(
 async function lookAtParts(
   folder: string,
   replicates: number | undefined,
-  readWith: readonly string[],
+  reader: ReadOptions,
 ): Promise<Looked> {
-  for (const name of readWith) {
-    throw optionError`${option(name)}: ${folder} was read when it was partitioned; leave this option out, or give it to graphex partition`;
-  }
+  refuseReading(folder, reader, 'partition');
   if (replicates !== undefined && replicates > 0) {
     throw optionError`${option('replicates')} ${replicates}: sampled points need the data in one piece, and ${folder} is in shards; leave it out: the exact line needs only the degrees`;
   }
@@ -129,31 +126,17 @@ async function lookAtParts(
 
 const REPORT_FILES = ['density.svg', 'degrees.svg', 'check.html'] as const;
 
-/** The evidence of a model for sparse or dense. A model of other data, such as a split's training part, gets a warning. */
+/** The evidence of a model for sparse or dense. */
 async function modelEvidence(
   path: string,
   ofData: string,
   warn: (message: string) => void,
 ): Promise<SparsityEvidence> {
-  const model = await loadModel(path);
-  needPosterior(model, `--model ${path}: figures of evidence`);
-  const { provenance } = model;
-  if (!provenance.evidence) {
-    throw new InputError(
-      `--model ${path}: this model has no evidence; fit the sparse model without --no-evidence`,
-    );
-  }
-  if (provenance.fingerprint !== ofData) {
-    warn(`${path} was fitted to other data, or to a part of these data`);
-  }
-  return provenance.evidence;
-}
-
-/** An estimate or error that does not exist is null, because JSON has no undefined. */
-function sigmaJson({ half, mean, likelihood, lowDegrees }: TailIndex): object {
-  const nullable = (fit: TailIndex['likelihood'] | TailIndex['lowDegrees']) =>
-    fit ? { ...fit, standardError: fit.standardError ?? null } : null;
-  return { half, mean, likelihood: nullable(likelihood), lowDegrees: nullable(lowDegrees) };
+  const { evidence } = (await posteriorFor(path, 'figures of evidence', ofData, warn)).provenance;
+  if (evidence) return evidence;
+  throw new InputError(
+    `--model ${path}: this model has no evidence; fit the sparse model without --no-evidence`,
+  );
 }
 
 async function writeReport(

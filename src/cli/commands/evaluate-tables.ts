@@ -2,7 +2,6 @@
 
 import { InputError } from '../../errors.js';
 import { evaluateTables, type Rival, type TablesEvaluation } from '../../evaluate/evaluate-tables.js';
-import type { SplitTables } from '../../evaluate/table-task.js';
 import type { ReadOptions } from '../../ingest/options.js';
 import { isUserMetric } from '../../metrics/definitions.js';
 import type { ListMetricName } from '../../metrics/list-metrics.js';
@@ -15,8 +14,8 @@ import { isModelFile } from '../../store/signature.js';
 import { loadSplit } from '../../store/split-folder.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import type { CommandContext, CommandOutput } from '../command.js';
-import { readData } from '../read-data.js';
 import { type ListColumns, readLists } from '../read-lists.js';
+import { readTables } from '../study-parts.js';
 
 /** Options that describe a split made elsewhere. */
 export interface TableFlags extends ListColumns {
@@ -77,6 +76,11 @@ export async function runEvaluateTables(
   const { modelFile, folder } = whichInputs(positional, flags);
   const parts =
     folder === undefined ? await readTables(flags, reader, context) : await loadSplit(folder, reading);
+  if ('method' in parts && parts.method === 'new-items') {
+    throw new InputError(
+      `${folder}: this split holds out items, which are ranked alone and at one length; leave out --protocol, --metrics and --recommendations, as in graphex evaluate MODEL ${folder}`,
+    );
+  }
   const names = parts.train.names ?? USERS_AND_ITEMS;
   const model = modelFile === undefined ? undefined : await loadModel(modelFile);
   const source = flags.recommendations;
@@ -140,20 +144,6 @@ function whichInputs(
     throw new InputError('there is no test data: give --train and --test, or the folder of a split');
   }
   return { modelFile: positional.length > 1 ? positional[0] : undefined, folder: positional.at(-1) };
-}
-
-/** The parts of the split, all read with the same options. */
-export async function readTables(
-  { train, test, validation }: TableFlags,
-  reader: ReadOptions,
-  context: CommandContext,
-): Promise<SplitTables> {
-  const read = async (source: string) => (await readData([source], reader, context)).graph;
-  return {
-    train: await read(train!),
-    test: await read(test!),
-    ...(validation === undefined ? {} : { validation: await read(validation) }),
-  };
 }
 
 /** The document of --json. `metrics` are those of the last row: the lists made elsewhere, or the model. */

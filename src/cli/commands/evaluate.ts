@@ -43,7 +43,7 @@ export function register(program: Command): void {
   const command = program
     .command('evaluate')
     .description(
-      'Recommendation metrics and predictive checks of a model on a split, or of lists made elsewhere',
+      'Recommendation metrics and predictive checks of a model on a split, or of lists made elsewhere.',
     )
     .argument(
       '[model]',
@@ -51,9 +51,9 @@ export function register(program: Command): void {
     )
     .argument('[dir]', 'the folder written by `graphex split`; not with --train and --test');
   addOptions(command, [
-    'graphex split ratings.csv -o split && graphex fit split -o my.model && graphex evaluate my.model split',
+    'graphex fit split -o my.model && graphex evaluate my.model split',
     'graphex evaluate ranker.model split --against my.model --against lists.csv',
-    'graphex evaluate --train train.csv --test test.csv --recommendations lists.csv -n 5,10,20',
+    'graphex evaluate --train train.csv --test test.csv --recommendations lists.csv',
   ]);
   command.action((modelFile: string | undefined, folder: string | undefined) =>
     runCommand(command, async (context) => {

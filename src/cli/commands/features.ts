@@ -41,7 +41,7 @@ export function register(program: Command): void {
       const found = all.slice(0, top ?? all.length).map((feature): NamedFeature => {
         const items = feature.items.map((entry) => ({
           ...entry,
-          ...titled(titles.of(model.items.ids.find(entry.item))),
+          ...titled(titles.ofId(entry.item)),
         }));
         if (!items.some(({ title }) => title !== undefined)) return { ...feature, items };
         const name = items.slice(0, NAMED_BY).map(({ item, title }) => title ?? item);

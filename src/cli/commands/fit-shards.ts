@@ -11,11 +11,10 @@ import { checkFit, type FitOptions } from '../../fit/options.js';
 import { refuseTrimming } from '../../ingest/intake/trim.js';
 import { FIT } from '../../options/commands/fit.js';
 import { COMMANDS } from '../../options/commands.js';
-import type { OptionsOf } from '../../options/declare.js';
 import { option, optionError } from '../../options/error.js';
-import { BASELINES } from '../../options/names.js';
+import { isBaseline } from '../../options/names.js';
 import { READ } from '../../options/shared.js';
-import { fitJson, fitText, refuseStorage } from '../../report/terminal/fit.js';
+import { fitJson, fitText } from '../../report/terminal/fit.js';
 import { type FitShardsOptions, fitShards, memoryWithRanking } from '../../shard/fit-partition.js';
 import { methodOfState, removeState, requireState, stateFiles } from '../../shard/fit-state.js';
 import { gatherModel } from '../../shard/gather-model.js';
@@ -23,29 +22,20 @@ import { modelFiles, saveModelShards } from '../../shard/model-folder.js';
 import { openPartition, type PartitionedData } from '../../shard/partition-folder.js';
 import { isCommonError, OtherRankError, prepareAllRanks } from '../../shard/rank-agreement.js';
 import { saveModel } from '../../store/model-file.js';
-import type { RankerStorage } from '../../store/ranker-tensors.js';
 import { many } from '../../text/phrases.js';
 import { oneLine } from '../../text/untrusted.js';
 import { type CommandContext, type CommandOutput, inFlags } from '../command.js';
 import { typedOptions } from '../flags.js';
 import { checkOutputs } from '../outputs.js';
+import { refuseStorage, storageOf } from '../ranker-storage.js';
+import { refuseReading } from '../read-data.js';
 import { stoppedStatus } from '../signals.js';
 
 /** How long a failed rank waits for its message to arrive before it ends the others. */
 const MESSAGE_MS = 200;
 
 /** Options that need the data in one piece. */
-const REFUSED = [
-  'tune',
-  'trials',
-  'evidence',
-  'from',
-  'blend',
-  'halfLife',
-  'time',
-  'itemInfo',
-  'userInfo',
-] as const;
+const REFUSED = ['trials', 'evidence', 'from', 'blend', 'halfLife', 'time', 'itemInfo', 'userInfo'] as const;
 
 /** Joins the other ranks if a launcher has started several. */
 export async function runFitShards(
@@ -132,13 +122,13 @@ async function fitAsRank(
   await removeState(folder).catch(() => undefined);
   return {
     json: {
-      ...fitJson(result, undefined, undefined, undefined),
+      ...fitJson(result, undefined, undefined),
       ranks: size,
       shards: partition.shards.length,
       inTurn: fitted.streamedShards,
       state: fitted.stateHash,
     },
-    text: fitText(result, undefined, undefined, undefined, output),
+    text: fitText(result, undefined, undefined, output),
   };
 }
 
@@ -210,8 +200,8 @@ function warnOfShards(
 }
 
 function refuseBaseline(method: string | undefined, source: string): void {
-  if (!(BASELINES as readonly (string | undefined)[]).includes(method)) return;
-  throw optionError`${option('method')} ${method!} needs the data in one piece, and ${source} is in shards; fit the data themselves, or leave ${option('method')} out`;
+  if (!isBaseline(method)) return;
+  throw optionError`${option('method')} ${method} needs the data in one piece, and ${source} is in shards; fit the data themselves, or leave ${option('method')} out`;
 }
 
 /** A model whose users are in other files, with their number, for the report. */
@@ -225,10 +215,6 @@ function withoutSlash(path: string): string {
   return path.slice(0, end);
 }
 
-function storageOf({ precision, usersInModel }: OptionsOf<typeof COMMANDS.fit.own>): RankerStorage {
-  return { ...(precision && { precision }), ...(usersInModel && { users: usersInModel }) };
-}
-
 function refuse(
   command: Command,
   source: string,
@@ -237,9 +223,7 @@ function refuse(
 ): void {
   const reading = typedOptions(command, READ);
   refuseTrimming(reading);
-  for (const name of Object.keys(reading)) {
-    throw optionError`${option(name)}: ${source} was read when it was partitioned; leave this option out, or give it to graphex partition`;
-  }
+  refuseReading(source, reading, 'partition');
   const given: Readonly<Record<string, unknown>> = typedOptions(command, { ...FIT, ...COMMANDS.fit.own });
   for (const name of REFUSED) {
     // A fit to shards has no evidence and no blend, so false is fine.

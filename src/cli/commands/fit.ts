@@ -5,13 +5,13 @@ import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { AbortError, FitError, InputError } from '../../errors.js';
-import type { TunedRanking } from '../../evaluate/tune.js';
 import type { Checkpoint } from '../../fit/ascent/loop.js';
 import { successorOptions } from '../../fit/ascent/previous.js';
 import { sparsityEvidence } from '../../fit/choose/sparsity-evidence.js';
 import { fit, resolveOptions } from '../../fit/fit.js';
 import type { Model } from '../../fit/model.js';
 import { checkFit, type FitOptions } from '../../fit/options.js';
+import { missingUsers } from '../../fit/repeat-options.js';
 import {
   LostFitError,
   numbersUnderWay,
@@ -25,21 +25,21 @@ import type { ReadResult } from '../../ingest/options.js';
 import { FIT, NO_SETTING, NOT_OF_BASELINES, takersOf } from '../../options/commands/fit.js';
 import { COMMANDS } from '../../options/commands.js';
 import { option, optionError } from '../../options/error.js';
-import { BASELINES, type BaselineName } from '../../options/names.js';
+import { type BaselineName, isBaseline } from '../../options/names.js';
 import { listOptions, valueAt } from '../../options/option-list.js';
 import { READ } from '../../options/shared.js';
 import type { TaskOptions } from '../../progress.js';
-import { fitJson, fitText, refuseStorage } from '../../report/terminal/fit.js';
+import { fitJson, fitText } from '../../report/terminal/fit.js';
 import { isPartitionFolder } from '../../shard/partition-folder.js';
 import { trainPartition } from '../../shard/split-partition.js';
 import { isSavedFit, loadModelFile, saveModel } from '../../store/model-file.js';
-import { grouped } from '../../text/numbers.js';
-import { list, many } from '../../text/phrases.js';
+import { list } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { addOptions, type CommandContext, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
-import { infoJson, infoText, readInfo, withInfo } from '../info.js';
+import { infoJson, infoText, readInfo, withInfo } from '../info-options.js';
 import { checkOutputs } from '../outputs.js';
+import { refuseStorage, storageOf } from '../ranker-storage.js';
 import { refuseRanks } from '../ranks.js';
 import { dataArgument } from '../read-data.js';
 import { timesFor, trainingData } from './fit-data.js';
@@ -57,9 +57,9 @@ export function register(program: Command): void {
   addOptions(command, [
     'graphex fit ratings.csv -o model.safetensors',
     'graphex fit split/ -k 50 --model dense -o dense.safetensors',
-    'graphex fit split/ --method ranking --tune --average 4 -o ranker.safetensors',
+    'graphex fit split/ --method ranking --average 4 -o ranker.safetensors',
     'graphex fit ratings.csv --method ease -o ease.safetensors',
-    'graphex fit ratings-until-today.csv --from yesterday.safetensors -o today.safetensors',
+    'graphex fit until-today.csv --from yesterday.safetensors -o today.safetensors',
   ]);
   command.action(async (given: string[]) => {
     await runCommand(command, (context) => run(command, given, context));
@@ -102,17 +102,8 @@ async function run(command: Command, given: readonly string[], context: CommandC
   await checkOutputs({ files: [partial], inputs: [...sources, values.from], force });
   const { graph, read, times } = await trainingData(command, sources, context, values.time);
   const about = await readInfo({ ...values, database }, graph, context);
-  if (resume !== undefined && values.tune !== undefined) {
-    throw optionError`${option('tune')} cannot be given with ${option('resume')}: a saved fit keeps its settings; leave ${option('tune')} out`;
-  }
-  if (values.from !== undefined && values.tune !== undefined) {
-    throw optionError`${option('tune')} cannot be given with ${option('from')}: a fit from a model keeps the model's settings; leave ${option('tune')} out`;
-  }
   const { threads, signal, onProgress } = context;
-  const storage = {
-    ...(values.precision && { precision: values.precision }),
-    ...(values.usersInModel && { users: values.usersInModel }),
-  };
+  const storage = storageOf(values);
   const { method } = typedOptions(command, FIT) as { readonly method?: string };
   if (isBaseline(method)) {
     const { trials } = values;
@@ -124,13 +115,13 @@ async function run(command: Command, given: readonly string[], context: CommandC
     await saveModel(output, described, storage);
     return {
       json: {
-        ...fitJson(result, undefined, undefined, read),
+        ...fitJson(result, undefined, read),
         ...infoJson(about, described),
         method,
         setting: result.setting,
       },
       text: fitText(
-        ...([result, undefined, undefined, read, output, undefined] as const),
+        ...([result, undefined, read, output, undefined] as const),
         nextCommand(output, given, read),
         infoText(about, graph.names ?? USERS_AND_ITEMS, described),
       ),
@@ -140,11 +131,15 @@ async function run(command: Command, given: readonly string[], context: CommandC
     throw optionError`${option('trials')} is for baselines: leave it out, or choose one with ${option('method')}`;
   }
   const from = values.from === undefined ? undefined : (await loadModelFile(values.from)).model;
-  if (from) warnOfDropped(from, graph, context.warn);
+  const missing = from && missingUsers(from, graph);
+  if (missing) context.warn(`${missing.text}; --from takes all data, not only the new rows`);
   const said = { ...typedOptions(command, FIT), threads, signal, onProgress } as FitOptions;
   // The previous model determines the method, which determines how the new model can be stored.
   const whole = from ? successorOptions({ ...said, from } as FitOptions & { from: Model }) : said;
-  const asked = { ...whole, ...timesFor(whole, resume, values.time, times, read) } as FitOptions;
+  const asked = {
+    ...whole,
+    ...timesFor(whole as { halfLife?: string }, resume, values.time, times, read),
+  } as FitOptions;
   const keeper = keepStates(partial, context);
   const canGoOn = resume !== undefined || checkFit(asked).method !== 'gibbs';
   const options = {
@@ -157,12 +152,9 @@ async function run(command: Command, given: readonly string[], context: CommandC
   if (resume === undefined && (await isSavedFit(partial))) {
     context.warn(`${partial} holds an interrupted fit; this fit starts again, --resume would continue it`);
   }
-  const tuned = values.tune === undefined ? undefined : await tuneFirst(graph, values.tune, options);
-  const result = await fit(graph, { ...options, ...tuned?.options } as FitOptions).catch((error) =>
-    keepUnfinished(error, partial),
-  );
+  const result = await fit(graph, options).catch((error) => keepUnfinished(error, partial));
   const { model } = result;
-  const described = await withInfo(model, about, context);
+  const described = await withInfo(model, about, context, from);
   await saveModel(output, described, storage);
   // The model is written, so a state that cannot be removed is not a failure.
   if (keeper.kept() || isSamePath(resume, partial)) await rm(partial).catch(() => undefined);
@@ -185,9 +177,9 @@ async function run(command: Command, given: readonly string[], context: CommandC
     });
   }
   return {
-    json: { ...fitJson(result, evidence, tuned, read), ...infoJson(about, described) },
+    json: { ...fitJson(result, evidence, read), ...infoJson(about, described) },
     text: fitText(
-      ...([result, evidence, tuned, read, output, from] as const),
+      ...([result, evidence, read, output, from] as const),
       nextCommand(output, given, read),
       infoText(about, graph.names ?? USERS_AND_ITEMS, described),
     ),
@@ -199,25 +191,6 @@ function nextCommand(output: string, [source]: readonly string[], read: ReadResu
   return read === undefined ? ['evaluate', output, source] : ['recommend', output, '--user ID'];
 }
 
-/** The largest share of the previous users that may be missing without a warning. */
-const USUAL_LOSS = 0.2;
-
-/** Warns if many previous users are not in the data, which happens if only new rows are given. */
-function warnOfDropped(from: Model, graph: BipartiteGraph, warn: (message: string) => void): void {
-  const { count, ids } = from.users;
-  let dropped = 0;
-  for (let u = 0; u < count; u++) if (graph.users.ids.find(ids.at(u)) < 0) dropped++;
-  if (dropped <= USUAL_LOSS * count) return;
-  const { users } = from.names ?? USERS_AND_ITEMS;
-  warn(
-    `${grouped(dropped)} of ${many(count, users)} of the previous model are not in these data; --from takes all data, not only the new rows`,
-  );
-}
-
-function isBaseline(method: string | undefined): method is BaselineName {
-  return (BASELINES as readonly (string | undefined)[]).includes(method);
-}
-
 /** Refuses options that a baseline would ignore: it finds its setting on held-back users. */
 function refuseOptions(command: Command, method: BaselineName): void {
   const declared = { ...FIT, ...COMMANDS.fit.own };
@@ -225,7 +198,7 @@ function refuseOptions(command: Command, method: BaselineName): void {
   for (const { path } of listOptions(declared)) {
     const name = path.join('.');
     const none =
-      method === 'popularity' && (name === 'trials' || NOT_OF_BASELINES[name] === NOT_OF_BASELINES.tune);
+      method === 'popularity' && (name === 'trials' || NOT_OF_BASELINES[name] === NOT_OF_BASELINES.features);
     if ((BASELINE_TAKES.has(name) && !none) || valueAt(given, path) === undefined) continue;
     const why = NOT_OF_BASELINES[name] ?? `it belongs to ${takersOf(name)}`;
     throw optionError`${option(name)} does not go with ${option('method')} ${method}: ${none ? NO_SETTING : why}; leave it out`;
@@ -263,7 +236,7 @@ function isSamePath(a: string | undefined, b: string): boolean {
 /** Saves the state of a long fit next to its output. A failed save only warns, as when the disk is full. */
 function keepStates(partial: string, { warn }: CommandContext) {
   let kept = false;
-  let told = false;
+  let warned = false;
   return {
     kept: () => kept,
     async keep({ model, checkpoint }: UnfinishedFit): Promise<void> {
@@ -271,8 +244,8 @@ function keepStates(partial: string, { warn }: CommandContext) {
         await saveModel(partial, model, { checkpoint });
         kept = true;
       } catch (error) {
-        if (!told) warn(`the state of the fit cannot be kept: ${(error as Error).message}`);
-        told = true;
+        if (!warned) warn(`the state of the fit cannot be kept: ${(error as Error).message}`);
+        warned = true;
       }
     },
   };
@@ -290,39 +263,6 @@ async function keepUnfinished(error: unknown, partial: string): Promise<never> {
   throw new FitError(
     `${error.message}; the state after ${checkpoint.state.iteration} iterations is kept: add --resume ${partial}`,
   );
-}
-
-/** Searches the settings that the command line does not give. */
-async function tuneFirst(
-  graph: BipartiteGraph,
-  minutes: number | true,
-  asked: FitOptions,
-): Promise<TunedRanking> {
-  const checked = checkFit(asked);
-  if (checked.method !== 'ranking') {
-    throw optionError`${option('tune')} searches settings for ranking: add ${option('method')} ranking, or leave ${option('tune')} out`;
-  }
-  // Settings are searched without weights by age: a search is no split in time.
-  const {
-    features,
-    users,
-    items,
-    engine,
-    average,
-    seed,
-    threads,
-    signal,
-    onProgress,
-    halfLife,
-    times,
-    ...rest
-  } = checked.options;
-  if (features !== undefined || users !== undefined || items !== undefined) {
-    throw optionError`${option('tune')} finds the number of features and the hyperparameters: leave out ${option('features')} and those of users and items`;
-  }
-  const budget = minutes === true ? {} : { budgetMinutes: minutes };
-  const { tuneRanking } = await import('../../evaluate/tune.js');
-  return tuneRanking(graph, { ...budget, engine, fit: rest, seed, threads, signal, onProgress });
 }
 
 function relabelled({ signal, threads, onProgress }: CommandContext): TaskOptions {

@@ -2,7 +2,6 @@
 
 import type { Command } from 'commander';
 import { writeTexts } from '../../files/folder.js';
-import { needPosterior } from '../../fit/model.js';
 import { forecastGrowth, type GrowthForecast } from '../../forecast/forecast.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import { DATA_HELP } from '../../ingest/formats.js';
@@ -13,12 +12,12 @@ import { chartDocument } from '../../report/charts/document.js';
 import { renderForecastPage } from '../../report/pages/forecast.js';
 import { forecastText } from '../../report/terminal/forecast.js';
 import { forecastAnswer } from '../../report/words/forecast.js';
-import { loadModel } from '../../store/model-file.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { VERSION } from '../../version.js';
 import { addOptions, pause, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
 import { checkOutputs } from '../outputs.js';
+import { posteriorFor } from '../posterior-for.js';
 import { type DataArgument, dataArgument, dataJson, readData } from '../read-data.js';
 
 const REPORT_FILES = ['users.svg', 'items.svg', 'forecast.html'] as const;
@@ -44,7 +43,7 @@ export function register(program: Command): void {
       const reader = typedOptions(command, declared);
       await checkOutputs({
         files: [reader.rejects],
-        ...(output === undefined ? {} : { folder: { path: output, names: REPORT_FILES } }),
+        folder: output === undefined ? undefined : { path: output, names: REPORT_FILES },
         inputs: [...data.sources, modelFile],
         force,
       });
@@ -53,13 +52,10 @@ export function register(program: Command): void {
       if (result.graph.multigraph) {
         warn('a forecast is about users, items and edges: the counts of the edges are ignored');
       }
-      const model = modelFile === undefined ? undefined : await loadModel(modelFile);
-      if (model) {
-        needPosterior(model, `--model ${modelFile}: draws`);
-        if (model.provenance.fingerprint !== fingerprint(result.graph)) {
-          warn(`${modelFile} was fitted to other data, or to a part of these data`);
-        }
-      }
+      const model =
+        modelFile === undefined
+          ? undefined
+          : await posteriorFor(modelFile, 'draws', fingerprint(result.graph), warn);
       const found = await forecastGrowth(result.graph, {
         ...typedOptions(command, options),
         model,

@@ -37,10 +37,14 @@ export function register(program: Command): void {
         ...(result.events ? [row('batches of 100 events', result.events)] : []),
       ];
       const head = ['', 'sent', 'answers', 'lost', 'p50 ms', 'p99 ms', 'slowest ms'];
-      return { json: result, text: textTable([head, ...rows]) };
+      const table = textTable([head, ...rows]);
+      return { json: result, text: result.events ? `${table}\n\n${STORED}` : table };
     });
   });
 }
+
+const STORED =
+  'The store now has made-up events of the users graphex-load-0 to graphex-load-999, which count for popular items and refits. DELETE /v1/users/{id} erases a user.';
 
 function row(name: string, { sent, statuses, errors, p50, p99, slowest }: LoadResult): string[] {
   const seen = Object.entries(statuses).map(([status, count]) => `${grouped(count)} × ${status}`);

@@ -3,7 +3,6 @@
 import type { Command } from 'commander';
 import { InputError, throwIfAborted } from '../../errors.js';
 import { COMMANDS } from '../../options/commands.js';
-import { refuseStorage } from '../../report/terminal/fit.js';
 import { nextLine } from '../../report/terminal/text-table.js';
 import { isModelFolder, mergeModel, openModelShards } from '../../shard/model-folder.js';
 import { loadModel, saveModel } from '../../store/model-file.js';
@@ -13,11 +12,12 @@ import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { addOptions, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
 import { checkOutputs } from '../outputs.js';
+import { refuseStorage, storageOf } from '../ranker-storage.js';
 
 export function register(program: Command): void {
   const command = program
     .command('merge')
-    .description('One model file of a model by shard, as `graphex fit --by-shard` writes it.')
+    .description('Joins a model by shard, as `graphex fit --by-shard` writes it, into one file.')
     .argument('<model>', 'a folder made by `graphex fit --by-shard`');
   addOptions(command, [
     'graphex merge model/ -o model.safetensors',
@@ -25,7 +25,7 @@ export function register(program: Command): void {
   ]);
   command.action((folder: string) =>
     runCommand(command, async ({ signal, onProgress }) => {
-      const { output = '', force, precision, usersInModel } = typedOptions(command, COMMANDS.merge.own);
+      const { output = '', force, ...flags } = typedOptions(command, COMMANDS.merge.own);
       await checkOutputs({ files: [output], inputs: [folder], force });
       if (!(await isModelFolder(folder))) {
         // The reader of model files throws the best error for anything else.
@@ -33,10 +33,7 @@ export function register(program: Command): void {
         throw new InputError(`${folder}: this model is in one file already; there is nothing to merge`);
       }
       const parts = await openModelShards(folder);
-      const storage = {
-        ...(precision && { precision }),
-        ...(usersInModel && { users: usersInModel }),
-      };
+      const storage = storageOf(flags);
       if (parts.itemsModel.type !== 'ranker') refuseStorage(storage);
       const model = await mergeModel(parts, (done, total) => {
         throwIfAborted(signal);

@@ -42,6 +42,8 @@ export interface BatchQueries {
   readonly repeated?: { readonly rows: number; readonly names: readonly string[] };
   /** Users whose history is not stored in the model: only the rows of the file count. */
   readonly withoutHistory?: readonly string[];
+  /** Users none of whose items the model knows: their lists have the popular items. */
+  readonly withoutItems?: readonly string[];
 }
 
 /** Separators of a batch. A space is not one of them, because ids contain spaces. */
@@ -95,7 +97,7 @@ export async function readBatch(
   const askers: NamedQuery[] = [];
   const strangers: string[] = [];
   const spaced: string[] = [];
-  const empty: string[] = [];
+  const withoutItems: string[] = [];
   const withoutHistory: string[] = [];
   for (const [name, found] of likes) {
     // Counts of a multigraph add up.
@@ -110,10 +112,14 @@ export async function readBatch(
     } else if (ids.length > 0) {
       askers.push({ name, asker: { likes: ids } });
       if (known.has(name)) withoutHistory.push(name);
-    } else if (width > 1) empty.push(name);
-    else if (known.has(name.trim())) spaced.push(name);
+    } else if (width > 1) {
+      askers.push({ name, asker: { likes: [] } });
+      withoutItems.push(name);
+    } else if (known.has(name.trim())) spaced.push(name);
     else strangers.push(name);
   }
+  // A file of which the model knows nothing is another model's, or its columns are others.
+  if (withoutItems.length === askers.length) askers.length = 0;
   const { users: user, items: item } = names;
   const whole = width === 1 ? 'a single id' : `${article(user.one)} and ${article(item.one)}`;
   const columns = width > 2 ? ` in ${grouped(width)} columns` : '';
@@ -125,7 +131,11 @@ export async function readBatch(
       reason: 'unknown to the model; the spaces around the id count as part of it',
       names: spaced,
     },
-    { of: 'users', reason: `without any ${item.one} that the model knows`, names: empty },
+    {
+      of: 'users',
+      reason: `without any ${item.one} that the model knows`,
+      names: askers.length === 0 ? withoutItems : [],
+    },
   ];
   const left = skipped.filter(({ names: some }) => some.length > 0);
   if (askers.length === 0) {
@@ -144,6 +154,7 @@ export async function readBatch(
     unknownItems: [...unknownItems, ...ambiguous],
     ...(repeated > 0 && { repeated: { rows: repeated, names: [...again] } }),
     ...(withoutHistory.length > 0 && { withoutHistory }),
+    ...(withoutItems.length > 0 && { withoutItems }),
   };
 
   /** In a file with one column, an id may contain separators. */
@@ -207,12 +218,17 @@ export function queryIn(model: Model, { asker, adds }: NamedQuery): UserQuery {
   };
 }
 
-/** The likes of one new user. Unknown items are left out if at least one is known. */
+/** The likes of one new user. Unknown items are left out. */
 export function knownLikes(likes: readonly string[], titles: TitleBook): BatchQueries {
-  const strange = likes.filter((like) => titles.find(like) === 'unknown');
-  const unknownItems = strange.length < likes.length ? [...new Set(strange)] : [];
+  const unknownItems = [...new Set(likes.filter((like) => titles.find(like) === 'unknown'))];
+  const name = 'new user';
   const left = likes.filter((like) => !unknownItems.includes(like));
-  return { askers: [{ name: 'new user', asker: { likes: left } }], skipped: [], unknownItems };
+  return {
+    askers: [{ name, asker: { likes: left } }],
+    skipped: [],
+    unknownItems,
+    ...(left.length === 0 && { withoutItems: [name] }),
+  };
 }
 
 /** Names for a message: the first few. */
@@ -244,7 +260,7 @@ export function skippedOf(skipped: readonly Skipped[], of: Skipped['of']): numbe
 
 /** Warns of what was left out. */
 export function warnOfSkipped(
-  { skipped, unknownItems, repeated, withoutHistory = [] }: BatchQueries,
+  { askers, skipped, unknownItems, repeated, withoutHistory = [], withoutItems = [] }: BatchQueries,
   { head: model }: OpenedModel,
   titles: TitleBook,
   warn: CommandContext['warn'],
@@ -263,9 +279,18 @@ export function warnOfSkipped(
     );
   }
   if (unknownItems.length > 0) {
-    const near = titles.near(unknownItems[0]) ?? nearestId(unknownItems[0], model.items.ids);
+    const [first] = unknownItems;
+    const near = titles.near(first) ?? nearestId(first, model.items.ids);
+    const meant = titles.candidateWords(first) ?? (near === undefined ? undefined : shown(near));
     warn(
-      `${many(unknownItems.length, { one: `liked ${items.one} is`, many: `liked ${items.many} are` })} unknown to the model and ${were(unknownItems.length)} left out: ${some(unknownItems)}${near === undefined ? '' : `; did you mean ${shown(near)}?`}`,
+      `${many(unknownItems.length, { one: `liked ${items.one} is`, many: `liked ${items.many} are` })} unknown to the model and ${were(unknownItems.length)} left out: ${some(unknownItems)}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
     );
+  }
+  if (withoutItems.length > 0) {
+    const whose =
+      askers.length === 1
+        ? 'the list has'
+        : `${many(withoutItems.length, users)} (${some(withoutItems)}) ${withoutItems.length === 1 ? 'gets' : 'get'}`;
+    warn(`no liked ${items.one} is known to the model, so ${whose} popular ${items.many}`);
   }
 }

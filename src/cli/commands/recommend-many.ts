@@ -14,6 +14,7 @@ import type { CommandContext, CommandOutput } from '../command.js';
 import { listingJson, makeListings } from '../listings.js';
 import type { OpenedModel } from '../model-source.js';
 import { checkOutputs } from '../outputs.js';
+import { writeOut } from '../stdout.js';
 import { type BatchQueries, type NamedQuery, skippedOf, skippedWords } from './recommend-batch.js';
 
 interface ManyFlags {
@@ -83,9 +84,9 @@ export function requireUsers({ users, head: { names = USERS_AND_ITEMS } }: Opene
 }
 
 /** Users per batch: enough for all threads, and a few megabytes of lists. */
-const TOGETHER = 8192;
+const BATCH = 8192;
 /** Smaller with explanations, which are long. */
-const EXPLAINED_TOGETHER = 512;
+const EXPLAINED_BATCH = 512;
 
 /** Writes each batch of lists while the next one is computed. */
 export async function listsToOutput(
@@ -105,7 +106,7 @@ export async function listsToOutput(
     for await (const group of groups) {
       const recommender = createRecommender(group.model);
       try {
-        yield* batchesOf(recommender, group);
+        yield* batchesOf(recommender, group.askers);
       } finally {
         await recommender.close();
       }
@@ -113,9 +114,9 @@ export async function listsToOutput(
   }
   async function* batchesOf(
     recommender: Recommender,
-    { model: own, askers }: AskedGroup,
+    askers: AskedGroup['askers'],
   ): AsyncGenerator<UserList[]> {
-    const together = flags.explain || flags.confidence ? EXPLAINED_TOGETHER : TOGETHER;
+    const batch = flags.explain || flags.confidence ? EXPLAINED_BATCH : BATCH;
     const { n, filter, includeSeen, explain, confidence } = flags;
     const settings = {
       n,
@@ -128,25 +129,24 @@ export async function listsToOutput(
       signal,
       onUnknown: () => {},
     };
-    const ask = (at: number) =>
-      makeListings(recommender, own, askers.slice(at, at + together), titles, settings);
+    const ask = (at: number) => makeListings(recommender, askers.slice(at, at + batch), titles, settings);
     let next = askers.length > 0 ? ask(0) : undefined;
-    for (let at = 0; next; at += together) {
+    for (let at = 0; next; at += batch) {
       const listings = await next;
-      next = at + together < askers.length ? ask(at + together) : undefined;
+      next = at + batch < askers.length ? ask(at + batch) : undefined;
       // If a write fails, no further batch is computed.
       next?.catch(() => {});
       done += listings.length;
       onProgress({ stage: 'ranking', done, total, unit: 'users' });
       for (const { items } of listings) rows += items.length;
-      yield listings.map((listing) => listingJson(listing, titles, own));
+      yield listings.map((listing) => listingJson(listing, titles));
     }
   }
   if (output === '-') {
     // A terminal would interpret control characters in ids and titles; a file or a program gets them unchanged.
     const { isTTY } = process.stdout;
     for await (const piece of listPieces('csv', batches(), withTitles)) {
-      await toStandardOutput(isTTY ? lines(String(piece)) : piece);
+      await writeOut(isTTY ? lines(String(piece)) : piece);
     }
     return undefined;
   }
@@ -168,15 +168,4 @@ export async function listsToOutput(
     },
     text: `wrote ${output}: ${many(rows, 'row')} for ${many(total, users)}${skipped && `, ${skipped}`}\n${byShard ? nextLine('merge', path, '-o model.safetensors') : nextLine('serve', path)}`,
   };
-}
-
-/** Waits for a slow reader. If the reader closes the pipe, the work ends without an error. */
-async function toStandardOutput(piece: string | Uint8Array): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    process.stdout.write(piece, (error) => {
-      if (!error) resolve();
-      else if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(0);
-      else reject(error);
-    });
-  });
 }

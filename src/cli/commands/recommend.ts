@@ -1,6 +1,7 @@
 // graphex recommend: items for a known user, for a new one by what they like, or for a file of users.
 
 import type { Command } from 'commander';
+import { catalogueOf } from '../../attributes/info.js';
 import { InputError } from '../../errors.js';
 import { readSideTable } from '../../ingest/side-file.js';
 import { NAMES_LINE } from '../../ingest/side-table.js';
@@ -27,13 +28,13 @@ type Values = OptionsOf<typeof RECOMMEND_COMMAND & typeof RECOMMEND>;
 export function register(program: Command): void {
   const command = program
     .command('recommend')
-    .description('Items for a user of the model, or for a new one by a few liked items.')
+    .description('Recommends items to a user of the model, or to a new user by a few liked items.')
     .argument('<model>', 'a model file made by `graphex fit`, or its folder with users by shard');
   addOptions(command, [
     'graphex recommend model.safetensors --user 4711 -n 10',
     'graphex recommend model.safetensors --likes 112,235,4081 --explain',
     'graphex recommend model.safetensors --all-users -n 20 -o lists.parquet',
-    'graphex recommend model.safetensors --likes "Crouching Tiger, Hidden Dragon" --likes Heat --titles films.csv',
+    'graphex recommend my.model --likes "I, Robot" --likes Heat --titles films.csv',
   ]);
   command.action(async (path: string) => {
     const { own, options } = COMMANDS.recommend;
@@ -100,7 +101,7 @@ async function run(path: string, values: Values, context: CommandContext) {
 
   function warnOfExcluded(): void {
     const { items } = model.names ?? USERS_AND_ITEMS;
-    const strange = exclude.filter((id) => model.items.ids.find(id) < 0);
+    const strange = exclude.filter((id) => catalogueOf(model).ids.find(id) < 0);
     if (strange.length > 0) {
       context.warn(
         `${many(strange.length, { one: 'id of --exclude is', many: 'ids of --exclude are' })} not among the ${items.many} of the model: ${some(strange)}`,
@@ -115,8 +116,12 @@ async function run(path: string, values: Values, context: CommandContext) {
       try {
         const { n, filter, includeSeen, explain, confidence } = values;
         const { threads, signal, onProgress } = context;
-        const asked = { n, filter, includeSeen, explain, confidence, exclude, threads, signal, onProgress };
-        listings.push(...(await makeListings(recommender, one, askers, titles, asked)));
+        const asked = {
+          ...{ n, filter, includeSeen, explain, confidence, exclude, threads, signal, onProgress },
+          // A warning has named them.
+          onUnknown: () => {},
+        };
+        listings.push(...(await makeListings(recommender, askers, titles, asked)));
       } finally {
         await recommender.close();
       }
@@ -124,7 +129,7 @@ async function run(path: string, values: Values, context: CommandContext) {
     // Lists arrive in the order of shards; they are printed in the order of the file.
     const place = new Map(found.askers.map(({ name }, at) => [name, at]));
     listings.sort((a, b) => (place.get(a.user) ?? 0) - (place.get(b.user) ?? 0));
-    const documents = listings.map((listing) => listingJson(listing, titles, model));
+    const documents = listings.map((listing) => listingJson(listing, titles));
     if (!toMany) {
       const [{ items, overlap, verdict }] = documents;
       // One list is an array of items, so each item repeats the fields of the whole list.

@@ -1,7 +1,6 @@
 // graphex similar: items similar to an item.
 
 import type { Command } from 'commander';
-import { catalogueOf } from '../../attributes/info.js';
 import { InputError } from '../../errors.js';
 import { COMMANDS } from '../../options/commands.js';
 import { similarItems } from '../../predict/similar.js';
@@ -21,7 +20,7 @@ export function register(program: Command): void {
   addOptions(command, [
     'graphex similar model.safetensors --item 0133093 -n 10',
     `graphex similar model.safetensors --item 0133093 --filter "year >= 1990"`,
-    'graphex similar model.safetensors --item "The Matrix (1999)" --titles movies.dat',
+    'graphex similar my.model --item "The Matrix (1999)" --titles movies.dat',
   ]);
   command.action(async (path: string) => {
     const { item, titles: titleFile } = typedOptions(command, COMMANDS.similar.own);
@@ -31,10 +30,7 @@ export function register(program: Command): void {
       const model = await loadModel(path);
       const titles = await readTitles(titleFile, model, signal);
       const found = await similarItems(model, idByTitle(item, titles), options);
-      const list = found.map((entry) => ({
-        ...entry,
-        ...titled(titles.of(catalogueOf(model).ids.find(entry.item))),
-      }));
+      const list = found.map((entry) => ({ ...entry, ...titled(titles.ofId(entry.item)) }));
       const { items } = model.names ?? USERS_AND_ITEMS;
       const named = list.some(({ title }) => title !== undefined);
       const rows = list.map(({ item: id, title, similarity }, rank) => [

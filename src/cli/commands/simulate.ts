@@ -8,7 +8,7 @@ import { NAMED_PROCESSES, namedProcess } from '../../process/examples.js';
 import { type Intensity, sampleGraphex } from '../../process/graphex.js';
 import { type SimulateOptions, simulate } from '../../process/poisson-model.js';
 import type { TaskOptions } from '../../progress.js';
-import { nextLine, textTable } from '../../report/terminal/text-table.js';
+import { nextLine, textTable, wrap } from '../../report/terminal/text-table.js';
 import { edgesFormat, writeEdges } from '../../store/write-table.js';
 import { grouped, short } from '../../text/numbers.js';
 import { addOptions, pause, runCommand } from '../command.js';
@@ -30,13 +30,13 @@ export function register(program: Command): void {
     .description('Draws a graph from the sparse Poisson matrix model, or from a general graphex process.');
   addOptions(command, [
     'graphex simulate -o simulated.parquet',
-    'graphex simulate -o small.csv --size-users 120 --size-items 120 --sigma-items -0.3',
+    'graphex simulate -o s.csv --size-users 120 --size-items 120 --sigma-items -0.3',
     'graphex simulate -o power-law.csv --process power-law --size-users 50',
   ]);
   command.addHelpText(
     'after',
     `\nProcesses:\n${Object.entries(NAMED_PROCESSES)
-      .map(([name, { description }]) => `  ${name}: ${description}`)
+      .map(([name, { description }]) => wrap(`${name}: ${description}`, '  ', '    '))
       .join('\n')}`,
   );
   command.action(() =>
@@ -106,8 +106,8 @@ function describe({ graph, atoms, cut }: Drawn): string {
   const rows = [
     ['', 'users', 'items'],
     ['vertices', grouped(users.count), grouped(items.count)],
-    ['atoms drawn', grouped(atoms.users), grouped(atoms.items)],
-    ['cut', cutText(cut.users), cutText(cut.items)],
+    ['drawn, with those without edges', grouped(atoms.users), grouped(atoms.items)],
+    ['smallest weight drawn', cutText(cut.users), cutText(cut.items)],
   ];
   const density = edges === 0 ? 0 : edges / users.count / items.count;
   const counted = graph.multigraph ? `, ${grouped(total)} with their counts` : '';

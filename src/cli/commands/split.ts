@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { BipartiteGraph } from '../../graph/graph.js';
+import { partSize } from '../../graph/graph.js';
 import { DATA_HELP } from '../../ingest/formats.js';
 import { timeColumn } from '../../ingest/intake/value-column.js';
 import type { ReadResult } from '../../ingest/options.js';
@@ -10,7 +10,7 @@ import type { SplitMethod } from '../../options/names.js';
 import { foldsText, splitSummary, splitText } from '../../report/terminal/split.js';
 import { nextLine, wrapLines } from '../../report/terminal/text-table.js';
 import { readingWords } from '../../report/words/reading.js';
-import { type SplitOptions, split, splitFolds, unseenByTraining } from '../../sample/split.js';
+import { drawnVertices, type SplitOptions, split, splitFolds, unseenByTraining } from '../../sample/split.js';
 import type { Split } from '../../sample/split-types.js';
 import { isPartitionFolder, openPartition } from '../../shard/partition-folder.js';
 import { partitionedSplitFiles, splitPartition } from '../../shard/split-partition.js';
@@ -22,7 +22,7 @@ import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { addOptions, type CommandContext, type CommandOutput, pause, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
 import { checkOutputs } from '../outputs.js';
-import { dataArgument, dataJson, readData } from '../read-data.js';
+import { dataArgument, dataJson, readData, refuseReading } from '../read-data.js';
 
 export function register(program: Command): void {
   const command = program
@@ -33,7 +33,7 @@ export function register(program: Command): void {
     .argument('<data...>', `${DATA_HELP}; or a folder made by \`graphex partition\``);
   addOptions(command, [
     'graphex split ratings.csv -o split --test-users 0.2 --test-items 0.2',
-    'graphex split ratings.csv --method time --time timestamp --test-users 0.1 -o split',
+    'graphex split ratings.csv --method time --time timestamp -o split',
     'graphex split ratings.csv --method last --time timestamp -o split',
     'graphex split ratings.csv --method new-items --test-items 0.2 -o split',
     'graphex split ratings.csv --folds 5 --format csv -o folds',
@@ -48,7 +48,7 @@ export function register(program: Command): void {
       const asked = typedOptions(command, options);
       const reader = typedOptions(command, declared);
       if (given.length === 1 && (await isPartitionFolder(given[0]))) {
-        refuseReading(given[0], { ...reader, ...(time !== undefined && { time }) });
+        refuseReading(given[0], { ...reader, ...(time !== undefined && { time }) }, 'partition');
         refuseWhole({ folds, format });
         return runSplitParts(given[0], { output, force, asked, title: data.title }, context);
       }
@@ -88,10 +88,10 @@ export function register(program: Command): void {
           ...(method !== 'last' && method !== 'new-items' && { testUsers }),
           ...((method === 'pq' || method === 'new-items') && { testItems }),
           ...(parts.times?.cut !== undefined && { cut: parts.times.cut }),
-          train: sizes(parts.train),
-          foldin: sizes(parts.foldIn),
-          test: sizes(parts.test),
-          coins: { users: drawn(parts.assignment.users.drawn), items: drawn(parts.assignment.items.drawn) },
+          train: partSize(parts.train),
+          foldin: partSize(parts.foldIn),
+          test: partSize(parts.test),
+          coins: drawnVertices(parts.assignment),
           bias,
           fingerprint: parts.fingerprint,
           read: result.read,
@@ -102,7 +102,9 @@ export function register(program: Command): void {
           '',
           splitText(splitSummary(parts, bias, dropped)),
           `wrote ${output}`,
-          nextLine('fit', output, '-o model.safetensors'),
+          method === 'new-items'
+            ? nextLine('study', output, '--item-info TABLE -o report')
+            : nextLine('fit', output, '-o model.safetensors'),
         ].join('\n'),
       };
     }),
@@ -118,7 +120,7 @@ function foldsOutput(
   const [{ method, seed, testItems, fingerprint }] = splits;
   const folds = splits.map(({ train, foldIn, test }, fold) => ({
     fold: fold + 1,
-    ...{ train: sizes(train), foldin: sizes(foldIn), test: sizes(test) },
+    ...{ train: partSize(train), foldin: partSize(foldIn), test: partSize(test) },
   }));
   return {
     json: { ...about, method, seed, testItems, fingerprint, folds, read: result.read },
@@ -155,7 +157,7 @@ async function runSplitParts(
       ...{ dropped, unseen: { foldin: unseen.foldIn, test: unseen.test } },
       ...{ method, seed, testUsers, testItems },
       ...{ train: part('train'), foldin: part('foldIn'), test: part('test') },
-      coins: { users: drawn(assignment.users.drawn), items: drawn(assignment.items.drawn) },
+      coins: drawnVertices(assignment),
       bias,
       fingerprint,
       shards: parts.shards.length,
@@ -184,13 +186,6 @@ interface PartsFlags {
   readonly title: string;
 }
 
-/** Refuses options of reading: partitioned data were read when they were made. */
-function refuseReading(source: string, given: object): void {
-  for (const name of Object.keys(given)) {
-    throw optionError`${option(name)}: ${source} was read when it was partitioned; leave this option out, or give the data themselves`;
-  }
-}
-
 function checkTime(method: SplitMethod | undefined, time: string | number | undefined): void {
   const needed = method === 'time' || method === 'last';
   if (needed && time === undefined) {
@@ -214,14 +209,4 @@ function checkFolds({ method = 'pq', testUsers, last }: SplitOptions): void {
     if (value === undefined) continue;
     throw optionError`${option(name)} has no meaning with ${option('folds')}: each fold holds out its own users; leave one of the two out`;
   }
-}
-
-function sizes(graph: BipartiteGraph): { users: number; items: number; edges: number } {
-  return { users: graph.users.count, items: graph.items.count, edges: graph.edges };
-}
-
-function drawn(marks: Uint8Array): number {
-  let sum = 0;
-  for (const mark of marks) sum += mark;
-  return sum;
 }

@@ -3,13 +3,12 @@
 import { arch, cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { askedColumns } from '../../attributes/columns.js';
-import type { SideInfoSource } from '../../attributes/side-info.js';
 import { InputError } from '../../errors.js';
 import { writeTexts } from '../../files/folder.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import type { SideName } from '../../graph/graph.js';
 import { DATA_HELP } from '../../ingest/formats.js';
+import { lastTimes } from '../../ingest/intake/value-column.js';
 import type { ReadResult } from '../../ingest/options.js';
 import { drawPaperSet, PAPER_SETS, type PaperSet } from '../../ingest/recipes/paper-set.js';
 import { readSideTable } from '../../ingest/side-file.js';
@@ -37,12 +36,14 @@ import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import { addOptions, type CommandContext, type CommandOutput, pause, runCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
+import { readItemInfo } from '../info-options.js';
 import { openFile } from '../open.js';
 import { checkOutputs } from '../outputs.js';
 import { findSource, seenFrom } from '../paths.js';
 import { type DataArgument, dataArgument, readData } from '../read-data.js';
-import { readReceipt } from '../receipt.js';
+import { readReceipt } from '../read-receipt.js';
 import { type GivenParts, type GivenSplit, givenSplit } from '../study-parts.js';
+import { timesFor } from './fit-data.js';
 
 export function register(program: Command): void {
   const command = program
@@ -53,10 +54,11 @@ export function register(program: Command): void {
     .argument('[data...]', `${DATA_HELP}; or the folder of a split or of folds`);
   addOptions(command, [
     'graphex study @sotu -o report',
-    'graphex study ratings.csv --users user_id --items movie_id --titles movies.csv -k 10,30,60 -o report',
-    'graphex study --train train.csv --test test.csv --lists mine=lists.csv -o report',
+    'graphex study ratings.csv --titles movies.csv -k 10,30,60 -o report',
+    'graphex study --train a.csv --test b.csv --lists mine=lists.csv -o report',
     'graphex study split/ --lists mine=lists.csv -o report',
     'graphex study ratings.csv --item-info movies.csv -o report',
+    'graphex study ratings.csv --time timestamp --half-life auto -o report',
     'graphex study --from report/results.json -o again',
   ]);
   command.action((given: string[]) => runCommand(command, (context) => run(command, given, context)));
@@ -76,6 +78,8 @@ interface Plan {
   readonly read: OptionsOf<typeof READ>;
   readonly titles: string | undefined;
   readonly info: InfoFlags;
+  /** The column of the times. */
+  readonly time: string | number | undefined;
   readonly options: StudyOptions;
   readonly before: CheckedReceipt | undefined;
   /** A split that was given, in place of random ones. */
@@ -95,6 +99,7 @@ async function run(
     titles: names,
     itemInfo: about,
     infoColumns,
+    time,
     ...split
   } = typedOptions(command, COMMANDS.study.own);
   if (from !== undefined && Object.keys(split).length > 0) {
@@ -102,7 +107,14 @@ async function run(
   }
   const plan = from
     ? await planFromReceipt(command, typed, await readReceipt(from), from)
-    : await planFromOptions(command, typed, names, { itemInfo: about, infoColumns }, split, context);
+    : await planFromOptions(
+        command,
+        typed,
+        names,
+        { itemInfo: about, infoColumns },
+        { ...split, time },
+        context,
+      );
   await checkOutputs({
     files: [plan.read.rejects],
     folder: { path: folder, names: ['report.html', 'results.json', 'figures/', ...FIGURES] },
@@ -122,11 +134,17 @@ async function run(
     }
   });
   const { graph } = result;
+  const read = plan.parts?.named.folder === undefined ? result : undefined;
+  const { splits, lists } = plan.parts ?? {};
+  const known = splits ? splits[0].times?.train : result.values;
+  const { times } = timesFor(plan.options, undefined, plan.time, known, read);
+  for (const fold of splits?.slice(1) ?? [])
+    timesFor(plan.options, undefined, plan.time, fold.times?.train, read);
   const titles =
     plan.titles === undefined
       ? undefined
       : titlesOf(await readSideTable(plan.titles, { signal: context.signal }), graph.items.ids, plan.titles);
-  const itemInfo = await readItemInfo(plan.info, context);
+  const itemInfo = await readItemInfo(plan.info, graph, context);
   const sides = graph.names ?? USERS_AND_ITEMS;
   const onFinding = (finding: StudyFinding) => context.note(wrap(findingWords(finding, sides)));
   const origin: StudyOrigin = {
@@ -153,6 +171,7 @@ async function run(
         columns: plan.info.infoColumns ?? null,
       },
     }),
+    ...(plan.time !== undefined && { time: plan.time }),
     runtime: `Node ${process.versions.node}`,
     machine: {
       cpu: cpus()[0]?.model.trim() ?? 'unknown',
@@ -163,11 +182,11 @@ async function run(
     threads: threads ?? null,
     ...(plan.parts && { parts: plan.parts.named }),
   };
-  const { splits, lists } = plan.parts ?? {};
   const results = await study(graph, {
     ...plan.options,
     ...task,
     ...{ titles, truth, origin, onFinding, splits, lists, itemInfo },
+    ...(!splits && { times }),
   });
   const differences = plan.before ? compareStudies(plan.before.results, results) : undefined;
   await pause(signal);
@@ -203,6 +222,7 @@ async function planFromOptions(
 ): Promise<Plan> {
   const read = typedOptions(command, READ);
   const options = typedOptions(command, STUDY);
+  const { time } = split;
   const parts = await givenSplit(typed, split, { read, options }, context);
   if (parts) {
     return {
@@ -210,6 +230,7 @@ async function planFromOptions(
       read,
       titles,
       info,
+      time,
       options: { ...options, protocol: parts.protocol },
       before: undefined,
       parts,
@@ -225,6 +246,7 @@ async function planFromOptions(
     read,
     titles,
     info,
+    time,
     options,
     before: undefined,
   };
@@ -272,23 +294,10 @@ async function planFromReceipt(
           infoColumns: itemInfo.columns,
         }
       : {},
+    time: before.time,
     options: before.settings,
     before,
   };
-}
-
-/** The table about the items; undefined if there is none. */
-async function readItemInfo(
-  { itemInfo, infoColumns }: InfoFlags,
-  { signal }: CommandContext,
-): Promise<SideInfoSource | undefined> {
-  if (itemInfo === undefined) {
-    if (infoColumns)
-      throw optionError`${option('infoColumns')} goes with ${option('itemInfo')}; give both, or neither`;
-    return undefined;
-  }
-  const rows = await readSideTable(itemInfo, { signal });
-  return { name: itemInfo, rows, columns: askedColumns(infoColumns) };
 }
 
 /** Whether the options keep all users, items and edges. */
@@ -307,9 +316,11 @@ async function readStudied(
     return { result: plan.parts.result, truth: undefined };
   }
   const name = plan.data.title as PaperSet;
-  const parameters = isPlain(plan.read) ? PAPER_SETS[name] : undefined;
+  const { time } = plan;
+  const parameters = isPlain(plan.read) && time === undefined ? PAPER_SETS[name] : undefined;
   if (!parameters) {
-    return { result: await readData(plan.data.sources, plan.read, context, { accept }), truth: undefined };
+    const how = { accept, value: time === undefined ? undefined : lastTimes(time) };
+    return { result: await readData(plan.data.sources, plan.read, context, how), truth: undefined };
   }
   const { signal, threads, onProgress } = context;
   const drawn = await drawPaperSet(name, { ...plan.read, signal, threads, onProgress }, true);

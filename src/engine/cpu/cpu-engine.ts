@@ -33,7 +33,6 @@ import {
 import { createQueue } from '../queue.js';
 import { createEngineWorkers, createWorkers, type Workers } from './engine-workers.js';
 import { type CpuIndex, createJobs, type Walked } from './jobs.js';
-import { firstBad, sumMass, sumTerm } from './results.js';
 import {
   allocateMeans,
   allocateTable,
@@ -51,6 +50,7 @@ import {
   strideOf,
 } from './tables.js';
 import { DEFAULT_TILES, type TileLimits } from './tiles.js';
+import { firstBad, sumMass, sumTerm } from './unit-results.js';
 import { cutGroups, DEFAULT_LIMITS, type UnitLimits, unitsWithin } from './units.js';
 import type { IndexArrays } from './windows.js';
 

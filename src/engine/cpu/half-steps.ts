@@ -1,5 +1,5 @@
-// What a worker of the cpu engine does: it takes the next unit, copies the unit's edges into its own window of the WebAssembly
-// memory, runs the kernel, and stores the unit's partial sums in the unit's own place.
+// What a worker of the cpu engine does. It takes the next unit and copies the unit's edges into its own window of the WebAssembly
+// memory. It runs the kernel and stores the unit's partial sums in the unit's own place.
 
 import { serveTasks } from '../../parallel/worker.js';
 import { grownBuffer } from '../../wasm/grown-memory.js';

@@ -17,9 +17,9 @@ import {
 } from '../engine.js';
 import type { EngineWorkers } from './engine-workers.js';
 import { type Groups, type JobKind, type JobPart, MAX_STRIDE, RESULT_EXTRAS } from './half-steps.js';
-import { firstBad, sumTerm } from './results.js';
 import { beginMeans, type CpuCounts, type CpuTable, type Gathered, type MeansTable } from './tables.js';
 import { cutTiles, shouldPrefetch, type TiledRows, type TileLimits, tilingOf } from './tiles.js';
+import { firstBad, sumTerm } from './unit-results.js';
 import {
   beginsOf,
   cutUnits,

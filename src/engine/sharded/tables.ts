@@ -10,7 +10,7 @@ export interface ShardLayout {
   readonly shards: number;
   /** The first shard of this rank. Its shards are consecutive. */
   readonly first: number;
-  /** Where each of them begins among this rank's rows, and where the last ends. */
+  /** Where each of these shards begins among this rank's rows, and where the last one ends. */
   readonly bounds: readonly number[];
 }
 

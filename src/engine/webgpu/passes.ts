@@ -3,9 +3,9 @@
 
 import { FitError } from '../../errors.js';
 import type { Activity, UniformValues } from '../engine.js';
-import type { Commands, Kernel, Part } from './commands.js';
 import { allocate, type GpuDevice } from './device.js';
 import type { GpuIndex, Plan } from './indexes.js';
+import type { Commands, Kernel, Part } from './kernel-queue.js';
 import type { Layout } from './layout.js';
 import { type GpuCounts, type GpuTable, storageBuffer } from './tables.js';
 import { edgeShader } from './wgsl/edges.js';

@@ -3,8 +3,8 @@
 import { DeviceError, InputError } from '../../errors.js';
 import { allocate as inShared } from '../../math/memory.js';
 import { type ExpectedCounts, gammasOf, type RowRange, type Table, type TableValues } from '../engine.js';
-import { type Commands, USAGE } from './commands.js';
 import { allocate, type GpuDevice, megabytes } from './device.js';
+import { type Commands, USAGE } from './kernel-queue.js';
 import { MAX_FEATURES } from './wgsl/params.js';
 
 export interface GpuTable extends Table {

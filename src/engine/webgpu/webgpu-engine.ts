@@ -13,9 +13,9 @@ import {
   type UpdateOptions,
 } from '../engine.js';
 import { createQueue } from '../queue.js';
-import { createCommands } from './commands.js';
 import { type GpuDevice, openDevice } from './device.js';
 import { createGpuIndex, destroyIndex, type GpuIndex, planOf } from './indexes.js';
+import { createCommands } from './kernel-queue.js';
 import type { Tuning } from './layout.js';
 import { createPasses, whole } from './passes.js';
 import {

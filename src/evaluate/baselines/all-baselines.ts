@@ -1,7 +1,7 @@
 import { BASELINES, type BaselineName } from '../../options/names.js';
 import type { Baseline } from './baseline.js';
 import { ease } from './ease.js';
-import { filter } from './filter.js';
+import { filter } from './graph-filter.js';
 import { hpf } from './hpf.js';
 import { ials } from './ials.js';
 import { itemKnn } from './item-knn.js';

@@ -9,6 +9,16 @@ export const ATTRIBUTE_BASELINES = ['profile', 'attributePopularity'] as const;
 /** A baseline by attributes. */
 export type AttributeBaseline = (typeof ATTRIBUTE_BASELINES)[number];
 
+const TITLES: Readonly<Record<AttributeBaseline, string>> = {
+  profile: 'tf-idf profile',
+  attributePopularity: 'popularity by attribute',
+};
+
+/** The title of a baseline by attributes; undefined for any other name. */
+export function attributeBaselineTitle(name: string): string | undefined {
+  return Object.hasOwn(TITLES, name) ? TITLES[name as AttributeBaseline] : undefined;
+}
+
 /** `degree`: of the items with edges; `history`: the items of each user. Candidates are rows of the table about the items. */
 export function attributeBaseline(
   name: AttributeBaseline,

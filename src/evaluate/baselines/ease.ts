@@ -12,6 +12,7 @@
 
 import { factorize, solveFactorized } from '../../math/cholesky.js';
 import { lengths, renameLists, transposeLists } from '../../math/csr.js';
+import { byFallingValue } from '../../math/nth-largest.js';
 import { alongValues, geometric } from '../../metrics/setting-search.js';
 import { bySource } from '../../solvers/combine-weights.js';
 import { type RidgeProblem, ridge, ridgeLargest, ridgeScores } from '../../solvers/ridge.js';
@@ -29,7 +30,7 @@ interface EaseSetting extends Setting {
 
 /** Limits of edges × systems, above which a fit takes many minutes on two threads, and of users × candidates if users are few. */
 const LIMITS = { edges: 4e10, users: 2.5e8 };
-/** The most numbers of a table of weights or scores, and of the largest weights that are kept instead. */
+/** `full`: the most numbers of a table of weights or scores. A larger table is replaced by its largest weights, `largest` in all. */
 const TABLE = { full: 2.5e8, largest: 2e7 };
 
 /** Up to this number of users a dense system is solved. With 186 users it took an eighth of the time of conjugate gradients. */
@@ -174,9 +175,7 @@ function systemOf(data: BaselineData, { users: exponent = 0 }: EaseSetting): Eas
   const degree = lengths(items);
   // Ordered by popularity, so that rows which are read often lie together. It takes 0.57 (@simulated) and 0.9 (acl-abstracts) of
   // the time of the original order.
-  const ordered = Uint32Array.from(shown.keys())
-    .filter((item) => shown[item] && degree[item] > 0)
-    .sort((a, b) => degree[b] - degree[a] || a - b);
+  const ordered = byFallingValue(degree).filter((item) => shown[item] && degree[item] > 0);
   const column = new Int32Array(shown.length).fill(-1);
   for (const [at, item] of ordered.entries()) column[item] = at;
   return {

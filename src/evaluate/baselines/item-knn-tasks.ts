@@ -2,7 +2,7 @@
 // finds the most similar ones. Blocks are independent, so results do not depend on the number of workers.
 
 import { allocate } from '../../math/memory.js';
-import { nthLargest } from '../../math/select.js';
+import { nthLargest } from '../../math/nth-largest.js';
 import { serveTasks } from '../../parallel/worker.js';
 import type { RowLists } from '../../predict/scoring/scorer.js';
 import { type CountedColumns, copyCounts, createTiles, pairsMet } from '../../solvers/pair-counts.js';

@@ -30,10 +30,11 @@ import {
   type LoopState,
   runLoop,
 } from './loop.js';
-import { mergedTables } from './merge.js';
+import { mergedTables } from './merge-features.js';
 import { matchVertices, previousHyper, previousTables } from './previous.js';
+import { graphProfiles } from './profiles.js';
 import { firstState, fitSchedule, phaseOf, startKind } from './schedule.js';
-import { startValues } from './start.js';
+import { differencesOf, startValues } from './start.js';
 
 /** A fit by coordinate ascent, with the state from which it can continue. */
 type AscentResult = FitResult<PosteriorModel> & { readonly checkpoint: AscentCheckpoint };
@@ -100,8 +101,7 @@ export async function ascend(
           graph,
           settings,
           { ...options, ...(last && { resume: last }) },
-          previousRows,
-          run,
+          { previousRows, run },
           keep,
         );
         // Only a single run has a checkpoint: several runs could not continue to the same numbers.
@@ -166,13 +166,18 @@ export function everyMinutes(minutes: number): () => boolean {
   };
 }
 
+/** What a run starts from: rows of the previous model, or the start with the number `run`. */
+interface RunSources {
+  readonly previousRows: Readonly<Record<SideName, Int32Array>> | undefined;
+  readonly run: number;
+}
+
 async function oneRun(
   engine: Engine,
   graph: BipartiteGraph,
   settings: FitSettings,
   options: WithFeatureCount<AscentOptions>,
-  previousRows: Readonly<Record<SideName, Int32Array>> | undefined,
-  run: number,
+  { previousRows, run }: RunSources,
   afterBlock: AfterBlock | undefined,
 ): Promise<LoopResult> {
   const resume = options.resume as AscentCheckpoint | undefined;
@@ -192,7 +197,10 @@ async function oneRun(
     resume?.tables ??
     (previous
       ? previousTables(graph, previous, previousRows!, hyper, seed)
-      : startValues(graph, hyper, features, kind, seed, run > 0));
+      : startValues(
+          ...([graph, hyper, features, seed] as const),
+          differencesOf(kind === 'profiles' ? await graphProfiles(graph, features, run) : undefined),
+        ));
   if (resume) {
     checkFeatures(state, settings.features);
     for (const side of SIDES) checkResume(graph, side, features, values[side]);

@@ -250,7 +250,7 @@ function optimalSize(hyper: SideHyper, rows: number, mass: Float64Array) {
   return { size, unseen, value };
 }
 
-/** rowTerms is linear in σ, a and b (but for the prior's constant), so differences give the sums. */
+/** rowTerms is linear in σ, a and b, except for the prior's constant. So differences give the sums. */
 async function rowSums(engine: Engine, table: Table, hyper: SideHyper): Promise<RowSums> {
   const step = 64; // large, so that a float32 engine's rounding does not show in the difference
   const at = (change: Partial<SideHyper>) => engine.rowTerms(table, { ...hyper, ...change });

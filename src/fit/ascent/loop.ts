@@ -6,17 +6,19 @@ import { FitError, located } from '../../errors.js';
 import { SIDES, type SideName } from '../../graph/graph.js';
 import type { EdgeRows } from '../../math/csr.js';
 import type { TaskOptions } from '../../progress.js';
+import { grouped, percent } from '../../text/numbers.js';
 import type { RankerMember } from '../model.js';
 import type { FitSettings, Learnable } from '../options.js';
 import type { PreviousBlend } from '../ranking/blend/blend.js';
 import { type BothHyper, type BothTables, evidenceBound, expectedCount } from './bound.js';
 import { type MatchedTaus, matchTaus, maximizeHyper } from './hyper.js';
-import { mergeFeatures } from './merge.js';
+import { mergeFeatures } from './merge-features.js';
 import {
   type Advanced,
   advance,
   ascendsBound,
   type Evaluation,
+  expectedSweeps,
   inLastPhase,
   isLastPhase,
   type Phase,
@@ -24,7 +26,7 @@ import {
   type Schedule,
 } from './schedule.js';
 
-/** Sweeps between two evaluations of the objective. Hyperparameters move at the same moments. */
+/** Sweeps of a block. Hyperparameters move at its end; the objective is evaluated before its last sweep, so that it is known then. */
 const BLOCK_SWEEPS = 5;
 
 /** The state that decides how a fit continues. */
@@ -131,8 +133,8 @@ interface Steps {
   /** Sweeps of a block. */
   readonly block: number;
   isStopped(): Promise<boolean>;
-  /** Runs sweeps; resolves to the objective if the phase asks for it. */
-  sweep(state: LoopState, sweeps: number): Promise<Evaluation | undefined>;
+  /** Runs sweeps; resolves to the evaluations of the objective, in order. */
+  sweep(state: LoopState, sweeps: number): Promise<readonly Evaluation[]>;
   onAdvance(advanced: Advanced): void;
   /** Between two blocks, with the phase of the last one; resolves to the state from which the next one starts. */
   afterBlock(state: LoopState, before: Phase): Promise<LoopState>;
@@ -188,16 +190,7 @@ export async function runLoop(
     const { state: end, stopped } = await walk(first, limits, {
       block: BLOCK_SWEEPS,
       isStopped: async () => (data.isStopped ?? Boolean)(task.signal?.aborted ?? false),
-      async sweep(state, sweeps) {
-        const phase = phaseOf(state);
-        // The objective of the state before the block: its row terms now, its edge term from the block's first pass.
-        const rest = phase.until && restOfObjective(engine, tables, state.hyper, data, phase);
-        const [others, edgeTerm] = await Promise.all([rest, sweepAll(engine, index, tables, state, sweeps)]);
-        if (others === undefined) return undefined;
-        const value = others + edgeTerm!;
-        if (Number.isFinite(value)) return [state.swept, value];
-        throw new FitError(`sweep ${state.iteration + 1}: the bound became ${value}`);
-      },
+      sweep: (state, sweeps) => sweepAll(engine, index, tables, state, sweeps, data),
       onAdvance: (advanced) => report(task, advanced, data, limits, began, first.iteration),
       async afterBlock(state, phase) {
         const matched = phase.matchesTau
@@ -224,31 +217,49 @@ export async function runLoop(
   }
 }
 
-/** Sweeps of two half-steps; resolves to the edge term of the state before the first, if the phase asks for the objective. */
+/**
+ * Sweeps of two half-steps. If the phase asks for the objective, it is evaluated before the last sweep, and before the first one of
+ * the phase: its row terms before the sweep, its edge term in the sweep's first pass.
+ */
 async function sweepAll(
   engine: Engine,
   index: Readonly<Record<SideName, EdgeIndex>>,
   tables: BothTables,
   state: LoopState,
   sweeps: number,
-): Promise<EdgeTerm | undefined> {
-  const { hyper, relaxation, iteration } = state;
+  data: LoopData,
+): Promise<Evaluation[]> {
+  const { hyper, relaxation, iteration, swept } = state;
   const phase = phaseOf(state);
-  const halfSteps: Promise<EdgeTerm | undefined>[] = [];
+  const evaluations: Promise<Evaluation>[] = [];
+  const halfSteps: Promise<unknown>[] = [];
   for (let s = 0; s < sweeps; s++) {
+    const evaluates = phase.until !== undefined && (s === sweeps - 1 || (s === 0 && !state.last));
+    const rest = evaluates ? restOfObjective(engine, tables, hyper, data, phase) : undefined;
     for (const [side, other] of [['users', 'items'] as const, ['items', 'users'] as const]) {
-      const step = engine.update(tables[side], index[side], tables[other], {
-        hyper: hyper[side],
-        activity: phase[side],
-        relaxation,
-        edgeTerm: phase.until !== undefined && halfSteps.length === 0,
-      });
+      const edgeTerm = evaluates && side === 'users';
+      const options = { hyper: hyper[side], activity: phase[side], relaxation, edgeTerm };
       const place = `sweep ${iteration + s + 1}, ${side}`;
-      halfSteps.push(step.catch((error) => Promise.reject(located(error, place))));
+      const step = engine
+        .update(tables[side], index[side], tables[other], options)
+        .catch((error) => Promise.reject(located(error, place)));
+      halfSteps.push(step);
+      if (edgeTerm) evaluations.push(objective(rest!, step, [swept + s, iteration + s + 1]));
     }
   }
-  const [edgeTerm] = await Promise.all(halfSteps);
-  return edgeTerm;
+  await Promise.all([...halfSteps, ...evaluations]);
+  return Promise.all(evaluations);
+}
+
+async function objective(
+  rest: Promise<number>,
+  edgeTerm: Promise<EdgeTerm | undefined>,
+  [swept, sweep]: readonly [number, number],
+): Promise<Evaluation> {
+  const [others, edges] = await Promise.all([rest, edgeTerm]);
+  const value = others + edges!;
+  if (Number.isFinite(value)) return [swept, value];
+  throw new FitError(`sweep ${sweep}: the bound became ${value}`);
 }
 
 /**
@@ -269,22 +280,24 @@ async function restOfObjective(
 
 function report(
   task: TaskOptions,
-  { state, change }: Advanced,
+  advanced: Advanced,
   data: LoopData,
-  { iterations }: LoopLimits,
+  { iterations, tolerance }: LoopLimits,
   began: number,
   from: number,
 ): void {
+  const { state, change } = advanced;
   const { iteration, schedule, last } = state;
   const phase = phaseOf(state);
   const rate = (data.edges * (iteration - from)) / ((performance.now() - began) / 1000);
   const note = [
-    last && `${ascendsBound(phase) ? 'bound' : 'likelihood'} ${last[1].toPrecision(7)}`,
-    change !== undefined && `change ${change.toExponential(1)}`,
+    last && `${ascendsBound(phase) ? 'bound' : 'likelihood'} ${grouped(last[1])}`,
+    change !== undefined && `change ${percent(change)}`,
     `${(rate / 1e6).toPrecision(3)} M edges/s`,
   ];
   task.onProgress?.({
     stage: phase.features > schedule[schedule.length - 1].features ? 'exploring' : 'fitting',
     ...{ done: iteration, total: iterations, unit: 'iterations', note: note.filter(Boolean).join(', ') },
+    expected: expectedSweeps(advanced, iterations, tolerance),
   });
 }

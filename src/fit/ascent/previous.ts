@@ -1,5 +1,5 @@
-// A fit that starts from a previous model, for data that have grown since. Vertices are matched by id. New vertices start as in
-// any fit, and the first half-steps fold them in. Vertices that are no longer in the data are dropped.
+// A fit that starts from a previous model, for data that have grown since. Vertices are matched by id. New vertices start from noise
+// around their degree, and the first half-steps fold them in. Vertices that are no longer in the data are dropped.
 
 import type { TableValues } from '../../engine/engine.js';
 import { type BipartiteGraph, SIDES, type SideName, type WeighedSide } from '../../graph/graph.js';
@@ -120,7 +120,7 @@ export function matchVertices(
   return { rows, report };
 }
 
-/** Starting tables: rows of the previous posterior; new vertices start as in any fit, on the same scale. */
+/** Starting tables: rows of the previous posterior; new vertices start from noise, on the same scale. */
 export function previousTables(
   graph: BipartiteGraph,
   from: PosteriorModel,

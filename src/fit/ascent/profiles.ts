@@ -1,21 +1,22 @@
 // Profiles of the items, from which a fit starts: the leading singular vectors of the edges, rotated until each item lies in few of
-// them (varimax). They follow from the data alone, so every seed starts near the same optimum. They are computed in float64 from a sample
-// of the users, which every rank has whole.
+// them (varimax). They follow from the data alone, so every seed starts near the same optimum. They are computed from a sample of the
+// users, which every rank has whole.
 
-import type { GraphSide } from '../../graph/graph.js';
-import { collectLists, type RowLists } from '../../math/csr.js';
+import type { BipartiteGraph, GraphSide } from '../../graph/graph.js';
+import { collectLists, lengths, type RowLists } from '../../math/csr.js';
+import { byFallingValue } from '../../math/nth-largest.js';
 import { randomStream, textHash } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
-import { leadingDirections } from '../../solvers/leading-directions.js';
+import { leadingDirections, type Rows } from '../../solvers/leading-directions.js';
 
 /** The sample has about this many edges, divided by the number of features. */
 const SAMPLE_WORK = 3e7;
-/** Multiplications by the matrix of edges. */
-const MULTIPLICATIONS = { iterations: 8, between: 2 };
+/** Multiplications by the matrix of edges and its transpose. */
+const MULTIPLICATIONS = 16;
 /** Rotations look at the items with the most edges: ROTATED_ITEMS, or ROTATED_PER_FEATURE for each feature if that is more. */
 const ROTATED_ITEMS = 1000;
 const ROTATED_PER_FEATURE = 2;
-const ROTATION_SWEEPS = 8;
+const ROTATION_SWEEPS = 4;
 /** An angle whose sine is smaller is not rotated. */
 const SMALL_SINE = 1e-3;
 /** Draws do not depend on the seed of the fit. */
@@ -40,40 +41,70 @@ export function sampleUsers({ ids, count, offsets, neighbors }: GraphSide, share
   });
 }
 
+/** Profiles of the items of a graph. Each `run` begins with another random basis. */
+export function graphProfiles(
+  { users, items, edges }: BipartiteGraph,
+  features: number,
+  run: number,
+): Promise<Float32Array> {
+  return itemProfiles(sampleUsers(users, sampledShare(edges, features)), items.count, features, run);
+}
+
 /**
- * Items × features, where each row has the mean 1. Degrees are raised by their mean, so that vertices with few edges do not get
- * directions of their own.
+ * Items × features, where each row has the mean 1; items that the sample lacks have ones. Degrees are raised by their mean, so that
+ * vertices with few edges do not get directions of their own.
  */
-export function itemProfiles(users: RowLists, items: number, features: number): Float64Array {
-  const rows = users.offsets.length - 1;
-  const degree = { users: new Float64Array(rows), items: new Float64Array(items) };
-  for (let u = 0; u < rows; u++) degree.users[u] = users.offsets[u + 1] - users.offsets[u];
-  for (const item of users.values) degree.items[item]++;
-  const scale = (of: Float64Array) => of.map((d) => 1 / Math.sqrt(d + users.values.length / of.length));
+export async function itemProfiles(
+  sample: RowLists,
+  items: number,
+  features: number,
+  run = 0,
+): Promise<Float32Array> {
+  const { users, sampled } = renumbered(sample, items);
+  const { values } = users;
+  const degree = { users: Float64Array.from(lengths(users)), items: new Float64Array(sampled.length) };
+  for (const item of values) degree.items[item]++;
+  const scale = (of: Float64Array) => of.map((d) => 1 / Math.sqrt(d + values.length / of.length));
   const scales = { users: scale(degree.users), items: scale(degree.items) };
-  const random = randomStream(SEED, STREAMS.profiles, BASIS_DRAW);
-  const basis = leadingDirections(users, scales, features, MULTIPLICATIONS, random);
-  rotate(basis, mostEdges(degree.items, Math.max(ROTATED_ITEMS, ROTATED_PER_FEATURE * features)), features);
-  return asProfiles(basis, features);
+  const random = randomStream(SEED + run, STREAMS.profiles, BASIS_DRAW);
+  const largest = mostEdges(degree.items, Math.max(ROTATED_ITEMS, ROTATED_PER_FEATURE * features));
+  const basis = await leadingDirections(users, scales, features, MULTIPLICATIONS, random, {
+    turns: (rows) => rotation(rows, largest, features),
+  });
+  return profilesOf(basis, sampled, items, features);
+}
+
+/** The same lists with the items numbered that are in them, and these items. */
+function renumbered(lists: RowLists, items: number): { users: RowLists; sampled: Uint32Array } {
+  const number = new Int32Array(items);
+  for (const item of lists.values) number[item] = 1;
+  let count = 0;
+  const sampled = new Uint32Array(items);
+  for (let item = 0; item < items; item++) {
+    if (number[item] === 0) continue;
+    number[item] = count;
+    sampled[count++] = item;
+  }
+  const values = lists.values.map((item) => number[item]);
+  return { users: { offsets: lists.offsets, values }, sampled: sampled.subarray(0, count) };
 }
 
 function mostEdges(degree: Float64Array, count: number): Uint32Array {
-  const order = Uint32Array.from(degree, (_, item) => item).sort((a, b) => degree[b] - degree[a] || a - b);
+  const order = byFallingValue(degree);
   return order.subarray(0, count);
 }
 
-/** Rotates pairs of columns until the squares of the given rows vary most (varimax). */
-function rotate(basis: Float64Array, rows: Uint32Array, width: number): void {
-  const { length } = rows;
+/** The rotation of columns by pairs after which the squares of the given rows vary most (varimax). */
+function rotation({ values, stride }: Rows, rows: Uint32Array, width: number): Float64Array {
   const columns = Array.from({ length: width }, (_, k) =>
-    Float64Array.from(rows, (row) => basis[row * width + k]),
+    Float64Array.from(rows, (row) => values[row * stride + k]),
   );
-  const turns = Array.from({ length: width }, (_, k) => new Float64Array(width).fill(1, k, k + 1));
+  const turns = columns.map((_, k) => new Float64Array(width).fill(1, k, k + 1));
   for (let sweep = 0, moved = true; moved && sweep < ROTATION_SWEEPS; sweep++) {
     moved = false;
     for (let p = 0; p < width; p++) {
       for (let q = p + 1; q < width; q++) {
-        const [cosine, sine] = angleOf(columns[p], columns[q], length);
+        const [cosine, sine] = angleOf(columns[p], columns[q]);
         if (Math.abs(sine) < SMALL_SINE) continue;
         turn(columns[p], columns[q], cosine, sine);
         turn(turns[p], turns[q], cosine, sine);
@@ -81,19 +112,12 @@ function rotate(basis: Float64Array, rows: Uint32Array, width: number): void {
       }
     }
   }
-  const row = new Float64Array(width);
-  for (let first = 0; first < basis.length; first += width) {
-    row.set(basis.subarray(first, first + width));
-    for (let k = 0; k < width; k++) {
-      let sum = 0;
-      for (let l = 0; l < width; l++) sum += turns[k][l] * row[l];
-      basis[first + k] = sum;
-    }
-  }
+  return Float64Array.from({ length: width * width }, (_, at) => turns[at % width][Math.floor(at / width)]);
 }
 
-/** Cosine and sine of Kaiser's angle. Square roots instead of trigonometry give the same bits on every machine. */
-function angleOf(x: Float64Array, y: Float64Array, length: number): readonly [number, number] {
+/** Cosine and sine of Kaiser's angle. Square roots instead of trigonometry add no differences between machines. */
+function angleOf(x: Float64Array, y: Float64Array): readonly [number, number] {
+  const { length } = x;
   let [a, b, c, d] = [0, 0, 0, 0];
   for (let i = 0; i < length; i++) {
     const u = x[i] * x[i] - y[i] * y[i];
@@ -122,18 +146,34 @@ function turn(x: Float64Array, y: Float64Array, cosine: number, sine: number): v
   }
 }
 
-/** Replaces each column by its positive part, with the sign that has the larger third moment; rows get the mean 1. */
-function asProfiles(basis: Float64Array, width: number): Float64Array {
-  const skewness = new Float64Array(width);
-  for (let at = 0; at < basis.length; at++) skewness[at % width] += basis[at] * basis[at] * basis[at];
-  for (let first = 0; first < basis.length; first += width) {
+/**
+ * The positive part of each column of `basis`, with the sign that has the larger third moment; rows get the mean 1. Row i is that
+ * of the item sampled[i]; other items have ones.
+ */
+function profilesOf(
+  basis: Float32Array,
+  sampled: Uint32Array,
+  items: number,
+  features: number,
+): Float32Array {
+  const skewness = new Float64Array(features);
+  for (let from = 0; from < basis.length; from += features) {
+    for (let k = 0; k < features; k++) {
+      const value = basis[from + k];
+      skewness[k] += value * value * value;
+    }
+  }
+  const profiles = new Float32Array(items * features).fill(1);
+  for (let i = 0; i < sampled.length; i++) {
+    const from = i * features;
+    const to = sampled[i] * features;
     let sum = 0;
-    for (let k = 0; k < width; k++) {
-      const value = Math.max(0, skewness[k] < 0 ? -basis[first + k] : basis[first + k]);
-      basis[first + k] = value;
+    for (let k = 0; k < features; k++) {
+      const value = Math.max(0, skewness[k] < 0 ? -basis[from + k] : basis[from + k]);
+      profiles[to + k] = value;
       sum += value;
     }
-    for (let k = first; k < first + width; k++) basis[k] = sum > 0 ? (width * basis[k]) / sum : 1;
+    for (let k = to; k < to + features; k++) profiles[k] = sum > 0 ? (features * profiles[k]) / sum : 1;
   }
-  return basis;
+  return profiles;
 }

@@ -1,5 +1,6 @@
 // The schedule of a fit: a list of phases, walked in order. A fresh fit goes back to posterior means a few times, because means leave
-// poor optima that geometric means freeze in. If it starts from noise, it explores with more features than asked for and merges them.
+// poor optima that geometric means freeze in. If its data are too few for profiles, it starts from noise, explores with more features than
+// asked for and merges them.
 
 import type { Activity } from '../../engine/engine.js';
 import { type BySide, otherSide } from '../../graph/graph.js';
@@ -34,23 +35,23 @@ export type Schedule = readonly Phase[];
 /** How far features are over-relaxed, until the bound falls once: then the rest of the phase is plain ascent. */
 const RELAXATION = 0.9;
 
-/** Rounds: sweeps with means, then mixed, then geometric. */
-const ROUNDS = 2;
+/** Sweeps of a round: with means, then mixed, then geometric. A fresh fit has two rounds, a refit has one. */
 const MEAN_SWEEPS = 3;
-const MIXED_SWEEPS = 10;
-const GEOMETRIC_SWEEPS = 5;
+const ROUND = { mixed: 10, geometric: 5 };
+const REFIT_ROUND = { mixed: 5, geometric: 5 };
 /** The first round of a fit is longer if the vertices of both sides have at least MANY_EDGES on average. */
 const FIRST_MEAN_SWEEPS = 40;
 const MANY_EDGES = 20;
-/** From noise, it has so many times the features, and so many sweeps with means if vertices have fewer edges. */
+/** The first round of a fit from noise: how many times the features, and how many sweeps with means. */
 const EXPLORED = { times: 1.25, sweeps: 7 };
+/** The same if both sides have many edges. */
 const EXPLORED_MANY = { times: 1.5, sweeps: FIRST_MEAN_SWEEPS };
 /** A refit ends when a sweep gains less than this many tolerances. */
-const REFIT_TOLERANCES = 15;
+const REFIT_TOLERANCES = 30;
 /** τ is matched for this number of geometric sweeps before the last phase of a fit without rounds. */
 const MATCHED_SWEEPS = 15;
 /** A fit of fewer iterations has no time for rounds: it has one phase with means, for at most half of its iterations. */
-export const SHORTEST_FIT = 120;
+const SHORTEST_FIT = 120;
 const SHORT_CHANGE = 1e-4;
 const SHORT_LEAST = 40;
 const SHORT_SHARE = 0.5;
@@ -90,12 +91,14 @@ export function fitSchedule(
   const both = hasManyEdges(degreeCounts.users) && hasManyEdges(degreeCounts.items);
   const longer = edgesAtEnds(degreeCounts.users) > edgesAtEnds(degreeCounts.items) ? 'users' : 'items';
   const turns = both ? [otherSide(longer), longer] : [longer];
-  const round: Schedule = [
+  const round = (lengths: typeof ROUND): Schedule => [
     { ...means, sweeps: MEAN_SWEEPS },
-    ...turns.map((side): Phase => ({ ...geometric, [side]: 'mean', sweeps: MIXED_SWEEPS })),
-    { ...matching, sweeps: GEOMETRIC_SWEEPS },
+    ...turns.map((side): Phase => ({ ...geometric, [side]: 'mean', sweeps: lengths.mixed })),
+    { ...matching, sweeps: lengths.geometric },
   ];
-  if (from === 'previous') return [...round, { ...geometric, until: { tolerances: REFIT_TOLERANCES } }];
+  if (from === 'previous') {
+    return [...round(REFIT_ROUND), { ...geometric, until: { tolerances: REFIT_TOLERANCES } }];
+  }
   if (iterations < SHORTEST_FIT) {
     const until = { change: SHORT_CHANGE, least: SHORT_LEAST };
     return [{ ...means, sweeps: Math.ceil(SHORT_SHARE * iterations), until }, matching, last];
@@ -103,9 +106,10 @@ export function fitSchedule(
   const starts = { times: 1, sweeps: both ? FIRST_MEAN_SWEEPS : MEAN_SWEEPS };
   const { times, sweeps } = from === 'profiles' ? starts : both ? EXPLORED_MANY : EXPLORED;
   const more = Math.min(Math.ceil(times * features), FEATURES.max);
-  const first = [{ ...means, sweeps }, ...round.slice(1)].map((phase) => ({ ...phase, features: more }));
-  const rounds = Array.from({ length: ROUNDS }, () => round).flat();
-  return [...first, ...rounds.slice(0, -1), last];
+  const [, ...afterMeans] = round(ROUND);
+  const first = [{ ...means, sweeps }, ...afterMeans].map((phase) => ({ ...phase, features: more }));
+  // The last phase stands for the geometric sweeps of the second round.
+  return [...first, ...round(ROUND).slice(0, -1), last];
 }
 
 /** The schedule of a fit that continues where another ended: geometric sweeps until the bound converges. */
@@ -158,15 +162,19 @@ export interface Advanced {
   readonly converged: boolean;
 }
 
-/** Decides after `sweeps` more sweeps whether the phase has ended. */
+/** Decides after `sweeps` more sweeps, with these evaluations of the objective, whether the phase has ended. */
 export function advance(
   before: LoopState,
   sweeps: number,
-  evaluation: Evaluation | undefined,
+  evaluations: readonly Evaluation[],
   tolerance: number,
 ): Advanced {
   const { sweeps: most = Infinity, until } = phaseOf(before);
-  const { state, change } = evaluation ? evaluated(before, evaluation) : { state: before };
+  const start: Pick<Advanced, 'state' | 'change'> = { state: before, change: undefined };
+  const { state, change } = evaluations.reduce(
+    ({ state }, evaluation) => evaluated(state, evaluation),
+    start,
+  );
   const now = { ...state, iteration: before.iteration + sweeps, swept: before.swept + sweeps };
   const { change: small = (until?.tolerances ?? 0) * tolerance, least = 0 } = until ?? {};
   // A bound that just fell by over-relaxation has not converged.
@@ -177,6 +185,23 @@ export function advance(
   return { state: hasConverged || now.swept >= most ? next : now, change, converged: false };
 }
 
+/** Sweeps that the last phase of most fits takes, before its changes say more. */
+const USUAL_LAST = 40;
+
+/**
+ * Sweeps that the whole walk is likely to take. In the last phase the change per sweep falls about as the square of the sweeps
+ * done, so the change says when it will be below the tolerance.
+ */
+export function expectedSweeps({ state, change }: Advanced, iterations: number, tolerance: number): number {
+  const { schedule, phase, swept, iteration } = state;
+  const begun = iteration - swept;
+  const until = (schedule.at(-1)!.until?.tolerances ?? 1) * tolerance;
+  const total = isLastPhase(state)
+    ? begun + (change === undefined ? USUAL_LAST : swept * Math.sqrt(Math.max(1, Math.abs(change) / until)))
+    : begun + schedule.slice(phase).reduce((sum, { sweeps = USUAL_LAST }) => sum + sweeps, 0);
+  return Math.min(iterations, Math.max(iteration, Math.round(total)));
+}
+
 /** The state with its objective, and the relative change per sweep. A bound that falls ends over-relaxation. */
 function evaluated(state: LoopState, [swept, value]: Evaluation): Pick<Advanced, 'state' | 'change'> {
   const { last } = state;
@@ -185,7 +210,7 @@ function evaluated(state: LoopState, [swept, value]: Evaluation): Pick<Advanced,
   const bounds = isBound
     ? [...state.bounds.filter(([iteration]) => iteration < at), [at, value] as const]
     : state.bounds;
-  // A finished fit that is resumed has the value of this state already.
+  // If a finished fit is resumed, the objective of this state is already known.
   const change =
     last && last[0] < swept ? (value - last[1]) / (Math.abs(value) * (swept - last[0])) : undefined;
   const relaxation = isBound && change !== undefined && change < 0 ? 0 : state.relaxation;

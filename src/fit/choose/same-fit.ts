@@ -1,5 +1,5 @@
-// Tells, before either runs, whether two sets of options give the same fit. Its first hyperparameters, the rules that change
-// them, and the settings other than the name of the model determine a fit.
+// Tells, before either runs, whether two sets of options give the same fit. A fit is determined by its first
+// hyperparameters, the rules that change them, and its settings other than the name of the model.
 
 import { type BipartiteGraph, SIDES } from '../../graph/graph.js';
 import { dataFacts } from '../ascent/data-facts.js';

@@ -92,17 +92,35 @@ function degreeOf(own: ArrayLike<number>, weights: ArrayLike<number> | undefined
   return sum;
 }
 
+/** The sum over all items of each table: several scorers of a model use the same table. */
+const grams = new WeakMap<Float32Array, Float64Array>();
+
 /** Σ y yᵀ over all rows. */
 function gramOf(table: Float32Array, K: number): Float64Array {
+  const known = grams.get(table);
+  if (known?.length === K * K) return known;
   const gram = new Float64Array(K * K);
-  for (let at = 0; at < table.length; at += K) {
+  const four = table.length - (table.length % (4 * K));
+  // Four rows in one pass take less than half of the time; each sum adds up in the order of the rows.
+  for (let at = 0; at < four; at += 4 * K) {
+    const [r1, r2, r3] = [at + K, at + 2 * K, at + 3 * K];
+    for (let i = 0; i < K; i++) {
+      const [y0, y1, y2, y3] = [table[at + i], table[r1 + i], table[r2 + i], table[r3 + i]];
+      const row = i * K;
+      for (let j = 0; j <= i; j++) {
+        gram[row + j] =
+          gram[row + j] + y0 * table[at + j] + y1 * table[r1 + j] + y2 * table[r2 + j] + y3 * table[r3 + j];
+      }
+    }
+  }
+  for (let at = four; at < table.length; at += K) {
     for (let i = 0; i < K; i++) {
       const y = table[at + i];
-      if (y === 0) continue;
       for (let j = 0; j <= i; j++) gram[i * K + j] += y * table[at + j];
     }
   }
   for (let i = 0; i < K; i++) for (let j = 0; j < i; j++) gram[j * K + i] = gram[i * K + j];
+  grams.set(table, gram);
   return gram;
 }
 

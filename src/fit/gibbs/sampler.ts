@@ -4,7 +4,7 @@
 import type { SideHyper } from '../../engine/engine.js';
 import { FitError } from '../../errors.js';
 import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../../graph/graph.js';
-import { multinomial, truncatedPoisson } from '../../math/counts.js';
+import { multinomial, truncatedPoisson } from '../../math/count-samplers.js';
 import { gamma } from '../../math/distributions.js';
 import type { Random } from '../../math/random.js';
 import { logExpm1 } from '../../math/special.js';

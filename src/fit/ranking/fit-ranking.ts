@@ -27,6 +27,7 @@ import {
   agesOf,
   areAlike,
   checkTimes,
+  countEdges,
   edgeWeights,
   latestOf,
   parseHalfLife,
@@ -45,10 +46,9 @@ export async function fitRanking(
   checkGraph(graph);
   const resume = options.resume as RankingCheckpoint | undefined;
   const fromModel = options.from !== undefined || resume?.fromModel === true;
-  const asked = rankingSettings(dataFacts(graph), options);
+  const blends = options.blend !== false && mayBlend(graph);
   const settings = {
-    ...asked,
-    blend: asked.blend && mayBlend(graph),
+    ...rankingSettings(dataFacts(graph), { ...options, blend: blends }),
     ...(fromModel && { fromModel: true as const }),
   };
   // Kept outside the engine's scope: finished members survive an engine that fails.
@@ -59,7 +59,7 @@ export async function fitRanking(
   const startedAt = performance.now();
   const weighed = await weighEdges(graph, options, settings, blend && options.from);
   const work = { edges: graph.edges * settings.folds, features: settings.features };
-  const { features, blend: blends } = settings;
+  const { features } = settings;
   const origin: FitOrigin = {
     options: { ...recordedOptions('ranking', options), features, blend: blends },
     fingerprint: fingerprint(graph),
@@ -125,7 +125,6 @@ interface RunFacts {
 
 /** The data with edges weighed by age. */
 interface WeighedEdges {
-  /** The graph itself if edges have no weights. */
   readonly graph: RankingGraph;
   readonly recency?: Recency | undefined;
   /** In the order of graph.users.neighbors. */
@@ -133,6 +132,11 @@ interface WeighedEdges {
   readonly ages?: Float32Array | undefined;
   /** How the half-life was found, if it was searched. */
   readonly report?: RecencyReport | undefined;
+}
+
+/** The data of members: every edge counts, also those of a simple graph. */
+function counted(graph: BipartiteGraph): RankingGraph {
+  return graph.multigraph ? graph : { ...countEdges(graph), multigraph: true, weighed: true };
 }
 
 /** `from`: the previous model, if its settings are kept; its half-life then is too. */
@@ -145,7 +149,7 @@ async function weighEdges(
   const asked = parseHalfLife(settings.halfLife ?? 'never');
   const { times } = options;
   if (times) checkTimes(times, graph.edges);
-  if (asked === 'never') return { graph };
+  if (asked === 'never') return { graph: counted(graph) };
   if (!times) {
     throw optionError`${option('halfLife')} ${settings.halfLife!}: weights by age need the time of each edge; give ${option('times')}, or leave ${option('halfLife')} out`;
   }
@@ -156,11 +160,11 @@ async function weighEdges(
       : { halfLife: asked };
   const report = 'tried' in found ? { report: found } : {};
   const { halfLife } = found;
-  if (halfLife === undefined) return { graph, ...report };
+  if (halfLife === undefined) return { graph: counted(graph), ...report };
   const recency = { halfLife, latest: latestOf(times) };
   const ages = agesOf(times, recency);
   const weights = edgeWeights(ages);
-  if (areAlike(weights)) return { graph, ...report };
+  if (areAlike(weights)) return { graph: counted(graph), ...report };
   const { edges } = graph;
   const data: RankingGraph = { ...weighSides(graph, weights), edges, multigraph: true, weighed: true };
   return { graph: data, recency, weights, ages, ...report };

@@ -4,7 +4,7 @@
 import { InputError } from '../../errors.js';
 import { type BySide, otherSide, type SideName, type WeighedSide } from '../../graph/graph.js';
 import { allocateCounts, type EdgeCounts, type EdgeRows, pickRows } from '../../math/csr.js';
-import { allocate, allocateFrom } from '../../math/memory.js';
+import { allocate, allocateFrom, inSharedMemory } from '../../math/memory.js';
 import { type Random, shuffle } from '../../math/random.js';
 
 export interface Folds {
@@ -69,6 +69,7 @@ export function rowsWithout(
   return {
     offsets,
     neighbors: allocateFrom(found.subarray(0, at)),
-    counts: foundCounts && allocateFrom(foundCounts.subarray(0, at)),
+    // Fractions stay fractions: these arrays keep their type.
+    counts: foundCounts && inSharedMemory(foundCounts.slice(0, at)),
   };
 }

@@ -4,6 +4,7 @@ import type { Engine } from '../../engine/engine.js';
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import type { Progress } from '../../progress.js';
+import { grouped, percent } from '../../text/numbers.js';
 import { type LoopResult, type LoopState, type RankingState, walk } from '../ascent/loop.js';
 import { firstState, type Schedule } from '../ascent/schedule.js';
 import { RANKING_STEPS } from '../fold-in/fold-in.js';
@@ -137,7 +138,7 @@ export async function runSweeps(
 ): Promise<LoopResult['stopped']> {
   const { stopped } = await walk(from, limits, {
     ...{ block: 1, isStopped },
-    sweep: async ({ swept }) => [swept + 1, await cross.sweep()],
+    sweep: async ({ swept }) => [[swept + 1, await cross.sweep()]],
     onAdvance: ({ state, change = Infinity }) => onState(state, Math.abs(change)),
     async afterBlock(state) {
       await afterSweep();
@@ -145,6 +146,15 @@ export async function runSweeps(
     },
   });
   return stopped;
+}
+
+/** Sweeps that most members take, and those that are expected beyond them. */
+const USUAL_SWEEPS = 22;
+const SWEEPS_MORE = 3;
+
+/** Sweeps that a member is likely to take in all. */
+export function expectedSweeps(iteration: number, iterations: number): number {
+  return Math.min(iterations, Math.max(USUAL_SWEEPS, iteration + SWEEPS_MORE));
 }
 
 /** Progress of member `run`. */
@@ -158,7 +168,8 @@ export function sweepProgress(
     stage: average > 1 ? `fitting ${run + 1} of ${average}` : 'fitting the ranker',
     done: iteration,
     total: iterations,
+    expected: expectedSweeps(iteration, iterations),
     unit: 'sweeps',
-    note: `likelihood ${last?.[1].toPrecision(7)}, change ${change.toExponential(1)}`,
+    note: `likelihood ${last ? grouped(last[1]) : '–'}, change ${percent(change)}`,
   };
 }

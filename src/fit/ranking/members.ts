@@ -2,12 +2,13 @@
 // fill the time in which another works in the caller's thread. A member depends on its seed alone: its bits are always the same.
 
 import type { Engine, TableValues } from '../../engine/engine.js';
-import { meanBytes, tableBytes, valueBytes } from '../../engine/memory.js';
+import { meanBytes, tableBytes, valueBytes } from '../../engine/table-memory.js';
 import { freeMemory } from '../../parallel/spawn.js';
 import type { TaskOptions } from '../../progress.js';
+import { percent } from '../../text/numbers.js';
 import type { LoopState, RankingState } from '../ascent/loop.js';
 import type { RankerMember } from '../model.js';
-import { fitMember, type MemberState, type RankingGraph, sweepProgress } from './member.js';
+import { expectedSweeps, fitMember, type MemberState, type RankingGraph, sweepProgress } from './member.js';
 import type { RankingSettings } from './settings.js';
 
 /** Four concurrent members are fastest on many threads, two on a GPU (docs/appendix/performance.md). */
@@ -225,8 +226,12 @@ function progressOf({ settings, done, onProgress }: MembersTask, several: boolea
       stage: `fitting ${average} members`,
       done: swept,
       total: average * iterations,
+      expected:
+        iterations * done.size +
+        going.reduce((sum, { iteration }) => sum + expectedSweeps(iteration, iterations), 0) +
+        Math.max(0, average - done.size - going.length) * expectedSweeps(0, iterations),
       unit: 'sweeps',
-      note: `${done.size} of ${average} done, change ${largest.toExponential(1)}`,
+      note: `${done.size} of ${average} done, change ${percent(largest)}`,
     });
   };
 }

@@ -47,6 +47,18 @@ export function checkTimes(times: Float64Array, edges: number): void {
     throw optionError`${option('times')}: the time of edge ${bad} is ${times[bad]}; give finite numbers`;
 }
 
+/** Times may lie this far ahead of the clock: clocks differ. */
+const AHEAD_MS = 86_400_000;
+
+/** Refuses times of which the latest lies in the future: all other edges would count as old. */
+export function refuseFuture(times: Float64Array, halfLife: string): void {
+  const latest = latestOf(times);
+  if (latest <= Date.now() + AHEAD_MS) return;
+  const date = new Date(latest);
+  const when = Number.isNaN(date.getTime()) ? `${latest} ms after 1970` : date.toISOString().slice(0, 10);
+  throw optionError`${option('halfLife')} ${halfLife}: the latest time is ${when}, which lies in the future, so all other edges would count as old; correct the times, or leave these rows out with ${option('where')}`;
+}
+
 export function latestOf(times: Float64Array): number {
   return times.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
 }
@@ -116,6 +128,12 @@ export function weighSides<U extends EdgeRows, I extends EdgeRows>(
     items: { ...items, counts: counted },
     total: counted.reduce((sum, count) => sum + count, 0),
   };
+}
+
+/** The sides of a simple graph, with a count of 1 for each edge. */
+export function countEdges<S extends Sides<EdgeRows, EdgeRows>>(sides: S): S {
+  const counts = allocate(Uint32Array, sides.users.neighbors.length).fill(1);
+  return { ...sides, users: { ...sides.users, counts }, items: { ...sides.items, counts } };
 }
 
 type Weighed<S extends EdgeRows> = Omit<S, 'counts'> & { readonly counts: EdgeCounts | undefined };

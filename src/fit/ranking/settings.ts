@@ -22,11 +22,14 @@ export interface RankingSettings extends Omit<SettingsOf<Declared>, SideName | '
 
 /**
  * K grows with the square root of the number of edges. Shapes are 1/K, so the prior of a user weighs about as much as one edge.
- * Both rules were found on held-back users of several data sets (docs/appendix/ranking-fit.md).
+ * In a blend more than 256 features gain nothing. These rules were found on held-back users of several data sets
+ * (docs/appendix/ranking-fit.md).
  */
-export function rankingFeatures(edges: number): number {
-  return Math.min(FEATURES.max, Math.max(4, 4 * Math.round(Math.sqrt(edges) / 2)));
+function rankingFeatures(edges: number, blend: boolean): number {
+  return Math.min(blend ? MOST_IN_BLEND : FEATURES.max, Math.max(4, 4 * Math.round(Math.sqrt(edges) / 2)));
 }
+
+const MOST_IN_BLEND = 256;
 
 export function rankingSettings(
   { edges, degreeCounts }: Pick<DataFacts, 'edges' | 'degreeCounts'>,
@@ -35,9 +38,10 @@ export function rankingSettings(
   const {
     users,
     items,
-    features = rankingFeatures(edges),
+    features: asked,
     ...plain
   } = withDefaults(METHODS.ranking, partFor(METHODS.ranking, options));
+  const features = asked ?? rankingFeatures(edges, plain.blend);
   const said = { users: given(users), items: given(items) };
   const hyper = {} as Record<SideName, SideHyper>;
   for (const side of SIDES) {

@@ -3,7 +3,7 @@
 
 import type { SideHyper } from '../../engine/engine.js';
 import { otherSide, type SideName } from '../../graph/graph.js';
-import { poisson } from '../../math/counts.js';
+import { poisson } from '../../math/count-samplers.js';
 import { gamma, normal } from '../../math/distributions.js';
 import { expectedLaplace } from '../../math/quadrature.js';
 import { predictiveQuantile } from '../../math/quantile.js';

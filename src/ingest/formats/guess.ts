@@ -207,9 +207,9 @@ function isMail(cell: string): boolean {
 const NAME_LIKE = /^\p{L}[\p{L}\p{N}]*(?:[ _.-][\p{L}\p{N}]+){0,4}$/u;
 
 /**
- * Whether the first row could be a header over columns of text: all its cells could be names, and in the columns that
- * are used it has a trait that all cells below lack, or lacks one that they all have. Among n + 1 rows in random order,
- * chance makes the first one differ so with probability 1/(n + 1), for each trait and column.
+ * Whether the first row could be a header over columns of text. All its cells must look like names. In a column that is used, it
+ * must also have a trait that no cell below has, or lack one that all of them have. Among n + 1 rows in random order, chance
+ * makes the first one differ in this way with probability 1/(n + 1), for each trait and column.
  */
 function otherShape(
   first: readonly string[],

@@ -128,7 +128,7 @@ function notPlain(): DamagedError {
   return new DamagedError('it is not a plain table of whole numbers');
 }
 
-/** Ids from … to−1, and a table with an entry for each: first whether it occurs, then its vertex. */
+/** The ids at from … to−1, and a table with an entry for every possible id: at first whether the id occurs, later its vertex. */
 export interface IdTask {
   readonly ids: Uint32Array;
   readonly from: number;

@@ -201,11 +201,15 @@ export function* rowsOf(
       if (any) return;
       end = scanner.scan(bytes, pos, true);
     }
+    const row = decoder.decode(bytes.subarray(pos, end));
+    // Then each byte is a character.
+    const isPlain = row.length === end - pos;
     const fields: string[] = [];
     for (let f = 0; f < Math.min(scanner.fields, mostColumns); f++) {
       const [start, stop] = [scanner.start(f), scanner.stop(f)];
-      const field = scanner.escaped(f) ? unescaped(bytes, start, stop) : bytes.subarray(start, stop);
-      fields.push(decoder.decode(field));
+      if (scanner.escaped(f)) fields.push(decoder.decode(unescaped(bytes, start, stop)));
+      else if (isPlain) fields.push(row.slice(start - pos, stop - pos));
+      else fields.push(decoder.decode(bytes.subarray(start, stop)));
     }
     if (fields.length > 1 || fields[0] !== '') {
       any = true;

@@ -11,7 +11,7 @@ import type { LeftOut, ReadCounts, ReaderOptions, RejectSink } from '../options.
 import { NumberBlocks } from './blocks.js';
 import { clip } from './columns.js';
 import { IdColumn, type IdKind } from './id-column.js';
-import { FEW_ROWS, mergePairs, RepeatEstimate } from './merge.js';
+import { FEW_ROWS, mergePairs, RepeatEstimate } from './merge-pairs.js';
 import type { ValueColumn } from './value-column.js';
 
 /** The largest count of one row and of one edge. */

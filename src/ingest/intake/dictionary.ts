@@ -22,9 +22,9 @@ export class ByteDictionary {
   /** End of each entry in the arena; its start is the end of the one before. */
   #ends = new Uint32Array(1 << 10);
   /**
-   * Four numbers a slot: code + 1 (0: free), then the id itself where it has at most 11 bytes, so that a look-up touches
-   * one cache line: bytes 0–3, bytes 4–7, bytes 8–10 with the length above them. A longer id leaves its hash, its start
-   * in the arena and LONG.
+   * A slot has four numbers. The first is code + 1 (0: free). An id of at most 11 bytes is in the other three, so that a look-up
+   * touches one cache line: bytes 0–3, bytes 4–7, and bytes 8–10 with the length above them. For a longer id they are its hash,
+   * its start in the arena, and LONG.
    */
   #slots = new Uint32Array(4 << 12);
   #count = 0;

@@ -27,8 +27,8 @@ export function idProblem(code: number): string {
 }
 
 /**
- * 'guess': whole numbers until another id appears. 'dictionary': codes from the start, so that a code never changes; whole numbers in the
- * end if all ids are. 'text': texts even if all ids are digits.
+ * 'guess': whole numbers, until an id appears that is none. 'dictionary': codes from the start, so that a code never changes; they
+ * become whole numbers at the end if all ids are. 'text': texts, even if all ids are digits.
  */
 export type IdKind = 'guess' | 'dictionary' | 'text';
 

@@ -3,7 +3,7 @@
 
 import { type IdShares, idDraws } from '../../math/id-draws.js';
 import type { ReaderOptions } from '../options.js';
-import type { RowFilter } from '../where/filter.js';
+import type { RowFilter } from '../where/row-filter.js';
 import { findColumn } from './columns.js';
 
 /** A condition that keeps the rows whose user and item are both drawn. */

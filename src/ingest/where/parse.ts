@@ -310,7 +310,7 @@ function negated(test: Test): Test {
   };
 }
 
-/** For = and !=, values that cannot be compared are different; for an order, they make a bad row. */
+/** `ordered`: for < and its relatives. Then values that cannot be compared make a bad row; for = and != they are different. */
 function comparison(
   by: string,
   ordered: boolean,

@@ -15,6 +15,14 @@ export interface Token {
 /** A column of such a name goes in double quotes. */
 const WORD = /^(and|or|not|in|like|is|null|between|true|false)$/i;
 
+/** A column as a condition names it: genre, #3, "my column". */
+export function writtenColumn(name: string): string {
+  if (/^\d+$/.test(name)) return `#${name}`;
+  return /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) && !WORD.test(name)
+    ? name
+    : `"${name.replaceAll('"', '""')}"`;
+}
+
 const TOKEN =
   /\s*(?:(?<number>(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)|(?<name>[\p{L}_][\p{L}\p{N}_]*)|#(?<place>\d+)|'(?<text>(?:[^']|'')*)'|"(?<quoted>(?:[^"]|"")*)"|(?<sign><=|>=|<>|!=|==|[=<>(),+-])|(?<end>$))/iuy;
 

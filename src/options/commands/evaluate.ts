@@ -92,7 +92,7 @@ export const EVALUATE_TABLES = {
   metrics: list(METRIC, {
     default: LIST_METRICS,
     otherwise: 'all',
-    meaning: `metrics to compute, of ${LIST_METRICS.join(',')}`,
+    meaning: `metrics to compute, of ${LIST_METRICS.join(', ')}`,
   }),
   n: listOrOne(whole({ min: 1, max: 1e6, meaning: 'a length' }), {
     default: [20],
@@ -124,7 +124,7 @@ export const EVALUATE_COMMAND = {
     otherwise: 'all',
     common: true,
     meaning: 'all-items: metrics to print',
-    details: `Any of ${LIST_METRICS.join(',')}.`,
+    details: `Any of ${LIST_METRICS.join(', ')}.`,
   }),
   against: repeated(input({ meaning: 'a rival' }), {
     argument: 'file',

@@ -5,7 +5,6 @@ import {
   column,
   type Declaration,
   decimal,
-  decimalOrBare,
   flag,
   input,
   inputOrBare,
@@ -47,7 +46,13 @@ const MODEL = {
     'auto: sparse or dense, chosen for each side by its degrees. sparse, dense: both sides as in the paper.',
 } as const;
 const ENGINE = {
-  engine: oneOf(ENGINE_NAMES, { default: 'auto', common: true, meaning: 'auto, cpu, gpu or reference' }),
+  engine: oneOf(ENGINE_NAMES, {
+    default: 'auto',
+    common: true,
+    meaning: 'auto, cpu, gpu or reference',
+    details:
+      'auto: the GPU if there is one and the data are large enough to gain from it, otherwise the CPU.',
+  }),
 };
 const ITERATIONS = { min: 1, max: 1e9, common: true, meaning: 'most iterations' } as const;
 const TOLERANCE = {
@@ -76,6 +81,7 @@ export const BOUND = {
     default: 'warm',
     argument: 'kind',
     meaning: 'initial state: warm or cold',
+    details: 'warm: from the data, with posterior means first. cold: from noise, with geometric means only.',
   }),
   learn: list(oneOf(LEARN, { meaning: 'a hyperparameter' }), {
     default: [],
@@ -179,7 +185,7 @@ export const REFUSED: Readonly<Record<Method, Readonly<Record<string, string | O
   ascent: {},
   ranking: {
     restarts: optionWords`it has no bound to choose the best fit by; ${option('average')} adds the scores of several fits`,
-    learn: 'it has no bound to learn hyperparameters by; tune them on held-back users',
+    learn: 'it has no bound to learn hyperparameters by',
     sizes: 'it has no unseen vertices, and so no sizes',
     start: 'it uses posterior means throughout, so it is always warm',
     'users.size': 'it has no unseen users; leave it out',
@@ -192,8 +198,8 @@ export const REFUSED: Readonly<Record<Method, Readonly<Record<string, string | O
 };
 
 /** Why a method without a bound cannot choose the number of features. */
-export const NO_AUTO: Readonly<Record<Exclude<Method, 'ascent'>, string | OptionWords>> = {
-  ranking: optionWords`it has no bound to choose by; leave it out, or search it on held-back users with ${option('tune')}`,
+export const NO_AUTO: Readonly<Record<Exclude<Method, 'ascent'>, string>> = {
+  ranking: 'it has no bound to choose by; leave it out, or give a number',
   gibbs: 'the exact sampler has no bound to choose by; give a number, such as the one that ascent chooses',
 };
 
@@ -209,7 +215,6 @@ const SEARCHED = optionWords`its settings are searched on held-back users; ${opt
 export const NOT_OF_BASELINES: Readonly<Record<string, string | OptionWords>> = {
   engine: 'baselines are computed on the CPU',
   features: SEARCHED,
-  tune: SEARCHED,
   iterations: SEARCHED,
   tolerance: SEARCHED,
   average: optionWords`only ${option('method')} ranking adds the scores of several fits`,
@@ -243,7 +248,7 @@ export const FIT: Declaration = {
     meaning: 'ascent, ranking, gibbs or a baseline',
     details: `${METHOD.method.details} Baselines, tuned on held-back users: ${BASELINES.join(', ')}.`,
   }),
-  ...together(METHODS),
+  ...unionOf(METHODS),
 };
 
 /** Of `graphex fit` alone. */
@@ -253,16 +258,6 @@ export const FIT_COMMAND = {
     required: true,
     common: true,
     meaning: 'model file to write (safetensors)',
-  }),
-  tune: decimalOrBare({
-    above: 0,
-    max: 1e6,
-    argument: 'minutes',
-    otherwise: 'no search',
-    common: true,
-    meaning: 'ranking: minutes to search settings',
-    details:
-      '10 without a number. Features and shapes are searched. The search runs on held-back users. No new fit starts after this time.',
   }),
   evidence: flag({
     default: true,
@@ -327,7 +322,7 @@ export const FIT_COMMAND = {
 };
 
 /** One declaration for all methods. It names the methods of an option that only some take, and of defaults that differ. */
-function together(methods: Readonly<Record<string, Declaration>>): Declaration {
+function unionOf(methods: Readonly<Record<string, Declaration>>): Declaration {
   const names = new Set(Object.values(methods).flatMap((declared) => Object.keys(declared)));
   const result: Record<string, AnyOption> = {};
   for (const name of names) {
@@ -337,7 +332,7 @@ function together(methods: Readonly<Record<string, Declaration>>): Declaration {
     if (first.kind === 'section') {
       const fields = options.map((option) => (option.kind === 'section' ? option.fields : {}));
       const named = Object.fromEntries(having.map(([method], at) => [method, fields[at]]));
-      result[name] = { ...first, fields: together(named) };
+      result[name] = { ...first, fields: unionOf(named) };
       continue;
     }
     const only =

@@ -15,7 +15,8 @@ export const FORECAST = {
     common: true,
     otherwise: 'none',
     meaning: 'growth of the users in the next week, month, quarter, year or 90d',
-    details: 'As in the last periods of the data; needs the times. Instead of a multiple of the users.',
+    details:
+      'The last periods of the data say how much; it needs the times. It replaces the multiple of the users.',
   }),
   until: decimal({ ...TIMES, default: 5, meaning: 'multiple at which the curves end' }),
   trials: whole({ min: 5, max: 10_000, default: 20, meaning: 'back-tests at each multiple' }),
@@ -24,10 +25,10 @@ export const FORECAST = {
     max: MOST_DRAWS,
     default: 20,
     otherwise: '20; none above 500,000 edges',
-    meaning: 'draws from a model that is fitted for them; 0: none',
+    meaning: 'draws from a model, which is fitted if none is given; 0: none',
   }),
-  features: whole({ ...FEATURES, default: 10, meaning: 'features of that model' }),
-  iterations: whole({ min: 1, max: 1e9, default: 100, meaning: 'most iterations of its fit' }),
+  features: whole({ ...FEATURES, default: 10, meaning: 'features of the model that is fitted for draws' }),
+  iterations: whole({ min: 1, max: 1e9, default: 100, meaning: 'most iterations of that fit' }),
   ...SEED,
 };
 

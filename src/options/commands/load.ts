@@ -16,8 +16,9 @@ export const LOAD = {
     max: 1e6,
     default: 0,
     common: true,
-    meaning: 'events per second to post, in batches of 100',
-    details: 'They are stored, for the users graphex-load-0 to graphex-load-999: test a server of your own.',
+    meaning: 'made-up events per second that the server stores, in batches of 100',
+    details:
+      'Their users are graphex-load-0 to graphex-load-999. Refits learn from them: use a copy of the store.',
   }),
   keyFile: input({
     otherwise: 'no key is sent',

@@ -31,7 +31,7 @@ export const RECOMMEND_COMMAND = {
     common: true,
     meaning: 'a new user who likes these items: ids or titles',
     details:
-      'Separate items by commas, or repeat the option. An id or title that holds commas itself is recognised. Unknown items are left out with a warning.',
+      'Separate items by commas, or repeat the option. An id or title that holds commas itself is recognised. Unknown items are left out with a warning. If all are unknown, the list has popular items.',
   }),
   batch: input({
     common: true,
@@ -52,7 +52,8 @@ export const RECOMMEND_COMMAND = {
   confidence: flag({
     default: false,
     common: true,
-    meaning: 'show how certain each score and the whole list are',
-    details: 'It takes about 30 times the work of a list.',
+    meaning: 'show intervals of the scores, and how stable the list is',
+    details:
+      'The confidence of a list says how much of it another history would give again, not how good it is. It takes about 30 times the work of a list.',
   }),
 };

@@ -96,8 +96,7 @@ export const SERVE = {
   itemInfo: input({
     group: 'Events and refits',
     otherwise: 'what was posted about the items',
-    meaning:
-      'table about the items: titles, which show at once, and attributes, which count from the next refit on',
+    meaning: 'table about the items: titles show immediately, new attributes from the next refit on',
   }),
   window: text({
     argument: 'span',
@@ -116,7 +115,7 @@ export const SERVE = {
     max: 1e6,
     otherwise: 'no limit',
     common: true,
-    meaning: 'requests per second that a key or address may make; a batch counts as all that it holds',
+    meaning: 'requests per second that a key or address may make; each request of a batch counts',
   }),
   queue: whole({
     min: 1,

@@ -24,7 +24,7 @@ export const SPLIT = {
     common: true,
     meaning: 'pq, edges, time, last or new-items',
     details:
-      'pq samples users and items and is unbiased. edges holds out edges at random, for comparison. time holds out the latest edges, last the last edges of each user, new-items all edges of some items.',
+      'pq samples users and items and is unbiased. edges holds out edges at random, for comparison. time holds out the latest edges. last holds out the last edges of each user. new-items holds out all edges of some items.',
   }),
   last: whole({
     min: 1,

@@ -1,6 +1,7 @@
 // Options of `graphex study` and of `study`: its own and those of its steps.
 
 import {
+  column,
   flag,
   inGroup,
   input,
@@ -16,6 +17,7 @@ import { BASELINES, MODEL_KINDS, PROTOCOLS } from '../names.js';
 import { BASELINE_TRIALS, FORCE, SEED, SIDE_INFO } from '../shared.js';
 import { EVALUATION, SPLIT_TABLES } from './evaluate.js';
 import { AUTO, BOUND, FEATURES, METHODS, ONE_FEATURES } from './fit.js';
+import { ABOUT_TIME } from './forecast.js';
 import { ITEM_TITLES } from './similar.js';
 import { SPLIT } from './split.js';
 
@@ -66,7 +68,7 @@ export const STUDY = {
       otherwise: 'all',
       common: true,
       meaning: 'baselines to compare with, or none',
-      details: `Some of ${BASELINES.join(',')}.`,
+      details: `Some of ${BASELINES.join(', ')}.`,
     }),
     trials: whole({
       ...BASELINE_TRIALS,
@@ -79,6 +81,12 @@ export const STUDY = {
       otherwise: 'up to 2 million edges',
       meaning: 'also fit a ranker',
       details: 'On larger data it takes longer than everything else.',
+    }),
+    halfLife: text({
+      argument: METHODS.ranking.halfLife.argument,
+      default: 'never',
+      meaning: 'ranker: weigh edges by age, a span such as 90d, auto or never',
+      details: METHODS.ranking.halfLife.details,
     }),
   }),
   ...inGroup('Fit', { engine, iterations, tolerance, start, restarts, sizes, counts }),
@@ -116,10 +124,18 @@ export const STUDY_COMMAND = {
     }),
     infoColumns: SIDE_INFO.infoColumns,
   }),
+  time: column({
+    ...ABOUT_TIME,
+    common: false,
+    meaning: 'column of the times, for weights by age',
+    details: 'Dates, or seconds since 1970. A split folder keeps the times of its data.',
+  }),
   open: flag({ default: false, meaning: 'open the report when it is written' }),
   ...FORCE,
 };
 
 export const TITLES = { titles: STUDY_COMMAND.titles };
+/** The column of the times of a study. */
+export const STUDY_TIME = { time: STUDY_COMMAND.time };
 /** The table about the items of a study. */
 export const STUDY_INFO = { itemInfo: STUDY_COMMAND.itemInfo, infoColumns: STUDY_COMMAND.infoColumns };

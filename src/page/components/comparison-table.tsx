@@ -4,6 +4,7 @@ import { capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import type { Comparison } from '../protocol.js';
 import { Table } from './table.js';
+import { Linked, Term } from './term.js';
 
 /** The metrics of each model and of popular items. */
 export function ComparisonTable({
@@ -18,8 +19,8 @@ export function ComparisonTable({
       label="The lists of each model"
       columns={[
         { label: 'Lists by' },
-        { label: `recall@${n}`, numeric: true },
-        { label: 'nDCG', numeric: true },
+        { label: 'recall', head: <Linked text={`recall@${n}`} terms={['recall']} />, numeric: true },
+        { label: 'nDCG', head: <Term of="ndcg">nDCG</Term>, numeric: true },
       ]}
       rows={scores.map(({ purpose, recall, ndcg }) => [
         capital(purpose ? PURPOSE_TITLES[purpose] : `popular ${names.items.many}`),

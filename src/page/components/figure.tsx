@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChartPair } from '../charts.js';
 import { inOwnTask } from '../work.js';
@@ -8,7 +9,7 @@ interface FigureProps {
   /** Base name of its files. */
   readonly name: string;
   readonly chart: ChartPair;
-  readonly caption: string;
+  readonly caption: ComponentChildren;
   /** The same figures as a table. */
   readonly table: Cells;
 }
@@ -51,7 +52,10 @@ export function Figure({ name, chart, caption, table }: FigureProps) {
     <figure ref={frame}>
       {shown ? shown.urls.map((url) => <img src={url} alt={alt} key={url} />) : <div class="placeholder" />}
       {/* A chart for a small screen has no subtitle. */}
-      <figcaption>{shown?.small && subtitle ? `${subtitle} ${caption}` : caption}</figcaption>
+      <figcaption>
+        {shown?.small && subtitle ? `${subtitle} ` : ''}
+        {caption}
+      </figcaption>
       <details class="behind">
         <summary>Table and files of this chart</summary>
         <Table {...table} />

@@ -1,9 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
-import { columnName, conditionOn, examplesOf } from '../../report/words/page.js';
+import { columnName } from '../../report/words/info.js';
+import { conditionOn, examplesOf, filtersInOrder } from '../../report/words/page.js';
 import type { SideNames } from '../../text/sides.js';
 import { LABELS } from '../control-labels.js';
 import { filter, itemTable, model } from '../state.js';
+
+/** Attributes that are offered; the others are offered on request. */
+const OFFERED = 5;
 
 /** A condition on the attributes of the items that are listed. Each attribute offers one to begin with. */
 export function FilterField({
@@ -16,7 +20,9 @@ export function FilterField({
 }) {
   const id = useId();
   const typed = useSignal<string | undefined>(undefined);
-  const attributes = itemTable.value?.attributes ?? model.value?.attributes ?? [];
+  const all = useSignal(false);
+  const attributes = filtersInOrder(itemTable.value?.attributes ?? model.value?.attributes ?? []);
+  const more = all.value ? 0 : attributes.length - OFFERED;
   if (attributes.length === 0) return null;
   const use = (condition: string) => {
     typed.value = undefined;
@@ -25,7 +31,7 @@ export function FilterField({
   return (
     <section class="filter" aria-label={LABELS.filter}>
       <label for={id}>
-        {LABELS.filter} <span class="quiet">only {items.many} for which this holds</span>
+        {LABELS.filter} <span class="quiet">only {items.many} for which this holds; Enter applies it</span>
       </label>
       <input
         id={id}
@@ -49,7 +55,7 @@ export function FilterField({
         </p>
       )}
       <ul class="chips" aria-label="Attributes">
-        {attributes.map((attribute) => (
+        {attributes.slice(0, more > 1 ? OFFERED : undefined).map((attribute) => (
           <li key={attribute.name}>
             <button
               type="button"
@@ -62,6 +68,19 @@ export function FilterField({
             </button>
           </li>
         ))}
+        {more > 1 && (
+          <li>
+            <button
+              type="button"
+              class="more"
+              onClick={() => {
+                all.value = true;
+              }}
+            >
+              {more} more
+            </button>
+          </li>
+        )}
       </ul>
     </section>
   );

@@ -25,7 +25,7 @@ export function ItemTableField() {
       </label>
       <p class="quiet" role="status">
         {found
-          ? itemTableWords(found, names)
+          ? itemTableWords(found, names, opened.value !== undefined)
           : `Drop a second table: ids of the ${names.items.many} with titles, and what else you know of them (price, category, author). Its columns are recognised automatically.`}
       </p>
     </div>

@@ -1,3 +1,6 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { parseValue } from '../../options/check-options.js';
 import type { NumberOption as Declared } from '../../options/declare.js';
 import { capital } from '../../text/phrases.js';
 import { SETTINGS, type Settings } from '../settings.js';
@@ -9,7 +12,7 @@ type NumberName = {
     : never;
 }[keyof typeof SETTINGS];
 
-/** A field for a number, with the meaning and the bounds that the library declares. */
+/** A field for a number, with the meaning and the bounds that the library declares. A wrong number stays, with its error. */
 export function NumberOption({
   name,
   label,
@@ -25,6 +28,11 @@ export function NumberOption({
   const { min, above, max, below, meaning }: Declared = SETTINGS[name];
   const least = min ?? (above === undefined ? undefined : above + step);
   const most = max ?? (below === undefined ? undefined : below - step);
+  const value = settings.value[name];
+  const refused = useSignal<{ readonly typed: string; readonly why: string } | undefined>(undefined);
+  useEffect(() => {
+    refused.value = undefined;
+  }, [value]);
   return (
     <label>
       <span>{label}</span>
@@ -34,11 +42,24 @@ export function NumberOption({
         max={most}
         step={step}
         required
-        value={settings.value[name]}
-        onChange={(event) => {
-          if (event.currentTarget.reportValidity()) change({ [name]: event.currentTarget.valueAsNumber });
+        aria-invalid={refused.value !== undefined}
+        value={refused.value?.typed ?? value}
+        onChange={({ currentTarget: field }) => {
+          const parsed = parseValue(SETTINGS[name], field.value);
+          if ('value' in parsed && field.checkValidity()) {
+            refused.value = undefined;
+            change({ [name]: parsed.value });
+            return;
+          }
+          const why = 'expected' in parsed ? `expected ${parsed.expected}` : field.validationMessage;
+          refused.value = { typed: field.value, why };
         }}
       />
+      {refused.value && (
+        <small class="refused" role="alert">
+          {`${label} ${refused.value.typed}`.trim()}: {refused.value.why}
+        </small>
+      )}
       {about !== '' && <small>{about ?? capital(meaning)}</small>}
     </label>
   );

@@ -3,18 +3,12 @@ import { statisticValue } from '../../report/words/prediction.js';
 import { statisticLabel } from '../../text/figures.js';
 import { fixed } from '../../text/numbers.js';
 import type { SideNames } from '../../text/sides.js';
-import type { Cells } from './table.js';
+import { type Cells, numbers } from './table.js';
 
 /** Each statistic of the test graph and of the draws. */
 export function predictionCells(check: PredictiveCheck, names: SideNames): Cells {
   return {
-    columns: [
-      { label: 'Statistic' },
-      { label: 'test part', numeric: true },
-      { label: 'mean of draws', numeric: true },
-      { label: '90 % of draws', numeric: true },
-      { label: 'p-value', numeric: true },
-    ],
+    columns: [{ label: 'Statistic' }, ...numbers('test part', 'mean of draws', '90 % of draws', 'p-value')],
     rows: STATISTICS.filter((name) => check.observed[name] !== undefined).map((name) => {
       const { mean, low, high, pValue } = drawsOf(check, name);
       return [

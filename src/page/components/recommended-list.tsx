@@ -1,12 +1,15 @@
+import { LEAST } from '../../predict/explain/reasons.js';
 import { basisOf } from '../../predict/user-query.js';
 import { commonWords, mainReasons } from '../../report/words/reasons.js';
 import { fixed, percent, short } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import type { Answer, Listed } from '../protocol.js';
+import { filter, hidden } from '../state.js';
 import { perform } from '../work.js';
-import { itemName, titleOf } from './item-name.js';
+import { itemName, MOST_OF_NAME, titleOf } from './item-name.js';
 import { save } from './save.js';
+import { Linked } from './term.js';
 
 /** A list with its confidence, a reason for each item, and its files. */
 export function RecommendedList({
@@ -29,28 +32,47 @@ export function RecommendedList({
   onOpen(item: string): void;
 }) {
   const most = Math.max(...answer.items.map(({ score, high }) => high ?? score));
-  const { common, each } = mainReasons(answer.items, names, (item) => itemName(item, 30));
+  const { common, each } = mainReasons(answer.items, names, (item) => itemName(item, MOST_OF_NAME));
   return (
     <>
       <p class="sure">
-        {answer.items.length === 0 ? `No ${names.items.many} fit this filter.` : (answer.sure ?? ' ')}
+        {answer.items.length === 0 ? (
+          `No ${names.items.many} ${filter.value ? 'fit this filter' : 'are left to list'}.`
+        ) : (
+          <Stability text={answer.sure ?? ' '} />
+        )}
       </p>
-      {common && <p class="quiet">Most of these: {common}.</p>}
-      <ol class="list">
+      {answer.items.length > 0 && (
+        <Legend isRate={isRate} withIntervals={answer.items[0].high !== undefined} />
+      )}
+      {common && <p class="quiet">{common}.</p>}
+      <ol class={answer.items.some(({ item }) => titleOf(item) !== undefined) ? 'list titled' : 'list'}>
         {answer.items.map((entry, at) => (
           <li key={entry.item}>
-            <button
-              type="button"
-              class="plain"
-              aria-expanded={open === entry.item}
-              onClick={() => onOpen(entry.item)}
-            >
-              <span>
-                <b>{itemName(entry.item, 60)}</b>
-                {entry.isNew && <span class="tag">new</span>}
-              </span>
-              <span class="quiet">{each[at]}</span>
-            </button>
+            <div class="entry">
+              <button
+                type="button"
+                class="plain"
+                aria-expanded={open === entry.item}
+                onClick={() => onOpen(entry.item)}
+              >
+                <span>
+                  <b>{itemName(entry.item, 60)}</b>
+                  {entry.isNew && <span class="tag">new</span>}
+                </span>
+                <span class="quiet">{each[at]}</span>
+              </button>
+              <button
+                type="button"
+                class="hide"
+                aria-label={`Hide ${itemName(entry.item, 60)} from all lists`}
+                onClick={() => {
+                  hidden.value = [...hidden.value, entry.item];
+                }}
+              >
+                Hide
+              </button>
+            </div>
             <svg class="bar" viewBox="0 0 200 10" preserveAspectRatio="none" aria-hidden="true">
               <rect class="score" width={Math.max(0, (200 * entry.score) / most)} height="10" rx="2" />
               {entry.low !== undefined && entry.high !== undefined && (
@@ -68,7 +90,69 @@ export function RecommendedList({
         Listed in {durationWords(answer.milliseconds)}, {where}.
       </p>
       <SaveList answer={answer} user={user} />
+      <Hidden names={names} />
     </>
+  );
+}
+
+/** How stable the list is: the figure, then what it means. */
+function Stability({ text }: { readonly text: string }) {
+  const [, figure, meaning = ''] = /^(.*?\.)( .*)?$/.exec(text) ?? ['', text];
+  return (
+    <>
+      <b>{figure}</b>
+      <Linked text={meaning} terms={['stable']} />
+    </>
+  );
+}
+
+/** What the bars show. */
+function Legend({ isRate, withIntervals }: { readonly isRate: boolean; readonly withIntervals: boolean }) {
+  return (
+    <p class="legend quiet">
+      <span>
+        <svg class="bar" viewBox="0 0 30 10" aria-hidden="true">
+          <rect class="score" width="30" height="10" rx="2" />
+        </svg>
+        {isRate ? 'expected rate' : 'score'}
+      </span>
+      {withIntervals && (
+        <span>
+          <svg class="bar" viewBox="0 0 30 10" aria-hidden="true">
+            <path class="spread" d="M0 5H30" />
+          </svg>
+          <Linked text={`its 90 % interval`} terms={['90 % interval']} />
+        </span>
+      )}
+    </p>
+  );
+}
+
+/** Items that no list shows, each with a way back. */
+function Hidden({ names: { items } }: { readonly names: SideNames }) {
+  if (hidden.value.length === 0) return null;
+  return (
+    <section class="hidden-items" aria-label={`Hidden ${items.many}`}>
+      <p class="quiet">
+        Hidden from all lists and their files. The models still know{' '}
+        {hidden.value.length === 1 ? 'it' : 'them'}. Click to show again:
+      </p>
+      <ul class="chips">
+        {hidden.value.map((item) => (
+          <li key={item}>
+            <button
+              type="button"
+              aria-label={`Show ${itemName(item, 60)} again`}
+              onClick={() => {
+                hidden.value = hidden.value.filter((one) => one !== item);
+              }}
+            >
+              {itemName(item, MOST_OF_NAME)} ×
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -93,7 +177,7 @@ function SaveList({ answer, user }: { readonly answer: Answer; readonly user: st
         const title = titleOf(item);
         return { item, score, ...(title !== undefined && { title }) };
       }),
-      basis: basisOf(answer.has.total),
+      basis: basisOf(answer.has.length),
     };
     const file = await perform('Writing.', 'export', { what: 'list', list, format });
     if (file) save(file.name, file.blob);
@@ -106,6 +190,7 @@ function SaveList({ answer, user }: { readonly answer: Answer; readonly user: st
           type="button"
           key={format}
           aria-label={`Save this list as ${name}`}
+          disabled={answer.items.length === 0}
           onClick={() => void take(format)}
         >
           {name}
@@ -127,8 +212,12 @@ function WhyListed({
 }) {
   if (!reasons) return <p class="quiet reasons">This model has no explanations.</p>;
   const { items, others, rest, features, direct, attributes = [] } = reasons;
-  const part = (fraction: number) => <span class="number">{fixed(100 * fraction, 1)} %</span>;
+  const part = (fraction: number) => <span class="number">{percent(fraction, 1)}</span>;
   const other = { one: `other ${names.items.one}`, many: `other ${names.items.many}` };
+  const named = items.filter(({ fraction }) => Math.abs(fraction) >= LEAST);
+  const left = items.filter((one) => !named.includes(one));
+  const leftFraction = left.reduce((sum, { fraction }) => sum + fraction, others.fraction);
+  const leftCount = others.count + left.length;
   return (
     <div class="reasons">
       <p class="quiet">
@@ -137,15 +226,15 @@ function WhyListed({
         the sum of these parts; “usually” is the part in an average score of this {names.users.one}.
       </p>
       <ul>
-        {items.map(({ item, fraction, usual }) => (
+        {named.map(({ item, fraction, usual }) => (
           <li key={item}>
             {part(fraction)} {itemName(item, 60)}{' '}
-            <span class="quiet">usually {fixed((100 * usual) / score, 1)} %</span>
+            <span class="quiet">usually {percent(usual / score, 1)}</span>
           </li>
         ))}
-        {others.count > 0 && (
+        {leftCount > 0 && (
           <li>
-            {part(others.fraction)} {many(others.count, other)}
+            {part(leftFraction)} {many(leftCount, other)}
           </li>
         )}
         {Math.abs(rest / score) >= 0.0005 && <li>{part(rest / score)} overall popularity</li>}
@@ -158,7 +247,7 @@ function WhyListed({
       {features.length > 0 && (
         <p class="quiet">
           Main feature: {features[0].feature} (
-          {features[0].about.map((item) => itemName(item, 30)).join(', ')}
+          {features[0].about.map((item) => itemName(item, MOST_OF_NAME)).join(', ')}
           ).
           {direct.fraction !== 0 &&
             ` ${percent(direct.fraction)} of the score comes from single ${names.items.many}, without features.`}

@@ -41,7 +41,16 @@ export function useFoundUsers(text: string, n: number): FoundUsers | undefined {
   return useAsked('findUsers', { text, n }, [text, n]);
 }
 
-export function SearchField({ label, text }: { readonly label: string; readonly text: Signal<string> }) {
+export function SearchField({
+  label,
+  text,
+  onEnter,
+}: {
+  readonly label: string;
+  readonly text: Signal<string>;
+  /** Takes what was found, if it is one thing. */
+  readonly onEnter?: () => void;
+}) {
   const id = useId();
   return (
     <p class="search">
@@ -54,6 +63,9 @@ export function SearchField({ label, text }: { readonly label: string; readonly 
         value={text.value}
         onInput={(event) => {
           text.value = event.currentTarget.value;
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') onEnter?.();
         }}
       />
     </p>

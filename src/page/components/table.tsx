@@ -3,12 +3,17 @@ import type { ComponentChildren } from 'preact';
 export interface Cells {
   readonly columns: readonly {
     readonly label: string;
+    /** Replaces the label, for instance by a link. */
+    readonly head?: ComponentChildren;
     readonly numeric?: boolean;
     /** Whether its cells may take several lines. */
     readonly wraps?: boolean;
   }[];
   readonly rows: readonly (readonly ComponentChildren[])[];
 }
+
+/** Columns of numbers. */
+export const numbers = (...labels: readonly string[]) => labels.map((label) => ({ label, numeric: true }));
 
 /** A table of figures. */
 export function Table({
@@ -28,12 +33,16 @@ export function Table({
   return (
     <section class="scroll" tabIndex={0} aria-label={label}>
       <table>
-        {caption && <caption>{caption}</caption>}
+        {caption && (
+          <caption>
+            <span>{caption}</span>
+          </caption>
+        )}
         <thead>
           <tr>
-            {columns.map(({ label }, c) => (
+            {columns.map(({ label, head = label }, c) => (
               <th scope="col" class={kind(c)} key={label}>
-                {label}
+                {head}
               </th>
             ))}
           </tr>

@@ -70,7 +70,7 @@ export function Thinning() {
           disabled={work.value !== undefined}
           onClick={() => void thin(shares.value.users, shares.value.items)}
         >
-          {again ? 'Read and check again' : 'Thin and check again'}
+          {again ? 'Read and check again' : 'Keep this part and check again'}
         </button>
       </p>
     </details>

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { Progress } from '../../progress.js';
 import { aboutTime } from '../../report/words/page.js';
 import { capital } from '../../text/phrases.js';
 import { oneLine } from '../../text/untrusted.js';
@@ -31,7 +32,7 @@ export function Working() {
             ? seconds > 1
               ? `${seconds} s`
               : 'A moment'
-            : `${capital(aboutTime(left))} left at most`}
+            : `${capital(aboutTime(left))} left${now.expected === undefined ? ' of this stage' : ''}`}
           {progress?.note ? ` · ${oneLine(progress.note)}` : ''}
         </p>
       </div>
@@ -42,8 +43,9 @@ export function Working() {
   );
 }
 
-function fraction(progress: { readonly done: number; readonly total?: number | undefined } | undefined) {
-  return progress?.total ? { value: Math.min(1, progress.done / progress.total) } : {};
+function fraction(progress: Progress | undefined) {
+  const total = progress?.expected ?? progress?.total;
+  return progress && total ? { value: Math.min(1, progress.done / total) } : {};
 }
 
 /** The problem of the current step. */

@@ -1,6 +1,7 @@
 // The map: points below, names above, and files of both. It is drawn in a worker if the browser can transfer a canvas,
 // because drawing waits for the GPU or for its emulation.
 
+import { shortTitle } from '../../text/phrases.js';
 import { shown } from '../../text/untrusted.js';
 import type { ItemMap } from '../protocol.js';
 import { placeLabels } from './label-placement.js';
@@ -72,7 +73,8 @@ export function createPicture(points: Canvas, labels: Canvas, scene: Scene): Pic
   const painter = createPainter(points, { x: map.x, y: map.y, colour, radius });
   const over = labels.getContext('2d') as CanvasRenderingContext2D;
   const font = `${LABEL}px ${scene.fontFamily}`;
-  const text = (item: number) => shown(nameAt(titled(item) ? titles! : map.names, item), 24);
+  const text = (item: number) =>
+    titled(item) ? shortTitle(shown(nameAt(titles!, item), 1000), 24) : shown(nameAt(map.names, item), 24);
   const widths = new Map<string, number>();
   const width = (said: string) => {
     const known = widths.get(said);

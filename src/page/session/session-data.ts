@@ -3,12 +3,15 @@
 import { InputError } from '../../errors.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
-import { readBlob } from '../../ingest/blob.js';
-import { withNames } from '../../ingest/names.js';
+import { readBlob, readBlobWithValues } from '../../ingest/blob.js';
+import type { ValueColumn } from '../../ingest/intake/value-column.js';
 import type { ReadResult } from '../../ingest/options.js';
 import { previewBlob, type TablePreview } from '../../ingest/preview.js';
 import { drawPaperSet } from '../../ingest/recipes/paper-set.js';
+import { withNames } from '../../ingest/side-names.js';
 import type { IdShares } from '../../math/id-draws.js';
+import { option, optionError } from '../../options/error.js';
+import type { TaskOptions } from '../../progress.js';
 import { readingSentences } from '../../report/words/reading.js';
 import { thin } from '../../sample/thin.js';
 import { checkSparsity, type SparsityCheck } from '../../sparsity/check.js';
@@ -22,14 +25,13 @@ import { forgetModels } from './session-model.js';
 /** The table that was read, and the graph in use: the whole table, or a thinned part of it. */
 interface Data {
   readonly source: string;
-  /** Where it was read from, and the shares that were kept on the way. */
+  /** Where it was read from, and the shares that thinning kept. */
   readonly from: Source;
   readonly shares: IdShares | undefined;
   readonly read: ReadResult;
   readonly choice: ReadChoice;
   readonly rejected: Opened['rejected'];
   readonly graph: BipartiteGraph;
-  readonly kept: Opened['kept'];
   readonly passedOver: number | undefined;
 }
 
@@ -48,6 +50,7 @@ export function dataIfRead(): Data | undefined {
 /** Releases the table, its models and the table about its items. */
 export async function forgetData(): Promise<void> {
   data = undefined;
+  times = undefined;
   forgetItemTable();
   await forgetModels();
 }
@@ -63,7 +66,6 @@ export async function answerRead(
   { source, options, shares }: Api['read'][0],
   task: Task<'read'>,
 ): Promise<Opened> {
-  const { setAside, ...choice } = options;
   const rejected: { line: number; reason: string }[] = [];
   const sink = {
     add: ({ line, reason }: { line: number; reason: string }) => {
@@ -72,20 +74,52 @@ export async function answerRead(
   };
   // The old table is released first: two tables may be too much for a tab.
   await forgetData();
-  const { signal, onProgress } = task;
   const found =
     source.kind === 'sample'
       ? await readSample(source, options, task)
-      : await readBlob(source, { ...choice, signal, onProgress }, setAside ? sink : undefined, shares);
+      : await readBlob(source, readerOptions(options, task), options.setAside ? sink : undefined, shares);
   // The page reports thinned rows in a sentence of its own.
   const { leftOut, ...counts } = found.read;
   const read = shares ? { ...found, read: counts } : found;
   data = {
     ...{ source: source.name, from: source, shares, read, choice: options, rejected, graph: read.graph },
-    kept: shares && { users: shares.users, items: shares.items },
     passedOver: shares && (leftOut?.where ?? 0),
   };
   return opened(data);
+}
+
+function readerOptions({ setAside: _, ...choice }: ReadChoice, { signal, onProgress }: TaskOptions) {
+  return { ...choice, signal, onProgress };
+}
+
+/** The data in use with the times of a column, read again; without times, if they were not read from a table. */
+export async function timedData(
+  value: ValueColumn,
+  task: TaskOptions,
+): Promise<{ readonly graph: BipartiteGraph; readonly values: Float64Array | undefined }> {
+  const { graph, from, shares, choice } = currentData();
+  if (from.kind !== 'blob') return { graph, values: undefined };
+  // Rows that were set aside before are skipped again.
+  const skip = choice.setAside ? { add: () => {} } : undefined;
+  return readBlobWithValues(from, readerOptions(choice, task), value, skip, shares);
+}
+
+let times: { readonly graph: BipartiteGraph; readonly values: Float64Array } | undefined;
+
+/** The time of each edge in use, by which a ranker weighs it. They are kept for the lists of held-out users. */
+export async function edgeTimes(value: ValueColumn, task: TaskOptions): Promise<Float64Array> {
+  const { graph } = currentData();
+  const { graph: timed, values } = await timedData(value, task);
+  if (!values || timed.edges !== graph.edges) {
+    throw optionError`${option('time')}: some rows have no time; choose another column, or “no” for ${option('halfLife')}`;
+  }
+  times = { graph, values };
+  return values;
+}
+
+/** The times that were read for the data in use. */
+export function timesIfRead(): Float64Array | undefined {
+  return times?.graph === data?.graph ? times?.values : undefined;
 }
 
 async function readSample(
@@ -117,7 +151,7 @@ export async function answerThin(shares: Api['thin'][0]): Promise<Opened> {
   const graph = all ? whole.read.graph : thin(whole.read.graph, shares);
   if (graph.edges === 0) throw new InputError('no edge is left: keep a larger share');
   const named = Object.freeze({ ...graph, names: whole.read.graph.names });
-  data = { ...whole, graph: named, kept: all ? undefined : { users: shares.users, items: shares.items } };
+  data = { ...whole, graph: named, shares: all ? undefined : shares };
   return opened(data);
 }
 
@@ -131,7 +165,7 @@ export async function answerCheck(
   return checkSparsity(graph, { seed, signal, onProgress });
 }
 
-function opened({ source, read, graph, kept, passedOver, rejected }: Data): Opened {
+function opened({ source, read, graph, shares, passedOver, rejected }: Data): Opened {
   return {
     source,
     users: graph.users.count,
@@ -145,7 +179,7 @@ function opened({ source, read, graph, kept, passedOver, rejected }: Data): Open
     guess: read.guess,
     words: readingSentences(read, asLabel),
     rejected,
-    kept,
+    kept: shares,
     passedOver,
   };
 }

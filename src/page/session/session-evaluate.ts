@@ -50,7 +50,8 @@ export async function answerCompare(
   return {
     scores,
     best: scores.find(({ purpose }) => purpose)!.purpose!,
-    ...{ n, users: first.ranking.all.users, leftOut: leftOutWords(first) },
+    ...{ n, users: first.ranking.all.users, items: first.task.candidates.length },
+    leftOut: leftOutWords(first),
   };
 }
 

@@ -2,6 +2,7 @@
 
 import { catalogueOf } from '../../attributes/info.js';
 import { type Model, needPosterior } from '../../fit/model.js';
+import { byFallingValue } from '../../math/nth-largest.js';
 import { once } from '../../math/once.js';
 import { type DescribedFeature, modelFeatures } from '../../predict/features.js';
 import { mapItems } from '../../predict/map/item-map.js';
@@ -76,9 +77,7 @@ export async function answerFind({ text, n, feature }: Api['find'][0]): Promise<
   // One more than is shown says whether there are more.
   const some = feature === undefined ? n + 1 : count;
   const all =
-    text.trim() === ''
-      ? [...degree.subarray(0, seen).keys()].sort((a, b) => degree[b] - degree[a])
-      : searchOf(model).search(text, some);
+    text.trim() === '' ? [...byFallingValue(degree.subarray(0, seen))] : searchOf(model).search(text, some);
   const found = all.filter(isWanted);
   const isCounted = text.trim() === '' || found.length <= n || feature !== undefined;
   const items = found.slice(0, n).map((at) => {

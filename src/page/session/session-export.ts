@@ -12,7 +12,7 @@ import { VERSION } from '../../version.js';
 import type { Api, Export } from '../protocol.js';
 import type { Task } from './session.js';
 import { currentData } from './session-data.js';
-import { currentTitles, titleOf } from './session-item-table.js';
+import { currentTitles, titleOf, titleOrigin } from './session-item-table.js';
 import { allLists } from './session-lists.js';
 import { currentModel, currentSplit } from './session-model.js';
 
@@ -52,7 +52,9 @@ async function shownList({ list, format }: Extract<Export, { what: 'list' }>): P
   for await (const piece of listPieces(format, only(list), titled)) {
     pieces.push(piece as string | Uint8Array<ArrayBuffer>);
   }
-  return { name: `recommendations.${format}`, blob: new Blob(pieces) };
+  // The list of one user is not taken for the lists of all.
+  const user = list.user.replace(/[^\p{L}\p{N}_-]+/gu, '-').slice(0, 60);
+  return { name: `recommendations-${user}.${format}`, blob: new Blob(pieces) };
 }
 
 async function* only<T>(value: T): AsyncGenerator<readonly T[]> {
@@ -89,7 +91,7 @@ export async function answerStudy(
   const { setAside: _, ...reader } = choice;
   const origin = {
     ...read.guess,
-    ...{ source, sourceFrom: null, read: reader, rows: read.read, titles: null },
+    ...{ source, sourceFrom: null, read: reader, rows: read.read, titles: titleOrigin() },
     runtime: `graphex ${VERSION} in a browser`,
     machine: {
       cpu: 'unknown in a browser',
@@ -99,5 +101,9 @@ export async function answerStudy(
     },
     threads: null,
   };
-  return study(graph, { seed, features: [features], origin, signal, onProgress });
+  const titles = currentTitles();
+  return study(graph, {
+    ...{ seed, features: [features], origin, signal, onProgress },
+    titles: titles.size > 0 ? titles : undefined,
+  });
 }

@@ -1,7 +1,6 @@
 // How the session's data grow, and whether a split of two tables is fair.
 
 import { auditSplit } from '../../audit/audit.js';
-import { InputError } from '../../errors.js';
 import { forecastGrowth } from '../../forecast/forecast.js';
 import { type NamedBlob, readBlob, readBlobWithValues } from '../../ingest/blob.js';
 import { timeColumn } from '../../ingest/intake/value-column.js';
@@ -9,25 +8,16 @@ import { previewBlob } from '../../ingest/preview.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import type { Api, Audited, Forecast } from '../protocol.js';
 import type { Task } from './session.js';
-import { currentData } from './session-data.js';
+import { currentData, timedData } from './session-data.js';
 
 /** With a column of times the table is read again. No model is drawn from: that would take a fit. */
 export async function answerForecast(
   { time, next, usersTimes, seed }: Api['forecast'][0],
   { signal, onProgress }: Task<'forecast'>,
 ): Promise<Forecast> {
-  const { graph, from, shares, choice, kept } = currentData();
-  const { setAside: _, ...reader } = choice;
+  const { graph } = currentData();
   const task = { signal, onProgress };
-  const timed = time !== undefined && from.kind === 'blob';
-  if (timed && kept && !shares) {
-    throw new InputError(
-      'a table that was thinned after it was read has no times: choose no column of times, or thin it while it is read',
-    );
-  }
-  const data = timed
-    ? await readBlobWithValues(from, { ...reader, ...task }, timeColumn(time), shares)
-    : { graph, values: undefined };
+  const data = time === undefined ? { graph, values: undefined } : await timedData(timeColumn(time), task);
   const growth = next === undefined ? { usersTimes } : { next };
   const found = await forecastGrowth(data.graph, { ...growth, times: data.values, draws: 0, seed, ...task });
   return { found, names: graph.names ?? USERS_AND_ITEMS, multigraph: graph.multigraph };

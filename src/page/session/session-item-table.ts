@@ -1,15 +1,15 @@
 // The table about the items: titles, attributes, and items without edges. Its columns are found as on the command line.
 
-import { type FilterColumn, filterColumns } from '../../attributes/filter.js';
 import { catalogueOf, type SideInfo, storedTitles } from '../../attributes/info.js';
+import { type FilterColumn, filterColumns } from '../../attributes/item-filter.js';
 import { readSideInfo } from '../../attributes/side-info.js';
 import { InputError } from '../../errors.js';
 import type { Model } from '../../fit/model.js';
 import type { VertexIds } from '../../graph/ids.js';
 import type { TextRow } from '../../ingest/formats/scan.js';
 import { readSideBlob } from '../../ingest/side-table.js';
-import { titlesOf } from '../../ingest/title-table.js';
 import { fitContent } from '../../predict/content/fit-content.js';
+import type { StudyOrigin } from '../../study/results.js';
 import { packNames } from '../map/packed-names.js';
 import type { Api, FoundItemTable } from '../protocol.js';
 import type { Task } from './session.js';
@@ -26,19 +26,26 @@ interface ItemTable {
 const NO_DEGREES = new Uint32Array(0);
 
 let table: ItemTable | undefined;
+/** Where the titles come from, for the receipt of a study. */
+let origin: StudyOrigin['titles'] = null;
 let titles: ReadonlyMap<string, string> = new Map();
 
 export function titleOf(item: string): string | undefined {
   return titles.get(item);
 }
 
-/** The titles by id. It is another map when another table comes. */
+export function titleOrigin(): StudyOrigin['titles'] {
+  return origin;
+}
+
+/** The titles by id. A new table gives a new map. */
 export function currentTitles(): ReadonlyMap<string, string> {
   return titles;
 }
 
 export function forgetItemTable(): void {
   table = undefined;
+  origin = null;
   titles = new Map();
 }
 
@@ -50,41 +57,34 @@ export async function answerItemTable(
   if (!items) throw new InputError('there are no items yet: open a table or a model first');
   const rows = await readSideBlob(source, { signal: task.signal });
   const { info, report } = readSideInfo(items, { name: source.name, rows });
-  const found = namesIn(info, items.ids, report.title, rows, source.name);
   table = { source: source.name, rows, seed };
-  titles = found.titles;
+  titles = titlesById(info, items.ids);
+  const matched = countTitled(items.ids);
+  origin =
+    report.title === null
+      ? null
+      : {
+          ...{ source: source.name, sourceFrom: null, matched },
+          columns: `${report.id} → ${report.title}`,
+        };
   await describeModels(task);
   return {
     ...packed(titles),
     ...{ source: source.name, of: items.count, added: report.added.count },
-    matched: countTitled(items.ids),
-    title: found.column,
+    matched,
+    title: report.title ?? undefined,
     // What can be filtered does not depend on degrees.
     attributes: offered({ items: { ...items, degree: NO_DEGREES }, info: { items: info } }),
   };
 }
 
-/** The titles of all rows. Short names are no text column, so they are looked for by their own rule. */
-function namesIn(
-  { titles: stored, added }: SideInfo,
-  ids: VertexIds,
-  column: string | null,
-  rows: readonly TextRow[],
-  source: string,
-): { readonly titles: ReadonlyMap<string, string>; readonly column: string | undefined } {
+/** The titles of all rows, by id. */
+function titlesById({ titles: stored, added }: SideInfo, ids: VertexIds): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  if (column !== null) {
-    for (const [at, title] of stored.entries()) {
-      if (title) found.set(at < ids.length ? ids.at(at) : added.at(at - ids.length), title);
-    }
-    return { titles: found, column };
+  for (const [at, title] of stored.entries()) {
+    if (title) found.set(at < ids.length ? ids.at(at) : added.at(at - ids.length), title);
   }
-  const { find, matched, columns } = titlesOf(rows, ids, source);
-  for (let item = 0; item < ids.length; item++) {
-    const title = find(ids.at(item));
-    if (title) found.set(ids.at(item), title);
-  }
-  return { titles: found, column: matched > 0 ? columns.title : undefined };
+  return found;
 }
 
 /** The model with what the table says about its items, and with scores for items without edges. */

@@ -7,20 +7,21 @@ import type { Id, RecommendOptions, UserQuery } from '../../predict/recommend.js
 import { basisOf, ownItems } from '../../predict/user-query.js';
 import { confidenceWords } from '../../report/words/confidence.js';
 import { listPieces, type UserList } from '../../store/list-pieces.js';
+import { USERS_AND_ITEMS } from '../../text/sides.js';
 import type { Answer, Api, Asker, Export, FoundUsers } from '../protocol.js';
 import type { Task } from './session.js';
-import { dataIfRead } from './session-data.js';
+import { dataIfRead, timesIfRead } from './session-data.js';
 import { currentTitles, titleOf } from './session-item-table.js';
 import { currentModel, type Held } from './session-model.js';
 
-/** Items of a user that are sent to the page. */
-const HAS_SHOWN = 16;
-/** Users that are listed together. */
-const TOGETHER = 1024;
+/** Users of one batch of lists. */
+const BATCH = 1024;
 
 interface Counted {
   readonly ids: readonly string[];
   readonly counts: readonly number[] | undefined;
+  /** If the ranker weighs edges by age. */
+  readonly times?: readonly number[] | undefined;
 }
 
 /** All users: those of the data, or those of a model that was opened. */
@@ -45,9 +46,11 @@ function itemsOf(user: string, model: Model): Counted | undefined {
   }
   const { offsets, neighbors, counts } = graph.users;
   const [from, to] = [offsets[row], offsets[row + 1]];
+  const times = timesIfRead()?.subarray(from, to);
   return {
     ids: Array.from(neighbors.subarray(from, to), (item) => graph.items.ids.at(item)),
     counts: counts && Array.from(counts.subarray(from, to)),
+    times: times && Array.from(times),
   };
 }
 
@@ -71,18 +74,18 @@ function queryOf(asker: Asker, { model }: Held): UserQuery {
   if ('likes' in asker) return asker;
   if (model.seen && model.users.ids.find(asker.user) >= 0) return asker;
   const items = itemsOf(asker.user, model);
-  return items ? { likes: items.ids, counts: items.counts } : asker;
+  return items ? { likes: items.ids, counts: items.counts, times: items.times } : asker;
 }
 
 const ignore = (_ids: readonly Id[]) => {};
 
 export async function answerRecommend(
-  { asker, n, by, filter }: Api['recommend'][0],
+  { asker, n, by, filter, exclude }: Api['recommend'][0],
   { signal, sendPartial }: Task<'recommend'>,
 ): Promise<Answer> {
   const held = currentModel(by);
   const { recommender, model } = held;
-  const query = queryOf(asker, held);
+  const query = { ...queryOf(asker, held), exclude };
   const has = hasOf(asker, model);
   const began = performance.now();
   const items = await recommender.recommend(query, {
@@ -106,7 +109,7 @@ export async function answerRecommend(
   return {
     has,
     items: listed.map((entry, i) => ({ ...entry, ...sure?.intervals[i] })),
-    sure: sure && confidenceWords(sure, items.length),
+    sure: sure && confidenceWords(sure, items.length, model.names),
     milliseconds,
   };
 }
@@ -115,21 +118,24 @@ function hasOf(asker: Asker, model: Model): Answer['has'] {
   const ids = 'likes' in asker ? asker.likes : (itemsOf(asker.user, model)?.ids ?? []);
   const { items } = model;
   const users = (id: string) => items.degree[items.ids.find(id)] ?? 0;
-  return { items: [...ids].sort((a, b) => users(b) - users(a)).slice(0, HAS_SHOWN), total: ids.length };
+  return [...ids].sort((a, b) => users(b) - users(a));
 }
 
 /** Lists for all users of the data, or of a model that was opened, in the formats of `graphex recommend`. */
 export async function allLists(
-  { by, n, filter, format }: Extract<Export, { what: 'lists' }>,
+  { by, n, filter, exclude, format }: Extract<Export, { what: 'lists' }>,
   { signal, onProgress }: Task<'export'>,
 ): Promise<Api['export'][1]> {
   const held = currentModel(by);
   const { ids, count } = allUsers();
   if (count === 0) throw new InputError('the model was saved without users: open the table as well');
+  let isEmpty = true;
   async function* batches(): AsyncGenerator<UserList[]> {
-    for (let from = 0; from < count; from += TOGETHER) {
-      const users = Array.from({ length: Math.min(TOGETHER, count - from) }, (_, u) => ids.at(from + u));
-      yield await listsOf(users, held, { n, filter }, signal);
+    for (let from = 0; from < count; from += BATCH) {
+      const users = Array.from({ length: Math.min(BATCH, count - from) }, (_, u) => ids.at(from + u));
+      const lists = await listsOf(users, held, { n, filter, exclude }, signal);
+      isEmpty &&= lists.every(({ items }) => items.length === 0);
+      yield lists;
       onProgress?.({ stage: 'listing', done: from + users.length, total: count, unit: 'users' });
     }
   }
@@ -137,13 +143,19 @@ export async function allLists(
   for await (const piece of listPieces(format, batches(), currentTitles().size > 0)) {
     pieces.push(piece as string | Uint8Array<ArrayBuffer>);
   }
+  if (isEmpty) {
+    const { items } = held.model.names ?? USERS_AND_ITEMS;
+    throw new InputError(
+      `no ${items.many} are left to list: change the filter, or show hidden ${items.many} again`,
+    );
+  }
   return { name: `recommendations.${format}`, blob: new Blob(pieces) };
 }
 
 async function listsOf(
   users: readonly string[],
   held: Held,
-  options: Pick<RecommendOptions, 'n' | 'filter'>,
+  options: Pick<RecommendOptions, 'n' | 'filter' | 'exclude'>,
   signal: AbortSignal,
 ): Promise<UserList[]> {
   const { model, recommender } = held;
@@ -155,23 +167,16 @@ async function listsOf(
         : model.users.degree[model.users.ids.find(user)];
     return { user, query, known };
   });
-  const personal = asked.filter(({ known }) => known > 0);
   const lists = await recommender.recommendMany(
-    personal.map(({ query }) => query),
+    asked.map(({ query }) => query),
     { ...options, signal, onUnknown: ignore },
   );
-  const byUser = new Map(personal.map(({ user }, at) => [user, lists[at]]));
-  return asked.map(({ user, known }) => ({
+  return asked.map(({ user, known }, at) => ({
     user,
-    items: (byUser.get(user) ?? popular(held, options)).map(({ item, score }) => {
+    items: lists[at].map(({ item, score }) => {
       const title = titleOf(item);
       return { item, score, ...(title !== undefined && { title }) };
     }),
     basis: basisOf(known),
   }));
-}
-
-/** For a user none of whose items the model knows. */
-function popular({ recommender }: Held, options: Pick<RecommendOptions, 'n' | 'filter'>) {
-  return recommender.popular(options).map(({ item, users }) => ({ item, score: users }));
 }

@@ -5,18 +5,22 @@ import { foldHeldOut, observedGraph } from '../../evaluate/held-out.js';
 import { checkPredictive, LEAST_DRAWS, type PredictiveCheck } from '../../evaluate/predictive.js';
 import { type FitResult, fit } from '../../fit/fit.js';
 import { featureCount, type Model, type PosteriorModel } from '../../fit/model.js';
+import { refuseFuture } from '../../fit/ranking/recency.js';
 import { describeSides } from '../../fit/sides/side-prior.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
+import { partSize } from '../../graph/graph.js';
+import { lastTimes, timeColumn } from '../../ingest/intake/value-column.js';
 import { drawPredictive } from '../../predict/draw/draw.js';
 import { hasFeatures } from '../../predict/features.js';
 import { createRecommender, type Recommender } from '../../predict/recommender.js';
+import { recencyWords } from '../../report/words/blend.js';
 import { engineWords } from '../../report/words/engines.js';
 import { sidePriorWords } from '../../report/words/side-prior.js';
+import { splitWords } from '../../report/words/split.js';
 import { split as splitGraph } from '../../sample/split.js';
 import type { Split } from '../../sample/split-types.js';
 import { modelFromBytes } from '../../store/model-bytes.js';
-import { many } from '../../text/phrases.js';
-import { USERS_AND_ITEMS } from '../../text/sides.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import {
   type Api,
   type ModelSummary,
@@ -26,22 +30,25 @@ import {
   type SplitSummary,
 } from '../protocol.js';
 import type { Task } from './session.js';
-import { currentData, forgetData } from './session-data.js';
+import { currentData, edgeTimes, forgetData } from './session-data.js';
 import { describedModel, storedItemTable } from './session-item-table.js';
 
 export interface Held {
   readonly purpose: Purpose;
   readonly source: string;
   readonly model: Model;
+  /** The column of times that the fit read. */
+  readonly time?: string | undefined;
   readonly split: HeldSplit | undefined;
   readonly fitted: FitResult | undefined;
   readonly recommender: Recommender;
 }
 
-/** The parts, and the choice that they come from. */
+/** The parts, the choice that they come from, and the column of their times. */
 interface HeldSplit {
   readonly parts: Split;
   readonly choice: SplitChoice;
+  readonly time: string | undefined;
 }
 
 const held: Partial<Record<Purpose, Held>> = {};
@@ -82,16 +89,18 @@ export async function answerFit(choice: Api['fit'][0], task: Task<'fit'>): Promi
     (other) => other.purpose !== purpose && sameSplit(other.split?.choice, asked),
   );
   await forgetModels(PURPOSES.filter((other) => other !== kept?.purpose));
-  const split = kept?.split ?? (asked && { parts: splitGraph(graph, asked), choice: asked });
+  const times = await timesFor(choice, task);
+  const time = times && choice.time;
+  const split = asked && splitFor(graph, asked, { time, times }, kept);
   const summarised = split && splitSummary(split.parts);
   task.sendPartial({ purpose, split: summarised, bounds: [], iteration: 0 });
   const train = split?.parts.train ?? graph;
   const fitted =
     purpose === 'recommend'
-      ? await fitRanker(train, choice, task)
+      ? await fitRanker(train, split ? split.parts.times?.train : times, choice, task)
       : await fitDescription(train, choice, split?.parts, summarised, task);
   const model = await describedModel(fitted.model, task);
-  const found: Held = { purpose, source, model, split, fitted, recommender: createRecommender(model) };
+  const found: Held = { purpose, source, model, time, split, fitted, recommender: createRecommender(model) };
   held[purpose] = found;
   return summary(found);
 }
@@ -109,13 +118,42 @@ function sameSplit(a: SplitChoice | undefined, b: SplitChoice | undefined): bool
   return a?.seed === b?.seed && a?.testUsers === b?.testUsers && a?.testItems === b?.testItems;
 }
 
+/** The times by which a ranker weighs edges. For a pair that occurs several times: those that the command line takes. */
+async function timesFor(
+  { purpose, time, halfLife, split }: Api['fit'][0],
+  task: Task<'fit'>,
+): Promise<Float64Array | undefined> {
+  if (purpose !== 'recommend' || time === undefined || halfLife === 'never') return undefined;
+  const times = await edgeTimes(split ? timeColumn(time) : lastTimes(time), task);
+  refuseFuture(times, halfLife);
+  return times;
+}
+
+/**
+ * The split of the other model, or a new one. A ranker needs the times of its own column: if the split has others, it is
+ * made again for both models, with the same parts.
+ */
+function splitFor(
+  graph: BipartiteGraph,
+  choice: SplitChoice,
+  { time, times }: { readonly time: string | undefined; readonly times: Float64Array | undefined },
+  other: Held | undefined,
+): HeldSplit {
+  if (other?.split && (other.purpose === 'recommend' || other.split.time === time)) return other.split;
+  const split = { parts: splitGraph(graph, { ...choice, times }), choice, time };
+  if (other) held[other.purpose] = { ...other, split };
+  return split;
+}
+
 /** A ranker with its own defaults: they depend on the size of the data. */
 function fitRanker(
   train: BipartiteGraph,
-  { engine, seed }: Api['fit'][0],
+  times: Float64Array | undefined,
+  { engine, seed, halfLife }: Api['fit'][0],
   { signal, onProgress }: Task<'fit'>,
 ): Promise<FitResult> {
-  return fit(train, { method: 'ranking', engine, seed, signal, onProgress });
+  const recency = times && { times, halfLife };
+  return fit(train, { method: 'ranking', engine, seed, ...recency, signal, onProgress });
 }
 
 /** A model that describes the data; the page shows its bound and early draws while it is fitted. */
@@ -159,20 +197,17 @@ async function drawEarly(
   return checkPredictive(draws, observedGraph(model, folded!, split, 'unconditional'));
 }
 
-function splitSummary({ train, foldIn, test }: Split): SplitSummary {
-  const size = ({ users, items, edges }: Split['train']) => ({
-    users: users.count,
-    items: items.count,
-    edges,
-  });
+function splitSummary({ train, foldIn, test, assignment }: Split): SplitSummary {
   const { users, items } = train.names ?? USERS_AND_ITEMS;
   return {
-    train: size(train),
-    foldIn: size(foldIn),
-    test: size(test),
-    words:
-      `The models learn from ${many(train.users.count, users)}. The other ${many(foldIn.users.count, users)} are held out: ` +
-      `a model sees some of their ${items.many} and must predict the rest, ${many(test.edges, 'edge')}.`,
+    train: partSize(train),
+    foldIn: partSize(foldIn),
+    test: partSize(test),
+    words: splitWords({
+      ...{ users, items, test: test.edges, train: train.users.count, foldIn: foldIn.users.count },
+      all: assignment.users.ids.length,
+      unseenItems: assignment.items.ids.length - train.items.count,
+    }),
   };
 }
 
@@ -188,7 +223,14 @@ export async function answerOpenModel(file: Api['openModel'][0]): Promise<ModelS
   return { ...summary(found), itemTable: storedItemTable(file.name, model) };
 }
 
-function summary({ purpose, source, model, fitted, split }: Held): ModelSummary {
+/** How a ranker weighs edges by age. */
+function rankerWords(model: Model, names: SideNames): string[] {
+  if (model.type !== 'ranker') return [];
+  const words = recencyWords(model.recency, model.provenance.recency, names);
+  return words === undefined ? [] : [words];
+}
+
+function summary({ purpose, source, model, time, fitted, split }: Held): ModelSummary {
   const { provenance } = model;
   const names = model.names ?? USERS_AND_ITEMS;
   const posterior = model.type === 'posterior' ? model : undefined;
@@ -210,9 +252,15 @@ function summary({ purpose, source, model, fitted, split }: Held): ModelSummary 
     engine: fitted?.engine,
     why: fitted && engineWords(fitted.engineReason),
     threads: fitted?.threads,
-    sides: posterior
-      ? sidePriorWords(describeSides(posterior), { seen, names, features: posterior.features })
-      : [],
+    words: posterior
+      ? sidePriorWords(describeSides(posterior), {
+          seen,
+          names,
+          features: posterior.features,
+          training: split !== undefined,
+        })
+      : rankerWords(model, names),
+    time,
     split: split && splitSummary(split.parts),
   };
 }

@@ -2,7 +2,7 @@
 // answers one request at a time, in order. Small requests about the model do not wait for a map or a study. A cancelled
 // request ends as soon as its work checks the signal.
 
-import { packError } from '../../errors.js';
+import { packError, throwIfAborted } from '../../errors.js';
 import type { TaskOptions } from '../../progress.js';
 import type { Api, Machine, Method, Reply, Request } from '../protocol.js';
 import { answerCheck, answerPreview, answerRead, answerThin } from './session-data.js';
@@ -52,7 +52,7 @@ async function answerMachine(): Promise<Machine> {
   return {
     isolated: crossOriginIsolated,
     cores: navigator.hardwareConcurrency || 1,
-    burst: burst(),
+    burst: await burst(),
     gpu: {
       available: found.available,
       software: found.software,
@@ -61,11 +61,12 @@ async function answerMachine(): Promise<Machine> {
   };
 }
 
-/** The shortest of a few runs of a short computation, in milliseconds: other programs slow down the longer ones. */
-function burst(): number {
+/** The shortest of some runs of a short computation, in milliseconds. Other programs slow down most runs, so there are pauses. */
+async function burst(): Promise<number> {
   const values = new Float32Array(1024);
   let best = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < 12; run++) {
+  for (let run = 0; run < 40; run++) {
+    if (run % 8 === 0) await new Promise((resolve) => setTimeout(resolve, 40));
     const began = performance.now();
     for (let i = 0; i < 200_000; i++) {
       const at = i & 1023;
@@ -94,7 +95,7 @@ self.onmessage = ({ data }: MessageEvent<Request>) => {
   const answered = async () => {
     try {
       const answer = answers[data.method] as (input: unknown, task: Task<Method>) => Promise<unknown>;
-      controller.signal.throwIfAborted();
+      throwIfAborted(controller.signal);
       const output = await answer(data.input, {
         signal: controller.signal,
         onProgress: (progress) => reply({ id, progress }),

@@ -13,8 +13,10 @@ import { capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import { runAudit, takeForAudit } from '../actions.js';
+import { useArrival } from '../components/hooks.js';
 import { save } from '../components/save.js';
 import { Table } from '../components/table.js';
+import { Term } from '../components/term.js';
 import type { Audited, AuditedColumns } from '../protocol.js';
 import { audited, auditFiles, settings } from '../state.js';
 import { work } from '../work.js';
@@ -28,10 +30,13 @@ const PARTS = [
 export default function Audit() {
   const files = auditFiles.value;
   const found = audited.value;
+  const place = useArrival<HTMLParagraphElement>(found);
   return (
     <>
-      <h1>Is a split fair?</h1>
-      <p class="lead">
+      <h1>
+        Is a <Term of="split">split</Term> fair?
+      </h1>
+      <p class="lead" ref={place}>
         {found
           ? auditAnswer(found.audit)
           : 'Drop the training table and the test table of any evaluation. The checks say whether its figures can be trusted.'}
@@ -145,8 +150,8 @@ function Explained({ checks, names }: { readonly checks: SplitAudit['checks']; r
   );
 }
 
-/** 'columns user and item, times in when'. */
+/** 'columns user and item, times in column when'. */
 function columnWords({ users, items, time }: AuditedColumns): string {
-  const times = time === undefined ? 'no times' : `times in ${shown(time, 30)}`;
+  const times = time === undefined ? 'no times' : `times in column ${shown(time, 30)}`;
   return `columns ${shown(users, 30)} and ${shown(items, 30)}, ${times}`;
 }

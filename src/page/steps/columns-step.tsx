@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { TablePreview } from '../../ingest/preview.js';
-import { byteWords, columnName, needWords, rowsWords } from '../../report/words/page.js';
+import { columnName } from '../../report/words/info.js';
+import { byteWords, needWords, rowsWords } from '../../report/words/page.js';
 import { percent } from '../../text/numbers.js';
 import { shown } from '../../text/untrusted.js';
 import { lookAgain, readTable } from '../actions.js';
@@ -43,7 +44,7 @@ export default function Columns() {
   const need = needToThin(whole, shares);
   const cap = memoryCap();
   const alone = looked.names.length < 2;
-  const choose = (name: 'users' | 'items' | 'count', about: string) => (
+  const choose = (name: 'users' | 'items' | 'count' | 'time', about: string) => (
     <label>
       <span>{LABELS[name]}</span>
       <select
@@ -57,7 +58,7 @@ export default function Columns() {
           });
         }}
       >
-        {name === 'count' && <option value="">none</option>}
+        {(name === 'count' || name === 'time') && <option value="">none</option>}
         {looked.names.map((column) => (
           <option value={column} key={column}>
             {columnName(column)}
@@ -81,7 +82,8 @@ export default function Columns() {
       <div class="fields">
         {choose('users', 'who buys, reads or contains: the left side of a pair')}
         {choose('items', 'what is bought, read or contained: the right side')}
-        {looked.names.length > 2 && choose('count', 'how often; whole numbers from 1')}
+        {looked.names.length > 2 && choose('count', 'how often; used if you keep counts')}
+        {looked.names.length > 2 && choose('time', 'when: dates, or seconds since 1970')}
       </div>
       <section class="scroll" tabIndex={0} aria-label="The first rows">
         <table class="preview">
@@ -90,12 +92,10 @@ export default function Columns() {
               {looked.names.map((name) => (
                 <th scope="col" key={name} class={role(name)}>
                   {columnName(name)}
-                  {role(name) && (
-                    <em>
-                      {role(name)}
-                      {role(name) === 'count' && !multigraph && ', not used'}
-                    </em>
-                  )}
+                  <em>
+                    {role(name) ?? 'not used'}
+                    {role(name) === 'count' && !multigraph && ', not used'}
+                  </em>
                 </th>
               ))}
             </tr>
@@ -123,7 +123,7 @@ export default function Columns() {
           {LABELS.multigraph}:{' '}
           {count === undefined
             ? 'rows that repeat a pair add up'
-            : `use ${columnName(count)}, if your question is how often. Lists do not need it.`}
+            : `use ${columnName(count)}, to learn how often. Lists are as good without it.`}
         </label>
         <label>
           <input
@@ -175,6 +175,9 @@ export default function Columns() {
         <button type="submit" class="primary" disabled={alone || users === items}>
           {work.value ? 'Start again with these settings' : 'Is it sparse?'}
         </button>
+        {!alone && users !== items && (
+          <span class="quiet">The table is read and checked. Models and lists come next.</span>
+        )}
         {alone ? (
           <span class="quiet">
             There is only one column: choose another separator, or open another table.

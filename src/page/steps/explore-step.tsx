@@ -3,19 +3,20 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { DescribedFeature } from '../../predict/features.js';
 import { noMapWords } from '../../report/words/page.js';
 import { grouped, percent } from '../../text/numbers.js';
-import { capital } from '../../text/phrases.js';
+import { capital, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { useDark } from '../components/hooks.js';
 import { itemName, titleOf } from '../components/item-name.js';
 import { ItemTableField } from '../components/item-table-field.js';
 import { SearchField, useFound } from '../components/search.js';
 import { Table } from '../components/table.js';
+import { Term } from '../components/term.js';
 import { MapOfItems } from '../map/item-map-view.js';
 import { nameAt, packNames } from '../map/packed-names.js';
 import { cssColour, featureColours } from '../map/palette.js';
 import type { FoundItems, ItemMap, ModelSummary, NearItem } from '../protocol.js';
 import { ask } from '../session-client.js';
-import { complain, customer, go, itemTable, likes, model, settings } from '../state.js';
+import { complain, customer, go, itemTable, likes, model, opened, settings } from '../state.js';
 import { perform, work } from '../work.js';
 
 const SHOWN = 25;
@@ -87,7 +88,14 @@ export default function Explore() {
   const mappable = canBeMapped(found);
   const count = features.value?.length ?? found.features ?? 1;
   const colours = featureColours(count, dark);
-  const items = <Items names={names} feature={map.value && feature.value} onChoose={choose} />;
+  const items = (
+    <Items
+      names={names}
+      feature={map.value && feature.value}
+      learned={found.split && found.users}
+      onChoose={choose}
+    />
+  );
   return (
     <>
       <h1>What is in it?</h1>
@@ -99,7 +107,7 @@ export default function Explore() {
         <div class="place">
           {!mappable ? (
             <>
-              {!found.served && <p class="note">{noMapWords(names)}</p>}
+              {!found.served && <p class="note">{noMapWords(names, opened.value !== undefined)}</p>}
               {items}
             </>
           ) : map.value ? (
@@ -134,8 +142,9 @@ export default function Explore() {
               <h2>{itemName(chosen.value.item)}</h2>
               <p class="quiet">
                 {place !== undefined && map.value
-                  ? `${grouped(map.value.degree[place])} ${names.users.many}. Nearest:`
-                  : 'Nearest:'}
+                  ? `${grouped(map.value.degree[place])} of ${many(found.users, names.users)}${found.split ? ' in the training part' : ''}. `
+                  : ''}
+                Most similar (100 % would be the same):
               </p>
               <ol>
                 {near.value.map(({ item, similarity, at }) => (
@@ -161,7 +170,9 @@ export default function Explore() {
               </p>
             </section>
           )}
-          <h2>{features.value ? grouped(count) : ''} features</h2>
+          <h2>
+            {features.value ? grouped(count) : ''} <Term of="features">features</Term>
+          </h2>
           <ul class="features" tabIndex={0} aria-label={`${grouped(count)} features`}>
             {features.value?.map((one) => {
               const number = one.feature;
@@ -213,7 +224,7 @@ function canBeMapped({ type, served }: ModelSummary): boolean {
 function FeatureWords({ feature: { feature, share, items } }: { readonly feature: DescribedFeature }) {
   return (
     <span>
-      <b>Feature {feature}</b> <small class="quiet">{percent(share)}</small>{' '}
+      <b>Feature {feature}</b> <small class="quiet">{percent(share)} of the edges</small>{' '}
       {items.map(({ item }) => itemName(item, 40)).join(', ')}
     </span>
   );
@@ -223,10 +234,13 @@ function FeatureWords({ feature: { feature, share, items } }: { readonly feature
 function Items({
   names: { items, users },
   feature,
+  learned,
   onChoose,
 }: {
   readonly names: SideNames;
   readonly feature: number | undefined;
+  /** Users that the model learned from, if some were held out: an item’s users are counted among them. */
+  readonly learned: number | undefined;
   onChoose(item: string, at: number | undefined): void;
 }) {
   const text = useSignal('');
@@ -238,6 +252,9 @@ function Items({
       <SearchField label={`Search the ${items.many}`} text={text} />
       <p class="quiet" role="status">
         {found && foundWords(found, items.many, feature)}
+        {counted &&
+          learned !== undefined &&
+          ` Their ${users.many} are counted among the ${grouped(learned)} that the model learned from.`}
       </p>
       <Table
         columns={[

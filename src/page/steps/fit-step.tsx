@@ -1,35 +1,21 @@
+import type { ComponentChildren } from 'preact';
 import { MODEL_KINDS } from '../../options/names.js';
-import {
-  aboutTime,
-  comparisonWords,
-  MODEL_TITLES,
-  needWords,
-  PURPOSE_TITLES,
-} from '../../report/words/page.js';
+import { aboutTime, comparisonWords, needWords, PURPOSE_TITLES } from '../../report/words/page.js';
 import { fixed, grouped } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
-import { runEvaluation, runFit } from '../actions.js';
 import { ComparisonTable } from '../components/comparison-table.js';
 import { Figure } from '../components/figure.js';
-import { useChart } from '../components/hooks.js';
+import { useArrival, useChart } from '../components/hooks.js';
 import { ChoiceOption, NumberOption } from '../components/option.js';
 import { predictionCells } from '../components/prediction-table.js';
-import { Table } from '../components/table.js';
+import { numbers, Table } from '../components/table.js';
+import { Linked, Term } from '../components/term.js';
 import { Thinning } from '../components/thinning.js';
 import { LABELS } from '../control-labels.js';
-import { memoryCap, needToFit } from '../estimate.js';
+import { memoryCap } from '../estimate.js';
+import { needOf, runFit } from '../fit-actions.js';
 import { type LiveFit, type ModelSummary, PURPOSES, type Purpose, type SplitSummary } from '../protocol.js';
-import {
-  change,
-  comparison,
-  describedItems,
-  evaluation,
-  go,
-  liveFit,
-  models,
-  opened,
-  settings,
-} from '../state.js';
+import { change, comparison, go, liveFit, models, opened, settings, timeOfEdges } from '../state.js';
 import { work } from '../work.js';
 
 /** The two models, their settings and estimated needs, and the fit in progress. */
@@ -41,19 +27,33 @@ export default function Fit() {
     <>
       <h1>Fit a model</h1>
       <p class="lead">
-        A part of the data is kept from the models, to test afterwards how well they predict.
+        {settings.value.holdOut
+          ? 'A part of the data is kept from the models, to test afterwards how well they predict.'
+          : 'The models learn from all data. No part is kept to test how well they predict.'}
       </p>
       <div class="cards">
         <Choice
           purpose="understand"
           title="To understand"
-          about={`What is in the data? Features, a map of the ${data.names.items.many}, and draws that can be tested.`}
+          about={
+            <Linked
+              text={`What is in the data? Features, a map of the ${data.names.items.many}, and draws that can be tested.`}
+              terms={['features', 'draws']}
+            />
+          }
         />
         <Choice
           purpose="recommend"
           title="To recommend"
-          about={`What should each ${data.names.users.one} get? A ranker, tuned on ${data.names.users.many} that it holds back for this.`}
-        />
+          about={
+            <Linked
+              text={`What should each ${data.names.users.one} get? A ranker, tuned on ${data.names.users.many} that it holds back for this.`}
+              terms={['ranker']}
+            />
+          }
+        >
+          <Recency />
+        </Choice>
       </div>
       <Settings />
       <Fitted />
@@ -63,13 +63,22 @@ export default function Fit() {
   );
 }
 
-function need(purpose: Purpose) {
-  const data = opened.value!;
-  const { features, iterations, holdOut, testUsers } = settings.value;
-  const share = holdOut ? 1 - testUsers : 1;
-  const threads = window.crossOriginIsolated ? navigator.hardwareConcurrency || 1 : 1;
-  const size = { ...data, edges: data.edges * share };
-  return needToFit(purpose, size, features, iterations, threads, describedItems.value);
+/** Whether recent rows count more, if a column has times. */
+function Recency() {
+  const { halfLife } = settings.value;
+  if (timeOfEdges.value === undefined) return null;
+  return (
+    <label class="inline">
+      {LABELS.halfLife}{' '}
+      <select
+        value={halfLife}
+        onChange={(event) => change({ halfLife: event.currentTarget.value as typeof halfLife })}
+      >
+        <option value="never">no</option>
+        <option value="auto">if that improves the lists</option>
+      </select>
+    </label>
+  );
 }
 
 /** One of the two models. */
@@ -77,18 +86,21 @@ function Choice({
   purpose,
   title,
   about,
+  children,
 }: {
   readonly purpose: Purpose;
   readonly title: string;
-  readonly about: string;
+  readonly about: ComponentChildren;
+  readonly children?: ComponentChildren;
 }) {
-  const { bytes, seconds } = need(purpose);
+  const { bytes, seconds } = needOf(purpose);
   const fitted = models.value[purpose];
   const form = 'fit-settings';
   return (
     <section class="card choice" aria-label={title}>
       <h2>{title}</h2>
       <p>{about}</p>
+      {children}
       <p class={bytes > memoryCap() ? 'note warn' : 'quiet'}>{needWords(bytes, seconds, memoryCap())}</p>
       <p class="buttons">
         <button
@@ -110,7 +122,9 @@ function Choice({
 
 function Settings() {
   const { holdOut } = settings.value;
-  const slow = PURPOSES.some((purpose) => need(purpose).seconds > 60 || need(purpose).bytes > memoryCap());
+  const slow = PURPOSES.some(
+    (purpose) => needOf(purpose).seconds > 60 || needOf(purpose).bytes > memoryCap(),
+  );
   return (
     <form id="fit-settings" onSubmit={(event) => event.preventDefault()}>
       {slow && <Thinning />}
@@ -120,12 +134,14 @@ function Settings() {
           <NumberOption
             name="features"
             label={LABELS.features}
-            about="Number of tastes or topics that the model to understand distinguishes"
+            about="Number of tastes or topics in the model that describes the data"
           />
           <ChoiceOption
             name="model"
             label={LABELS.model}
-            choices={MODEL_KINDS.map((kind) => [kind, MODEL_TITLES[kind]] as const)}
+            choices={MODEL_KINDS.map(
+              (kind) => [kind, kind === 'auto' ? 'chosen for each side' : kind] as const,
+            )}
             about="Sparse or dense: chosen for each side by the data, or the same for both"
           />
           <NumberOption name="seed" label={LABELS.seed} />
@@ -148,7 +164,7 @@ function Settings() {
               checked={holdOut}
               onChange={(event) => change({ holdOut: event.currentTarget.checked })}
             />
-            Keep a test part from the models
+            {LABELS.holdOut}
           </label>
         </div>
         {holdOut && (
@@ -180,12 +196,14 @@ function Progress({ live, fitted }: { readonly live: LiveFit; readonly fitted: M
           <Figure
             name="bound"
             chart={bound}
-            caption="The evidence lower bound: a higher bound means that the model explains the data better."
+            caption={
+              <Linked
+                text="The evidence lower bound: a higher bound means that the model explains the data better."
+                terms={['evidence lower bound']}
+              />
+            }
             table={{
-              columns: [
-                { label: 'Iteration', numeric: true },
-                { label: 'Bound', numeric: true },
-              ],
+              columns: numbers('Iteration', 'Bound'),
               rows: bounds.map(([iteration, value]) => [grouped(iteration), fixed(value, 2)]),
             }}
           />
@@ -214,17 +232,23 @@ function Parts({ split }: { readonly split: SplitSummary }) {
   return (
     <>
       <h2>The split</h2>
-      <p>{split.words}</p>
+      <p>
+        <Linked text={split.words} terms={['held out', 'edges']} />
+      </p>
       <Table
         label="The parts of the split"
         columns={[
           { label: 'Part' },
-          { label: capital(names.users.many), numeric: true },
-          { label: capital(names.items.many), numeric: true },
-          { label: 'Edges', numeric: true },
+          ...numbers(capital(names.users.many), capital(names.items.many), 'Edges'),
         ]}
         rows={[row('train', split.train), row('fold-in', split.foldIn), row('test', split.test)]}
       />
+      <p class="quiet">
+        <Linked
+          text={`Fold-in: edges of held-out ${names.users.many} that the models see. Test: edges that they must predict.`}
+          terms={['fold-in']}
+        />
+      </p>
     </>
   );
 }
@@ -232,11 +256,12 @@ function Parts({ split }: { readonly split: SplitSummary }) {
 /** Which of the models that are ready makes better lists, and where to go on. */
 function Fitted() {
   const ready = PURPOSES.flatMap((purpose) => models.value[purpose] ?? []);
-  if (ready.length === 0) return null;
   const compared = comparison.value;
+  const place = useArrival<HTMLElement>(compared ?? (ready[0]?.split ? undefined : ready.at(-1)));
+  if (ready.length === 0) return null;
   const { names, split } = ready[0];
   return (
-    <>
+    <section class="result" aria-label="What was fitted" ref={place}>
       {split && !compared && <p class="quiet">Comparing lists on held-out {names.users.many} …</p>}
       {compared && (
         <>
@@ -246,6 +271,13 @@ function Fitted() {
             {ready.length > 1 && `Recommend therefore uses ${PURPOSE_TITLES[compared.best]}.`}
           </p>
           <ComparisonTable found={compared} names={names} />
+          <p class="quiet">{compared.leftOut}</p>
+          {models.value.recommend?.time !== undefined && (
+            <p class="quiet">
+              The hidden {names.items.many} are of all times, so recent ones have no advantage here. Below is
+              how well the ranker foresees the next {names.items.many}.
+            </p>
+          )}
         </>
       )}
       <p class="buttons">
@@ -256,18 +288,12 @@ function Fitted() {
           Explore
         </button>
         {split && (
-          <button
-            type="button"
-            onClick={() => {
-              go('predict');
-              if (!evaluation.value) void runEvaluation();
-            }}
-          >
+          <button type="button" onClick={() => go('predict')}>
             Does it predict?
           </button>
         )}
       </p>
-    </>
+    </section>
   );
 }
 
@@ -281,7 +307,7 @@ function HowItWent() {
       ))}
       {ready[0]?.why && (
         <p class="quiet">
-          Computed by the engine {ready[0].engine}: {ready[0].why}.
+          Computed by the <Term of="engine">engine</Term> {ready[0].engine}. Why this one: {ready[0].why}.
         </p>
       )}
     </>
@@ -298,7 +324,9 @@ function Ready({ fitted }: { readonly fitted: ModelSummary }) {
       <dl class="facts">
         {fitted.bound !== undefined && (
           <div>
-            <dt>Bound</dt>
+            <dt>
+              <Term of="bound">Bound</Term>
+            </dt>
             <dd>{grouped(fitted.bound)}</dd>
           </div>
         )}
@@ -309,17 +337,19 @@ function Ready({ fitted }: { readonly fitted: ModelSummary }) {
           </div>
         )}
         <div>
-          <dt>Iterations</dt>
+          <dt>
+            <Term of="iterations">Iterations</Term>
+          </dt>
           <dd>{grouped(fitted.iterations)}</dd>
         </div>
         {fitted.seconds !== undefined && (
           <div>
-            <dt>Time</dt>
+            <dt>Time of the fit</dt>
             <dd>{capital(aboutTime(fitted.seconds).replace('about ', ''))}</dd>
           </div>
         )}
       </dl>
-      {fitted.sides.map((sentence) => (
+      {fitted.words.map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
       {!converged && purpose === 'understand' && (

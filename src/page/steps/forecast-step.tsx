@@ -5,16 +5,18 @@ import {
   forecastAnswer,
   foreseenWords,
   nextWords,
+  periodTitle,
   timeWords,
 } from '../../report/words/forecast.js';
-import { columnName } from '../../report/words/page.js';
+import { columnName } from '../../report/words/info.js';
 import { grouped, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import type { ChartPair } from '../charts.js';
 import { Figure } from '../components/figure.js';
-import { useChart } from '../components/hooks.js';
+import { useArrival, useChart } from '../components/hooks.js';
 import { save } from '../components/save.js';
-import { Table } from '../components/table.js';
+import { numbers, Table } from '../components/table.js';
+import { Term } from '../components/term.js';
 import { LABELS } from '../control-labels.js';
 import type { Forecast } from '../protocol.js';
 import type { Settings } from '../settings.js';
@@ -31,21 +33,23 @@ async function runForecast(): Promise<void> {
     ...{ time, seed, usersTimes: multiple ?? 1 },
     next: multiple === undefined ? growth.value : undefined,
   });
-  if (found) forecast.value = found;
+  // After an error the forecast of other choices would be misleading.
+  forecast.value = found;
 }
 
 /** How many users, items and edges there will be, tried on the data first. */
 export default function Growth() {
   const data = opened.value;
   const found = forecast.value;
+  const place = useArrival<HTMLParagraphElement>(found);
   if (!data) return null;
   return (
     <>
       <h1>How will it grow?</h1>
-      <p class="lead">
+      <p class="lead" ref={place}>
         {found
           ? [...nextWords(found.found, found.names), forecastAnswer(found.found, found.names)].join(' ')
-          : `How many ${data.names.users.many}, ${data.names.items.many} and edges will there be? The forecast is tried on the data first, and refused if it fails.`}
+          : `How many ${data.names.users.many}, ${data.names.items.many} and edges will there be? The forecast is tried on the data first, and refused if it fails there. With times it is also tried on the past; if it fails there, the answer says so.`}
       </p>
       <Ask />
       {found && <Found forecast={found} />}
@@ -104,7 +108,7 @@ function Ask() {
           </select>
           <small>
             {byTime
-              ? `A month, quarter or year is assumed to bring as many new ${users.many} as the last ones did.`
+              ? `A month, quarter or year is assumed to bring as many new ${users.many} as the last four did on average, or the last few if the data are shorter.`
               : 'With a column of times, the next month or quarter can be asked for.'}
           </small>
         </label>
@@ -132,7 +136,13 @@ function Found({ forecast: { found, names, multigraph } }: { readonly forecast: 
         columns={[
           { label: 'Number of' },
           { label: 'now', numeric: true },
-          { label: `with ${short(asked.users)} times the ${names.users.many}`, numeric: true, wraps: true },
+          {
+            label: found.next
+              ? `after the next ${periodTitle(found.next)}`
+              : `with ${short(asked.users)} times the ${names.users.many}`,
+            numeric: true,
+            wraps: true,
+          },
         ]}
         rows={[
           ...SIDES.map((side) => [
@@ -140,7 +150,13 @@ function Found({ forecast: { found, names, multigraph } }: { readonly forecast: 
             grouped(observed[side]),
             foreseen ? foreseenWords(foreseen[side]) : '–',
           ]),
-          ['Edges', grouped(observed.edges), foreseen ? foreseenWords(foreseen.edges) : '–'],
+          [
+            <Term of="edges" key="edges">
+              Edges
+            </Term>,
+            grouped(observed.edges),
+            foreseen ? foreseenWords(foreseen.edges) : '–',
+          ],
         ]}
       />
       {multigraph && <p class="note">A forecast is about edges: the counts of the edges are ignored.</p>}
@@ -186,11 +202,7 @@ function Curve({
       chart={chart}
       caption={discoveryWords(found, side, names)}
       table={{
-        columns: [
-          { label: `times the ${names[otherSide(side)].many}`, numeric: true },
-          { label: names[side].many, numeric: true },
-          { label: '90 % interval', numeric: true },
-        ],
+        columns: numbers(`times the ${names[otherSide(side)].many}`, names[side].many, '90 % interval'),
         rows: found.sides[side].curve.map(({ times, mean, low, high }) => [
           short(times),
           grouped(mean),

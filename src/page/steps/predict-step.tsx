@@ -1,10 +1,13 @@
+import { useEffect } from 'preact/hooks';
 import { comparisonWords } from '../../report/words/page.js';
 import { grouped } from '../../text/numbers.js';
-import { runEvaluation } from '../actions.js';
 import { ComparisonTable } from '../components/comparison-table.js';
 import { Figure } from '../components/figure.js';
 import { useChart } from '../components/hooks.js';
 import { predictionCells } from '../components/prediction-table.js';
+import { numbers } from '../components/table.js';
+import { Term } from '../components/term.js';
+import { runEvaluation } from '../fit-actions.js';
 import type { EvaluationSummary } from '../protocol.js';
 import { comparison, evaluation, go, model, models } from '../state.js';
 import { work } from '../work.js';
@@ -12,6 +15,9 @@ import { work } from '../work.js';
 /** The test part against draws of it, and the quality of the lists. */
 export default function Predict() {
   const found = evaluation.value;
+  useEffect(() => {
+    if (!evaluation.value && !work.value) void runEvaluation();
+  }, []);
   if (!model.value?.split) return null;
   const describes = models.value.understand !== undefined;
   return (
@@ -19,8 +25,10 @@ export default function Predict() {
       <h1>Does it predict?</h1>
       <p class="lead">
         {!describes
-          ? 'A ranker makes lists and draws nothing, so its lists are tested. Fit a model to understand the data, and its draws are tested as well.'
-          : (found?.words[0] ?? 'The model draws test parts; the real one should look like one of them.')}
+          ? 'A ranker draws no test parts, so only its lists are tested. To test draws as well, fit a model that describes the data.'
+          : (found?.words[0] ??
+            'The model draws test parts; the real one should look like one of them.')}{' '}
+        <Term of="draws">What is a draw?</Term>
       </p>
       {describes && (found ? <Found found={found} /> : <Ask />)}
       <Lists />
@@ -97,12 +105,7 @@ function Found({ found }: { readonly found: EvaluationSummary }) {
           chart={degrees}
           caption={`The number of ${names.users.many} and of ${names.items.many} by their number of edges, in the test part and in the draws.`}
           table={{
-            columns: [
-              { label: 'Side' },
-              { label: 'edges', numeric: true },
-              { label: 'test part', numeric: true },
-              { label: '90 % of draws', numeric: true },
-            ],
+            columns: [{ label: 'Side' }, ...numbers('edges', 'test part', '90 % of draws')],
             rows: (['users', 'items'] as const).flatMap((side) =>
               predictive.degrees[side].map(({ from, to, observed, low, high }) => [
                 names[side].many,

@@ -1,16 +1,16 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { PURPOSE_TITLES } from '../../report/words/page.js';
 import { grouped } from '../../text/numbers.js';
 import { article, capital, many } from '../../text/phrases.js';
 import { shown } from '../../text/untrusted.js';
+import { AllLists } from '../components/all-lists.js';
 import { FilterField } from '../components/filter-field.js';
-import { itemName } from '../components/item-name.js';
+import { bringIntoView, useArrival } from '../components/hooks.js';
+import { itemName, MOST_OF_NAME } from '../components/item-name.js';
 import { ItemTableField } from '../components/item-table-field.js';
-import { NumberOption } from '../components/option.js';
 import { RecommendedList } from '../components/recommended-list.js';
-import { save } from '../components/save.js';
 import { SearchField, useFound, useFoundUsers } from '../components/search.js';
 import { type Answer, type Asker, type ModelSummary, PURPOSES } from '../protocol.js';
 import { ask } from '../session-client.js';
@@ -19,6 +19,7 @@ import {
   complain,
   customer,
   filter,
+  hidden,
   itemTable,
   likes,
   lister,
@@ -28,9 +29,10 @@ import {
   preferred,
   settings,
 } from '../state.js';
-import { perform, work } from '../work.js';
 
 const OFFERED = 24;
+/** Items of a user that are shown first. */
+const OWNED = 16;
 
 /** A user or some items on the left, and the list with reasons and confidence on the right. */
 export default function Recommend() {
@@ -42,9 +44,12 @@ export default function Recommend() {
   const by = lister.value;
   const { n } = settings.value;
   const condition = filter.value || undefined;
+  const exclude = hidden.value;
 
   const knowsUsers = found !== undefined && !found.served && (opened.value?.users ?? found.users) > 0;
   const forNew = isNew.value || !knowsUsers;
+  // Somebody new is put together by several clicks, which must not be interrupted.
+  const place = useArrival<HTMLElement>(answer.value && !forNew ? customer.value : undefined);
 
   useEffect(() => {
     answer.value = undefined;
@@ -55,7 +60,7 @@ export default function Recommend() {
     const show = (list: Answer) => {
       if (!gone) answer.value = list;
     };
-    const asked = ask('recommend', { asker, n, by, filter: condition }, { onPartial: show });
+    const asked = ask('recommend', { asker, n, by, filter: condition, exclude }, { onPartial: show });
     asked.answer.then(show, (error) => {
       if (gone || error.name === 'AbortError') return;
       if (condition) refused.value = error.message;
@@ -65,7 +70,7 @@ export default function Recommend() {
       gone = true;
       asked.cancel();
     };
-  }, [likes.value, customer.value, forNew, found, by, n, condition, itemTable.value]);
+  }, [likes.value, customer.value, forNew, found, by, n, condition, exclude, itemTable.value]);
 
   if (!found) return null;
   const { items, users } = found.names;
@@ -102,8 +107,15 @@ export default function Recommend() {
       {!itemTable.value && <ItemTableField />}
       <FilterField names={found.names} problem={refused.value} />
       <div class="recommend">
-        {forNew ? <ChooseItems found={found} /> : <ChooseUser found={found} has={answer.value?.has} />}
-        <section aria-label="Recommendations" aria-live="polite">
+        {forNew ? (
+          <ChooseItems found={found} onShow={answer.value && (() => bringIntoView(place.current!))} />
+        ) : (
+          <ChooseUser found={found} has={answer.value?.has} />
+        )}
+        <section class="result" aria-label="Recommendations" aria-live="polite" ref={place}>
+          {answer.value && (
+            <h2>List for {forNew ? `a new ${users.one}` : `${users.one} ${shown(customer.value ?? '')}`}</h2>
+          )}
           {answer.value ? (
             <RecommendedList
               answer={answer.value}
@@ -120,15 +132,17 @@ export default function Recommend() {
             <p class="waiting quiet">
               {refused.value !== undefined
                 ? 'The filter must be corrected first.'
-                : forNew
-                  ? `Nothing is chosen yet. The number after each name says how many ${users.many} have it.`
-                  : `Nobody is chosen yet. The number after each id says how many ${items.many} this ${users.one} has.`}
+                : askerOf(forNew)
+                  ? 'Listing …'
+                  : forNew
+                    ? 'Nothing is chosen yet.'
+                    : `Nobody is chosen yet. The number after each id says how many ${items.many} this ${users.one} has.`}
             </p>
           )}
         </section>
       </div>
       {itemTable.value && <ItemTableField />}
-      {knowsUsers && <AllLists found={found} />}
+      {knowsUsers && <AllLists found={found} refused={refused.value !== undefined} />}
     </>
   );
 }
@@ -164,8 +178,40 @@ function Lister() {
   );
 }
 
-function Chips({ children }: { readonly children: ComponentChildren }) {
-  return <ul class="chips">{children}</ul>;
+function Chips({
+  offered = false,
+  long = false,
+  children,
+}: {
+  /** Scrolls, so that what comes after stays near. */
+  readonly long?: boolean;
+  /** To be chosen from. */
+  readonly offered?: boolean;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <ul
+      class={`chips${offered ? ' offered' : ''}${long ? ' long' : ''}`}
+      // A region that scrolls can be reached by the keyboard.
+      {...(long && { tabIndex: 0 })}
+    >
+      {children}
+    </ul>
+  );
+}
+
+/** Chooses the user who is meant by a text. What is offered may still be what was found for fewer letters. */
+async function takeFound(text: Signal<string>): Promise<void> {
+  const asked = text.value;
+  try {
+    const { users, total } = await ask('findUsers', { text: asked, n: 1 }).answer;
+    const [first] = users;
+    // A whole id is found first, also if others contain it.
+    if (first && text.value === asked && (total === 1 || first.user === asked.trim()))
+      customer.value = first.user;
+  } catch (error) {
+    complain(error instanceof Error ? error.message : String(error), 'recommend');
+  }
 }
 
 /** Finds a user by id, and shows what the user has. */
@@ -183,30 +229,24 @@ function ChooseUser({
   const chosen = customer.value;
   return (
     <section aria-label={`${users.many} to choose from`}>
-      <SearchField label={`Find ${article(users.one)}`} text={text} />
+      <SearchField label={`Find ${article(users.one)}`} text={text} onEnter={() => void takeFound(text)} />
       {chosen !== undefined && (
         <>
           <h2>
             {capital(users.one)} {shown(chosen)}
-            {has && ` has ${many(has.total, items)}`}
+            {has && ` has ${many(has.length, items)}`}
           </h2>
-          {has && (
-            <Chips>
-              {has.items.map((item) => (
-                <li key={item} class="chip">
-                  {itemName(item, 30)}
-                </li>
-              ))}
-              {has.total > has.items.length && (
-                <li class="quiet">and {grouped(has.total - has.items.length)} more</li>
-              )}
-            </Chips>
-          )}
+          {has && <Owned has={has} key={chosen} />}
         </>
       )}
       <h2>{text.value.trim() === '' ? capital(users.many) : 'Found'}</h2>
-      {offered?.users.length === 0 && <p class="quiet">No {users.many} have this text in their id.</p>}
-      <Chips>
+      {offered?.users.length === 0 && (
+        <p class="quiet">
+          No {users.many} have this text in their id.
+          {chosen !== undefined && ` The list is still that of ${users.one} ${shown(chosen)}.`}
+        </p>
+      )}
+      <Chips offered>
         {(offered?.users ?? []).map(({ user, items: count }) => (
           <li key={user}>
             <button
@@ -231,13 +271,47 @@ function ChooseUser({
   );
 }
 
+/** The items of a user: the most common ones, and the others on request. */
+function Owned({ has }: { readonly has: Answer['has'] }) {
+  const all = useSignal(false);
+  const more = has.length - OWNED;
+  return (
+    <Chips long={all.value}>
+      {has.slice(0, all.value ? undefined : OWNED).map((item) => (
+        <li key={item} class="chip">
+          {itemName(item, MOST_OF_NAME)}
+        </li>
+      ))}
+      {more > 0 && (
+        <li>
+          <button
+            type="button"
+            class="more"
+            aria-expanded={all.value}
+            onClick={() => {
+              all.value = !all.value;
+            }}
+          >
+            {all.value ? 'Show fewer' : `and ${grouped(more)} more`}
+          </button>
+        </li>
+      )}
+    </Chips>
+  );
+}
+
 /** The items that somebody new has. */
 function ChooseItems({
   found: {
-    names: { items },
+    names: { items, users },
+    users: learned,
+    split,
   },
+  onShow,
 }: {
   readonly found: ModelSummary;
+  /** Goes to the list, if there is one. */
+  readonly onShow: (() => void) | undefined;
 }) {
   const text = useSignal('');
   const offered = useFound(text.value, OFFERED);
@@ -261,63 +335,39 @@ function ChooseItems({
                   class="on"
                   onClick={() => toggle(item)}
                 >
-                  {itemName(item, 30)} ×
+                  {itemName(item, MOST_OF_NAME)} ×
                 </button>
               </li>
             ))}
           </Chips>
         </>
       )}
+      {onShow && (
+        <p class="buttons narrow-only">
+          <button type="button" class="primary" onClick={onShow}>
+            Show the list
+          </button>
+        </p>
+      )}
       <h2>{text.value.trim() === '' ? `Common ${items.many}` : 'Found'}</h2>
       {offered?.items.length === 0 && <p class="quiet">No {items.many} contain this text.</p>}
-      <Chips>
+      {offered?.items.some((one) => one.users !== undefined) && (
+        <p class="quiet">
+          The number after each name says how many{' '}
+          {split ? `of the ${many(learned, users)} in the training part` : users.many} have it.
+        </p>
+      )}
+      <Chips offered>
         {(offered?.items ?? [])
           .filter(({ item }) => !likes.value.includes(item))
           .map(({ item, users: count }) => (
             <li key={item}>
               <button type="button" onClick={() => toggle(item)}>
-                {itemName(item, 30)} {count !== undefined && <small>{grouped(count)}</small>}
+                {itemName(item, MOST_OF_NAME)} {count !== undefined && <small>{grouped(count)}</small>}
               </button>
             </li>
           ))}
       </Chips>
-    </section>
-  );
-}
-
-/** Lists for all users as a file. */
-function AllLists({ found: { names, users } }: { readonly found: ModelSummary }) {
-  const count = opened.value?.users ?? users;
-  const take = async (format: 'csv' | 'parquet') => {
-    const { n } = settings.value;
-    const title = `Lists for ${many(count, names.users)}.`;
-    const file = await perform(title, 'export', {
-      ...{ what: 'lists', by: lister.value, n, format },
-      filter: filter.value || undefined,
-    });
-    if (file) save(file.name, file.blob);
-  };
-  return (
-    <section class="all-lists" aria-label="Lists for all">
-      <h2>
-        Lists for all {grouped(count)} {names.users.many}
-      </h2>
-      <div class="fields">
-        <NumberOption name="n" label={`${capital(names.items.many)} in a list`} about="" />
-      </div>
-      {filter.value && <p class="quiet">Only {names.items.many} that the filter keeps are listed.</p>}
-      <p class="buttons">
-        {(['csv', 'parquet'] as const).map((format) => (
-          <button
-            type="button"
-            key={format}
-            disabled={work.value !== undefined}
-            onClick={() => void take(format)}
-          >
-            Save all lists as {format === 'csv' ? 'CSV' : 'Parquet'}
-          </button>
-        ))}
-      </p>
     </section>
   );
 }

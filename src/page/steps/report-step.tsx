@@ -1,13 +1,19 @@
 import { useSignal } from '@preact/signals';
+import { heldOutOfFile } from '../../report/words/page.js';
 import { type Done, sameCommands, sameScript } from '../../report/words/same-as.js';
 import { save } from '../components/save.js';
+import { Linked } from '../components/term.js';
+import { LABELS } from '../control-labels.js';
 import { type Export, PURPOSES } from '../protocol.js';
 import {
   check,
+  checkSeed,
+  comparison,
   customer,
   evaluation,
   filter,
   go,
+  hidden,
   itemTableFile,
   likes,
   lister,
@@ -60,7 +66,7 @@ export default function Report() {
               disabled={busy || !check.value}
               onClick={async () => {
                 const { checkReport } = await import('../reports.js');
-                save('check.html', checkReport(data, check.value!, seed), 'text/html');
+                save('check.html', checkReport(data, check.value!, checkSeed.value), 'text/html');
               }}
             >
               Save the check
@@ -107,6 +113,9 @@ export default function Report() {
               </button>
             )}
           </p>
+          {data && fitted.split && data.users > fitted.users && (
+            <p class="note">{heldOutOfFile(data.users - fitted.users, LABELS.holdOut, fitted.names)}</p>
+          )}
         </>
       )}
       {fitted && (
@@ -122,6 +131,11 @@ export default function Report() {
       {parts.length > 0 && (
         <>
           <h2>Tables</h2>
+          {fitted?.split && (
+            <p class="quiet">
+              <Linked text="Training, fold-in and test are the parts of the split." terms={['split']} />
+            </p>
+          )}
           <ul class="files">
             {parts.map(([part, title]) => (
               <li key={part}>
@@ -154,32 +168,46 @@ export default function Report() {
   );
 }
 
-/** The work so far. */
+/** The work so far, with the settings that each result was made with. */
 function done(): Done {
   const data = opened.value!;
-  const { users, items, count, sep, header, multigraph, setAside, seed, n, draws } = settings.value;
-  const { features, model: kind, iterations, engine, testUsers, testItems } = settings.value;
-  const table = data.source.startsWith('@') ? {} : { users, items, count: multigraph ? count : undefined };
+  const { n } = settings.value;
+  const { users, items, count, setAside, ...read } = data.choice ?? {};
+  const { understand, recommend } = models.value;
+  const time = recommend?.time;
+  const shown = evaluation.value?.choice;
   return {
     source: data.source,
     read: {
-      ...table,
-      ...{ sep, header, multigraph },
+      ...(data.source.startsWith('@') ? {} : { users, items, count }),
+      ...read,
       rejects: setAside ? 'rejects.csv' : undefined,
     },
-    seed,
+    seed: checkSeed.value,
     n,
     kept: data.kept,
-    fit: models.value.understand && { features, model: kind, iterations, engine },
-    ranker: models.value.recommend && { engine },
+    fit: understand?.choice && {
+      features: understand.choice.features,
+      model: understand.choice.model,
+      iterations: understand.choice.iterations,
+      engine: understand.choice.engine,
+      seed: understand.choice.seed,
+    },
+    ranker: recommend?.choice && {
+      engine: recommend.choice.engine,
+      halfLife: time === undefined ? undefined : 'auto',
+      seed: recommend.choice.seed,
+    },
+    time,
     by: lister.value,
-    split: model.value?.split && { testUsers, testItems },
-    evaluate: evaluation.value && { draws, n },
+    split: model.value?.choice?.split,
+    evaluate: shown && { ...shown, n: comparison.value?.n ?? n },
     likes: likes.value,
     // A held-out user is not in the model that the command line opens.
     user: model.value?.split ? undefined : customer.value,
     itemInfo: itemTableFile.value?.name,
     filter: filter.value || undefined,
+    hidden: hidden.value,
   };
 }
 

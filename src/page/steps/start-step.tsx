@@ -25,9 +25,8 @@ export function Start() {
     <div class="start">
       <h1>Drop a table, see the truth about it.</h1>
       <p class="lead">
-        A table of pairs: customers and products, readers and books, texts and words. In a few seconds you
-        know whether it is sparse. A few more show what is in it, what to recommend to whom, and how far to
-        trust that.
+        A table of pairs: customers and products, readers and books, texts and words. See whether it is
+        sparse, what is in it, what to recommend to whom, and how far to trust that.
       </p>
       {brought.value && !opened.value && (
         <p class="note" role="status">

@@ -1,6 +1,9 @@
+import type { ComponentChildren } from 'preact';
 import { otherSide, SIDES } from '../../graph/graph.js';
+import { mean } from '../../math/moments.js';
 import { estimateWords, sparsityWords } from '../../report/words/sparsity.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
+import { BORDER } from '../../sparsity/low-degrees.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { shown } from '../../text/untrusted.js';
@@ -8,7 +11,8 @@ import { Figure } from '../components/figure.js';
 import { useChart } from '../components/hooks.js';
 import { ItemTableField } from '../components/item-table-field.js';
 import { sourceTitle } from '../components/samples.js';
-import { Table } from '../components/table.js';
+import { numbers, Table } from '../components/table.js';
+import { Linked, Term } from '../components/term.js';
 import { Thinning } from '../components/thinning.js';
 import { check, go, opened } from '../state.js';
 import { work } from '../work.js';
@@ -21,8 +25,10 @@ export default function Verdict() {
   return (
     <>
       <h1>Is {sourceTitle(data.source)} sparse?</h1>
-      <p class="lead">{found ? sparsityWords(found).answer : 'Computing …'}</p>
-      {found && <Judgement found={found} />}
+      <p class="lead">
+        {found ? <Linked text={sparsityWords(found).answer} terms={['sparse', 'dense']} /> : 'Computing …'}
+      </p>
+      {found && <VerdictCards found={found} />}
       <p class="buttons">
         <button type="button" class="primary" disabled={work.value !== undefined} onClick={() => go('fit')}>
           Fit a model
@@ -34,7 +40,7 @@ export default function Verdict() {
       <dl class="facts">
         <Fact name={capital(data.names.users.many)} value={grouped(data.users)} />
         <Fact name={capital(data.names.items.many)} value={grouped(data.items)} />
-        <Fact name="Edges" value={grouped(data.edges)} />
+        <Fact name={<Term of="edges">Edges</Term>} value={grouped(data.edges)} />
         {data.total !== data.edges && <Fact name="Sum of counts" value={grouped(data.total)} />}
         <Fact name="Density" value={short(data.edges / (data.users * data.items))} />
       </dl>
@@ -60,7 +66,7 @@ export default function Verdict() {
   );
 }
 
-function Fact({ name, value }: { readonly name: string; readonly value: string }) {
+function Fact({ name, value }: { readonly name: ComponentChildren; readonly value: string }) {
   return (
     <div>
       <dt>{name}</dt>
@@ -69,7 +75,7 @@ function Fact({ name, value }: { readonly name: string; readonly value: string }
   );
 }
 
-function Judgement({ found }: { readonly found: SparsityCheck }) {
+function VerdictCards({ found }: { readonly found: SparsityCheck }) {
   const words = sparsityWords(found);
   const { names, verdict, sigma } = found;
   return (
@@ -81,7 +87,8 @@ function Judgement({ found }: { readonly found: SparsityCheck }) {
             <strong>{verdict[side]}</strong>
             <p>{words.plain[side]}</p>
             <small>
-              Tail index {estimateWords(sigma[side].lowDegrees ?? sigma[side].likelihood)}; above 0 is sparse
+              <Term of="tail index">Tail index</Term>{' '}
+              {estimateWords(sigma[side].lowDegrees ?? sigma[side].likelihood)}; above {BORDER} is sparse
             </small>
           </div>
         ))}
@@ -98,10 +105,7 @@ function Judgement({ found }: { readonly found: SparsityCheck }) {
           caption="Four estimates of the tail index"
           columns={[
             { label: 'Side' },
-            { label: 'low degrees', numeric: true },
-            { label: 'all degrees', numeric: true },
-            { label: 'σ̂ at one half', numeric: true },
-            { label: 'σ̂, mean over levels', numeric: true },
+            ...numbers('low degrees', 'all degrees', 'σ̂ at one half', 'σ̂, mean over levels'),
           ]}
           rows={SIDES.map((side) => [
             capital(names[side].many),
@@ -119,10 +123,7 @@ function Judgement({ found }: { readonly found: SparsityCheck }) {
 function Curves({ found }: { readonly found: SparsityCheck }) {
   const charts = useChart(({ checkCharts }) => checkCharts(found), [found]);
   const { names, curves, degrees } = found;
-  const mean = (sampled: readonly number[]) =>
-    sampled.length === 0
-      ? '–'
-      : short(sampled.reduce((sum, density) => sum + density, 0) / sampled.length, 4);
+  const meanOf = (sampled: readonly number[]) => (sampled.length === 0 ? '–' : short(mean(sampled), 4));
   return (
     <div class="pair">
       {charts ? (
@@ -130,20 +131,19 @@ function Curves({ found }: { readonly found: SparsityCheck }) {
           <Figure
             name="density"
             chart={charts.density}
-            caption={`Lines: expected edges over expected pairs. Dots: samples${curves.users[0].sampled.length > 0 ? '' : ', which are being drawn'}.`}
+            caption={`Lines: expected edges over expected pairs. Dots: samples${curves.users[0].sampled.length > 0 ? '' : ', which are being drawn'}. The verdict rests on the ${names.users.many} and ${names.items.many} with few edges, which show best what happens as data grow.`}
             table={{
               columns: [
                 { label: 'Share kept', numeric: true },
                 ...SIDES.flatMap((side) => [
-                  { label: `tests ${names[otherSide(side)].many}`, numeric: true },
-                  { label: 'mean of samples', numeric: true },
+                  ...numbers(`tests ${names[otherSide(side)].many}`, 'mean of samples'),
                 ]),
               ],
               rows: curves.users.map((point, l) => [
                 percent(point.level),
                 ...SIDES.flatMap((side) => [
                   short(curves[side][l].expected, 4),
-                  mean(curves[side][l].sampled),
+                  meanOf(curves[side][l].sampled),
                 ]),
               ]),
             }}
@@ -153,13 +153,7 @@ function Curves({ found }: { readonly found: SparsityCheck }) {
             chart={charts.degrees}
             caption={`The share of ${names.users.many} and of ${names.items.many} that have at least this many edges, on logarithmic scales.`}
             table={{
-              columns: [
-                { label: 'Edges of' },
-                { label: 'median', numeric: true },
-                { label: 'mean', numeric: true },
-                { label: 'most', numeric: true },
-                { label: 'with a single edge', numeric: true },
-              ],
+              columns: [{ label: 'Edges of' }, ...numbers('median', 'mean', 'most', 'with a single edge')],
               rows: SIDES.map((side) => [
                 capital(names[side].many),
                 grouped(degrees[side].median),

@@ -3,14 +3,15 @@
 
 import type { ContentSettings } from '../../attributes/content-scores.js';
 import type { SideInfo } from '../../attributes/info.js';
-import { predictedPopularity } from '../../attributes/popularity.js';
-import { attributeVectors, createNeighbourSearch, type Neighbours } from '../../attributes/similarity.js';
+import { predictedPopularity } from '../../attributes/predicted-popularity.js';
+import { attributeVectors, invertedLists } from '../../attributes/similarity.js';
 import { throwIfAborted } from '../../errors.js';
 import type { Model } from '../../fit/model.js';
 import type { TaskOptions } from '../../progress.js';
 import type { ModelScorer } from '../scoring/model-scorer.js';
 import type { HeldBackItems } from './held-back-items.js';
-import { columnScores, directScores, recallOf, spreadOf, throughScores } from './trial-scores.js';
+import { scoreRows } from './score-rows.js';
+import { columnScores, createRecall, type Recall, spreadOf, throughScores } from './trial-scores.js';
 
 /** Every column keeps a part: an item may lack the values of the others. */
 const PARTS = [0.1, 0.3, 1, 3];
@@ -27,15 +28,17 @@ const DEFAULTS = { popularity: 0.5, direct: DIRECT, commonness: 0.25, neighbours
 const MOST_SEARCHED = 12;
 const PASSES = 2;
 
-/** `width`: similar items from which a held-back item gets direct weights, as an added item will. */
+/** Users whose scores through neighbours are computed: these take the most time. */
+const MOST_USERS = 300;
+
 export async function findContentSettings(
   model: Model,
   scorer: ModelScorer,
   info: SideInfo,
   trial: HeldBackItems | undefined,
-  width: number,
-  { signal, onProgress }: TaskOptions,
+  task: TaskOptions,
 ): Promise<ContentSettings> {
+  const { signal, onProgress } = task;
   const { columns } = info;
   if (!trial) {
     const even = columns.map(() => 1 / Math.max(1, columns.length));
@@ -47,30 +50,46 @@ export async function findContentSettings(
   };
   const all = predictedPopularity(info.rows, info.names.length, model.items.degree, trial.isOut);
   const predicted = Float64Array.from(trial.items, (item) => all[item]);
-  const { parts, exponent } = searchColumns(info, predicted, trial);
+  const recallOf = await createRecall(predicted);
+  const { parts, exponent, scores } = searchColumns(info, recallOf, trial);
   report(1);
   const { count: known, degree } = model.items;
-  const search = createNeighbourSearch(attributeVectors(info, parts), known, degree);
-  const near = Array.from(trial.items, (item): Neighbours => {
-    return search(item, width, (other) => trial.isOut[other] === 1);
-  });
-  let best: { value: number; commonness: number; scores: Float32Array } = {
-    ...{ value: -1, commonness: 0 },
-    scores: new Float32Array(0),
+  const vectors = attributeVectors(info, parts);
+  const count = trial.items.length;
+  const similar = await scoreRows(
+    {
+      ...{ known, vectors, lists: invertedLists(vectors, known, degree, trial.isOut), passed: undefined },
+      ...{
+        importance: new Float32Array(known),
+        items: trial.items,
+        factors: new Float64Array(count).fill(1),
+      },
+      // No weights are asked for. The direct ones tell how common the attributes are.
+      ...{ near: NEIGHBOURS, direct: 1, commonness: 1, places: new Uint32Array(count + 1) },
+    },
+    { signal, threads: task.threads },
+  );
+  const lessCommon = (exponent: number) => {
+    const factors = similar.directs.map((rare) => rare ** exponent);
+    return scores.map((score, at) => score * factors[at % count]);
   };
+  let best = { value: -1, commonness: 0, direct: scores };
   for (const commonness of COMMONNESS) {
-    const scores = directScores(near, commonness, known, trial);
-    const value = recallOf(scores, exponent, predicted, trial);
-    if (value > best.value) best = { value, commonness, scores };
+    const direct = lessCommon(commonness);
+    const value = recallOf(direct, exponent, trial);
+    if (value > best.value) best = { value, commonness, direct };
   }
-  const through = throughScores(model, scorer, near, NEIGHBOURS, trial);
+  const { commonness, direct } = best;
+  const some = someUsers(trial, MOST_USERS);
+  const counted = model.seen?.counts !== undefined;
+  const through = await throughScores(scorer, counted, { ...similar, near: NEIGHBOURS }, some, { signal });
   report(2);
-  const { commonness, scores } = best;
-  const scale = spreadOf(through) / (spreadOf(scores) || 1) || 1;
-  const sum = through.map((score, at) => score + DIRECT * scale * scores[at]);
+  const ofSome = through.map((_, at) => direct[some.rows[Math.floor(at / count)] * count + (at % count)]);
+  const scale = spreadOf(through) / (spreadOf(ofSome) || 1) || 1;
+  const sum = through.map((score, at) => score + DIRECT * scale * ofSome[at]);
   let mixed = { value: -1, popularity: 0 };
   for (const popularity of POPULARITY) {
-    const value = recallOf(sum, popularity, predicted, trial);
+    const value = recallOf(sum, popularity, some);
     if (value > mixed.value) mixed = { value, popularity };
   }
   report(3);
@@ -78,6 +97,18 @@ export async function findContentSettings(
     heldBack: trial.items.length,
     columns: named(info, parts),
     ...{ popularity: mixed.popularity, direct: DIRECT, commonness, neighbours: NEIGHBOURS, scale },
+  };
+}
+
+/** Every nth user, and their places among all. */
+function someUsers(trial: HeldBackItems, most: number): HeldBackItems & { readonly rows: readonly number[] } {
+  const every = Math.ceil(trial.histories.length / most);
+  const rows = [...trial.histories.keys()].filter((row) => row % every === 0);
+  return {
+    ...trial,
+    rows,
+    histories: rows.map((row) => trial.histories[row]),
+    wanted: rows.map((row) => trial.wanted[row]),
   };
 }
 
@@ -89,10 +120,10 @@ function named({ columns }: SideInfo, parts: readonly number[]): Readonly<Record
  * The parts of the columns whose weighted cosines recall most. The column that recalls most by itself comes first; the others
  * are added to it one after the other, each with its best part.
  */
-function searchColumns(info: SideInfo, popularity: Float64Array, trial: HeldBackItems) {
+function searchColumns(info: SideInfo, recallOf: Recall, trial: HeldBackItems) {
   const found: { column: number; scores: Float32Array; own: number }[] = [];
   for (const scores of columnScores(info, trial)) {
-    const own = recallOf(scores, 0, popularity, trial);
+    const own = recallOf(scores, 0, trial);
     found.push({ column: found.length, scores, own });
     // Scores of columns that cannot be among those searched are not kept.
     const least = found.filter(({ scores: kept }) => kept.length > 0).sort((a, b) => b.own - a.own)[
@@ -111,20 +142,21 @@ function searchColumns(info: SideInfo, popularity: Float64Array, trial: HeldBack
   let best = -1;
   let exponent = 0;
   for (const one of POPULARITY) {
-    const value = recallOf(sum, one, popularity, trial);
+    const value = recallOf(sum, one, trial);
     if (value > best) [best, exponent] = [value, one];
   }
   for (let pass = 0; pass < PASSES && searched.length > 1; pass++) {
     for (const [s, { scores }] of searched.entries()) {
       let kept = parts[s];
       const move = (to: number) => {
-        for (let i = 0; i < sum.length; i++) sum[i] += (to - parts[s]) * scores[i];
+        const by = to - parts[s];
+        for (let i = 0; i < sum.length; i++) sum[i] += by * scores[i];
         parts[s] = to;
       };
       for (const part of PARTS) {
         if (part === kept) continue;
         move(part);
-        const value = recallOf(sum, exponent, popularity, trial);
+        const value = recallOf(sum, exponent, trial);
         if (value > best) [best, kept] = [value, part];
       }
       move(kept);
@@ -133,7 +165,7 @@ function searchColumns(info: SideInfo, popularity: Float64Array, trial: HeldBack
   const total = parts.reduce((all, part) => all + part, 0);
   const byColumn = info.columns.map(() => 0);
   for (const [s, { column }] of searched.entries()) byColumn[column] = parts[s] / (total || 1);
-  return { parts: byColumn, exponent };
+  return { parts: byColumn, exponent, scores: sum.map((score) => score / (total || 1)) };
 }
 
 /** The size of scores if no users can be asked: that of one item for a user who has one. */

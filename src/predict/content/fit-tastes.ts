@@ -4,13 +4,14 @@ import type { SideInfo, Tastes } from '../../attributes/info.js';
 import { createTasteScores, tasteCounts } from '../../attributes/tastes.js';
 import { throwIfAborted } from '../../errors.js';
 import type { Model } from '../../fit/model.js';
+import { mean } from '../../math/moments.js';
+import { largest } from '../../math/nth-largest.js';
 import { randomStream } from '../../math/random.js';
-import { largest } from '../../math/select.js';
 import { STREAMS } from '../../math/streams.js';
 import type { TaskOptions } from '../../progress.js';
 
 const SHARE = 0.2;
-/** Users held back: at most as many as have this number of scores together, within limits. */
+/** The most users held back, as a number of scores (users × items), within limits. */
 const MOST_SCORES = 5_000_000;
 const MOST_USERS = 1000;
 const FEWEST_USERS = 50;
@@ -104,10 +105,6 @@ export function fitTastes(
       best = { tastes: { heldBack: asked.length, columns: { ...chosen }, added }, recall };
   }
   return Object.freeze({ ...info, tastes: best.tastes });
-}
-
-function mean(values: Float64Array): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 /** Whether the mean difference is clearly above 0. */

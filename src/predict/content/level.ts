@@ -1,21 +1,29 @@
-// Makes scores of items without edges comparable with those of the other items. Nobody has an added item, so the data cannot say
-// how often it would be taken. But items with one edge say how much of what comes next goes to items that were not seen before
-// (Good and Turing): added items get this part of the places of a list.
+// Makes scores by attributes comparable with those by edges. Nobody has an added item, so the data cannot say how often it would be
+// taken. But the number of items with one edge estimates which part of the next edges goes to items without edges (Good and Turing).
+// Added items get this part of the places of a list. Items with few edges get a tenth more places than their edges give them.
 
-import type { SideInfo } from '../../attributes/info.js';
+import { type ContentScores, FEW_EDGES } from '../../attributes/content-scores.js';
+import { SparseSums } from '../../attributes/similarity.js';
 import type { Model } from '../../fit/model.js';
-import { emptyBits, setBit } from '../../math/bits.js';
+import { lowerBound } from '../../math/csr.js';
+import { largest, nthLargest } from '../../math/nth-largest.js';
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import type { TaskOptions } from '../../progress.js';
-import { createModelScorer } from '../scoring/model-scorer.js';
+import { addWeights, type SparseWeights } from '../../topn/query.js';
+import type { ModelScorer } from '../scoring/model-scorer.js';
 import { ownItems } from '../user-query.js';
+import { sumAt } from './trial-scores.js';
 
 /** The least part of the places, unless the added items are a smaller part of the catalogue. */
 const LEAST_PART = 0.1;
 /** Places that are shared. */
 const PLACES = 20;
-const MOST_USERS = 200;
+const MOST_USERS = 100;
+/** The part by which the places of items with few edges may grow. */
+const MORE_PLACES = 0.1;
+/** Users whose places are counted; and for each, items with few edges that attributes favour most. */
+const FEW = { users: 400, items: 100 };
 
 /** The part of a list that added items should get: never more than their part of the catalogue. */
 export function partOfAdded(degree: ArrayLike<number>, added: number): number {
@@ -28,56 +36,119 @@ export function partOfAdded(degree: ArrayLike<number>, added: number): number {
   return Math.min(added / (degree.length + added), Math.max(unseen, LEAST_PART));
 }
 
-/** The factor of added items' scores with which half of the users have this part, or more, of added items in their lists. */
-export async function levelOfAdded(
+/** The factors of scores by attributes: of items without edges, and of items with few. */
+export interface Levels {
+  readonly level: number;
+  readonly few: number;
+}
+
+/**
+ * With `level`, half of the users have their part, or more, of added items in their lists. With `few`, items with few edges get a tenth
+ * more places in the lists of `byEdges`, which scores the items of the data; it never exceeds `level`.
+ */
+export async function levelsOf(
   model: Model,
-  items: SideInfo,
-  { seed, signal, threads }: TaskOptions & { readonly seed: number },
-): Promise<number> {
+  byEdges: ModelScorer,
+  added: number,
+  content: ContentScores,
+  { seed, signal }: TaskOptions & { readonly seed: number },
+): Promise<Levels> {
   const { count: known, degree } = model.items;
-  const added = items.added.length;
-  if (added === 0 || model.users.count === 0 || !model.seen) return 1;
+  if (!model.seen || model.users.count === 0) return { level: 1, few: 0 };
+  const random = randomStream(seed, STREAMS.content, 1);
+  const draws = Float64Array.from({ length: model.users.count }, () => random.uniform() * model.users.count);
+  const rows = [...draws.keys()].filter((row) => draws[row] < FEW.users);
+  const own = rows.map((row) => ownItems(model, row));
+  const users = rows.map((row, u) => byEdges.userScorer(row, own[u]));
+  const itemWeights = byEdges.factors?.itemWeights();
+  const ratioOf = added > 0 ? addedRatio(degree, added, content) : undefined;
+  const ratios: number[] = [];
+  const places = fewPlaces(degree, content.weights);
+  const take = (u: number, scores: Float32Array) => {
+    const had = own[u];
+    // Items without edges get parts of the scores without item weights (fit-content.ts).
+    const ofNew = ratioOf && draws[rows[u]] < MOST_USERS ? ratioOf(scores, had) : undefined;
+    for (const [e, item] of had.items.entries()) {
+      if (itemWeights) addWeights(itemWeights, item, scores, known, had.weights?.[e]);
+    }
+    for (const item of had.items) scores[item] = Number.NEGATIVE_INFINITY;
+    if (ofNew) ratios.push(ofNew(scores));
+    places.count(scores, had.items);
+  };
+  await byEdges.eachRow(users, take, { signal });
+  const used = ratios.filter((ratio) => ratio > 0 && ratio < Number.POSITIVE_INFINITY).sort((a, b) => a - b);
+  const level = used[used.length >> 1] ?? 1;
+  return { level, few: Math.min(level, places.factor()) };
+}
+
+/** The items of a user, and their weights if they have any. */
+interface Own {
+  readonly items: Uint32Array;
+  readonly weights?: ArrayLike<number> | undefined;
+}
+
+/**
+ * A function of a user that gives the factor with which added items get their part of the list: first the scores without item weights,
+ * then those of the items that the user may get.
+ */
+function addedRatio(degree: Uint32Array, added: number, { neighbours, weights }: ContentScores) {
+  const known = degree.length;
   const part = partOfAdded(degree, added);
   // With few added items, a longer list has a place for one of them.
   const places = Math.min(known, Math.max(PLACES, Math.ceil(1 / part)));
   const ofAdded = Math.max(1, Math.round(part * places));
-  const random = randomStream(seed, STREAMS.content, 1);
-  const share = MOST_USERS / model.users.count;
-  const scorer = createModelScorer({ ...model, info: { items } });
-  try {
-    const rows = Array.from({ length: model.users.count }, (_, u) => u).filter(
-      () => random.uniform() < share,
-    );
-    const own = rows.map((row) => ownItems(model, row));
-    const users = rows.map((row, u) => scorer.userScorer(row, own[u]));
-    const excluded = own.map(({ items: had }) => had);
-    const bits = (isOut: (item: number) => boolean) => {
-      const out = emptyBits(known + added);
-      for (let item = 0; item < known + added; item++) if (isOut(item)) setBit(out, item);
-      return out;
-    };
-    const list = (n: number, without: Uint32Array) =>
-      scorer.best(users, { n, excluded, without }, { signal, threads });
-    const lists = [
-      await list(
-        places - ofAdded + 1,
-        bits((item) => item >= known),
-      ),
-      await list(
-        ofAdded,
-        bits((item) => item < known),
-      ),
-    ];
-    const ratios: number[] = [];
-    for (const [u, user] of users.entries()) {
-      const [score, ofNew] = lists.map((one) =>
-        one[u].length > 0 ? user.score(one[u][one[u].length - 1]) : 0,
-      );
-      if (score > 0 && ofNew > 0) ratios.push(score / ofNew);
+  const ofNew = new Float32Array(added);
+  const scratch = new Float32Array(Math.max(known, added));
+  const nth = (scores: Float32Array, n: number) => {
+    scratch.set(scores);
+    const value = nthLargest(scratch, scores.length, Math.min(n, scores.length));
+    return value === Number.NEGATIVE_INFINITY ? 0 : value;
+  };
+  return (scores: Float32Array, own: Own) => {
+    const { offsets, targets, weights: parts } = neighbours;
+    for (let a = 0; a < added; a++) ofNew[a] = sumAt(scores, targets, parts, offsets[a], offsets[a + 1]);
+    for (const [i, item] of own.items.entries()) {
+      const factor = own.weights?.[i] ?? 1;
+      const end = weights.offsets[item + 1];
+      const first = lowerBound(weights.targets, known, weights.offsets[item], end);
+      for (let e = first; e < end; e++) ofNew[weights.targets[e] - known] += factor * weights.weights[e];
     }
-    ratios.sort((a, b) => a - b);
-    return ratios[ratios.length >> 1] ?? 1;
-  } finally {
-    await scorer.close();
-  }
+    return (ofKnown: Float32Array) => nth(ofKnown, places - ofAdded + 1) / nth(ofNew, ofAdded);
+  };
+}
+
+/** Counts the places of items with few edges, and finds the factor with which they get a tenth more. */
+function fewPlaces(degree: Uint32Array, { offsets, targets, weights }: SparseWeights) {
+  const known = degree.length;
+  const sums = new SparseSums(known);
+  let [places, all] = [0, 0];
+  /** For each item that is not in a user's list, the factor with which it would be. */
+  const needed: number[] = [];
+  return {
+    /** `scores`: −Infinity for items that the user has. */
+    count(scores: Float32Array, own: Uint32Array): void {
+      const listed = largest(known, PLACES, (item) => scores[item]);
+      if (listed.length < PLACES) return;
+      all += PLACES;
+      for (const item of listed) if (degree[item] < FEW_EDGES) places++;
+      for (const from of own) {
+        const last = lowerBound(targets, known, offsets[from], offsets[from + 1]);
+        sums.addList({ targets, weights }, offsets[from], last, 1);
+      }
+      for (const item of own) sums.drop(item);
+      for (const item of listed) sums.drop(item);
+      const { rows: favoured, values } = sums.largest(FEW.items);
+      sums.clear();
+      const least = scores[listed[PLACES - 1]];
+      for (const [i, item] of favoured.entries()) {
+        if (values[i] > 0) needed.push(Math.max(0, least - scores[item]) / values[i]);
+      }
+    },
+    factor(): number {
+      needed.sort((a, b) => a - b);
+      // Some of the items that lose their place have few edges too.
+      const more = Math.floor((MORE_PLACES * places * all) / Math.max(1, all - places));
+      return more === 0 ? 0 : (needed[more] ?? Number.POSITIVE_INFINITY);
+    },
+  };
 }

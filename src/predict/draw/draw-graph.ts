@@ -5,7 +5,7 @@
 
 import { type BipartiteGraph, degrees, otherSide, type SideName } from '../../graph/graph.js';
 import { AliasTable } from '../../math/alias.js';
-import { poisson } from '../../math/counts.js';
+import { poisson } from '../../math/count-samplers.js';
 import { gamma } from '../../math/distributions.js';
 import { concat } from '../../math/memory.js';
 import type { Random } from '../../math/random.js';

@@ -10,7 +10,7 @@
 
 import type { Posterior } from '../../fit/model.js';
 import type { CountEffects } from '../../fit/sides/count-prior.js';
-import { poisson } from '../../math/counts.js';
+import { poisson } from '../../math/count-samplers.js';
 import { exponential, gamma } from '../../math/distributions.js';
 import { allocate } from '../../math/memory.js';
 import type { Random } from '../../math/random.js';

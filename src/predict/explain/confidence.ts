@@ -1,7 +1,7 @@
-// The confidence of a list. A user's posterior is too narrow, and draws from it alone mislead: for a user with one item they
-// predict that much of the list would change, although such a list is mostly what every user gets. So the history itself is
-// drawn again: factors from the posterior, then as many other items by these factors, folded in as a new user. The confidence is
-// the share of the list that is recommended again; docs/appendix/serving.md compares it with what is observed.
+// The confidence of a list. Draws from a user's posterior alone mislead: for a user with one item they predict that much of the
+// list would change, although such a list is mostly what every user gets. So the history itself is drawn again: factors from the
+// posterior, then as many items by these factors as the user has. They are folded in as a new user. The confidence is the share
+// of the list that is recommended again; docs/appendix/serving.md compares it with what is observed.
 
 import { forEachBit } from '../../math/bits.js';
 import { upperBound } from '../../math/csr.js';
@@ -20,6 +20,8 @@ export interface ListConfidence {
   readonly left: number;
   /** Expected share of the list that would be recommended again after another history of the same taste and length. */
   readonly overlap: number;
+  /** Number of items in each history that was drawn: that of the user's items, at most 200. */
+  readonly history: number;
   /** 90 % interval of the score of each listed item. */
   readonly intervals: readonly { readonly low: number; readonly high: number }[];
 }
@@ -69,15 +71,15 @@ export function createConfidence(scorer: ModelScorer): (question: ListQuestion) 
     const draws = drawScores(uncertain, random);
     const intervals = listed.map((item) => scoreInterval(draws, fixed(item), item));
     const left = itemsLeft(scorer.items, own.items, listed, exclude, without);
-    if (listed.length === 0) return { left, overlap: 1, intervals };
     const length = Math.min(LONGEST, Math.max(1, own.items.length));
+    if (listed.length === 0) return { left, overlap: 1, history: length, intervals };
     const sources = uncertain.map(({ posterior }, m) => ({
       posterior,
       sampler: (samplers as ItemSampler[])[m],
     }));
     const had = new Set(own.items);
     const histories = Array.from({ length: HISTORIES }, () => drawHistory(sources, length, had, random));
-    return { left, overlap: await overlapOf(histories), intervals };
+    return { left, overlap: await overlapOf(histories), history: length, intervals };
 
     /** Share of the list that is recommended after the drawn histories, too. */
     async function overlapOf(histories: readonly Uint32Array[]): Promise<number> {

@@ -5,6 +5,7 @@ import type { Model } from '../../fit/model.js';
 import type { Recommendation, RecommendOptions, UserQuery } from '../recommend.js';
 import type { Recommender } from '../recommender.js';
 import { attributesOfUser } from '../scoring/attribute-users.js';
+import { knownItems } from '../user-query.js';
 import type { ListConfidence } from './confidence.js';
 import type { Reasons } from './reasons.js';
 
@@ -21,9 +22,11 @@ export interface ExplainListOptions extends RecommendOptions {
   readonly confidence?: boolean | undefined;
 }
 
-/** Such a list has no confidence. */
-const isByAttributes = (model: Model, query: UserQuery): boolean =>
-  'user' in query && attributesOfUser(model, query.user) !== undefined;
+/** Whether a list is made from items of the user. Others go by attributes or popularity, and have no confidence. */
+const isByItems = (model: Model, query: UserQuery): boolean =>
+  'likes' in query
+    ? knownItems(model, query.likes).length > 0
+    : attributesOfUser(model, query.user) === undefined;
 
 /** Explains lists in this thread. Liked items that the model does not know are treated as they are in the lists. */
 export async function explainLists(
@@ -43,7 +46,7 @@ export async function explainLists(
         ...(explanation && { reasons: recommender.reasons({ ...entry, explanation }) }),
       })),
       ...(confidence &&
-        !isByAttributes(recommender.model, query) && {
+        isByItems(recommender.model, query) && {
           confidence: await recommender.confidence(asked, listed, {
             filter: options.filter,
             onUnknown: () => {},

@@ -1,5 +1,5 @@
 // A short explanation: the few items of the user and the few features that contribute more to this score than to the user's
-// average item, and what is left, so that the contributions still add up to the score.
+// average item. What is left is one more entry, so that the contributions still add up to the score.
 
 import type { SharedAttribute } from '../../attributes/shared-attributes.js';
 import type { Model } from '../../fit/model.js';
@@ -10,7 +10,7 @@ import type { ScoreParts } from './explain.js';
 
 /**
  * Why a score is what it is, in a few contributions. Items, others and rest add up to the score. If the model has features or
- * item weights, so do features, otherFeatures and direct. Negative contributions speak against the item.
+ * item weights, so do features, otherFeatures and direct. A negative contribution lowers the score of the item.
  */
 export interface Reasons {
   /** The user's items that exceed their usual contribution most. */
@@ -26,7 +26,7 @@ export interface Reasons {
   readonly otherFeatures: ScoreContribution & { readonly count: number };
   /** What the user's items contribute directly, by item-to-item weights. */
   readonly direct: ScoreContribution;
-  /** For an item with few edges or none: attributes that it shares with the user's items. For a user without items: the user's. */
+  /** For an item with few edges or none: attributes that it shares with these items. For a user without items: the user's. */
   readonly attributes?: readonly SharedAttribute[] | undefined;
   /** The contribution that none of the user's items explains. */
   readonly rest: number;
@@ -48,7 +48,7 @@ export function contributionOf(contribution: number, usual: number, score: numbe
 }
 
 /** How many items and features are named. */
-const NAMED = { items: 5, features: 3, about: 3 } as const;
+export const NAMED = { items: 5, features: 3, about: 3 } as const;
 
 /** A function that shortens the explanations of a model's scores. */
 export function createReasons(model: Model): (recommendation: Recommendation) => Reasons | undefined {
@@ -127,7 +127,9 @@ export function titledReasons(
     features: features.map(({ about, ...one }) => ({ ...one, about: about.map(titled) })),
     otherFeatures,
     direct,
-    ...(attributes && { attributes: [...attributes] }),
+    ...(attributes && {
+      attributes: attributes.map(({ items: own, ...one }) => ({ ...one, ...(own && { items: [...own] }) })),
+    }),
     rest,
   };
 }

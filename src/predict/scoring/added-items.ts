@@ -31,7 +31,7 @@ interface LongerTable {
   readonly all: Float32Array;
 }
 
-/** The last longer table that was made of a table: a server makes another one for each item that it is told of. */
+/** For a table, the last extended copy of it: a server extends a table for each item that is posted. */
 const longerTables = new WeakMap<Float32Array, LongerTable>();
 
 /** A table with a row for each added item: the same sum of its neighbours' rows. */

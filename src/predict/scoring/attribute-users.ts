@@ -5,7 +5,7 @@ import type { SharedAttribute } from '../../attributes/shared-attributes.js';
 import { createTasteScores, FEWEST_USERS, tasteCounts } from '../../attributes/tastes.js';
 import type { Model } from '../../fit/model.js';
 import { hasBit } from '../../math/bits.js';
-import { largest } from '../../math/select.js';
+import { largest } from '../../math/nth-largest.js';
 import type { ScoreParts } from '../explain/explain.js';
 import type { Id } from '../recommend.js';
 import type { UserScorer } from './model-scorer.js';
@@ -70,7 +70,8 @@ export function createAttributeUsers(model: Model): (attributes: readonly number
     seen &&
     createTasteScores(about, tasteCounts(about.rows, seen, items.count), about.tastes ?? NOTHING);
   return (attributes) => {
-    const { scores, attributes: named } = scoresOf?.(attributes) ?? {
+    // Without attributes the list is that of popular items, with the number of their users as scores.
+    const { scores, attributes: named } = (attributes.length > 0 && scoresOf?.(attributes)) || {
       scores: Float32Array.from(items.degree),
       attributes: () => [],
     };

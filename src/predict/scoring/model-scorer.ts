@@ -1,15 +1,17 @@
 // How each kind of model scores users, behind one interface: products of factors, item weights, popularity, or a sum of them.
 // Recommendation and evaluation both use it.
 
+import { throwIfAborted } from '../../errors.js';
 import type { ItemScores, Model, Ranker } from '../../fit/model.js';
 import { lowerBound } from '../../math/csr.js';
-import { allocate, concat, inSharedMemory } from '../../math/memory.js';
+import { allocate, inSharedMemory } from '../../math/memory.js';
 import { once } from '../../math/once.js';
 import type { TaskOptions } from '../../progress.js';
 import { createListMaker, type ListMaker, type ListQuery } from '../../topn/list-maker.js';
 import type { TopLists } from '../../topn/lists.js';
 import { addWeights, type SparseWeights } from '../../topn/query.js';
 import type { Explanation, OwnItems, ScoreParts } from '../explain/explain.js';
+import { addUp, scaled } from '../explain/sums.js';
 import {
   type AddedItems,
   addedItems,
@@ -19,7 +21,7 @@ import {
   withAddedItems,
 } from './added-items.js';
 import { type MemberScorer, memberScorers, type UserFactors } from './member-scorer.js';
-import { historyLists, type RowLists, rowLists, type Scorer, sumOfFactors } from './scorer.js';
+import { historyLists, joinedRows, type RowLists, rowLists, type Scorer, sumOfFactors } from './scorer.js';
 
 /** A user ready to be scored. */
 export interface UserScorer {
@@ -48,6 +50,12 @@ export interface ModelScorer {
   userScorer(row: number | undefined, own: OwnItems): UserScorer;
   /** The best items of each user, best first; ties go to the smaller index. */
   best(users: readonly UserScorer[], query: BestQuery, options: TaskOptions): Promise<Uint32Array[]>;
+  /** Gives `take` each user's scores of all items, without the item weights of `factors`. `take` may change them. */
+  eachRow(
+    users: readonly UserScorer[],
+    take: (user: number, scores: Float32Array) => void,
+    options: TaskOptions,
+  ): Promise<void>;
   /** Scores of many users for an evaluation. `history`: their items; `factors`: their rows in each member, if there are members. */
   manyScorer(history: RowLists, factors: readonly Float32Array[]): Scorer;
   /** Number of items. */
@@ -58,7 +66,7 @@ export interface ModelScorer {
   close(): Promise<void>;
 }
 
-/** The scores of all members as one product, for whatever computes lists from it. */
+/** The scores of all members as one matrix product, from which engines compute lists. */
 export interface ScorerFactors {
   readonly features: number;
   /** Items × features; the same array each time. */
@@ -99,7 +107,11 @@ function factorModelScorer(
   type FactorScorer = UserScorer & { readonly factors: readonly UserFactors[]; readonly own: OwnItems };
   const features = members.reduce((sum, member) => sum + member.features, 0);
   const count = added?.total ?? model.items.count;
-  const items = once(() => (members.length === 1 ? members[0].items : joinedItems(members)));
+  const items = once(() =>
+    members.length === 1
+      ? members[0].items
+      : joinedRows(members.map(({ items: table, features: K }) => ({ table, features: K }))),
+  );
   const allWeights = once(() => joinedWeights(itemWeightsOf(model), added?.weights, count));
   const itemWeights = once(() => sharedWeights(allWeights()));
   const byItemWeights = once(() => {
@@ -117,10 +129,13 @@ function factorModelScorer(
       }
     }
   };
-  const lists: ScorerFactors['lists'] = (users, query, history, options) => {
+  const opened = () => {
     maker ??= createListMaker(items(), count, features);
+    return maker;
+  };
+  const lists: ScorerFactors['lists'] = (users, query, history, options) => {
     const weights = itemWeights();
-    return maker.byFactors(users, query, options, weights && { ...weights, history: history() });
+    return opened().byFactors(users, query, options, weights && { ...weights, history: history() });
   };
   return {
     items: count,
@@ -159,6 +174,11 @@ function factorModelScorer(
       const query = { rows: users.length, n, excluded: excludedRows(excluded), without };
       return bestOf(await lists(table, query, history, options), users.length);
     },
+    eachRow(users, take, options) {
+      const table = new Float32Array(users.length * features);
+      rows(users, table);
+      return opened().eachRow(table, take, options);
+    },
     manyScorer(history, factors) {
       const weights = allWeights();
       const tables = members.map(({ items: own, features: K, share }, m) => ({
@@ -181,7 +201,7 @@ function bestOf({ positions, listed, counts }: TopLists, rows: number): Uint32Ar
   );
 }
 
-function itemWeightsOf(model: Model): SparseWeights | undefined {
+export function itemWeightsOf(model: Model): SparseWeights | undefined {
   return model.type === 'ranker' && model.scores.kind === 'factors' ? model.scores.itemWeights : undefined;
 }
 
@@ -194,42 +214,6 @@ function sharedWeights(found: SparseWeights | undefined): SparseWeights | undefi
       weights: inSharedMemory(found.weights),
     }
   );
-}
-
-function joinedItems(members: readonly MemberScorer[]): Float32Array {
-  return sumOfFactors(members.map(({ items, features }) => ({ users: items, items, features }))).items;
-}
-
-/** The explanation of `share` times the score. */
-function scaled(explanation: Explanation, share: number): Explanation {
-  if (share === 1) return explanation;
-  const times = (values: Float64Array) => values.map((value) => share * value);
-  const parts = ({ features, direct, items, prior }: ScoreParts): ScoreParts => ({
-    features: times(features),
-    direct: share * direct,
-    items: times(items),
-    prior: share * prior,
-  });
-  return { score: share * explanation.score, ...parts(explanation), all: parts(explanation.all) };
-}
-
-function addUp(parts: readonly Explanation[]): Explanation {
-  if (parts.length === 1) return parts[0];
-  return {
-    score: parts.reduce((sum, part) => sum + part.score, 0),
-    ...addParts(parts),
-    all: addParts(parts.map((part) => part.all)),
-  };
-}
-
-function addParts(parts: readonly ScoreParts[]): ScoreParts {
-  const features = parts.map((part) => part.features);
-  return {
-    features: concat(Float64Array, features),
-    direct: parts.reduce((sum, part) => sum + part.direct, 0),
-    items: parts[0].items.map((_, e) => parts.reduce((sum, part) => sum + part.items[e], 0)),
-    prior: parts.reduce((sum, part) => sum + part.prior, 0),
-  };
 }
 
 /** A user whose scores are written row by row. */
@@ -373,6 +357,14 @@ function rowModelScorer(count: number, userOf: (own: OwnItems) => RowScorer): Mo
       const query = { rows: users.length, n, excluded: excludedRows(excluded), without };
       const write = (row: number, out: Float32Array) => (users[row] as RowScorer).write(out);
       return bestOf(await maker.byRows(write, query, options), users.length);
+    },
+    async eachRow(users, take, { signal }) {
+      const row = new Float32Array(count);
+      for (const [u, user] of users.entries()) {
+        throwIfAborted(signal);
+        (user as RowScorer).write(row);
+        take(u, row);
+      }
     },
     manyScorer({ offsets, values, weights }) {
       const all = new Float32Array(count);

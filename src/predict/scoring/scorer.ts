@@ -79,26 +79,38 @@ export function sumOfFactors(
   itemWeights?: ItemWeightScores,
 ): Scorer & { kind: 'factors' } {
   const features = parts.reduce((sum, part) => sum + part.features, 0);
-  const join = (side: 'users' | 'items') => {
+  for (const side of ['users', 'items'] as const) {
     const rows = parts.map((part) => part[side].length / part.features);
     if (rows.some((n) => n !== rows[0])) {
       throw new InputError(
         `tables of ${rows.join(', ')} ${side}: scores can be added only for the same ${side}`,
       );
     }
-    const table = allocate(Float32Array, (rows[0] ?? 0) * features);
-    let first = 0;
-    for (const part of parts) {
-      const share = side === 'users' ? part.share : undefined;
-      for (let r = 0; r < rows[0]; r++) {
-        const row = part[side].subarray(r * part.features, (r + 1) * part.features);
-        table.set(share === undefined ? row : row.map((value) => share * value), r * features + first);
-      }
-      first += part.features;
+  }
+  const users = joinedRows(parts.map((part) => ({ ...part, table: part.users })));
+  const items = joinedRows(parts.map((part) => ({ features: part.features, table: part.items })));
+  return { ...factorScorer(users, items, features), ...(itemWeights && { itemWeights }) };
+}
+
+/** Tables of the same rows as one, side by side; each is multiplied by its share. */
+export function joinedRows(
+  parts: readonly {
+    readonly table: Float32Array;
+    readonly features: number;
+    readonly share?: number | undefined;
+  }[],
+): Float32Array {
+  const features = parts.reduce((sum, part) => sum + part.features, 0);
+  const rows = parts.length === 0 ? 0 : parts[0].table.length / parts[0].features;
+  const joined = allocate(Float32Array, rows * features);
+  let first = 0;
+  for (const { table, features: K, share = 1 } of parts) {
+    for (let r = 0, from = 0, to = first; r < rows; r++, to += features - K) {
+      for (let k = 0; k < K; k++) joined[to++] = share * table[from++];
     }
-    return table;
-  };
-  return { ...factorScorer(join('users'), join('items'), features), ...(itemWeights && { itemWeights }) };
+    first += K;
+  }
+  return joined;
 }
 
 /** Ranks of the relevant candidates under a scorer; see RankQuery. Ties go to the smaller index. */

@@ -10,14 +10,15 @@ import { USERS_AND_ITEMS } from '../../text/sides.js';
 import type { Chart } from './chart.js';
 import { INK } from './ink.js';
 
-/** Curves by the side that is sampled, and what the sides are called. */
-export type DensityCurves = Pick<SparsityCheck, 'curves'> & Partial<Pick<SparsityCheck, 'names'>>;
+/** Curves by the side that is sampled, what the sides are called, and the verdict on each. */
+export type DensityCurves = Pick<SparsityCheck, 'curves'> & Partial<Pick<SparsityCheck, 'names' | 'verdict'>>;
 
 /**
  * Expected edges over expected pairs as lines, and the mean of the replicates with their range. Dropping vertices of one
  * side tests the other: a curve has the name and the colour of the side it tests.
  */
-export function densityChart({ curves, names = USERS_AND_ITEMS }: DensityCurves): Chart {
+export function densityChart(found: DensityCurves): Chart {
+  const { curves, names = USERS_AND_ITEMS } = found;
   const sides = SIDES.map((sampled) => ({
     points: curves[sampled],
     ink: INK[otherSide(sampled)].light,
@@ -26,7 +27,7 @@ export function densityChart({ curves, names = USERS_AND_ITEMS }: DensityCurves)
   const top = Math.max(...sides.flatMap(({ points }) => points.flatMap((p) => [p.expected, ...p.sampled])));
   return {
     title: 'Density when only a share is kept',
-    subtitle: 'Level: dense. Rising to the left: sparse.',
+    subtitle: readingWords(found),
     description: sides
       .map(({ label, points }) => {
         const first = points[0];
@@ -72,6 +73,13 @@ export function densityChart({ curves, names = USERS_AND_ITEMS }: DensityCurves)
       }),
     },
   };
+}
+
+/** How to read the curves, and the verdict, which rests on more than them. Small samples raise every curve at its left end. */
+function readingWords({ names = USERS_AND_ITEMS, verdict }: DensityCurves): string {
+  const rule = 'Level except at the left end: dense. Falling all along: sparse.';
+  if (!verdict) return rule;
+  return `${rule} Here: ${SIDES.map((side) => `${names[side].many} ${verdict[side]}`).join(', ')}.`;
 }
 
 function meanSampled(point: CurvePoint): number {

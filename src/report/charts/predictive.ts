@@ -1,5 +1,5 @@
-// Degree distributions of predictive draws over the test graph's, as in the paper's Figure 4: one panel per model and
-// side, the band of the draws and the test graph as dots, log-log and binned so that the tail can be read.
+// Degree distributions of predictive draws and of the test graph, as in the paper's Figure 4. Each model and side has a panel:
+// the draws are a band and the test graph is dots. Both axes are logarithmic, and degrees are binned so that the tail can be read.
 
 import * as Plot from '@observablehq/plot';
 import type { DegreeBin } from '../../evaluate/predictive.js';
@@ -38,7 +38,7 @@ export function predictiveChart(
   names: SideNames = USERS_AND_ITEMS,
 ): Chart {
   const points = panels.flatMap((panel) => SIDES.flatMap((side) => panelPoints(panel, side)));
-  // The picture ends at one vertex; a band that reaches down to none ends at its floor.
+  // The axis starts at one vertex. A band that reaches down to 0 starts at the floor of the axis.
   const floor = 0.8;
   const top = Math.max(10, ...points.flatMap((p) => [p.observed, p.high])) * 1.6;
   const right = Math.max(...points.map((p) => p.degree)) * 1.2;

@@ -2,6 +2,7 @@
 
 import * as Plot from '@observablehq/plot';
 import {
+  byRecall,
   type Figure,
   type Leaderboard,
   type LeaderboardMetric,
@@ -40,7 +41,7 @@ export function rankingChart(
 ): Chart {
   const word = (metric: LeaderboardMetric) => metricPhrase(metric, leaderboard.n, names);
   const title = (row: LeaderboardRow) => methodTitle(row, leaderboard, names);
-  const rows = [...leaderboard.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
+  const rows = byRecall(leaderboard);
   const shown = metrics.filter((metric) => rows.some((row) => leaderboardFigure(row, metric)));
   const points = rows.flatMap((row) =>
     shown.flatMap((metric) => {
@@ -48,12 +49,13 @@ export function rankingChart(
       return figure ? [point(row, title(row), word(metric), figure)] : [];
     }),
   );
-  const low = Math.min(...points.map((p) => p.low));
-  const high = Math.max(...points.map((p) => p.high));
+  const domain = shown.map(word);
+  const scales = new Map(domain.map((name) => [name, panelScale(points.filter((p) => p.metric === name))]));
+  const at = (edge: 'low' | 'value' | 'high') => (p: Point) => scales.get(p.metric)!.at(p[edge]);
+  const ticks = domain.flatMap((name) => scales.get(name)!.ticks.map((tick) => ({ name, ...tick })));
   const panel = narrow ? 'fy' : 'fx';
   const height =
     46 + ROW_HEIGHT * rows.length * (narrow ? shown.length : 1) + 34 * (narrow ? shown.length : 1);
-  const domain = shown.map(word);
   return {
     title: `Which method ranks the test ${names.items.many} best`,
     subtitle: narrow ? undefined : 'Further right is better. Bars: 95 % interval.',
@@ -70,16 +72,14 @@ export function rankingChart(
       marginRight: 14,
       marginTop: 34,
       [panel]: { label: null, domain, padding: narrow ? 0.16 : 0.08, axis: null },
-      x: {
-        domain: [Math.max(0, low - 0.08 * (high - low)), high + 0.05 * (high - low)],
-        label: null,
-        grid: true,
-        ticks: 4,
-      },
+      // Each panel has its own scale from 0 to 1: recall may be 0.1 where nDCG is 0.8.
+      x: { domain: [0, 1], axis: null },
       y: { type: 'band', domain: rows.map(title), label: null, padding: 0.1 },
       marks: [
         Plot.axisY({ tickSize: 0, label: null, ...(narrow ? {} : { fx: domain[0] }) }),
         Plot.frame({ stroke: INK.muted.light, strokeOpacity: 0.3 }),
+        Plot.ruleX(ticks, { [panel]: 'name', x: 'x', strokeOpacity: 0.1 }),
+        Plot.text(ticks, { [panel]: 'name', x: 'x', text: 'text', frameAnchor: 'bottom', dy: 16 }),
         Plot.text(domain, {
           [panel]: (name: string) => name,
           text: (name: string) => name,
@@ -93,22 +93,22 @@ export function rankingChart(
             Plot.ruleY(own, {
               [panel]: 'metric',
               y: 'who',
-              x1: 'low',
-              x2: 'high',
+              x1: at('low'),
+              x2: at('high'),
               stroke: ink,
               strokeWidth: 1.6,
               strokeOpacity: 0.6,
             }),
             Plot.dot(
               own.filter((p) => !p.hollow),
-              { [panel]: 'metric', y: 'who', x: 'value', fill: ink, r: 4.4 },
+              { [panel]: 'metric', y: 'who', x: at('value'), fill: ink, r: 4.4 },
             ),
             Plot.dot(
               own.filter((p) => p.hollow),
               {
                 [panel]: 'metric',
                 y: 'who',
-                x: 'value',
+                x: at('value'),
                 fill: INK.ground.light,
                 stroke: ink,
                 strokeWidth: 1.6,
@@ -120,6 +120,26 @@ export function rankingChart(
       ],
     } as Plot.PlotOptions,
   };
+}
+
+/** Places of values in a panel, from 0 at its left edge to 1, and two to five round values to label. */
+function panelScale(points: readonly Point[]): {
+  readonly at: (value: number) => number;
+  readonly ticks: readonly { readonly x: number; readonly text: string }[];
+} {
+  const lowest = Math.min(...points.map((p) => p.low));
+  const highest = Math.max(...points.map((p) => p.high));
+  const spread = highest - lowest || 1e-3;
+  const low = Math.max(0, lowest - 0.08 * spread);
+  const high = highest + 0.05 * spread;
+  const at = (value: number) => (value - low) / (high - low);
+  const power = 10 ** Math.floor(Math.log10((high - low) / 2));
+  const step = power * [5, 2, 1].find((times) => times * power <= (high - low) / 2)!;
+  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  const ticks = Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
+  return { at, ticks: ticks.map((value) => ({ x: at(value), text: fixed(value, digits) })) };
 }
 
 function point(row: LeaderboardRow, who: string, metric: string, { mean, standardError }: Figure): Point {

@@ -17,7 +17,7 @@ import {
   decisionWords,
   splitKindTitle,
 } from '../words/audit.js';
-import { type Content, html, table } from './html.js';
+import { type Content, html, numbers, table } from './html.js';
 import { renderPage } from './page.js';
 
 interface AuditPage {
@@ -42,12 +42,7 @@ export function renderAuditPage(page: AuditPage): string {
         id: 'parts',
         title: 'The parts',
         body: table(
-          [
-            { label: '' },
-            { label: names.users.many, numeric: true },
-            { label: names.items.many, numeric: true },
-            { label: 'pairs', numeric: true },
-          ],
+          [{ label: '' }, ...numbers(names.users.many, names.items.many, 'pairs')],
           Object.entries(audit.parts).map(([name, { users, items, edges }]) => [
             name,
             grouped(users),
@@ -102,8 +97,7 @@ function leaderboards(decision: Decision): Content {
       table(
         [
           { label: capital(splitKindTitle(split)) },
-          { label: `nDCG@${decision.n}`, numeric: true },
-          { label: 'behind the winner (95 %)', numeric: true },
+          ...numbers(`nDCG@${decision.n}`, 'behind the winner (95 %)'),
         ],
         rows.map(({ name, mean, behind }) => [
           comparedMethodTitle(name),

@@ -8,7 +8,6 @@ import { capital, sourceName } from '../../text/phrases.js';
 import { shown } from '../../text/untrusted.js';
 import { readingSentences } from '../words/reading.js';
 import { sparsityWords } from '../words/sparsity.js';
-import { checkDefinitions } from './definitions.js';
 import { degreeTable } from './degree-table.js';
 import { type Content, facts, figure, html } from './html.js';
 import { renderPage, term } from './page.js';
@@ -21,6 +20,7 @@ import {
   verdictCards,
   verdictReasons,
 } from './sparsity.js';
+import { checkDefinitions } from './term-definitions.js';
 
 /** What the page of a check shows. */
 export interface CheckPage {

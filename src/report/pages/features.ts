@@ -9,7 +9,7 @@ import { capital, many, type Noun } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import { dataBlock } from './explore.js';
-import { type Content, fold, type Html, html, table } from './html.js';
+import { type Content, fold, type Html, html, numbers, table } from './html.js';
 import { term } from './page.js';
 
 interface Named {
@@ -96,11 +96,7 @@ function members(entries: readonly AtlasEntry[], noun: Noun, count: number): Con
   if (entries.length === 0) return undefined;
   return [
     table(
-      [
-        { label: capital(noun.one) },
-        { label: 'share of the feature', numeric: true },
-        { label: 'edges', numeric: true },
-      ],
+      [{ label: capital(noun.one) }, ...numbers('share of the feature', 'edges')],
       entries.map(({ id, title, share, edges }) => [
         title === null
           ? shown(id, LONGEST_ID)

@@ -14,9 +14,10 @@ import {
   foreseenWords,
   modelLeftOutWords,
   nextWords,
+  periodTitle,
   timeWords,
 } from '../words/forecast.js';
-import { type Content, facts, figure, html, table } from './html.js';
+import { type Content, facts, figure, html, numbers, table } from './html.js';
 import { renderPage } from './page.js';
 
 interface ForecastPage {
@@ -86,11 +87,15 @@ function answer({ found, names }: ForecastPage): Content {
     table(
       [
         { label: '' },
-        { label: 'now', numeric: true },
-        {
-          label: `${short(asked.users)} × ${names.users.many}, ${short(asked.items)} × ${names.items.many}`,
-          numeric: true,
-        },
+        ...numbers(
+          'now',
+          [
+            found.next
+              ? `after the next ${periodTitle(found.next)}`
+              : `${short(asked.users)} × ${names.users.many}`,
+            ...(found.next && asked.items === 1 ? [] : [`${short(asked.items)} × ${names.items.many}`]),
+          ].join(', '),
+        ),
       ],
       [
         ...rows,
@@ -118,10 +123,7 @@ function sideBody({ found, names, charts }: ForecastPage, side: SideName): Conte
         ),
     backtests.length > 0
       ? table(
-          [
-            { label: 'Back-test' },
-            ...backtests.map(({ times }) => ({ label: `×${short(times)}`, numeric: true })),
-          ],
+          [{ label: 'Back-test' }, ...numbers(...backtests.map(({ times }) => `×${short(times)}`))],
           tested.map((name) => [
             estimatorTitle(name),
             ...backtests.map(({ estimators: by }) => {

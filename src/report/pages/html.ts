@@ -1,5 +1,6 @@
 // HTML that cannot be injected into: what goes between the braces of html`…` is escaped unless it is Html already.
 
+import { unbroken } from '../../text/numbers.js';
 import { escapeXml } from '../charts/ink.js';
 
 export class Html {
@@ -12,16 +13,31 @@ export class Html {
 export type Content = string | number | Html | undefined | readonly Content[];
 
 export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
-  let text = strings[0];
-  for (let i = 0; i < values.length; i++) text += render(values[i]) + strings[i + 1];
+  let text = unbroken(strings[0]);
+  for (let i = 0; i < values.length; i++) {
+    text += render(values[i], OPENS_CODE.test(text));
+    // A unit may follow a number that is a value: the digit before decides.
+    text = text.slice(0, -1) + unbroken(text.slice(-1) + strings[i + 1]);
+  }
   return new Html(text);
 }
 
-function render(value: Content): string {
+/** What is inside is copied, so its spaces stay. */
+const OPENS_CODE = /<(?:code|pre)>$/;
+
+/** Html comes as it is: it may be a script or data. */
+function render(value: Content, isCode = false): string {
   if (value === undefined) return '';
   if (value instanceof Html) return value.text;
-  if (typeof value === 'object') return value.map(render).join('');
-  return escapeXml(String(value));
+  if (typeof value === 'object') return value.map((one) => render(one, isCode)).join('');
+  const text = escapeXml(String(value));
+  return isCode ? text : unbroken(text);
+}
+
+/** A command to copy. A line may break between its words only, not after the hyphen of an option. */
+export function commandLine(text: string): Html {
+  const words = text.split(' ').map((word) => html`<span>${word}</span>`);
+  return html`<code class="command">${words.flatMap((word, at) => (at > 0 ? [' ', word] : [word]))}</code>`;
 }
 
 /** An SVG that drawChart made, as a figure with a caption. */
@@ -33,6 +49,11 @@ export interface Column {
   readonly label: Content;
   /** Numbers are set right, in figures of one width. */
   readonly numeric?: boolean;
+}
+
+/** Columns of numbers. */
+export function numbers(...labels: readonly Content[]): Column[] {
+  return labels.map((label) => ({ label, numeric: true }));
 }
 
 export function table(

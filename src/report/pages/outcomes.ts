@@ -2,6 +2,7 @@
 
 import { drawsOf, isIndex, observedOf, type Statistic } from '../../evaluate/predictive.js';
 import {
+  byRecall,
   type Comparison,
   LEADERBOARD_METRICS,
   type Leaderboard,
@@ -23,12 +24,13 @@ import { fixed, grouped, percent, short, signedFixed } from '../../text/numbers.
 import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { chosenFits, type PredictionPictures, type StudyPicture } from '../charts/study.js';
+import { rankerAges } from '../words/blend.js';
 import { methodTitle, shortName, skippedWords } from '../words/methods.js';
 import { statisticValue } from '../words/prediction.js';
 import { leftWords } from '../words/ranking.js';
 import type { StudyVerdict } from '../words/study.js';
 import { listNotes, missingNotes } from '../words/table-evaluation.js';
-import { type Content, fold, type Html, html } from './html.js';
+import { type Content, fold, type Html, html, numbers } from './html.js';
 import { term } from './page.js';
 import { picture, table } from './sections.js';
 
@@ -122,17 +124,13 @@ function predictionTable(fits: readonly CheckedFit[], names: SideNames): Html {
   return table(
     [
       { label: 'Test part' },
-      { label: 'test', numeric: true },
-      ...fits.flatMap((fit) => [
-        {
-          label: term(
-            `${fit.model}-model`,
-            several ? `${shortName(fit)}, K = ${fit.features}` : shortName(fit),
-          ),
-          numeric: true,
-        },
-        { label: term('pvalue', 'p'), numeric: true },
-      ]),
+      ...numbers(
+        'test',
+        ...fits.flatMap((fit) => [
+          term(`${fit.model}-model`, several ? `${shortName(fit)}, K = ${fit.features}` : shortName(fit)),
+          term('pvalue', 'p'),
+        ]),
+      ),
     ],
     statistics.map((statistic) => [
       statisticName(statistic, names),
@@ -155,26 +153,31 @@ function predictionTable(fits: readonly CheckedFit[], names: SideNames): Html {
 
 export function rankingSection(results: StudyResults, verdict: StudyVerdict, ranking: StudyPicture): Content {
   const { leaderboard } = results.runs[0];
-  const rows = [...leaderboard.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
+  const rows = byRecall(leaderboard);
   const { users, candidates } = rows[0].all;
   const ceiling = leaderboard.rows.find((row) => row.id === 'ceiling-fold-in');
   const { names } = results.check;
+  const newItems = results.runs[0].split.method === 'new-items';
   return [
     html`<p>The ${term('candidates', 'task')}: ${many(candidates, names.items)} are ranked for each of ${grouped(users)}
 test ${names.users.many}${results.receipt.settings.protocol === 'all-items' ? `, except the ${names.items.many} that they have` : ''}; their own test ${names.items.many} should come first. All methods see the same edges of the same ${names.users.many}.
-${term('baseline', 'Baselines')} are tuned on held-back training ${names.users.many}, and nothing was chosen by the test
-part.</p>`,
+${
+  newItems
+    ? `The ranked ${names.items.many} have no edge in training, so every method ranks them by their attributes. Nothing was chosen by the test part.`
+    : html`${term('baseline', 'Baselines')} are tuned on held-back training ${names.users.many}, and nothing was chosen by the test
+part.`
+}</p>`,
     verdictList(verdict),
     picture(
       ranking,
-      html`Further right is better. Bars: 95 % interval of each figure, from its
+      html`Further right is better; each panel has its own scale. Bars: 95 % interval of each figure, from its
 ${term('error', 'standard error')}. To compare two methods, use the ${term('paired', 'paired intervals')} below: they are narrower.`,
     ),
     leaderboardTable(leaderboard, rows, names),
     fold('Differences from the best, with paired intervals', pairedTable(leaderboard, rows, names)),
     fold('Differences between neighbours in the table', neighboursTable(leaderboard, names)),
     fold('More figures: capped recall, hit rate, MRR, MAP, coverage', moreTable(leaderboard, rows, names)),
-    rows.some((row) => row.kind === 'baseline')
+    rows.some((row) => row.kind === 'baseline') && !newItems
       ? fold('How the baselines were tuned', tuningTable(leaderboard, rows, names))
       : undefined,
     leaderboard.skipped.map((skipped) => html`<p>${skippedWords(skipped, leaderboard)}</p>`),
@@ -186,7 +189,8 @@ ${term('error', 'standard error')}. To compare two methods, use the ${term('pair
       ];
       return said.length > 0 ? html`<p>Lists ${name}: ${said.join(' ')}</p>` : undefined;
     }),
-    html`<p>${leftWords(leaderboard, results.receipt.settings.protocol, names)}</p>`,
+    html`<p>${leftWords(results, names)}</p>`,
+    ...rankerAges(results.runs[0], names).map((words) => html`<p>${words}</p>`),
   ];
 }
 
@@ -203,8 +207,7 @@ function neighboursTable(leaderboard: Leaderboard, names: SideNames): Html {
     [
       { label: 'Method' },
       { label: 'compared with' },
-      { label: term('recall', metricTitle('recall', leaderboard)), numeric: true },
-      { label: term('ndcg', 'nDCG'), numeric: true },
+      ...numbers(term('recall', metricTitle('recall', leaderboard)), term('ndcg', 'nDCG')),
     ],
     byRecall.map((one) => [
       title(one.row),
@@ -216,7 +219,7 @@ function neighboursTable(leaderboard: Leaderboard, names: SideNames): Html {
   );
 }
 
-/** '.703 ± .012'; the best of a column bold. */
+/** '0.703 ± 0.012'; the best of a column bold. */
 function figureCell(row: LeaderboardRow, metric: LeaderboardMetric, best: string | undefined): Content {
   const figure = leaderboardFigure(row, metric);
   if (!figure) return '–';
@@ -232,10 +235,12 @@ function leaderboardTable(leaderboard: Leaderboard, rows: readonly LeaderboardRo
   return table(
     [
       { label: 'Method' },
-      { label: term('recall', metricTitle('recall', leaderboard)), numeric: true },
-      { label: term('ndcg', 'nDCG'), numeric: true },
-      { label: html`recall<br>${term('unpopular', 'unpopular')}`, numeric: true },
-      { label: html`nDCG<br>${term('unpopular', 'unpopular')}`, numeric: true },
+      ...numbers(
+        term('recall', metricTitle('recall', leaderboard)),
+        term('ndcg', 'nDCG'),
+        html`recall<br>${term('unpopular', 'unpopular')}`,
+        html`nDCG<br>${term('unpopular', 'unpopular')}`,
+      ),
     ],
     rows.map((row) => [
       methodName(row, leaderboard, names),
@@ -266,14 +271,10 @@ function pairedTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], 
   return table(
     [
       { label: 'Difference from the best' },
-      {
-        label: html`${term('recall', metricTitle('recall', leaderboard))}<br><small>to ${title(leaderboard.best.recall)}</small>`,
-        numeric: true,
-      },
-      {
-        label: html`${term('ndcg', 'nDCG')}<br><small>to ${title(leaderboard.best.ndcg)}</small>`,
-        numeric: true,
-      },
+      ...numbers(
+        html`${term('recall', metricTitle('recall', leaderboard))}<br><small>to ${title(leaderboard.best.recall)}</small>`,
+        html`${term('ndcg', 'nDCG')}<br><small>to ${title(leaderboard.best.ndcg)}</small>`,
+      ),
     ],
     rows
       .filter((row) => row.kind !== 'ceiling')
@@ -286,11 +287,13 @@ function moreTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], na
   return table(
     [
       { label: 'Method' },
-      { label: term('recall-capped', metricTitle('recallCapped', leaderboard)), numeric: true },
-      { label: term('hitrate', 'hit rate'), numeric: true },
-      { label: term('mrr', 'MRR'), numeric: true },
-      { label: term('map', 'MAP'), numeric: true },
-      { label: term('coverage', 'coverage'), numeric: true },
+      ...numbers(
+        term('recall-capped', metricTitle('recallCapped', leaderboard)),
+        term('hitrate', 'hit rate'),
+        term('mrr', 'MRR'),
+        term('map', 'MAP'),
+        term('coverage', 'coverage'),
+      ),
     ],
     rows.map((row) => [
       methodName(row, leaderboard, names),
@@ -331,7 +334,7 @@ function ceilingTable(
   return table(
     [
       { label: html`Share of the ${term('ceiling', 'fair ceiling')}` },
-      ...LEADERBOARD_METRICS.map((metric) => ({ label: metricLabel(metric), numeric: true })),
+      ...numbers(...LEADERBOARD_METRICS.map((metric) => metricLabel(metric))),
     ],
     rows
       .filter((row) => row.kind !== 'ceiling')
@@ -344,16 +347,13 @@ export function repeatsSection(results: StudyResults): Content {
   const { summary, runs, check } = results;
   const { names } = check;
   const { leaderboard } = runs[0];
-  const rows = [...runs[0].leaderboard.rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
+  const rows = byRecall(leaderboard);
   const checked = predictingFits(runs[0].fits);
   return [
     html`<p>The study was repeated on ${runs.length} splits (seeds ${runs.map((run) => run.split.seed).join(', ')}). The
 sections above show the first; this section shows ${term('spread', 'mean and spread')} over all splits.</p>`,
     table(
-      [
-        { label: 'Ranking' },
-        ...LEADERBOARD_METRICS.map((metric) => ({ label: metricLabel(metric), numeric: true })),
-      ],
+      [{ label: 'Ranking' }, ...numbers(...LEADERBOARD_METRICS.map((metric) => metricLabel(metric)))],
       rows.map((row) => {
         const s = summary.ranking[row.id] ?? {};
         return [
@@ -366,7 +366,7 @@ sections above show the first; this section shows ${term('spread', 'mean and spr
   ];
 }
 
-/** '.123 ± .004'. */
+/** '0.123 ± 0.004'. */
 function spread(value: Spread | undefined, digits = 3): string {
   return value ? `${fixed(value.mean, digits)} ± ${fixed(value.spread ?? 0, digits)}` : '–';
 }
@@ -376,7 +376,7 @@ function predictionErrors({ summary, runs, check }: StudyResults, fits: readonly
   return table(
     [
       { label: 'Error of the predictions' },
-      ...statistics.map((s) => ({ label: statisticName(s, check.names), numeric: true })),
+      ...numbers(...statistics.map((s) => statisticName(s, check.names))),
     ],
     fits.map((fit) => [
       `${shortName(fit)}, K = ${fit.features}`,

@@ -149,6 +149,6 @@ details>div{padding:.6rem 0 .2rem}
 .words dt{font-weight:600;margin-top:1rem;scroll-margin-top:1rem}.words dd{margin:.15rem 0 0}
 .words dt:target,.words dt:target+dd{background:var(--soft);box-shadow:-.9rem 0 0 var(--soft),-1.1rem 0 0 var(--link)}
 footer{margin-top:3.5rem;padding-top:1rem;border-top:1px solid var(--line);font-size:.93rem;color:var(--muted);overflow-wrap:anywhere}
-code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
+code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}.command span{display:inline-block;max-width:100%}
 @media print{body{background:#fff;color:#000}nav,.tip,.sort,#find{display:none}.term{text-decoration:none}section{break-inside:avoid}details::details-content{content-visibility:visible;display:block}}
 `;

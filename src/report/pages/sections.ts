@@ -14,7 +14,7 @@ import { readingSentences } from '../words/reading.js';
 import { sidePriorWords } from '../words/side-prior.js';
 import { evidenceWords, sparsityWords } from '../words/sparsity.js';
 import { degreeTable } from './degree-table.js';
-import { type Column, type Content, facts, fold, Html, html, table as plainTable } from './html.js';
+import { type Column, type Content, facts, fold, Html, html, numbers, table as plainTable } from './html.js';
 import { term } from './page.js';
 import {
   columnMeaning,
@@ -148,12 +148,7 @@ export function splitSection(results: StudyResults, picture_: StudyPicture): Con
   const { users, items } = results.check.names;
   const { testUsers, testItems, method } = split;
   const sizes = table(
-    [
-      { label: 'Part' },
-      { label: users.many, numeric: true },
-      { label: items.many, numeric: true },
-      { label: 'edges', numeric: true },
-    ],
+    [{ label: 'Part' }, ...numbers(users.many, items.many, 'edges')],
     (['train', 'foldin', 'test'] as const)
       .filter((name) => name !== 'foldin' || method === 'pq')
       .map((name) => {
@@ -224,12 +219,14 @@ ${term('dense-model', 'dense')} model, which expects none`
       table(
         [
           { label: 'Fit' },
-          { label: term('features', 'K'), numeric: true },
-          { label: term('sigma', html`σ<br><small>${users.many}, ${items.many}</small>`), numeric: true },
-          { label: term('size', html`size<br><small>${users.many}, ${items.many}</small>`), numeric: true },
-          { label: 'iterations', numeric: true },
-          { label: term('bound', 'bound'), numeric: true },
-          { label: 'seconds', numeric: true },
+          ...numbers(
+            term('features', 'K'),
+            term('sigma', html`σ<br><small>${users.many}, ${items.many}</small>`),
+            term('size', html`size<br><small>${users.many}, ${items.many}</small>`),
+            'iterations',
+            term('bound', 'bound'),
+            'seconds',
+          ),
         ],
         fits.map((f) => [
           f.model,

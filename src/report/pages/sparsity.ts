@@ -7,7 +7,7 @@ import type { StudyCheck } from '../../study/results.js';
 import { fixed, percent } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { estimateWords, sparsityWords } from '../words/sparsity.js';
-import { type Content, fold, type Html, html, table } from './html.js';
+import { type Content, fold, type Html, html, numbers, table } from './html.js';
 import { term } from './page.js';
 
 type Checked = SparsityCheck | StudyCheck;
@@ -48,10 +48,12 @@ export function tailIndexes(check: Checked): Html {
     table(
       [
         { label: 'Side' },
-        { label: term('low', 'low degrees'), numeric: true },
-        { label: term('likelihood', 'all degrees'), numeric: true },
-        { label: term('half', 'σ̂ at one half'), numeric: true },
-        { label: term('mean', 'σ̂, mean over levels'), numeric: true },
+        ...numbers(
+          term('low', 'low degrees'),
+          term('likelihood', 'all degrees'),
+          term('half', 'σ̂ at one half'),
+          term('mean', 'σ̂, mean over levels'),
+        ),
       ],
       SIDES.map((side) => {
         const { half, mean, likelihood, lowDegrees } = sigma[side];

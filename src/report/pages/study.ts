@@ -5,17 +5,17 @@ import { fixed, short } from '../../text/numbers.js';
 import { capital, many, sourceName } from '../../text/phrases.js';
 import { stageLabel } from '../../text/stages.js';
 import type { StudyPictures } from '../charts/study.js';
-import { command } from '../words/commands.js';
+import { command } from '../words/next-commands.js';
 import { predictionQuestion } from '../words/prediction.js';
 import { RANKING_QUESTION } from '../words/ranking.js';
 import { sparsityWords } from '../words/sparsity.js';
 import { type StudyVerdict, type StudyVerdicts, studyVerdicts } from '../words/study.js';
-import { studyDefinitions } from './definitions.js';
 import { featuresSection } from './features.js';
-import { type Content, fold, html, table } from './html.js';
+import { type Content, commandLine, fold, html, table } from './html.js';
 import { predictionSection, rankingSection, repeatsSection } from './outcomes.js';
 import { renderPage, type Section, term } from './page.js';
 import { dataSection, fitsSection, STUDY_STYLE, sparsitySection, splitSection } from './sections.js';
+import { studyDefinitions } from './term-definitions.js';
 
 /** A study as one self-contained HTML page. */
 export function renderStudyPage(results: StudyResults, pictures: StudyPictures): string {
@@ -65,6 +65,7 @@ export function renderStudyPage(results: StudyResults, pictures: StudyPictures):
       depth,
       drawn: verdicts.prediction !== null,
       corrected: receipt.settings.calibrate > 0,
+      ranked: results.runs[0].split.method === 'new-items' ? 'new-items' : receipt.settings.protocol,
     }),
     footer: html`Made by graphex ${receipt.graphexVersion}, seed ${receipt.settings.seed}, data fingerprint
 <code>${receipt.fingerprint}</code>. Click a dotted word for its definition.`,
@@ -106,7 +107,8 @@ function shortSection(results: StudyResults, verdicts: StudyVerdicts): Content {
 function nextSection(verdicts: StudyVerdicts): Content {
   const steps = (some: StudyVerdicts['next']) =>
     html`<ul class="steps">${some.map(
-      ({ text, command }) => html`<li>${text}${command ? html`<br><code>${command}</code>` : undefined}</li>`,
+      (step) =>
+        html`<li>${step.text}${step.command ? html`<br>${commandLine(step.command)}` : undefined}</li>`,
     )}</ul>`;
   // The steps to recommend with are what most readers need.
   const at = verdicts.next.findIndex(({ text }) => text.startsWith('To recommend'));
@@ -145,7 +147,7 @@ function receiptSection({ receipt, check: { names } }: StudyResults): Content {
   return [
     html`<p>All figures are in <code>results.json</code> in the folder of this page. This command repeats the study with the same
 numbers; only times differ:</p>`,
-    html`<p><code>${origin?.parts ? partsCommand(origin.parts) : 'npx graphex study --from results.json -o again'}</code></p>`,
+    html`<p>${commandLine(origin?.parts ? partsCommand(origin.parts) : 'npx graphex study --from results.json -o again')}</p>`,
     fold('Data, software and machine', table([{ label: 'What' }, { label: 'Value' }], rows)),
     fold('Options', optionsTable(settings)),
     fold(

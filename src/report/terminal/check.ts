@@ -2,6 +2,7 @@
 
 import type { SparsityEvidence } from '../../fit/choose/sparsity-evidence.js';
 import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { mean } from '../../math/moments.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
 import type { CurvePoint } from '../../sparsity/curves.js';
 import { grouped, percent, short } from '../../text/numbers.js';
@@ -81,6 +82,5 @@ function densityTable({ curves, names }: SparsityCheck): string {
 
 function replicateRow(label: string, points: readonly CurvePoint[]): string[][] {
   if (points.every((p) => p.sampled.length === 0)) return [];
-  const mean = (p: CurvePoint) => p.sampled.reduce((sum, density) => sum + density, 0) / p.sampled.length;
-  return [[label, ...points.map((p) => (p.sampled.length ? short(mean(p), 4) : '–'))]];
+  return [[label, ...points.map((p) => (p.sampled.length ? short(mean(p.sampled), 4) : '–'))]];
 }

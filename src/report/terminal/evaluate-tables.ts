@@ -1,6 +1,7 @@
 // The text of an evaluation of tables and lists.
 
 import type { ListScoreRow, TablesEvaluation } from '../../evaluate/evaluate-tables.js';
+import { mean } from '../../math/moments.js';
 import { isUserMetric } from '../../metrics/definitions.js';
 import type { ListMetricName } from '../../metrics/list-metrics.js';
 import { fixed, grouped } from '../../text/numbers.js';
@@ -80,7 +81,7 @@ function usersOf({ hasHistory, users }: TablesEvaluation, has: 0 | 1 | undefined
 
 function meanOf({ hasHistory }: TablesEvaluation, perUser: Float64Array, has: 0 | 1 | undefined): number {
   const values = has === undefined ? perUser : perUser.filter((_, u) => hasHistory[u] === has);
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+  return mean(values);
 }
 
 /** The metrics of one row by groups of users: all, with a history, and without one (null if there are none). */

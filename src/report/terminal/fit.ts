@@ -1,17 +1,15 @@
 // What graphex fit prints: its JSON document and its text.
 
-import type { TunedRanking } from '../../evaluate/tune.js';
 import type { SparsityEvidence } from '../../fit/choose/sparsity-evidence.js';
 import type { FitResult } from '../../fit/fit.js';
 import type { GibbsPosterior } from '../../fit/gibbs/gibbs.js';
-import { featureCount, fitCount, type Model, modelHyper } from '../../fit/model.js';
+import { featureCount, fitCount, hyperBySide, type Model, modelHyper } from '../../fit/model.js';
 import { mayBlend } from '../../fit/ranking/blend/blend.js';
 import { describeSides, type SidesReport } from '../../fit/sides/side-prior.js';
 import { SIDES, type SideName } from '../../graph/graph.js';
 import type { ReadResult } from '../../ingest/options.js';
 import type { Setting, Tuned } from '../../metrics/setting-search.js';
 import { asFlag } from '../../options/as-flag.js';
-import { option, optionError } from '../../options/error.js';
 import { modelState } from '../../store/model-state.js';
 import { fixed, grouped, plusMinus, short } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
@@ -28,6 +26,7 @@ import { posteriorRows, posteriorWords } from './posterior.js';
 import { nextLine, textTable, wrap, wrapLines } from './text-table.js';
 
 const HYPER = ['sigma', 'size', 'tau', 'shape', 'rate'] as const;
+const NO_HYPER = { sigma: null, size: null, tau: null, shape: null, rate: null };
 
 /** A fit, with the priors of a model whose users are in shards. */
 type Reported = FitResult & {
@@ -40,14 +39,11 @@ type Reported = FitResult & {
 export function fitJson(
   result: Reported,
   evidence: SparsityEvidence | undefined,
-  tuned: TunedRanking | undefined,
   read: ReadResult | undefined,
 ) {
   const { model } = result;
   const { provenance } = model;
   const hyper = modelHyper(model);
-  const pair = (name: 'sigma' | 'size' | 'tau' | 'shape' | 'rate') =>
-    hyper ? { users: hyper.users[name], items: hyper.items[name] } : null;
   const posterior = model.type === 'posterior' ? model : undefined;
   return {
     model: kindOf(model) ?? null,
@@ -64,11 +60,7 @@ export function fitJson(
     engine: result.engine,
     engineReason: engineWords(result.engineReason),
     threads: result.threads,
-    sigma: pair('sigma'),
-    size: pair('size'),
-    tau: pair('tau'),
-    shape: pair('shape'),
-    rate: pair('rate'),
+    ...(hyper ? hyperBySide(hyper) : NO_HYPER),
     sides: sidesOf(result) ?? null,
     evidence: evidence ?? null,
     read: read?.read ?? null,
@@ -77,7 +69,6 @@ export function fitJson(
     recency: recencyJson(result),
     state: modelState(model),
     average: fitCount(model),
-    tuned: tuned ? { score: tuned.score, trials: tuned.trials, finished: tuned.finished } : null,
     posterior: result.posterior ? pickPosterior(result.posterior) : null,
   };
 }
@@ -85,7 +76,6 @@ export function fitJson(
 export function fitText(
   result: Reported,
   evidence: SparsityEvidence | undefined,
-  tuned: TunedRanking | undefined,
   read: ReadResult | undefined,
   output: string,
   previous?: Model,
@@ -156,15 +146,8 @@ export function fitText(
       evidence
         ? 'Compare sparse and dense fits by this evidence, not by their bounds.'
         : wrap(
-            'Compare this bound only with models of the same kind. The evidence of a sparse fit compares sparse and dense.',
+            'Compare this bound only with models of the same kind. To compare sparse and dense, fit with --model sparse, which prints the evidence.',
           ),
-    );
-  }
-  if (tuned) {
-    lines.push(
-      '',
-      `tuned        best of ${many(tuned.trials.length, 'setting')}, mean of recall@20 and nDCG ${tuned.score.toFixed(4)}` +
-        `${tuned.finished ? '' : '; the time limit ended the search'}`,
     );
   }
   if (model.type === 'ranker') {
@@ -233,10 +216,4 @@ function headline(model: Model): string {
   }
   const name = kind === undefined ? (model as { readonly method: string }).method : `${kind} model`;
   return features === undefined ? name : `${name}, ${many(features, 'feature')}`;
-}
-
-/** A posterior is stored as a whole: draws and resumed fits need all of it. */
-export function refuseStorage(storage: object): void {
-  if (Object.keys(storage).length === 0) return;
-  throw optionError`${option('precision')} and ${option('usersInModel')} are for rankers: leave them out, or fit with ${option('method')} ranking`;
 }

@@ -50,18 +50,14 @@ export function forecastText(
   ].join('\n');
 }
 
-/** The multiples shown on a terminal; all are in --json. */
-const SHOWN = 3;
-
 function curveTable(found: GrowthForecast, side: SideName, names: SideNames, all: boolean): string[] {
   const { curve } = found.sides[side];
   if (curve.length < 2) return [];
   const grown = names[side === 'users' ? 'items' : 'users'].many;
   const asked = found.asked[side === 'users' ? 'items' : 'users'];
-  const step = Math.max(1, Math.floor((curve.length - 1) / (SHOWN - 1)));
+  // The other multiples are in the chart and in --json.
   const points = curve.filter(
-    ({ times }, at) =>
-      times > 1 && (at % step === 0 || times === 2 || times === asked || at === curve.length - 1),
+    ({ times }, at) => times > 1 && (times === 2 || times === asked || at === curve.length - 1),
   );
   const estimators = new Set(points.flatMap(({ estimators: by }) => Object.keys(by) as ForecastEstimator[]));
   estimators.delete(found.estimator);

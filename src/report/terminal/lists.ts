@@ -30,7 +30,7 @@ const LONGEST_TITLE = 40;
 const INDENT = '      ';
 
 export function listText({ items: list, verdict }: PrintedList, model: Model, titles: TitleBook): string {
-  const name = (id: string) => shown(titles.of(catalogueOf(model).ids.find(id)) ?? id, LONGEST_TITLE);
+  const name = (id: string) => shown(titles.ofId(id) ?? id, LONGEST_TITLE);
   const names = model.names ?? USERS_AND_ITEMS;
   const { items } = names;
   if (list.length === 0) {

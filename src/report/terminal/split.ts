@@ -1,5 +1,6 @@
 // The text of graphex split.
 
+import { drawnVertices } from '../../sample/split.js';
 import type { Split } from '../../sample/split-types.js';
 import type { SplitBias } from '../../sparsity/split-bias.js';
 import { fixed, grouped, short } from '../../text/numbers.js';
@@ -30,7 +31,7 @@ export function foldsText(splits: readonly Split[]): string {
   const names = splits[0].train.names ?? USERS_AND_ITEMS;
   const cells = ({ train, foldIn, test, assignment }: Split, fold: number) => [
     String(fold + 1),
-    grouped(assignment.users.drawn.reduce((sum, one) => sum + one, 0)),
+    grouped(drawnVertices(assignment).users),
     ...[train, foldIn, test].map(({ edges }) => grouped(edges)),
   ];
   return [
@@ -97,7 +98,9 @@ export function splitText({ method, times, names, edges: of, bias, dropped }: Sp
       ? []
       : [
           wrap(
-            `${many(dropped, 'edge')} of fold-in and test ${dropped === 1 ? 'leads' : 'lead'} to vertices that are not in training; a model must drop ${dropped === 1 ? 'it' : 'them'}.`,
+            method === 'new-items'
+              ? `${many(dropped, 'test edge')} ${dropped === 1 ? 'belongs' : 'belong'} to ${names.users.many} without a history: they have no edge in training.`
+              : `${many(dropped, 'edge')} of fold-in and test ${dropped === 1 ? 'leads' : 'lead'} to vertices that are not in training; a model must drop ${dropped === 1 ? 'it' : 'them'}.`,
           ),
         ]),
   ].join('\n');

@@ -1,7 +1,12 @@
 // A study on the terminal, and as one JSON document.
 
 import { drawsOf, observedOf, type Statistic } from '../../evaluate/predictive.js';
-import { LEADERBOARD_METRICS, type LeaderboardRow, leaderboardFigure } from '../../study/leaderboard.js';
+import {
+  byRecall,
+  LEADERBOARD_METRICS,
+  type LeaderboardRow,
+  leaderboardFigure,
+} from '../../study/leaderboard.js';
 import { checkedFits, predictingFits, type StudyFit, type StudyResults } from '../../study/results.js';
 import { decideStudy, shownStatistics } from '../../study/verdict.js';
 import { metricLabel, statisticLabel } from '../../text/figures.js';
@@ -9,6 +14,7 @@ import { fixed, short } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import { safeJson } from '../../text/untrusted.js';
 import { recommendSteps } from '../words/advice.js';
+import { rankerAges } from '../words/blend.js';
 import { countWords } from '../words/counts.js';
 import { featureChoiceWords } from '../words/feature-count.js';
 import { methodTitle, shortName, skippedWords } from '../words/methods.js';
@@ -89,29 +95,30 @@ export function describeStudy(results: StudyResults, reading: string): string {
     wrapLines(reading),
     ...(results.chosen.byEvidence ? [wrap(featureChoiceWords(results.chosen.byEvidence))] : []),
     '',
-    `Is it sparse?  ${verdicts.sparsity.headline}.`,
+    wrap(`Is it sparse?  ${verdicts.sparsity.headline}.`),
     wrap([...verdicts.sparsity.details, verdicts.sparsity.text].join(' ')),
-    ...describeLaw(results),
+    ...describePriors(results),
     ...(runs[0].counts ? [wrap(countWords(runs[0].counts, names))] : []),
     '',
     ...(verdicts.prediction
       ? [
-          `${predictionQuestion(results)}  ${verdicts.prediction.headline}.`,
+          wrap(`${predictionQuestion(results)}  ${verdicts.prediction.headline}.`),
           describePredictions(results),
           wrap([verdicts.prediction.text, ...correctedWords(predictingFits(shownFits(results)))].join(' ')),
           '',
         ]
       : []),
-    `${RANKING_QUESTION}  ${verdicts.ranking.headline}.`,
+    wrap(`${RANKING_QUESTION}  ${verdicts.ranking.headline}.`),
     textTable([
       ['', ...LEADERBOARD_METRICS.map((metric) => metricLabel(metric, leaderboard.n))],
-      ...byRecall(leaderboard.rows).map((row) => [
+      ...byRecall(leaderboard).map((row) => [
         methodTitle(row, leaderboard, names),
         ...LEADERBOARD_METRICS.map((metric) => cell(row, metric)),
       ]),
     ]),
     wrap([verdicts.ranking.text, ...verdicts.ranking.details].join(' ')),
-    wrap(leftWords(leaderboard, receipt.settings.protocol, names)),
+    wrap(leftWords(results, names)),
+    ...rankerAges(runs[0], names).map((words) => wrap(words)),
     ...runs[0].lists.flatMap(({ name, ...notes }) =>
       [
         ...missingNotes(notes.missing, leaderboard.rows[0].all.users, names),
@@ -131,7 +138,7 @@ export function describeStudy(results: StudyResults, reading: string): string {
 }
 
 /** What the auto model found of each side. */
-function describeLaw(results: StudyResults): string[] {
+function describePriors(results: StudyResults): string[] {
   const auto = shownFits(results).find((fit) => fit.model === 'auto');
   const { names } = results.check;
   return auto
@@ -146,10 +153,6 @@ function describeLaw(results: StudyResults): string[] {
         ),
       ]
     : [];
-}
-
-function byRecall(rows: readonly LeaderboardRow[]): LeaderboardRow[] {
-  return [...rows].sort((a, b) => b.all.recall.mean - a.all.recall.mean);
 }
 
 function describePredictions(results: StudyResults): string {
@@ -189,7 +192,7 @@ function describeRepeats({ summary, runs, check }: StudyResults): string {
       `mean (95 % interval) over ${runs.length} splits`,
       ...LEADERBOARD_METRICS.map((metric) => metricLabel(metric, leaderboard.n)),
     ],
-    ...byRecall(leaderboard.rows).map((row) => [
+    ...byRecall(leaderboard).map((row) => [
       methodTitle(row, leaderboard, check.names),
       ...LEADERBOARD_METRICS.map((metric) => {
         const s = summary.ranking[row.id]?.[metric];

@@ -1,19 +1,20 @@
 // Which method to recommend with, and the commands for it.
 
+import { attributeBaselineTitle } from '../../evaluate/baselines/attribute-baselines.js';
 import type { BaselineName } from '../../options/names.js';
 import type { RankingDecision } from '../../study/best-method.js';
 import type { LeaderboardRow } from '../../study/leaderboard.js';
 import type { StudyResults } from '../../study/results.js';
 import { metricPhrase } from '../../text/figures.js';
 import type { SideNames } from '../../text/sides.js';
+import { methodPhrase } from './methods.js';
 import {
   baselineFitCommand,
   fitCommand,
   rankingFitCommand,
   recommendCommand,
   serveCommand,
-} from './commands.js';
-import { methodPhrase } from './methods.js';
+} from './next-commands.js';
 import type { NextStep } from './study.js';
 
 /** Fit the method that ranks best, ask it, serve it. */
@@ -24,7 +25,7 @@ export function recommendSteps(decision: RankingDecision, results: StudyResults)
   const name = row ? methodPhrase(row, results.runs[0].leaderboard, check.names) : 'the ranker';
   return [
     {
-      text: `To recommend, use ${name}${why && `, ${why},`} on ${receipt.origin?.parts ? 'the training data' : 'all of the data'}:`,
+      text: `To recommend, use ${name}${why && `, ${why},`} on all of ${yourData(results)}:`,
       command: fit,
     },
     {
@@ -35,11 +36,20 @@ export function recommendSteps(decision: RankingDecision, results: StudyResults)
   ];
 }
 
+/** The data to fit. A study of a split does not know the table that was split. */
+function yourData({ receipt: { origin } }: StudyResults): string {
+  if (!origin?.parts) return 'the data';
+  const fitted = `the training data${origin.parts.folds ? ' of the first fold' : ''}`;
+  return `your data. This command fits ${fitted} only; name your whole table instead`;
+}
+
 /** The method that the headline names, and why. No row: the ranker, if the study did not fit it. */
 function advised(decision: RankingDecision, { runs, check }: StudyResults) {
   const { leaderboard } = runs[0];
   const ranker = leaderboard.rows.find((row) => row.kind === 'ranker');
   if (decision.tooLittle) return { row: ranker, why: '' };
+  const title = attributeBaselineTitle(decision.advised.id);
+  if (title !== undefined) return { row: ranker, why: `because ${title} is only a comparison` };
   if (!decision.pairs && !ranker) return { row: undefined, why: 'which this study did not fit' };
   return { row: decision.advised, why: reason(decision, leaderboard.n, check.names) };
 }
@@ -55,7 +65,7 @@ function reason({ winner, places, advised: row }: RankingDecision, n: number, na
 }
 
 function fitOf(
-  { receipt, chosen }: StudyResults,
+  { receipt, chosen, runs }: StudyResults,
   row: LeaderboardRow | undefined,
 ): readonly [file: string, command: string] {
   if (!row || row.kind === 'ranker') {
@@ -65,5 +75,8 @@ function fitOf(
     const file = `${row.id}.safetensors`;
     return [file, baselineFitCommand(receipt, row.id as BaselineName, file)];
   }
-  return ['model.safetensors', fitCommand(receipt, row.model ?? 'sparse', row.features ?? chosen.features)];
+  const fit = fitCommand(receipt, row.model ?? 'sparse', row.features ?? chosen.features, {
+    described: runs[0].split.method === 'new-items',
+  });
+  return ['model.safetensors', fit];
 }

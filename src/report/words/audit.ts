@@ -153,8 +153,11 @@ const VERDICT_WORDS: Readonly<Record<AuditVerdict, string>> = {
   broken: 'This split is biased: metrics computed on it mislead.',
 };
 
-export function auditAnswer({ verdict }: Pick<SplitAudit, 'verdict'>): string {
-  return VERDICT_WORDS[verdict];
+export function auditAnswer({ verdict, checks }: Pick<SplitAudit, 'verdict' | 'checks'>): string {
+  const found = checks.filter((check) => check.verdict !== 'fine').length;
+  return verdict === 'look' && found === 1
+    ? 'Look before you trust this split: one check found a problem.'
+    : VERDICT_WORDS[verdict];
 }
 
 const SPLIT_TITLES: Readonly<Record<SplitKind, string>> = {
@@ -168,7 +171,7 @@ export function splitKindTitle(kind: SplitKind): string {
 }
 
 export function comparedMethodTitle(name: ComparedMethod): string {
-  return name === 'ranking' ? 'our ranker' : baselineTitle(name);
+  return name === 'ranking' ? 'ranker' : baselineTitle(name);
 }
 
 /** Whether another way of splitting has another winner. */
@@ -177,7 +180,7 @@ export function decisionWords({ leaderboards, agreement, another }: Decision): s
     rows.length > 0 ? `${comparedMethodTitle(rows[0].name)} (${splitKindTitle(split)})` : 'none',
   );
   const tau = agreement.map(
-    ({ a, b, tau: value }) => `${fixed(value, 2)} between ${splitKindTitle(a)} and ${splitKindTitle(b)}`,
+    ({ a, b, tau: value }) => `${fixed(value, 2)} (${splitKindTitle(a)}; ${splitKindTitle(b)})`,
   );
   const answer = {
     no: 'The same recommender wins under every way of splitting.',

@@ -1,9 +1,10 @@
 // The blend of a ranker and its weights by age, in words.
 
-import { type BlendReport, hasPart } from '../../fit/ranking/blend/blend.js';
+import { type BlendReport, hasPart, LEAST_TO_LEAVE_OUT } from '../../fit/ranking/blend/blend.js';
 import type { PartGains } from '../../fit/ranking/blend/item-weights.js';
 import type { RecencyReport } from '../../fit/ranking/half-life-search.js';
 import type { Recency } from '../../fit/ranking/recency.js';
+import type { StudyRun } from '../../study/results.js';
 import { durationWords } from '../../text/durations.js';
 import { percent, short } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
@@ -29,6 +30,9 @@ export function blendWords(found: BlendReport, names: SideNames): string {
     has('leastSquares') &&
       `least-squares factors (λ ${short(leastSquares.lambda)}, α ${short(leastSquares.alpha)}${gain('leastSquares')})`,
   ].filter((part) => part !== false);
+  const keepsAll =
+    adds &&
+    (['weights', 'similarities', 'leastSquares'] as const).some((part) => has(part) && adds[part] < 0);
   const left = (['weights', 'leastSquares'] as const).filter((part) => !has(part));
   const sentences = [
     parts.length > 0 ? `Blend: the scores include ${list(parts)}.` : 'Blend: no part of it helps.',
@@ -43,8 +47,18 @@ export function blendWords(found: BlendReport, names: SideNames): string {
       : kept
         ? `The settings come from the previous model, tuned on ${many(heldBack, names.users)} held back; all parts are recomputed.`
         : `The settings were tuned on ${many(heldBack, names.users)} held back.`,
+    ...(adds && parts.length > 0 ? ['“Adds” is the gain in recall and nDCG for these users.'] : []),
+    ...(keepsAll
+      ? [`With fewer than ${LEAST_TO_LEAVE_OUT} of them, a loss may be chance, so no part is left out.`]
+      : []),
   ];
   return sentences.join(' ');
+}
+
+/** How the ranker of a study weighs edges by age, if it was asked to. */
+export function rankerAges({ ranker }: Pick<StudyRun, 'ranker'>, names: SideNames): string[] {
+  const words = recencyWords(ranker?.recency, ranker?.halfLifeSearch, names);
+  return words === undefined ? [] : [words.replace('Edges are', 'For the ranker, edges are')];
 }
 
 /** The half-life of a ranker, and how it was found. */

@@ -1,6 +1,6 @@
 // How the counts of a multigraph were fitted, and why, in words.
 
-import type { CountChoice } from '../../fit/choose/counts.js';
+import type { CountChoice } from '../../fit/choose/counts-model.js';
 import { fixed, grouped } from '../../text/numbers.js';
 import type { SideNames } from '../../text/sides.js';
 

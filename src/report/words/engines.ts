@@ -7,7 +7,7 @@ const REASONS: Readonly<Record<EngineReason['code'], (detail: string) => string>
   'only-one': () => 'the only one for baselines',
   'little-work': () => 'too little work for a GPU',
   gpu: (detail) => `GPU found (${detail})`,
-  'no-gpu': (detail) => `no GPU: ${detail}`,
+  'no-gpu': (detail) => (/^no GPU/.test(detail) ? detail : `no GPU: ${detail}`),
   'software-gpu': (detail) => `the only GPU is emulated in software (${detail})`,
   'gpu-failed': (detail) => `the GPU failed: ${detail}`,
 };

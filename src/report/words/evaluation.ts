@@ -10,7 +10,7 @@ import { metricPhrase, statisticPhrase } from '../../text/figures.js';
 import { fixed, percent, signedFixed } from '../../text/numbers.js';
 import { article, list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
-import { command } from './commands.js';
+import { command } from './next-commands.js';
 
 const NO_CHECK: Readonly<Record<NoPredictiveCheck, string>> = {
   'no-draws': 'no draws were requested',
@@ -80,7 +80,7 @@ export function popularityWords(comparison: RankingComparison, n: number, names:
 }
 
 const ATTRIBUTE_TITLES: Readonly<Record<AttributeBaseline, string>> = {
-  profile: 'The tf-idf profile, a sum of cosines to the $,',
+  profile: 'The tf-idf profile, the sum of the cosines to the $,',
   attributePopularity: 'Popularity by attribute, the same list for everyone,',
 };
 
@@ -114,7 +114,7 @@ const METRICS = ['recall', 'ndcg'] as const;
 
 function figuresOf(title: string, { other }: RankingComparison, n: number, names: SideNames): string {
   const figures = METRICS.map(
-    (metric) => `${fixed(other.mean[metric], 3)} by ${metricPhrase(metric, n, names)}`,
+    (metric) => `${metricPhrase(metric, n, names)} ${fixed(other.mean[metric], 3)}`,
   );
   return `${title} has ${list(figures)}.`;
 }
@@ -168,7 +168,9 @@ export function intervalWords(
       : UNCORRECTED;
   }
   const [users, items] = [names.users.many, names.items.many];
-  return `Means and intervals are shifted and rescaled by the error of such draws on known data: training ${users} on the test ${items}, and held-out ${users} on ${items} left out of their fold-in.${write ? ` The option ${write('correct', 'false')} shows them as drawn.` : ''}`;
+  const known = `training ${users} with the test ${items}, and held-out ${users} with ${items} that their fold-in left out`;
+  const off = write ? ` The option ${write('correct', 'false')} shows them as drawn.` : '';
+  return `Means and intervals are corrected by the errors of similar draws on known data: ${known}.${off}`;
 }
 
 /** What the figures leave out. */
@@ -185,26 +187,29 @@ export function leftOutWords({
     one: `${adjective} ${users.one}`,
     many: `${adjective} ${users.many}`,
   });
-  const known = method !== 'pq' ? 'training edge' : `fold-in edge to ${items.many} of training`;
   const leftOut = [
     ...(ranking.edges > 0
       ? [
-          `${many(ranking.edges, 'test edge')} to ${items.many} ${method === 'new-items' ? 'without attributes' : 'not in training'}`,
+          `${many(ranking.edges, 'test edge')} to ${items.many} ${method === 'new-items' ? 'without attributes' : 'that are not in the training part'}`,
         ]
       : []),
   ];
   const sentences: string[] = [];
   if (ranking.users > 0) {
-    const [get, have] = ranking.users === 1 ? ['gets', 'has'] : ['get', 'have'];
+    const one = ranking.users === 1;
+    const none =
+      method === 'pq'
+        ? `${one ? 'shows' : 'show'} no ${items.one} of the training part`
+        : `${one ? 'has' : 'have'} no training edge`;
     sentences.push(
-      `${many(ranking.users, kind('test'))} without a ${known} ${get} popular ${items.many}, and ${have} separate figures.`,
+      `${many(ranking.users, kind('test'))} ${none}: ${one ? 'the list has' : 'their lists have'} popular ${items.many}, and separate figures.`,
     );
   }
   if (leftOut.length > 0) sentences.push(`The recommendation figures leave out ${list(leftOut)}.`);
   if (foldIn.edges > 0) {
     const whose = foldIn.users > 0 ? `, among them all edges of ${many(foldIn.users, kind('held-out'))}` : '';
     sentences.push(
-      `Fold-in could not use ${many(foldIn.edges, 'edge')} to ${items.many} not in training${whose}.`,
+      `Fold-in could not use ${many(foldIn.edges, 'edge')} to ${items.many} that are not in the training part${whose}.`,
     );
   }
   if (sentences.length === 0) {

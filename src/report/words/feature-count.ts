@@ -1,6 +1,6 @@
 // Why a number of features was chosen: a sentence and a table.
 
-import type { FeatureChoice } from '../../fit/choose/features.js';
+import type { FeatureChoice } from '../../fit/choose/feature-count.js';
 import { fixed } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
 

@@ -3,10 +3,12 @@
 import type { TimeTest } from '../../forecast/by-time.js';
 import { ESTIMATORS } from '../../forecast/estimators.js';
 import type { ForecastEstimator, GrowthForecast } from '../../forecast/forecast.js';
+import type { NextPeriod } from '../../forecast/next-period.js';
 import type { Foreseen } from '../../forecast/project.js';
 import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { FORECAST } from '../../options/commands/forecast.js';
 import { grouped, percent, short } from '../../text/numbers.js';
-import { list, many } from '../../text/phrases.js';
+import { capital, list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** Four digits: 15,363.8 is about 15,360. */
@@ -30,23 +32,22 @@ export function estimatorTitle(name: ForecastEstimator): string {
   return name === 'model' ? 'draws from the model' : ESTIMATORS[name].title;
 }
 
-const PERIOD_TITLES: Readonly<Record<string, string>> = {
-  week: 'week',
-  month: 'month',
-  quarter: 'quarter',
-  year: 'year',
-};
+/** 'quarter', '90 days'. */
+export function periodTitle({ period, days }: NextPeriod): string {
+  return /\d/.test(period) ? many(days, 'day') : period;
+}
 
 /** The growth in the next period, by the data. */
 export function nextWords({ next, observed }: GrowthForecast, names: SideNames): string[] {
   if (!next) return [];
-  const { past, users, period, days } = next;
-  const title = PERIOD_TITLES[period] ?? many(days, 'day');
+  const { past, users } = next;
+  const title = periodTitle(next);
   const after = new Date(next.from).toISOString().slice(0, 10);
   const before = past.length === 1 ? `the last ${title}` : `the last ${past.length} ${plural(title)}`;
   return [
     `In the ${title} after ${after}, ${foreseenWords(users)} new ${names.users.many} are expected, ` +
-      `in addition to today’s ${grouped(observed.users)}. In ${before} there were ${list(past.map((count) => grouped(count)))}.`,
+      `in addition to today’s ${grouped(observed.users)}. In ${before} there were ${list(past.map((count) => grouped(count)))}` +
+      `${past.length === 1 ? '' : `; the forecast is the average of these ${past.length}`}.`,
   ];
 }
 
@@ -61,14 +62,28 @@ export function forecastAnswer(found: GrowthForecast, names: SideNames): string 
   if (!forecast) return refusalWords(found, names);
   const grown = SIDES.filter((side) => asked[side] > 1);
   if (grown.length === 0) return 'Neither side grows, so everything stays as it is.';
-  const when = list(grown.map((side) => timesAsMany(asked[side], names[side].many)));
+  const multiples = grown.filter((side) => side !== 'users' || !found.next);
+  const times = list(multiples.map((side) => timesAsMany(asked[side], names[side].many)));
+  const when = [
+    ...(found.next ? [`after the next ${periodTitle(found.next)}`] : []),
+    ...(multiples.length > 0 ? [`with ${times}`] : []),
+  ].join(', ');
   const counted = SIDES.filter((side) => asked[otherSide(side)] > 1);
   const seen = counted.map((side) => {
     const more = forecast[side].mean / observed[side] - 1;
     const than = more < 0.001 ? 'hardly more than now' : `${percent(more)} more than now`;
     return `${foreseenWords(forecast[side])} ${names[side].many}, ${than}`;
   });
-  return `With ${when} there will be ${seen.join(' and ')}, and ${foreseenWords(forecast.edges)} edges. ${rangeWords(found)}`;
+  return `${capital(when)} there will be ${seen.join(' and ')}, and ${foreseenWords(forecast.edges)} edges. ${[rangeWords(found), ...missedWords(found)].join(' ')}`;
+}
+
+/** A warning if the same forecast, made in the past, missed what came. */
+function missedWords({ time }: GrowthForecast): string[] {
+  const tests = time?.tests ?? [];
+  const missed = tests.filter(({ held }) => !held).length;
+  if (missed === 0) return [];
+  const were = missed === 1 ? 'was outside its interval' : 'were outside their intervals';
+  return [`Trust them less than that: ${missed} of ${many(tests.length, 'test')} on the past ${were}.`];
 }
 
 /** How far the ranges can be trusted, by the back-test at the requested multiples. */
@@ -122,17 +137,28 @@ export function backtestWords(found: GrowthForecast, names: SideNames): string[]
 
 /** The share of new vertices among the next edges, and the total if there is one. */
 export function discoveryWords(
-  { sides, observed }: GrowthForecast,
+  { sides, observed, asked }: GrowthForecast,
   side: SideName,
   names: SideNames,
 ): string {
   const { discoveryRate, saturation } = sides[side];
   const next = `${percent(discoveryRate)} of the next edges will belong to new ${names[side].many}.`;
   if (!saturation) return `${next} The number of ${names[side].many} shows no upper limit.`;
+  // Beyond the largest multiple that a forecast allows, a total would be a guess.
+  if (saturation.edges > FORECAST.usersTimes.max * observed.edges) {
+    return `${next} These data do not show how many ${names[side].many} there are in all.`;
+  }
   const all = `There seem to be about ${about(saturation.all)} ${names[side].many} in all`;
-  return saturation.edges <= observed.edges
-    ? `${next} ${all}, and at least 95 % of them are seen.`
-    : `${next} ${all}; 95 % of them will be seen after about ${about(saturation.edges)} edges.`;
+  const seen =
+    saturation.edges <= observed.edges
+      ? `${all}, and at least 95 % of them are seen.`
+      : `${all}; 95 % of them will be seen after about ${about(saturation.edges)} edges.`;
+  const wanted = asked[side] * observed[side];
+  const beyond =
+    asked[side] > 1 && wanted > saturation.all
+      ? ` The forecast is for ${grouped(wanted)}: the others must come from a new population.`
+      : '';
+  return `${next} ${seen}${beyond}`;
 }
 
 /** Whether growth was exchangeable, if there are times. */

@@ -3,8 +3,10 @@
 import type { IgnoredColumn } from '../../attributes/columns.js';
 import type { Tastes } from '../../attributes/info.js';
 import type { InfoReport } from '../../attributes/side-info.js';
+import { MOST_COLUMNS as COLUMNS_READ } from '../../ingest/side-table.js';
 import { grouped } from '../../text/numbers.js';
-import { list, many } from '../../text/phrases.js';
+import { list, many, type Noun } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 
 const BECAUSE: Readonly<Record<IgnoredColumn['because'], string>> = {
@@ -15,11 +17,19 @@ const BECAUSE: Readonly<Record<IgnoredColumn['because'], string>> = {
 };
 /** Columns that are named; the others are counted. */
 const MOST_COLUMNS = 12;
+/** Longer names lose their middle. */
+const LONGEST_COLUMN = 40;
 
-export function infoWords(
-  report: InfoReport & { readonly source: string },
-  side: { readonly one: string; readonly many: string },
-): string {
+/** A column without a header is named by its number. */
+export function columnName(name: string): string {
+  return /^\d+$/.test(name) ? `column ${name}` : shown(name, LONGEST_COLUMN);
+}
+
+/** Said if a fit that starts from a model keeps what that model knows about a side. */
+export const carriedWords = ({ many }: Noun) =>
+  `The attributes of the ${many} are those of the previous model.`;
+
+export function infoWords(report: InfoReport & { readonly source: string }, side: Noun): string {
   const { source, matched, missing, added, columns, ignored, kept, dropped, title } = report;
   const total = matched + missing.count;
   const part =
@@ -29,11 +39,12 @@ export function infoWords(
   const sentences = [
     `${found}${more}.`,
     `${many(kept, 'attribute')} from ${list(
-      named(columns, ({ name, kind, attributes }) => `${shown(name)} (${kind}, ${grouped(attributes)})`),
+      named(columns, ({ name, kind, attributes }) => `${columnName(name)} (${kind}, ${grouped(attributes)})`),
       'and',
     )}.`,
-    title === null ? 'No column holds titles.' : `The titles are in ${shown(title)}.`,
+    title === null ? 'No column holds titles.' : `The titles are in ${columnName(title)}.`,
   ];
+  if (report.isWide) sentences.push(`Only the first ${COLUMNS_READ} columns are read.`);
   const lost = [
     dropped.rare > 0 ? `${many(dropped.rare, 'word')} of a single row` : '',
     dropped.common > 0 ? `${many(dropped.common, 'word')} of more than half of the rows` : '',
@@ -42,27 +53,19 @@ export function infoWords(
   if (lost.length > 0) sentences.push(`Dropped: ${list(lost, 'and')}.`);
   const unused = ignored.filter(({ because }) => because !== 'unwanted');
   if (unused.length > 0) {
-    const words = named(unused, ({ name, because }) => `${shown(name)} (${BECAUSE[because]})`);
+    const words = named(unused, ({ name, because }) => `${columnName(name)} (${BECAUSE[because]})`);
     sentences.push(`Not used: ${list(words, 'and')}.`);
   }
   return sentences.join(' ');
 }
 
 /** Which columns of a table about the users say something about their items. */
-export function tastesWords(
-  { heldBack, columns }: Tastes,
-  { users, items }: { readonly users: Noun; readonly items: Noun },
-): string {
+export function tastesWords({ heldBack, columns }: Tastes, { users, items }: SideNames): string {
   const used = Object.keys(columns).filter((name) => columns[name] > 0);
   const tried = `found on ${many(heldBack, users)} held back`;
   return used.length > 0
-    ? `New ${users.many} of the table get lists by ${list(named(used, shown), 'and')} (${tried}).`
-    : `New ${users.many} of the table get the popular ${items.many}: no attribute was seen to say more (${tried}).`;
-}
-
-interface Noun {
-  readonly one: string;
-  readonly many: string;
+    ? `New ${users.many} of the table get lists by ${list(named(used, columnName), 'and')} (${tried}).`
+    : `New ${users.many} of the table get the popular ${items.many}: no attribute predicted better (${tried}).`;
 }
 
 function named<T>(all: readonly T[], word: (one: T) => string): string[] {

@@ -1,6 +1,7 @@
 // What the methods of a study are called, and why some did not run.
 
 import { baselineOf, baselineTitle } from '../../evaluate/baselines/all-baselines.js';
+import { attributeBaselineTitle } from '../../evaluate/baselines/attribute-baselines.js';
 import type { SkipReason } from '../../evaluate/baselines/baseline.js';
 import type { Leaderboard, LeaderboardRow } from '../../study/leaderboard.js';
 import { INFO_ROW } from '../../study/options.js';
@@ -24,7 +25,7 @@ export function methodTitle(
     case 'ranker':
       return id === INFO_ROW ? 'ranker with attributes' : 'ranker';
     case 'baseline':
-      return baselineTitle(id);
+      return attributeBaselineTitle(id) ?? baselineTitle(id);
     case 'lists':
       return id;
     case 'ceiling':

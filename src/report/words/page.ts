@@ -1,11 +1,12 @@
 // What the browser page says about the machine, time and memory.
 
-import type { FilterColumn } from '../../attributes/filter.js';
+import type { FilterColumn } from '../../attributes/item-filter.js';
 import type { ModelKind } from '../../options/names.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
+import { columnName } from './info.js';
 
 /** What the page calls the kinds of model. */
 export const MODEL_TITLES: Readonly<Record<ModelKind, string>> = {
@@ -14,8 +15,8 @@ export const MODEL_TITLES: Readonly<Record<ModelKind, string>> = {
   dense: 'dense',
 };
 
-/** What a model of the page is for. */
-type Purpose = 'understand' | 'recommend';
+/** What a model of the page is for: to describe the data, or to make lists (a ranker). */
+export type Purpose = 'understand' | 'recommend';
 
 /** What the page calls its two models. */
 export const PURPOSE_TITLES: Readonly<Record<Purpose, string>> = {
@@ -23,16 +24,26 @@ export const PURPOSE_TITLES: Readonly<Record<Purpose, string>> = {
   recommend: 'the ranker',
 };
 
-/** The scores of a comparison: how much of what held-out users have is in the lists. */
-interface ComparedLists {
-  readonly scores: readonly { readonly purpose: Purpose | undefined; readonly recall: number }[];
+interface Score {
+  /** The model, or undefined for the list of popular items. */
+  readonly purpose: Purpose | undefined;
+  readonly recall: number;
+}
+
+/** How much of what held-out users have is in the lists of each model. */
+export interface ComparedLists<S extends Score = Score> {
+  readonly scores: readonly S[];
+  /** The model whose lists are better. */
   readonly best: Purpose;
   readonly n: number;
+  /** Held-out users. */
   readonly users: number;
+  /** Test items: those that the lists are made of. */
+  readonly items: number;
 }
 
 /** Which model makes better lists, and by how much. */
-export function comparisonWords({ scores, best, n, users }: ComparedLists, names: SideNames): string {
+export function comparisonWords({ scores, best, n, users, items }: ComparedLists, names: SideNames): string {
   const title = (purpose: Purpose | undefined) =>
     purpose ? PURPOSE_TITLES[purpose] : `a list of popular ${names.items.many}`;
   const [first, ...others] = [...scores].sort(
@@ -41,29 +52,43 @@ export function comparisonWords({ scores, best, n, users }: ComparedLists, names
   const against = list(others.map(({ purpose, recall }) => `${percent(recall)} by ${title(purpose)}`));
   return (
     `For ${many(users, names.users)} that no model saw, the first ${n} ${names.items.many} by ${title(first.purpose)} ` +
-    `contain ${percent(first.recall)} of the hidden ${names.items.many}, against ${against}.`
+    `contain ${percent(first.recall)} of the hidden ${names.items.many}, against ${against}. ` +
+    `The lists are ranked among ${grouped(items)} test ${items === 1 ? names.items.one : names.items.many}.`
   );
 }
 
+/** Which users a file of the models lacks. `setting`: the label of the setting that holds them out. */
+export function heldOutOfFile(heldOut: number, setting: string, { users }: SideNames): string {
+  return `Saved without the ${many(heldOut, { one: `held-out ${users.one}`, many: `held-out ${users.many}` })}. To have all, untick “${setting}” in the settings of Fit and fit again.`;
+}
+
 /** What was found in a table about the items. */
-interface ItemTable {
+export interface ItemTable {
   readonly source: string;
+  /** Items that have a title, and all items. */
   readonly matched: number;
   readonly of: number;
+  /** Items of the table without edges. */
   readonly added: number;
+  /** The column of titles, if there is one. */
   readonly title: string | undefined;
-  readonly attributes: readonly { readonly name: string }[];
+  /** Attributes that a filter can name. */
+  readonly attributes: readonly FilterColumn[];
 }
 
 /** Attributes that are named; the others are counted. */
-const MOST_ATTRIBUTES = 8;
+const MOST_ATTRIBUTES = 5;
 
+/** `hasData`: whether the table of edges is open, so that an item that it lacks has no users. */
 export function itemTableWords(
   { source, matched, of, added, title, attributes }: ItemTable,
   { items }: SideNames,
+  hasData: boolean,
 ): string {
   const file = shown(source, 40);
-  const named = attributes.slice(0, MOST_ATTRIBUTES).map(({ name }) => columnName(name));
+  const named = filtersInOrder(attributes)
+    .slice(0, MOST_ATTRIBUTES)
+    .map(({ name }) => columnName(name));
   const more = attributes.length - named.length;
   return [
     title === undefined
@@ -74,15 +99,10 @@ export function itemTableWords(
       : []),
     ...(added > 0
       ? [
-          `${many(added, items)} in it ${added === 1 ? 'is new (nobody has it yet); its attributes give its score' : 'are new (nobody has them yet); their attributes give their scores'}.`,
+          `${many(added, items)} in it ${added === 1 ? 'is' : 'are'} ${hasData ? `new (nobody has ${added === 1 ? 'it' : 'them'} yet)` : 'unknown to this model'}; ${added === 1 ? 'its attributes give its score' : 'their attributes give their scores'}.`,
         ]
       : []),
   ].join(' ');
-}
-
-/** A column of a table without headers is called by its number. */
-export function columnName(name: string, most = 40): string {
-  return /^\d+$/.test(name) ? `column ${name}` : shown(name, most);
 }
 
 /** What an attribute holds: some values, or a range. */
@@ -92,7 +112,8 @@ export function examplesOf({ values, range }: FilterColumn): string {
     return isYears(range) ? `${fixed(low, 0)} to ${fixed(high, 0)}` : `${short(low)} to ${short(high)}`;
   }
   const some = (values ?? []).slice(0, 2).map(({ value }) => shown(value, 16));
-  return [...some, ...((values?.length ?? 0) > some.length ? ['…'] : [])].join(', ');
+  // No line begins with the ellipsis.
+  return some.join(', ') + ((values?.length ?? 0) > some.length ? ',\u00a0…' : '');
 }
 
 /** Years are written without separators. */
@@ -100,23 +121,33 @@ function isYears({ low, high }: { readonly low: number; readonly high: number })
   return [low, high].every((end) => Number.isInteger(end) && Math.abs(end) >= 1000 && Math.abs(end) <= 2200);
 }
 
-/** A condition on an attribute to begin with: its most common value, or the upper half of its range. */
+/** Attributes by which lists are likely to be filtered come first: categories, years, measures, then other numbers. */
+export function filtersInOrder(attributes: readonly FilterColumn[]): FilterColumn[] {
+  const rank = ({ kind, range }: FilterColumn) => {
+    if (kind === 'category') return 0;
+    if (!range) return 5;
+    if (isYears(range)) return 1;
+    if (!Number.isInteger(range.low) || !Number.isInteger(range.high)) return 2;
+    // Numbers beyond this are ids, not amounts.
+    return range.high > 1e9 ? 4 : 3;
+  };
+  return [...attributes].sort((a, b) => rank(a) - rank(b));
+}
+
+/** A condition on an attribute to begin with: its most common value, or the larger half of its numbers. */
 export function conditionOn({ name, values, range }: FilterColumn): string {
   const column = /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
-  if (range) {
-    const middle = (range.low + range.high) / 2;
-    const from = range.high - range.low > 4 ? Math.round(middle) : Number(middle.toPrecision(2));
-    return `${column} >= ${from}`;
-  }
+  if (range) return `${column} >= ${range.median}`;
   return `${column} = '${(values?.[0]?.value ?? '').replaceAll("'", "''")}'`;
 }
 
-export function noMapWords({ items }: SideNames): string {
-  return `This model has no map of the ${items.many}: it is a ranker. Only models that describe the data have a map; this page can fit one.`;
+/** `hasData`: whether a table is open, to which a model can be fitted. */
+export function noMapWords({ items }: SideNames, hasData: boolean): string {
+  return `This model has no map of the ${items.many}: it is a ranker. Only models that describe the data have a map; ${hasData ? 'this page can fit one' : 'open your table to fit one'}.`;
 }
 
 /** What computes in this tab. */
-interface PageMachine {
+export interface PageMachine {
   readonly isolated: boolean;
   readonly cores: number;
   readonly gpu?:

@@ -49,8 +49,8 @@ function oneModel({ fits: [only], statistics, worst, error }: PredictionDecision
 }
 
 function severalModels(decision: PredictionDecision, { runs }: StudyResults, names: SideNames): Words {
-  const { fits, statistics, first, poor, worst, telling } = decision;
-  const shown = poor ? worst : telling;
+  const { fits, statistics, first, poor, worst, decisive } = decision;
+  const shown = poor ? worst : decisive;
   const alike = first.length === fits.length;
   return {
     headline: headlineOf(decision),
@@ -84,7 +84,7 @@ function closerWords(
   return figures.length === 0 ? [] : [`The ${shortName(fit)} model is ${word} in the ${list(figures)}.`];
 }
 
-/** Two models that come to the same fit are shown as one. */
+/** Two models with the same fit are shown as one. */
 function sameWords(fits: readonly CheckedFit[]): string[] {
   return fits.flatMap(({ model, also = [] }) =>
     also.map(
@@ -137,7 +137,7 @@ function headlineOf({ first, fits, statistics, poor, few, close, surest }: Predi
 }
 
 const OVERDISPERSED =
-  'The model assumes Poisson counts. If a few pairs hold most of the counts, it spreads them over far too many pairs; then fit with the hurdle model (option counts), which models counts separately.';
+  'The model assumes Poisson counts. If a few pairs hold most of the counts, it spreads them over far too many pairs. Then fit with the hurdle model (option counts), which models counts separately.';
 
 /** 'The number of films in the test part is 1,298; the sparse model expects 1,293, the dense one 1,192.' */
 function illustration(statistic: Statistic, fits: readonly CheckedFit[], names: SideNames): string {

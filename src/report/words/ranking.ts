@@ -1,6 +1,5 @@
 // Which method recommends best, in words.
 
-import type { Protocol } from '../../options/names.js';
 import { type BestPair, type Gap, mayBeChance, type RankingDecision } from '../../study/best-method.js';
 import {
   LEADERBOARD_METRICS,
@@ -111,19 +110,21 @@ function listsWords(leaderboard: Leaderboard, names: SideNames): string[] {
 }
 
 /** What the ranking leaves out, or how it treats users without a history. */
-export function leftWords(
-  { left, withoutHistory, n }: Leaderboard,
-  protocol: Protocol,
-  names: SideNames,
-): string {
+export function leftWords({ runs, receipt }: StudyResults, names: SideNames): string {
+  const [{ leaderboard, split }] = runs;
+  const { left, withoutHistory, n } = leaderboard;
+  const { protocol } = receipt.settings;
   const { usersWithoutHistory, edgesToUnseenItems } = left;
   const users = many(usersWithoutHistory, {
     one: `test ${names.users.one}`,
     many: `test ${names.users.many}`,
   });
   const edges = `${many(edgesToUnseenItems, 'edge')} to ${names.items.many} that training never saw`;
+  if (split.method === 'new-items') {
+    return `Only attributes rank ${names.items.many} without edges, so other baselines were not fitted. Left out: ${users} without a history, and ${many(edgesToUnseenItems, 'edge')} to ${names.items.many} without attributes.`;
+  }
   const popular = withoutHistory
-    ? ` Every method recommends them popular ${names.items.many}, with ${metricPhrase('recall', n, names)} ${fixed(withoutHistory.recall.mean, 3)}.`
+    ? ` Every method recommends popular ${names.items.many} to ${names.users.many} without a history (${metricPhrase('recall', n, names)} ${fixed(withoutHistory.recall.mean, 3)}).`
     : '';
   return protocol === 'all-items'
     ? `${capital(users)} ${usersWithoutHistory === 1 ? 'has' : 'have'} no history.${popular} ${capital(edges)} ${edgesToUnseenItems === 1 ? 'counts as a miss' : 'count as misses'}.`

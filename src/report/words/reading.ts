@@ -60,7 +60,7 @@ export function readingCautions(
   }
   if (guess.columns.weight !== undefined) {
     cautions.push(
-      `weights of column ${shown(guess.columns.weight)} are rounded to counts. The model reads a count as the number of times that a pair occurred, so a weight of 5 counts five times as much as a weight of 1, and a low weight still counts in favour of the pair. Hours and amounts are such counts, ratings are not: keep the good ratings with ${write('where')} instead, as in ${write('where', '"rating >= 4"')}`,
+      `weights of column ${shown(guess.columns.weight)} are rounded to counts. The model reads a count as the number of times that a pair occurred. A weight of 5 counts five times as much as a weight of 1, and a low weight still counts in favour of the pair. Hours and amounts are such counts, ratings are not: keep the good ratings with ${write('where')} instead, as in ${write('where', '"rating >= 4"')}`,
     );
   }
   if (dropped && dropped.unknown.length > 0) {
@@ -73,7 +73,7 @@ export function readingCautions(
   if (core && core.edges > 0) {
     const { users, items } = core.least;
     cautions.push(
-      `the option ${write('minDegree', users === items ? String(users) : `${users},${items}`)} left out ${many(core.users, 'user')} and ${many(core.items, 'item')} with fewer edges, in ${many(core.passes, { one: 'pass', many: 'passes' })}. The verdict, the tail index, sizes and forecasts depend on low degrees, so they describe only this filtered core, which looks denser than the data; for these, read the data without the filter`,
+      `the option ${write('minDegree', users === items ? String(users) : `${users},${items}`)} left out ${many(core.users, 'user')} and ${many(core.items, 'item')} with fewer edges, in ${many(core.passes, { one: 'pass', many: 'passes' })}. The verdict, the tail index, sizes and forecasts depend on low degrees. Now they describe only what is left, which looks denser than the data; for these, read the data without the filter`,
     );
   }
   if (where !== undefined && where > 0 && where >= read.rows / 2) {

@@ -7,6 +7,7 @@ import { percent } from '../../text/numbers.js';
 import { article, list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
+import { columnName } from './info.js';
 
 /** Printed once below explanations with a contribution below 0 or above 100 %. */
 export const AGAINST_WORDS =
@@ -73,12 +74,12 @@ export function reasonWords(
   const [lone] = count === 1 ? left : [];
   const ofOthers = left.reduce((sum, { contribution }) => sum + contribution, others.contribution);
   const other = { one: `other ${names.items.one}`, many: `other ${names.items.many}` };
-  const together = many(count, listed.length > 0 ? other : names.items);
+  const unnamed = many(count, listed.length > 0 ? other : names.items);
   const ofItems = [
     ...listed.map(
       (one) => `${name(one.item)} (${distinctive.length > 0 ? part(one) : of(one.contribution)})`,
     ),
-    ...(count > 0 && counts(ofOthers) ? [`${lone ? name(lone.item) : together} (${of(ofOthers)})`] : []),
+    ...(count > 0 && counts(ofOthers) ? [`${lone ? name(lone.item) : unnamed} (${of(ofOthers)})`] : []),
   ];
   const parts = [...ofItems, ...(counts(rest) ? [`unexplained (${of(rest)})`] : [])];
   const ofUser = attributes?.some(({ times }) => times !== undefined);
@@ -87,7 +88,8 @@ export function reasonWords(
     : ofItems.length === 0
       ? `none of this ${names.users.one}’s ${names.items.many} contributes: the score reflects overall popularity`
       : `because of ${parts.join('; ')}`;
-  const alike = `none of them contributes more than to other ${names.items.many}`;
+  const shared = attributes ? (listed.length > 0 ? attributesOf(attributes, listed) : attributes) : [];
+  const alike = 'none of them contributes more than usual';
   const hasFeatures = features.length + otherFeatures.count > 0;
   const ways = [
     ...features.map((one) => `feature ${one.feature} (${one.about.map(name).join(', ')}): ${part(one)}`),
@@ -103,11 +105,19 @@ export function reasonWords(
     lines: [
       distinctive.length > 0 || ofItems.length === 0 ? why : `${why}; ${alike}`,
       ...(ways.length > 0 ? [`by ${ways.join('; ')}`] : []),
-      ...(attributes && attributes.length > 0 ? [attributeReason(attributes)] : []),
+      ...(shared.length > 0 ? [attributeReason(shared)] : []),
     ],
     against,
     usual: said,
   };
+}
+
+/** The attributes that at least one of these items has. */
+function attributesOf(
+  attributes: readonly SharedAttribute[],
+  named: readonly { readonly item: string }[],
+): readonly SharedAttribute[] {
+  return attributes.filter(({ items }) => named.some(({ item }) => items?.includes(item)));
 }
 
 /** The attributes that an item shares with the user's items, by column: same authors: Rowling; same word: sparse, graph. */
@@ -115,7 +125,8 @@ function attributeReason(attributes: readonly SharedAttribute[]): string {
   const ofUser = attributes.filter(({ times }) => times !== undefined);
   if (ofUser.length > 0) {
     const words = ofUser.map(
-      ({ column, value, times }) => `${shown(column)}: ${shown(value)} (${times!.toFixed(1)} times as often)`,
+      ({ column, value, times }) =>
+        `${columnName(column)}: ${shown(value)} (${times!.toFixed(1)} times as often)`,
     );
     return `how often others have it: ${words.join(', ')}`;
   }
@@ -125,7 +136,9 @@ function attributeReason(attributes: readonly SharedAttribute[]): string {
     byColumn.set(column, values);
     values.push(shown(value));
   }
-  return [...byColumn].map(([column, values]) => `same ${shown(column)}: ${values.join(', ')}`).join('; ');
+  return [...byColumn]
+    .map(([column, values]) => `same ${columnName(column)}: ${values.join(', ')}`)
+    .join('; ');
 }
 
 /** An item of a list; `reasons` is undefined if the model explains nothing. */
@@ -136,7 +149,7 @@ interface ReasonedItem {
 }
 
 interface MainReasons {
-  /** The reason that most items share. */
+  /** The reason that many items share, and how many. */
   readonly common: string | undefined;
   /** The other reasons, '' where an item has the common one or none. */
   readonly each: readonly string[];
@@ -158,8 +171,11 @@ export function mainReasons(
   for (const reason of each) if (reason !== '') counts.set(reason, (counts.get(reason) ?? 0) + 1);
   const [most] = [...counts].sort((a, b) => b[1] - a[1]);
   if (!most || each.length < FEW || most[1] < COMMON_SHARE * each.length) return { common: undefined, each };
-  const [common] = most;
-  return { common, each: each.map((reason) => (reason === common ? '' : reason)) };
+  const [common, count] = most;
+  return {
+    common: `${count} of these ${each.length}: ${common}`,
+    each: each.map((reason) => (reason === common ? '' : reason)),
+  };
 }
 
 /** Values of attributes, in words. */
@@ -177,13 +193,14 @@ function mainReason(
   const { items, features, rest } = reasons;
   if (items.every(({ contribution }) => rest > contribution)) return `popular with all ${names.users.many}`;
   const distinct = items.filter(({ contribution, usual }) => isDistinct(contribution, usual, score));
-  // The score of an item with few edges comes from what it has in common with the user's items.
-  const common = reasons.attributes?.length
-    ? ` (in common: ${commonWords(reasons.attributes.slice(0, NAMED))})`
-    : '';
-  if (distinct.length > 0)
-    return `because of ${list(distinct.slice(0, NAMED).map(({ item }) => name(item)))}${common}`;
-  // An item may be one of those that name its feature.
+  if (distinct.length > 0) {
+    const named = distinct.slice(0, NAMED);
+    // The score of an item with few edges comes from what it has in common with the user's items.
+    const shared = attributesOf(reasons.attributes ?? [], named).slice(0, NAMED);
+    const common = shared.length > 0 ? ` (in common: ${commonWords(shared)})` : '';
+    return `because of ${list(named.map(({ item }) => name(item)))}${common}`;
+  }
+  // A feature is named by items that stand out in it. The user may have none of them, and this item may be one.
   const about = features[0]?.about.filter((item) => item !== own).slice(0, NAMED) ?? [];
-  return about.length > 0 ? `goes with ${list(about.map(name))}` : '';
+  return about.length > 0 ? `fits ${names.users.many} who have ${list(about.map(name))}` : '';
 }

@@ -35,7 +35,7 @@ function sideWords(
     const interval = sizeInterval
       ? `, size ${short(size)} with 90 % interval ${short(sizeInterval.low)} to ${short(sizeInterval.high)}`
       : '';
-    return `${start} have no upper limit; ${count} are seen so far, and rare ones keep appearing (tail index of the fitted prior ${fixed(sigma, 2)}${interval}).`;
+    return `${inside ? 'the' : 'The'} number of ${many} has no upper limit: ${count} are seen so far, and rare ones keep appearing (tail index of the fitted prior ${fixed(sigma, 2)}${interval}).`;
   }
   if (unseen === null || unseen.mean < 0.5) {
     return `${start} are a fixed population, and all ${count} are seen.`;

@@ -5,11 +5,11 @@ import type { SparsityCheck } from '../../sparsity/check.js';
 import { BORDER } from '../../sparsity/low-degrees.js';
 import type { SideVerdict, VerdictReason } from '../../sparsity/verdict.js';
 import { fixed, grouped, percent, plusMinus } from '../../text/numbers.js';
-import { capital, many, type Noun } from '../../text/phrases.js';
+import { capital, list, many, type Noun } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** What sentences about a verdict are made of. */
-export type Judged = Pick<SparsityCheck, 'verdict' | 'names'>;
+export type NamedVerdict = Pick<SparsityCheck, 'verdict' | 'names'>;
 
 /** A verdict on sparsity in words. */
 export interface SparsityWords {
@@ -30,7 +30,7 @@ export interface SparsityWords {
 }
 
 /** The verdict of a check in words. */
-export function sparsityWords({ verdict, names }: Judged): SparsityWords {
+export function sparsityWords({ verdict, names }: NamedVerdict): SparsityWords {
   const each = <T>(say: (side: SideName) => T): Record<SideName, T> => ({
     users: say('users'),
     items: say('items'),
@@ -41,7 +41,7 @@ export function sparsityWords({ verdict, names }: Judged): SparsityWords {
       ? `Whether the ${names[side].many} are sparse or dense, these data cannot tell.`
       : `${capital(names[side].many)} are ${verdict[side]}: ${plain[side]}`,
   );
-  const advice = advise(verdict.users, verdict.items);
+  const advice = advise(verdict, names);
   return {
     headline: headline(verdict, names),
     answer: answer(verdict, names),
@@ -74,8 +74,7 @@ function headline(verdict: Readonly<Record<SideName, SideVerdict>>, names: SideN
 function answer({ users, items }: Readonly<Record<SideName, SideVerdict>>, names: SideNames): string {
   if (users === items) {
     if (users === 'unclear') return 'The data cannot tell, on either side.';
-    if (users === 'sparse') return 'Yes, on both sides.';
-    return `No: ${names.users.many} and ${names.items.many} are both dense.`;
+    return `${users === 'sparse' ? 'Yes' : 'No'}: ${names.users.many} and ${names.items.many} are both ${users}.`;
   }
   const say = (side: SideName, sideVerdict: SideVerdict) =>
     sideVerdict === 'unclear'
@@ -86,14 +85,17 @@ function answer({ users, items }: Readonly<Record<SideName, SideVerdict>>, names
 
 const AUTO = 'The default, the auto model, chooses sparse or dense for each side.';
 
-function advise(users: SideVerdict, items: SideVerdict): string {
-  if (users === 'dense' && items === 'dense') {
+function advise(verdict: Readonly<Record<SideName, SideVerdict>>, names: SideNames): string {
+  const sides = (wanted: SideVerdict) => SIDES.filter((side) => verdict[side] === wanted);
+  if (sides('dense').length === 2) {
     return `The degrees suggest a dense model; a sparse one does no harm. ${AUTO}`;
   }
-  if (users === 'sparse' || items === 'sparse') {
-    return `Use the sparse or the auto model: a dense one would predict too few new vertices. ${AUTO}`;
+  const sparse = list(sides('sparse').map((side) => names[side].many));
+  if (sparse === '') return `Use the sparse or the auto model: both can fit dense data too. ${AUTO}`;
+  if (sides('dense').length === 0) {
+    return `Use the sparse or the auto model: a dense one would predict too few new ${sparse}. ${AUTO}`;
   }
-  return `Use the sparse or the auto model: both can fit dense data too. ${AUTO}`;
+  return `Use the auto model, which is the default: it chooses sparse or dense for each side. A dense model predicts too few new ${sparse} as the data grow.`;
 }
 
 function reasonWords(reason: VerdictReason, noun: Noun, sideVerdict: SideVerdict): string {
@@ -139,7 +141,8 @@ export function estimateWords(
   return estimate < -1 ? `below ${fixed(estimate, 0)}` : `about ${fixed(estimate, digits)}`;
 }
 
-/** Whether the evidence prefers the sparse or the dense fit. */
+/** Whether the evidence prefers a fit that is sparse on both sides or one that is dense on both. */
 export function evidenceWords({ difference }: { readonly difference: number }): string {
-  return `The evidence prefers the ${difference > 0 ? 'sparse' : 'dense'} fit by ${grouped(Math.abs(difference))} nats (nats are units of log evidence).`;
+  const [better, other] = difference > 0 ? ['sparse', 'dense'] : ['dense', 'sparse'];
+  return `The evidence prefers a fit that is ${better} on both sides to one that is ${other} on both, by ${grouped(Math.abs(difference))} nats (nats are units of log evidence).`;
 }

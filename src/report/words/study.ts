@@ -7,7 +7,7 @@ import { decideStudy } from '../../study/verdict.js';
 import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { recommendSteps } from './advice.js';
-import { command, fitCommand, forecastCommand, studyCommand } from './commands.js';
+import { command, fitCommand, forecastCommand, studyCommand } from './next-commands.js';
 import { predictionVerdict } from './prediction.js';
 import { rankingVerdict } from './ranking.js';
 import { evidenceWords, sparsityWords } from './sparsity.js';

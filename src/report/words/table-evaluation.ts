@@ -74,11 +74,8 @@ export function tableEvaluationWords(
     );
   }
   for (const row of leaderboard) {
-    const { missing } = row;
-    if (missing === 0) continue;
-    sentences.push(
-      `${capital(rowTitle(row))}: ${many(missing, names.users)} of ${grouped(users)} had no list; their metrics are 0.`,
-    );
+    const notes = missingNotes(row.missing, users, names);
+    sentences.push(...notes.map((note) => `${capital(rowTitle(row))}: ${note}`));
   }
   if (duplicates > 0) {
     sentences.push(`The lists named ${many(duplicates, 'pair')} more than once: the best rank counts.`);

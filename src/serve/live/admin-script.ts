@@ -53,9 +53,21 @@ export function adminScript(): void {
       ...(method === 'POST' && { body: '{}' }),
     });
     const answer = (await response.json()) as { detail?: string };
-    if (!response.ok) throw new Error(answer.detail ?? `status ${response.status}`);
-    return answer;
+    if (response.ok) return answer;
+    const needsKey = response.status === 401 || response.status === 403;
+    if (needsKey) at('enter').hidden = false;
+    throw new Error(
+      (needsKey && wrongKey(response.status)) || (answer.detail ?? `status ${response.status}`),
+    );
   }
+
+  function wrongKey(status: number): string {
+    if (status === 403) return 'This key is not marked admin.';
+    return input.value === '' ? 'Enter an admin key.' : 'The server does not know this key.';
+  }
+
+  const grouped = (value: number) => value.toLocaleString('en');
+  const signed = (value: number) => value.toFixed(4).replace('-', '−');
 
   function age(since: string): string {
     const seconds = Math.max(0, (Date.now() - Date.parse(since)) / 1000);
@@ -73,16 +85,20 @@ export function adminScript(): void {
 
   /** Events of each minute of the last hour. */
   function drawMinutes(id: string, values: readonly number[], what: string): void {
-    const most = Math.max(1, ...values);
+    const top = Math.max(0, ...values);
+    const most = Math.max(1, top);
     const bars = values.map((value, i) => {
       const height = (60 * value) / most;
       const bar = element('rect', { x: 10 * i + 1, y: 60 - height, width: 8, height, class: 'bar' });
-      bar.append(element('title', {}, `${value} ${what}`));
+      bar.append(element('title', {}, `${grouped(value)} ${what}`));
       return bar;
     });
     at(id).replaceChildren(...bars, element('line', { x1: 0, x2: 600, y1: 60, y2: 60, class: 'axis' }));
-    at(`${id}-most`).textContent = `${most}`;
+    at(`${id}-most`).textContent = grouped(top);
   }
+
+  const differenceOf = (c: NonNullable<Model['comparison']>) =>
+    `${signed(c.difference)} (${signed(c.low)} to ${signed(c.high)})`;
 
   /** Differences of the last refits with their intervals, the newest at the right. */
   function drawComparisons(models: readonly Model[]): void {
@@ -97,17 +113,13 @@ export function adminScript(): void {
     const y = (value: number) => 70 - (60 * value) / bound;
     const marks = compared.flatMap(({ name, accepted, comparison: c }, i) => {
       if (!c) return [];
-      const x = 600 - 20 * (compared.length - i) + 10;
+      const x = (600 * (i + 0.5)) / compared.length;
       const kind = accepted ? 'accepted' : 'refused';
-      const mark = element('circle', { cx: x, cy: y(c.difference), r: 4, class: kind });
-      mark.append(
-        element(
-          'title',
-          {},
-          `${name}: ${c.difference.toFixed(4)} (${c.low.toFixed(4)} to ${c.high.toFixed(4)}), ${c.users} users`,
-        ),
-      );
-      return [element('line', { x1: x, x2: x, y1: y(c.low), y2: y(c.high), class: kind }), mark];
+      // Short thick lines stay dots, however wide the chart is.
+      const mark = { x1: x, x2: x, 'stroke-linecap': 'round', class: kind };
+      const dot = element('line', { ...mark, y1: y(c.difference), y2: y(c.difference), 'stroke-width': 9 });
+      dot.append(element('title', {}, `${name}: ${differenceOf(c)}, ${grouped(c.users)} users`));
+      return [element('line', { ...mark, y1: y(c.low), y2: y(c.high), 'stroke-width': 2 }), dot];
     });
     at('comparisons').replaceChildren(
       element('line', { x1: 0, x2: 600, y1: 70, y2: 70, class: 'axis' }),
@@ -116,7 +128,7 @@ export function adminScript(): void {
     at('comparisons-note').textContent =
       compared.length === 0
         ? 'No comparison yet.'
-        : `nDCG@20 of the new model less that of the model before it; the lines are 95 % intervals, up to ${bound.toFixed(4)}.`;
+        : `Each dot is a refit, the newest at the right. Above the line it is better than the model before it. Lines are 95 % intervals of the difference in nDCG@20, between −${bound.toFixed(4)} and ${bound.toFixed(4)}. Green: it took over; red: it was kept aside.`;
   }
 
   function drawModels({ generations, files, model }: Shown): void {
@@ -133,6 +145,7 @@ export function adminScript(): void {
         const cells = [
           name,
           made ? age(made.time) : '',
+          made?.comparison ? differenceOf(made.comparison) : '',
           made ? (made.accepted ? 'took over' : 'kept aside') : '',
         ];
         for (const text of cells)
@@ -141,7 +154,7 @@ export function adminScript(): void {
         if (name === model?.file) last.textContent = 'answers now';
         else {
           const button = Object.assign(document.createElement('button'), {
-            textContent: 'Go back to this one',
+            textContent: 'Use this one',
           });
           button.addEventListener('click', () =>
             act(`/v1/models/${encodeURIComponent(name)}/activate`, `${name} answers now.`),
@@ -164,7 +177,8 @@ export function adminScript(): void {
         ? 'no answers lately'
         : `p50 ${activity.p50.toFixed(1)} ms, p99 ${(activity.p99 ?? 0).toFixed(1)} ms`;
     at('store').textContent = store
-      ? (store.failure ?? `${store.events} events since the start, ${store.waiting} waiting for the disk`)
+      ? (store.failure ??
+        `${grouped(store.events)} events since the start, ${grouped(store.waiting)} waiting for the disk`)
       : 'no store';
     at('refit').textContent = !refit
       ? 'no data to refit'

@@ -1,13 +1,14 @@
 // The endpoints that the server answers itself: models, refits, and requests that become events and items.
 
-import type { StoredEvent, StoredItem } from '../../events/stored.js';
+import { type StoredEvent, type StoredItem, TakenIdError } from '../../events/stored.js';
 import type { ServerEndpoint } from '../endpoints.js';
 import type { Generation } from '../generation.js';
 import { Problem } from '../problems.js';
-import type { Activity } from './activity.js';
 import type { EventFields, ItemFields } from './live-schema.js';
 import type { LiveStore } from './live-store.js';
+import type { Activity } from './recent-traffic.js';
 import type { Refits } from './refits.js';
+import { timeOf } from './time-field.js';
 
 /** A request after its checks, and what answers it. The request id is added to the answer. */
 type ServerAnswer = (request: Record<string, unknown>) => Promise<object>;
@@ -68,9 +69,18 @@ export function serverAnswers(side: ServerSide): Readonly<Record<ServerEndpoint,
     async events(request) {
       const now = Date.now();
       const events = listOf<EventFields>(request).map((one) => eventOf(one, now));
-      await store().addEvents(events);
-      side.activity?.stored(events.length);
-      return { accepted: events.length };
+      refuseSharedIds(events);
+      const stored = await store()
+        .addEvents(events)
+        .catch((error) => {
+          if (!(error instanceof TakenIdError)) throw error;
+          const field = 'list' in request ? `${error.at}.id` : 'id';
+          throw new Problem('bad-request', `${field}: ${error.message}; give each event an id of its own`, {
+            field,
+          });
+        });
+      side.activity?.stored(stored);
+      return { accepted: events.length, duplicates: events.length - stored };
     },
     async putItem({ id, ...fields }) {
       const item = itemOf({ ...(fields as object), item: id as string });
@@ -83,9 +93,13 @@ export function serverAnswers(side: ServerSide): Readonly<Record<ServerEndpoint,
       return { stored: items.length };
     },
     async userEvents({ id, n = 100 }) {
-      const events = await store().eventsOf(id as string, n as number);
+      const [total, events] = await Promise.all([
+        store().countOf(id as string),
+        store().eventsOf(id as string, n as number),
+      ]);
       return {
         user: id,
+        total,
         events: events.map(({ user: _, time, ...event }) => ({ ...event, time: isoTime(time) })),
       };
     },
@@ -100,15 +114,25 @@ function listOf<T>(request: Record<string, unknown>): readonly T[] {
   return 'list' in request ? (request.list as T[]) : [request as T];
 }
 
-function eventOf({ user, item, time, weight = 1, id }: EventFields, now: number): StoredEvent {
-  return { user: String(user), item: String(item), time: timeOf(time, now), weight, id };
+/** Only the first event of an id is stored, so an id of a whole order would lose all but one of its items. */
+function refuseSharedIds(events: readonly StoredEvent[]): void {
+  const first = new Map<string, StoredEvent>();
+  for (const [at, event] of events.entries()) {
+    if (event.id === undefined) continue;
+    const before = first.get(event.id);
+    if (!before) first.set(event.id, event);
+    else if (before.user !== event.user || before.item !== event.item) {
+      const field = `${at}.id`;
+      const detail = `${field}: an earlier event of this list has this id and another user or item; give each event an id of its own`;
+      throw new Problem('bad-request', detail, { field });
+    }
+  }
 }
 
-function timeOf(time: string | number | undefined, now: number): number {
-  if (time === undefined) return now;
-  if (typeof time === 'number') return 1000 * time;
-  // A text without an offset is UTC, wherever the server runs.
-  return Date.parse(/[zZ]$|[+-]\d\d:\d\d$/.test(time) || !time.includes('T') ? time : `${time}Z`);
+/** An event cannot lie ahead. The wrong clock of one client would make it the newest for years. */
+function eventOf({ user, item, time, weight = 1, id }: EventFields, now: number): StoredEvent {
+  const when = time === undefined ? now : Math.min(timeOf(time), now);
+  return { user: String(user), item: String(item), time: when, weight, id };
 }
 
 function isoTime(time: number): string {
@@ -116,11 +140,6 @@ function isoTime(time: number): string {
   return Number.isNaN(date.getTime()) ? String(time) : date.toISOString();
 }
 
-function itemOf({ item, title, hidden = false, attributes }: ItemFields): StoredItem {
-  return {
-    item: String(item),
-    hidden,
-    ...(title && { title }),
-    ...(attributes && { attributes: JSON.stringify(attributes) }),
-  };
+function itemOf({ item, attributes, ...fields }: ItemFields): StoredItem {
+  return { item: String(item), ...fields, ...(attributes && { attributes: JSON.stringify(attributes) }) };
 }

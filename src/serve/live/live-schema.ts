@@ -3,8 +3,7 @@
 import { z } from '@hono/zod-openapi';
 import { grouped } from '../../text/numbers.js';
 import { LIMITS } from '../limits.js';
-
-const LATEST = Date.UTC(9999, 11, 31);
+import { time } from './time-field.js';
 
 /**
  * A fit refuses an id with a zero byte or half a character, and one such event would stop every refit. The store would write half
@@ -25,35 +24,20 @@ const id = (description: string) =>
     })
     .openapi({ description });
 
-const time = z
-  .union(
-    [
-      z.iso.datetime({ offset: true, local: true }),
-      z.iso.date(),
-      z
-        .number()
-        .min(0)
-        .max(LATEST / 1000),
-    ],
-    { message: 'expected ISO 8601 text, or seconds since 1970' },
-  )
-  .optional()
-  .openapi({
-    description:
-      'When it happened: ISO 8601 text (UTC unless it says otherwise), or seconds since 1970. Default: now.',
-  });
-
 const EventBody = z
   .strictObject({
     user: id('The user, who need not be known.'),
     item: id('The item, which need not be known.'),
-    time,
+    time: time.optional().openapi({
+      description:
+        'When it happened: ISO 8601 text (UTC unless it says otherwise), or seconds since 1970. A time in the future becomes the present. Default: now.',
+    }),
     weight: z.number().positive().max(1e9).optional().openapi({
       description: 'How much it counts, for a model of counts and for popularity. Default 1.',
     }),
     id: idText.optional().openapi({
       description:
-        'An id of the event. An event whose id is known is not stored again, so a retry is harmless.',
+        'An id of the event. An event whose id is known is not stored again, so a retry is harmless. An id that is known with another user or item is refused.',
     }),
   })
   .openapi('Event');
@@ -81,6 +65,9 @@ export const EventsRequest = oneOrMore(
 export const EventsAnswer = z
   .strictObject({
     accepted: z.number().int().openapi({ description: 'Events of the request; all are on the disk.' }),
+    duplicates: z.number().int().openapi({
+      description: 'How many of them were there already, with the same id; they were not stored again.',
+    }),
     requestId: z.string(),
   })
   .openapi('EventsAnswer');
@@ -90,19 +77,21 @@ const itemFields = {
   hidden: z
     .boolean()
     .optional()
-    .openapi({ description: 'A hidden item is never recommended. Default false.' }),
+    .openapi({ description: 'A hidden item is never recommended. false shows it again.' }),
   attributes: z
     .record(z.string(), z.unknown())
     .refine((given) => JSON.stringify(given).length <= LIMITS.attributes, {
       message: `expected at most ${LIMITS.attributes} characters as JSON`,
     })
     .optional()
-    .openapi({ description: 'Whatever else is known of the item, as a JSON object.' }),
+    .openapi({
+      description: 'Whatever else is known of the item, as a JSON object. It replaces the former attributes.',
+    }),
 };
 
 export const ItemBody = z
   .strictObject(itemFields)
-  .openapi('Item', { description: 'Replaces what the store knew of the item.' });
+  .openapi('Item', { description: 'Fields that are left out keep their values.' });
 const ItemWithId = z.strictObject({ item: id('The item, which need not be known.'), ...itemFields });
 export const ItemsRequest = oneOrMore(
   ItemWithId,
@@ -134,6 +123,7 @@ export const UserEventsQuery = z.strictObject({
 export const UserEventsAnswer = z
   .strictObject({
     user: z.string(),
+    total: z.number().int().openapi({ description: 'Stored events of the user, listed or not.' }),
     events: z
       .array(
         z.strictObject({

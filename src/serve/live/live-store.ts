@@ -3,6 +3,7 @@
 import type { EventStore } from '../../events/event-store.js';
 import { createGroupCommit } from '../../events/group-commit.js';
 import { createHistories } from '../../events/histories.js';
+import { withFields } from '../../events/insert.js';
 import { type PopularEntry, type StoredEvent, type StoredItem, StoreError } from '../../events/stored.js';
 import { Problem } from '../problems.js';
 import type { Query } from '../queries.js';
@@ -15,11 +16,13 @@ interface Listener {
 
 export interface LiveStore {
   readonly store: EventStore;
-  /** Resolves when the events are on the disk and count in answers. */
-  addEvents(events: readonly StoredEvent[]): Promise<void>;
+  /** Resolves when the events are on the disk and count in answers, to the number of new ones. */
+  addEvents(events: readonly StoredEvent[]): Promise<number>;
   putItems(items: readonly StoredItem[]): Promise<void>;
   eraseUser(user: string): Promise<number>;
   eventsOf(user: string, n: number): Promise<StoredEvent[]>;
+  /** The number of events of a user. */
+  countOf(user: string): Promise<number>;
   /** The query with what the store knows of its users. */
   withHistories(query: Query): Promise<Query>;
   /** Passes a model everything that is known, and every later change. */
@@ -42,16 +45,8 @@ interface LiveStoreOptions {
   readonly every?: number;
 }
 
-/** What is known of an item. */
-interface Known {
-  /** '': none. */
-  readonly title: string;
-  readonly hidden: boolean;
-  readonly attributes: string | undefined;
-}
-const NOTHING: Known = { title: '', hidden: false, attributes: undefined };
 /** Milliseconds that items wait for others before they are passed to models. */
-const TELL = { wait: 5, enough: 10_000 };
+const ITEM_BATCHES = { wait: 5, enough: 10_000 };
 /** Events that may wait for the disk. */
 const MOST_WAITING = 100_000;
 const POPULAR_ITEMS = 1000;
@@ -63,7 +58,7 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
   const { window, halfLife, onFailure, every = POPULAR_EVERY } = options;
   const histories = createHistories((users) => store.historiesOf(users));
   const listeners = new Set<Listener>();
-  const items = new Map<string, Known>();
+  const items = new Map<string, StoredItem>();
   /** Users whom models must not know: only their events since they were erased count. */
   const erased = new Set(await store.erased());
   let popular: readonly PopularEntry[] = [];
@@ -83,27 +78,32 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
     throw new Problem('store', error.message, { retryAfter: 2 });
   };
 
-  function note({ item, title = '', hidden: isHidden, attributes }: StoredItem): LiveUpdate {
-    const before = items.get(item) ?? NOTHING;
-    hidden += Number(isHidden) - Number(before.hidden);
+  function note(put: StoredItem): LiveUpdate {
+    const { item } = put;
+    const before = items.get(item);
+    const { title = '', hidden: isHidden = false, attributes: given } = withFields(before, put);
+    const attributes = given === '{}' ? undefined : given;
+    const wasHidden = before?.hidden ?? false;
+    hidden += Number(isHidden) - Number(wasHidden);
     if (title === '' && !isHidden && attributes === undefined) items.delete(item);
-    else items.set(item, { title, hidden: isHidden, attributes });
+    else items.set(item, { item, title, hidden: isHidden, attributes });
     return {
-      hidden: before.hidden === isHidden ? [] : [[item, isHidden]],
-      titles: before.title === title ? [] : [[item, title]],
-      described: before.attributes === attributes ? [] : [[item, attributes]],
+      hidden: wasHidden === isHidden ? [] : [[item, isHidden]],
+      titles: (before?.title ?? '') === title ? [] : [[item, title]],
+      described: before?.attributes === attributes ? [] : [[item, attributes]],
     };
   }
 
   // Models apply all changes of items in one step, however many requests made them.
-  const telling = createGroupCommit<StoredItem, void>(async (put) => {
-    const updates = put.map(note);
+  const itemUpdates = createGroupCommit<StoredItem, void>(async (added) => {
+    const updates = added.flat().map(note);
     await broadcast({
       hidden: updates.flatMap((one) => one.hidden ?? []),
       titles: updates.flatMap((one) => one.titles ?? []),
       described: updates.flatMap((one) => one.described ?? []),
     });
-  }, TELL);
+    return new Array(added.length).fill(undefined);
+  }, ITEM_BATCHES);
 
   async function lookForPopular(): Promise<void> {
     if (!popularIsOld && performance.now() - lookedAt < POPULAR_AT_LEAST) return;
@@ -146,7 +146,7 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
 
   const state = (): LiveUpdate => ({
     hidden: [...items].flatMap(([item, one]) => (one.hidden ? [[item, true] as const] : [])),
-    titles: [...items].flatMap(([item, { title }]) => (title === '' ? [] : [[item, title] as const])),
+    titles: [...items].flatMap(([item, { title }]) => (title ? [[item, title] as const] : [])),
     described: [...items].flatMap(([item, { attributes }]) =>
       attributes === undefined ? [] : [[item, attributes] as const],
     ),
@@ -162,14 +162,15 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
           retryAfter: 1,
         });
       }
-      const allNew = await store.add(added).catch(failed);
-      events += added.length;
+      const stored = await store.add(added).catch(failed);
+      events += stored;
       popularIsOld = true;
-      histories.add(added, allNew);
+      histories.add(added, stored === added.length);
+      return stored;
     },
     async putItems(put) {
       await store.putItems(put).catch(failed);
-      await telling.add(put);
+      await itemUpdates.add(put);
     },
     async eraseUser(user) {
       const count = await store.erase(user).catch(failed);
@@ -178,6 +179,7 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
       popularIsOld = true;
       return count as number;
     },
+    countOf: (user) => store.count(user).catch(failed),
     eventsOf: (user, n) => store.eventsOf(user, n).catch(failed) as Promise<StoredEvent[]>,
     async withHistories(query) {
       switch (query.endpoint) {

@@ -44,7 +44,7 @@ export interface LiveView {
   titleOf(item: string): string | undefined;
   /** Items with attributes that were posted. */
   described(): NewItem[];
-  /** Returns whether other items with attributes are posted now, or with other attributes. */
+  /** Returns whether the posted items with attributes have changed: other items, or other attributes. */
   apply(update: LiveUpdate): boolean;
   /** Everything that was applied. */
   state(): LiveUpdate;
@@ -99,9 +99,11 @@ export function createLiveView(
       for (const [item, title] of update.titles ?? []) {
         newTitles.set(item, title);
         const at = ids.find(item);
-        if (at >= 0 && (list[at] ?? '') !== title) {
+        if (at < 0) continue;
+        const shown = title || (titles[at] ?? '');
+        if (((changed ?? list)[at] ?? '') !== shown) {
           changed ??= Array.from({ length: ids.length }, (_, i) => list[i] ?? '');
-          changed[at] = title;
+          changed[at] = shown;
         }
       }
       if (changed) {

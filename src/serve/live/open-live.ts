@@ -7,7 +7,7 @@ import type { Model } from '../../fit/model.js';
 import { option, optionError } from '../../options/error.js';
 import { ownItems, timesOf } from '../../predict/user-query.js';
 import type { Comparison } from '../../refit/compare-models.js';
-import { createSchedule, parseTimes } from '../../refit/schedule.js';
+import { createSchedule, parseTimes } from '../../refit/refit-times.js';
 import { loadModel } from '../../store/model-file.js';
 import { parseDuration } from '../../text/durations.js';
 import { grouped } from '../../text/numbers.js';

@@ -6,7 +6,7 @@ import { remove, writePieces } from '../../files/atomic.js';
 import { isClearlyWorse } from '../../refit/compare-models.js';
 import type { GenerationRecord, Generations } from '../../refit/generations.js';
 import type { RefitPlan, RefitSource } from '../../refit/refit.js';
-import type { Schedule } from '../../refit/schedule.js';
+import type { Schedule } from '../../refit/refit-times.js';
 import { startRefit } from '../../refit/start-refit.js';
 import { grouped } from '../../text/numbers.js';
 import type { Generation } from '../generation.js';
@@ -66,6 +66,8 @@ export interface RefitsOptions {
 }
 
 const LOOK_EVERY = 1000;
+/** A model that lacks more than this share of the present model's users waits until somebody activates it. */
+const MOST_FORGOTTEN = 0.5;
 
 /** Files for the process of a refit. Only one process has this store open, so only one uses these names. */
 function exportFiles({ store }: LiveStore) {
@@ -84,7 +86,7 @@ async function writeItems({ store }: LiveStore, file: string): Promise<boolean> 
   if (items.length === 0) return false;
   const lines = items.map(({ item, title, attributes = '{}' }) => {
     const parsed: unknown = JSON.parse(attributes);
-    return `${JSON.stringify({ id: item, ...(title !== undefined && { title }), ...(parsed as object) })}\n`;
+    return `${JSON.stringify({ ...(parsed as object), id: item, title })}\n`;
   });
   await writePieces(file, lines);
   return true;
@@ -112,14 +114,14 @@ export function createRefits(options: RefitsOptions): Refits {
 
   /** The store as a file that another process can read: DuckDB lets only one process open a database. */
   async function withData<T>(
-    use: (data: readonly RefitSource[], itemInfo: string | undefined) => Promise<T>,
+    use: (data: readonly RefitSource[], posted: string | undefined) => Promise<T>,
   ): Promise<T> {
-    if (!live) return use(data, options.itemInfo);
+    if (!live) return use(data, undefined);
     const { pairs, items, rejects } = exportFiles(live);
     try {
-      const itemInfo = options.itemInfo ?? ((await writeItems(live, items)) ? items : undefined);
+      const posted = (await writeItems(live, items)) ? items : undefined;
       const count = await live.store.exportTo(pairs, window === undefined ? undefined : Date.now() - window);
-      if (count === 0 && data.length > 0) return await use(data, itemInfo);
+      if (count === 0 && data.length > 0) return await use(data, posted);
       if (count === 0) {
         throw new Problem(
           'store',
@@ -127,16 +129,21 @@ export function createRefits(options: RefitsOptions): Refits {
         );
       }
       const read = { users: 'user', items: 'item', count: 'weight', rejects };
-      return await use([...data, { sources: [pairs], read, time: 'time' }], itemInfo);
+      return await use([...data, { sources: [pairs], read, time: 'time' }], posted);
     } finally {
       await removeExports(live);
     }
   }
 
   async function activate(name: string): Promise<Generation> {
-    const generation = await model.swap(name);
-    await generations.activate(name, Date.now());
-    return generation;
+    // The record comes first: if it cannot be written, the present model goes on.
+    const undo = await generations.activate(name, Date.now());
+    try {
+      return await model.swap(name);
+    } catch (error) {
+      await undo();
+      throw error;
+    }
   }
 
   async function run(): Promise<RefitOutcome> {
@@ -147,13 +154,14 @@ export function createRefits(options: RefitsOptions): Refits {
     const plan: Omit<RefitPlan, 'data'> = {
       present: present.path,
       output: join(folder, name),
+      itemInfo: options.itemInfo,
       since: window === undefined ? undefined : began - window,
       seed: began % 2 ** 31,
       threads: Math.max(1, Math.ceil(availableParallelism() / 2)),
     };
-    const result = await withData((all, itemInfo) =>
+    const result = await withData((all, posted) =>
       startRefit(
-        { ...plan, data: all, itemInfo },
+        { ...plan, data: all, posted },
         {
           signal: stopping.signal,
           onProgress: (text) => {
@@ -168,7 +176,9 @@ export function createRefits(options: RefitsOptions): Refits {
     const { comparison } = result;
     // Another model may have been chosen meanwhile, which was not compared.
     const replaced = model.current()?.info.hash !== present.info.hash;
-    const accepted = !isClearlyWorse(comparison) && !replaced;
+    const { missing } = result;
+    const forgets = missing !== undefined && missing.share > MOST_FORGOTTEN;
+    const accepted = !isClearlyWorse(comparison) && !replaced && !forgets;
     const { seconds, users, items, edges } = result;
     if (accepted) await activate(name);
     await generations.add({
@@ -188,8 +198,16 @@ export function createRefits(options: RefitsOptions): Refits {
       : 'too few users have new items to compare';
     const detail = replaced
       ? `${name} was kept aside: another model was loaded meanwhile (${compared})`
-      : `${name} ${accepted ? 'took over' : 'is clearly worse and was kept aside'}: ${compared}`;
-    return { time: new Date().toISOString(), outcome: accepted ? 'swapped' : 'kept-aside', detail };
+      : isClearlyWorse(comparison)
+        ? `${name} is clearly worse and was kept aside: ${compared}`
+        : forgets
+          ? `${name} was kept aside until you activate it: ${compared}`
+          : `${name} took over: ${compared}`;
+    return {
+      time: new Date().toISOString(),
+      outcome: accepted ? 'swapped' : 'kept-aside',
+      detail: missing === undefined ? detail : `${detail}. ${missing.text}`,
+    };
   }
 
   async function attempt(): Promise<void> {

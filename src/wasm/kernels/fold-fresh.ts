@@ -11,8 +11,9 @@ const BLOCK: u32 = 16;
 /** Most bytes that a block may gather: half of a core's own cache. */
 const GATHERED: usize = 524288;
 
-// A worker's scratch: the batch of the edge pass; for each row four partial sums of its counts, four partial sums of
-// Σ_k E[feature_k] M_k times the weight, and the weight; one row's sums in float64; the sums of the block's rows.
+// A worker's scratch begins with the batch of the edge pass. Then follow, for each row: four partial sums of its counts, four
+// partial sums of Σ_k E[feature_k] M_k times the weight, and the weight. Last are one row's sums in float64 and the sums of the
+// block's rows.
 const COUNT_SUMS: usize = BATCH_BYTES;
 const RATE_SUMS: usize = COUNT_SUMS + 16 * <usize>BLOCK;
 const WEIGHTS: usize = RATE_SUMS + 16 * <usize>BLOCK;

@@ -9,3 +9,4 @@ export * from './linear';
 export * from './regression';
 export * from './ridge';
 export * from './pairs';
+export * from './sums';

@@ -1,5 +1,5 @@
-// Regressions of items on their nearest items (regression-tasks.ts): how much of a target each column explains alone, the chosen
-// columns in that order, the number of users that each two of them share, and the resulting system.
+// Kernels for regressions of items on their nearest items (solvers/item-regression.ts). They compute how much of a target each
+// column explains alone, sort the chosen columns by it, count the users that each two of them share, and scale the system.
 //
 // Numbers of shared users lie in blocks of four rows; block I has 4 (I + 1) numbers per row, the lower half of the matrix. Columns are
 // in order, so the matrix of fewer columns is the beginning of the matrix of more.
@@ -42,30 +42,6 @@ export function regressionOrder(gains: usize, columns: usize, count: i32): void 
   }
 }
 
-/**
- * The number of users that each column shares with the bits at `own`, 2 bytes each. `words` is a multiple of 4: four words of `own`
- * stay in registers while the columns pass.
- */
-export function bitCounts(own: usize, bits: usize, words: i32, columns: i32, out: usize): void {
-  const bytes = <usize>words << 3;
-  memory.fill(out, 0, <usize>columns << 1);
-  for (let w: usize = 0; w < bytes; w += 32) {
-    const a = load<i64>(own + w), b = load<i64>(own + w, 8), c = load<i64>(own + w, 16), d = load<i64>(own + w, 24);
-    let at = bits + w;
-    for (let to = out; to < out + (<usize>columns << 1); to += 2) {
-      store<u16>(to, load<u16>(to) + <u16>bothHave(a, b, c, d, at));
-      at += bytes;
-    }
-  }
-}
-
-// @ts-ignore: decorator
-@inline
-function bothHave(a: i64, b: i64, c: i64, d: i64, at: usize): i32 {
-  const first = popcnt(a & load<i64>(at)) + popcnt(b & load<i64>(at, 8));
-  return <i32>(first + (popcnt(c & load<i64>(at, 16)) + popcnt(d & load<i64>(at, 24))));
-}
-
 /** One row's counts of the chosen columns. */
 export function rightSide(counts: usize, wide: bool, chosen: usize, size: i32, out: usize): void {
   for (let i: usize = 0; i < <usize>size << 2; i += 4) {
@@ -93,32 +69,6 @@ export function sharedFromCounts(pairs: usize, wide: bool, stride: usize, chosen
         }
       }
       for (let j = last; j < width; j++) store<f32>(out + (<usize>j << 2), 0);
-      out += <usize>width << 2;
-    }
-  }
-}
-
-/** The same from the columns' users as bits. Scratch: the bits of the chosen columns. */
-export function sharedFromBits(bits: usize, words: i32, chosen: usize, size: i32, scratch: usize, out: usize): void {
-  const bytes = <usize>words << 3;
-  for (let i = 0; i < size; i++) {
-    const column = <usize>load<u32>(chosen + (<usize>i << 2));
-    memory.copy(scratch + <usize>i * bytes, bits + column * bytes, bytes);
-  }
-  for (let first = 0; first < size; first += 4) {
-    const width = first + 4;
-    for (let i = first; i < width; i++) {
-      memory.fill(out, 0, <usize>width << 2);
-      const last = i < size ? out + (<usize>min(width, size) << 2) : 0;
-      for (let w: usize = 0; w < bytes; w += 32) {
-        const own = scratch + <usize>i * bytes + w;
-        const a = load<i64>(own), b = load<i64>(own, 8), c = load<i64>(own, 16), d = load<i64>(own, 24);
-        let at = scratch + w;
-        for (let to = out; to < last; to += 4) {
-          store<f32>(to, load<f32>(to) + <f32>bothHave(a, b, c, d, at));
-          at += bytes;
-        }
-      }
       out += <usize>width << 2;
     }
   }

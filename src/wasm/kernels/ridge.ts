@@ -128,3 +128,28 @@ export function linearDirection(beta: usize, scale: usize, r: usize, p: usize, r
     p += WIDTH_BYTES;
   }
 }
+
+/** Each row x of the table becomes xM; `stride` float32 per row, a multiple of 16, and M is stride × stride. Scratch: one row. */
+export function linearTurn(table: usize, rows: i32, stride: i32, matrix: usize, scratch: usize): void {
+  const bytes = <usize>stride << 2;
+  for (let r = 0; r < rows; r++) {
+    memory.copy(scratch, table, bytes);
+    for (let column: usize = 0; column < bytes; column += 64) {
+      let a = f32x4.splat(0), b = a, c = a, d = a;
+      let from = matrix + column;
+      for (let k: usize = 0; k < bytes; k += 4) {
+        const x = v128.load32_splat(scratch + k);
+        a = madd(x, v128.load(from), a);
+        b = madd(x, v128.load(from, 16), b);
+        c = madd(x, v128.load(from, 32), c);
+        d = madd(x, v128.load(from, 48), d);
+        from += bytes;
+      }
+      v128.store(table + column, a);
+      v128.store(table + column, b, 16);
+      v128.store(table + column, c, 32);
+      v128.store(table + column, d, 48);
+    }
+    table += bytes;
+  }
+}

@@ -70,8 +70,9 @@ export function bindJob(at: usize): void {
   scale = job.scale;
 }
 
-// A worker's scratch: the batch of the edge pass; what each row of a block needs once, at these offsets; one row's sums in float64;
-// the sums of the block's rows, BLOCK × stride float32; and as much for gathered activities of tiled rows.
+// A worker's scratch begins with the batch of the edge pass. Then follow, in this order: what each row of a block needs once, at
+// these offsets; one row's sums in float64; the sums of the block's rows (BLOCK × stride float32); and the gathered activities
+// of tiled rows, of the same length.
 const COUNT_SUMS: usize = BATCH_BYTES; // four partial sums of the row's counts
 const RATE_SUMS: usize = COUNT_SUMS + 16 * BLOCK; // four partial sums of Σ_k E[feature_k] M_k
 const SHAPES: usize = RATE_SUMS + 16 * BLOCK; // the weight's shape

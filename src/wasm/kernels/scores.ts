@@ -148,8 +148,7 @@ function countHigher(scores: usize, count: i32, own: i32): i32 {
   let sum = i32x4.splat(0);
   for (let at = scores; at < ownGroup; at += 16) sum = i32x4.sub(sum, f32x4.ge(v128.load(at), t));
   for (let at = ownGroup + 16; at < end; at += 16) sum = i32x4.sub(sum, f32x4.gt(v128.load(at), t));
-  let higher =
-    i32x4.extract_lane(sum, 0) + i32x4.extract_lane(sum, 1) + i32x4.extract_lane(sum, 2) + i32x4.extract_lane(sum, 3);
+  let higher = total(sum);
   const ownAt = scores + (<usize>own << 2);
   for (let at = ownGroup; at < ownGroup + 16; at += 4) {
     const x = load<f32>(at);
@@ -158,14 +157,34 @@ function countHigher(scores: usize, count: i32, own: i32): i32 {
   return higher;
 }
 
+/** How many of `count` floats exceed `value`. `count` is a multiple of 4. */
+export function countAbove(values: usize, count: i32, value: f32): i32 {
+  const end = values + (<usize>count << 2);
+  return exceeding(values, end, end, value);
+}
+
+/** How many of `count` floats are `value`. `count` is a multiple of 4. */
+export function countEqual(values: usize, count: i32, value: f32): i32 {
+  const t = f32x4.splat(value);
+  let sum = i32x4.splat(0);
+  const end = values + (<usize>count << 2);
+  for (let at = values; at < end; at += 16) sum = i32x4.sub(sum, f32x4.eq(v128.load(at), t));
+  return total(sum);
+}
+
+function total(sum: v128): i32 {
+  return (
+    i32x4.extract_lane(sum, 0) + i32x4.extract_lane(sum, 1) + i32x4.extract_lane(sum, 2) + i32x4.extract_lane(sum, 3)
+  );
+}
+
 /**
  * Moves the best `top` of the kept scores to the front, in ascending order of position; ties go to the smaller position. Returns how
  * many there are, fewer than `top` if fewer were kept.
  */
-export function rankTop(keptScores: usize, keptPositions: usize, kept: i32, top: i32, sample: usize): i32 {
+export function rankTop(keptScores: usize, keptPositions: usize, kept: i32, top: i32): i32 {
   if (kept <= top) return kept;
-  memory.copy(sample, keptScores, <usize>kept << 2);
-  const least = nthLargest(sample, kept, top);
+  const least = nthLargest(keptScores, kept, top);
   let above = 0;
   for (let i = 0; i < kept; i++) {
     if (load<f32>(keptScores + (<usize>i << 2)) > least) above++;
@@ -183,32 +202,92 @@ export function rankTop(keptScores: usize, keptPositions: usize, kept: i32, top:
   return taken;
 }
 
-/** The nth largest (1: the largest) of `count` floats. Reorders them: quickselect with the median of three as pivot. */
-function nthLargest(values: usize, count: i32, nth: i32): f32 {
-  let low = 0;
-  let high = count - 1;
-  const target = nth - 1;
-  while (low < high) {
-    const a = load<f32>(values + (<usize>low << 2));
-    const b = load<f32>(values + (<usize>((low + high) >> 1) << 2));
-    const c = load<f32>(values + (<usize>high << 2));
-    const pivot = max<f32>(min<f32>(a, b), min<f32>(max<f32>(a, b), c));
-    let i = low;
-    let j = high;
-    while (i <= j) {
-      while (load<f32>(values + (<usize>i << 2)) > pivot) i++;
-      while (load<f32>(values + (<usize>j << 2)) < pivot) j--;
-      if (i <= j) {
-        const swap = load<f32>(values + (<usize>i << 2));
-        store<f32>(values + (<usize>i << 2), load<f32>(values + (<usize>j << 2)));
-        store<f32>(values + (<usize>j << 2), swap);
-        i++;
-        j--;
-      }
-    }
-    if (target <= j) high = j;
-    else if (target >= i) low = i;
-    else break;
+/**
+ * The nth largest (1: the largest) of `count` floats: the smallest number that fewer than `nth` of them exceed. It is bisected in the
+ * order of floats; no branch depends on a single value, so this takes a fifth of the time of a quickselect.
+ */
+export function nthLargest(values: usize, count: i32, nth: i32): f32 {
+  let smallest = f32x4.splat(load<f32>(values));
+  let largest = smallest;
+  const whole = values + (<usize>(count >> 2) << 4);
+  const end = values + (<usize>count << 2);
+  let at = values;
+  for (; at < whole; at += 16) {
+    const x = v128.load(at);
+    smallest = f32x4.pmin(smallest, x);
+    largest = f32x4.pmax(largest, x);
   }
-  return load<f32>(values + (<usize>target << 2));
+  for (; at < end; at += 4) {
+    const x = v128.load32_splat(at);
+    smallest = f32x4.pmin(smallest, x);
+    largest = f32x4.pmax(largest, x);
+  }
+  let low = ordered(least4(smallest));
+  let high = ordered(most4(largest));
+  while (low < high) {
+    const middle = low + <i32>(<u32>(high - low) >> 1);
+    const bound = unordered(middle);
+    const above = exceeding(values, whole, end, bound);
+    if (above == nth) return smallestAbove(values, whole, end, bound);
+    if (above < nth) high = middle;
+    else low = middle + 1;
+  }
+  return unordered(low);
+}
+
+/** A whole number that is in the order of floats. */
+// @ts-ignore: decorator
+@inline function ordered(value: f32): i32 {
+  const bits = reinterpret<i32>(value);
+  return bits ^ ((bits >> 31) & 0x7fffffff);
+}
+
+// @ts-ignore: decorator
+@inline function unordered(whole: i32): f32 {
+  return reinterpret<f32>(whole ^ ((whole >> 31) & 0x7fffffff));
+}
+
+// @ts-ignore: decorator
+@inline function least4(v: v128): f32 {
+  return min<f32>(
+    min<f32>(f32x4.extract_lane(v, 0), f32x4.extract_lane(v, 1)),
+    min<f32>(f32x4.extract_lane(v, 2), f32x4.extract_lane(v, 3)),
+  );
+}
+
+// @ts-ignore: decorator
+@inline function most4(v: v128): f32 {
+  return max<f32>(
+    max<f32>(f32x4.extract_lane(v, 0), f32x4.extract_lane(v, 1)),
+    max<f32>(f32x4.extract_lane(v, 2), f32x4.extract_lane(v, 3)),
+  );
+}
+
+/** How many floats exceed a bound; from `whole` on they are compared one by one. */
+function exceeding(values: usize, whole: usize, end: usize, bound: f32): i32 {
+  const t = f32x4.splat(bound);
+  let sum = i32x4.splat(0);
+  let at = values;
+  for (; at < whole; at += 16) sum = i32x4.sub(sum, f32x4.gt(v128.load(at), t));
+  let above = total(sum);
+  for (; at < end; at += 4) above += i32(load<f32>(at) > bound);
+  return above;
+}
+
+/** The smallest float that exceeds a bound. */
+function smallestAbove(values: usize, whole: usize, end: usize, bound: f32): f32 {
+  const t = f32x4.splat(bound);
+  const none = f32x4.splat(f32.MAX_VALUE + f32.MAX_VALUE);
+  let smallest = none;
+  let at = values;
+  for (; at < whole; at += 16) {
+    const x = v128.load(at);
+    smallest = f32x4.pmin(smallest, v128.bitselect(x, none, f32x4.gt(x, t)));
+  }
+  let found = least4(smallest);
+  for (; at < end; at += 4) {
+    const x = load<f32>(at);
+    if (x > bound) found = min<f32>(found, x);
+  }
+  return found;
 }

@@ -14,7 +14,7 @@ export interface RowLayout {
   readonly quads: number;
   readonly lanes: number;
   readonly perLane: number;
-  /** Lanes that share the sum of one quad's partial sums. */
+  /** Lanes that together add up the partial sums of one quad (four features). */
   readonly split: number;
   readonly rows: number;
 }

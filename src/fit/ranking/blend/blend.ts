@@ -8,7 +8,7 @@ import { allocate } from '../../../math/memory.js';
 import type { TaskOptions } from '../../../progress.js';
 import type { SparseWeights } from '../../../topn/query.js';
 import type { FactorScores, Ranker, RankerMember } from '../../model.js';
-import { type EdgeLists, holdUsersBack } from './held-back.js';
+import { type EdgeLists, holdUsersBack } from './held-back-users.js';
 import {
   DEFAULT_WEIGHTS,
   itemWeights,
@@ -103,7 +103,7 @@ export function weighedLists(
 }
 
 /** With fewer held-back users, chance would decide which parts are left out. */
-const LEAST_TO_LEAVE_OUT = 200;
+export const LEAST_TO_LEAVE_OUT = 200;
 
 /** Whether a part is in the blend: it helps on held-back users, or they are too few to say. */
 export function hasPart(

@@ -1,5 +1,5 @@
-// Item-to-item weights that a ranker adds to its scores: regressions of every item on its nearest items, once on many and once on
-// few, and similarities of items if they help (docs/appendix/recommending.md). Users and items count by their degrees. Held-back
+// Item-to-item weights that a ranker adds to its scores. They come from regressions of every item on its nearest items, once on
+// many and once on few, and from similarities of items if they help (docs/appendix/recommending.md). Users and items count by their degrees. Held-back
 // users decide the number of neighbours, the penalties, the exponents of the degrees, and the share of the similarities.
 
 import { throwIfAborted } from '../../../errors.js';
@@ -21,8 +21,8 @@ import {
   openItemRegression,
   type RegressionSetting,
 } from '../../../solvers/item-regression.js';
-import type { FactorTables, SparseWeights } from '../../../topn/query.js';
-import type { EdgeLists, HeldBackUsers } from './held-back.js';
+import { emptyProducts, type FactorTables, type SparseWeights } from '../../../topn/query.js';
+import type { EdgeLists, HeldBackUsers } from './held-back-users.js';
 
 /** Settings of the item-to-item weights. */
 export interface WeightSetting extends Setting {
@@ -114,12 +114,10 @@ export async function searchWeights(
   const degree = lengths(data.items);
   const opened = new Map<number, OpenRegression>();
   const users = tables.users.map((value) => (SHARES.leastSquares / SHARES.weights) * value);
-  const none = tables.users.map(() => 0);
-  const rank = (weights: SparseWeights | undefined, factors: Float32Array) =>
-    trial.score(
-      { ...tables, users: factors, ...(weights && { itemWeights: { ...weights, history } }) },
-      task,
-    );
+  const none = { ...tables, users: tables.users.map(() => 0) };
+  const factors = { ...tables, users, products: emptyProducts(trial.users, data.candidates.length) };
+  const rank = (weights: SparseWeights | undefined, from: FactorTables) =>
+    trial.score({ ...from, ...(weights && { itemWeights: { ...weights, history } }) }, task);
   const regressionOf = async (exponent: number) => {
     const known = opened.get(exponent);
     if (known) return known;
@@ -157,7 +155,7 @@ export async function searchWeights(
     if (known !== undefined) return known;
     const { regressed, near } = await partsOf(setting);
     const weights = near ? addScaled(regressed, near, setting.similarities) : regressed;
-    const found = await rank(weights, users);
+    const found = await rank(weights, factors);
     if (!near) scores.set(JSON.stringify(plain), found);
     return found;
   };
@@ -185,8 +183,8 @@ export async function searchWeights(
     const setting = best.setting as WeightSetting;
     const { regressed, near } = await partsOf(setting);
     const without = {
-      weights: await rank(near && addScaled(noWeights(regressed), near, setting.similarities), users),
-      similarities: near ? await rank(regressed, users) : best.score,
+      weights: await rank(near && addScaled(noWeights(regressed), near, setting.similarities), factors),
+      similarities: near ? await rank(regressed, factors) : best.score,
       leastSquares: await rank(near ? addScaled(regressed, near, setting.similarities) : regressed, none),
     };
     const gain = (other: number) => 1 - other / best.score;

@@ -14,7 +14,7 @@ import {
 import type { FactorTables } from '../../../topn/query.js';
 import { columnSums, type RankerMember } from '../../model.js';
 import { asHistory, asLearned } from '../recency.js';
-import type { EdgeLists, HeldBackUsers } from './held-back.js';
+import type { EdgeLists, HeldBackUsers } from './held-back-users.js';
 
 /** Penalties of least-squares factors. */
 export interface Penalties {

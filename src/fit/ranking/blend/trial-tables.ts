@@ -6,7 +6,7 @@ import { degreeScale, scaleTargets } from '../../../solvers/combine-weights.js';
 import { createItemRegression } from '../../../solvers/item-regression.js';
 import { alternatingLeastSquares, foldInLeastSquares } from '../../../solvers/least-squares.js';
 import type { FactorTables } from '../../../topn/query.js';
-import type { EdgeLists } from './held-back.js';
+import type { EdgeLists } from './held-back-users.js';
 import { DEFAULT_WEIGHTS, regressionSetting, SHARES } from './item-weights.js';
 import { defaultPenalties, rowsOf, weighedEdges } from './least-squares.js';
 

@@ -43,7 +43,7 @@ export const filter: Baseline<'filter'> = {
     return { code: 'too-large', what: 'inputs', ...size };
   },
   async fit(data, setting, options = {}) {
-    const parts = options.tuning ? kept(data, options) : filterOf(data, options);
+    const parts = await (options.tuning ? kept(data, options) : filterOf(data, options));
     const { share } = setting as FilterSetting;
     return {
       setting,
@@ -57,7 +57,7 @@ export const filter: Baseline<'filter'> = {
     };
   },
   async scores(data, setting, options = {}) {
-    const parts = filterOf(data, options);
+    const parts = await filterOf(data, options);
     const count = data.shown.length;
     const weights = new Float32Array(count * count);
     const { share } = setting as FilterSetting;
@@ -76,15 +76,15 @@ interface FilterParts {
   readonly items: RowLists;
   /** degree^(−½) of each side; 0 for vertices without edges. */
   readonly roots: { readonly users: Float64Array; readonly items: Float64Array };
-  /** Items × directions, orthonormal columns. */
-  readonly basis: Float64Array;
+  /** Items × directions; columns are orthonormal to about 1e-4. */
+  readonly basis: Float32Array;
   readonly directions: number;
 }
 
-const KEPT = new WeakMap<BaselineData, FilterParts>();
+const KEPT = new WeakMap<BaselineData, Promise<FilterParts>>();
 
 /** The filter of the data, made once for all shares of a search. */
-function kept(data: BaselineData, options: BaselineFitOptions): FilterParts {
+function kept(data: BaselineData, options: BaselineFitOptions): Promise<FilterParts> {
   const known = KEPT.get(data) ?? filterOf(data, options);
   KEPT.set(data, known);
   return known;
@@ -95,7 +95,7 @@ function directionsOf({ users, shown }: Pick<BaselineData, 'users' | 'shown'>): 
   return Math.max(1, Math.min(DIRECTIONS, Math.floor(Math.min(users.offsets.length - 1, shown.length) / 2)));
 }
 
-function filterOf(data: BaselineData, { seed = 1, signal }: BaselineFitOptions): FilterParts {
+async function filterOf(data: BaselineData, { seed = 1, signal }: BaselineFitOptions): Promise<FilterParts> {
   const { users } = data;
   const count = data.shown.length;
   const items = transposeLists(users, count);
@@ -103,7 +103,7 @@ function filterOf(data: BaselineData, { seed = 1, signal }: BaselineFitOptions):
   const roots = { users: root(users), items: root(items) };
   const directions = directionsOf(data);
   const random = randomStream(seed, STREAMS.filter);
-  const basis = leadingDirections(users, roots, directions, { iterations: ITERATIONS }, random, signal);
+  const basis = await leadingDirections(users, roots, directions, ITERATIONS, random, { signal });
   return { users, items, roots, basis, directions };
 }
 

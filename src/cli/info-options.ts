@@ -2,12 +2,13 @@
 
 import { askedColumns } from '../attributes/columns.js';
 import type { ModelInfo } from '../attributes/info.js';
-import type { InfoReport } from '../attributes/side-info.js';
+import type { InfoReport, SideInfoSource } from '../attributes/side-info.js';
 import type { Model } from '../fit/model.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { readSideTable } from '../ingest/side-file.js';
+import { option, optionError } from '../options/error.js';
 import { wrap } from '../report/terminal/text-table.js';
-import { infoWords, tastesWords } from '../report/words/info.js';
+import { carriedWords, infoWords, tastesWords } from '../report/words/info.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import type { CommandContext } from './command.js';
 
@@ -25,42 +26,83 @@ interface GivenInfo {
   readonly reports: Readonly<Partial<Record<SideName, InfoReport & { readonly source: string }>>>;
 }
 
+type Described = Pick<BipartiteGraph, 'users' | 'items' | 'names'>;
+
 /** Reads the tables about the sides of a graph; undefined if none is given. */
 export async function readInfo(
-  { itemInfo, userInfo, infoColumns, database }: InfoFlags,
-  graph: Pick<BipartiteGraph, 'users' | 'items' | 'names'>,
-  { signal, warn }: CommandContext,
+  flags: InfoFlags,
+  graph: Described,
+  context: CommandContext,
 ): Promise<GivenInfo | undefined> {
-  if (itemInfo === undefined && userInfo === undefined) return undefined;
-  // Its stop words and stems take a tenth of a second to load.
-  const { readSideInfo, unmatchedWords } = await import('../attributes/side-info.js');
-  const columns = askedColumns(infoColumns);
   const info: { -readonly [S in SideName]?: ModelInfo[S] } = {};
   const reports: Partial<Record<SideName, InfoReport & { readonly source: string }>> = {};
-  for (const [side, path] of [['items', itemInfo] as const, ['users', userInfo] as const]) {
-    if (path === undefined) continue;
-    const rows = await readSideTable(path, { signal, database });
-    // Columns are chosen for the table about the items.
-    const asked = side === 'items' || itemInfo === undefined ? columns : undefined;
-    const found = readSideInfo(graph[side], { name: path, rows, columns: asked });
+  const tables = await readTables(flags, graph, context);
+  for (const { side, source, found } of tables) {
     info[side] = found.info;
-    reports[side] = { source: path, ...found.report };
-    const words = unmatchedWords(path, found.report, (graph.names ?? USERS_AND_ITEMS)[side]);
-    if (words !== undefined) warn(words);
+    reports[side] = { source: source.name, ...found.report };
   }
-  return { info, reports };
+  return tables.length > 0 ? { info, reports } : undefined;
 }
 
-/** The model with what the tables say, and with scores for items and users without edges. */
+/** Reads the table about the items, which each split of a study reads again; undefined if none is given. */
+export async function readItemInfo(
+  { itemInfo, infoColumns }: Pick<InfoFlags, 'itemInfo' | 'infoColumns'>,
+  graph: Described,
+  context: CommandContext,
+): Promise<SideInfoSource | undefined> {
+  return (await readTables({ itemInfo, infoColumns }, graph, context))[0]?.source;
+}
+
+async function readTables(
+  { itemInfo, userInfo, infoColumns, database }: InfoFlags,
+  graph: Described,
+  { signal, warn }: CommandContext,
+) {
+  if (infoColumns && itemInfo === undefined && userInfo === undefined) {
+    throw optionError`${option('infoColumns')} goes with ${option('itemInfo')}; give both, or neither`;
+  }
+  const columns = askedColumns(infoColumns);
+  const tables = [];
+  for (const [side, path] of [['items', itemInfo] as const, ['users', userInfo] as const]) {
+    if (path === undefined) continue;
+    // Its stop words and stems take a tenth of a second to load.
+    const { readSideInfo, unmatchedWords } = await import('../attributes/side-info.js');
+    const source: SideInfoSource = {
+      name: path,
+      rows: await readSideTable(path, { signal, database }),
+      // Columns are chosen for the table about the items.
+      columns: side === 'items' || itemInfo === undefined ? columns : undefined,
+    };
+    const found = readSideInfo(graph[side], source);
+    const words = unmatchedWords(path, found.report, (graph.names ?? USERS_AND_ITEMS)[side]);
+    if (words !== undefined) warn(words);
+    tables.push({ side, source, found });
+  }
+  return tables;
+}
+
+/**
+ * The model with what the tables say, and with scores for items and users without edges. A side without a table keeps what the
+ * previous model knows.
+ */
 export async function withInfo<M extends Model>(
   model: M,
   about: GivenInfo | undefined,
   { seed, threads, signal, onProgress }: CommandContext,
+  previous?: Model,
 ): Promise<M> {
-  if (!about) return model;
+  let info = about?.info ?? {};
+  if (previous?.info) {
+    const { carriedInfo } = await import('../attributes/new-rows.js');
+    info = {
+      items: info.items ?? carriedInfo('items', previous, model),
+      users: info.users ?? carriedInfo('users', previous, model),
+    };
+  }
+  if (!info.items && !info.users) return model;
   const task = { seed, threads, signal, onProgress };
   const { fitInfo } = await import('../predict/content/fit-info.js');
-  return { ...model, info: await fitInfo(model, about.info, task) };
+  return { ...model, info: await fitInfo(model, info, task) };
 }
 
 export function infoJson(about: GivenInfo | undefined, { info }: Pick<Model, 'info'>) {
@@ -78,7 +120,7 @@ export function infoText(
 ): string[] {
   return SIDES.flatMap((side) => {
     const report = about?.reports[side];
-    if (!report) return [];
+    if (!report) return model.info?.[side] ? ['', wrap(carriedWords(names[side]))] : [];
     const tastes = model.info?.[side]?.tastes;
     const sentences = [infoWords(report, names[side]), ...(tastes ? [tastesWords(tastes, names)] : [])];
     return ['', wrap(sentences.join(' '))];

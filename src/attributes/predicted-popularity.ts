@@ -20,38 +20,28 @@ export function predictedPopularity(
   const { offsets, targets } = rows;
   const total = offsets.length - 1;
   const known = degree.length;
-  const logs = new Float64Array(known);
-  let [sum, count] = [0, 0];
-  for (let r = 0; r < known; r++) {
-    if (isOut?.[r]) continue;
-    logs[r] = Math.log1p(degree[r]);
-    sum += logs[r];
-    count++;
-  }
-  const mean = count > 0 ? sum / count : 0;
-  for (let r = 0; r < known; r++) logs[r] = isOut?.[r] ? 0 : logs[r] - mean;
+  const seen = Uint32Array.from({ length: known }, (_, r) => r).filter((r) => !isOut?.[r]);
+  const logs = Float64Array.from(seen, (r) => Math.log1p(degree[r]));
+  const mean = logs.reduce((sum, log) => sum + log, 0) / Math.max(1, seen.length);
+  /** Adds `value` to each attribute of a row. */
+  const addTo = (out: Float64Array, r: number, value: number) => {
+    for (let e = offsets[r]; e < offsets[r + 1]; e++) out[targets[e]] += value;
+  };
   const product = (w: Float64Array, r: number) => {
     let value = 0;
     for (let e = offsets[r]; e < offsets[r + 1]; e++) value += w[targets[e]];
     return value;
   };
-  const transposed = (values: (r: number) => number) => {
-    const out = new Float64Array(attributes);
-    for (let r = 0; r < known; r++) {
-      if (isOut?.[r]) continue;
-      const value = values(r);
-      for (let e = offsets[r]; e < offsets[r + 1]; e++) out[targets[e]] += value;
-    }
-    return out;
-  };
   // Conjugate gradients on (X'X + penalty) w = X'y.
   const w = new Float64Array(attributes);
-  const rest = transposed((r) => logs[r]);
+  const rest = new Float64Array(attributes);
+  for (let i = 0; i < seen.length; i++) addTo(rest, seen[i], logs[i] - mean);
   const direction = rest.slice();
   let square = squared(rest);
   const enough = TOLERANCE * square;
   for (let step = 0; step < STEPS && square > enough; step++) {
-    const image = transposed((r) => product(direction, r));
+    const image = new Float64Array(attributes);
+    for (const r of seen) addTo(image, r, product(direction, r));
     let curvature = 0;
     for (let a = 0; a < attributes; a++) {
       image[a] += PENALTY * direction[a];

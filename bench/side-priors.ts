@@ -1,13 +1,13 @@
-// Which law predicts best? Each candidate on splits of the training parts of splits (nested: the test parts are not looked at), or,
-// once everything is chosen, on the test parts: how often the 90 % interval holds each figure of the held-out graph, how
-// far the mean is off, and how well the model ranks.
+// Which prior of a side predicts best? Each candidate is fitted to splits of training parts (nested: the test parts are not used),
+// or with --test, once everything is chosen, to the training parts themselves. Prints how often the 90 % interval holds each figure
+// of the held-out graph, how far the mean is off, and how well the model ranks.
 //
-//   npm run build && node scripts/run-ts.js bench/law.ts [--sets LIST] [--seeds 1,2,3] [--laws LIST] [--features 30,auto]
+//   npm run build && node scripts/run-ts.js bench/side-priors.ts [--sets LIST] [--seeds 1,2,3] [--priors LIST] [--features 30,auto]
 //     [--draws 60] [--test] [--rows FILE]
 //
-// Laws: auto; sparse, dense (the paper's); verdict (auto's σ, τ = 1); low, all (σ of the low or of all degrees on both sides); bound
-// (σ learned). Draws of auto are corrected by known data, as the product does; those of the others are as drawn. --rows FILE keeps
-// a line of JSON for each fit; what is in it already is not fitted again. Sets whose file is absent are skipped.
+// Priors: auto; sparse, dense (the paper's); verdict (auto's σ, τ = 1); low, all (σ of the low or of all degrees on both sides); bound
+// (σ learned). Draws of auto are corrected by known data, as `graphex evaluate` does; those of the others are as drawn. --rows FILE
+// keeps a line of JSON for each fit and skips the fits that it has. Sets whose file is absent are skipped.
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { evaluateModel } from '../src/evaluate/evaluate.js';
@@ -41,7 +41,7 @@ const argument = (name: string, fallback: string) => {
 const listed = (name: string, fallback: string) => argument(name, fallback).split(',');
 const sets = listed('--sets', Object.keys(SETS).join(','));
 const seeds = listed('--seeds', '1,2,3').map(Number);
-const laws = listed('--laws', 'auto,sparse');
+const priors = listed('--priors', 'auto,sparse');
 const numbers = listed('--features', '30').map((k) => (k === 'auto' ? k : Number(k)));
 const draws = Number(argument('--draws', '60'));
 const onTest = process.argv.includes('--test');
@@ -51,8 +51,8 @@ const rowsFile = argument('--rows', '');
 function sigmas(graph: BipartiteGraph, way: 'low' | 'all' | 'verdict'): Record<SideName, { sigma: number }> {
   const of = (side: SideName) => {
     const degree = degrees(graph[side]);
-    const law = tailPrior(countDegrees(degree));
-    if (way === 'verdict') return law.sigma;
+    const prior = tailPrior(countDegrees(degree));
+    if (way === 'verdict') return prior.sigma;
     const { lowDegrees, likelihood, half } = tailIndex(degree);
     return (way === 'low' ? lowDegrees : likelihood)?.estimate ?? half;
   };
@@ -60,17 +60,18 @@ function sigmas(graph: BipartiteGraph, way: 'low' | 'all' | 'verdict'): Record<S
   return { users: { sigma: bounded(of('users')) }, items: { sigma: bounded(of('items')) } };
 }
 
-function optionsOf(law: string, graph: BipartiteGraph): AscentOptions {
-  if (law === 'auto' || law === 'sparse' || law === 'dense') return { model: law };
-  if (law === 'bound') return { model: 'sparse', learn: ['sigma'] };
-  if (law === 'low' || law === 'all' || law === 'verdict') return { model: 'sparse', ...sigmas(graph, law) };
-  throw new Error(`--laws ${law}: there are auto, sparse, dense, verdict, low, all, bound`);
+function optionsOf(prior: string, graph: BipartiteGraph): AscentOptions {
+  if (prior === 'auto' || prior === 'sparse' || prior === 'dense') return { model: prior };
+  if (prior === 'bound') return { model: 'sparse', learn: ['sigma'] };
+  if (prior === 'low' || prior === 'all' || prior === 'verdict')
+    return { model: 'sparse', ...sigmas(graph, prior) };
+  throw new Error(`--priors ${prior}: there are auto, sparse, dense, verdict, low, all, bound`);
 }
 
 interface Row {
   readonly key: string;
   readonly set: string;
-  readonly law: string;
+  readonly prior: string;
   readonly features: number;
   readonly bound: number;
   /** By figure: observed, mean, and whether the interval holds it. */
@@ -98,12 +99,12 @@ for (const set of sets) {
   for (const seed of seeds) {
     const outer = split(graph, { seed });
     const parts = onTest ? outer : split(outer.train, { seed: 100 + seed });
-    for (const law of laws) {
+    for (const prior of priors) {
       for (const asked of numbers) {
-        const key = [set, onTest ? 'test' : 'nested', seed, law, asked, draws].join('|');
+        const key = [set, onTest ? 'test' : 'nested', seed, prior, asked, draws].join('|');
         if (rows.some((row) => row.key === key)) continue;
         const { model } = await fit(parts.train, {
-          ...optionsOf(law, parts.train),
+          ...optionsOf(prior, parts.train),
           features: asked,
           engine: 'cpu',
         });
@@ -117,8 +118,8 @@ for (const set of sets) {
         );
         const { recallCapped: recall, ndcg } = ranking.all.mean;
         const { features, bound } = model;
-        const label = asked === 'auto' ? `${law}, K auto` : asked === 30 ? law : `${law}, K ${asked}`;
-        const row: Row = { key, set, law: label, features, bound: bound!, figures, recall, ndcg };
+        const label = asked === 'auto' ? `${prior}, K auto` : asked === 30 ? prior : `${prior}, K ${asked}`;
+        const row: Row = { key, set, prior: label, features, bound: bound!, figures, recall, ndcg };
         rows.push(row);
         if (rowsFile) appendFileSync(rowsFile, `${JSON.stringify(row)}\n`);
         const kinds = SIDES.map((side) => describeSides(model)[side].kind).join(', ');
@@ -135,11 +136,13 @@ const wanted = rows.filter(
 console.log(
   `${onTest ? 'test parts' : 'splits of training parts'}, ${draws} draws; errors in per cent, of tail indexes in hundredths`,
 );
-console.log(`| set | law | K | in the interval | ${STATISTICS.join(' | ')} | capped recall@20 | nDCG | n |`);
+console.log(
+  `| set | prior | K | in the interval | ${STATISTICS.join(' | ')} | capped recall@20 | nDCG | n |`,
+);
 console.log(`|---|---|---|---|${STATISTICS.map(() => '---|').join('')}---|---|---|`);
 for (const set of [...sets, 'all']) {
-  for (const law of new Set(wanted.map((row) => row.law))) {
-    const of = wanted.filter((row) => row.law === law && (set === 'all' || row.set === set));
+  for (const prior of new Set(wanted.map((row) => row.prior))) {
+    const of = wanted.filter((row) => row.prior === prior && (set === 'all' || row.set === set));
     if (of.length === 0) continue;
     const error = (name: string) =>
       mean(
@@ -153,7 +156,7 @@ for (const set of [...sets, 'all']) {
       .sort((a, b) => a - b)
       .join(', ');
     console.log(
-      `| ${set} | ${law} | ${numbersOfFeatures} | ${held} of ${of.length * STATISTICS.length} | ` +
+      `| ${set} | ${prior} | ${numbersOfFeatures} | ${held} of ${of.length * STATISTICS.length} | ` +
         `${STATISTICS.map(error).join(' | ')} | ${mean(of.map((row) => row.recall)).toFixed(3)} | ` +
         `${mean(of.map((row) => row.ndcg)).toFixed(3)} | ${of.length} |`,
     );

@@ -1,5 +1,6 @@
 // Merging features: a fit that explored with more features than asked for joins the most similar ones until the asked number is
-// left. If one true feature was found as two, their profiles agree and joining them loses nothing.
+// left. If one true feature was found as two, their columns agree and joining them loses nothing. Only fits from noise explore: those
+// of data with fewer than two vertices per feature (schedule.ts).
 
 import { type Engine, meansOf, type TableTotals, type TableValues } from '../../engine/engine.js';
 import { type FeatureMix, mixedValues, mixedVector, mixTable } from '../../engine/mix-features.js';
@@ -70,7 +71,7 @@ export function chooseMixes(
   const weights = { users: ones(), items: ones() };
   const expected = (k: number) => mass.users[k] * mass.items[k];
   const left = Array.from({ length: features }, (_, k) => k);
-  /** For each former feature, the one that it is part of. */
+  /** For each feature before the merge, the feature that it becomes part of. */
   const whole = left.slice();
   while (left.length > kept) {
     const [k, l] = cheapestPair(left, expected, products);

@@ -22,6 +22,13 @@ export function nthLargest(values: Float32Array, count: number, nth: number): nu
   return values[nth - 1];
 }
 
+/** All indexes in falling order of their values; ties go to the smaller index. */
+export function byFallingValue(values: ArrayLike<number>): Uint32Array {
+  return Uint32Array.from({ length: values.length }, (_, at) => at).sort(
+    (a, b) => values[b] - values[a] || a - b,
+  );
+}
+
 /** Indexes of the `n` largest values, in falling order; ties go to the smaller index. −Infinity is never among them. */
 export function largest(count: number, n: number, value: (index: number) => number): number[] {
   const best: { index: number; value: number }[] = [];

@@ -2,8 +2,10 @@
 
 import type { z } from 'zod';
 import { InputError } from '../errors.js';
+import { writePieces } from '../files/atomic.js';
 import { readPlainText } from '../files/plain-file.js';
 import { documentProblem } from '../text/documents.js';
+import { safeJson } from '../text/untrusted.js';
 import { requireVersion } from './tensors.js';
 
 /** A description is short. */
@@ -17,6 +19,10 @@ interface ExpectedDocument {
   readonly oldest?: number;
   readonly what: string;
   readonly remedy: string;
+}
+
+export function writeDocument(path: string, document: object): Promise<void> {
+  return writePieces(path, [`${safeJson(JSON.stringify(document, null, 2))}\n`]);
 }
 
 /** Reads a document and checks its format, version and fields. */

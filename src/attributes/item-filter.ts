@@ -2,7 +2,7 @@
 // each distinct text, so that a request compares no attributes.
 
 import { type Cells, parseCondition, TRUE } from '../ingest/where/parse.js';
-import { wrong } from '../ingest/where/tokens.js';
+import { writtenColumn, wrong } from '../ingest/where/tokens.js';
 import { emptyBits, hasBit, setBit } from '../math/bits.js';
 import { numberOf } from '../text/numbers.js';
 import { shown } from '../text/untrusted.js';
@@ -39,8 +39,8 @@ export interface FilterColumn {
   readonly kind: 'text' | 'category' | 'number';
   /** Of a category: the values, those of the most items first, at most 100. */
   readonly values?: readonly { readonly value: string; readonly items: number }[] | undefined;
-  /** Of numbers: the smallest and the largest. */
-  readonly range?: { readonly low: number; readonly high: number } | undefined;
+  /** Of numbers: the smallest, the one in the middle, and the largest. */
+  readonly range?: { readonly low: number; readonly median: number; readonly high: number } | undefined;
 }
 
 const KEPT = new WeakMap<object, Map<string, ItemFilter>>();
@@ -96,13 +96,9 @@ export function filterColumns(model: ModelWithInfo): readonly FilterColumn[] {
   return columnNames(about).map((name): FilterColumn => {
     const ofNumbers = numbers.find(({ column }) => column === name);
     if (ofNumbers) {
-      let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-      for (const value of ofNumbers.values) {
-        // NaN is neither smaller nor larger.
-        if (value < low) low = value;
-        if (value > high) high = value;
-      }
-      return { name, kind: 'number', ...(low <= high && { range: { low, high } }) };
+      const known = Float64Array.from(ofNumbers.values.filter((value) => !Number.isNaN(value))).sort();
+      const [low, median, high] = [known[0], known[known.length >> 1], known[known.length - 1]];
+      return { name, kind: 'number', ...(known.length > 0 && { range: { low, median, high } }) };
     }
     const column = columns.find((one) => one.kind === 'category' && one.name === name);
     if (!column) return { name, kind: 'text' };
@@ -144,7 +140,7 @@ function compile(model: ModelWithInfo, condition: string): ItemFilter {
     const found = readerOf(about, String(name), (item) => ids.at(item));
     if (found) return found;
     const known = columnNames(about);
-    const some = known.slice(0, COLUMNS_SHOWN).map((one) => shown(one));
+    const some = known.slice(0, COLUMNS_SHOWN).map((one) => shown(writtenColumn(one)));
     const more = known.length > COLUMNS_SHOWN ? ', …' : '';
     throw wrong(
       condition,

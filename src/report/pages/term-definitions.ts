@@ -1,5 +1,6 @@
 // Definitions of the terms in the reports, for readers who do not know the paper.
 
+import type { Protocol } from '../../options/names.js';
 import { grouped } from '../../text/numbers.js';
 import { article } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
@@ -96,6 +97,15 @@ const CORRECTED_DEFINITION: Definition = {
     'Replicas are graphs drawn from the fitted model, so their truth is known. Each replica is split and fitted, and test graphs are drawn for it, exactly as for the data. The position of its test part among these draws shows how biased, too narrow or too wide the intervals are for data of this kind. The intervals of the data are shifted and rescaled accordingly.',
 };
 
+const RANKED: Readonly<Record<StudyDefinitions['ranked'], (names: SideNames) => string>> = {
+  split: ({ users, items }) =>
+    `For each held-out ${users.one}, a method ranks all test ${items.many} that occur in training; those of the ${users.one} should come first. The ${items.many} of the fold-in part are not ranked. Held-out ${users.many} without a test ${items.one}, or without a fold-in ${items.one}, are left out.`,
+  'all-items': ({ users, items }) =>
+    `For each test ${users.one}, a method ranks all ${items.many} that the ${users.one} does not have yet; the test ${items.many} of the ${users.one} should come first.`,
+  'new-items': ({ users, items }) =>
+    `For each test ${users.one}, a method ranks all test ${items.many}; those of the ${users.one} should come first. They have no edge in training, so only their attributes can rank them. Test ${users.many} without any ${items.one} in training are left out.`,
+};
+
 interface StudyDefinitions {
   readonly names: SideNames;
   readonly n: number;
@@ -103,6 +113,8 @@ interface StudyDefinitions {
   /** Whether the study has predictive checks, and whether replicas corrected them. */
   readonly drawn: boolean;
   readonly corrected: boolean;
+  /** What is ranked: the protocol of the study, or the held-out items of a split by new items. */
+  readonly ranked: Protocol | 'new-items';
 }
 
 /** What a study's page explains. */
@@ -112,6 +124,7 @@ export function studyDefinitions({
   depth,
   drawn,
   corrected,
+  ranked,
 }: StudyDefinitions): readonly Definition[] {
   const { users, items } = names;
   const plain = users.one === 'user' && items.one === 'item';
@@ -191,7 +204,7 @@ look like the data.`,
     {
       id: 'candidates',
       name: 'The ranking task',
-      meaning: `For each held-out ${users.one}, a method ranks all test ${items.many} that occur in training; those of the ${users.one} should come first. The ${items.many} of the fold-in part are not ranked. Held-out ${users.many} without a test ${items.one}, or without a fold-in ${items.one}, are left out.`,
+      meaning: RANKED[ranked](names),
     },
     {
       id: 'recall',

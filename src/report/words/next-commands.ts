@@ -3,13 +3,13 @@
 import { toArguments } from '../../options/arguments.js';
 import { FIT, METHOD, METHODS } from '../../options/commands/fit.js';
 import { FORECAST } from '../../options/commands/forecast.js';
-import { STUDY, STUDY_INFO, TITLES } from '../../options/commands/study.js';
+import { STUDY, STUDY_INFO, STUDY_TIME, TITLES } from '../../options/commands/study.js';
 import type { BaselineName } from '../../options/names.js';
 import { READ, SEED } from '../../options/shared.js';
 import { fitOptionsOf, type ModelKind, type StudySettings, studyDefaults } from '../../study/options.js';
 import type { StudyReceipt, StudyResults } from '../../study/results.js';
 
-/** The same study, but for these settings. */
+/** The same study with these settings changed. */
 export function studyCommand(
   { receipt, check }: StudyResults,
   changes: Partial<StudySettings> & { readonly titles?: string },
@@ -23,19 +23,26 @@ export function studyCommand(
     ...dataArguments(receipt),
     ...toArguments(TITLES, { titles }),
     ...infoArguments(receipt),
+    ...timeArguments(receipt),
     ...toArguments(STUDY, said, { always: ['features'], usual: { ...studyDefaults(check.edges) } }),
     '-o',
     'DIR',
   ]);
 }
 
-/** A fit of all data with one of the study's models. */
-export function fitCommand(receipt: StudyReceipt, kind: ModelKind, features: number): string {
+/** A fit of all data with one of the study's models; `described`: with the study's table about the items. */
+export function fitCommand(
+  receipt: StudyReceipt,
+  kind: ModelKind,
+  features: number,
+  { described = false }: { readonly described?: boolean } = {},
+): string {
   const options = fitOptionsOf(receipt.settings, kind, features);
   return command([
     'fit',
-    ...dataArguments(receipt),
+    ...fittedData(receipt),
     ...toArguments(METHODS.ascent, options, { always: ['features', 'model'] }),
+    ...(described ? infoArguments(receipt) : []),
     '-o',
     'model.safetensors',
   ]);
@@ -43,13 +50,20 @@ export function fitCommand(receipt: StudyReceipt, kind: ModelKind, features: num
 
 /** A ranker fitted to all data, with default settings. */
 export function rankingFitCommand(receipt: StudyReceipt, file: string): string {
-  const { seed } = receipt.settings;
+  const { seed, halfLife } = receipt.settings;
+  const weighed = halfLife === 'never' ? {} : { halfLife };
   const fitted = [
-    ...dataArguments(receipt),
-    ...toArguments({ ...METHOD, ...METHODS.ranking }, { method: 'ranking', seed }),
+    ...fittedData(receipt),
+    ...timeArguments(receipt),
+    ...toArguments({ ...METHOD, ...METHODS.ranking }, { method: 'ranking', seed, ...weighed }),
     ...infoArguments(receipt),
   ];
   return command(['fit', ...fitted, '-o', file]);
+}
+
+/** The column of the times, which `study` and `fit` take for weights by age. */
+function timeArguments({ origin, settings }: StudyReceipt): readonly string[] {
+  return settings.halfLife === 'never' ? [] : toArguments(STUDY_TIME, { time: origin?.time });
 }
 
 /** The table about the items, which `study` and `fit` take. */
@@ -62,10 +76,7 @@ function infoArguments({ origin }: StudyReceipt): readonly string[] {
 /** A baseline fitted to all data, tuned as in the study. */
 export function baselineFitCommand(receipt: StudyReceipt, method: BaselineName, file: string): string {
   const { seed } = receipt.settings;
-  const fitted = [
-    ...dataArguments(receipt),
-    ...toArguments({ method: FIT.method, ...SEED }, { method, seed }),
-  ];
+  const fitted = [...fittedData(receipt), ...toArguments({ method: FIT.method, ...SEED }, { method, seed })];
   return command(['fit', ...fitted, '-o', file]);
 }
 
@@ -104,8 +115,17 @@ export function command(args: readonly string[]): string {
   return ['npx', 'graphex', ...args.map(shellArgument)].join(' ');
 }
 
-function shellArgument(text: string): string {
+/** An argument as a shell takes it. */
+export function shellArgument(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** What a fit takes: the data of the study; of folds the first, because a fit takes one split. */
+function fittedData(receipt: StudyReceipt): string[] {
+  const { folder, folds } = receipt.origin?.parts ?? {};
+  return folder !== undefined && folds
+    ? [`${folder}${folder.endsWith('/') ? '' : '/'}fold-1`]
+    : dataArguments(receipt);
 }
 
 /** DATA and the options it was read with. */

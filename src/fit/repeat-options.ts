@@ -1,0 +1,34 @@
+// Fits that repeat another one: the options of a model's fit, and the users that the new data lack.
+
+import type { BipartiteGraph } from '../graph/graph.js';
+import { grouped } from '../text/numbers.js';
+import { many } from '../text/phrases.js';
+import { USERS_AND_ITEMS } from '../text/sides.js';
+import { type Model, needPosterior } from './model.js';
+import type { AscentOptions, GibbsFitOptions } from './options.js';
+
+/** The options of the fit that gave this posterior, as its record holds them. */
+export function refitOptions(model: Model): AscentOptions | GibbsFitOptions {
+  needPosterior(model, 'fits that are repeated on other data');
+  return model.provenance.options as AscentOptions | GibbsFitOptions;
+}
+
+/** The largest share of the previous users that may be missing without a warning. */
+const USUAL_LOSS = 0.2;
+
+/** Previous users that are not in the data. */
+export interface MissingUsers {
+  /** Their share of the previous users. */
+  readonly share: number;
+  /** How many they are, without a full stop. */
+  readonly text: string;
+}
+
+/** Undefined if few previous users are missing; many are if only new rows are given. */
+export function missingUsers({ users, names }: Model, graph: BipartiteGraph): MissingUsers | undefined {
+  const missing = graph.users.ids.findAll(users.ids).reduce((sum, at) => sum + Number(at < 0), 0);
+  if (missing <= USUAL_LOSS * users.count) return undefined;
+  const all = many(users.count, (names ?? USERS_AND_ITEMS).users);
+  const text = `${grouped(missing)} of ${all} of the previous model are not in these data`;
+  return { share: missing / users.count, text };
+}

@@ -1,0 +1,66 @@
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { grouped } from '../../text/numbers.js';
+import { capital, many } from '../../text/phrases.js';
+import type { ModelSummary } from '../protocol.js';
+import { filter, hidden, lister, opened, settings } from '../state.js';
+import { perform, work } from '../work.js';
+import { NumberOption } from './option.js';
+import { save } from './save.js';
+
+/** Lists for all users as a file. */
+export function AllLists({
+  found: { names, users },
+  refused,
+}: {
+  readonly found: ModelSummary;
+  /** Whether the filter is wrong. */
+  readonly refused: boolean;
+}) {
+  const form = useRef<HTMLFormElement>(null);
+  const count = opened.value?.users ?? users;
+  const saved = useSignal<string | undefined>(undefined);
+  const take = async (format: 'csv' | 'parquet') => {
+    saved.value = undefined;
+    if (!form.current!.reportValidity()) return;
+    const { n } = settings.value;
+    const title = `Lists for ${many(count, names.users)}.`;
+    const file = await perform(title, 'export', {
+      ...{ what: 'lists', by: lister.value, n, format },
+      filter: filter.value || undefined,
+      exclude: hidden.value,
+    });
+    if (!file) return;
+    save(file.name, file.blob);
+    saved.value = `${file.name} has ${n} ${names.items.many} for each of ${many(count, names.users)}.`;
+  };
+  return (
+    <section class="all-lists" aria-label="Lists for all">
+      <h2>
+        Lists for all {grouped(count)} {names.users.many}
+      </h2>
+      <form ref={form} class="fields" onSubmit={(event) => event.preventDefault()}>
+        <NumberOption name="n" label={`${capital(names.items.many)} in a list`} about="" />
+      </form>
+      {filter.value && <p class="quiet">Only {names.items.many} that the filter keeps are listed.</p>}
+      {hidden.value.length > 0 && (
+        <p class="quiet">{capital(many(hidden.value.length, names.items))} that you hid will be left out.</p>
+      )}
+      <p class="buttons">
+        {(['csv', 'parquet'] as const).map((format) => (
+          <button
+            type="button"
+            key={format}
+            disabled={refused || work.value !== undefined}
+            onClick={() => void take(format)}
+          >
+            Save all lists as {format === 'csv' ? 'CSV' : 'Parquet'}
+          </button>
+        ))}
+        <span class="quiet" role="status">
+          {saved.value}
+        </span>
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,26 @@
+/** Terms of the glossary that the page links to, by the anchor of their row in the manual. */
+export const TERMS = {
+  sparse: 'sparse-dense',
+  dense: 'sparse-dense',
+  edge: 'edge',
+  edges: 'edge',
+  degrees: 'degree',
+  'tail index': 'tail-index-σ',
+  features: 'feature-θ-β',
+  ranker: 'ranker',
+  split: 'split-train-fold-in-test',
+  'held out': 'split-train-fold-in-test',
+  'held-out': 'split-train-fold-in-test',
+  'evidence lower bound': 'evidence-lower-bound-bound',
+  bound: 'evidence-lower-bound-bound',
+  iterations: 'half-step-sweep-or-iteration',
+  engine: 'engine',
+  recall: 'recall-ndcg',
+  ndcg: 'recall-ndcg',
+  draws: 'predictive-draw',
+  '90 % interval': 'credible-interval',
+  stable: 'confidence-of-a-list',
+  'fold-in': 'fold-in',
+  'half-life': 'half-life',
+} as const;
+export type TermName = keyof typeof TERMS;

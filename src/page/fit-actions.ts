@@ -1,0 +1,107 @@
+// Fits on the page, and what is found with them: estimates, comparisons and predictions.
+
+import { batch } from '@preact/signals';
+import { learnAttributes, learnRate, type Need, needToFit } from './estimate.js';
+import type { FitChoice, Purpose } from './protocol.js';
+import { ask } from './session-client.js';
+import {
+  comparison,
+  complain,
+  describedItems,
+  evaluation,
+  liveFit,
+  models,
+  opened,
+  settings,
+  timeOfEdges,
+} from './state.js';
+import { perform } from './work.js';
+
+/** What was found with the models so far. */
+export function forgetResults(): void {
+  liveFit.value = undefined;
+  evaluation.value = undefined;
+  comparison.value = undefined;
+}
+
+function fitChoice(purpose: Purpose): FitChoice {
+  const { seed, features, model: kind, iterations, engine, holdOut, testUsers, testItems } = settings.value;
+  return {
+    ...{ purpose, seed, features, iterations, engine, time: timeOfEdges.value },
+    halfLife: settings.value.halfLife,
+    model: kind,
+    split: holdOut ? { testUsers, testItems, seed } : undefined,
+  };
+}
+
+/** Whether a fit searches a half-life first, which takes about as long as the fit itself. */
+function searchesHalfLife(purpose: Purpose): boolean {
+  return purpose === 'recommend' && timeOfEdges.value !== undefined && settings.value.halfLife === 'auto';
+}
+
+/** The estimated memory and time of a fit. */
+export function needOf(purpose: Purpose): Need {
+  const data = opened.value!;
+  const { features, iterations, holdOut, testUsers } = settings.value;
+  const share = holdOut ? 1 - testUsers : 1;
+  const threads = window.crossOriginIsolated ? navigator.hardwareConcurrency || 1 : 1;
+  const size = { ...data, edges: data.edges * share };
+  const need = needToFit(purpose, size, features, iterations, threads, describedItems.value);
+  return searchesHalfLife(purpose) ? { ...need, seconds: 2 * need.seconds } : need;
+}
+
+/** The split of the models that are held, as settings. */
+let heldSplit = '';
+
+/** Fits a model, and compares its lists with those of the other one on the held-out users. */
+export async function runFit(purpose: Purpose): Promise<void> {
+  const choice = fitChoice(purpose);
+  const { [purpose]: _, ...others } = models.value;
+  const split = JSON.stringify(choice.split ?? null);
+  batch(() => {
+    forgetResults();
+    // The session forgets a model of another split, too.
+    models.value = split === heldSplit ? others : {};
+  });
+  heldSplit = split;
+  const began = performance.now();
+  const { seconds, attributes } = needOf(purpose);
+  const fitted = await perform('Fitting.', 'fit', choice, {
+    ...{ expected: seconds, after: attributes ?? 0 },
+    onPartial: (live) => {
+      liveFit.value = live;
+    },
+  });
+  if (!fitted) return;
+  models.value = { ...models.value, [purpose]: { ...fitted, choice } };
+  learnRate(
+    purpose,
+    fitted.split?.train ?? opened.value!,
+    fitted.features ?? 1,
+    fitted.converged ? choice.iterations : fitted.iterations,
+    (fitted.seconds ?? 0) / (fitted.time === undefined ? 1 : 2),
+  );
+  learnAttributes(describedItems.value, (performance.now() - began) / 1000 - (fitted.seconds ?? 0));
+  if (fitted.split) void runComparison();
+}
+
+/** Compares the lists of the models. It does not stop other work, and other work does not stop it. */
+export async function runComparison(): Promise<void> {
+  const { seed, n } = settings.value;
+  const compared = models.value;
+  try {
+    const found = await ask('compare', { seed, n }).answer;
+    if (models.value === compared) comparison.value = found;
+  } catch (error) {
+    complain(error instanceof Error ? error.message : String(error), 'fit');
+  }
+}
+
+/** The draws of the model that describes the data against the test part, and the lists of all models. */
+export async function runEvaluation(): Promise<void> {
+  const { seed, draws } = settings.value;
+  if (!comparison.value) void runComparison();
+  if (!models.value.understand) return;
+  const found = await perform('Does it predict?', 'evaluate', { seed, draws });
+  if (found) evaluation.value = { ...found, choice: { seed, draws } };
+}

@@ -1,0 +1,75 @@
+// The session's models without a browser: which data they learn from, and what they say about it.
+
+import { beforeAll, expect, test } from 'vitest';
+import type { FitChoice, Purpose } from '../../src/page/protocol.js';
+import { answerRead, timesIfRead } from '../../src/page/session/session-data.js';
+import { answerExport } from '../../src/page/session/session-export.js';
+import { answerFit, currentModel, currentSplit } from '../../src/page/session/session-model.js';
+
+const task = { signal: new AbortController().signal, sendPartial: () => {} };
+
+/** Two columns of times. A half-life is searched only if there are a few hundred users. */
+const rows = Array.from({ length: 400 * 8 }, (_, e) => {
+  const [user, k] = [Math.floor(e / 8), e % 8];
+  const day = 86_400;
+  return `u${user},i${(user * 5 + k * (1 + (user % 2))) % 24},${1e9 + day * (e % 97)},${1.2e9 - 30 * day * (e % 89)}`;
+});
+const blob = new Blob([`user,item,bought,paid\n${rows.join('\n')}\n`]);
+
+beforeAll(async () => {
+  const options = { users: 'user', items: 'item', header: true };
+  await answerRead({ source: { kind: 'blob', name: 'table.csv', blob }, options }, task);
+});
+
+function fitted(purpose: Purpose, time?: string) {
+  const choice: FitChoice = {
+    ...{ purpose, time, features: 2, model: 'dense', iterations: 5, engine: 'cpu', seed: 1 },
+    ...{ halfLife: 'auto', split: { testUsers: 0.3, testItems: 0.3, seed: 1 } },
+  };
+  return answerFit(choice, task);
+}
+
+/** What the ranker and the split got from the times. */
+function found() {
+  const { model, split } = currentModel('recommend');
+  expect(currentSplit()).toBe(split!.parts);
+  const recency = model.type === 'ranker' ? model.provenance.recency : undefined;
+  return { recency, times: currentSplit()!.times, edges: currentSplit()!.train.users.neighbors };
+}
+
+test('a ranker that is fitted again with another column of times uses that column, and so does the split', async () => {
+  expect((await fitted('recommend', 'paid')).time).toBe('paid');
+  const paid = found();
+  expect(paid.recency!.tried.length).toBeGreaterThan(0);
+
+  expect((await fitted('understand', 'paid')).time).toBeUndefined();
+  expect(found()).toEqual(paid);
+
+  expect((await fitted('recommend', 'bought')).time).toBe('bought');
+  const bought = found();
+  expect(bought.edges).toEqual(paid.edges);
+  expect(bought.times!.train).not.toEqual(paid.times!.train);
+  expect(bought.recency).not.toEqual(paid.recency);
+
+  expect((await fitted('recommend', 'paid')).time).toBe('paid');
+  expect(found()).toEqual(paid);
+  const read = new Set(timesIfRead());
+  expect([...currentSplit()!.times!.train].every((time) => read.has(time))).toBe(true);
+
+  expect((await fitted('recommend')).time).toBeUndefined();
+  expect(found()).toEqual({ recency: undefined, times: undefined, edges: paid.edges });
+});
+
+test('the list of one user is a file of that user, with safe characters; lists without any item are refused', async () => {
+  const list = { user: '../a b/ü:1', items: [{ item: 'i1', score: 1 }], basis: 'edges' } as const;
+  expect((await answerExport({ what: 'list', list, format: 'csv' }, task)).name).toBe(
+    'recommendations--a-b-ü-1.csv',
+  );
+  await fitted('recommend');
+  const all = { what: 'lists', by: 'recommend', n: 3, format: 'csv' } as const;
+  const items = Array.from({ length: 24 }, (_, i) => `i${i}`);
+  expect((await answerExport({ ...all, exclude: items.slice(1) }, task)).name).toBe('recommendations.csv');
+  await expect(answerExport({ ...all, exclude: items }, task)).rejects.toThrow(
+    'no items are left to list: change the filter, or show hidden items again',
+  );
+});

@@ -1,0 +1,117 @@
+// The leading singular vectors of small matrices, compared with many plain iterations in float64.
+
+import { expect, test } from 'vitest';
+import { collectLists } from '../../src/math/csr.js';
+import { randomStream } from '../../src/math/random.js';
+import { leadingDirections } from '../../src/solvers/leading-directions.js';
+
+const [USERS, ITEMS] = [300, 90];
+const random = randomStream(11);
+/** Users have most of their items in one of nine groups. */
+const users = collectLists(USERS, (u, add) => {
+  for (let i = 0; i < ITEMS; i++) if (random.uniform() < (u % 9 === i % 9 ? 0.4 : 0.03)) add(i);
+});
+const scales = {
+  users: Float64Array.from({ length: USERS }, () => 0.5 + random.uniform()),
+  items: Float64Array.from({ length: ITEMS }, (_, i) => (i === 5 ? 0 : 0.2 + random.uniform())),
+};
+
+/** D Rᵀ U² R D. */
+const matrix = new Float64Array(ITEMS * ITEMS);
+for (let u = 0; u < USERS; u++) {
+  const own = users.values.subarray(users.offsets[u], users.offsets[u + 1]);
+  for (const i of own) {
+    for (const j of own) matrix[i * ITEMS + j] += scales.users[u] ** 2 * scales.items[i] * scales.items[j];
+  }
+}
+const times = (x: ArrayLike<number>) =>
+  Float64Array.from({ length: ITEMS }, (_, i) => dot(matrix.subarray(i * ITEMS, (i + 1) * ITEMS), x));
+const dot = (x: ArrayLike<number>, y: ArrayLike<number>) => {
+  let sum = 0;
+  for (let i = 0; i < x.length; i++) sum += x[i] * y[i];
+  return sum;
+};
+const columnsOf = (table: ArrayLike<number>, width: number) =>
+  Array.from({ length: width }, (_, k) =>
+    Float64Array.from({ length: ITEMS }, (_, i) => table[i * width + k]),
+  );
+
+/** The sum of the largest eigenvalues, each found by power iteration orthogonal to those before. */
+function largestSum(count: number): number {
+  const found: Float64Array[] = [];
+  let sum = 0;
+  for (let k = 0; k < count; k++) {
+    let x = Float64Array.from({ length: ITEMS }, () => random.uniform() - 0.5);
+    for (let n = 0; n < 400; n++) {
+      x = times(x);
+      for (const other of found) {
+        const part = dot(x, other);
+        x = x.map((value, i) => value - part * other[i]);
+      }
+      const length = Math.sqrt(dot(x, x));
+      x = x.map((value) => value / length);
+    }
+    sum += dot(x, times(x));
+    found.push(x);
+  }
+  return sum;
+}
+
+test.each([9, 40])('%i directions are orthonormal and span the leading vectors', async (directions) => {
+  const table = await leadingDirections(users, scales, directions, 60, randomStream(2));
+  const columns = columnsOf(table, directions);
+  for (const [k, own] of columns.entries()) {
+    for (const [l, other] of columns.entries()) {
+      expect(Math.abs(dot(own, other) - (k === l ? 1 : 0))).toBeLessThan(1e-3);
+    }
+  }
+  const captured = columns.reduce((sum, column) => sum + dot(column, times(column)), 0);
+  const best = largestSum(directions);
+  expect(captured / best).toBeGreaterThan(0.995);
+  expect(captured / best).toBeLessThan(1.001);
+  expect(table.subarray(5 * directions, 6 * directions).every((value) => value === 0)).toBe(true);
+});
+
+test('more directions than the matrix has: all of it is in the first ones, and the others stay small', async () => {
+  const items = 300;
+  const same = collectLists(USERS, (u, add) => {
+    for (let i = u % 9; i < items; i += 9) add(i);
+  });
+  const one = (count: number) => new Float64Array(count).fill(1);
+  const table = await leadingDirections(
+    same,
+    { users: one(USERS), items: one(items) },
+    ...([150, 5, randomStream(2)] as const),
+  );
+  expect(table.every(Number.isFinite)).toBe(true);
+  // Nine groups of users: each list of a group has length 1 in the space of the first nine columns.
+  for (let group = 0; group < 9; group++) {
+    const parts = Float64Array.from({ length: 150 }, (_, k) => {
+      let sum = 0;
+      for (let i = group; i < items; i += 9) sum += table[i * 150 + k];
+      return sum / Math.sqrt(Math.ceil((items - group) / 9));
+    });
+    expect(dot(parts.subarray(0, 9), parts.subarray(0, 9))).toBeCloseTo(1, 2);
+    expect(dot(parts, parts)).toBeLessThan(1.1);
+  }
+});
+
+test('columns are multiplied by the matrix that is asked for', async () => {
+  const plain = await leadingDirections(users, scales, 4, 10, randomStream(2));
+  const turned = await leadingDirections(users, scales, 4, 10, randomStream(2), {
+    turns: ({ values, stride }) => {
+      expect(values[2 * stride + 1]).toBe(plain[2 * 4 + 1]);
+      return Float64Array.of(...[0, 2, 0, 0], ...[1, 0, 0, 0], ...[0, 0, 0, -1], ...[0, 0, 1, 0]);
+    },
+  });
+  for (let i = 0; i < ITEMS; i++) {
+    const [a, b, c, d] = plain.subarray(4 * i, 4 * i + 4);
+    expect([...turned.subarray(4 * i, 4 * i + 4)]).toEqual([b, 2 * a, d, -c].map((value) => value + 0));
+  }
+});
+
+test('a signal stops it', async () => {
+  const signal = AbortSignal.abort();
+  const task = leadingDirections(users, scales, 4, 10, randomStream(2), { signal });
+  await expect(task).rejects.toThrow();
+});
