@@ -83,7 +83,7 @@ async function served(): Promise<void> {
   await shot(13, 'served-explore');
   await button(page, 'Recommend for somebody who has it').click();
   await page.locator('.list button').first().click();
-  await page.locator('.sure').filter({ hasText: ':' }).waitFor();
+  await page.locator('.stability').filter({ hasText: 'not how good' }).waitFor();
   await shot(14, 'served-recommend');
   await Promise.all([open.close(), locked.close()]);
   rmSync(models, { recursive: true });
@@ -131,7 +131,7 @@ for (const word of ['soviet', 'missil']) {
   await page.locator('.chips button:not(.on)').filter({ hasText: word }).first().click();
 }
 await page.locator('.list button').first().click();
-await page.locator('.sure').filter({ hasText: ':' }).waitFor();
+await page.locator('.stability').filter({ hasText: 'not how good' }).waitFor();
 await shot(7, 'recommend');
 await nav(page, 'Save').click();
 await shot(8, 'report');
@@ -139,7 +139,7 @@ if (!forManual) {
   await nav(page, 'Recommend').click();
   await button(page, 'A speech').click();
   await page.locator('.chips button').first().click();
-  await page.locator('.sure').filter({ hasText: ':' }).waitFor();
+  await page.locator('.stability').filter({ hasText: 'not how good' }).waitFor();
   await shot(7, 'recommend-user');
   await nav(page, 'Growth').click();
   await button(page, 'Forecast').click();

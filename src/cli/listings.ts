@@ -16,9 +16,8 @@ import { titled } from './titles.js';
 /** One list as it is printed. */
 export interface Listing {
   readonly user: string;
-  /** With --confidence. */
-  readonly overlap?: number | undefined;
-  readonly verdict?: string | undefined;
+  /** With --confidence; the same fields as over HTTP. */
+  readonly confidence?: { readonly overlap: number; readonly text: string } | undefined;
   readonly items: readonly (Omit<Recommendation, 'explanation'> & {
     /** With --explain. */
     readonly reasons?: Reasons | undefined;
@@ -39,13 +38,18 @@ export async function makeListings(
   const { model } = recommender;
   const asked = askers.map((one) => queryIn(model, one));
   const lists = await recommender.explainMany(asked, options);
-  return lists.map(({ items, confidence: sure }, a) => ({
+  return lists.map(({ items, confidence }, a) => ({
     user: askers[a].name,
-    ...(sure && { overlap: sure.overlap, verdict: confidenceWords(sure, items.length, model.names) }),
+    ...(confidence && {
+      confidence: {
+        overlap: confidence.overlap,
+        text: confidenceWords(confidence, items.length, model.names),
+      },
+    }),
     items: items.map((entry, i) => ({
       ...entry,
       ...titled(titles.ofId(entry.item)),
-      ...(sure && { low: sure.intervals[i].low, high: sure.intervals[i].high }),
+      ...(confidence && { low: confidence.intervals[i].low, high: confidence.intervals[i].high }),
     })),
     basis: basisOf(knownItems(model, asked[a]), {
       model,

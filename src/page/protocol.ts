@@ -196,7 +196,7 @@ export interface Answer {
   readonly has: readonly string[];
   readonly items: readonly Listed[];
   /** The confidence of the list, in words. */
-  readonly sure: string | undefined;
+  readonly confidence: string | undefined;
   /** Time that the list took. */
   readonly milliseconds: number;
 }

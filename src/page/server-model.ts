@@ -141,7 +141,7 @@ export const serverAnswers: ServerAnswers = {
           })),
         },
       })),
-      sure: confidence?.text,
+      confidence: confidence?.text,
       milliseconds: performance.now() - began,
     };
   },

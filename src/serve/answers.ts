@@ -269,7 +269,10 @@ async function answerOf(
     basis,
     ...(confidence &&
       prepared.chosen !== false && {
-        confidence: { overlap: confidence.overlap, text: confidenceWords(confidence, list.length) },
+        confidence: {
+          overlap: confidence.overlap,
+          text: confidenceWords(confidence, list.length, recommender.model.names),
+        },
       }),
     unknown: [...unknown],
   };

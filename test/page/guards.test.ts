@@ -95,7 +95,7 @@ describe.skipIf(!canVisit)('the built page', () => {
     await page.locator('.map canvas').first().waitFor({ timeout: 60_000 });
     await nav(page, 'Recommend').click();
     await page.locator('.recommend .chips button').first().click();
-    await page.locator('.sure b').first().waitFor({ timeout: 30_000 });
+    await page.locator('.stability b').first().waitFor({ timeout: 30_000 });
     const saves = main(page, 'Save all lists as Parquet');
     const [lists] = await Promise.all([page.waitForEvent('download'), saves.click()]);
     expect(lists.suggestedFilename()).toBe('recommendations.parquet');
@@ -248,7 +248,7 @@ describe.skipIf(!canVisit)('everyone', () => {
     await page.locator('.list .hide').first().click();
     await page.locator('.hidden-items').waitFor();
     await page.getByRole('button', { name: /^and \d+ more$/ }).click();
-    await page.locator('.sure b').first().waitFor();
+    await page.locator('.stability b').first().waitFor();
     await look('recommend for a user, with a hidden item');
     const about = Array.from({ length: 83 }, (_, i) => `i${i},${i % 2 ? 'red' : 'blue'},${i}`).join('\n');
     await page.locator('.titles input').setInputFiles({

@@ -166,8 +166,8 @@ describe.skipIf(!ready)('the owner of a table', () => {
       .poll(() => page.locator('.list b').allInnerTexts(), { timeout: 20_000 })
       .toEqual(expected.map(({ item }) => shortTitle(shown(title(item) ?? item), 60)));
     await page
-      .locator('.sure')
-      .filter({ hasText: /decides? this list/ })
+      .locator('.stability')
+      .filter({ hasText: /decides? the list/ })
       .waitFor();
 
     // A condition on unknown attributes is refused with the known ones; each attribute offers a condition.
@@ -276,8 +276,8 @@ describe.skipIf(!ready)('the owner of a table', () => {
     await page.locator('.recommend .chips button').first().click();
     await page.getByRole('heading', { name: new RegExp(`^User ${user} has`) }).waitFor();
     await page
-      .locator('.sure')
-      .filter({ hasText: /decides? this list/ })
+      .locator('.stability')
+      .filter({ hasText: /decides? the list/ })
       .waitFor();
     const listed = await page.locator('.list b').allInnerTexts();
     // An item that is hidden is in no list and in no file, until it is shown again.

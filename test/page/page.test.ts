@@ -131,7 +131,9 @@ describe.skipIf(!canVisit)('the walk', () => {
     await expect
       .poll(() => page.locator('.list b').allInnerTexts())
       .toEqual(expected.map(({ item }) => item));
-    expect(await page.locator('.sure').innerText()).toMatch(/ decides? this list: with .* not how good\.$/);
+    expect(await page.locator('.stability').innerText()).toMatch(
+      / decides? the list\. Another .* not how good\.$/,
+    );
     if (badge === 'one thread') {
       // What follows is the same with and without threads.
       expect(tooLong(await watched())).toEqual([]);

@@ -71,7 +71,9 @@ describe.skipIf(!canVisit)('a server with a model', () => {
     await expect
       .poll(() => page.locator('.list b').allInnerTexts())
       .toEqual(list.map(({ item }) => title(item)));
-    expect(await page.locator('.sure').innerText()).toMatch(/ decides? this list: with .* not how good\.$/);
+    expect(await page.locator('.stability').innerText()).toMatch(
+      / decides? the list\. Another .* not how good\.$/,
+    );
     expect(await page.locator('footer').innerText()).toContain(
       'your clicks are sent there, and nowhere else',
     );

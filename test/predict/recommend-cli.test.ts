@@ -67,9 +67,9 @@ describe('graphex recommend', () => {
       '--json',
     );
     expect(byTitle).toEqual(byId);
-    for (const { title, low, high, score, overlap, verdict } of JSON.parse(byTitle.stdout)) {
-      expect(overlap).toBeGreaterThan(0);
-      expect(verdict).toMatch(/about \d+ of these \d+ would be listed again\. .*not how good\.$/);
+    for (const { title, low, high, score, confidence } of JSON.parse(byTitle.stdout)) {
+      expect(confidence.overlap).toBeGreaterThan(0);
+      expect(confidence.text).toMatch(/ would get about \d+ of these \d+\. .*not how good\.$/);
       expect(title).toMatch(/^Tale /);
       expect(low).toBeLessThan(score);
       expect(high).toBeGreaterThan(score);
@@ -86,7 +86,7 @@ describe('graphex recommend', () => {
     );
     expect(text.stdout).toMatch(/because of Tale 4 \(\d+ %/);
     expect(text.stdout).toMatch(/unexplained\s+\(\d+\s+%\)/);
-    expect(text.stdout).toMatch(/about\s+\d+\s+of\s+these\s+\d+\s+would\s+be\s+listed\s+again\./);
+    expect(text.stdout).toMatch(/get\s+about\s+\d+\s+of\s+these\s+\d+\./);
     const everything = ['recommend', path, '--likes', items.ids.at(4), '-n', '1000', '--confidence'];
     expect((await graphex(...everything)).stdout).toMatch(/\n\nThe list holds every item that is left/);
     const rest = join(folder, 'all-but-two.txt');

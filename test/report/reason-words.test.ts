@@ -111,7 +111,7 @@ describe('the confidence of a list', () => {
     for (const listed of [1, 2, 3, 5, 10, 20]) {
       const verdicts = new Map<string, string>();
       for (let overlap = 0; overlap <= 1; overlap += 1 / 240) {
-        const [verdict, share] = confidenceWords({ overlap, left: 1, history: 7 }, listed).split(': ');
+        const [verdict, share] = confidenceWords({ overlap, left: 1, history: 7 }, listed).split('. ');
         expect(verdicts.get(share) ?? verdict).toBe(verdict);
         verdicts.set(share, verdict);
       }
@@ -124,22 +124,24 @@ describe('the confidence of a list', () => {
       /^The list holds every item that is left/,
     );
     expect(confidenceWords({ overlap: 1, left: 1, history: 7 }, 2)).toMatch(
-      /^The taste decides this list: with 7 other items of the same taste, about 2 of these 2 .* not how good\.$/,
+      /^The taste of this user decides the list\. Another user of the same taste, with 7 other items, would get about 2 of these 2\. .* not how good\.$/,
     );
   });
 
   it('says what decides the list and what to do, and is silent about quality', () => {
     const said = (overlap: number) => confidenceWords({ overlap, left: 1, history: 1 }, 20);
     expect(said(0.1)).toBe(
-      'Single items decide this list: with 1 other item of the same taste, about 2 of these 20 would be listed again. So a complete history matters. This says how stable the list is, not how good.',
+      'Single items of this user’s history decide the list. Another user of the same taste, with 1 other item, would get about 2 of these 20. So a complete history matters. This says how stable the list is, not how good.',
     );
-    expect(said(0.5)).toMatch(/^The taste and single items decide this list: .* about 10 of these 20 /);
+    expect(said(0.5)).toMatch(
+      /^The taste of this user and single items of the history decide the list\. .* about 10 of these 20\. /,
+    );
     expect(said(0.8)).toMatch(
-      /^The taste decides this list: .* about 16 of these 20 .* missing items hardly matter\./,
+      /^The taste of this user decides the list\. .* about 16 of these 20\. .* missing items hardly matter\./,
     );
     const books = sideNames({ users: 'readers', items: 'books' });
     expect(confidenceWords({ overlap: 0.1, left: 1, history: 4 }, 20, books)).toMatch(
-      /^Single books decide this list: with 4 other books /,
+      /^Single books of this reader’s history decide the list\. Another reader of the same taste, with 4 other books, /,
     );
   });
 });

@@ -131,11 +131,10 @@ async function run(path: string, values: Values, context: CommandContext) {
     listings.sort((a, b) => (place.get(a.user) ?? 0) - (place.get(b.user) ?? 0));
     const documents = listings.map((listing) => listingJson(listing, titles));
     if (!toMany) {
-      const [{ items, overlap, verdict }] = documents;
-      // One list is an array of items, so each item repeats the fields of the whole list.
-      const ofList = verdict === undefined ? {} : { overlap, verdict };
+      const [{ items, confidence: ofList }] = documents;
+      // One list is an array of items, so each item repeats what is said of the whole list.
       return {
-        json: items.map((entry) => ({ ...entry, ...ofList })),
+        json: items.map((entry) => ({ ...entry, ...(ofList && { confidence: ofList }) })),
         text: listText(listings[0], model, titles),
       };
     }

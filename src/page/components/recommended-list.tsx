@@ -35,11 +35,11 @@ export function RecommendedList({
   const { common, each } = mainReasons(answer.items, names, (item) => itemName(item, MOST_OF_NAME));
   return (
     <>
-      <p class="sure">
+      <p class="stability">
         {answer.items.length === 0 ? (
           `No ${names.items.many} ${filter.value ? 'fit this filter' : 'are left to list'}.`
         ) : (
-          <Stability text={answer.sure ?? ' '} />
+          <Stability text={answer.confidence ?? ' '} />
         )}
       </p>
       {answer.items.length > 0 && (
@@ -95,13 +95,13 @@ export function RecommendedList({
   );
 }
 
-/** How stable the list is: the figure, then what it means. */
+/** How stable the list is: what decides it, then how much of it would stay. */
 function Stability({ text }: { readonly text: string }) {
-  const [, figure, meaning = ''] = /^(.*?\.)( .*)?$/.exec(text) ?? ['', text];
+  const [, verdict, details = ''] = /^(.*?\.)( .*)?$/.exec(text) ?? ['', text];
   return (
     <>
-      <b>{figure}</b>
-      <Linked text={meaning} terms={['stable']} />
+      <b>{verdict}</b>
+      <Linked text={details} terms={['stable']} />
     </>
   );
 }

@@ -98,18 +98,20 @@ export async function answerRecommend(
     isNew: catalogue.degree[catalogue.ids.find(entry.item)] === 0,
     reasons: recommender.reasons(entry),
   }));
-  sendPartial({ has, items: listed, sure: undefined, milliseconds });
-  if (items.length === 0) return { has, items: [], sure: undefined, milliseconds };
+  sendPartial({ has, items: listed, confidence: undefined, milliseconds });
+  if (items.length === 0) return { has, items: [], confidence: undefined, milliseconds };
   const ids = items.map(({ item }) => item);
-  const sure = await recommender.confidence(query, ids, { filter, onUnknown: ignore }).catch((error) => {
-    // Some models have no confidence; their lists are still valid.
-    if (error instanceof InputError) return undefined;
-    throw error;
-  });
+  const confidence = await recommender
+    .confidence(query, ids, { filter, onUnknown: ignore })
+    .catch((error) => {
+      // Some models have no confidence; their lists are still valid.
+      if (error instanceof InputError) return undefined;
+      throw error;
+    });
   return {
     has,
-    items: listed.map((entry, i) => ({ ...entry, ...sure?.intervals[i] })),
-    sure: sure && confidenceWords(sure, items.length, model.names),
+    items: listed.map((entry, i) => ({ ...entry, ...confidence?.intervals[i] })),
+    confidence: confidence && confidenceWords(confidence, items.length, model.names),
     milliseconds,
   };
 }

@@ -13,8 +13,8 @@ import { textTable, wrap } from './text-table.js';
 
 /** One list to print. */
 interface PrintedList {
-  /** Whether the list is certain, in words. */
-  readonly verdict?: string | undefined;
+  /** How stable the list is, in words. */
+  readonly confidence?: { readonly text: string } | undefined;
   readonly items: readonly {
     readonly item: string;
     readonly title?: string;
@@ -29,7 +29,7 @@ interface PrintedList {
 const LONGEST_TITLE = 40;
 const INDENT = '      ';
 
-export function listText({ items: list, verdict }: PrintedList, model: Model, titles: TitleBook): string {
+export function listText({ items: list, confidence }: PrintedList, model: Model, titles: TitleBook): string {
   const name = (id: string) => shown(titles.ofId(id) ?? id, LONGEST_TITLE);
   const names = model.names ?? USERS_AND_ITEMS;
   const { items } = names;
@@ -39,13 +39,7 @@ export function listText({ items: list, verdict }: PrintedList, model: Model, ti
   const named = list.some((entry) => entry.title !== undefined);
   const table = textTable(
     [
-      [
-        '',
-        items.one,
-        ...(named ? ['title'] : []),
-        'score',
-        ...(verdict === undefined ? [] : ['90 % interval']),
-      ],
+      ['', items.one, ...(named ? ['title'] : []), 'score', ...(confidence ? ['90 % interval'] : [])],
       ...list.map(({ item, title, score, low, high }, rank) => [
         `${rank + 1}.`,
         shown(item, LONGEST_TITLE),
@@ -67,7 +61,7 @@ export function listText({ items: list, verdict }: PrintedList, model: Model, ti
   const notes = [
     ...(why.some((one) => one?.usual) ? [usualWords(names)] : []),
     ...(why.some((one) => one?.against) ? [AGAINST_WORDS] : []),
-    ...(verdict === undefined ? [] : [`${verdict} ${INTERVAL_NOTE}`]),
+    ...(confidence ? [`${confidence.text} ${INTERVAL_NOTE}`] : []),
   ];
   return [heading, ...lines, ...notes.flatMap((note) => ['', wrap(note)])].join('\n');
 }

@@ -2,12 +2,12 @@
 
 import type { ListConfidence } from '../../predict/explain/confidence.js';
 import { grouped } from '../../text/numbers.js';
-import { many, type Noun } from '../../text/phrases.js';
+import { many } from '../../text/phrases.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 
-/** How the two kinds of confidence differ. */
+/** How the interval of a score differs from the confidence of a list. */
 export const INTERVAL_NOTE =
-  'The 90 % interval of a score says how exactly the model knows that score. The confidence of a list says whether another history would give the same list.';
+  'The 90 % interval is about one score, not about the list: scores can be certain while the order is not.';
 
 /** Up to these shares of the list, single items of the history decide, and both they and the taste. */
 const SINGLE_ITEMS = 1 / 3;
@@ -16,16 +16,18 @@ const BOTH = 2 / 3;
 /** What decides a list, and what follows for the one who uses it. */
 const LEVELS = [
   {
-    by: ({ many: items }: Noun) => `Single ${items} decide this list`,
+    verdict: ({ users, items }: SideNames) =>
+      `Single ${items.many} of this ${users.one}’s history decide the list.`,
     advice: () => ' So a complete history matters.',
   },
   {
-    by: ({ many: items }: Noun) => `The taste and single ${items} decide this list`,
+    verdict: ({ users, items }: SideNames) =>
+      `The taste of this ${users.one} and single ${items.many} of the history decide the list.`,
     advice: () => '',
   },
   {
-    by: () => 'The taste decides this list',
-    advice: ({ many: items }: Noun) => ` So a few missing ${items} hardly matter.`,
+    verdict: ({ users }: SideNames) => `The taste of this ${users.one} decides the list.`,
+    advice: ({ items }: SideNames) => ` So a few missing ${items.many} hardly matter.`,
   },
 ] as const;
 
@@ -36,15 +38,16 @@ const LEVELS = [
 export function confidenceWords(
   { overlap, left, history }: Pick<ListConfidence, 'overlap' | 'left' | 'history'>,
   listed: number,
-  { items }: Pick<SideNames, 'items'> = USERS_AND_ITEMS,
+  names: SideNames = USERS_AND_ITEMS,
 ): string {
+  const { users, items } = names;
   if (left === 0) return `The list holds every ${items.one} that is left, so there was nothing to choose.`;
   const kept = Math.round(overlap * listed);
   // The number in the sentence decides, so that one sentence has one verdict.
-  const { by, advice } = LEVELS[kept < SINGLE_ITEMS * listed ? 0 : kept < BOTH * listed ? 1 : 2];
+  const { verdict, advice } = LEVELS[kept < SINGLE_ITEMS * listed ? 0 : kept < BOTH * listed ? 1 : 2];
   const others = many(history, { one: `other ${items.one}`, many: `other ${items.many}` });
   return (
-    `${by(items)}: with ${others} of the same taste, about ${grouped(kept)} of these ${grouped(listed)} would be listed again.` +
-    `${advice(items)} This says how stable the list is, not how good.`
+    `${verdict(names)} Another ${users.one} of the same taste, with ${others}, would get about ${grouped(kept)} of these ${grouped(listed)}.` +
+    `${advice(names)} This says how stable the list is, not how good.`
   );
 }
