@@ -194,7 +194,7 @@ export const POPULAR = {
 /** A baseline as a model. */
 export const FIT_BASELINE = {
   ...SEED,
-  /** The most settings to try. Default 30. */
+  /** Maximum number of settings to try. Default 30. */
   trials: whole({ ...BASELINE_TRIALS, default: 30, meaning: 'settings tried, at most' }),
   /** The setting to use instead of a search. */
   setting: value<Readonly<Record<string, number>>>('object', 'a setting, instead of a search'),

@@ -82,7 +82,7 @@ export const SIDE_INFO = inGroup('About users and items', {
   userInfo: input({
     meaning: 'table about the users: country, age group, plan',
     details:
-      'Users of the table who have no items get lists by their attributes, if attributes say something about the items of users.',
+      'Users of the table who have no items get lists by their attributes, if these predict items better than popularity does.',
   }),
   infoColumns: list(text({ meaning: 'a column' }), {
     argument: 'columns',
@@ -136,7 +136,7 @@ export const READ = inGroup(DATA_GROUP, {
   minDegree: listOrOne(whole({ min: 1, max: 1e9, meaning: 'a number of edges' }), {
     argument: 'n',
     otherwise: '1',
-    meaning: 'fewest edges of a user and of an item, as in 5 or 5,1',
+    meaning: 'minimum number of edges of a user and of an item, as in 5 or 5,1',
     details: 'Users and items with fewer edges are left out, repeatedly, until all that remain have enough.',
   }),
   table: text({
@@ -194,7 +194,7 @@ export const HYPER = {
     min: -1000,
     below: 1,
     why: 'at 1 and above, the number of edges is infinite',
-    meaning: 'tail index σ of the $: below 0 dense, from 0 sparse',
+    meaning: 'tail index σ of the $: below 0 dense, otherwise sparse',
   },
   size: { min: 0, max: 1e12, meaning: 'size of the process of the $; 0: no unseen $' },
   tau: {

@@ -8,10 +8,10 @@ export interface Noun {
   readonly many: string;
 }
 
-/** 'a, b and c'; with semicolons if an entry contains a comma. */
+/** 'a, b and c'; three or more have semicolons if one contains a comma. */
 export function list(parts: readonly string[], last: 'and' | 'or' = 'and'): string {
   if (parts.length < 2) return parts.join('');
-  const long = parts.some((part) => part.includes(','));
+  const long = parts.length > 2 && parts.some((part) => part.includes(','));
   const comma = long ? '; ' : ', ';
   return `${parts.slice(0, -1).join(comma)}${long ? '; ' : ' '}${last} ${parts.at(-1)}`;
 }

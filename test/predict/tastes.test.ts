@@ -66,7 +66,7 @@ describe('attributes of users', () => {
     expect(explanation!.prior).toBe(score);
     const { lines } = reasonWords(recommender.reasons(list[0])!, score, USERS_AND_ITEMS, (id) => id);
     expect(lines.join('\n')).toMatch(
-      /by the attributes of this user, not by items\nhow often others have it: country: JP \(\d\.\d times as often\)/,
+      /by the attributes of this user, not by items\nusers with country JP have it \d\.\d times as often as all users/,
     );
     expect(recommender.explain({ user: 'new-jp' }, item)).toEqual(list[0]);
     expect(recommender.rank({ user: 'new-jp' }, ['i0', 'i2'])[0].item).toBe('i2');

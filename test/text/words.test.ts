@@ -64,7 +64,7 @@ describe('phrases', () => {
     expect(list(['a'])).toBe('a');
     expect(list(['a', 'b', 'c'])).toBe('a, b and c');
     expect(list(['a', 'b'], 'or')).toBe('a or b');
-    expect(list(['a (1,2)', 'b'])).toBe('a (1,2); and b');
+    expect(list(['a (1,2)', 'b'])).toBe('a (1,2) and b');
     expect([many(1, 'edge'), many(1204, 'edge'), many(2, { one: 'person', many: 'people' })]).toEqual([
       '1 edge',
       '1,204 edges',

@@ -21,7 +21,7 @@ export const AUDIT_COMMAND = {
   decision: flag({
     default: false,
     common: true,
-    meaning: 'also try other splits: does the winner change?',
+    meaning: 'also try other splits, to see whether the winner changes',
     details: 'It fits recommenders under three kinds of splits, which takes minutes.',
   }),
   output: output({

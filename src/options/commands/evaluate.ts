@@ -110,8 +110,16 @@ export const EVALUATE_COMMAND = {
     details:
       'A column of scores may stand for the ranks. Without either, rows are taken as ordered, best first.',
   }),
-  rank: column({ otherwise: 'found by its name', argument: 'col', meaning: 'column of the ranks in them' }),
-  score: column({ otherwise: 'found by its name', argument: 'col', meaning: 'column of the scores in them' }),
+  rank: column({
+    otherwise: 'found by its name',
+    argument: 'col',
+    meaning: 'column of the ranks in these lists',
+  }),
+  score: column({
+    otherwise: 'found by its name',
+    argument: 'col',
+    meaning: 'column of the scores in these lists',
+  }),
   protocol: oneOf(PROTOCOLS, {
     otherwise: 'split for a split folder, else all-items',
     common: true,

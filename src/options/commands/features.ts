@@ -16,7 +16,7 @@ export const DESCRIBE = {
     min: 0,
     default: 3,
     common: true,
-    meaning: 'fewest edges of an item that is listed',
+    meaning: 'minimum number of edges of a listed item',
   }),
 };
 

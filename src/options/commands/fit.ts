@@ -49,12 +49,12 @@ const ENGINE = {
   engine: oneOf(ENGINE_NAMES, {
     default: 'auto',
     common: true,
-    meaning: 'auto, cpu, gpu or reference',
+    meaning: 'engine, one of auto, cpu, gpu, reference',
     details:
       'auto: the GPU if there is one and the data are large enough to gain from it, otherwise the CPU.',
   }),
 };
-const ITERATIONS = { min: 1, max: 1e9, common: true, meaning: 'most iterations' } as const;
+const ITERATIONS = { min: 1, max: 1e9, common: true, meaning: 'maximum number of iterations' } as const;
 const TOLERANCE = {
   min: 0,
   max: 1,
@@ -80,7 +80,7 @@ export const BOUND = {
   start: oneOf(['warm', 'cold'], {
     default: 'warm',
     argument: 'kind',
-    meaning: 'initial state: warm or cold',
+    meaning: 'initial state, warm or cold',
     details: 'warm: from the data, with posterior means first. cold: from noise, with geometric means only.',
   }),
   learn: list(oneOf(LEARN, { meaning: 'a hyperparameter' }), {
@@ -92,14 +92,21 @@ export const BOUND = {
   sizes: oneOf(['bound', 'paper'], {
     default: 'bound',
     argument: 'way',
-    meaning: 'how sizes are estimated: by the bound or as in the paper',
-    details: 'bound: during the fit. paper: by simulation before it.',
+    meaning: 'how sizes are estimated, bound or paper',
+    details:
+      'bound: during the fit, by maximizing the bound. paper: before the fit, by simulation, as in the paper.',
   }),
   ...SEED,
   ...sides({
     names: HYPER_NAMES,
     group: HYPERPARAMETERS,
-    otherwise: { sigma: 'estimated', size: 'estimated', tau: '1', shape: '0.1', rate: '0.1' },
+    otherwise: {
+      sigma: 'estimated',
+      size: 'estimated',
+      tau: '1; auto: a dense side is matched to the data',
+      shape: '0.1',
+      rate: '0.1',
+    },
   }),
 };
 
@@ -107,7 +114,7 @@ export const COUNTS = {
   counts: oneOf(COUNT_PRIORS, {
     default: 'auto',
     argument: 'kind',
-    meaning: 'multigraph: how counts are modelled',
+    meaning: 'how the counts of a multigraph are modelled',
     details:
       'poisson: rates are those of counts. hurdle: edges by the simple model, counts by a separate prior. auto: hurdle if a Poisson model predicts too many pairs for held-back users.',
   }),
@@ -133,7 +140,7 @@ const RANKING = {
     min: 2,
     max: 100,
     default: 3,
-    meaning: 'folds of the items; each is fitted to users who do not see it',
+    meaning: 'folds of the items; each is fitted to users computed without it',
   }),
   average: whole({ min: 1, max: 100, default: 1, meaning: 'fit from n seeds and add the scores' }),
   blend: flag({
@@ -146,9 +153,9 @@ const RANKING = {
   halfLife: text({
     argument: 'span',
     otherwise: 'never, or as for the previous model',
-    meaning: 'weigh edges by age: a span such as 90d, auto or never',
+    meaning: 'weigh edges by age, a span such as 90d, auto or never',
     details:
-      'An edge that is one half-life older counts half. It needs times. auto: searched on the last interactions of some users, which are held back.',
+      'An edge that is one half-life older counts half. It needs times. auto: found by holding back the last interactions of some users.',
   }),
   ...sides({
     names: ['sigma', 'tau', 'shape', 'rate'],
@@ -236,7 +243,7 @@ export const METHOD = {
     common: true,
     meaning: 'ascent, ranking or gibbs',
     details:
-      'ascent: Bayesian, by the evidence lower bound. ranking is cross-fitted for recommending and has no bound. gibbs samples the posterior of small data.',
+      'ascent maximizes the evidence lower bound. ranking is cross-fitted for recommending and has no bound. gibbs samples the posterior of small data.',
   }),
 };
 
@@ -286,7 +293,7 @@ export const FIT_COMMAND = {
   memory: text({
     argument: 'size',
     otherwise: 'hold all shards',
-    meaning: 'partitioned data: most memory, as in 800M or 4G',
+    meaning: 'partitioned data: memory limit, as in 800M or 4G',
     details: 'Shards that do not fit are read from disk in turn; the bits are the same.',
   }),
   byShard: flag({
@@ -297,7 +304,7 @@ export const FIT_COMMAND = {
   trials: whole({
     ...BASELINE_TRIALS,
     otherwise: '30',
-    meaning: 'baseline: most settings to try',
+    meaning: 'baseline: maximum number of settings to try',
   }),
   precision: oneOf(PRECISIONS, {
     default: 'float32',
@@ -307,7 +314,7 @@ export const FIT_COMMAND = {
   usersInModel: oneOf(USER_STORAGE, {
     default: 'stored',
     argument: 'way',
-    meaning: 'ranker: what the file stores of users: stored, folded or none',
+    meaning: 'ranker: what the file stores of users, one of stored, folded, none',
     details:
       'stored: their tables. folded: the items they have, from which they are folded in. none: nothing.',
   }),
@@ -336,7 +343,7 @@ function unionOf(methods: Readonly<Record<string, Declaration>>): Declaration {
       continue;
     }
     const only =
-      having.length === Object.keys(methods).length ? '' : `${having.map(([m]) => m).join(', ')}: `;
+      having.length === Object.keys(methods).length ? '' : `${having.map(([m]) => m).join(' and ')}: `;
     if (first.kind === 'flag') {
       const off = first.offMeaning && { offMeaning: `${only}${first.offMeaning}` };
       result[name] = { ...first, meaning: `${only}${first.meaning}`, ...off };

@@ -16,7 +16,7 @@ export const FORECAST = {
     otherwise: 'none',
     meaning: 'growth of the users in the next week, month, quarter, year or 90d',
     details:
-      'The last periods of the data say how much; it needs the times. It replaces the multiple of the users.',
+      'It is the average growth of the last periods of the data, so it needs the times. It replaces the multiple of the users.',
   }),
   until: decimal({ ...TIMES, default: 5, meaning: 'multiple at which the curves end' }),
   trials: whole({ min: 5, max: 10_000, default: 20, meaning: 'back-tests at each multiple' }),
@@ -28,7 +28,7 @@ export const FORECAST = {
     meaning: 'draws from a model, which is fitted if none is given; 0: none',
   }),
   features: whole({ ...FEATURES, default: 10, meaning: 'features of the model that is fitted for draws' }),
-  iterations: whole({ min: 1, max: 1e9, default: 100, meaning: 'most iterations of that fit' }),
+  iterations: whole({ min: 1, max: 1e9, default: 100, meaning: 'maximum number of iterations of that fit' }),
   ...SEED,
 };
 

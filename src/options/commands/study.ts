@@ -73,7 +73,7 @@ export const STUDY = {
     trials: whole({
       ...BASELINE_TRIALS,
       otherwise: '20; 14 from 2 million edges',
-      meaning: 'most settings to try for one baseline',
+      meaning: 'maximum number of settings to try for one baseline',
     }),
     ranker: flag({
       off: '--no-ranker',

@@ -83,6 +83,8 @@ function apart<D>(
   return [value, ...limits].map((number) => write(number, enough));
 }
 
+const are = (count: number) => (count === 1 ? 'is' : 'are');
+
 /** What a check found, in a sentence. */
 export function checkWords({ name, side, value, figures, verdict }: AuditCheck, names: SideNames): string {
   const f = figures;
@@ -90,10 +92,10 @@ export function checkWords({ name, side, value, figures, verdict }: AuditCheck, 
     case 'overlap': {
       if (verdict === 'fine') return 'No test pair is in training or validation.';
       const places = [
-        ...(f.train > 0 ? [`${grouped(f.train)} in training`] : []),
-        ...(f.validation > 0 ? [`${grouped(f.validation)} in validation`] : []),
+        ...(f.train > 0 ? [`${grouped(f.train)} ${are(f.train)} in training`] : []),
+        ...(f.validation > 0 ? [`${grouped(f.validation)} ${are(f.validation)} in validation`] : []),
       ];
-      return `Of ${many(f.test, 'test pair')}, ${list(places)} as well; independently drawn parts would share ${percent(f.chance)}.`;
+      return `Of ${many(f.test, 'test pair')}, ${list(places)}, too; independently drawn parts would share ${percent(f.chance)}.`;
     }
     case 'degreeBias': {
       const by = `random vertices give 1, random pairs up to ${fixed(f.byEdges, 2)}`;
@@ -136,7 +138,7 @@ const ADVICE: Readonly<Record<CheckName, (names: SideNames) => string>> = {
   lost: ({ users }) => `Add a history of the test ${users.many}, or hold out less.`,
   timeWithin: () => 'Cut at a date, so that training is before test, or do not call the result a forecast.',
   timeAcross: () => 'Cut all users at the same date if the model will be used on later data.',
-  filtering: () => 'Say so with every figure: it holds for the filtered data only.',
+  filtering: () => 'Say with every figure that it holds for filtered data only.',
   sampledCandidates: ({ items }) =>
     `Rank all ${items.many}: metrics over sampled candidates put models in the wrong order. Only real choices belong in the test part.`,
   negativeControl: () => 'Look for pairs in training, or traces of them, that belong to the test part.',

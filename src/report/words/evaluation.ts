@@ -151,7 +151,7 @@ export function betterRanker(folder: string): {
 }
 
 const CORRECTED =
-  'Corrected: shifted and rescaled by the errors of the same split, fit and draws on replicas of the model, whose truth is known.';
+  'Means and intervals are corrected by the errors on replicas: graphs drawn from the model, then split, fitted and checked like the data.';
 const UNCORRECTED =
   'The intervals hold 90 % of the draws. On simulated data they contained the truth in 72 to 95 % of the cases (docs/predictive.md).';
 
@@ -168,9 +168,9 @@ export function intervalWords(
       : UNCORRECTED;
   }
   const [users, items] = [names.users.many, names.items.many];
-  const known = `training ${users} with the test ${items}, and held-out ${users} with ${items} that their fold-in left out`;
+  const known = `edges of training ${users} to the test ${items}, and a quarter of the fold-in edges of held-out ${users}`;
   const off = write ? ` The option ${write('correct', 'false')} shows them as drawn.` : '';
-  return `Means and intervals are corrected by the errors of similar draws on known data: ${known}.${off}`;
+  return `Means and intervals are corrected by the errors of such draws on known data: ${known}.${off}`;
 }
 
 /** What the figures leave out. */
@@ -199,10 +199,10 @@ export function leftOutWords({
     const one = ranking.users === 1;
     const none =
       method === 'pq'
-        ? `${one ? 'shows' : 'show'} no ${items.one} of the training part`
+        ? `${one ? 'has' : 'have'} no fold-in ${items.one} that occurs in training`
         : `${one ? 'has' : 'have'} no training edge`;
     sentences.push(
-      `${many(ranking.users, kind('test'))} ${none}: ${one ? 'the list has' : 'their lists have'} popular ${items.many}, and separate figures.`,
+      `${many(ranking.users, kind('test'))} ${none}: ${one ? 'the list has' : 'their lists have'} popular ${items.many} and ${one ? 'is' : 'are'} evaluated separately.`,
     );
   }
   if (leftOut.length > 0) sentences.push(`The recommendation figures leave out ${list(leftOut)}.`);

@@ -73,7 +73,7 @@ export function readingCautions(
   if (core && core.edges > 0) {
     const { users, items } = core.least;
     cautions.push(
-      `the option ${write('minDegree', users === items ? String(users) : `${users},${items}`)} left out ${many(core.users, 'user')} and ${many(core.items, 'item')} with fewer edges, in ${many(core.passes, { one: 'pass', many: 'passes' })}. The verdict, the tail index, sizes and forecasts depend on low degrees. Now they describe only what is left, which looks denser than the data; for these, read the data without the filter`,
+      `the option ${write('minDegree', users === items ? String(users) : `${users},${items}`)} left out ${many(core.users, 'user')} and ${many(core.items, 'item')} with fewer edges, in ${many(core.passes, { one: 'pass', many: 'passes' })}. The verdict, the tail index, sizes and forecasts depend on low degrees. Now they describe only what is left, which looks denser than the data. Compute them from the data without the filter`,
     );
   }
   if (where !== undefined && where > 0 && where >= read.rows / 2) {

@@ -105,7 +105,7 @@ export function reasonWords(
     lines: [
       distinctive.length > 0 || ofItems.length === 0 ? why : `${why}; ${alike}`,
       ...(ways.length > 0 ? [`by ${ways.join('; ')}`] : []),
-      ...(shared.length > 0 ? [attributeReason(shared)] : []),
+      ...(shared.length > 0 ? [attributeReason(shared, names)] : []),
     ],
     against,
     usual: said,
@@ -121,14 +121,17 @@ function attributesOf(
 }
 
 /** The attributes that an item shares with the user's items, by column: same authors: Rowling; same word: sparse, graph. */
-function attributeReason(attributes: readonly SharedAttribute[]): string {
+function attributeReason(attributes: readonly SharedAttribute[], { users }: SideNames): string {
   const ofUser = attributes.filter(({ times }) => times !== undefined);
   if (ofUser.length > 0) {
-    const words = ofUser.map(
-      ({ column, value, times }) =>
-        `${columnName(column)}: ${shown(value)} (${times!.toFixed(1)} times as often)`,
-    );
-    return `how often others have it: ${words.join(', ')}`;
+    const [first, ...others] = ofUser.map(({ column, value, times }) => ({
+      who: `with ${columnName(column)} ${shown(value)}`,
+      often: `${times!.toFixed(1)} times`,
+    }));
+    return [
+      `${users.many} ${first.who} have it ${first.often} as often as all ${users.many}`,
+      ...others.map(({ who, often }) => `those ${who} ${often}`),
+    ].join('; ');
   }
   const byColumn = new Map<string, string[]>();
   for (const { column, value } of attributes) {

@@ -38,7 +38,7 @@ export function sparsityWords({ verdict, names }: NamedVerdict): SparsityWords {
   const plain = each((side) => PLAIN[verdict[side]](names[side]));
   const meanings = each((side) =>
     verdict[side] === 'unclear'
-      ? `Whether the ${names[side].many} are sparse or dense, these data cannot tell.`
+      ? `These data cannot tell whether the ${names[side].many} are sparse or dense.`
       : `${capital(names[side].many)} are ${verdict[side]}: ${plain[side]}`,
   );
   const advice = advise(verdict, names);
@@ -73,12 +73,12 @@ function headline(verdict: Readonly<Record<SideName, SideVerdict>>, names: SideN
 
 function answer({ users, items }: Readonly<Record<SideName, SideVerdict>>, names: SideNames): string {
   if (users === items) {
-    if (users === 'unclear') return 'The data cannot tell, on either side.';
+    if (users === 'unclear') return 'The data cannot tell for either side.';
     return `${users === 'sparse' ? 'Yes' : 'No'}: ${names.users.many} and ${names.items.many} are both ${users}.`;
   }
   const say = (side: SideName, sideVerdict: SideVerdict) =>
     sideVerdict === 'unclear'
-      ? `for the ${names[side].many} the data cannot tell`
+      ? `the ${names[side].many} may be sparse or dense`
       : `the ${names[side].many} are ${sideVerdict}`;
   return capital(`${say('users', users)}; ${say('items', items)}.`);
 }

@@ -26,7 +26,7 @@ export function rowTitle({ source, name }: { readonly source: ListSource; readon
 export function tableEvaluationDefinition({ users, items }: SideNames): string {
   return (
     `Protocol: all items. Every ${items.one} that the ${users.one} does not have yet is ranked. ` +
-    `Recall divides the hits by the number of test ${items.many} of the ${users.one} (± standard error).`
+    `Recall divides the hits by the number of test ${items.many} of the ${users.one}; ± is the standard error.`
   );
 }
 
@@ -46,7 +46,7 @@ export function tableEvaluationWords(
     if (against.length === 0 || against.some(({ interval }) => interval.difference >= 0)) continue;
     const lists = source === 'recommendations';
     const [rank, them] = lists ? ['rank', 'them'] : ['ranks', 'it'];
-    // Popularity has a list for everyone: it may be ahead only because of users without another list.
+    // Popularity has a list for everyone. It may be ahead only because the other method has no list for some users.
     if (comparisonsOfListed.filter(againstPopularity).some(({ interval }) => interval.difference >= 0)) {
       sentences.push(
         `${capital(rowTitle(row))} ${rank} below popularity only because ${many(missing, names.users)} of ${grouped(users)} had no list; for the others ${lists ? 'they do' : 'it does'} not. Give users without a list the most popular ${names.items.many}.`,
