@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ease, easeSize } from '../../src/evaluate/baselines/ease.js';
+import { ease, easeEdges } from '../../src/evaluate/baselines/ease.js';
 import { ials } from '../../src/evaluate/baselines/ials.js';
 import { itemKnn } from '../../src/evaluate/baselines/item-knn.js';
 import { popularity } from '../../src/evaluate/baselines/popularity.js';
@@ -126,10 +126,9 @@ it('item-kNN counts common users once for all settings that are tried, to the sa
 });
 
 describe('EASE', () => {
-  // Few users are solved for as users, many as items.
-  it.each([60, 600])('is the closed form of the regression on shown items, of %d users', async (count) => {
+  it('is the closed form of the regression on shown items', async () => {
     for (const lambda of [0.5, 30]) {
-      const users = communityLists(count, 50, 3, 4);
+      const users = communityLists(600, 50, 3, 4);
       const data = dataOf(users, 50, 4);
       const degree = Array.from({ length: 50 }, (_, i) => data.items.offsets[i + 1] - data.items.offsets[i]);
       const inputs = Array.from(data.shown.keys()).filter((i) => data.shown[i] && degree[i] > 0);
@@ -244,7 +243,7 @@ describe('EASE', () => {
     }
   });
 
-  it('is limited by the smaller number of asked users and candidates, and not by edges if users are few', () => {
+  it('is limited by the smaller number of asked users and candidates', () => {
     const edges = 1e6;
     const items = { offsets: new Uint32Array(50_001), values: new Uint32Array(edges) };
     const shown = new Uint8Array(50_000);
@@ -261,9 +260,8 @@ describe('EASE', () => {
     expect(ease.limit(data(600, 45_000), 46_000)).toEqual({
       ...{ code: 'too-large', what: 'edges', count: edges, candidates: 45_000, limit: 4e10 },
     });
-    expect(ease.limit(data(500, 45_000), 41_000)).toBeUndefined();
     // A ranker that is served has weights between all items.
-    expect(ease.limit(data(500, 45_000))).toMatchObject({ what: 'edges' });
+    expect(ease.limit(data(600, 45_000))).toMatchObject({ what: 'edges' });
   });
 
   it('scores candidates that are also inputs by the served weights, and says how large it is', async () => {
@@ -284,7 +282,7 @@ describe('EASE', () => {
       }
     }
     const entries = data.users.values.filter((item) => data.shown[item] === 1).length;
-    expect(easeSize(data).edges).toBe(entries);
+    expect(easeEdges(data)).toBe(entries);
   });
 
   it('gives the same scores on any number of threads', async () => {

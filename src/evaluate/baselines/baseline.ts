@@ -24,7 +24,7 @@ export type SkipReason =
   | {
       readonly code: 'too-large';
       /** `count` of these times `candidates` exceeds `limit`. */
-      readonly what: 'edges' | 'inputs' | 'users';
+      readonly what: 'edges' | 'inputs';
       readonly count: number;
       readonly candidates: number;
       /** The number of users to score, if it is smaller than the number of candidates and is used instead. */

@@ -6,11 +6,9 @@
 // they equal W_ij/(1 − W_jj).
 //
 // Conjugate gradients on the sparse X solve both, without forming an items × items matrix. A comparison keeps no weights either: it
-// adds the scores of all users from each solution. With few users, a users × users system gives the same scores: XᵀA with
-// A = (XXᵀ + λ)⁻¹ Y; these users count alike. If a table of weights or scores does not fit in memory, each candidate keeps its
+// adds the scores of all users from each solution. If a table of weights or scores does not fit in memory, each candidate keeps its
 // largest weights.
 
-import { factorize, solveFactorized } from '../../math/cholesky.js';
 import { lengths, renameLists, transposeLists } from '../../math/csr.js';
 import { byFallingValue } from '../../math/nth-largest.js';
 import { alongValues, geometric } from '../../metrics/setting-search.js';
@@ -28,13 +26,10 @@ interface EaseSetting extends Setting {
   readonly users: number;
 }
 
-/** Limits of edges × systems, above which a fit takes many minutes on two threads, and of users × candidates if users are few. */
-const LIMITS = { edges: 4e10, users: 2.5e8 };
+/** The most edges × systems: above it a fit takes many minutes on two threads. */
+const MOST_WORK = 4e10;
 /** `full`: the most numbers of a table of weights or scores. A larger table is replaced by its largest weights, `largest` in all. */
 const TABLE = { full: 2.5e8, largest: 2e7 };
-
-/** Up to this number of users a dense system is solved. With 186 users it took an eighth of the time of conjugate gradients. */
-const FEW_USERS = 512;
 
 /**
  * Relative residuals at which a system counts as solved; ten times as large above MANY_EDGES. Rankings do not need more digits. On
@@ -55,9 +50,8 @@ export const ease: Baseline<'ease'> = {
   meaning: 'every item from all others by ridge regression',
   // Large data sets prefer large penalties, which also take fewer steps.
   axes: (data) => {
-    const lambda = geometric(easeSize(data).edges > MANY_EDGES ? 3200 : 200, 2, 1e-3);
-    const few = data.users.offsets.length - 1 <= FEW_USERS;
-    return [{ lambda, users: few ? alongValues(0, [0]) : alongValues(0.25, [0, 0.25, 0.5]) }];
+    const lambda = geometric(easeEdges(data) > MANY_EDGES ? 3200 : 200, 2, 1e-3);
+    return [{ lambda, users: alongValues(0.25, [0, 0.25, 0.5]) }];
   },
   tuningCandidates({ users, edges }) {
     const affordable = Math.max(TUNING_WORK.candidates, Math.floor(TUNING_WORK.most / edges));
@@ -65,18 +59,11 @@ export const ease: Baseline<'ease'> = {
   },
   standIn: 'slim',
   limit(data, asked) {
-    const { edges } = easeSize(data);
+    const count = easeEdges(data);
     const candidates = data.candidates.length;
-    const beyond = (what: keyof typeof LIMITS, count: number, times: number) =>
-      count * times > LIMITS[what]
-        ? ({ code: 'too-large', what, count, candidates, limit: LIMITS[what] } as const)
-        : undefined;
-    if (asked === undefined) return beyond('edges', edges, candidates);
-    const users = data.users.offsets.length - 1;
-    if (users <= FEW_USERS) return beyond('users', users, candidates);
-    const byRow = asked < candidates && asked * candidates <= TABLE.full;
-    const systems = beyond('edges', edges, byRow ? asked : candidates);
-    return systems && byRow ? { ...systems, asked } : systems;
+    const byRow = asked !== undefined && asked < candidates && asked * candidates <= TABLE.full;
+    if (count * (byRow ? asked : candidates) <= MOST_WORK) return undefined;
+    return { code: 'too-large', what: 'edges', count, candidates, ...(byRow && { asked }), limit: MOST_WORK };
   },
   fit: (data, setting, options) => fitEase(data, setting as EaseSetting, options),
   async scores({ users: all, shown, candidates }, setting, options = {}) {
@@ -115,13 +102,11 @@ async function largestWeights(
   return bySource(found, items, column.length);
 }
 
-/** The number of items that are inputs, and of their edges. */
-export function easeSize({ users, items, shown }: BaselineData): { edges: number; inputs: number } {
-  const degree = lengths(items);
-  const inputs = shown.filter((s, item) => s && degree[item] > 0).length;
+/** The number of edges of the items that are inputs. */
+export function easeEdges({ users, shown }: BaselineData): number {
   let edges = 0;
   for (const item of users.values) edges += shown[item];
-  return { edges, inputs };
+  return edges;
 }
 
 async function fitEase(
@@ -129,10 +114,9 @@ async function fitEase(
   setting: EaseSetting,
   options: BaselineFitOptions = {},
 ): Promise<FittedBaseline> {
-  const { users, shown, candidates } = data;
+  const { shown, candidates } = data;
   // Of a split that holds out edges, candidates are inputs too: then each needs weights without itself.
   const overlaps = candidates.some((item) => shown[item] === 1);
-  if (users.offsets.length - 1 <= FEW_USERS && !overlaps) return fitByUsers(data, setting, targetOf(data));
   const system = options.tuning ? kept(data, setting) : systemOf(data, setting);
   const { column } = system;
   const large = system.inputs.values.length > MANY_EDGES;
@@ -203,51 +187,4 @@ function kept(data: BaselineData, setting: EaseSetting): EaseSystem {
   const made = systemOf(data, setting);
   KEPT.set(data, made);
   return made;
-}
-
-/** The same scores from the number of items that a history shares with each user, without weights between items. */
-function fitByUsers(
-  { users, items, shown, candidates }: BaselineData,
-  setting: EaseSetting,
-  target: Int32Array,
-): FittedBaseline {
-  const count = users.offsets.length - 1;
-  const width = candidates.length;
-  const common = new Float64Array(count * count);
-  for (let item = 0; item < shown.length; item++) {
-    if (!shown[item]) continue;
-    const own = items.values.subarray(items.offsets[item], items.offsets[item + 1]);
-    for (const user of own) for (const other of own) common[user * count + other]++;
-  }
-  for (let user = 0; user < count; user++) common[user * count + user] += setting.lambda;
-  factorize(common, count);
-  const weights = new Float64Array(count * width);
-  for (let user = 0; user < count; user++) {
-    for (let e = users.offsets[user]; e < users.offsets[user + 1]; e++) {
-      const at = target[users.values[e]];
-      if (at >= 0) weights[user * width + at] = 1;
-    }
-  }
-  solveFactorized(common, count, weights, width);
-  const shared = new Uint32Array(count);
-  return {
-    setting,
-    scorer: async (history) => ({
-      kind: 'rows',
-      scores: (row, _candidates, out) => {
-        shared.fill(0);
-        for (let h = history.offsets[row]; h < history.offsets[row + 1]; h++) {
-          const item = history.values[h];
-          if (!shown[item]) continue;
-          for (let e = items.offsets[item]; e < items.offsets[item + 1]; e++) shared[items.values[e]]++;
-        }
-        out.fill(0);
-        for (let user = 0; user < count; user++) {
-          if (shared[user] === 0) continue;
-          const first = user * width;
-          for (let c = 0; c < width; c++) out[c] += shared[user] * weights[first + c];
-        }
-      },
-    }),
-  };
 }
