@@ -26,14 +26,16 @@ export interface RegressionData {
   readonly targets?: Uint32Array | undefined;
   /** Users of degree d weigh d^(−2 · userExponent) in all counts. Default 0. */
   readonly userExponent?: number | undefined;
-  /** The most bytes of the table of pair counts, for tests. */
+  /** Whether only similarities are asked for: then columns are counted with the targets, not with each other. */
+  readonly onlySimilar?: boolean | undefined;
+  /** The most bytes of a table of counts, for tests. */
   readonly pairBytes?: number | undefined;
 }
 
 /** Columns and their items, the most popular first, so that what is read often lies together. */
 export interface RegressionInputs {
-  /** How the users of two columns are counted: in a table of all pairs, or on demand from lists. */
-  readonly counted: 'pairs' | 'lists';
+  /** How the users of two columns are counted: in a table of all pairs, on demand from lists, or not at all. */
+  readonly counted: 'pairs' | 'lists' | 'none';
   /** Weight of each user, and the mean over the edges. */
   readonly weights: Uint8Array;
   readonly meanWeight: number;
@@ -62,8 +64,10 @@ export function chooseInputs(data: RegressionData): RegressionInputs {
   );
   const most = allowed.reduce((a, item) => Math.max(a, weighed[item]), 0);
   const room = Math.floor(Math.sqrt((data.pairBytes ?? PAIR_BYTES) / (needsWide(most) ? 4 : 2)));
-  const counted = allowed.length > room && isSparse(degree, data) ? 'lists' : 'pairs';
-  const inputs = counted === 'lists' ? allowed : allowed.slice(0, room);
+  const byPairs = allowed.length > room && isSparse(degree, data) ? 'lists' : 'pairs';
+  const counted = data.onlySimilar ? 'none' : byPairs;
+  // Of equally similar columns the first are kept, so these are in the order of the items.
+  const inputs = counted === 'none' ? allowed.sort() : counted === 'pairs' ? allowed.slice(0, room) : allowed;
   const column = new Int32Array(itemCount).fill(-1);
   for (const [c, item] of inputs.entries()) column[item] = c;
   const offsets = allocate(Uint32Array, userCount + 1);
@@ -76,7 +80,8 @@ export function chooseInputs(data: RegressionData): RegressionInputs {
     pairs += own ** 2;
     edges += own;
   }
-  const share = Math.min(1, MAX_PAIRS / Math.min(pairs, tileWork(edges, inputs.length)));
+  const share =
+    counted === 'none' ? 1 : Math.min(1, MAX_PAIRS / Math.min(pairs, tileWork(edges, inputs.length)));
   for (let u = 0; u < userCount; u++) {
     const kept = Math.floor((u + 1) * share) > Math.floor(u * share);
     offsets[u + 1] = offsets[u] + (kept ? offsets[u + 1] : 0);

@@ -13,7 +13,7 @@ export const BLOCK = 16;
 const SAMPLE = 1024;
 
 /** Rows of `stride` counts, of 2 bytes each, or 4 if `wide`. */
-interface CountRows {
+export interface CountRows {
   readonly at: number;
   readonly stride: number;
   readonly wide: boolean;
@@ -23,7 +23,7 @@ interface CountRows {
 export interface SharedUsers {
   readonly memory: WebAssembly.Memory;
   readonly columns: number;
-  /** Either pairs or lists are there. */
+  /** Either pairs or lists are there, unless only similarities are asked for. */
   readonly pairs?: CountRows | undefined;
   /** The counts of each target with all columns, if they fit in memory. */
   readonly ofTargets?: CountRows | undefined;
@@ -118,13 +118,18 @@ export interface TargetJob {
   /** The column that is the target itself; −1 if no column is. */
   readonly ownColumn: Int32Array;
   /** The address of a number for each column. Squared counts times it decide which columns a target chooses. */
-  readonly inverse: number;
+  readonly numbers: number;
   readonly neighbours: number;
   /** The number of columns of each target. */
   readonly found: Uint32Array;
-  /** The columns of each target, in falling order, and their weights: targets × neighbours. */
+  /** The columns of each target and their weights: targets × neighbours. */
   readonly sources: Uint32Array;
   readonly targetWeights: Float32Array;
+}
+
+export interface SimilarJob extends TargetJob {
+  /** Counts are divided by numbers[c] · targets[t] + added; undefined: they are multiplied by the root of numbers[c]. */
+  readonly divisors: { readonly targets: Float64Array; readonly added: number } | undefined;
 }
 
 export interface RegressionJob extends TargetJob {
@@ -145,6 +150,15 @@ export interface RegressionJob extends TargetJob {
 /** The exports of kernels/regression.ts, and the dense solver of kernels/linear.ts. */
 interface RegressionKernels extends RankKernels {
   regressionGains(counts: number, wide: number, inverse: number, count: number, gains: number): void;
+  similarityGains(
+    counts: number,
+    wide: number,
+    columns: number,
+    own: number,
+    added: number,
+    count: number,
+    gains: number,
+  ): void;
   regressionOrder(gains: number, columns: number, count: number): void;
   rightSide(counts: number, wide: number, chosen: number, size: number, out: number): void;
   sharedFromCounts(
@@ -259,15 +273,17 @@ export function solveTargets(job: RegressionJob): void {
   });
 }
 
-/** The columns with the largest count times the root of `inverse`, which is their weight. */
-export function findSimilar(job: TargetJob): void {
-  const bench = createBench(job, job.neighbours);
+/** The columns that share most users with a target, by their counts over what they are divided by. */
+export function findSimilar(job: SimilarJob): void {
+  const { divisors, neighbours } = job;
+  const bench = createBench(job, 0);
   eachTarget(job, (t) => {
-    const { size, gains, columns } = bench.best(t);
+    const divisor = divisors && ([divisors.targets[t], divisors.added] as const);
+    const { size, gains, columns } = bench.best(t, neighbours, divisor);
     job.found[t] = size;
     ofTarget(job.sources, job, t, size).set(columns);
     const weights = ofTarget(job.targetWeights, job, t, size);
-    for (let i = 0; i < size; i++) weights[i] = Math.sqrt(gains[i]);
+    for (let i = 0; i < size; i++) weights[i] = divisor ? gains[i] : Math.sqrt(gains[i]);
   });
 }
 
@@ -280,7 +296,7 @@ function createBench(job: TargetJob, neighbours: number) {
   const base = job.scratch[Atomics.add(job.places, 0, 1)];
   const parts = scratchParts(neighbours, shared);
   const at = (name: keyof typeof parts.at) => base + parts.at[name];
-  const wide = pairs?.wide ?? lists !== undefined;
+  const wide = (pairs ?? ofTargets)?.wide ?? lists !== undefined;
   const width = paddedColumns(columns);
   const room = paddedSize(neighbours);
   const counts = countsAt(memory, wide, at('counts'), columns);
@@ -296,16 +312,17 @@ function createBench(job: TargetJob, neighbours: number) {
     return at('counts');
   }
 
-  /** The columns with the largest gains, in falling order, and the address of all counts. */
-  function best(target: number) {
+  /** The `most` columns with the largest gains, and the address of all counts. */
+  function best(target: number, most: number, divisor?: readonly [own: number, added: number]) {
     const from = countsOf(target);
-    kernels.regressionGains(from, wide ? 1 : 0, job.inverse, width, at('gains'));
+    const counted = [from, wide ? 1 : 0, job.numbers] as const;
+    if (divisor) kernels.similarityGains(...counted, ...divisor, width, at('gains'));
+    else kernels.regressionGains(...counted, width, at('gains'));
     const own = ownColumn[target];
     if (own >= 0) new Float32Array(memory.buffer, at('gains'), columns)[own] = Number.NEGATIVE_INFINITY;
     const found = [at('kept'), at('positions')] as const;
-    const kept = kernels.rankKeep(at('gains'), width, neighbours, ...found, at('sample'), SAMPLE);
-    const size = kernels.rankTop(...found, kept, neighbours);
-    kernels.regressionOrder(...found, size);
+    const kept = kernels.rankKeep(at('gains'), width, most, ...found, at('sample'), SAMPLE);
+    const size = kernels.rankTop(...found, kept, most);
     return {
       ...{ from, size },
       gains: new Float32Array(memory.buffer, at('kept'), size),
@@ -318,7 +335,8 @@ function createBench(job: TargetJob, neighbours: number) {
     chosen: at('chosen'),
     /** Chooses the columns that each explain most of a target, and writes their data; returns their number. */
     choose(target: number, to: number): number {
-      const { from, size, columns: found } = best(target);
+      const { from, size, columns: found } = best(target, neighbours);
+      kernels.regressionOrder(at('kept'), at('positions'), size);
       new Uint32Array(memory.buffer, to, room).set(found);
       kernels.rightSide(from, wide ? 1 : 0, to, size, to + 4 * room);
       const matrix = to + 8 * room;

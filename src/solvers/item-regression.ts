@@ -28,6 +28,7 @@ import {
 import {
   BLOCK,
   type ChosenColumns,
+  type CountRows,
   chosenBytes,
   countPairs,
   findSimilar,
@@ -35,11 +36,12 @@ import {
   type RegressionJob,
   regressionScratchBytes,
   type SharedUsers,
+  type SimilarJob,
   solveTargets,
   type TargetJob,
 } from './item-regression-tasks.js';
 import { storeLists } from './linear-kernels.js';
-import { scratchRoom, storeColumns, TILE, tileScratchBytes } from './pair-counts.js';
+import { pairsMet, scratchRoom, storeColumns, TILE, tileScratchBytes } from './pair-counts.js';
 import { SMALL } from './solver-workers.js';
 
 const TASKS = taskModule('./item-regression-tasks.js', import.meta.url);
@@ -62,8 +64,8 @@ export interface RegressionSetting {
 }
 
 /**
- * Similarities of items: G_ij / (d_i^history · d_j^candidates), scaled so that items of mean degree have G_ij over the
- * mean degree.
+ * Similarities of items: G_ij / (d_i^history · d_j^candidates + shrinkage). Without `shrinkage` they are scaled so that items of mean
+ * degree have G_ij over the mean degree.
  */
 interface SimilaritySetting {
   /** Number of the most similar items of each target. */
@@ -72,6 +74,7 @@ interface SimilaritySetting {
   readonly history: number;
   /** Exponent of the degrees of the candidates. */
   readonly candidates: number;
+  readonly shrinkage?: number | undefined;
 }
 
 /** For each item its weights to the targets, given by position. */
@@ -118,21 +121,45 @@ async function createRegression(
   const heap = new Heap();
   const ofItems = listsOf(chosenInputs.items, targets);
   const width = paddedColumns(count);
-  const inverse = heap.allocate(4 * width);
+  const numbers = heap.allocate(4 * width);
   const ownColumn = new Int32Array(itemCount).fill(-1);
   for (const [c, item] of inputs.entries()) ownColumn[item] = c;
   const ofTargets = { targets: ofItems, ownColumn: Int32Array.from(targets, (item) => ownColumn[item]) };
   const apart = ofTargets.ownColumn.every((own) => own < 0) ? ofItems : undefined;
-  const shared = await shareUsers(heap, chosenInputs, apart, options);
+  const counting = chosenInputs.counted === 'lists' ? undefined : createCounting(heap, chosenInputs, options);
+  const shared = await shareUsers(heap, chosenInputs, counting, apart, options.signal);
   const kept = createStore(heap, targets.length, several);
   const open = inLanes(TASKS, threadCount(options.threads, Math.ceil(targets.length / BLOCK)));
   const itemDegree = lengths(data.items);
+
+  /** Targets that are counted together if only similarities are asked for, so that their counts fit in memory. */
+  const together = data.onlySimilar
+    ? Math.max(1, Math.floor((data.pairBytes ?? KEPT_BYTES) / counting!.bytes))
+    : targets.length;
+  let counts: CountRows | undefined;
+
+  /** Counts targets `first` to `last` − 1, for `work`. Counts of all targets are kept for other settings. */
+  async function withCounts(
+    first: number,
+    last: number,
+    signal: AbortSignal | undefined,
+    work: (piece: Pick<TargetJob, 'shared' | 'targets' | 'ownColumn'>) => Promise<void>,
+  ): Promise<void> {
+    if (!data.onlySimilar) return work({ shared, ...ofTargets });
+    const some = Uint32Array.from({ length: last - first }, (_, t) => first + t);
+    const lists = listsOf(ofItems, some);
+    const own = counts ?? (await counting!.count(lists, signal));
+    if (some.length === targets.length) counts = own;
+    const ownColumn = ofTargets.ownColumn.subarray(first, last);
+    await work({ shared: { ...shared, ofTargets: own }, targets: lists, ownColumn });
+    if (own !== counts) heap.release(own.at);
+  }
 
   /** Runs a task on all targets; `scale` multiplies the weights to each target. */
   async function run<J extends TargetJob>(
     task: 'solveTargets' | 'findSimilar',
     work: { readonly here: (job: J) => void; readonly amount: number; readonly scratchOf: number },
-    make: (common: TargetJob) => J,
+    make: (common: TargetJob, first: number, last: number) => J,
     scale: ArrayLike<number> | undefined,
     { neighbours, threads, signal, onProgress }: TaskOptions & { readonly neighbours: number },
   ): Promise<ItemWeights> {
@@ -141,35 +168,46 @@ async function createRegression(
     const { module } = await loadKernels();
     const bytes = regressionScratchBytes(work.scratchOf, shared);
     const scratch = Array.from({ length: lanes }, () => heap.allocate(bytes));
-    const job = make({
-      ...{ module, places: createCounter(), next: createCounter(), scratch },
-      ...{ rows, weights, shared, inverse, ...ofTargets, neighbours },
-      found: allocate(Uint32Array, targets.length),
-      sources: allocate(Uint32Array, targets.length * neighbours),
-      targetWeights: allocate(Float32Array, targets.length * neighbours),
-    });
+    const found = allocate(Uint32Array, targets.length);
+    const sources = allocate(Uint32Array, targets.length * neighbours);
+    const targetWeights = allocate(Float32Array, targets.length * neighbours);
     const lanesOf = lanes > 1 && several ? open : inLanes(TASKS, lanes === 1 ? 0 : lanes);
     try {
-      await lanesOf.all(task, work.here, job, signal, targets.length, () =>
-        onProgress?.({
-          stage: 'solving',
-          done: Math.min(targets.length, BLOCK * Atomics.load(job.next, 0)),
-          total: targets.length,
-          unit: 'items',
-        }),
-      );
+      for (let first = 0; first < targets.length; first += together) {
+        const last = Math.min(targets.length, first + together);
+        await withCounts(first, last, signal, async (piece) => {
+          const job = make(
+            {
+              ...{ module, places: createCounter(), next: createCounter(), scratch },
+              ...{ rows, weights, numbers, ...piece, neighbours },
+              found: found.subarray(first, last),
+              sources: sources.subarray(first * neighbours, last * neighbours),
+              targetWeights: targetWeights.subarray(first * neighbours, last * neighbours),
+            },
+            ...[first, last],
+          );
+          await lanesOf.all(task, work.here, job, signal, last - first, () =>
+            onProgress?.({
+              stage: 'solving',
+              done: Math.min(last, first + BLOCK * Atomics.load(job.next, 0)),
+              total: targets.length,
+              unit: 'items',
+            }),
+          );
+        });
+      }
     } finally {
       if (lanesOf !== open) await lanesOf.close();
       for (const at of scratch) heap.release(at);
     }
-    return bySource(job, inputs, itemCount, scale);
+    return bySource({ neighbours, found, sources, targetWeights }, inputs, itemCount, scale);
   }
 
   const solve = async (setting: RegressionSetting, task: TaskOptions) => {
     const { lambda, dropout, nearest } = setting;
     const neighbours = Math.max(1, Math.min(setting.neighbours, count));
     const penalty = lambda * meanWeight;
-    const inverses = heap.f32(inverse, width);
+    const inverses = heap.f32(numbers, width);
     for (let c = 0; c < count; c++) inverses[c] = 1 / (degree[c] + penalty);
     const { chosen, known } = kept.for(lambda, neighbours);
     const amount = targets.length * (count + 8 * neighbours * neighbours);
@@ -191,16 +229,27 @@ async function createRegression(
   };
 
   const similar = (setting: SimilaritySetting, task: TaskOptions) => {
+    const { history, candidates, shrinkage } = setting;
     const neighbours = Math.max(1, Math.min(setting.neighbours, count));
+    const work = { here: findSimilar, amount: 4 * targets.length * count, scratchOf: 0 };
+    const ofColumns = heap.f32(numbers, width);
+    if (shrinkage !== undefined) {
+      for (let c = 0; c < count; c++) ofColumns[c] = meanWeight * itemDegree[inputs[c]] ** history;
+      const ofTargets = Float64Array.from(targets, (item) => itemDegree[item] ** candidates);
+      const make = (common: TargetJob, first: number, last: number): SimilarJob => ({
+        ...common,
+        divisors: { targets: ofTargets.subarray(first, last), added: meanWeight * shrinkage },
+      });
+      return run('findSimilar', work, make, undefined, { ...task, neighbours });
+    }
     const mean = meanDegree(itemDegree);
-    const inverses = heap.f32(inverse, width);
-    for (let c = 0; c < count; c++) inverses[c] = (itemDegree[inputs[c]] / mean) ** (-2 * setting.history);
+    for (let c = 0; c < count; c++) ofColumns[c] = (itemDegree[inputs[c]] / mean) ** (-2 * history);
     const scale = Float64Array.from(
       targets,
-      (item) => (Math.max(1, itemDegree[item]) / mean) ** -setting.candidates / (mean * meanWeight),
+      (item) => (Math.max(1, itemDegree[item]) / mean) ** -candidates / (mean * meanWeight),
     );
-    const work = { here: findSimilar, amount: 4 * targets.length * count, scratchOf: neighbours };
-    return run('findSimilar', work, (common) => common, scale, { ...task, neighbours });
+    const make = (common: TargetJob): SimilarJob => ({ ...common, divisors: undefined });
+    return run('findSimilar', work, make, scale, { ...task, neighbours });
   };
 
   // Settings are solved one after the other, since they share memory.
@@ -227,50 +276,59 @@ function meanDegree(degree: Uint32Array): number {
   return Math.max(1, squares / Math.max(1, sum));
 }
 
+/** Counts the users that lists share with every column. */
+function createCounting(heap: Heap, { rows, weights, columns }: RegressionInputs, { threads }: TaskOptions) {
+  const counted = storeColumns(heap, columns, weights);
+  const { wide } = counted;
+  const stride = paddedColumns(columns.offsets.length - 1);
+  const bytes = (wide ? 4 : 2) * stride;
+  return {
+    /** Bytes of the counts of a list. */
+    bytes,
+    async count(lists: RowLists, signal: AbortSignal | undefined): Promise<CountRows> {
+      const { module } = await loadKernels();
+      const blocks = lists.offsets.length - 1;
+      const work = pairsMet(lists, rows, 0, blocks);
+      const { workers, tile } = scratchRoom(Math.ceil(blocks / TILE), tileScratchBytes(counted));
+      const lanes = work < SMALL ? 1 : threadCount(threads, workers);
+      const scratch = tile > 0 ? Array.from({ length: lanes }, () => heap.allocate(tile)) : [];
+      const counts = { at: heap.allocate(bytes * blocks), stride, wide };
+      const job = { module, scratch, rows, weights, counted, lists, counts };
+      const run = inLanes(TASKS, work < SMALL ? 0 : lanes);
+      try {
+        const counters = { next: createCounter(), places: createCounter() };
+        await run.all('countPairs', countPairs, { ...job, ...counters }, signal, blocks);
+        return counts;
+      } finally {
+        await run.close();
+        for (const at of scratch) heap.release(at);
+      }
+    },
+  };
+}
+
 /**
  * The users that columns share: as counts of all pairs, or from lists. Targets that are no columns are counted with every column, too.
  */
 async function shareUsers(
   heap: Heap,
-  { counted: how, rows, weights, columns }: RegressionInputs,
+  { counted, weights, columns }: RegressionInputs,
+  counting: ReturnType<typeof createCounting> | undefined,
   targets: RowLists | undefined,
-  options: TaskOptions,
+  signal: AbortSignal | undefined,
 ): Promise<SharedUsers> {
-  const count = columns.offsets.length - 1;
-  if (how === 'lists') {
+  const shared = { memory: heap.memory, columns: columns.offsets.length - 1 };
+  if (!counting) {
     const at = heap.allocate(weights.length);
     new Uint8Array(heap.memory.buffer, at, weights.length).set(weights);
     const degrees = lengths(columns).sort().reverse();
     const lists = { ...storeLists(heap, columns), users: weights.length, weights: at, degrees };
-    return { memory: heap.memory, columns: count, lists };
+    return { ...shared, lists };
   }
-  const counted = storeColumns(heap, columns, weights);
-  const { wide } = counted;
-  const stride = paddedColumns(count);
-  const place = (lists: number) => ({ at: heap.allocate((wide ? 4 : 2) * stride * lists), stride, wide });
-  const { module } = await loadKernels();
-  let work = 0;
-  for (let u = 0; u + 1 < rows.offsets.length; u++) work += (rows.offsets[u + 1] - rows.offsets[u]) ** 2;
-  const { workers, tile } = scratchRoom(Math.ceil(count / TILE), tileScratchBytes(counted));
-  const lanes = work < SMALL ? 1 : threadCount(options.threads, workers);
-  const scratch = tile > 0 ? Array.from({ length: lanes }, () => heap.allocate(tile)) : [];
-  const run = inLanes(TASKS, work < SMALL ? 0 : lanes);
-  const counts = async (lists: RowLists) => {
-    const blocks = lists.offsets.length - 1;
-    const job = { module, scratch, rows, weights, counted, lists, counts: place(blocks) };
-    const counters = { next: createCounter(), places: createCounter() };
-    await run.all('countPairs', countPairs, { ...job, ...counters }, options.signal, blocks);
-    return job.counts;
-  };
-  try {
-    const pairs = await counts(columns);
-    const fits = targets && (wide ? 4 : 2) * stride * (targets.offsets.length - 1) <= KEPT_BYTES;
-    const ofTargets = fits ? await counts(targets) : undefined;
-    return { memory: heap.memory, columns: count, pairs, ofTargets };
-  } finally {
-    await run.close();
-    for (const at of scratch) heap.release(at);
-  }
+  if (counted === 'none') return shared;
+  const pairs = await counting.count(columns, signal);
+  const fits = targets && counting.bytes * (targets.offsets.length - 1) <= KEPT_BYTES;
+  return { ...shared, pairs, ofTargets: fits ? await counting.count(targets, signal) : undefined };
 }
 
 /** Keeps the chosen columns of as many λ as fit in memory. */

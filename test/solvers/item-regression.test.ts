@@ -197,6 +197,18 @@ describe('regressions of items on their neighbours', () => {
     }
   });
 
+  it('have the same similarities, however many targets are counted together', async () => {
+    const rows = communityLists(90, ITEMS, 3, 9);
+    const inputs = Uint8Array.from({ length: ITEMS }, (_, i) => (i % 3 === 0 ? 0 : 1));
+    const data = { users: rows, items: transposeLists(rows, ITEMS), inputs, onlySimilar: true };
+    const setting = { neighbours: 6, history: 0.6, candidates: 0.2, shrinkage: 3 };
+    const found = await (await createItemRegression(data)).similar(setting);
+    expect(found.weights.length).toBeGreaterThan(4 * ITEMS);
+    for (const pairBytes of [1, 1000]) {
+      expect(await (await createItemRegression({ ...data, pairBytes })).similar(setting)).toEqual(found);
+    }
+  });
+
   it('count two edges of a user with the smaller of their weights', async () => {
     const rows = communityLists(90, ITEMS, 3, 9);
     const random = randomStream(5, 1);

@@ -70,3 +70,17 @@ export interface Baseline<Name extends string = string> {
   /** The scores of a ranker that is saved and served: every item can be in a history and be recommended. */
   scores(data: BaselineData, setting: Setting, options?: BaselineFitOptions): Promise<RankerScores>;
 }
+
+/** Makes what settings with the same `key` share: for the trials of a search once in a row, for a fit anew. */
+export function sharedByTrials<T>(
+  make: (data: BaselineData, key: number, options: BaselineFitOptions) => T,
+): typeof make {
+  const kept = new WeakMap<BaselineData, { readonly key: number; readonly made: T }>();
+  return (data, key, options) => {
+    const known = options.tuning ? kept.get(data) : undefined;
+    if (known?.key === key) return known.made;
+    const made = make(data, key, options);
+    if (options.tuning) kept.set(data, { key, made });
+    return made;
+  };
+}

@@ -16,7 +16,14 @@ import { bySource } from '../../solvers/combine-weights.js';
 import { type RidgeProblem, ridge, ridgeLargest, ridgeScores } from '../../solvers/ridge.js';
 import { weighUsers } from '../../solvers/user-weights.js';
 import type { SparseWeights } from '../../topn/query.js';
-import type { Baseline, BaselineData, BaselineFitOptions, FittedBaseline, Setting } from './baseline.js';
+import {
+  type Baseline,
+  type BaselineData,
+  type BaselineFitOptions,
+  type FittedBaseline,
+  type Setting,
+  sharedByTrials,
+} from './baseline.js';
 import { itemScorer } from './item-knn.js';
 import { MANY_EDGES, TUNING_PAIRS } from './tuning.js';
 
@@ -117,11 +124,12 @@ async function fitEase(
   const { shown, candidates } = data;
   // Of a split that holds out edges, candidates are inputs too: then each needs weights without itself.
   const overlaps = candidates.some((item) => shown[item] === 1);
-  const system = options.tuning ? kept(data, setting) : systemOf(data, setting);
+  const system = systemOf(data, setting.users ?? 0, options);
   const { column } = system;
   const large = system.inputs.values.length > MANY_EDGES;
   const problem = {
-    ...problemOf(system, setting),
+    ...system,
+    lambda: setting.lambda * system.meanWeight,
     tolerance: (large ? 10 : 1) * (options.tuning ? TOLERANCE.tuning : TOLERANCE.fit),
   };
   const width = candidates.length;
@@ -139,21 +147,11 @@ async function fitEase(
   };
 }
 
-/** Inputs and targets of the regression, without the penalty. */
-interface EaseSystem extends Pick<RidgeProblem, 'inputs' | 'columns' | 'targets' | 'weights'> {
-  /** Per item its column among the inputs; −1 if it is no input. */
-  readonly column: Int32Array;
-  readonly meanWeight: number;
-  /** The exponent of the weights of users. */
-  readonly exponent: number;
-}
-
-/** The problem of a setting. The penalty is in the unit of the weights. */
-function problemOf({ inputs, columns, targets, weights, meanWeight }: EaseSystem, { lambda }: EaseSetting) {
-  return { inputs, columns, targets, weights, lambda: lambda * meanWeight };
-}
-
-function systemOf(data: BaselineData, { users: exponent = 0 }: EaseSetting): EaseSystem {
+/**
+ * Inputs and targets of the regression, without the penalty, which is in the unit of the weights. `column` has the column of each
+ * item among the inputs, −1 if it is no input. Made once for all penalties of a search with this exponent of users.
+ */
+const systemOf = sharedByTrials((data, exponent) => {
   const { items, shown, candidates } = data;
   const { users, weights, mean } = weighUsers(data.users, exponent);
   const degree = lengths(items);
@@ -167,24 +165,13 @@ function systemOf(data: BaselineData, { users: exponent = 0 }: EaseSetting): Eas
     inputs: renameLists(users, column),
     columns: ordered.length,
     targets: transposeLists(renameLists(users, targetOf(data)), candidates.length),
-    ...{ weights: exponent === 0 ? undefined : weights, meanWeight: mean, exponent },
+    ...{ weights: exponent === 0 ? undefined : weights, meanWeight: mean },
   };
-}
+});
 
 /** Per item its position among the candidates; −1 if it is no candidate. */
 function targetOf({ shown, candidates }: BaselineData): Int32Array {
   const target = new Int32Array(shown.length).fill(-1);
   for (let c = 0; c < candidates.length; c++) target[candidates[c]] = c;
   return target;
-}
-
-const KEPT = new WeakMap<BaselineData, EaseSystem>();
-
-/** The system of the data, made once for all penalties of a search with this exponent of users. */
-function kept(data: BaselineData, setting: EaseSetting): EaseSystem {
-  const before = KEPT.get(data);
-  if (before?.exponent === setting.users) return before;
-  const made = systemOf(data, setting);
-  KEPT.set(data, made);
-  return made;
 }

@@ -8,7 +8,7 @@ import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import { alongValues } from '../../metrics/setting-search.js';
 import { leadingDirections } from '../../solvers/leading-directions.js';
-import type { Baseline, BaselineData, BaselineFitOptions, Setting } from './baseline.js';
+import { type Baseline, type BaselineData, type Setting, sharedByTrials } from './baseline.js';
 
 interface FilterSetting extends Setting {
   /** Share of the low-pass part. */
@@ -43,7 +43,7 @@ export const filter: Baseline<'filter'> = {
     return { code: 'too-large', what: 'inputs', ...size };
   },
   async fit(data, setting, options = {}) {
-    const parts = await (options.tuning ? kept(data, options) : filterOf(data, options));
+    const parts = await filterOf(data, 0, options);
     const { share } = setting as FilterSetting;
     return {
       setting,
@@ -57,7 +57,7 @@ export const filter: Baseline<'filter'> = {
     };
   },
   async scores(data, setting, options = {}) {
-    const parts = await filterOf(data, options);
+    const parts = await filterOf(data, 0, options);
     const count = data.shown.length;
     const weights = new Float32Array(count * count);
     const { share } = setting as FilterSetting;
@@ -81,21 +81,13 @@ interface FilterParts {
   readonly directions: number;
 }
 
-const KEPT = new WeakMap<BaselineData, Promise<FilterParts>>();
-
-/** The filter of the data, made once for all shares of a search. */
-function kept(data: BaselineData, options: BaselineFitOptions): Promise<FilterParts> {
-  const known = KEPT.get(data) ?? filterOf(data, options);
-  KEPT.set(data, known);
-  return known;
-}
-
 /** Fewer directions than vertices of the smaller side. */
 function directionsOf({ users, shown }: Pick<BaselineData, 'users' | 'shown'>): number {
   return Math.max(1, Math.min(DIRECTIONS, Math.floor(Math.min(users.offsets.length - 1, shown.length) / 2)));
 }
 
-async function filterOf(data: BaselineData, { seed = 1, signal }: BaselineFitOptions): Promise<FilterParts> {
+/** The filter of the data, made once for all shares of a search. */
+const filterOf = sharedByTrials(async (data, _, { seed = 1, signal }): Promise<FilterParts> => {
   const { users } = data;
   const count = data.shown.length;
   const items = transposeLists(users, count);
@@ -105,7 +97,7 @@ async function filterOf(data: BaselineData, { seed = 1, signal }: BaselineFitOpt
   const random = randomStream(seed, STREAMS.filter);
   const basis = await leadingDirections(users, roots, directions, ITERATIONS, random, { signal });
   return { users, items, roots, basis, directions };
-}
+});
 
 /** Writes the scores of the candidates for one history. */
 function writeScores(

@@ -3,9 +3,8 @@
 // which gained nothing on held-back users (docs/appendix/recommending.md).
 
 import { alongValues, geometric } from '../../metrics/setting-search.js';
-import type { TaskOptions } from '../../progress.js';
-import { createItemRegression, type ItemRegression } from '../../solvers/item-regression.js';
-import type { Baseline, BaselineData, Setting } from './baseline.js';
+import { createItemRegression } from '../../solvers/item-regression.js';
+import { type Baseline, type Setting, sharedByTrials } from './baseline.js';
 import { itemScorer } from './item-knn.js';
 import { MANY_EDGES, TUNING_PAIRS } from './tuning.js';
 
@@ -44,11 +43,7 @@ export const slim: Baseline<'slim'> = {
   // The regression itself limits pair counts, which grow with the squares of items and degrees.
   limit: () => undefined,
   async fit(data, setting, options = {}) {
-    const regression = await (options.tuning ? kept : regressionOf)(
-      data,
-      (setting as SlimSetting).users,
-      options,
-    );
+    const regression = await regressionOf(data, (setting as SlimSetting).users, options);
     const weights = await regression.solve(setting as SlimSetting, options);
     return { setting, scorer: async (history) => itemScorer(weights, history) };
   },
@@ -61,25 +56,7 @@ export const slim: Baseline<'slim'> = {
   },
 };
 
-function regressionOf(
-  data: BaselineData,
-  userExponent: number,
-  options: TaskOptions,
-): Promise<ItemRegression> {
-  const { users, items, shown, candidates } = data;
-  return createItemRegression({ users, items, inputs: shown, targets: candidates, userExponent }, options);
-}
-
-const KEPT = new WeakMap<
-  BaselineData,
-  { readonly exponent: number; readonly made: Promise<ItemRegression> }
->();
-
-/** The regression of the data. It counts pairs once for all settings of a search with this exponent of users. */
-function kept(data: BaselineData, exponent: number, options: TaskOptions): Promise<ItemRegression> {
-  const known = KEPT.get(data);
-  if (known?.exponent === exponent) return known.made;
-  const made = regressionOf(data, exponent, options);
-  KEPT.set(data, { exponent, made });
-  return made;
-}
+/** The regression of the data, which counts pairs once for all settings with this exponent of users. */
+const regressionOf = sharedByTrials(({ users, items, shown, candidates }, userExponent, options) =>
+  createItemRegression({ users, items, inputs: shown, targets: candidates, userExponent }, options),
+);

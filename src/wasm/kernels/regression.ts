@@ -4,18 +4,48 @@
 // Numbers of shared users lie in blocks of four rows; block I has 4 (I + 1) numbers per row, the lower half of the matrix. Columns are
 // in order, so the matrix of fewer columns is the beginning of the matrix of more.
 
-/** n²/(degree + λ) of each column, −∞ if n is 0. `count` is a multiple of 8. A count has 2 bytes, or 4 if `wide`. */
-export function regressionGains(counts: usize, wide: bool, inverse: usize, count: i32, gains: usize): void {
+/** Four counts from column `c` on. A count has 2 bytes, or 4 if `wide`. */
+// @ts-ignore: decorator
+@inline
+function countsFrom(counts: usize, wide: bool, c: i32): v128 {
+  const whole = wide
+    ? v128.load(counts + (<usize>c << 2))
+    : i32x4.extend_low_i16x8_u(v128.load64_zero(counts + (<usize>c << 1)));
+  return f32x4.convert_i32x4_u(whole);
+}
+
+/** Writes four gains: −∞ where the count `n` is 0. */
+// @ts-ignore: decorator
+@inline
+function storeGains(gain: v128, n: v128, at: usize): void {
   const none = f32x4.splat(-f32.MAX_VALUE - f32.MAX_VALUE);
-  const zero = f32x4.splat(0);
+  v128.store(at, v128.bitselect(gain, none, f32x4.gt(n, f32x4.splat(0))));
+}
+
+/** n²/(degree + λ) of each column, −∞ if n is 0. `count` is a multiple of 8. */
+export function regressionGains(counts: usize, wide: bool, inverse: usize, count: i32, gains: usize): void {
   for (let c = 0; c < count; c += 4) {
-    const whole = wide
-      ? v128.load(counts + (<usize>c << 2))
-      : i32x4.extend_low_i16x8_u(v128.load64_zero(counts + (<usize>c << 1)));
-    const n = f32x4.convert_i32x4_u(whole);
+    const n = countsFrom(counts, wide, c);
     const at = <usize>c << 2;
-    const gain = f32x4.mul(f32x4.mul(n, n), v128.load(inverse + at));
-    v128.store(gains + at, v128.bitselect(gain, none, f32x4.gt(n, zero)));
+    storeGains(f32x4.mul(f32x4.mul(n, n), v128.load(inverse + at)), n, gains + at);
+  }
+}
+
+/** n/(column · own + added) of each column, −∞ if n is 0. `count` is a multiple of 8. */
+export function similarityGains(
+  counts: usize,
+  wide: bool,
+  columns: usize,
+  own: f32,
+  added: f32,
+  count: i32,
+  gains: usize,
+): void {
+  for (let c = 0; c < count; c += 4) {
+    const n = countsFrom(counts, wide, c);
+    const at = <usize>c << 2;
+    const divisor = f32x4.add(f32x4.mul(v128.load(columns + at), f32x4.splat(own)), f32x4.splat(added));
+    storeGains(f32x4.div(n, divisor), n, gains + at);
   }
 }
 
