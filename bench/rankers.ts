@@ -84,12 +84,12 @@ function randomRanker([users = 29_858, items = 40_981, features = 512, members =
 async function lists(model: Ranker, likes: boolean): Promise<string[][]> {
   const recommender = createRecommender(model);
   const { users, items, seen } = model;
-  const askers = Array.from({ length: seen!.offsets.length - 1 }, (_, u) => {
+  const queries = Array.from({ length: seen!.offsets.length - 1 }, (_, u) => {
     if (!likes) return { user: users.ids.at(u) };
     const own = seen!.neighbors.subarray(seen!.offsets[u], seen!.offsets[u + 1]);
     return { likes: Array.from(own, (item) => items.ids.at(item)) };
   });
-  const result = await recommender.recommendMany(askers, { n: 20 });
+  const result = await recommender.recommendMany(queries, { n: 20 });
   await recommender.close();
   return result.map((list) => list.map(({ item }) => item));
 }

@@ -42,7 +42,7 @@ try {
     const users = histories(items, 1000);
     const bodies = users.map(body);
     const recommender = createRecommender(ranker);
-    const askers = users.map((likes) => ({ likes }));
+    const queries = users.map((likes) => ({ likes }));
     const { process: child, url } = await startServer(path, process.argv.slice(4));
     try {
       await prove(url, recommender, users);
@@ -51,13 +51,13 @@ try {
       const began = performance.now();
       let alone = 0;
       while (performance.now() - began < 1000 * seconds) {
-        await recommender.recommend(askers[alone++ % askers.length], { n: N, threads: 1 });
+        await recommender.recommend(queries[alone++ % queries.length], { n: N, threads: 1 });
       }
       const inProcess = (1000 * alone) / (performance.now() - began);
-      await recommender.recommendMany(askers, { n: N });
+      await recommender.recommendMany(queries, { n: N });
       const batchBegan = performance.now();
-      await recommender.recommendMany(askers, { n: N });
-      const bareBatch = (1000 * askers.length) / (performance.now() - batchBegan);
+      await recommender.recommendMany(queries, { n: N });
+      const bareBatch = (1000 * queries.length) / (performance.now() - batchBegan);
 
       await shoot(url, '/v1/recommend', bodies, { duration: 2 });
       const health = watchHealth(url);

@@ -34,18 +34,20 @@ for (const engine of ['gpu', 'cpu']) {
 const { model } = fits.cpu.value;
 
 const recommender = createRecommender(model);
-const askers = Array.from({ length: model.users.count }, (_, u) => ({ user: model.users.ids.at(u) }));
+const queries = Array.from({ length: model.users.count }, (_, u) => ({ user: model.users.ids.at(u) }));
 const lists = {};
 for (const engine of ['gpu', 'cpu', 'gpu']) {
   const threads = undefined;
   lists[engine] = await timed(async () => {
     const all = [];
-    for (let at = 0; at < askers.length; at += 8192) {
-      all.push(...(await recommender.recommendMany(askers.slice(at, at + 8192), { n: 20, engine, threads })));
+    for (let at = 0; at < queries.length; at += 8192) {
+      all.push(
+        ...(await recommender.recommendMany(queries.slice(at, at + 8192), { n: 20, engine, threads })),
+      );
     }
     return all;
   });
-  console.log(`lists, ${engine}: ${Math.round(askers.length / lists[engine].seconds)} users/s`);
+  console.log(`lists, ${engine}: ${Math.round(queries.length / lists[engine].seconds)} users/s`);
 }
 await recommender.close();
 let same = 0;
@@ -57,7 +59,7 @@ for (const [u, list] of lists.gpu.value.entries()) {
   if (list.every(({ item }, i) => item === other[i].item)) same++;
 }
 console.log(
-  `${((100 * same) / askers.length).toFixed(1)} % of the lists are the same, the others by less than 1e-4 of the scores`,
+  `${((100 * same) / queries.length).toFixed(1)} % of the lists are the same, the others by less than 1e-4 of the scores`,
 );
 
 const task = splitRankingTask(parts, model.items.ids);
@@ -68,6 +70,6 @@ const evaluated = task.relevant.offsets
 for (const engine of ['gpu', 'cpu', 'gpu']) {
   const { seconds } = await timed(() => evaluateRanking(task, scorer, { n: 20, engine }));
   const rate = evaluated / seconds;
-  const own = askers.length / lists[engine].seconds;
+  const own = queries.length / lists[engine].seconds;
   console.log(`evaluation, ${engine}: ${Math.round(rate)} users/s; lists ${(own / rate).toFixed(2)} of that`);
 }

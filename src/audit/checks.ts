@@ -158,7 +158,7 @@ export function checkDegreeBias(
       held,
       vertices: count[side],
       byEdges: squares / count[side] / mean ** 2,
-      coins: drawn ? 1 : 0,
+      fromAssignment: drawn ? 1 : 0,
       byTime: byTime ? 1 : 0,
     },
   };

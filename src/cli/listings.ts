@@ -31,15 +31,15 @@ export interface Listing {
 
 export async function makeListings(
   recommender: Recommender,
-  askers: readonly NamedQuery[],
+  queries: readonly NamedQuery[],
   titles: TitleBook,
   options: ExplainListOptions,
 ): Promise<Listing[]> {
   const { model } = recommender;
-  const asked = askers.map((one) => queryIn(model, one));
+  const asked = queries.map((one) => queryIn(model, one));
   const lists = await recommender.explainMany(asked, options);
   return lists.map(({ items, confidence }, a) => ({
-    user: askers[a].name,
+    user: queries[a].name,
     ...(confidence && {
       confidence: {
         overlap: confidence.overlap,
@@ -59,11 +59,11 @@ export async function makeListings(
 }
 
 /** The user's items that the model knows. */
-function knownItems(model: Model, asker: UserQuery): number {
+function knownItems(model: Model, query: UserQuery): number {
   const { users, seen } = model;
   const { ids } = catalogueOf(model);
-  if ('likes' in asker) return new Set(asker.likes.filter((id) => ids.find(id) >= 0)).size;
-  return users.degree[users.ids.find(asker.user)] ?? (seen ? 0 : FEW_LIKES);
+  if ('likes' in query) return new Set(query.likes.filter((id) => ids.find(id) >= 0)).size;
+  return users.degree[users.ids.find(query.user)] ?? (seen ? 0 : FEW_LIKES);
 }
 
 /** The list in the document of --json. */

@@ -46,7 +46,7 @@ export async function* modelsInTurn(
 }
 
 /** Groups things by the shard that holds their user, and reads each shard once. Things without a user go to the model without users. */
-export async function* byModel<T extends { readonly asker: UserQuery }>(
+export async function* byModel<T extends { readonly query: UserQuery }>(
   { head, byShard }: OpenedModel,
   all: readonly T[],
 ): AsyncGenerator<{ readonly model: Model; readonly asked: readonly T[] }> {
@@ -56,7 +56,7 @@ export async function* byModel<T extends { readonly asker: UserQuery }>(
   }
   const groups = new Map<number, T[]>();
   for (const one of all) {
-    const s = 'user' in one.asker ? shardOfUser(byShard, one.asker.user) : -1;
+    const s = 'user' in one.query ? shardOfUser(byShard, one.query.user) : -1;
     groups.set(s, [...(groups.get(s) ?? []), one]);
   }
   for (const [s, asked] of [...groups].sort(([a], [b]) => a - b)) {
@@ -67,10 +67,10 @@ export async function* byModel<T extends { readonly asker: UserQuery }>(
 /** Those of the given names that are users of the model, or of its table about the users. */
 export async function knownUsers(opened: OpenedModel, names: readonly string[]): Promise<Set<string>> {
   const known = new Set<string>();
-  const asked = [...new Set(names)].map((user) => ({ asker: { user } }));
+  const asked = [...new Set(names)].map((user) => ({ query: { user } }));
   for await (const { model, asked: some } of byModel(opened, asked)) {
-    for (const { asker } of some) {
-      if (model.users.ids.find(asker.user) >= 0 || attributesOfUser(model, asker.user)) known.add(asker.user);
+    for (const { query } of some) {
+      if (model.users.ids.find(query.user) >= 0 || attributesOfUser(model, query.user)) known.add(query.user);
     }
   }
   return known;

@@ -145,7 +145,7 @@ export const RANKING_LISTS = { ...RANK, ...ENGINE };
 
 const UNKNOWN = {
   /** Liked items that the model does not know are left out and reported here; without it they are an InputError. */
-  onUnknown: value<(ids: readonly Id[], asker: number) => void>(
+  onUnknown: value<(ids: readonly Id[], query: number) => void>(
     'function',
     'called with liked items that the model does not know',
   ),

@@ -179,7 +179,7 @@ export interface ItemMap {
 }
 
 /** The one to recommend for: a user of the data or of the model, or somebody new who has these items. */
-export type Asker = { readonly user: string } | { readonly likes: readonly string[] };
+export type ListQuery = { readonly user: string } | { readonly likes: readonly string[] };
 
 export interface Listed {
   readonly item: string;
@@ -294,7 +294,7 @@ export interface Api {
   findUsers: [{ text: string; n: number }, FoundUsers, never];
   itemTable: [{ source: NamedBlob; seed: number }, FoundItemTable, never];
   recommend: [
-    { asker: Asker; n: number; by: Purpose; filter?: string | undefined; exclude: readonly string[] },
+    { query: ListQuery; n: number; by: Purpose; filter?: string | undefined; exclude: readonly string[] },
     Answer,
     Answer,
   ];

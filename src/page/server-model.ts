@@ -118,10 +118,10 @@ export const serverAnswers: ServerAnswers = {
     learnTitles(items);
     return { items };
   },
-  async recommend({ asker, n, filter, exclude }, signal) {
+  async recommend({ query, n, filter, exclude }, signal) {
     const began = performance.now();
     const list = (more: object) =>
-      asked<Recommended>('v1/recommend', signal, { ...asker, n, filter, exclude, ...more });
+      asked<Recommended>('v1/recommend', signal, { ...query, n, filter, exclude, ...more });
     const { items, confidence } = await list({ explain: true, confidence: true }).catch((error) => {
       // Some models have no confidence; their lists are still valid.
       if (error instanceof Refused && error.status === 422) return list({});
@@ -129,7 +129,7 @@ export const serverAnswers: ServerAnswers = {
     });
     learnTitles(items);
     return {
-      has: 'likes' in asker ? asker.likes : [],
+      has: 'likes' in query ? query.likes : [],
       items: items.map(({ explanation, ...entry }) => ({
         ...entry,
         reasons: explanation && {

@@ -28,9 +28,9 @@ describe.each(BASELINES)('the baseline %s', (name) => {
     const loaded = await modelFromBytes(modelToBytes(model));
     const [before, after] = [createRecommender(model), createRecommender(loaded)];
     for (const user of [0, 1, 2]) {
-      const asker = { user: graph.users.ids.at(user) };
-      const list = await before.recommend(asker, { n: 5 });
-      expect(await after.recommend(asker, { n: 5 })).toEqual(list);
+      const query = { user: graph.users.ids.at(user) };
+      const list = await before.recommend(query, { n: 5 });
+      expect(await after.recommend(query, { n: 5 })).toEqual(list);
       const own = Array.from(ownOf(user), (item) => graph.items.ids.at(item));
       for (const { item } of list) expect(own).not.toContain(item);
       // A new user with the same items is served alike, and so is one whose row is not stored.

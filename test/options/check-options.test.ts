@@ -113,19 +113,19 @@ describe.each(Object.entries(DOORS))('%s', (_, [call, wrong]) => {
 
 /** Values without which nothing can be done, as callers without types give them. */
 const VALUES: Readonly<Record<string, readonly [call: (wrong: never) => unknown, wrong: unknown, RegExp]>> = {
-  'an asker who is nobody': [
-    (asker) => library.recommend(model, asker),
+  'a query for nobody': [
+    (query) => library.recommend(model, query),
     {},
     /^no user is given: give \{ user: ID \}/,
   ],
-  'an asker who is undefined': [(asker) => recommender.recommend(asker), undefined, /^no user is given: /],
-  'an asker without an id': [
-    (asker) => recommender.rank(asker, ['tea']),
+  'a query that is undefined': [(query) => recommender.recommend(query), undefined, /^no user is given: /],
+  'a query without an id': [
+    (query) => recommender.rank(query, ['tea']),
     { user: undefined },
     /^user is not an id: /,
   ],
   'likes that are one id': [
-    (asker) => recommender.recommendMany([asker]),
+    (query) => recommender.recommendMany([query]),
     { likes: 'tea' },
     /^likes is not a list of ids: /,
   ],

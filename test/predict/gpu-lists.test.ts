@@ -23,7 +23,7 @@ const asking = (count: number) =>
       ? { likes: [pairs[a][1], pairs[a + 1][1]] }
       : { user: pairs[a][0], ...(a % 3 === 1 && { exclude: ['i0', 'i1'] }) },
   );
-const askers = asking(100);
+const queries = asking(100);
 /** More than one transfer takes. */
 const MANY = 1025;
 
@@ -32,7 +32,7 @@ async function sameAsThreads(model: Model): Promise<void> {
   try {
     for (const includeSeen of [false, true]) {
       const ask = (engine: 'gpu' | 'cpu') =>
-        recommender.recommendMany(askers, { n: 7, exclude: ['i2'], includeSeen, threads: 2, engine });
+        recommender.recommendMany(queries, { n: 7, exclude: ['i2'], includeSeen, threads: 2, engine });
       expect(await ask('gpu')).toEqual(await ask('cpu'));
     }
   } finally {
@@ -68,10 +68,10 @@ describe.skipIf(!gpu.available)('lists on the GPU are those of the threads', () 
     const recommender = createRecommender(model);
     try {
       const stop = new AbortController();
-      const asked = recommender.recommendMany(askers, { engine: 'gpu', signal: stop.signal });
+      const asked = recommender.recommendMany(queries, { engine: 'gpu', signal: stop.signal });
       stop.abort();
       await expect(asked).rejects.toMatchObject({ name: 'AbortError' });
-      expect(await recommender.recommendMany(askers, { engine: 'gpu', n: 1 })).toHaveLength(askers.length);
+      expect(await recommender.recommendMany(queries, { engine: 'gpu', n: 1 })).toHaveLength(queries.length);
     } finally {
       await recommender.close();
     }

@@ -49,12 +49,12 @@ describe('recommend', () => {
 
   it('answers a batch as one by one, in this thread or in workers', async () => {
     const model = smallModel({ users: 40, items: 900, features: 24 });
-    const askers = Array.from({ length: 12_000 }, (_, a) => ({ user: `user ${a % 40}` }));
-    expect(askers.length * 900 * 24).toBeGreaterThan(2e8); // so the batch uses workers
-    const batch = await recommendMany(model, askers, { n: 5, threads: 2 });
+    const queries = Array.from({ length: 12_000 }, (_, a) => ({ user: `user ${a % 40}` }));
+    expect(queries.length * 900 * 24).toBeGreaterThan(2e8); // so the batch uses workers
+    const batch = await recommendMany(model, queries, { n: 5, threads: 2 });
     expect(batch.length).toBe(12_000);
     for (const a of [0, 39, 40, 11_999])
-      expect(batch[a]).toEqual(await recommend(model, askers[a], { n: 5 }));
+      expect(batch[a]).toEqual(await recommend(model, queries[a], { n: 5 }));
     expect(await recommendMany(model, [])).toEqual([]);
   });
 

@@ -20,27 +20,27 @@ describe.each(Object.entries(kinds))('a recommender of a %s', (_, make) => {
   it('answers like the functions, concurrently and one by one', async () => {
     const model = make();
     const recommender = createRecommender(model);
-    const askers = [
+    const queries = [
       ...Array.from({ length: 12 }, (_, u) => ({ user: `user ${u}` })),
       { likes: ['item 3', 'item 9'] },
     ];
-    const want = await recommendMany(model, askers, { n: 4 });
-    const atOnce = await Promise.all(askers.map((asker) => recommender.recommend(asker, { n: 4 })));
+    const want = await recommendMany(model, queries, { n: 4 });
+    const atOnce = await Promise.all(queries.map((query) => recommender.recommend(query, { n: 4 })));
     expect(atOnce).toEqual(want);
-    expect(await recommender.recommendMany(askers, { n: 4 })).toEqual(want);
+    expect(await recommender.recommendMany(queries, { n: 4 })).toEqual(want);
     const streamed: unknown[] = [];
-    for await (const list of recommender.recommendEach(stream(askers), { n: 4 })) streamed.push(list);
+    for await (const list of recommender.recommendEach(stream(queries), { n: 4 })) streamed.push(list);
     expect(streamed).toEqual(want);
     await recommender.close();
-    await expect(recommender.recommend(askers[0])).rejects.toThrow(/closed/);
+    await expect(recommender.recommend(queries[0])).rejects.toThrow(/closed/);
   });
 
   it('draws the taste of a user once for all items of a list: the interval of an item does not depend on the others', async () => {
     const recommender = createRecommender(make());
-    const asker = { user: 'user 2' };
-    const together = await recommender.confidence(asker, ['item 5', 'item 1', 'item 28']);
+    const query = { user: 'user 2' };
+    const together = await recommender.confidence(query, ['item 5', 'item 1', 'item 28']);
     for (const [i, item] of ['item 5', 'item 1', 'item 28'].entries()) {
-      const alone = await recommender.confidence(asker, [item]);
+      const alone = await recommender.confidence(query, [item]);
       expect(alone.intervals).toEqual([together.intervals[i]]);
       expect(alone.intervals[0].low).toBeLessThan(alone.intervals[0].high);
     }
@@ -62,9 +62,9 @@ describe.each(Object.entries(kinds))('a recommender of a %s', (_, make) => {
 
   it('explains one item as the list does', async () => {
     const recommender = createRecommender(make());
-    for (const asker of [{ user: 'user 2' }, { likes: ['item 3', 'item 9'] }]) {
-      const [first] = await recommender.recommend(asker, { n: 1, explain: true });
-      expect(recommender.explain(asker, first.item)).toEqual(first);
+    for (const query of [{ user: 'user 2' }, { likes: ['item 3', 'item 9'] }]) {
+      const [first] = await recommender.recommend(query, { n: 1, explain: true });
+      expect(recommender.explain(query, first.item)).toEqual(first);
       const { items, prior, features } = first.explanation!;
       expect(items.reduce((sum, { contribution }) => sum + contribution, prior)).toBeCloseTo(first.score, 10);
       for (const { contribution, fraction } of items) expect(fraction).toBe(contribution / first.score);
@@ -76,9 +76,9 @@ describe.each(Object.entries(kinds))('a recommender of a %s', (_, make) => {
   it('compares a score with the user’s average item: usual contributions are those to the sum of all scores', async () => {
     const model = make();
     const recommender = createRecommender(model);
-    const asker = { user: 'user 2' };
+    const query = { user: 'user 2' };
     const ids = Array.from({ length: model.items.count }, (_, item) => model.items.ids.at(item));
-    const every = ids.map((id) => recommender.explain(asker, id));
+    const every = ids.map((id) => recommender.explain(query, id));
     const total = every.reduce((sum, { score }) => sum + score, 0);
     const own = new Map<string, number>();
     for (const { explanation } of every) {
@@ -101,8 +101,8 @@ describe.each(Object.entries(kinds))('a recommender of a %s', (_, make) => {
     const model = make();
     const recommender = createRecommender(model);
     const likes = Array.from({ length: 12 }, (_, item) => model.items.ids.at(item));
-    for (const asker of [{ user: 'user 2' }, { likes }]) {
-      const [first] = await recommender.recommend(asker, { n: 1, explain: true });
+    for (const query of [{ user: 'user 2' }, { likes }]) {
+      const [first] = await recommender.recommend(query, { n: 1, explain: true });
       const { items, others, features, otherFeatures, direct, rest } = recommender.reasons(first)!;
       expect(items.length + others.count).toBe(first.explanation!.items.length);
       expect(items.length).toBeLessThanOrEqual(5);

@@ -26,12 +26,12 @@ const listed = {
 async function lists(model: Ranker, seen: Ranker['seen'], byLikes: boolean): Promise<string[][]> {
   const recommender = createRecommender(model);
   const { offsets, neighbors } = seen!;
-  const askers = Array.from({ length: offsets.length - 1 }, (_, u) =>
+  const queries = Array.from({ length: offsets.length - 1 }, (_, u) =>
     byLikes
       ? { likes: Array.from(neighbors.subarray(offsets[u], offsets[u + 1]), (i) => model.items.ids.at(i)) }
       : { user: model.users.ids.at(u) },
   );
-  const found = await recommender.recommendMany(askers, { n: 20 });
+  const found = await recommender.recommendMany(queries, { n: 20 });
   await recommender.close();
   return found.map((list) => list.map(({ item }) => item));
 }

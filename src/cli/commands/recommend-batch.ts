@@ -20,7 +20,7 @@ import { knownUsers, type OpenedModel } from '../model-source.js';
 /** A user to make a list for. */
 export interface NamedQuery {
   readonly name: string;
-  readonly asker: UserQuery;
+  readonly query: UserQuery;
   /** Items in addition to those of this user in the model. */
   readonly adds?: readonly string[];
 }
@@ -34,7 +34,7 @@ interface Skipped {
 
 /** The users to make lists for, and what was left out. */
 export interface BatchQueries {
-  readonly askers: readonly NamedQuery[];
+  readonly queries: readonly NamedQuery[];
   readonly skipped: readonly Skipped[];
   /** Liked items that were left out. */
   readonly unknownItems: readonly string[];
@@ -94,7 +94,7 @@ export async function readBatch(
   const users = [...likes.keys()];
   const known = await knownUsers(opened, [...users, ...users.map((user) => user.trim())]);
   const remembered = opened.byShard !== undefined || opened.head.seen !== undefined;
-  const askers: NamedQuery[] = [];
+  const queries: NamedQuery[] = [];
   const strangers: string[] = [];
   const spaced: string[] = [];
   const withoutItems: string[] = [];
@@ -108,18 +108,18 @@ export async function readBatch(
     }
     const ids = items.map((item) => titles.id(item));
     if (known.has(name) && (width === 1 || remembered)) {
-      askers.push({ name, asker: { user: name }, ...(ids.length > 0 && { adds: ids }) });
+      queries.push({ name, query: { user: name }, ...(ids.length > 0 && { adds: ids }) });
     } else if (ids.length > 0) {
-      askers.push({ name, asker: { likes: ids } });
+      queries.push({ name, query: { likes: ids } });
       if (known.has(name)) withoutHistory.push(name);
     } else if (width > 1) {
-      askers.push({ name, asker: { likes: [] } });
+      queries.push({ name, query: { likes: [] } });
       withoutItems.push(name);
     } else if (known.has(name.trim())) spaced.push(name);
     else strangers.push(name);
   }
   // A file of which the model knows nothing is another model's, or its columns are others.
-  if (withoutItems.length === askers.length) askers.length = 0;
+  if (withoutItems.length === queries.length) queries.length = 0;
   const { users: user, items: item } = names;
   const whole = width === 1 ? 'a single id' : `${article(user.one)} and ${article(item.one)}`;
   const columns = width > 2 ? ` in ${grouped(width)} columns` : '';
@@ -134,11 +134,11 @@ export async function readBatch(
     {
       of: 'users',
       reason: `without any ${item.one} that the model knows`,
-      names: askers.length === 0 ? withoutItems : [],
+      names: queries.length === 0 ? withoutItems : [],
     },
   ];
   const left = skipped.filter(({ names: some }) => some.length > 0);
-  if (askers.length === 0) {
+  if (queries.length === 0) {
     const why = left.map((one) => `${counted(one, user)} ${one.reason} (${some(one.names)})`);
     const taken =
       place !== undefined && width > 1
@@ -149,7 +149,7 @@ export async function readBatch(
     );
   }
   return {
-    askers,
+    queries,
     skipped: left,
     unknownItems: [...unknownItems, ...ambiguous],
     ...(repeated > 0 && { repeated: { rows: repeated, names: [...again] } }),
@@ -205,13 +205,13 @@ function isNamed(cell: string, { one, many: all }: Noun): boolean {
 }
 
 /** The query for a user: the file's items are added to the user's history in the model, and the user is folded in again. */
-export function queryIn(model: Model, { asker, adds }: NamedQuery): UserQuery {
-  if (adds === undefined || !('user' in asker)) return asker;
+export function queryIn(model: Model, { query, adds }: NamedQuery): UserQuery {
+  if (adds === undefined || !('user' in query)) return query;
   const { ids } = model.items;
-  const own = ownItems(model, model.users.ids.find(asker.user));
+  const own = ownItems(model, model.users.ids.find(query.user));
   const has = new Set(Array.from(own.items, (item) => ids.at(item)));
   // Without new items, the user's fitted row is used.
-  if (!model.multigraph && adds.every((id) => has.has(id))) return asker;
+  if (!model.multigraph && adds.every((id) => has.has(id))) return query;
   return {
     likes: [...has, ...adds],
     ...(own.counts && { counts: [...Array.from(own.counts), ...adds.map(() => 1)] }),
@@ -224,7 +224,7 @@ export function knownLikes(likes: readonly string[], titles: TitleBook): BatchQu
   const name = 'new user';
   const left = likes.filter((like) => !unknownItems.includes(like));
   return {
-    askers: [{ name, asker: { likes: left } }],
+    queries: [{ name, query: { likes: left } }],
     skipped: [],
     unknownItems,
     ...(left.length === 0 && { withoutItems: [name] }),
@@ -260,7 +260,7 @@ export function skippedOf(skipped: readonly Skipped[], of: Skipped['of']): numbe
 
 /** Warns of what was left out. */
 export function warnOfSkipped(
-  { askers, skipped, unknownItems, repeated, withoutHistory = [], withoutItems = [] }: BatchQueries,
+  { queries, skipped, unknownItems, repeated, withoutHistory = [], withoutItems = [] }: BatchQueries,
   { head: model }: OpenedModel,
   titles: TitleBook,
   warn: CommandContext['warn'],
@@ -288,7 +288,7 @@ export function warnOfSkipped(
   }
   if (withoutItems.length > 0) {
     const whose =
-      askers.length === 1
+      queries.length === 1
         ? 'the list has'
         : `${many(withoutItems.length, users)} (${some(withoutItems)}) ${withoutItems.length === 1 ? 'gets' : 'get'}`;
     warn(`no liked ${items.one} is known to the model, so ${whose} popular ${items.many}`);

@@ -64,14 +64,14 @@ export async function checkMany(
 /** Some of the users, and the model that knows them. */
 export interface AskedGroup {
   readonly model: Model;
-  readonly askers: readonly NamedQuery[];
+  readonly queries: readonly NamedQuery[];
 }
 
 /** Every user of the model. */
 export function everyUser({ users }: Model): NamedQuery[] {
   return Array.from({ length: users.count }, (_, u) => ({
     name: users.ids.at(u),
-    asker: { user: users.ids.at(u) },
+    query: { user: users.ids.at(u) },
   }));
 }
 
@@ -99,14 +99,14 @@ export async function listsToOutput(
 ): Promise<CommandOutput | undefined> {
   const { output } = flags;
   const withTitles = flags.titles !== undefined || (model.info?.items?.titles.length ?? 0) > 0;
-  const total = flags.allUsers ? everyone : found.askers.length;
+  const total = flags.allUsers ? everyone : found.queries.length;
   let rows = 0;
   let done = 0;
   async function* batches(): AsyncGenerator<UserList[]> {
     for await (const group of groups) {
       const recommender = createRecommender(group.model);
       try {
-        yield* batchesOf(recommender, group.askers);
+        yield* batchesOf(recommender, group.queries);
       } finally {
         await recommender.close();
       }
@@ -114,7 +114,7 @@ export async function listsToOutput(
   }
   async function* batchesOf(
     recommender: Recommender,
-    askers: AskedGroup['askers'],
+    queries: AskedGroup['queries'],
   ): AsyncGenerator<UserList[]> {
     const batch = flags.explain || flags.confidence ? EXPLAINED_BATCH : BATCH;
     const { n, filter, includeSeen, explain, confidence } = flags;
@@ -129,11 +129,11 @@ export async function listsToOutput(
       signal,
       onUnknown: () => {},
     };
-    const ask = (at: number) => makeListings(recommender, askers.slice(at, at + batch), titles, settings);
-    let next = askers.length > 0 ? ask(0) : undefined;
+    const ask = (at: number) => makeListings(recommender, queries.slice(at, at + batch), titles, settings);
+    let next = queries.length > 0 ? ask(0) : undefined;
     for (let at = 0; next; at += batch) {
       const listings = await next;
-      next = at + batch < askers.length ? ask(at + batch) : undefined;
+      next = at + batch < queries.length ? ask(at + batch) : undefined;
       // If a write fails, no further batch is computed.
       next?.catch(() => {});
       done += listings.length;

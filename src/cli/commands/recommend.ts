@@ -83,20 +83,20 @@ async function run(path: string, values: Values, context: CommandContext) {
     const { user, batch, likes } = values;
     if (batch !== undefined) return readBatch(batch, opened, titles, context.signal);
     if (user === undefined && likes) return knownLikes(itemsIn(likes, titles), titles);
-    const askers = user === undefined ? [] : [{ name: user, asker: { user } }];
-    return { askers, skipped: [], unknownItems: [] };
+    const queries = user === undefined ? [] : [{ name: user, query: { user } }];
+    return { queries, skipped: [], unknownItems: [] };
   }
 
   /** The users by the model that holds them; users by shard are read one shard at a time. */
   async function* groups(): AsyncGenerator<AskedGroup> {
     if (values.allUsers) {
       for await (const one of modelsInTurn(opened, context.signal)) {
-        yield { model: one, askers: everyUser(one) };
+        yield { model: one, queries: everyUser(one) };
       }
       return;
     }
-    const all = found.askers.map((one) => ({ ...one, asker: byTitle(one.asker, titles) }));
-    for await (const { model: one, asked: askers } of byModel(opened, all)) yield { model: one, askers };
+    const all = found.queries.map((one) => ({ ...one, query: byTitle(one.query, titles) }));
+    for await (const { model: one, asked: queries } of byModel(opened, all)) yield { model: one, queries };
   }
 
   function warnOfExcluded(): void {
@@ -111,7 +111,7 @@ async function run(path: string, values: Values, context: CommandContext) {
 
   async function answer() {
     const listings: Listing[] = [];
-    for await (const { model: one, askers } of groups()) {
+    for await (const { model: one, queries } of groups()) {
       const recommender = createRecommender(one);
       try {
         const { n, filter, includeSeen, explain, confidence } = values;
@@ -121,13 +121,13 @@ async function run(path: string, values: Values, context: CommandContext) {
           // A warning has named them.
           onUnknown: () => {},
         };
-        listings.push(...(await makeListings(recommender, askers, titles, asked)));
+        listings.push(...(await makeListings(recommender, queries, titles, asked)));
       } finally {
         await recommender.close();
       }
     }
     // Lists arrive in the order of shards; they are printed in the order of the file.
-    const place = new Map(found.askers.map(({ name }, at) => [name, at]));
+    const place = new Map(found.queries.map(({ name }, at) => [name, at]));
     listings.sort((a, b) => (place.get(a.user) ?? 0) - (place.get(b.user) ?? 0));
     const documents = listings.map((listing) => listingJson(listing, titles));
     if (!toMany) {
@@ -148,10 +148,10 @@ async function run(path: string, values: Values, context: CommandContext) {
 }
 
 /** Replaces titles by ids; a title that several items share is refused. */
-function byTitle(asker: UserQuery, titles: TitleBook): UserQuery {
-  if (!('likes' in asker)) return asker;
-  const likes = asker.likes.map((like) => idByTitle(String(like), titles));
-  return { ...asker, likes };
+function byTitle(query: UserQuery, titles: TitleBook): UserQuery {
+  if (!('likes' in query)) return query;
+  const likes = query.likes.map((like) => idByTitle(String(like), titles));
+  return { ...query, likes };
 }
 
 /** One id per line, or the first column of a table with a header. */

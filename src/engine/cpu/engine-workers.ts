@@ -28,22 +28,22 @@ let nextEngine = 0;
 export interface Workers {
   readonly threads: number;
   /** Starts workers until there are `wanted`. Returns all groups that were ever started. */
-  hire(wanted: number): readonly Hired[];
+  startUpTo(wanted: number): readonly WorkerGroup[];
   /** Does not wait for running jobs. */
   close(): Promise<void>;
 }
 
-interface Hired {
+interface WorkerGroup {
   readonly size: number;
   readonly pool: Promise<WorkerPool>;
 }
 
 export function createWorkers(threads: number): Workers {
-  const all: Hired[] = [];
+  const all: WorkerGroup[] = [];
   let count = 0;
   return {
     threads,
-    hire(wanted) {
+    startUpTo(wanted) {
       if (wanted > count) {
         const size = wanted - count;
         const pool = createPool(HALF_STEPS, size);
@@ -85,8 +85,8 @@ export function createEngineWorkers(
   const indexes = new Map<number, IndexArrays>();
   /** How many of the started groups and workers know this engine, or soon will. */
   let groups = 0;
-  let hired = 0;
-  let hiring: Promise<void> = Promise.resolve();
+  let started = 0;
+  let starting: Promise<void> = Promise.resolve();
   let failed: { readonly error: unknown } | undefined;
 
   const all = () => (here ? [here, ...pools] : pools);
@@ -112,13 +112,13 @@ export function createEngineWorkers(
     await tellIndexes(pool);
   }
 
-  /** Starts workers until `wanted` serve this engine. A job that needs them awaits `hiring`. */
-  function hire(wanted: number): void {
-    while (hired < wanted) {
-      const { size, pool } = workers.hire(wanted)[groups++];
-      hired += size;
-      hiring = Promise.all([hiring, bring(pool)]).then(() => {});
-      hiring.catch((error) => {
+  /** Starts workers until `wanted` serve this engine. A job that needs them awaits `starting`. */
+  function startWorkers(wanted: number): void {
+    while (started < wanted) {
+      const { size, pool } = workers.startUpTo(wanted)[groups++];
+      started += size;
+      starting = Promise.all([starting, bring(pool)]).then(() => {});
+      starting.catch((error) => {
         failed ??= { error };
       });
     }
@@ -132,19 +132,19 @@ export function createEngineWorkers(
   }
 
   /** Starts the workers that a job needs. Returns whether the job is short. */
-  function hireFor(pieces: number, stride: number): boolean {
+  function startFor(pieces: number, stride: number): boolean {
     const wanted = threadCount(workers.threads, pieces);
     const short = pieces * stride <= SHORT && mayWorkHere();
-    hire(short ? wanted - 1 : wanted);
+    startWorkers(short ? wanted - 1 : wanted);
     return short;
   }
 
   return {
-    expect: hireFor,
+    expect: startFor,
     async run(job, pieces) {
       if (failed) throw failed.error;
-      const short = hireFor(pieces, job.stride);
-      if (!short) await hiring;
+      const short = startFor(pieces, job.stride);
+      if (!short) await starting;
       else if (!here) await beginHere();
       const { byteLength: bytes } = heap.memory.buffer;
       await everywhere('run', { ...job, engine, bytes }, short ? all() : pools);
@@ -158,7 +158,7 @@ export function createEngineWorkers(
       await everywhere('dropIndex', { engine, id });
     },
     async leave() {
-      await hiring.catch(() => {});
+      await starting.catch(() => {});
       // Ignore errors: a worker that has died needs no message.
       void everywhere('stop', engine).catch(() => {});
       await here?.close();

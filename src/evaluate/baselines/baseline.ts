@@ -71,7 +71,7 @@ export interface Baseline<Name extends string = string> {
   scores(data: BaselineData, setting: Setting, options?: BaselineFitOptions): Promise<RankerScores>;
 }
 
-/** Makes what settings with the same `key` share: for the trials of a search once in a row, for a fit anew. */
+/** Makes what settings with the same `key` share. Consecutive trials of a search reuse it; a fit makes it again. */
 export function sharedByTrials<T>(
   make: (data: BaselineData, key: number, options: BaselineFitOptions) => T,
 ): typeof make {

@@ -8,7 +8,7 @@ import { intervalWords, leftOutWords, surpriseWords } from '../../report/words/e
 import type { Split } from '../../sample/split-types.js';
 import type { Api, Comparison, EvaluationSummary, Purpose, Score } from '../protocol.js';
 import type { Task } from './session.js';
-import { currentModel, currentSplit, heldModels } from './session-model.js';
+import { currentModel, currentSplit, sessionModels } from './session-model.js';
 
 function heldOut(): Split {
   const split = currentSplit();
@@ -38,7 +38,7 @@ export async function answerCompare(
   const score = (purpose: Purpose | undefined, { ranking: { all } }: Evaluation): Score => ({
     ...{ purpose, recall: all.mean.recall, ndcg: all.mean.ndcg },
   });
-  const models = heldModels();
+  const models = sessionModels();
   const first = await ranked(models[0].model);
   const scores: Score[] = [];
   for (const { purpose, model } of models) scores.push(score(purpose, await ranked(model)));

@@ -14,7 +14,7 @@ import { packNames } from '../map/packed-names.js';
 import type { Api, FoundItemTable } from '../protocol.js';
 import type { Task } from './session.js';
 import { dataIfRead } from './session-data.js';
-import { describeModels, heldModels } from './session-model.js';
+import { describeModels, sessionModels } from './session-model.js';
 
 /** A table that was dropped. Each model reads its rows again: it may have other items than the data. */
 interface ItemTable {
@@ -53,7 +53,7 @@ export async function answerItemTable(
   { source, seed }: Api['itemTable'][0],
   task: Task<'itemTable'>,
 ): Promise<FoundItemTable> {
-  const items = dataIfRead()?.graph.items ?? heldModels()[0]?.model.items;
+  const items = dataIfRead()?.graph.items ?? sessionModels()[0]?.model.items;
   if (!items) throw new InputError('there are no items yet: open a table or a model first');
   const rows = await readSideBlob(source, { signal: task.signal });
   const { info, report } = readSideInfo(items, { name: source.name, rows });

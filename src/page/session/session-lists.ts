@@ -8,11 +8,11 @@ import { basisOf, ownItems } from '../../predict/user-query.js';
 import { confidenceWords } from '../../report/words/confidence.js';
 import { listPieces, type UserList } from '../../store/list-pieces.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
-import type { Answer, Api, Asker, Export, FoundUsers } from '../protocol.js';
+import type { Answer, Api, Export, FoundUsers, ListQuery } from '../protocol.js';
 import type { Task } from './session.js';
 import { dataIfRead, timesIfRead } from './session-data.js';
 import { currentTitles, titleOf } from './session-item-table.js';
-import { currentModel, type Held } from './session-model.js';
+import { currentModel, type SessionModel } from './session-model.js';
 
 /** Users of one batch of lists. */
 const BATCH = 1024;
@@ -70,25 +70,25 @@ export async function answerFindUsers({ text, n }: Api['findUsers'][0]): Promise
 }
 
 /** A user of the model by its row; a user who was held out, by the items that the data have. */
-function queryOf(asker: Asker, { model }: Held): UserQuery {
-  if ('likes' in asker) return asker;
-  if (model.seen && model.users.ids.find(asker.user) >= 0) return asker;
-  const items = itemsOf(asker.user, model);
-  return items ? { likes: items.ids, counts: items.counts, times: items.times } : asker;
+function userQueryOf(query: ListQuery, { model }: SessionModel): UserQuery {
+  if ('likes' in query) return query;
+  if (model.seen && model.users.ids.find(query.user) >= 0) return query;
+  const items = itemsOf(query.user, model);
+  return items ? { likes: items.ids, counts: items.counts, times: items.times } : query;
 }
 
 const ignore = (_ids: readonly Id[]) => {};
 
 export async function answerRecommend(
-  { asker, n, by, filter, exclude }: Api['recommend'][0],
+  { query, n, by, filter, exclude }: Api['recommend'][0],
   { signal, sendPartial }: Task<'recommend'>,
 ): Promise<Answer> {
-  const held = currentModel(by);
-  const { recommender, model } = held;
-  const query = { ...queryOf(asker, held), exclude };
-  const has = hasOf(asker, model);
+  const current = currentModel(by);
+  const { recommender, model } = current;
+  const userQuery = { ...userQueryOf(query, current), exclude };
+  const has = hasOf(query, model);
   const began = performance.now();
-  const items = await recommender.recommend(query, {
+  const items = await recommender.recommend(userQuery, {
     ...{ n, filter, explain: true, signal, onUnknown: ignore },
   });
   const milliseconds = performance.now() - began;
@@ -102,7 +102,7 @@ export async function answerRecommend(
   if (items.length === 0) return { has, items: [], confidence: undefined, milliseconds };
   const ids = items.map(({ item }) => item);
   const confidence = await recommender
-    .confidence(query, ids, { filter, onUnknown: ignore })
+    .confidence(userQuery, ids, { filter, onUnknown: ignore })
     .catch((error) => {
       // Some models have no confidence; their lists are still valid.
       if (error instanceof InputError) return undefined;
@@ -116,8 +116,8 @@ export async function answerRecommend(
   };
 }
 
-function hasOf(asker: Asker, model: Model): Answer['has'] {
-  const ids = 'likes' in asker ? asker.likes : (itemsOf(asker.user, model)?.ids ?? []);
+function hasOf(query: ListQuery, model: Model): Answer['has'] {
+  const ids = 'likes' in query ? query.likes : (itemsOf(query.user, model)?.ids ?? []);
   const { items } = model;
   const users = (id: string) => items.degree[items.ids.find(id)] ?? 0;
   return [...ids].sort((a, b) => users(b) - users(a));
@@ -128,14 +128,14 @@ export async function allLists(
   { by, n, filter, exclude, format }: Extract<Export, { what: 'lists' }>,
   { signal, onProgress }: Task<'export'>,
 ): Promise<Api['export'][1]> {
-  const held = currentModel(by);
+  const current = currentModel(by);
   const { ids, count } = allUsers();
   if (count === 0) throw new InputError('the model was saved without users: open the table as well');
   let isEmpty = true;
   async function* batches(): AsyncGenerator<UserList[]> {
     for (let from = 0; from < count; from += BATCH) {
       const users = Array.from({ length: Math.min(BATCH, count - from) }, (_, u) => ids.at(from + u));
-      const lists = await listsOf(users, held, { n, filter, exclude }, signal);
+      const lists = await listsOf(users, current, { n, filter, exclude }, signal);
       isEmpty &&= lists.every(({ items }) => items.length === 0);
       yield lists;
       onProgress?.({ stage: 'listing', done: from + users.length, total: count, unit: 'users' });
@@ -146,7 +146,7 @@ export async function allLists(
     pieces.push(piece as string | Uint8Array<ArrayBuffer>);
   }
   if (isEmpty) {
-    const { items } = held.model.names ?? USERS_AND_ITEMS;
+    const { items } = current.model.names ?? USERS_AND_ITEMS;
     throw new InputError(
       `no ${items.many} are left to list: change the filter, or show hidden ${items.many} again`,
     );
@@ -156,13 +156,13 @@ export async function allLists(
 
 async function listsOf(
   users: readonly string[],
-  held: Held,
+  current: SessionModel,
   options: Pick<RecommendOptions, 'n' | 'filter' | 'exclude'>,
   signal: AbortSignal,
 ): Promise<UserList[]> {
-  const { model, recommender } = held;
+  const { model, recommender } = current;
   const asked = users.map((user) => {
-    const query = queryOf({ user }, held);
+    const query = userQueryOf({ user }, current);
     const known =
       'likes' in query
         ? query.likes.filter((id) => model.items.ids.find(id) >= 0).length

@@ -33,47 +33,47 @@ import type { Task } from './session.js';
 import { currentData, edgeTimes, forgetData } from './session-data.js';
 import { describedModel, storedItemTable } from './session-item-table.js';
 
-export interface Held {
+export interface SessionModel {
   readonly purpose: Purpose;
   readonly source: string;
   readonly model: Model;
   /** The column of times that the fit read. */
   readonly time?: string | undefined;
-  readonly split: HeldSplit | undefined;
+  readonly split: SessionSplit | undefined;
   readonly fitted: FitResult | undefined;
   readonly recommender: Recommender;
 }
 
 /** The parts, the choice that they come from, and the column of their times. */
-interface HeldSplit {
+interface SessionSplit {
   readonly parts: Split;
   readonly choice: SplitChoice;
   readonly time: string | undefined;
 }
 
-const held: Partial<Record<Purpose, Held>> = {};
+const models: Partial<Record<Purpose, SessionModel>> = {};
 
 /** The models that were fitted or opened. */
-export function heldModels(): readonly Held[] {
-  return PURPOSES.flatMap((purpose) => held[purpose] ?? []);
+export function sessionModels(): readonly SessionModel[] {
+  return PURPOSES.flatMap((purpose) => models[purpose] ?? []);
 }
 
 /** The model of a purpose. Without a purpose, the one that describes the data, else the ranker. */
-export function currentModel(purpose?: Purpose): Held {
-  const found = purpose ? held[purpose] : heldModels()[0];
+export function currentModel(purpose?: Purpose): SessionModel {
+  const found = purpose ? models[purpose] : sessionModels()[0];
   if (!found) throw new InputError('there is no such model yet: fit one, or open a .safetensors file');
   return found;
 }
 
 /** The parts of the models' split, if a part was held out. */
 export function currentSplit(): Split | undefined {
-  return heldModels()[0]?.split?.parts;
+  return sessionModels()[0]?.split?.parts;
 }
 
 export async function forgetModels(only: readonly Purpose[] = PURPOSES): Promise<void> {
   for (const purpose of only) {
-    await held[purpose]?.recommender.close();
-    delete held[purpose];
+    await models[purpose]?.recommender.close();
+    delete models[purpose];
   }
 }
 
@@ -85,7 +85,7 @@ export async function answerFit(choice: Api['fit'][0], task: Task<'fit'>): Promi
   const { source, graph } = currentData();
   const { purpose, split: asked } = choice;
   // A model of another split is forgotten: the two could not be compared.
-  const kept = heldModels().find(
+  const kept = sessionModels().find(
     (other) => other.purpose !== purpose && sameSplit(other.split?.choice, asked),
   );
   await forgetModels(PURPOSES.filter((other) => other !== kept?.purpose));
@@ -100,16 +100,24 @@ export async function answerFit(choice: Api['fit'][0], task: Task<'fit'>): Promi
       ? await fitRanker(train, split ? split.parts.times?.train : times, choice, task)
       : await fitDescription(train, choice, split?.parts, summarised, task);
   const model = await describedModel(fitted.model, task);
-  const found: Held = { purpose, source, model, time, split, fitted, recommender: createRecommender(model) };
-  held[purpose] = found;
+  const found: SessionModel = {
+    purpose,
+    source,
+    model,
+    time,
+    split,
+    fitted,
+    recommender: createRecommender(model),
+  };
+  models[purpose] = found;
   return summary(found);
 }
 
 /** Tells the models what the table about the items says. */
 export async function describeModels(task: Task<'itemTable'>): Promise<void> {
-  for (const before of heldModels()) {
+  for (const before of sessionModels()) {
     const model = await describedModel(before.model, task);
-    held[before.purpose] = { ...before, model, recommender: createRecommender(model) };
+    models[before.purpose] = { ...before, model, recommender: createRecommender(model) };
     await before.recommender.close();
   }
 }
@@ -137,11 +145,11 @@ function splitFor(
   graph: BipartiteGraph,
   choice: SplitChoice,
   { time, times }: { readonly time: string | undefined; readonly times: Float64Array | undefined },
-  other: Held | undefined,
-): HeldSplit {
+  other: SessionModel | undefined,
+): SessionSplit {
   if (other?.split && (other.purpose === 'recommend' || other.split.time === time)) return other.split;
   const split = { parts: splitGraph(graph, { ...choice, times }), choice, time };
-  if (other) held[other.purpose] = { ...other, split };
+  if (other) models[other.purpose] = { ...other, split };
   return split;
 }
 
@@ -215,11 +223,11 @@ export async function answerOpenModel(file: Api['openModel'][0]): Promise<ModelS
   const model = await modelFromBytes(new File([file.blob], file.name));
   await forgetData();
   const purpose = model.type === 'posterior' ? 'understand' : 'recommend';
-  const found: Held = {
+  const found: SessionModel = {
     ...{ purpose, source: file.name, model, recommender: createRecommender(model) },
     ...{ split: undefined, fitted: undefined },
   };
-  held[purpose] = found;
+  models[purpose] = found;
   return { ...summary(found), itemTable: storedItemTable(file.name, model) };
 }
 
@@ -230,7 +238,7 @@ function rankerWords(model: Model, names: SideNames): string[] {
   return words === undefined ? [] : [words];
 }
 
-function summary({ purpose, source, model, time, fitted, split }: Held): ModelSummary {
+function summary({ purpose, source, model, time, fitted, split }: SessionModel): ModelSummary {
   const { provenance } = model;
   const names = model.names ?? USERS_AND_ITEMS;
   const posterior = model.type === 'posterior' ? model : undefined;

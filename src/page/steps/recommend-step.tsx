@@ -12,7 +12,7 @@ import { itemName, MOST_OF_NAME } from '../components/item-name.js';
 import { ItemTableField } from '../components/item-table-field.js';
 import { RecommendedList } from '../components/recommended-list.js';
 import { SearchField, useFound, useFoundUsers } from '../components/search.js';
-import { type Answer, type Asker, type ModelSummary, PURPOSES } from '../protocol.js';
+import { type Answer, type ListQuery, type ModelSummary, PURPOSES } from '../protocol.js';
 import { ask } from '../session-client.js';
 import {
   comparison,
@@ -54,13 +54,13 @@ export default function Recommend() {
   useEffect(() => {
     answer.value = undefined;
     refused.value = undefined;
-    const asker = askerOf(forNew);
-    if (!asker) return undefined;
+    const query = queryOf(forNew);
+    if (!query) return undefined;
     let gone = false;
     const show = (list: Answer) => {
       if (!gone) answer.value = list;
     };
-    const asked = ask('recommend', { asker, n, by, filter: condition, exclude }, { onPartial: show });
+    const asked = ask('recommend', { query, n, by, filter: condition, exclude }, { onPartial: show });
     asked.answer.then(show, (error) => {
       if (gone || error.name === 'AbortError') return;
       if (condition) refused.value = error.message;
@@ -132,7 +132,7 @@ export default function Recommend() {
             <p class="waiting quiet">
               {refused.value !== undefined
                 ? 'The filter must be corrected first.'
-                : askerOf(forNew)
+                : queryOf(forNew)
                   ? 'Listing …'
                   : forNew
                     ? 'Nothing is chosen yet.'
@@ -148,7 +148,7 @@ export default function Recommend() {
 }
 
 /** The one to recommend for, if somebody is chosen. */
-function askerOf(isNew: boolean): Asker | undefined {
+function queryOf(isNew: boolean): ListQuery | undefined {
   if (isNew) return likes.value.length > 0 ? { likes: likes.value } : undefined;
   return customer.value === undefined ? undefined : { user: customer.value };
 }

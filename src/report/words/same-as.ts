@@ -92,13 +92,13 @@ export function sameCommands(done: Done): string {
   }
   if (user !== undefined || likes.length > 0) {
     const { likes: liked, user: someone, confidence, exclude } = RECOMMEND_COMMAND;
-    const asker = user === undefined ? { likes } : { user };
+    const query = user === undefined ? { likes } : { user };
     const options = toArguments(
       { ...RECOMMEND, likes: liked, user: someone, confidence, exclude },
       {
         n,
         explain: true,
-        ...asker,
+        ...query,
         confidence: true,
         filter,
         exclude: hidden.length > 0 ? HIDDEN : undefined,
