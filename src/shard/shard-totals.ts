@@ -109,7 +109,7 @@ export class ShardTotals {
     return file;
   }
 
-  /** Adds a shard that another thread has described. */
+  /** Adds a shard whose summary was made by another thread. */
   addSummary(shard: number, { described, users, edges, degrees }: ShardSummary): void {
     this.#shards[shard] = described;
     this.#usersSum = addHashes(this.#usersSum, users);

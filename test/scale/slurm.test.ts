@@ -55,7 +55,7 @@ describe.skipIf(lacks)('Slurm', () => {
     expect(existsSync(path('model'))).toBe(true);
   }, 90_000);
 
-  test('srun without an interface of MPI ends, and nothing is written', async () => {
+  test('srun without an MPI plugin fails and writes nothing', async () => {
     const fit = [...PROGRAM.split(' '), 'fit', path('parts'), ...FIT, '-o', path('none')];
     const { status } = await slurm.run(['srun', '--nodes=2', '--mem=50', '--mpi=none', ...fit], 40);
     expect(status).not.toBe(0);

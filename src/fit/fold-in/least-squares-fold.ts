@@ -101,7 +101,7 @@ function gramOf(table: Float32Array, K: number): Float64Array {
   if (known?.length === K * K) return known;
   const gram = new Float64Array(K * K);
   const four = table.length - (table.length % (4 * K));
-  // Four rows in one pass take less than half of the time; each sum adds up in the order of the rows.
+  // Adding four rows in one pass takes less than half of the time. Each sum is still added in the order of the rows.
   for (let at = 0; at < four; at += 4 * K) {
     const [r1, r2, r3] = [at + K, at + 2 * K, at + 3 * K];
     for (let i = 0; i < K; i++) {

@@ -97,7 +97,7 @@ interface Step {
 
 const scratch: TruncatedNormal = { logProbability: 0, mean: 0, variance: 0 };
 
-/** E[latent logarithm] of one count; adds to the sums that the prior is estimated from. */
+/** Returns the expected latent logarithm of one count, and adds this count to the sums from which the prior is estimated. */
 function addEdge(count: number, mean: number, spread: number, uncertain: number, sums: Step): number {
   const low = count > 1 ? (Math.log(count - 1) - mean) / spread : -Infinity;
   truncateNormal(low, (Math.log(count) - mean) / spread, scratch);
@@ -176,7 +176,7 @@ function emptyEffects(count: number): CountEffects {
   return { mean: allocate(Float32Array, count), variance: allocate(Float32Array, count) };
 }
 
-/** The smallest spread for the sides without effects. */
+/** Sides whose effects are not estimated get the smallest spread. */
 function noEffects(sides: readonly SideName[]): Partial<CountPrior> {
   return Object.fromEntries(
     SIDES.filter((side) => !sides.includes(side)).map((side) => [side, LEAST_SPREAD]),
