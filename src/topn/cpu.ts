@@ -3,12 +3,12 @@
 
 import { throwIfAborted } from '../errors.js';
 import { createCounter, inSharedMemory } from '../math/memory.js';
-import { createPool, taskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
+import { taskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { Heap } from '../wasm/heap.js';
+import { inLanes, type Lanes } from '../wasm/lanes.js';
 import { loadKernels } from '../wasm/load.js';
 import { laneBytes, packedItemBytes, packItems, type RankKernels, RankLane, ROWS_PER_BLOCK } from './lane.js';
-import { emptyLists, type TopLists } from './lists.js';
 import {
   emptyAnswer,
   type FactorTables,
@@ -19,89 +19,45 @@ import {
   type TopN,
   towardsCandidates,
 } from './query.js';
-import { type FactorJob, rankFactorRows } from './topn-tasks.js';
+import { type FactorJob, rankFactorRows, rankingReport } from './topn-tasks.js';
 
 /** Below this many multiplications a pool of workers costs more than it saves. */
 export const SMALL = 2e8;
 
 export const RANKING = taskModule('./topn-tasks.js', import.meta.url);
 
+/** It only ranks: list-maker.ts makes lists on the CPU. */
 export function createCpuTopN(threads?: number): TopN {
-  const withThreads = (task: TaskOptions = {}) => ({ ...task, threads: task.threads ?? threads });
   return {
     name: 'cpu',
-    rank: (tables, candidates, query, task) => rankByFactors(tables, candidates, query, withThreads(task)),
-    top: (tables, candidates, rows, n, excluded, task) =>
-      topByFactors(tables, candidates, rows, n, excluded, withThreads(task)),
+    rank: (tables, candidates, query, task = {}) =>
+      rankByFactors(tables, candidates, query, { ...task, threads: task.threads ?? threads }),
     async close() {},
   };
 }
 
 /** Ranks many times with the same workers, which start when first needed. The answers are those of `rankByFactors`. */
 export function openRanking(threads: number | undefined) {
-  const open: OpenWorkers = { size: threadCount(threads), pool: undefined };
+  const size = threadCount(threads);
+  const open = { size, workers: inLanes(RANKING, size) };
   return {
-    async rank(
-      tables: FactorTables,
-      candidates: Uint32Array,
-      query: RankQuery,
-      signal?: AbortSignal,
-    ): Promise<RankAnswer> {
-      const answer = emptyAnswer(query);
-      const task = { threads, signal };
-      await runFactors(tables, candidates, query, rowsToRank(query), answer, undefined, task, open);
-      return answer;
-    },
-    close: async () => (await open.pool)?.close(),
+    rank: (tables: FactorTables, candidates: Uint32Array, query: RankQuery, signal?: AbortSignal) =>
+      rankByFactors(tables, candidates, query, { threads, signal }, open),
+    close: open.workers.close,
   };
 }
 
-/** Workers that outlive a ranking. */
-interface OpenWorkers {
-  readonly size: number;
-  pool: Promise<WorkerPool> | undefined;
-}
-
-/** `TopN.rank` without a backend to close. */
+/** `TopN.rank` without a backend to close. `open`: workers that outlive the ranking. */
 export async function rankByFactors(
   tables: FactorTables,
   candidates: Uint32Array,
   query: RankQuery,
-  options: TaskOptions = {},
+  { threads, signal, onProgress }: TaskOptions = {},
+  open?: { readonly size: number; readonly workers: Lanes },
 ): Promise<RankAnswer> {
-  const answer = emptyAnswer(query);
-  await runFactors(tables, candidates, query, rowsToRank(query), answer, undefined, options);
-  return answer;
-}
-
-async function topByFactors(
-  tables: FactorTables,
-  candidates: Uint32Array,
-  rows: Uint32Array,
-  n: number,
-  excluded: RankQuery['excluded'],
-  options: TaskOptions = {},
-): Promise<TopLists> {
-  const listed = Math.min(n, candidates.length);
-  const lists = emptyLists(rows.length, listed);
-  const query: RankQuery = { candidates: candidates.length, views: [], excluded, depth: listed, top: listed };
-  if (listed > 0) {
-    await runFactors(tables, candidates, query, rows, { ranks: [], shown: [] }, lists, options);
-  }
-  return lists;
-}
-
-async function runFactors(
-  tables: FactorTables,
-  candidates: Uint32Array,
-  query: RankQuery,
-  rows: Uint32Array,
-  answer: RankAnswer,
-  lists: TopLists | undefined,
-  { threads, signal, onProgress }: TaskOptions,
-  open?: OpenWorkers,
-): Promise<void> {
   throwIfAborted(signal);
+  const answer = emptyAnswer(query);
+  const rows = rowsToRank(query);
   const { features, itemWeights, products } = tables;
   const small = rows.length * candidates.length * features < (open ? SMALL / 10 : SMALL);
   const needed = open ? open.size : threadCount(threads, Math.ceil(rows.length / ROWS_PER_BLOCK));
@@ -127,48 +83,17 @@ async function runFactors(
     rows,
     query,
     answer,
-    lists,
+    lists: undefined,
   };
-  if (small) {
-    rankFactorRows(job);
-    return;
-  }
-  if (open) open.pool ??= createPool(RANKING, lanes);
-  const pool = (await open?.pool) ?? (await createPool(RANKING, lanes));
+  const workers = open && !small ? open.workers : inLanes(RANKING, small ? 0 : lanes);
+  const report = rankingReport(job, onProgress);
   try {
-    await rankInPool(pool, job, { signal, onProgress });
+    await workers.all('rankFactorRows', rankFactorRows, job, signal, rows.length, report);
   } finally {
-    if (!open) await pool.close();
+    if (workers !== open?.workers) await workers.close();
   }
-  throwIfAborted(signal);
-}
-
-/** Ranks with all workers of a pool, block by block. An aborted ranking ends soon; the caller throws its reason. */
-export async function rankInPool(
-  pool: WorkerPool,
-  job: FactorJob,
-  { signal, onProgress }: TaskOptions,
-): Promise<void> {
-  const { next, rows } = job;
-  const report = () =>
-    onProgress?.({
-      stage: 'ranking',
-      done: Math.min(rows.length, ROWS_PER_BLOCK * Atomics.load(next, 0)),
-      total: rows.length,
-      unit: 'users',
-    });
-  // A counter beyond the last block stops the workers.
-  const stop = () => Atomics.store(next, 0, rows.length);
-  if (signal?.aborted) return;
-  signal?.addEventListener('abort', stop, { once: true });
-  const ticking = setInterval(report, 200);
-  try {
-    await pool.everywhere('rankFactorRows', job);
-  } finally {
-    clearInterval(ticking);
-    signal?.removeEventListener('abort', stop);
-  }
-  if (!signal?.aborted) report();
+  if (!small) report();
+  return answer;
 }
 
 /** `rankByFactors` for scores that a function writes, row by row, in this thread. */

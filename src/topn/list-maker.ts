@@ -4,15 +4,23 @@
 import { throwIfAborted } from '../errors.js';
 import { createCounter, inSharedMemory } from '../math/memory.js';
 import { once } from '../math/once.js';
-import { createPool, threadCount, type WorkerPool } from '../parallel/pool.js';
+import { threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { Heap } from '../wasm/heap.js';
+import { inLanes, type Lanes } from '../wasm/lanes.js';
 import { loadKernels } from '../wasm/load.js';
-import { RANKING, rankInPool, SMALL } from './cpu.js';
+import { RANKING, SMALL } from './cpu.js';
 import { laneBytes, packedItemBytes, packItems, type RankKernels, RankLane, ROWS_PER_BLOCK } from './lane.js';
 import { emptyLists, type TopLists } from './lists.js';
 import type { ItemWeightScores, LaneQuery, RankQuery } from './query.js';
-import { type FactorJob, type FactorRows, rankNextBlock } from './topn-tasks.js';
+import {
+  type FactorJob,
+  type FactorRows,
+  rankFactorRows,
+  rankingReport,
+  rankNextBlock,
+  storeList,
+} from './topn-tasks.js';
 
 /** One query: lists for `rows` rows. */
 export interface ListQuery {
@@ -56,7 +64,7 @@ const TURN_MS = 50;
 /** `items` is count × features. For lists by rows alone, `features` is 0. */
 export function createListMaker(items: Float32Array, count: number, features: number): ListMaker {
   let closed = false;
-  let pool: { readonly workers: WorkerPool; readonly lanes: readonly number[] } | undefined;
+  let pool: { readonly workers: Lanes; readonly lanes: readonly number[] } | undefined;
   /** Queries to the workers run one after the other, because they share the lanes. */
   let turn: Promise<unknown> = Promise.resolve();
   const setUp = once(async () => {
@@ -86,27 +94,28 @@ export function createListMaker(items: Float32Array, count: number, features: nu
     const { heap } = await setUp();
     if (pool && pool.lanes.length !== lanes) await stop();
     pool ??= {
-      workers: await createPool(RANKING, lanes),
+      workers: inLanes(RANKING, lanes),
       lanes: Array.from({ length: lanes }, () => heap.allocate(laneBytes(count, features))),
     };
     const { workers, lanes: addresses } = pool;
+    const { signal } = options;
+    const asked = { ...job, lanes: addresses, places: createCounter() };
+    const report = rankingReport(job, options.onProgress);
     try {
-      await rankInPool(workers, { ...job, lanes: addresses, places: createCounter() }, options);
+      await workers.all('rankFactorRows', rankFactorRows, asked, signal, job.rows.length, report);
     } catch (error) {
       // Do not reuse the memory after a worker has died.
-      await stop();
+      if (!signal?.aborted) await stop();
       throw error;
     }
-    throwIfAborted(options.signal);
+    report();
   }
 
   /** Ranks in this thread. A lane holds nothing between blocks, so several queries may alternate. */
   async function here(job: FactorRows, lane: RankLane, { signal, onProgress }: TaskOptions) {
     const rest = turns(signal);
-    while (rankNextBlock(job, lane)) {
-      const done = Math.min(job.rows.length, ROWS_PER_BLOCK * job.next[0]);
-      await rest(() => onProgress?.({ stage: 'ranking', done, total: job.rows.length, unit: 'users' }));
-    }
+    const report = rankingReport(job, onProgress);
+    while (rankNextBlock(job, lane)) await rest(report);
   }
 
   return {
@@ -156,10 +165,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
           onProgress?.({ stage: 'ranking', done: row, total: query.rows, unit: 'users' });
         }
         write(row, out);
-        const best = lane.top(0, row, lists.listed);
-        lists.positions.set(best.positions, row * lists.listed);
-        lists.scores.set(best.scores, row * lists.listed);
-        lists.counts[row] = best.positions.length;
+        storeList(lane, 0, row, row, lists);
       }
       return lists;
     },

@@ -15,8 +15,11 @@ export interface TopN {
     query: RankQuery,
     task?: TaskOptions,
   ): Promise<RankAnswer>;
-  /** The best `n` candidates of each of `rows`, best first, ties to the smaller position. */
-  top(
+  /**
+   * The best `n` candidates of each of `rows`, best first, ties to the smaller position. Undefined on the CPU, where list-maker.ts
+   * keeps the items for the next query.
+   */
+  top?(
     tables: FactorTables,
     candidates: Uint32Array,
     rows: Uint32Array,

@@ -36,7 +36,7 @@ function towards(tables: FactorTables, candidates: Uint32Array): FactorTables {
     : tables;
 }
 
-export function createReferenceTopN(): TopN {
+export function createReferenceTopN(): Required<TopN> {
   return { name: 'reference', rank, top, async close() {} };
 }
 
@@ -64,7 +64,7 @@ const rank: TopN['rank'] = async (all, candidates, query, { signal, onProgress }
   return answer;
 };
 
-const top: TopN['top'] = async (all, candidates, rows, n, excluded, { signal } = {}) => {
+const top: Required<TopN>['top'] = async (all, candidates, rows, n, excluded, { signal } = {}) => {
   const tables = towards(all, candidates);
   const lists = emptyLists(rows.length, Math.min(n, candidates.length));
   for (const [r, row] of rows.entries()) {

@@ -2,6 +2,7 @@
 // answers, so it does not matter which worker takes which block.
 
 import { serveTasks } from '../parallel/worker.js';
+import type { TaskOptions } from '../progress.js';
 import { type RankKernels, RankLane, ROWS_PER_BLOCK } from './lane.js';
 import type { TopLists } from './lists.js';
 import {
@@ -39,6 +40,18 @@ export interface FactorJob extends FactorRows {
   readonly places: Int32Array;
   /** Address of each lane. */
   readonly lanes: readonly number[];
+}
+
+/** Reports how many rows are ranked. */
+export function rankingReport(
+  { rows, next }: Pick<FactorRows, 'rows' | 'next'>,
+  onProgress: TaskOptions['onProgress'],
+): () => void {
+  const total = rows.length;
+  return () => {
+    const done = Math.min(total, ROWS_PER_BLOCK * Atomics.load(next, 0));
+    onProgress?.({ stage: 'ranking', done, total, unit: 'users' });
+  };
 }
 
 export function rankFactorRows(job: FactorJob): void {
@@ -81,7 +94,8 @@ function scoreBlock(
   }
 }
 
-function storeList(lane: RankLane, index: number, at: number, row: number, lists: TopLists): void {
+/** Stores the best candidates of a row of the block as list `at`. */
+export function storeList(lane: RankLane, index: number, at: number, row: number, lists: TopLists): void {
   const best = lane.top(index, row, lists.listed);
   lists.positions.set(best.positions, at * lists.listed);
   lists.scores.set(best.scores, at * lists.listed);

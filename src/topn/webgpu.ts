@@ -43,7 +43,7 @@ const SCORE_BYTES = 2 ** 28;
 export async function createWebgpuTopN({
   scoreBytes = SCORE_BYTES,
   onKernelTime,
-}: WebgpuTopNOptions = {}): Promise<TopN> {
+}: WebgpuTopNOptions = {}): Promise<Required<TopN>> {
   const gpu = await openDevice();
   const commands = createCommands(gpu, onKernelTime);
   const kept: KeptForLists = { room: new Map() };

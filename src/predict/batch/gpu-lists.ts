@@ -18,6 +18,8 @@ interface GpuLists {
   close(): Promise<void>;
 }
 
+type ListingTopN = Required<TopN>;
+
 interface OpenGpu {
   lists(
     rows: Float32Array,
@@ -32,11 +34,11 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
   /** The candidates of the last filter: the GPU keeps their rows while they stay the same. */
   let filtered: ReturnType<typeof candidatesWithout> | undefined;
   /** Undefined before the first look; 'none' if there is no GPU or it has failed. */
-  let found: Promise<TopN | 'none'> | undefined;
+  let found: Promise<ListingTopN | 'none'> | undefined;
 
-  async function look(name: EngineName, work: RankingWork): Promise<TopN | 'none'> {
+  async function look(name: EngineName, work: RankingWork): Promise<ListingTopN | 'none'> {
     const { backend } = await selectTopN(name, work, 1);
-    return backend.name === 'gpu' ? backend : 'none';
+    return backend.name === 'gpu' ? (backend as ListingTopN) : 'none';
   }
 
   return {
