@@ -3,6 +3,7 @@
 import { InputError } from '../errors.js';
 import { readPlainText } from '../files/plain-file.js';
 import { type CheckedReceipt, checkReceipt } from '../study/receipt.js';
+import { isDeeperThan } from '../text/json-depth.js';
 
 /** Far above what the largest study writes, far below what a string can hold. */
 const MOST_BYTES = 256 * 2 ** 20;
@@ -16,7 +17,7 @@ export async function readReceipt(path: string): Promise<CheckedReceipt> {
         : `it has ${bytes} bytes, and no study writes more than ${MOST_BYTES}`;
     return new InputError(`${path}: ${what}; give a results.json of a study`);
   });
-  if (depthOf(text) > DEEPEST) {
+  if (isDeeperThan(text, DEEPEST)) {
     throw new InputError(`${path}: it is nested more than ${DEEPEST} deep; give a results.json of a study`);
   }
   let document: unknown;
@@ -34,21 +35,4 @@ export async function readReceipt(path: string): Promise<CheckedReceipt> {
     if (!(cause instanceof InputError)) throw cause;
     throw new InputError(`${path}: ${cause.message}`);
   }
-}
-
-/** The nesting depth of the brackets of a JSON text, not counting those in strings. */
-function depthOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let quoted = false;
-  for (let at = 0; at < text.length; at++) {
-    const c = text.charCodeAt(at);
-    if (quoted) {
-      if (c === 0x5c) at++;
-      else if (c === 0x22) quoted = false;
-    } else if (c === 0x22) quoted = true;
-    else if (c === 0x7b || c === 0x5b) deepest = Math.max(deepest, ++depth);
-    else if (c === 0x7d || c === 0x5d) depth--;
-  }
-  return deepest;
 }

@@ -5,6 +5,7 @@ import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
 import type { RankingScores } from '../metrics/ranking-metrics.js';
+import { popularityScorer } from '../predict/scoring/scorer.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 import {
@@ -18,7 +19,6 @@ import {
   checkSameData,
   type EvaluateOptions,
   type Evaluation,
-  popularityScorer,
   rankedItems,
 } from './evaluate.js';
 import { evaluateRanking, rankingOptions } from './evaluate-ranking.js';

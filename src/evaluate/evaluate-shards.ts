@@ -10,16 +10,11 @@ import { withDefaults } from '../options/check-options.js';
 import { EVALUATE } from '../options/commands/evaluate.js';
 import { option, optionError } from '../options/error.js';
 import { TASK } from '../options/shared.js';
+import { popularityScorer } from '../predict/scoring/scorer.js';
 import type { Assignment, Split } from '../sample/split-types.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { compareRankings, type RankingComparison } from './compare-rankings.js';
-import {
-  checkSameData,
-  type EvaluateOptions,
-  type Evaluation,
-  NO_INTERVALS,
-  popularityScorer,
-} from './evaluate.js';
+import { checkSameData, type EvaluateOptions, type Evaluation, NO_INTERVALS } from './evaluate.js';
 import { rankingOptions, rankUsers } from './evaluate-ranking.js';
 import { heldOutScores } from './held-out.js';
 import { degreesById, splitRankingTask } from './split-task.js';

@@ -15,7 +15,7 @@ import { TASK } from '../options/shared.js';
 import { drawOptions, drawPredictive, type PredictiveDraw } from '../predict/draw/draw.js';
 import type { DrawsGiven } from '../predict/draw/draw-plan.js';
 import { attributesOfUser, createAttributeUsers } from '../predict/scoring/attribute-users.js';
-import type { Scorer } from '../predict/scoring/scorer.js';
+import { popularityScorer, type Scorer } from '../predict/scoring/scorer.js';
 import type { TaskOptions } from '../progress.js';
 import type { Assignment, Split } from '../sample/split-types.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
@@ -83,19 +83,13 @@ export async function evaluateModel(
   const options = withDefaults({ ...EVALUATE, ...TASK }, given);
   const replicas = replicaCount(options.calibrate);
   const predictiveReason = reasonAgainst(model, split, options);
-  if (replicas > 0) {
+  for (const name of ['calibrate', 'correct'] as const) {
+    if (!options[name]) continue;
     if (predictiveReason !== undefined) {
-      throw optionError`${option('calibrate')}: there are no intervals to correct, since ${NO_INTERVALS[predictiveReason]}`;
+      throw optionError`${option(name)}: there are no intervals to correct, since ${NO_INTERVALS[predictiveReason]}`;
     }
     const against = model.type === 'posterior' && reasonAgainstCalibration(model, options.drawsGiven);
-    if (against) throw optionError`${option('calibrate')}: ${against}`;
-  }
-  if (options.correct) {
-    const against =
-      predictiveReason !== undefined
-        ? NO_INTERVALS[predictiveReason]
-        : model.type === 'posterior' && reasonAgainstCalibration(model, options.drawsGiven);
-    if (against) throw optionError`${option('correct')}: ${against}`;
+    if (against) throw optionError`${option(name)}: ${against}`;
   }
   checkSameData(model, split.train.items.ids);
   if (split.method === 'pq') checkHeldOut(model, split.assignment.users);
@@ -188,7 +182,7 @@ export function servedScorer(
   model: Model | undefined,
 ): Scorer {
   const popular = popularityScorer(degree);
-  if (popular.kind !== 'rows' || !model?.info?.users) return popular;
+  if (!model?.info?.users) return popular;
   const ofAttributes = createAttributeUsers(model);
   return {
     kind: 'rows',
@@ -207,16 +201,6 @@ export function everyone({
   withoutHistory,
 }: Pick<Evaluation, 'ranking' | 'withoutHistory'>): RankingResult {
   return joinRankings(ranking, withoutHistory);
-}
-
-/** The same list for every user: items by degree. */
-export function popularityScorer(degree: ArrayLike<number>): Scorer {
-  return {
-    kind: 'rows',
-    scores: (_row, candidates, out) => {
-      for (let c = 0; c < candidates.length; c++) out[c] = degree[candidates[c]];
-    },
-  };
 }
 
 /** Refuses a model of other data, about which every later message would mislead. */

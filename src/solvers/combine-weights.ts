@@ -29,13 +29,21 @@ export function scaleTargets(weights: SparseWeights, scale: ArrayLike<number>): 
   return { ...weights, weights: scaled };
 }
 
-/** The sum of two sets of weights, the second times `share`. Targets ascend in both, and in the sum. */
-export function addScaled(one: SparseWeights, other: SparseWeights, share: number): SparseWeights {
-  const rows = one.offsets.length - 1;
+/**
+ * The sum of two sets of weights, the second times `share`. Targets ascend in both, and in the sum. A set with fewer rows has no
+ * weights from the others.
+ */
+export function addScaled(
+  one: SparseWeights,
+  other: SparseWeights,
+  share: number,
+  rows = one.offsets.length - 1,
+): SparseWeights {
+  const startOf = ({ offsets: of }: SparseWeights, row: number) => of[Math.min(row, of.length - 1)];
   const offsets = allocate(Uint32Array, rows + 1);
   const merge = (add: (target: number, weight: number) => void, row: number) => {
-    let [a, b] = [one.offsets[row], other.offsets[row]];
-    const [endA, endB] = [one.offsets[row + 1], other.offsets[row + 1]];
+    let [a, b] = [startOf(one, row), startOf(other, row)];
+    const [endA, endB] = [startOf(one, row + 1), startOf(other, row + 1)];
     while (a < endA || b < endB) {
       const s = a < endA ? one.targets[a] : Number.POSITIVE_INFINITY;
       const t = b < endB ? other.targets[b] : Number.POSITIVE_INFINITY;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createRateLimit, readKeys } from '../../src/serve/access.js';
-import { isDeeperThan } from '../../src/serve/json-depth.js';
 import { Metrics } from '../../src/serve/metrics.js';
+import { isDeeperThan } from '../../src/text/json-depth.js';
 
 describe('keys', () => {
   const secret = 'a-secret-of-some-length';

@@ -1,4 +1,5 @@
 import { lengths } from '../../math/csr.js';
+import { popularityScorer } from '../../predict/scoring/scorer.js';
 import type { Baseline } from './baseline.js';
 
 /** The same list for everyone: items by training degree. */
@@ -8,17 +9,9 @@ export const popularity: Baseline<'popularity'> = {
   meaning: 'the same list for everyone: what most users have',
   axes: () => [],
   limit: () => undefined,
-  async fit({ items }) {
-    const degree = lengths(items);
-    return {
-      setting: {},
-      scorer: async () => ({
-        kind: 'rows',
-        scores: (_row, candidates, out) => {
-          for (let c = 0; c < candidates.length; c++) out[c] = degree[candidates[c]];
-        },
-      }),
-    };
-  },
+  fit: async ({ items }) => ({
+    setting: {},
+    scorer: async () => popularityScorer(lengths(items)),
+  }),
   scores: async () => Object.freeze({ kind: 'popularity' }),
 };

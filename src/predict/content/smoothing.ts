@@ -2,6 +2,7 @@
 
 import type { RowValues, Sums } from '../../attributes/similarity.js';
 import type { Model } from '../../fit/model.js';
+import { transposeLists } from '../../math/csr.js';
 import { nthLargest } from '../../math/nth-largest.js';
 import type { SparseWeights } from '../../topn/query.js';
 import { itemWeightsOf } from '../scoring/model-scorer.js';
@@ -46,31 +47,21 @@ export function passedWeights(model: Model): SparseWeights | undefined {
   return passed;
 }
 
-function largestTowards(weights: SparseWeights, known: number): SparseWeights {
-  const starts = new Uint32Array(known + 1);
-  for (const target of weights.targets) starts[target + 1]++;
-  for (let j = 0; j < known; j++) starts[j + 1] += starts[j];
-  const from = new Uint32Array(weights.targets.length);
-  const values = new Float32Array(weights.targets.length);
-  const next = starts.slice();
-  for (let i = 0; i < known; i++) {
-    for (let e = weights.offsets[i]; e < weights.offsets[i + 1]; e++) {
-      const at = next[weights.targets[e]]++;
-      from[at] = i;
-      values[at] = weights.weights[e];
-    }
-  }
+function largestTowards({ offsets: starts, targets, weights }: SparseWeights, known: number): SparseWeights {
+  const towards = transposeLists({ offsets: starts, values: targets, weights }, known);
+  const { values: from, weights: values = new Float32Array(0) } = towards;
   const offsets = new Uint32Array(known + 1);
   const sizes = new Float32Array(known);
   let kept = 0;
   for (let j = 0; j < known; j++) {
-    const count = starts[j + 1] - starts[j];
-    for (let i = 0; i < count; i++) sizes[i] = Math.abs(values[starts[j] + i]);
+    const [first, end] = [towards.offsets[j], towards.offsets[j + 1]];
+    const count = end - first;
+    for (let i = 0; i < count; i++) sizes[i] = Math.abs(values[first + i]);
     const least = count > MOST_PASSED ? nthLargest(sizes, count, MOST_PASSED) : 0;
     // Of equal weights at the end, the first ones are kept.
     let ties = MOST_PASSED;
     for (let i = 0; i < count; i++) if (sizes[i] > least) ties--;
-    for (let e = starts[j]; e < starts[j + 1]; e++) {
+    for (let e = first; e < end; e++) {
       const size = Math.abs(values[e]);
       if (size < least || (size === least && ties-- <= 0)) continue;
       from[kept] = from[e];

@@ -156,33 +156,3 @@ export function knownOwn(own: OwnItems, known: number): KnownOwn {
     spread: ({ score, all, ...parts }) => ({ score, ...spreadParts(parts), all: spreadParts(all) }),
   };
 }
-
-/** Two sets of weights as one; `rows` is the number of items that weights may come from. */
-export function joinedWeights(
-  one: SparseWeights | undefined,
-  other: SparseWeights | undefined,
-  rows: number,
-): SparseWeights | undefined {
-  if (!one || !other) return one ?? other;
-  const lengthOf = ({ offsets }: SparseWeights, row: number) =>
-    row + 1 < offsets.length ? offsets[row + 1] - offsets[row] : 0;
-  const most = one.targets.length + other.targets.length;
-  const [targets, weights] = [new Uint32Array(most), new Float32Array(most)];
-  const offsets = allocate(Uint32Array, rows + 1);
-  let at = 0;
-  for (let row = 0; row < rows; row++) {
-    let [a, b] = [one.offsets[row] ?? 0, other.offsets[row] ?? 0];
-    const [endA, endB] = [a + lengthOf(one, row), b + lengthOf(other, row)];
-    while (a < endA || b < endB) {
-      const [left, right] = [a < endA ? one.targets[a] : Infinity, b < endB ? other.targets[b] : Infinity];
-      targets[at] = Math.min(left, right);
-      weights[at++] = (left <= right ? one.weights[a++] : 0) + (right <= left ? other.weights[b++] : 0);
-    }
-    offsets[row + 1] = at;
-  }
-  const shared = allocate(Uint32Array, at);
-  shared.set(targets.subarray(0, at));
-  const values = allocate(Float32Array, at);
-  values.set(weights.subarray(0, at));
-  return { offsets, targets: shared, weights: values };
-}

@@ -7,6 +7,7 @@ import { lowerBound } from '../../math/csr.js';
 import { allocate, inSharedMemory } from '../../math/memory.js';
 import { once } from '../../math/once.js';
 import type { TaskOptions } from '../../progress.js';
+import { addScaled } from '../../solvers/combine-weights.js';
 import { createListMaker, type ListMaker, type ListQuery } from '../../topn/list-maker.js';
 import type { TopLists } from '../../topn/lists.js';
 import { addWeights, type SparseWeights } from '../../topn/query.js';
@@ -15,7 +16,6 @@ import { addUp, scaled } from '../explain/sums.js';
 import {
   type AddedItems,
   addedItems,
-  joinedWeights,
   knownOwn,
   neighbourExplanation,
   withAddedItems,
@@ -112,7 +112,10 @@ function factorModelScorer(
       ? members[0].items
       : joinedRows(members.map(({ items: table, features: K }) => ({ table, features: K }))),
   );
-  const allWeights = once(() => joinedWeights(itemWeightsOf(model), added?.weights, count));
+  const allWeights = once(() => {
+    const [learned, ofAttributes] = [itemWeightsOf(model), added?.weights];
+    return learned && ofAttributes ? addScaled(learned, ofAttributes, 1, count) : (learned ?? ofAttributes);
+  });
   const itemWeights = once(() => sharedWeights(allWeights()));
   const byItemWeights = once(() => {
     const weights = allWeights();

@@ -62,6 +62,16 @@ export function modelScorer(
   return factorScorer(meanTable(users, features), meanTable(items, features), features);
 }
 
+/** The same list for every user: items by degree. */
+export function popularityScorer(degree: ArrayLike<number>): Scorer & { kind: 'rows' } {
+  return {
+    kind: 'rows',
+    scores: (_row, candidates, out) => {
+      for (let c = 0; c < candidates.length; c++) out[c] = degree[candidates[c]];
+    },
+  };
+}
+
 export function factorScorer(
   users: Float32Array,
   items: Float32Array,
