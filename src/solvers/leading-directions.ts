@@ -21,8 +21,6 @@ export interface Rows {
   readonly stride: number;
 }
 
-/** Multiplications between two times that the columns are made orthonormal: after more, float32 loses the smallest of them. */
-const ORTHONORMALIZED_EVERY = 2;
 /** Squares of pivots are at least this part of the largest: about the precision of float32. */
 const LEAST_PIVOT = 1e-6;
 
@@ -75,15 +73,14 @@ export async function leadingDirections(
       values[i * stride + k] = bits & 1 ? 1 : -1;
     }
   }
-  // The table is D times the columns: D² Rᵀ U² R times it is the next one.
-  for (let done = 0; done < multiplications; done += ORTHONORMALIZED_EVERY) {
+  // The table is D times the columns: D² Rᵀ U² R times it is the next one. Columns are made orthonormal every time: two multiplications
+  // would leave the smallest of them to float32's rounding, and fits of data with strong features would end far below the best bound.
+  for (let m = 0; m < multiplications; m++) {
     for (let first = 0; first < stride; first += WIDTH) {
+      throwIfAborted(signal);
       if (block !== table) copyColumns(values, stride, first, blockRows, WIDTH, 0, items);
-      for (let m = done; m < Math.min(multiplications, done + ORTHONORMALIZED_EVERY); m++) {
-        throwIfAborted(signal);
-        kernels.linearGram(offsets, neighbors, weights, rows, items, 0, block, product);
-        kernels.linearDirection(zeros, squares, product, block, items);
-      }
+      kernels.linearGram(offsets, neighbors, weights, rows, items, 0, block, product);
+      kernels.linearDirection(zeros, squares, product, block, items);
       if (block !== table) copyColumns(blockRows, WIDTH, 0, values, stride, first, items);
     }
     orthonormalize();

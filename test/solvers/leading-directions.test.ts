@@ -72,6 +72,27 @@ test.each([9, 40])('%i directions are orthonormal and span the leading vectors',
   expect(table.subarray(5 * directions, 6 * directions).every((value) => value === 0)).toBe(true);
 });
 
+test('weak directions are found beside strong ones', async () => {
+  const [groups, own] = [9, 10];
+  const apart = collectLists(USERS, (u, add) => {
+    for (let i = u % groups; i < groups * own; i += groups) add(i);
+  });
+  // The eigenvalues of the groups fall from 1 to 0.004. After two multiplications that would be 0.00002, whose square float32 loses.
+  const weight = (i: number) => 10 ** (-0.15 * (i % groups));
+  const weak = {
+    users: new Float64Array(USERS).fill(1),
+    items: Float64Array.from({ length: ITEMS }, (_, i) => weight(i)),
+  };
+  const table = await leadingDirections(apart, weak, groups, 16, randomStream(2));
+  for (let group = 0; group < groups; group++) {
+    const direction = Float64Array.from({ length: ITEMS }, (_, i) =>
+      i % groups === group ? Math.sqrt(1 / own) : 0,
+    );
+    const captured = columnsOf(table, groups).reduce((sum, column) => sum + dot(column, direction) ** 2, 0);
+    expect(captured, `group ${group}`).toBeCloseTo(1, 2);
+  }
+});
+
 test('more directions than the matrix has: all of it is in the first ones, and the others stay small', async () => {
   const items = 300;
   const same = collectLists(USERS, (u, add) => {
