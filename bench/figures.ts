@@ -1,9 +1,9 @@
-// The figures of docs/appendix/trust.md, from what the benches keep with --rows.
+// Draws the figures of docs/appendix/trust.md from the rows that other benches write with --rows.
 //
 //   npm run build && node scripts/run-ts.js bench/figures.ts [--trust FILE] [--calibration FILE]
 //     [--predictive-k5 FILE] [--predictive-k30 FILE] [--out docs/figures]
 //
-// Each file is of bench/trust.ts, bench/calibration.ts or bench/predictive.ts; figures without their file are left alone.
+// The files come from bench/trust.ts, bench/calibration.ts and bench/predictive.ts. A figure whose file is not given stays as it is.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

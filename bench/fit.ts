@@ -1,8 +1,8 @@
-// Speed and memory of a fit on the cpu engine: proved first, then timed.
+// Speed and memory of a fit on the cpu engine: checked first, then timed.
 //
 //   npm run build && node scripts/run-ts.js bench/fit.ts [netflix] [echonest] [edges …] [-k 32] [--threads 1,2] [--fraction 1]
 //
-// `netflix` and `echonest` are graphs of the size and skew of these data sets, whose tables no cache holds. There the bench first
+// `netflix` and `echonest` are graphs of the size and skew of these data sets, whose tables exceed every cache. There the bench first
 // compares the engine that gathers by tiles with one that does not, and then times both in turns. A number of edges stands for a
 // graph of 40,000 × 40,000 vertices, whose engine is compared with the reference. Prints ns per edge of a whole iteration (both
 // half-steps, digammas, unseen masses), the cost of a bound, and the memory beyond the graph. Scaling over 16 cores: `bench/fit.ts netflix echonest --threads 1,2,4,8,16`.
@@ -165,7 +165,7 @@ async function best(repeats: number, work: () => Promise<void>): Promise<Timing>
 
 const perEdge = (ms: number, { edges }: Task) => ((ms * 1e6) / edges).toFixed(1).padStart(8);
 
-/** A graph whose tables no cache holds, with and without tiles in turns. */
+/** A graph whose tables exceed every cache, with and without tiles in turns. */
 async function timeShape(name: string): Promise<void> {
   const task = await skewed(name);
   const vertices = [task.users, task.items].map(({ offsets }) => offsets.length - 1).join(' × ');

@@ -1,4 +1,4 @@
-// Correctness before time: every kernel variant against the float64 reference on small graphs, and sampled rows of a large
+// Checks every kernel variant before it is timed: against the float64 reference on small graphs, and sampled rows of a large
 // graph recomputed here in float64.
 
 import { readdirSync, readFileSync } from 'node:fs';

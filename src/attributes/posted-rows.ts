@@ -1,5 +1,5 @@
 // The table about the items with the rows of posted items, for a refit. A posted row replaces the row of the same id, and its
-// values and columns become part of the table, though no row had them before.
+// values and columns become part of the table, even if no row had them before.
 
 import type { VertexIds } from '../graph/ids.js';
 import { plainWords } from '../ingest/recipes/words.js';

@@ -1,5 +1,5 @@
-// The popularity of items among users with given attributes. A user without items is scored by it: the popularity of an item times,
-// for each attribute, how much more often than expected users with this attribute have the item.
+// Scores of items for a user without items, by the user's attributes. An item's score is its popularity, multiplied for each attribute
+// by how much more often than expected the users with this attribute have the item.
 
 import type { SparseWeights } from '../topn/query.js';
 import { columnOf, type SideInfo, type Tastes } from './info.js';

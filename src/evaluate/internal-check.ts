@@ -1,8 +1,8 @@
 // Corrects predictive draws by their error on known data, without replicas. There are two ways:
 // - Training users are folded in as held-out users are, on their fit items alone. They are drawn in groups of the size of the
-//   held-out group. Their edges to the test items are known. This way has the items of the test.
+//   held-out group. Their edges to the test items are known. This way has the same items as the test.
 // - Held-out users are folded in without a part of their fit items. These items are then drawn as if they were test items. This
-//   way has the users of the test.
+//   way has the same users as the test.
 // The positions of the known edges among these draws are a sample of the position of the test graph among its own draws.
 // docs/predictive.md compares the two ways.
 

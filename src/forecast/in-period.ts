@@ -1,4 +1,4 @@
-// The end of the next period: the number of users is uncertain there, which widens the other intervals.
+// The forecast for the end of the next period. The number of users is uncertain, too, which widens the intervals of items and edges.
 
 import type { BipartiteGraph, BySide } from '../graph/graph.js';
 import type { NextPeriod } from './next-period.js';

@@ -1,5 +1,5 @@
-// How much the users grow in the next period: as in the last periods of the data. In the first period everybody is new, so it
-// is left out.
+// The number of new users in the next period: the average over the last periods of the data. In the first period everybody is
+// new, so it is left out.
 
 import type { BipartiteGraph } from '../graph/graph.js';
 import { option, optionError, show } from '../options/error.js';

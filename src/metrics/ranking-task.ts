@@ -1,4 +1,4 @@
-// What is to be ranked, apart from who ranks it: candidates, what is relevant to whom, what is left out.
+// A ranking task, which is the same for every method: the candidates, the relevant items of each user, and what is left out.
 
 import { InputError } from '../errors.js';
 import { collectLists, type RowLists } from '../math/csr.js';

@@ -178,7 +178,15 @@ describe('graphex audit', () => {
       expect(typeof check.value).toBe('number');
       expect(typeof check.expected).toBe('number');
     }
-    expect(readFileSync(join(at('audit'), 'audit.html'), 'utf8')).toContain('Is the split');
+    const page = readFileSync(join(at('audit'), 'audit.html'), 'utf8');
+    expect(page).toContain('Is the split');
+    // Each verdict is in the column of verdicts.
+    const cells = [...page.matchAll(/<tr>(.*?)<\/tr>/g)].map(([, row]) =>
+      [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/g)].map(([, cell]) => cell.replace(/<[^>]+>/g, '')),
+    );
+    const [head, ...rows] = cells;
+    const verdicts = rows.slice(0, 3).map((row) => row[head.indexOf('verdict')]);
+    expect(verdicts.every((verdict) => /^(fine|look|broken)$/.test(verdict))).toBe(true);
   });
 
   it('of tables by time is fine; shuffled it is broken, and the words say why', async () => {

@@ -1,5 +1,5 @@
-// The schedule of a fit: a list of phases, walked in order. A fresh fit goes back to posterior means a few times, because means leave
-// poor optima that geometric means freeze in. If its data are too few for profiles, it starts from noise, explores with more features than
+// The schedule of a fit: a list of phases, walked in order. A fresh fit goes back to posterior means, because they lead out of poor
+// optima in which geometric means freeze the fit. If its data are too few for profiles, it starts from noise, explores with more features than
 // asked for and merges them.
 
 import type { Activity } from '../../engine/engine.js';

@@ -65,7 +65,7 @@ function Ask() {
   const byTime = time !== undefined;
   const choices: readonly (readonly [Settings['growth'], string])[] = [
     ...(byTime ? PERIODS.map((period) => [period, `the next ${period}`] as const) : []),
-    ['half', `half as many ${users.many} again`],
+    ['half', `1.5 times as many ${users.many}`],
     ['twice', `twice as many ${users.many}`],
     ['five', `five times as many ${users.many}`],
   ];

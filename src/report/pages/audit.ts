@@ -70,12 +70,12 @@ function checks({ audit, names }: AuditPage): Content {
     table(
       CHECK_COLUMNS.map((label, at) => ({
         label: at === 0 ? capital(label) : label,
-        numeric: at > 0 && at < 4,
+        numeric: at > 1,
       })),
       audit.checks.map((check) => [
         capital(checkTitle(check, names)),
-        ...checkFigures(check),
         html`<b>${check.verdict}</b>`,
+        ...checkFigures(check),
       ]),
       CHECK_NOTE,
     ),

@@ -90,7 +90,7 @@ function intervalNote(fits: readonly CheckedFit[], names: SideNames): Content {
   const drawn = fits.filter((fit) => fit.features === fits[0].features && !fit.predictive.internal);
   const own = fits.find((fit) => fit.predictive.internal);
   const internal = own
-    ? `Those of the ${shortName(own)} model are shifted and rescaled by the error of such draws on training data: its own ${names.users.many} on the test ${names.items.many}, and held-out ${names.users.many} on ${names.items.many} left out of their fold-in${
+    ? `Those of the ${shortName(own)} model are shifted and rescaled by the errors of such draws on known data: edges of training ${names.users.many} to the test ${names.items.many}, and a quarter of the fold-in edges of held-out ${names.users.many}${
         drawn.length > 0
           ? `; those of the ${list(drawn.map(shortName))} model${drawn.length > 1 ? 's' : ''} are as drawn`
           : ''
@@ -111,7 +111,7 @@ measures this for data like these and corrects the intervals.`;
   const several = corrected.length > 1;
   const parts = corrected.map((fit) => (several ? `K = ${fit.features}: ` : '') + held(fit).join(', '));
   return html`For the ${shortName(corrected[0])} model, intervals and p-values are also ${term('corrected', 'corrected')} by ${grouped(replicas)} replicas of
-it. Replicas that lay within the interval of their own draws, for each row of the table: ${parts.join('; ')}.${
+it. How many replicas lay within the interval of their own draws, for each row of the table: ${parts.join('; ')}.${
     fits.some((fit) => fit.model === 'dense')
       ? ' Those of the dense model are not corrected: it expects no unseen vertices, which is an error of the model and not of its intervals.'
       : ''
@@ -247,7 +247,7 @@ function leaderboardTable(leaderboard: Leaderboard, rows: readonly LeaderboardRo
       ...LEADERBOARD_METRICS.map((metric) => figureCell(row, metric, leaderboard.best[metric])),
     ]),
     html`With ${term('error', 'standard errors')}. Bold: the best of a column${
-      rows.some((row) => row.kind === 'ceiling') ? ', ceilings aside' : ''
+      rows.some((row) => row.kind === 'ceiling') ? ', without the ceilings' : ''
     }.`,
   );
 }

@@ -251,9 +251,9 @@ ${term('dense-model', 'dense')} model, which expects none`
     settings.start === 'warm'
       ? fold(
           'How the models were fitted',
-          html`<p>Coordinate ascent updates all ${users.many} given the ${items.many}, then all ${items.many} given the ${users.many}. The
-first iterations use posterior means instead of geometric means, which finds much better optima; the others are
-exact. The fit stops when the relative change of the ${term('bound', 'bound')} in an iteration is below ${short(settings.tolerance)},
+          html`<p>Coordinate ascent updates all ${users.many} given the ${items.many}, then all ${items.many} given the ${users.many}. Earlier
+iterations also use posterior means, which finds much better optima. The last ones use geometric means only, which maximize the bound.
+The fit stops when the relative change of the ${term('bound', 'bound')} in an iteration is below ${short(settings.tolerance)},
 or after ${many(settings.iterations, 'iteration')}.</p>`,
         )
       : undefined,
