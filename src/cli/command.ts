@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { InputError, throwIfAborted } from '../errors.js';
 import { withDefaults } from '../options/check-options.js';
 import { COMMANDS, type CommandName } from '../options/commands.js';
-import type { Declaration } from '../options/declare.js';
+import type { Declaration, OptionsOf } from '../options/declare.js';
 import { OptionError, type WriteOption, withArgument } from '../options/error.js';
 import { flagName } from '../options/option-list.js';
 import { COMMON, COMMON_GROUP } from '../options/shared.js';
@@ -26,6 +26,10 @@ export interface CommandContext {
   /** Fires on Ctrl-C, SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
+  /** Threads, signal and progress together, as the library takes them. */
+  readonly task: Pick<CommandContext, 'threads' | 'signal' | 'onProgress'>;
+  /** For what needs other options than those of its own command. */
+  readonly command: Command;
   /** A line on stderr, unless --quiet. */
   readonly warn: (message: string) => void;
   /** A line on stderr that is not a warning. */
@@ -51,8 +55,49 @@ export function setHelpLevel(program: Command, level: HelpLevel): void {
   LEVELS.set(program, level);
 }
 
+/** The typed options of a command, by the parts of its declaration. */
+type TypedOptions<N extends CommandName> = {
+  readonly [P in keyof (typeof COMMANDS)[N]]: OptionsOf<(typeof COMMANDS)[N][P] & Declaration>;
+};
+
+/** What the help of a command says besides its options. */
+interface CommandHelp {
+  readonly description: string;
+  /** The meanings of its arguments, by their names: <required>, [optional], <several...>. */
+  readonly takes?: Readonly<Record<string, string>>;
+  readonly examples: readonly string[];
+  readonly more?: string;
+}
+
+/** A command by its help and its work, which gets the typed options and arguments. The result adds it to a program. */
+export function declareCommand<N extends CommandName, Given extends readonly unknown[]>(
+  name: N,
+  { description, takes = {}, examples, more }: CommandHelp,
+  work: (
+    context: CommandContext,
+    typed: TypedOptions<N>,
+    ...given: Given
+  ) => Promise<CommandOutput | undefined>,
+): (program: Command) => void {
+  return (program) => {
+    const command = program.command(name).description(description);
+    for (const [argument, meaning] of Object.entries(takes)) command.argument(argument, meaning);
+    addOptions(command, examples);
+    if (more !== undefined) command.addHelpText('after', more);
+    command.action((...given) =>
+      runCommand(command, (context) => {
+        const typed = Object.entries(partsOf(command)).map(([part, declared]) => [
+          part,
+          typedOptions(command, declared),
+        ]);
+        return work(context, Object.fromEntries(typed), ...(given as unknown as Given));
+      }),
+    );
+  };
+}
+
 /** Adds the declared flags of a command, --help, --help-all and --version, and examples after the help. */
-export function addOptions(command: Command, examples: readonly string[]): Command {
+function addOptions(command: Command, examples: readonly string[]): Command {
   const level = LEVELS.get(command.parent!) ?? 'common';
   for (const [name, declared] of Object.entries(partsOf(command))) {
     // --seed is also an option of the library: it is shown once, among the options of every command.
@@ -88,7 +133,7 @@ export function inFlags(command: Command, error: unknown): unknown {
 }
 
 /** Runs the work of a command and prints its result on stdout. `main` turns errors into an exit status. */
-export async function runCommand(
+async function runCommand(
   command: Command,
   work: (context: CommandContext) => Promise<CommandOutput | undefined>,
 ): Promise<void> {
@@ -97,13 +142,12 @@ export async function runCommand(
   const listening = listenForSignals();
   try {
     await refuseRanks(command.name());
+    const task = { threads: values.threads, signal: listening.signal, onProgress: view.report };
     const output = await work({
+      ...{ ...task, task, command },
       seed: values.seed,
-      threads: values.threads,
       json: values.json === true,
       quiet: values.quiet === true,
-      signal: listening.signal,
-      onProgress: view.report,
       warn: (message) => view.note(`warning: ${oneLine(message)}`),
       note: (message) => view.note(message),
     });

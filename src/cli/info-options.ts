@@ -88,7 +88,7 @@ async function readTables(
 export async function withInfo<M extends Model>(
   model: M,
   about: GivenInfo | undefined,
-  { seed, threads, signal, onProgress }: CommandContext,
+  { seed, task }: CommandContext,
   previous?: Model,
 ): Promise<M> {
   let info = about?.info ?? {};
@@ -100,9 +100,8 @@ export async function withInfo<M extends Model>(
     };
   }
   if (!info.items && !info.users) return model;
-  const task = { seed, threads, signal, onProgress };
   const { fitInfo } = await import('../predict/content/fit-info.js');
-  return { ...model, info: await fitInfo(model, info, task) };
+  return { ...model, info: await fitInfo(model, info, { seed, ...task }) };
 }
 
 export function infoJson(about: GivenInfo | undefined, { info }: Pick<Model, 'info'>) {

@@ -171,7 +171,7 @@ function existing(path: string): Stats | undefined {
 /** The entry at a path; undefined also without permission, which the reader of the path reports. */
 function found(path: string): Stats | undefined {
   try {
-    return statSync(path, { throwIfNoEntry: false });
+    return existing(path);
   } catch {
     return undefined;
   }

@@ -54,13 +54,11 @@ export function refuseForSplit(source: string, given: object, time: string | num
 export async function readData(
   sources: readonly string[],
   options: ReadOptions,
-  { threads, signal, onProgress, warn }: Pick<CommandContext, 'threads' | 'signal' | 'onProgress' | 'warn'>,
+  { task, warn }: Pick<CommandContext, 'task' | 'warn'>,
   { value, accept = () => undefined }: Reading = {},
 ): Promise<ReadResult> {
-  const task = { ...options, threads, signal, onProgress };
-  const result = value
-    ? await readWithValues(sources, task, value)
-    : await readAccepted(sources, task, accept);
+  const how = { ...options, ...task };
+  const result = value ? await readWithValues(sources, how, value) : await readAccepted(sources, how, accept);
   for (const caution of readingCautions(result, asFlag)) warn(caution);
   return result;
 }

@@ -76,8 +76,7 @@ export async function givenSplit(
     }
   }
   const protocol = options.protocol ?? (tables || lists.length > 0 ? 'all-items' : 'split');
-  const { threads, signal, onProgress } = context;
-  const task = { threads, signal, onProgress };
+  const { task } = context;
   const named = lists.map(nameAndFile);
   const splits =
     folder === 'folds'

@@ -1,7 +1,6 @@
 // graphex audit: is this split fair?
 
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { type AuditOptions, auditSplit } from '../../audit/audit.js';
 import { type Decision, decideAcrossSplits } from '../../audit/decision.js';
 import { wholeOfParts } from '../../audit/numbering.js';
@@ -12,90 +11,80 @@ import { writeFolder } from '../../files/folder.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
 import { timeColumn } from '../../ingest/intake/value-column.js';
 import type { ReadOptions } from '../../ingest/options.js';
-import { COMMANDS } from '../../options/commands.js';
 import { renderAuditPage } from '../../report/pages/audit.js';
 import { auditText } from '../../report/terminal/audit.js';
 import { auditAnswer, checkAdvice, checkWords } from '../../report/words/audit.js';
 import { loadSplit } from '../../store/split-folder.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { VERSION } from '../../version.js';
-import { addOptions, type CommandContext, pause, runCommand } from '../command.js';
-import { typedOptions } from '../flags.js';
+import { type CommandContext, declareCommand, pause } from '../command.js';
 import { checkOutputs } from '../outputs.js';
 import { readData } from '../read-data.js';
 
 const REPORT_FILES = ['audit.html'] as const;
 const PART_FLAGS = ['train', 'validation', 'test'] as const;
 
-export function register(program: Command): void {
-  const command = program
-    .command('audit')
-    .description(
+export const register = declareCommand(
+  'audit',
+  {
+    description:
       'Is this split fair? Overlap, degree bias, false zeros, time leaks, filtering: each with a verdict.',
-    )
-    .argument('[dir]', 'the folder written by `graphex split`; not with --train and --test');
-  addOptions(command, [
-    'graphex audit split -o audit',
-    'graphex audit --train train.csv --test test.csv --time timestamp --decision',
-  ]);
-  command.action((folder: string | undefined) =>
-    runCommand(command, async (context) => {
-      const { seed, threads, signal, onProgress } = context;
-      const { own, options, read: declared } = COMMANDS.audit;
-      const { output, force, decision: decide, time, ...tables } = typedOptions(command, own);
-      const reader = typedOptions(command, declared);
-      await checkOutputs({
-        files: [reader.rejects],
-        folder: output === undefined ? undefined : { path: output, names: REPORT_FILES },
-        inputs: [folder, tables.train, tables.test, tables.validation],
-        force,
-      });
-      const given = await inputs(folder, tables, time, reader, context);
-      const audit = await auditSplit(given.parts, {
-        ...typedOptions(command, options),
-        ...given.options,
-        threads,
-        signal,
-        onProgress,
-      });
-      let decision: Decision | undefined;
-      if (decide) {
-        const { graph, times } = wholeOfParts(given.parts, given.options.times);
-        decision = await decideAcrossSplits(graph, { times, seed, threads, signal, onProgress });
-      }
-      const names = given.parts.train.names ?? USERS_AND_ITEMS;
-      const source = folder ?? `${tables.train} and ${tables.test}`;
-      await pause(signal);
-      const next =
-        audit.verdict === 'broken'
-          ? ['split', 'DATA', '-o split']
-          : folder === undefined
-            ? ['evaluate', `--train ${tables.train}`, `--test ${tables.test}`]
-            : ['fit', folder, '-o model.safetensors'];
-      const written: string[] = [];
-      if (output !== undefined) {
-        const page = renderAuditPage({ source, audit, decision, names, version: VERSION, seed });
-        await writeFolder(output, { 'audit.html': (path) => writePieces(path, [page]) }, { force });
-        written.push(join(output, 'audit.html'));
-      }
-      return {
-        json: {
-          source,
-          ...audit,
-          checks: audit.checks.map((check) => ({
-            ...check,
-            text: checkWords(check, names),
-            advice: checkAdvice(check, names) ?? null,
-          })),
-          text: auditAnswer(audit),
-          decision: decision ?? null,
-          written,
-        },
-        text: auditText(source, audit, decision, names, written, next),
-      };
-    }),
-  );
-}
+    takes: { '[dir]': 'the folder written by `graphex split`; not with --train and --test' },
+    examples: [
+      'graphex audit split -o audit',
+      'graphex audit --train train.csv --test test.csv --time timestamp --decision',
+    ],
+  },
+  async (context, { own, options, read: reader }, folder: string | undefined) => {
+    const { seed, task, signal } = context;
+    const { output, force, decision: decide, time, ...tables } = own;
+    await checkOutputs({
+      files: [reader.rejects],
+      folder: output === undefined ? undefined : { path: output, names: REPORT_FILES },
+      inputs: [folder, tables.train, tables.test, tables.validation],
+      force,
+    });
+    const given = await inputs(folder, tables, time, reader, context);
+    const audit = await auditSplit(given.parts, {
+      ...{ ...options, ...given.options, ...task },
+    });
+    let decision: Decision | undefined;
+    if (decide) {
+      const { graph, times } = wholeOfParts(given.parts, given.options.times);
+      decision = await decideAcrossSplits(graph, { times, seed, ...task });
+    }
+    const names = given.parts.train.names ?? USERS_AND_ITEMS;
+    const source = folder ?? `${tables.train} and ${tables.test}`;
+    await pause(signal);
+    const next =
+      audit.verdict === 'broken'
+        ? ['split', 'DATA', '-o split']
+        : folder === undefined
+          ? ['evaluate', `--train ${tables.train}`, `--test ${tables.test}`]
+          : ['fit', folder, '-o model.safetensors'];
+    const written: string[] = [];
+    if (output !== undefined) {
+      const page = renderAuditPage({ source, audit, decision, names, version: VERSION, seed });
+      await writeFolder(output, { 'audit.html': (path) => writePieces(path, [page]) }, { force });
+      written.push(join(output, 'audit.html'));
+    }
+    return {
+      json: {
+        source,
+        ...audit,
+        checks: audit.checks.map((check) => ({
+          ...check,
+          text: checkWords(check, names),
+          advice: checkAdvice(check, names) ?? null,
+        })),
+        text: auditAnswer(audit),
+        decision: decision ?? null,
+        written,
+      },
+      text: auditText(source, audit, decision, names, written, next),
+    };
+  },
+);
 
 interface Inputs {
   readonly parts: SplitTables;
@@ -118,8 +107,7 @@ async function inputs(
         '--time: a split folder already says whether it has times; leave this out, or give tables with --train and --test',
       );
     }
-    const { threads, signal, onProgress } = context;
-    const parts = await loadSplit(folder, { ...reader, threads, signal, onProgress });
+    const parts = await loadSplit(folder, { ...reader, ...context.task });
     const { method, assignment, times: all } = parts;
     // Other methods keep times too, but do not promise any order.
     const ordered = method === 'time' || method === 'last';

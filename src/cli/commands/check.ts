@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { InputError } from '../../errors.js';
 import { writeTexts } from '../../files/folder.js';
 import type { SparsityEvidence } from '../../fit/choose/sparsity-evidence.js';
@@ -6,7 +5,7 @@ import { fingerprint } from '../../graph/fingerprint.js';
 import { DATA_HELP } from '../../ingest/formats.js';
 import type { ReadOptions, ReadResult } from '../../ingest/options.js';
 import { asFlag } from '../../options/as-flag.js';
-import { COMMANDS } from '../../options/commands.js';
+import type { COMMANDS } from '../../options/commands.js';
 import type { OptionsOf } from '../../options/declare.js';
 import { option, optionError } from '../../options/error.js';
 import { chartDocument } from '../../report/charts/document.js';
@@ -23,63 +22,55 @@ import {
 } from '../../sparsity/check.js';
 import { tailIndexJson } from '../../sparsity/tail-index.js';
 import { VERSION } from '../../version.js';
-import { addOptions, type CommandContext, pause, runCommand } from '../command.js';
-import { typedOptions } from '../flags.js';
+import { type CommandContext, declareCommand, pause } from '../command.js';
 import { checkOutputs } from '../outputs.js';
 import { posteriorFor } from '../posterior-for.js';
 import { dataArgument, dataJson, readData, refuseReading } from '../read-data.js';
 
 type Values = OptionsOf<typeof COMMANDS.check.own>;
 
-export function register(program: Command): void {
-  const command = program
-    .command('check')
-    .description('Is it sparse? Density curves, tail index and a verdict for both sides.')
-    .argument('<data...>', DATA_HELP);
-  addOptions(command, [
-    'graphex check ratings.csv --users user_id --items movie_id -o check',
-    'graphex check @sotu --json',
-  ]);
-  command.action((given: string[]) =>
-    runCommand(command, async (context) => {
-      const { seed, signal, warn } = context;
-      const data = await dataArgument(given);
-      const source = data.title;
-      const { own, options, read: declared } = COMMANDS.check;
-      const values = typedOptions(command, own);
-      const reader = typedOptions(command, declared);
-      await checkOutputs({
-        files: [reader.rejects],
-        folder: values.output === undefined ? undefined : { path: values.output, names: REPORT_FILES },
-        inputs: [...data.sources, values.model],
-        force: values.force,
-      });
-      const inParts = given.length === 1 && (await isPartitionFolder(given[0]));
-      const asked = typedOptions(command, options);
-      const looked = inParts
-        ? await lookAtParts(given[0], asked.replicates, reader)
-        : await lookAtData(data.sources, reader, asked, context);
-      const { check } = looked;
-      const evidence = values.model
-        ? await modelEvidence(values.model, looked.fingerprint(), warn)
-        : undefined;
-      await pause(signal);
-      const written = values.output ? await writeReport(values, source, looked, seed) : [];
-      return {
-        json: {
-          ...dataJson(data),
-          ...check,
-          sigma: { users: tailIndexJson(check.sigma.users), items: tailIndexJson(check.sigma.items) },
-          verdict: { ...check.verdict, text: sparsityWords(check).text },
-          read: looked.read,
-          ...(evidence ? { evidence } : {}),
-          written,
-        },
-        text: checkText(source, check, looked.reading, written, evidence),
-      };
-    }),
-  );
-}
+export const register = declareCommand(
+  'check',
+  {
+    description: 'Is it sparse? Density curves, tail index and a verdict for both sides.',
+    takes: { '<data...>': DATA_HELP },
+    examples: [
+      'graphex check ratings.csv --users user_id --items movie_id -o check',
+      'graphex check @sotu --json',
+    ],
+  },
+  async (context, { own: values, options: asked, read: reader }, given: string[]) => {
+    const { seed, signal, warn } = context;
+    const data = await dataArgument(given);
+    const source = data.title;
+    await checkOutputs({
+      files: [reader.rejects],
+      folder: values.output === undefined ? undefined : { path: values.output, names: REPORT_FILES },
+      inputs: [...data.sources, values.model],
+      force: values.force,
+    });
+    const inParts = given.length === 1 && (await isPartitionFolder(given[0]));
+    const looked = inParts
+      ? await lookAtParts(given[0], asked.replicates, reader)
+      : await lookAtData(data.sources, reader, asked, context);
+    const { check } = looked;
+    const evidence = values.model ? await modelEvidence(values.model, looked.fingerprint(), warn) : undefined;
+    await pause(signal);
+    const written = values.output ? await writeReport(values, source, looked, seed) : [];
+    return {
+      json: {
+        ...dataJson(data),
+        ...check,
+        sigma: { users: tailIndexJson(check.sigma.users), items: tailIndexJson(check.sigma.items) },
+        verdict: { ...check.verdict, text: sparsityWords(check).text },
+        read: looked.read,
+        ...(evidence ? { evidence } : {}),
+        written,
+      },
+      text: checkText(source, check, looked.reading, written, evidence),
+    };
+  },
+);
 
 /** The result, and the data it describes. */
 interface Looked {

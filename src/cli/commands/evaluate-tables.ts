@@ -71,8 +71,8 @@ export async function runEvaluateTables(
   reader: ReadOptions,
   context: CommandContext,
 ): Promise<CommandOutput> {
-  const { seed, threads, signal, onProgress, warn } = context;
-  const reading = { ...reader, threads, signal, onProgress };
+  const { seed, task, warn } = context;
+  const reading = { ...reader, ...task };
   const { modelFile, folder } = whichInputs(positional, flags);
   const parts =
     folder === undefined ? await readTables(flags, reader, context) : await loadSplit(folder, reading);
@@ -96,9 +96,7 @@ export async function runEvaluateTables(
     metrics: flags.metrics,
     n,
     seed,
-    threads,
-    signal,
-    onProgress,
+    ...task,
   });
   if (found.fittedToTrain === false) {
     warn(`${modelFile} was not fitted to exactly this training part; the figures may mean little`);

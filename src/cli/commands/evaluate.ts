@@ -1,6 +1,5 @@
 // graphex evaluate: recommendation metrics and predictive checks of a model on a split.
 
-import type { Command } from 'commander';
 import { InputError } from '../../errors.js';
 import {
   type AttributeComparisons,
@@ -14,7 +13,6 @@ import { checkHeldOut, type EvaluateOptions, evaluateModel } from '../../evaluat
 import { evaluateShards } from '../../evaluate/evaluate-shards.js';
 import { featureCount, type Model } from '../../fit/model.js';
 import { fingerprint } from '../../graph/fingerprint.js';
-import { COMMANDS } from '../../options/commands.js';
 import {
   attributesJson,
   comparisonJson,
@@ -34,95 +32,93 @@ import {
 } from '../../shard/split-partition.js';
 import { loadModel } from '../../store/model-file.js';
 import { loadSplit } from '../../store/split-folder.js';
-import { addOptions, runCommand } from '../command.js';
-import { typedOptions } from '../flags.js';
+import { declareCommand } from '../command.js';
 import { modelsInTurn, type OpenedModel, openModel } from '../model-source.js';
 import { ranksAllItems, runEvaluateTables } from './evaluate-tables.js';
 
-export function register(program: Command): void {
-  const command = program
-    .command('evaluate')
-    .description(
+export const register = declareCommand(
+  'evaluate',
+  {
+    description:
       'Recommendation metrics and predictive checks of a model on a split, or of lists made elsewhere.',
-    )
-    .argument(
-      '[model]',
-      'a model written by `graphex fit` from the training part: a file, or its folder with users by shard',
-    )
-    .argument('[dir]', 'the folder written by `graphex split`; not with --train and --test');
-  addOptions(command, [
-    'graphex fit split -o my.model && graphex evaluate my.model split',
-    'graphex evaluate ranker.model split --against my.model --against lists.csv',
-    'graphex evaluate --train train.csv --test test.csv --recommendations lists.csv',
-  ]);
-  command.action((modelFile: string | undefined, folder: string | undefined) =>
-    runCommand(command, async (context) => {
-      const { own, options: declared, read } = COMMANDS.evaluate;
-      const flags = typedOptions(command, own);
-      const { n, ...evaluating } = typedOptions(command, declared);
-      if (await ranksAllItems(flags)) {
-        const positional = [modelFile, folder].filter((given) => given !== undefined);
-        return runEvaluateTables(positional, flags, n, typedOptions(command, read), context);
-      }
-      const { threads, signal, onProgress, warn } = context;
-      if (modelFile === undefined || folder === undefined) {
-        throw new InputError('give a model and a split folder, or two tables with --train and --test');
-      }
-      const lengths = [n ?? []].flat();
-      if (lengths.length > 1) {
-        throw new InputError(
-          `-n ${lengths.join(',')}: a (p,q) split is evaluated at one length; give one, or --train and --test`,
-        );
-      }
-      const opened = await openModel(modelFile);
-      const { head: model } = opened;
-      const task = { threads, signal, onProgress };
-      const asked = { ...evaluating, n: lengths[0], ...task };
-      const { seed } = context;
-      const inTurn = opened.byShard !== undefined || (await isPartitionedSplit(folder));
-      const { against: files = [] } = flags;
-      if (inTurn && files.length > 0) {
-        throw new InputError(
-          '--against needs each model in one file and the split in one piece; merge the model, and split the data in one piece',
-        );
-      }
-      const others: Model[] = [];
-      for (const file of files) others.push(await loadModel(file));
-      const { result, popularity, attributes, rivals } = inTurn
-        ? await evaluateByShard(opened, folder, { ...asked, seed })
-        : await evaluateWhole(model, others, folder, { ...asked, seed });
-      const fits = [result.fittedToTrain, ...rivals.map(({ fittedToTrain }) => fittedToTrain)];
-      for (const [at, file] of [modelFile, ...files].entries()) {
-        if (fits[at]) continue;
-        warn(`${file} was not fitted to exactly the training part of ${folder}; the figures may mean little`);
-      }
-      return {
-        json: {
-          model: modelFile,
-          kind: model.type === 'posterior' ? model.kind : model.type,
-          objective: model.type === 'posterior' ? 'evidence' : 'ranking',
-          features: featureCount(model) ?? null,
-          split: folder,
-          protocol: 'split',
-          ...evaluationJson(result, popularity),
-          ...(attributes && { attributes: attributesJson(attributes) }),
-          against: rivals.length > 0 ? rivalJson(files[0], rivals[0]) : null,
-          rivals: rivals.map((rival, at) => rivalJson(files[at], rival)),
-        },
-        text: evaluationText(`${modelFile} (${modelTitle(model)}) on ${folder}`, result, model.multigraph, [
-          ...(popularity ? [wrap(popularityWords(popularity, result.ranking.n, result.names))] : []),
-          ...(attributes
-            ? attributeWords(attributes, result.ranking.n, result.names).map((one) => wrap(one))
-            : []),
-          ...rivals.map(({ comparison }, at) =>
-            wrap(againstWords(files[at], comparison, result.ranking.n, result.names)),
-          ),
-          ...(model.type === 'posterior' ? rankingAdvice(folder) : []),
-        ]),
-      };
-    }),
-  );
-}
+    takes: {
+      '[model]':
+        'a model written by `graphex fit` from the training part: a file, or its folder with users by shard',
+      '[dir]': 'the folder written by `graphex split`; not with --train and --test',
+    },
+    examples: [
+      'graphex fit split -o my.model && graphex evaluate my.model split',
+      'graphex evaluate ranker.model split --against my.model --against lists.csv',
+      'graphex evaluate --train train.csv --test test.csv --recommendations lists.csv',
+    ],
+  },
+  async (
+    context,
+    { own: flags, options, read },
+    modelFile: string | undefined,
+    folder: string | undefined,
+  ) => {
+    const { n, ...evaluating } = options;
+    if (await ranksAllItems(flags)) {
+      const positional = [modelFile, folder].filter((given) => given !== undefined);
+      return runEvaluateTables(positional, flags, n, read, context);
+    }
+    const { seed, task, warn } = context;
+    if (modelFile === undefined || folder === undefined) {
+      throw new InputError('give a model and a split folder, or two tables with --train and --test');
+    }
+    const lengths = [n ?? []].flat();
+    if (lengths.length > 1) {
+      throw new InputError(
+        `-n ${lengths.join(',')}: a (p,q) split is evaluated at one length; give one, or --train and --test`,
+      );
+    }
+    const opened = await openModel(modelFile);
+    const { head: model } = opened;
+    const asked = { ...evaluating, n: lengths[0], seed, ...task };
+    const inTurn = opened.byShard !== undefined || (await isPartitionedSplit(folder));
+    const { against: files = [] } = flags;
+    if (inTurn && files.length > 0) {
+      throw new InputError(
+        '--against needs each model in one file and the split in one piece; merge the model, and split the data in one piece',
+      );
+    }
+    const others: Model[] = [];
+    for (const file of files) others.push(await loadModel(file));
+    const { result, popularity, attributes, rivals } = inTurn
+      ? await evaluateByShard(opened, folder, asked)
+      : await evaluateWhole(model, others, folder, asked);
+    const fits = [result.fittedToTrain, ...rivals.map(({ fittedToTrain }) => fittedToTrain)];
+    for (const [at, file] of [modelFile, ...files].entries()) {
+      if (fits[at]) continue;
+      warn(`${file} was not fitted to exactly the training part of ${folder}; the figures may mean little`);
+    }
+    return {
+      json: {
+        model: modelFile,
+        kind: model.type === 'posterior' ? model.kind : model.type,
+        objective: model.type === 'posterior' ? 'evidence' : 'ranking',
+        features: featureCount(model) ?? null,
+        split: folder,
+        protocol: 'split',
+        ...evaluationJson(result, popularity),
+        ...(attributes && { attributes: attributesJson(attributes) }),
+        against: rivals.length > 0 ? rivalJson(files[0], rivals[0]) : null,
+        rivals: rivals.map((rival, at) => rivalJson(files[at], rival)),
+      },
+      text: evaluationText(`${modelFile} (${modelTitle(model)}) on ${folder}`, result, model.multigraph, [
+        ...(popularity ? [wrap(popularityWords(popularity, result.ranking.n, result.names))] : []),
+        ...(attributes
+          ? attributeWords(attributes, result.ranking.n, result.names).map((one) => wrap(one))
+          : []),
+        ...rivals.map(({ comparison }, at) =>
+          wrap(againstWords(files[at], comparison, result.ranking.n, result.names)),
+        ),
+        ...(model.type === 'posterior' ? rankingAdvice(folder) : []),
+      ]),
+    };
+  },
+);
 
 interface Evaluated {
   readonly result: Printed;

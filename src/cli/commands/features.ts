@@ -1,16 +1,13 @@
 // graphex features: what a model found.
 
-import type { Command } from 'commander';
 import { FEATURES_PER_REQUEST } from '../../options/commands/features.js';
-import { COMMANDS } from '../../options/commands.js';
 import { type DescribedFeature, describeFeatures } from '../../predict/features.js';
 import { wrap } from '../../report/terminal/text-table.js';
 import { loadModel } from '../../store/model-file.js';
 import { grouped, percent } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
-import { addOptions, runCommand } from '../command.js';
-import { typedOptions } from '../flags.js';
+import { declareCommand } from '../command.js';
 import { readTitles, titled } from '../titles.js';
 
 /** A feature; if its items have titles, it is named by the first of them. */
@@ -22,43 +19,40 @@ type NamedFeature = Omit<DescribedFeature, 'items'> & {
 /** Number of items in the name of a feature. */
 const NAMED_BY = 3;
 
-export function register(program: Command): void {
-  const command = program
-    .command('features')
-    .description('What a model found: the items and users of each feature, and how much it explains.')
-    .argument('<model>', 'a model file made by `graphex fit`');
-  addOptions(command, [
-    'graphex features model.safetensors -n 10',
-    'graphex features model.safetensors --titles movies.dat',
-  ]);
-  command.action(async (path: string) => {
-    const options = typedOptions(command, COMMANDS.features.options);
-    const { titles: titleFile, top } = typedOptions(command, COMMANDS.features.own);
-    await runCommand(command, async ({ signal }) => {
-      const model = await loadModel(path);
-      const titles = await readTitles(titleFile, model, signal);
-      const all = await describeFeatures(model, options);
-      const found = all.slice(0, top ?? all.length).map((feature): NamedFeature => {
-        const items = feature.items.map((entry) => ({
-          ...entry,
-          ...titled(titles.ofId(entry.item)),
-        }));
-        if (!items.some(({ title }) => title !== undefined)) return { ...feature, items };
-        const name = items.slice(0, NAMED_BY).map(({ item, title }) => title ?? item);
-        return { ...feature, name: name.join(', '), items };
-      });
-      const names = model.names ?? USERS_AND_ITEMS;
-      const printed = found.slice(0, top ?? FEATURES_PER_REQUEST);
-      return {
-        json: found,
-        text: [
-          ...printed.map((one) => describe(one, names)),
-          ...legend(all.length, printed.length, names),
-        ].join('\n\n'),
-      };
+export const register = declareCommand(
+  'features',
+  {
+    description: 'What a model found: the items and users of each feature, and how much it explains.',
+    takes: { '<model>': 'a model file made by `graphex fit`' },
+    examples: [
+      'graphex features model.safetensors -n 10',
+      'graphex features model.safetensors --titles movies.dat',
+    ],
+  },
+  async ({ signal }, { own: { titles: titleFile, top }, options }, path: string) => {
+    const model = await loadModel(path);
+    const titles = await readTitles(titleFile, model, signal);
+    const all = await describeFeatures(model, options);
+    const found = all.slice(0, top ?? all.length).map((feature): NamedFeature => {
+      const items = feature.items.map((entry) => ({
+        ...entry,
+        ...titled(titles.ofId(entry.item)),
+      }));
+      if (!items.some(({ title }) => title !== undefined)) return { ...feature, items };
+      const name = items.slice(0, NAMED_BY).map(({ item, title }) => title ?? item);
+      return { ...feature, name: name.join(', '), items };
     });
-  });
-}
+    const names = model.names ?? USERS_AND_ITEMS;
+    const printed = found.slice(0, top ?? FEATURES_PER_REQUEST);
+    return {
+      json: found,
+      text: [
+        ...printed.map((one) => describe(one, names)),
+        ...legend(all.length, printed.length, names),
+      ].join('\n\n'),
+    };
+  },
+);
 
 /** Says what the percentages mean, and what was left out. */
 function legend(all: number, printed: number, { users, items }: SideNames): string[] {

@@ -55,8 +55,7 @@ export async function trainingData(
   const splits = await Promise.all(sources.map(isSplitFolder));
   if (sources.length === 1 && splits[0]) {
     refuseForSplit(source, typedOptions(command, READ), time);
-    const { threads, signal, onProgress } = context;
-    const { train, times } = await loadSplit(source, { threads, signal, onProgress });
+    const { train, times } = await loadSplit(source, context.task);
     return { graph: train, read: undefined, times: times?.train };
   }
   if (splits.includes(true)) {

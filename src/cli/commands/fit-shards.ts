@@ -48,7 +48,8 @@ export async function runFitShards(
   const { rank, size, host } = communicator;
   if (size === 1) return fitAsRank(command, source, context, communicator);
   try {
-    const quiet = { ...context, onProgress: () => {}, warn: () => {} };
+    const silent = { ...context.task, onProgress: () => {} };
+    const quiet = { ...context, ...silent, task: silent, warn: () => {} };
     const output = await fitAsRank(command, source, rank === 0 ? context : quiet, communicator);
     await communicator.close();
     return output;
@@ -87,12 +88,12 @@ async function fitAsRank(
     checkCommand(command, source, context, communicator),
   );
   const { force, byShard } = values;
-  const { threads, signal, onProgress, warn } = context;
+  const { task, signal, warn } = context;
   const { memory } = values;
   const options = {
     ...asked,
     ...(resumeFolder === undefined ? { seed: context.seed } : { resumeFolder }),
-    ...{ threads, signal, onProgress },
+    ...task,
     checkpoint: { folder, minutes: values.checkpoint },
     ...(memory !== undefined && { within: { memory, path: output, byShard } }),
     onCheckpointError: ({ message }: Error) => warn(`the state of the fit cannot be saved: ${message}`),

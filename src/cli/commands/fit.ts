@@ -35,7 +35,7 @@ import { trainPartition } from '../../shard/split-partition.js';
 import { isSavedFit, loadModelFile, saveModel } from '../../store/model-file.js';
 import { list } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
-import { addOptions, type CommandContext, runCommand } from '../command.js';
+import { type CommandContext, declareCommand } from '../command.js';
 import { typedOptions } from '../flags.js';
 import { infoJson, infoText, readInfo, withInfo } from '../info-options.js';
 import { checkOutputs } from '../outputs.js';
@@ -44,27 +44,27 @@ import { refuseRanks } from '../ranks.js';
 import { dataArgument } from '../read-data.js';
 import { timesFor, trainingData } from './fit-data.js';
 
-export function register(program: Command): void {
-  const command = program
-    .command('fit')
-    .description(
+export const register = declareCommand(
+  'fit',
+  {
+    description:
       'Fits the Poisson matrix model to data or to the training part of a split, with a prior for each side.',
-    )
-    .argument(
-      '<data...>',
-      'files, a recipe, a built-in set, or a folder made by `graphex split` (its training part) or `graphex partition`',
-    );
-  addOptions(command, [
-    'graphex fit ratings.csv -o model.safetensors',
-    'graphex fit split/ -k 50 --model dense -o dense.safetensors',
-    'graphex fit split/ --method ranking --average 4 -o ranker.safetensors',
-    'graphex fit ratings.csv --method ease -o ease.safetensors',
-    'graphex fit until-today.csv --from yesterday.safetensors -o today.safetensors',
-  ]);
-  command.action(async (given: string[]) => {
-    await runCommand(command, (context) => run(command, given, context));
-  });
-}
+    takes: {
+      '<data...>':
+        'files, a recipe, a built-in set, or a folder made by `graphex split` (its training part) or `graphex partition`',
+    },
+    examples: [
+      'graphex fit ratings.csv -o model.safetensors',
+      'graphex fit split/ -k 50 --model dense -o dense.safetensors',
+      'graphex fit split/ --method ranking --average 4 -o ranker.safetensors',
+      'graphex fit ratings.csv --method ease -o ease.safetensors',
+      'graphex fit until-today.csv --from yesterday.safetensors -o today.safetensors',
+    ],
+  },
+  async (context, _, given: string[]) => {
+    return run(context.command, given, context);
+  },
+);
 
 async function run(command: Command, given: readonly string[], context: CommandContext) {
   if (given.length === 1) {
@@ -102,7 +102,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
   await checkOutputs({ files: [partial], inputs: [...sources, values.from], force });
   const { graph, read, times } = await trainingData(command, sources, context, values.time);
   const about = await readInfo({ ...values, database }, graph, context);
-  const { threads, signal, onProgress } = context;
+  const { task } = context;
   const storage = storageOf(values);
   const { method } = typedOptions(command, FIT) as { readonly method?: string };
   if (isBaseline(method)) {
@@ -110,7 +110,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
     refuseOptions(command, method);
     const { seed } = context;
     const { fitBaseline } = await import('../../evaluate/baselines/fit-baseline.js');
-    const result = await fitBaseline(graph, method, { trials, seed, threads, signal, onProgress });
+    const result = await fitBaseline(graph, method, { trials, seed, ...task });
     const described = await withInfo(result.model, about, context);
     await saveModel(output, described, storage);
     return {
@@ -133,7 +133,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
   const from = values.from === undefined ? undefined : (await loadModelFile(values.from)).model;
   const missing = from && missingUsers(from, graph);
   if (missing) context.warn(`${missing.text}; --from takes all data, not only the new rows`);
-  const said = { ...typedOptions(command, FIT), threads, signal, onProgress } as FitOptions;
+  const said = { ...typedOptions(command, FIT), ...task } as FitOptions;
   // The previous model determines the method, which determines how the new model can be stored.
   const whole = from ? successorOptions({ ...said, from } as FitOptions & { from: Model }) : said;
   const asked = {
@@ -265,12 +265,8 @@ async function keepUnfinished(error: unknown, partial: string): Promise<never> {
   );
 }
 
-function relabelled({ signal, threads, onProgress }: CommandContext): TaskOptions {
-  return {
-    signal,
-    threads,
-    onProgress: (progress) => onProgress({ ...progress, stage: 'comparing with dense' }),
-  };
+function relabelled({ task, onProgress }: CommandContext): TaskOptions {
+  return { ...task, onProgress: (progress) => onProgress({ ...progress, stage: 'comparing with dense' }) };
 }
 
 /** The error for a folder in place of a saved state says what the folder is. */

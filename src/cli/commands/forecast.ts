@@ -1,80 +1,68 @@
 // graphex forecast: how many users, items and edges there will be.
 
-import type { Command } from 'commander';
 import { writeTexts } from '../../files/folder.js';
 import { forecastGrowth, type GrowthForecast } from '../../forecast/forecast.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import { DATA_HELP } from '../../ingest/formats.js';
 import { timeColumn } from '../../ingest/intake/value-column.js';
 import type { ReadResult } from '../../ingest/options.js';
-import { COMMANDS } from '../../options/commands.js';
 import { chartDocument } from '../../report/charts/document.js';
 import { renderForecastPage } from '../../report/pages/forecast.js';
 import { forecastText } from '../../report/terminal/forecast.js';
 import { forecastAnswer } from '../../report/words/forecast.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { VERSION } from '../../version.js';
-import { addOptions, pause, runCommand } from '../command.js';
-import { typedOptions } from '../flags.js';
+import { declareCommand, pause } from '../command.js';
 import { checkOutputs } from '../outputs.js';
 import { posteriorFor } from '../posterior-for.js';
 import { type DataArgument, dataArgument, dataJson, readData } from '../read-data.js';
 
 const REPORT_FILES = ['users.svg', 'items.svg', 'forecast.html'] as const;
 
-export function register(program: Command): void {
-  const command = program
-    .command('forecast')
-    .description(
+export const register = declareCommand(
+  'forecast',
+  {
+    description:
       'How will it grow? Users, items and edges at a multiple of today’s, with back-tests on the data.',
-    )
-    .argument('<data...>', DATA_HELP);
-  addOptions(command, [
-    'graphex forecast ratings.csv --users-times 2 -o forecast',
-    'graphex forecast ratings.csv --time timestamp --next quarter',
-  ]);
-  command.action((given: string[]) =>
-    runCommand(command, async (context) => {
-      const { seed, threads, signal, onProgress, warn } = context;
-      const data = await dataArgument(given);
-      const source = data.title;
-      const { own, options, read: declared } = COMMANDS.forecast;
-      const { output, model: modelFile, time, all, force } = typedOptions(command, own);
-      const reader = typedOptions(command, declared);
-      await checkOutputs({
-        files: [reader.rejects],
-        folder: output === undefined ? undefined : { path: output, names: REPORT_FILES },
-        inputs: [...data.sources, modelFile],
-        force,
-      });
-      const value = time === undefined ? undefined : timeColumn(time);
-      const result = await readData(data.sources, reader, context, { value });
-      if (result.graph.multigraph) {
-        warn('a forecast is about users, items and edges: the counts of the edges are ignored');
-      }
-      const model =
-        modelFile === undefined
-          ? undefined
-          : await posteriorFor(modelFile, 'draws', fingerprint(result.graph), warn);
-      const found = await forecastGrowth(result.graph, {
-        ...typedOptions(command, options),
-        model,
-        times: result.values,
-        threads,
-        signal,
-        onProgress,
-      });
-      const names = result.graph.names ?? USERS_AND_ITEMS;
-      await pause(signal);
-      const written =
-        output === undefined ? [] : await writeReport(output, force, source, result, found, names, seed);
-      return {
-        json: forecastJson(data, result, found, names, written),
-        text: forecastText(source, result, found, names, written, all),
-      };
-    }),
-  );
-}
+    takes: { '<data...>': DATA_HELP },
+    examples: [
+      'graphex forecast ratings.csv --users-times 2 -o forecast',
+      'graphex forecast ratings.csv --time timestamp --next quarter',
+    ],
+  },
+  async (context, { own, options, read: reader }, given: string[]) => {
+    const { seed, task, signal, warn } = context;
+    const data = await dataArgument(given);
+    const source = data.title;
+    const { output, model: modelFile, time, all, force } = own;
+    await checkOutputs({
+      files: [reader.rejects],
+      folder: output === undefined ? undefined : { path: output, names: REPORT_FILES },
+      inputs: [...data.sources, modelFile],
+      force,
+    });
+    const value = time === undefined ? undefined : timeColumn(time);
+    const result = await readData(data.sources, reader, context, { value });
+    if (result.graph.multigraph) {
+      warn('a forecast is about users, items and edges: the counts of the edges are ignored');
+    }
+    const model =
+      modelFile === undefined
+        ? undefined
+        : await posteriorFor(modelFile, 'draws', fingerprint(result.graph), warn);
+    const found = await forecastGrowth(result.graph, {
+      ...{ ...options, model, times: result.values, ...task },
+    });
+    const names = result.graph.names ?? USERS_AND_ITEMS;
+    await pause(signal);
+    const written =
+      output === undefined ? [] : await writeReport(output, force, source, result, found, names, seed);
+    return {
+      json: forecastJson(data, result, found, names, written),
+      text: forecastText(source, result, found, names, written, all),
+    };
+  },
+);
 
 /** The document of --json; a value that does not exist is null. */
 function forecastJson(

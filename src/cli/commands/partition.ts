@@ -1,6 +1,5 @@
 // graphex partition: data → a folder of shards.
 
-import type { Command } from 'commander';
 import { DATA_HELP } from '../../ingest/formats.js';
 import { asFlag } from '../../options/as-flag.js';
 import { COMMANDS } from '../../options/commands.js';
@@ -11,51 +10,43 @@ import { type Partition, partitionGraph } from '../../shard/partition-graph.js';
 import { short } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
-import { addOptions, runCommand } from '../command.js';
-import { typedOptions } from '../flags.js';
+import { declareCommand } from '../command.js';
 import { checkOutputs } from '../outputs.js';
 import { dataArgument, dataJson } from '../read-data.js';
 
 /** With fewer edges of an item in a shard, the work per item outweighs the work per edge. */
 const FEW_EDGES = 25;
 
-export function register(program: Command): void {
-  const command = program
-    .command('partition')
-    .description(
+export const register = declareCommand(
+  'partition',
+  {
+    description:
       'Cuts data into shards, out of core: for fits on several machines and of data beyond memory.',
-    )
-    .argument('<data...>', DATA_HELP);
-  addOptions(command, [
-    'graphex partition ratings.parquet --shards 64 -o shards/',
-    'mpirun -n 4 --bind-to none graphex fit shards/ -o model.safetensors',
-  ]);
-  command.action((given: string[]) =>
-    runCommand(command, async ({ threads, signal, onProgress }) => {
-      const data = await dataArgument(given);
-      const { own, options, read } = COMMANDS.partition;
-      const { output = '.', force } = typedOptions(command, own);
-      const asked = typedOptions(command, options);
-      const reader = typedOptions(command, read);
-      await checkOutputs({
-        files: [reader.rejects],
-        folder: { path: output, names: partitionFiles(asked.shards ?? options.shards.default) },
-        inputs: data.sources,
-        force,
-      });
-      const result = await partitionGraph(data.sources, output, {
-        ...asked,
-        ...reader,
-        force,
-        threads,
-        signal,
-        onProgress,
-      });
-      const { guess, names: _, ...document } = result;
-      return { json: { ...dataJson(data), ...document, output }, text: words(result, guess, output) };
-    }),
-  );
-}
+    takes: { '<data...>': DATA_HELP },
+    examples: [
+      'graphex partition ratings.parquet --shards 64 -o shards/',
+      'mpirun -n 4 --bind-to none graphex fit shards/ -o model.safetensors',
+    ],
+  },
+  async ({ task }, { own, options: asked, read: reader }, given: string[]) => {
+    const data = await dataArgument(given);
+    const { output = '.', force } = own;
+    await checkOutputs({
+      files: [reader.rejects],
+      folder: {
+        path: output,
+        names: partitionFiles(asked.shards ?? COMMANDS.partition.options.shards.default),
+      },
+      inputs: data.sources,
+      force,
+    });
+    const result = await partitionGraph(data.sources, output, {
+      ...{ ...asked, ...reader, force, ...task },
+    });
+    const { guess, names: _, ...document } = result;
+    return { json: { ...dataJson(data), ...document, output }, text: words(result, guess, output) };
+  },
+);
 
 function words(result: Partition, guess: Partition['guess'], output: string): string {
   const { shards, users, items, edges, read } = result;

@@ -1,12 +1,10 @@
 // graphex recommend: items for a known user, for a new one by what they like, or for a file of users.
 
-import type { Command } from 'commander';
 import { catalogueOf } from '../../attributes/info.js';
 import { InputError } from '../../errors.js';
 import { readSideTable } from '../../ingest/side-file.js';
 import { NAMES_LINE } from '../../ingest/side-table.js';
 import type { RECOMMEND, RECOMMEND_COMMAND } from '../../options/commands/recommend.js';
-import { COMMANDS } from '../../options/commands.js';
 import type { OptionsOf } from '../../options/declare.js';
 import type { UserQuery } from '../../predict/recommend.js';
 import { createRecommender } from '../../predict/recommender.js';
@@ -15,8 +13,7 @@ import { listText } from '../../report/terminal/lists.js';
 import { many } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
-import { addOptions, type CommandContext, runCommand } from '../command.js';
-import { typedOptions } from '../flags.js';
+import { type CommandContext, declareCommand } from '../command.js';
 import { type Listing, listingJson, makeListings } from '../listings.js';
 import { byModel, modelsInTurn, openModel, requireUser } from '../model-source.js';
 import { idByTitle, itemsIn, readTitles } from '../titles.js';
@@ -25,23 +22,22 @@ import { type AskedGroup, checkMany, everyUser, listsToOutput, requireUsers } fr
 
 type Values = OptionsOf<typeof RECOMMEND_COMMAND & typeof RECOMMEND>;
 
-export function register(program: Command): void {
-  const command = program
-    .command('recommend')
-    .description('Recommends items to a user of the model, or to a new user by a few liked items.')
-    .argument('<model>', 'a model file made by `graphex fit`, or its folder with users by shard');
-  addOptions(command, [
-    'graphex recommend model.safetensors --user 4711 -n 10',
-    'graphex recommend model.safetensors --likes 112,235,4081 --explain',
-    'graphex recommend model.safetensors --all-users -n 20 -o lists.parquet',
-    'graphex recommend my.model --likes "I, Robot" --likes Heat --titles films.csv',
-  ]);
-  command.action(async (path: string) => {
-    const { own, options } = COMMANDS.recommend;
-    const values = { ...typedOptions(command, own), ...typedOptions(command, options) };
-    await runCommand(command, (context) => run(path, values, context));
-  });
-}
+export const register = declareCommand(
+  'recommend',
+  {
+    description: 'Recommends items to a user of the model, or to a new user by a few liked items.',
+    takes: { '<model>': 'a model file made by `graphex fit`, or its folder with users by shard' },
+    examples: [
+      'graphex recommend model.safetensors --user 4711 -n 10',
+      'graphex recommend model.safetensors --likes 112,235,4081 --explain',
+      'graphex recommend model.safetensors --all-users -n 20 -o lists.parquet',
+      'graphex recommend my.model --likes "I, Robot" --likes Heat --titles films.csv',
+    ],
+  },
+  async (context, { own, options }, path: string) => {
+    return run(path, { ...own, ...options }, context);
+  },
+);
 
 async function run(path: string, values: Values, context: CommandContext) {
   const asked = (
@@ -115,9 +111,8 @@ async function run(path: string, values: Values, context: CommandContext) {
       const recommender = createRecommender(one);
       try {
         const { n, filter, includeSeen, explain, confidence } = values;
-        const { threads, signal, onProgress } = context;
         const asked = {
-          ...{ n, filter, includeSeen, explain, confidence, exclude, threads, signal, onProgress },
+          ...{ n, filter, includeSeen, explain, confidence, exclude, ...context.task },
           // A warning has named them.
           onUnknown: () => {},
         };

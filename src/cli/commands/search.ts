@@ -1,53 +1,50 @@
 // graphex search: items by words of their id or title.
 
-import type { Command } from 'commander';
 import { catalogueOf } from '../../attributes/info.js';
 import { withDefaults } from '../../options/check-options.js';
 import { SEARCH } from '../../options/commands/search.js';
-import { COMMANDS } from '../../options/commands.js';
 import { textTable } from '../../report/terminal/text-table.js';
 import { grouped } from '../../text/numbers.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
-import { addOptions, runCommand } from '../command.js';
-import { typedOptions } from '../flags.js';
+import { declareCommand } from '../command.js';
 import { openModel } from '../model-source.js';
 import { readTitles, titled } from '../titles.js';
 
-export function register(program: Command): void {
-  const command = program
-    .command('search')
-    .description('Finds items by words of their id or title, then by close spellings.')
-    .argument('<model>', 'a model file made by `graphex fit`')
-    .argument('<text>', 'words of an id or title; the last one may be unfinished');
-  addOptions(command, [
-    'graphex search model.safetensors "harry potter"',
-    'graphex search model.safetensors matrx --titles movies.dat -n 5',
-  ]);
-  command.action(async (path: string, text: string) => {
-    const { titles: titleFile } = typedOptions(command, COMMANDS.search.own);
-    const { n } = withDefaults(SEARCH, typedOptions(command, COMMANDS.search.options));
-    await runCommand(command, async ({ signal }) => {
-      const { head: model } = await openModel(path);
-      const titles = await readTitles(titleFile, model, signal);
-      const { degree } = catalogueOf(model);
-      const list = titles
-        .search(text, n)
-        .map((item) => ({ item: titles.id(item), ...titled(titles.of(item)), users: degree[item] }));
-      const { users, items } = model.names ?? USERS_AND_ITEMS;
-      const named = list.some(({ title }) => title !== undefined);
-      const rows = list.map(({ item, title, users: count }) => [
-        shown(item),
-        ...(named ? [shown(title ?? '')] : []),
-        grouped(count),
-      ]);
-      return {
-        json: list,
-        text:
-          list.length === 0
-            ? `no ${items.one} has ${shown(text)} or a close spelling in its id or title`
-            : textTable([[items.one, ...(named ? ['title'] : []), users.many], ...rows]),
-      };
-    });
-  });
-}
+export const register = declareCommand(
+  'search',
+  {
+    description: 'Finds items by words of their id or title, then by close spellings.',
+    takes: {
+      '<model>': 'a model file made by `graphex fit`',
+      '<text>': 'words of an id or title; the last one may be unfinished',
+    },
+    examples: [
+      'graphex search model.safetensors "harry potter"',
+      'graphex search model.safetensors matrx --titles movies.dat -n 5',
+    ],
+  },
+  async ({ signal }, { own: { titles: titleFile }, options }, path: string, text: string) => {
+    const { n } = withDefaults(SEARCH, options);
+    const { head: model } = await openModel(path);
+    const titles = await readTitles(titleFile, model, signal);
+    const { degree } = catalogueOf(model);
+    const list = titles
+      .search(text, n)
+      .map((item) => ({ item: titles.id(item), ...titled(titles.of(item)), users: degree[item] }));
+    const { users, items } = model.names ?? USERS_AND_ITEMS;
+    const named = list.some(({ title }) => title !== undefined);
+    const rows = list.map(({ item, title, users: count }) => [
+      shown(item),
+      ...(named ? [shown(title ?? '')] : []),
+      grouped(count),
+    ]);
+    return {
+      json: list,
+      text:
+        list.length === 0
+          ? `no ${items.one} has ${shown(text)} or a close spelling in its id or title`
+          : textTable([[items.one, ...(named ? ['title'] : []), users.many], ...rows]),
+    };
+  },
+);

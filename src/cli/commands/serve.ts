@@ -1,30 +1,26 @@
 // graphex serve: serves a model and the page over HTTP until it is stopped.
 
-import type { Command } from 'commander';
 import type { SERVE } from '../../options/commands/serve.js';
-import { COMMANDS } from '../../options/commands.js';
 import type { OptionsOf } from '../../options/declare.js';
 import { serve } from '../../serve/serve.js';
 import { safeJson } from '../../text/untrusted.js';
-import { addOptions, type CommandContext, print, runCommand } from '../command.js';
-import { typedOptions } from '../flags.js';
+import { type CommandContext, declareCommand, print } from '../command.js';
 
-export function register(program: Command): void {
-  const command = program
-    .command('serve')
-    .description(
+export const register = declareCommand(
+  'serve',
+  {
+    description:
       'Answers recommendations, rankings and explanations over HTTP; / is a page, /docs lists the endpoints.',
-    )
-    .argument('[model]', 'a model file made by `graphex fit`; without one, the page for a browser alone');
-  addOptions(command, [
-    'graphex serve model.safetensors --titles books.csv',
-    'graphex serve model.safetensors --host 0.0.0.0 --port 80 --key-file keys.txt',
-  ]);
-  command.action(async (path: string | undefined) => {
-    const values = typedOptions(command, COMMANDS.serve.options);
-    await runCommand(command, (context) => run(path, values, context));
-  });
-}
+    takes: { '[model]': 'a model file made by `graphex fit`; without one, the page for a browser alone' },
+    examples: [
+      'graphex serve model.safetensors --titles books.csv',
+      'graphex serve model.safetensors --host 0.0.0.0 --port 80 --key-file keys.txt',
+    ],
+  },
+  async (context, { options }, path: string | undefined) => {
+    return run(path, options, context);
+  },
+);
 
 async function run(
   path: string | undefined,

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type { BipartiteGraph, SideName } from '../../graph/graph.js';
 import { COMMANDS } from '../../options/commands.js';
 import { option, optionError } from '../../options/error.js';
@@ -11,8 +10,7 @@ import type { TaskOptions } from '../../progress.js';
 import { nextLine, textTable, wrap } from '../../report/terminal/text-table.js';
 import { edgesFormat, writeEdges } from '../../store/write-table.js';
 import { grouped, short } from '../../text/numbers.js';
-import { addOptions, pause, runCommand } from '../command.js';
-import { typedOptions } from '../flags.js';
+import { declareCommand, pause } from '../command.js';
 import { checkOutputs } from '../outputs.js';
 
 /** What is printed and written to --json, for any process. */
@@ -24,50 +22,43 @@ interface Drawn {
   readonly more: Readonly<Record<string, unknown>>;
 }
 
-export function register(program: Command): void {
-  const command = program
-    .command('simulate')
-    .description('Draws a graph from the sparse Poisson matrix model, or from a general graphex process.');
-  addOptions(command, [
-    'graphex simulate -o simulated.parquet',
-    'graphex simulate -o s.csv --size-users 120 --size-items 120 --sigma-items -0.3',
-    'graphex simulate -o power-law.csv --process power-law --size-users 50',
-  ]);
-  command.addHelpText(
-    'after',
-    `\nProcesses:\n${Object.entries(NAMED_PROCESSES)
+export const register = declareCommand(
+  'simulate',
+  {
+    description: 'Draws a graph from the sparse Poisson matrix model, or from a general graphex process.',
+    examples: [
+      'graphex simulate -o simulated.parquet',
+      'graphex simulate -o s.csv --size-users 120 --size-items 120 --sigma-items -0.3',
+      'graphex simulate -o power-law.csv --process power-law --size-users 50',
+    ],
+    more: `\nProcesses:\n${Object.entries(NAMED_PROCESSES)
       .map(([name, { description }]) => wrap(`${name}: ${description}`, '  ', '    '))
       .join('\n')}`,
-  );
-  command.action(() =>
-    runCommand(command, async ({ seed, threads, signal, onProgress }) => {
-      const { own, options } = COMMANDS.simulate;
-      const { output = '', process, force } = typedOptions(command, own);
-      const asked = typedOptions(command, options);
-      edgesFormat(output);
-      await checkOutputs({ files: [output], inputs: [], force });
-      const task = { threads, signal, onProgress };
-      const drawn =
-        process === undefined
-          ? await drawModel({ ...asked, ...task })
-          : await drawProcess(process, asked, { ...task, seed });
-      await pause(signal);
-      onProgress({ stage: 'writing', done: 0 });
-      await writeEdges(output, drawn.graph);
-      const { graph, atoms, cut, more } = drawn;
-      const counts = {
-        users: graph.users.count,
-        items: graph.items.count,
-        edges: graph.edges,
-        total: graph.total,
-      };
-      return {
-        json: { ...counts, atoms, cut, ...more, seed, output },
-        text: `${describe(drawn)}\nwrote ${output}\n${nextLine('check', output)}`,
-      };
-    }),
-  );
-}
+  },
+  async ({ seed, task, signal, onProgress }, { own, options: asked }) => {
+    const { output = '', process, force } = own;
+    edgesFormat(output);
+    await checkOutputs({ files: [output], inputs: [], force });
+    const drawn =
+      process === undefined
+        ? await drawModel({ ...asked, ...task })
+        : await drawProcess(process, asked, { ...task, seed });
+    await pause(signal);
+    onProgress({ stage: 'writing', done: 0 });
+    await writeEdges(output, drawn.graph);
+    const { graph, atoms, cut, more } = drawn;
+    const counts = {
+      users: graph.users.count,
+      items: graph.items.count,
+      edges: graph.edges,
+      total: graph.total,
+    };
+    return {
+      json: { ...counts, atoms, cut, ...more, seed, output },
+      text: `${describe(drawn)}\nwrote ${output}\n${nextLine('check', output)}`,
+    };
+  },
+);
 
 async function drawModel(options: SimulateOptions): Promise<Drawn> {
   const { graph, atoms, cut, missingMass, belowCut } = await simulate(options);

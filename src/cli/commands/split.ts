@@ -1,10 +1,8 @@
-import type { Command } from 'commander';
 import { partSize } from '../../graph/graph.js';
 import { DATA_HELP } from '../../ingest/formats.js';
 import { timeColumn } from '../../ingest/intake/value-column.js';
 import type { ReadResult } from '../../ingest/options.js';
 import { asFlag } from '../../options/as-flag.js';
-import { COMMANDS } from '../../options/commands.js';
 import { option, optionError } from '../../options/error.js';
 import type { SplitMethod } from '../../options/names.js';
 import { foldsText, splitSummary, splitText } from '../../report/terminal/split.js';
@@ -19,97 +17,91 @@ import { foldFiles, saveFolds } from '../../store/fold-folder.js';
 import { type SplitPart, saveSplit, splitFiles } from '../../store/split-folder.js';
 import { many } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
-import { addOptions, type CommandContext, type CommandOutput, pause, runCommand } from '../command.js';
-import { typedOptions } from '../flags.js';
+import { type CommandContext, type CommandOutput, declareCommand, pause } from '../command.js';
 import { checkOutputs } from '../outputs.js';
 import { dataArgument, dataJson, readData, refuseReading } from '../read-data.js';
 
-export function register(program: Command): void {
-  const command = program
-    .command('split')
-    .description(
+export const register = declareCommand(
+  'split',
+  {
+    description:
       'Train, fold-in and test parts by (p,q)-sampling: without the degree bias of held-out edges.',
-    )
-    .argument('<data...>', `${DATA_HELP}; or a folder made by \`graphex partition\``);
-  addOptions(command, [
-    'graphex split ratings.csv -o split --test-users 0.2 --test-items 0.2',
-    'graphex split ratings.csv --method time --time timestamp -o split',
-    'graphex split ratings.csv --method last --time timestamp -o split',
-    'graphex split ratings.csv --method new-items --test-items 0.2 -o split',
-    'graphex split ratings.csv --folds 5 --format csv -o folds',
-    'graphex split shards/ -o split/',
-  ]);
-  command.action((given: string[]) =>
-    runCommand(command, async (context) => {
-      const { signal, onProgress } = context;
-      const data = await dataArgument(given);
-      const { own, options, read: declared } = COMMANDS.split;
-      const { output = '.', force, time, folds, format } = typedOptions(command, own);
-      const asked = typedOptions(command, options);
-      const reader = typedOptions(command, declared);
-      if (given.length === 1 && (await isPartitionFolder(given[0]))) {
-        refuseReading(given[0], { ...reader, ...(time !== undefined && { time }) }, 'partition');
-        refuseWhole({ folds, format });
-        return runSplitParts(given[0], { output, force, asked, title: data.title }, context);
-      }
-      await checkOutputs({
-        files: [reader.rejects],
-        folder: { path: output, names: folds === undefined ? splitFiles(format) : foldFiles(folds, format) },
-        inputs: data.sources,
-        force,
-      });
-      checkTime(asked.method, time);
-      if (folds !== undefined) checkFolds(asked);
-      const value = time === undefined ? undefined : timeColumn(time);
-      const result = await readData(data.sources, reader, context, { value });
-      onProgress({ stage: 'splitting', done: 0 });
-      if (folds !== undefined) {
-        const { testItems, seed } = asked;
-        const splits = splitFolds(result.graph, folds, { testItems, seed, times: result.values });
-        await pause(signal);
-        onProgress({ stage: 'writing', done: 0 });
-        await saveFolds(output, splits, { ...dataJson(data) }, { force, format });
-        return foldsOutput(splits, result, { ...dataJson(data), output });
-      }
-      const parts = split(result.graph, { ...asked, times: result.values });
-      const { method, seed, testUsers, testItems } = parts;
-      const unseen = unseenByTraining(parts);
-      const bias = compareSplit(result.graph, parts);
-      const dropped = unseen.foldIn.edges + unseen.test.edges;
+    takes: { '<data...>': `${DATA_HELP}; or a folder made by \`graphex partition\`` },
+    examples: [
+      'graphex split ratings.csv -o split --test-users 0.2 --test-items 0.2',
+      'graphex split ratings.csv --method time --time timestamp -o split',
+      'graphex split ratings.csv --method last --time timestamp -o split',
+      'graphex split ratings.csv --method new-items --test-items 0.2 -o split',
+      'graphex split ratings.csv --folds 5 --format csv -o folds',
+      'graphex split shards/ -o split/',
+    ],
+  },
+  async (context, { own, options: asked, read: reader }, given: string[]) => {
+    const { signal, onProgress } = context;
+    const data = await dataArgument(given);
+    const { output = '.', force, time, folds, format } = own;
+    if (given.length === 1 && (await isPartitionFolder(given[0]))) {
+      refuseReading(given[0], { ...reader, ...(time !== undefined && { time }) }, 'partition');
+      refuseWhole({ folds, format });
+      return runSplitParts(given[0], { output, force, asked, title: data.title }, context);
+    }
+    await checkOutputs({
+      files: [reader.rejects],
+      folder: { path: output, names: folds === undefined ? splitFiles(format) : foldFiles(folds, format) },
+      inputs: data.sources,
+      force,
+    });
+    checkTime(asked.method, time);
+    if (folds !== undefined) checkFolds(asked);
+    const value = time === undefined ? undefined : timeColumn(time);
+    const result = await readData(data.sources, reader, context, { value });
+    onProgress({ stage: 'splitting', done: 0 });
+    if (folds !== undefined) {
+      const { testItems, seed } = asked;
+      const splits = splitFolds(result.graph, folds, { testItems, seed, times: result.values });
       await pause(signal);
       onProgress({ stage: 'writing', done: 0 });
-      const extra = { ...dataJson(data), dropped, unseen: { foldin: unseen.foldIn, test: unseen.test } };
-      await saveSplit(output, parts, extra, { force, format });
-      return {
-        json: {
-          ...extra,
-          method,
-          seed,
-          ...(method !== 'last' && method !== 'new-items' && { testUsers }),
-          ...((method === 'pq' || method === 'new-items') && { testItems }),
-          ...(parts.times?.cut !== undefined && { cut: parts.times.cut }),
-          train: partSize(parts.train),
-          foldin: partSize(parts.foldIn),
-          test: partSize(parts.test),
-          coins: drawnVertices(parts.assignment),
-          bias,
-          fingerprint: parts.fingerprint,
-          read: result.read,
-          output,
-        },
-        text: [
-          wrapLines(readingWords(result, asFlag)),
-          '',
-          splitText(splitSummary(parts, bias, dropped)),
-          `wrote ${output}`,
-          method === 'new-items'
-            ? nextLine('study', output, '--item-info TABLE -o report')
-            : nextLine('fit', output, '-o model.safetensors'),
-        ].join('\n'),
-      };
-    }),
-  );
-}
+      await saveFolds(output, splits, { ...dataJson(data) }, { force, format });
+      return foldsOutput(splits, result, { ...dataJson(data), output });
+    }
+    const parts = split(result.graph, { ...asked, times: result.values });
+    const { method, seed, testUsers, testItems } = parts;
+    const unseen = unseenByTraining(parts);
+    const bias = compareSplit(result.graph, parts);
+    const dropped = unseen.foldIn.edges + unseen.test.edges;
+    await pause(signal);
+    onProgress({ stage: 'writing', done: 0 });
+    const extra = { ...dataJson(data), dropped, unseen: { foldin: unseen.foldIn, test: unseen.test } };
+    await saveSplit(output, parts, extra, { force, format });
+    return {
+      json: {
+        ...extra,
+        method,
+        seed,
+        ...(method !== 'last' && method !== 'new-items' && { testUsers }),
+        ...((method === 'pq' || method === 'new-items') && { testItems }),
+        ...(parts.times?.cut !== undefined && { cut: parts.times.cut }),
+        train: partSize(parts.train),
+        foldin: partSize(parts.foldIn),
+        test: partSize(parts.test),
+        coins: drawnVertices(parts.assignment),
+        bias,
+        fingerprint: parts.fingerprint,
+        read: result.read,
+        output,
+      },
+      text: [
+        wrapLines(readingWords(result, asFlag)),
+        '',
+        splitText(splitSummary(parts, bias, dropped)),
+        `wrote ${output}`,
+        method === 'new-items'
+          ? nextLine('study', output, '--item-info TABLE -o report')
+          : nextLine('fit', output, '-o model.safetensors'),
+      ].join('\n'),
+    };
+  },
+);
 
 /** What is printed of folds: the sizes of each. */
 function foldsOutput(

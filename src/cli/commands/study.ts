@@ -34,7 +34,7 @@ import type { StudyFinding, StudyOrigin, StudyResults } from '../../study/result
 import { study } from '../../study/study.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
-import { addOptions, type CommandContext, type CommandOutput, pause, runCommand } from '../command.js';
+import { type CommandContext, type CommandOutput, declareCommand, pause } from '../command.js';
 import { typedOptions } from '../flags.js';
 import { readItemInfo } from '../info-options.js';
 import { openFile } from '../open.js';
@@ -45,24 +45,26 @@ import { readReceipt } from '../read-receipt.js';
 import { type GivenParts, type GivenSplit, givenSplit } from '../study-parts.js';
 import { timesFor } from './fit-data.js';
 
-export function register(program: Command): void {
-  const command = program
-    .command('study')
-    .description(
+export const register = declareCommand(
+  'study',
+  {
+    description:
       'The whole study in one command: check, split, auto, sparse and dense fits, predictive checks, recommendation, baselines; a report that explains itself.',
-    )
-    .argument('[data...]', `${DATA_HELP}; or the folder of a split or of folds`);
-  addOptions(command, [
-    'graphex study @sotu -o report',
-    'graphex study ratings.csv --titles movies.csv -k 10,30,60 -o report',
-    'graphex study --train a.csv --test b.csv --lists mine=lists.csv -o report',
-    'graphex study split/ --lists mine=lists.csv -o report',
-    'graphex study ratings.csv --item-info movies.csv -o report',
-    'graphex study ratings.csv --time timestamp --half-life auto -o report',
-    'graphex study --from report/results.json -o again',
-  ]);
-  command.action((given: string[]) => runCommand(command, (context) => run(command, given, context)));
-}
+    takes: { '[data...]': `${DATA_HELP}; or the folder of a split or of folds` },
+    examples: [
+      'graphex study @sotu -o report',
+      'graphex study ratings.csv --titles movies.csv -k 10,30,60 -o report',
+      'graphex study --train a.csv --test b.csv --lists mine=lists.csv -o report',
+      'graphex study split/ --lists mine=lists.csv -o report',
+      'graphex study ratings.csv --item-info movies.csv -o report',
+      'graphex study ratings.csv --time timestamp --half-life auto -o report',
+      'graphex study --from report/results.json -o again',
+    ],
+  },
+  async (context, _, given: string[]) => {
+    return run(context.command, given, context);
+  },
+);
 
 const FIGURES = STUDY_PICTURES.map(figureFile);
 
