@@ -4,6 +4,7 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../errors.js';
+import { matchesPattern } from '../text/wildcards.js';
 import { readError } from './read-error.js';
 
 /** The most files that are read as one. */
@@ -100,26 +101,10 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** Whether a name matches a pattern; backtracks only to the last *. */
+/** Whether a name matches a pattern. */
 export function matches(name: string, pattern: string): boolean {
   if (name.startsWith('.') && !pattern.startsWith('.')) return false;
-  let [n, p] = [0, 0];
-  let [afterStar, resume] = [-1, 0];
-  while (n < name.length) {
-    const step = p < pattern.length ? oneMatch(name[n], pattern, p) : 0;
-    if (pattern[p] === '*') {
-      afterStar = ++p;
-      resume = n;
-    } else if (step > 0) {
-      p += step;
-      n++;
-    } else if (afterStar >= 0) {
-      p = afterStar;
-      n = ++resume;
-    } else return false;
-  }
-  while (pattern[p] === '*') p++;
-  return p === pattern.length;
+  return matchesPattern(name, pattern, '*', (character, p) => oneMatch(character, pattern, p));
 }
 
 /** How many characters of the pattern at `p` match this character; 0 if they do not. */

@@ -1,11 +1,12 @@
 import type { ModelInfo } from '../attributes/info.js';
 import { meansOf, type SideHyper, type TableValues } from '../engine/engine.js';
 import { InputError } from '../errors.js';
-import { degrees, type GraphSide, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, degrees, type GraphSide, type SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import type { ModelKind } from '../options/names.js';
 import type { SideNames } from '../text/sides.js';
 import type { SparseWeights } from '../topn/query.js';
+import { VERSION } from '../version.js';
 import type { BlendReport } from './ranking/blend/blend.js';
 import type { RecencyReport } from './ranking/half-life-search.js';
 import type { Recency } from './ranking/recency.js';
@@ -243,6 +244,34 @@ export interface SeenItems {
 /** The items that the users of a graph have. */
 export function seenItems({ offsets, neighbors, counts }: GraphSide, ages?: Float32Array): SeenItems {
   return Object.freeze({ offsets, neighbors, counts, ...(ages && { ages }) });
+}
+
+/** A ranker of the vertices of a graph, which knows what its users have. */
+export function rankerOf(
+  { users, items, multigraph, names }: BipartiteGraph,
+  {
+    method,
+    scores,
+    provenance,
+    recency,
+  }: Pick<Ranker, 'method' | 'scores' | 'recency'> & {
+    readonly provenance: Omit<Ranker['provenance'], 'version'>;
+  },
+  ages?: Float32Array,
+): Ranker {
+  const side = (own: GraphSide) => Object.freeze({ count: own.count, ids: own.ids, degree: degrees(own) });
+  return Object.freeze({
+    type: 'ranker',
+    method,
+    multigraph,
+    ...(names && { names }),
+    users: side(users),
+    items: side(items),
+    scores,
+    seen: seenItems(users, ages),
+    ...(recency && { recency: Object.freeze(recency) }),
+    provenance: Object.freeze({ version: VERSION, ...provenance }),
+  });
 }
 
 /** The part of a side that scores need; fold-in gives the same for new users. */

@@ -1,7 +1,7 @@
 // A ranking task, which is the same for every method: the candidates, the relevant items of each user, and what is left out.
 
 import { InputError } from '../errors.js';
-import { collectLists, type RowLists } from '../math/csr.js';
+import { collectLists, type RowLists, renameLists } from '../math/csr.js';
 import { quantile } from '../math/quantile.js';
 import type { RankQuery, RankView } from '../topn/query.js';
 
@@ -60,11 +60,11 @@ export function rankingTask(parts: RankingTaskInput): RankingTask {
       `relevant: item ${strange} is not among the ${candidates.length} candidates; add it to them`,
     );
   }
-  const excluded = parts.excluded && mapLists(parts.excluded, (item) => position[item]);
+  const excluded = parts.excluded && renameLists(parts.excluded, position);
   const task = {
     rows,
     candidates,
-    relevant: mapLists(relevant, (item) => position[item]),
+    relevant: renameLists(relevant, position),
     excluded: excluded && excluded.values.length > 0 ? excluded : undefined,
     popular: parts.degree ? popularPositions(candidates, parts.degree) : new Uint32Array(0),
     ...(parts.unseen && { unseen: parts.unseen }),
@@ -88,15 +88,6 @@ export function queryOf(task: RankingTask, n: number, depth: number): RankQuery 
     if (kept.values.length > 0) views.push({ without: popular, relevant: kept });
   }
   return { candidates: candidates.length, views, excluded, depth, top: Math.min(n, depth) };
-}
-
-function mapLists(lists: RowLists, position: (item: number) => number): RowLists {
-  return collectLists(lists.offsets.length - 1, (row, add) => {
-    for (let e = lists.offsets[row]; e < lists.offsets[row + 1]; e++) {
-      const at = position(lists.values[e]);
-      if (at >= 0) add(at);
-    }
-  });
 }
 
 /** Every item that is in some list, ascending. */

@@ -201,34 +201,24 @@ export function list<const O extends ListOption['of'], const A extends About>(of
   return { kind: 'list', of, ...about } as { readonly kind: 'list'; readonly of: O } & A & Listed<O>;
 }
 
+type ListOf<O, A, More, Value> = { readonly kind: 'list'; readonly of: O } & More & A & Typed<Value>;
+
 /** A list whose flag is given once for each value. */
 export function repeated<const O extends ListOption['of'], const A extends About>(of: O, about: A) {
-  return { kind: 'list', of, repeated: true, ...about } as {
-    readonly kind: 'list';
-    readonly of: O;
-    readonly repeated: true;
-  } & A &
-    Listed<O>;
+  const made = { kind: 'list', of, repeated: true, ...about };
+  return made as ListOf<O, A, { readonly repeated: true }, readonly ValueOf<O>[]>;
 }
 
 /** A list, or a single value. */
 export function listOrOne<const O extends ListOption['of'], const A extends About>(of: O, about: A) {
-  return { kind: 'list', of, orOne: true, ...about } as {
-    readonly kind: 'list';
-    readonly of: O;
-    readonly orOne: true;
-  } & A &
-    Typed<readonly ValueOf<O>[] | ValueOf<O>>;
+  const made = { kind: 'list', of, orOne: true, ...about };
+  return made as ListOf<O, A, { readonly orOne: true }, readonly ValueOf<O>[] | ValueOf<O>>;
 }
 
 /** A list, or true for all values and false for none. */
 export function listOrAll<const O extends ChoiceOption, const A extends About>(of: O, about: A) {
-  return { kind: 'list', of, orAll: true, ...about } as {
-    readonly kind: 'list';
-    readonly of: O;
-    readonly orAll: true;
-  } & A &
-    Typed<readonly ValueOf<O>[] | boolean>;
+  const made = { kind: 'list', of, orAll: true, ...about };
+  return made as ListOf<O, A, { readonly orAll: true }, readonly ValueOf<O>[] | boolean>;
 }
 
 export function section<const F extends Declaration>(fields: F, meaning: string) {

@@ -6,7 +6,7 @@ import { SIDES, type SideName } from '../graph/graph.js';
 import type { ModelKind } from '../options/names.js';
 import { boundChart } from '../report/charts/bound.js';
 import { type Chart, drawChart } from '../report/charts/chart.js';
-import { degreesChart } from '../report/charts/degrees.js';
+import { checkedDegrees, degreesChart } from '../report/charts/degrees.js';
 import { densityChart } from '../report/charts/density.js';
 import { growthChart } from '../report/charts/growth.js';
 import { type ChartPair, inBothWidths, predictionPair, predictivePair } from '../report/charts/narrow.js';
@@ -49,12 +49,8 @@ export function boundOf(bounds: Parameters<typeof boundChart>[0]): ChartPair {
 
 /** The two charts of a check. */
 export function checkCharts(check: SparsityCheck): Readonly<Record<'density' | 'degrees', ChartPair>> {
-  const { degrees, sigma, names } = check;
-  const sides = {
-    users: { histogram: degrees.users.histogram, fit: sigma.users.likelihood },
-    items: { histogram: degrees.items.histogram, fit: sigma.items.likelihood },
-  };
-  return { density: inBothWidths(densityChart(check)), degrees: inBothWidths(degreesChart(sides, names)) };
+  const degrees = degreesChart(checkedDegrees(check), check.names);
+  return { density: inBothWidths(densityChart(check)), degrees: inBothWidths(degrees) };
 }
 
 /** The curve of each side that has one. */

@@ -232,8 +232,13 @@ function checkTimes(graph: BipartiteGraph, method: SplitMethod, times: Float64Ar
     if (method !== 'time' && method !== 'last') return;
     throw optionError`${option('method')} ${method} needs the time of each edge: give ${option('times')}`;
   }
-  if (times.length !== graph.edges) {
-    throw optionError`${option('times')}: ${times.length} times for ${graph.edges} edges; give one for each`;
+  requireTimes(times, graph.edges);
+}
+
+/** Refuses times that are not one finite number for each edge. */
+export function requireTimes(times: Float64Array, edges: number): void {
+  if (times.length !== edges) {
+    throw optionError`${option('times')}: ${times.length} times for ${edges} edges; give one for each`;
   }
   const bad = times.findIndex((time) => !Number.isFinite(time));
   if (bad >= 0)

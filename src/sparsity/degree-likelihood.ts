@@ -47,19 +47,32 @@ export function fitDegrees(counts: DegreeCounts): DegreeFit | undefined {
     if (value > bestValue) [best, bestValue] = [i, value];
   }
   const sigma = maximize(logLikelihood, at(Math.min(steps, best + 1)), at(Math.max(0, best - 1)));
-  const value = logLikelihood(sigma);
 
-  const ratio = 2 * count * Math.max(0, value - logLikelihood(0));
-  const width = 0.01 * (1 - sigma);
-  const curvature = (2 * value - logLikelihood(sigma - width) - logLikelihood(sigma + width)) / width ** 2;
-  const atEnd = sigma < 0.98 * SIGMA_RANGE.low || sigma > SIGMA_RANGE.high - 0.0005;
   const u = solveMean(sigma, sum / count);
   return {
     estimate: sigma,
-    standardError: atEnd || !(curvature > 0) ? undefined : 1 / Math.sqrt(count * curvature),
+    ...precisionAt(sigma, logLikelihood, count, SIGMA_RANGE, 0),
     r: -Math.expm1(-u),
-    score: Math.sign(sigma) * Math.sqrt(ratio),
     impliedHalf: impliedHalf(sigma, u),
+  };
+}
+
+/** How sure the most likely σ is, by the log-likelihood per vertex: its standard error, and how far it lies from a border. */
+export function precisionAt(
+  sigma: number,
+  logLikelihood: (sigma: number) => number,
+  count: number,
+  range: { readonly low: number; readonly high: number },
+  border: number,
+): Pick<DegreeFit, 'standardError' | 'score'> {
+  const value = logLikelihood(sigma);
+  const width = 0.01 * (1 - sigma);
+  const curvature = (2 * value - logLikelihood(sigma - width) - logLikelihood(sigma + width)) / width ** 2;
+  const atEnd = sigma < 0.98 * range.low || sigma > range.high - 0.0005;
+  const ratio = 2 * count * Math.max(0, value - logLikelihood(border));
+  return {
+    standardError: atEnd || !(curvature > 0) ? undefined : 1 / Math.sqrt(count * curvature),
+    score: Math.sign(sigma - border) * Math.sqrt(ratio),
   };
 }
 

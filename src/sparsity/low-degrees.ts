@@ -6,6 +6,7 @@
 import { maximize } from '../math/maximize.js';
 import { lgamma } from '../math/special.js';
 import { type DegreeCounts, degreeQuantile } from './degree-counts.js';
+import { precisionAt } from './degree-likelihood.js';
 
 /** The distribution fitted to the low degrees of a side. */
 export interface LowDegreeFit {
@@ -57,15 +58,9 @@ export function fitLowDegrees(counts: DegreeCounts): LowDegreeFit | undefined {
     tolerance: 1e-6,
   });
   const sigma = sigmaOf(top);
-  const value = logLikelihood(sigma);
-  const width = 0.01 * (1 - sigma);
-  const curvature = (2 * value - logLikelihood(sigma - width) - logLikelihood(sigma + width)) / width ** 2;
-  const atEnd = sigma < 0.98 * RANGE.low || sigma > RANGE.high - 0.0005;
-  const ratio = 2 * count * Math.max(0, value - logLikelihood(BORDER));
   return {
     estimate: sigma,
-    standardError: atEnd || !(curvature > 0) ? undefined : 1 / Math.sqrt(count * curvature),
-    score: Math.sign(sigma - BORDER) * Math.sqrt(ratio),
+    ...precisionAt(sigma, logLikelihood, count, RANGE, BORDER),
     upTo,
     vertices: count,
   };

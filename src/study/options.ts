@@ -6,7 +6,7 @@ import type { SideHyper } from '../engine/engine.js';
 import { PAPER_IS_NOT_CALIBRATED, replicaCount } from '../evaluate/calibrate.js';
 import type { GivenRecommendations } from '../evaluate/make-lists.js';
 import { fitSettings, type WithFeatureCount } from '../fit/options.js';
-import { checkTimes, parseHalfLife } from '../fit/ranking/recency.js';
+import { parseHalfLife } from '../fit/ranking/recency.js';
 import type { SideName } from '../graph/graph.js';
 import { withDefaults } from '../options/check-options.js';
 import { AUTO, type METHODS } from '../options/commands/fit.js';
@@ -16,6 +16,7 @@ import { option, optionError, show } from '../options/error.js';
 import { BASELINES, type BaselineName, MODEL_KINDS, type ModelKind, PAPER_KINDS } from '../options/names.js';
 import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
+import { requireTimes } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import type { StudyFinding, StudyOrigin } from './results.js';
 
@@ -221,7 +222,7 @@ export function checkStudyTimes(
   { times, splits }: Pick<StudyOptions, 'times' | 'splits'>,
   edges: number,
 ): void {
-  if (times) checkTimes(times, edges);
+  if (times) requireTimes(times, edges);
   if (parseHalfLife(halfLife) === 'never' || (splits ? splits.every((split) => split.times) : times)) return;
   throw optionError`${option('halfLife')} ${halfLife}: weights by age need the time of each edge; give ${option(splits ? 'splits' : 'times')} with times, or leave ${option('halfLife')} out`;
 }

@@ -2,9 +2,9 @@
 
 import { InputError } from '../../errors.js';
 import type { FitResult } from '../../fit/fit.js';
-import { type Ranker, seenItems } from '../../fit/model.js';
+import { type Ranker, rankerOf } from '../../fit/model.js';
 import { fingerprint } from '../../graph/fingerprint.js';
-import { type BipartiteGraph, degrees, type SideName } from '../../graph/graph.js';
+import type { BipartiteGraph } from '../../graph/graph.js';
 import { transposeLists } from '../../math/csr.js';
 import { holdBack, shownItems } from '../../metrics/held-back.js';
 import type { Tuned } from '../../metrics/setting-search.js';
@@ -14,7 +14,6 @@ import { FIT_BASELINE } from '../../options/library.js';
 import { TASK } from '../../options/shared.js';
 import { threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
-import { VERSION } from '../../version.js';
 import { BASELINES, type BaselineName, baselineOf } from './all-baselines.js';
 import type { BaselineData, Setting } from './baseline.js';
 import { prefixed, tuneBaseline } from './tuning.js';
@@ -89,28 +88,12 @@ export async function fitBaseline(
   const seconds = (performance.now() - start) / 1000;
   const { iterations, converged } =
     scores.kind === 'factors' ? scores.members[0] : { iterations: 1, converged: true };
-  const side = (which: SideName) =>
-    Object.freeze({ count: graph[which].count, ids: graph[which].ids, degree: degrees(graph[which]) });
-  const model: Ranker = Object.freeze({
-    type: 'ranker',
-    method: name,
-    multigraph: graph.multigraph,
-    ...(graph.names && { names: graph.names }),
-    users: side('users'),
-    items: side('items'),
-    scores,
-    seen: seenItems(graph.users),
-    provenance: Object.freeze({
-      version: VERSION,
-      seed,
-      fingerprint: fingerprint(graph),
-      options: { method: name, ...setting },
-      iterations,
-      converged,
-    }),
-  });
+  const provenance = {
+    ...{ seed, fingerprint: fingerprint(graph), options: { method: name, ...setting } },
+    ...{ iterations, converged },
+  };
   return {
-    model,
+    model: rankerOf(graph, { method: name, scores, provenance }),
     setting,
     tuned: tuned && { best: tuned.best, trials: tuned.trials, finished: tuned.finished },
     stopped: converged ? 'converged' : 'iterations',

@@ -6,17 +6,17 @@ import type { Engine } from '../../engine/engine.js';
 import { type EngineReason, onEngine } from '../../engine/select.js';
 import { throwIfAborted } from '../../errors.js';
 import { fingerprint } from '../../graph/fingerprint.js';
-import { type BipartiteGraph, degrees, SIDES, type SideName } from '../../graph/graph.js';
+import { type BipartiteGraph, SIDES } from '../../graph/graph.js';
 import { option, optionError } from '../../options/error.js';
 import { HYPER_NAMES } from '../../options/shared.js';
 import type { TaskOptions } from '../../progress.js';
-import { VERSION } from '../../version.js';
+import { requireTimes } from '../../sample/split.js';
 import { checkResume, everyMinutes } from '../ascent/ascent.js';
 import { dataFacts } from '../ascent/data-facts.js';
 import type { FitOrigin, RankingCheckpoint, RankingState } from '../ascent/loop.js';
 import { matchVertices, previousItems, previousMembers } from '../ascent/previous.js';
 import type { FitResult } from '../fit.js';
-import { type Ranker, type RankerMember, seenItems } from '../model.js';
+import { type Ranker, type RankerMember, rankerOf } from '../model.js';
 import { CHECKPOINT_MINUTES, checkGraph, type RankingFitOptions, recordedOptions } from '../options.js';
 import { abortedFit, numbersUnderWay, statesUnderWay } from '../unfinished.js';
 import { type Blend, fitBlend, mayBlend, previousBlend, withBlend } from './blend/blend.js';
@@ -26,7 +26,6 @@ import { concurrentMembers, fitMembers, type MembersSnapshot } from './members.j
 import {
   agesOf,
   areAlike,
-  checkTimes,
   countEdges,
   edgeWeights,
   latestOf,
@@ -148,7 +147,7 @@ async function weighEdges(
 ): Promise<WeighedEdges> {
   const asked = parseHalfLife(settings.halfLife ?? 'never');
   const { times } = options;
-  if (times) checkTimes(times, graph.edges);
+  if (times) requireTimes(times, graph.edges);
   if (asked === 'never') return { graph: counted(graph) };
   if (!times) {
     throw optionError`${option('halfLife')} ${settings.halfLife!}: weights by age need the time of each edge; give ${option('times')}, or leave ${option('halfLife')} out`;
@@ -194,31 +193,16 @@ function toResult(
   { engine, reason, startedAt }: RunFacts,
 ): FitResult<Ranker> {
   const converged = members.every((member) => member.converged);
-  const side = (name: SideName) =>
-    Object.freeze({ count: graph[name].count, ids: graph[name].ids, degree: degrees(graph[name]) });
+  const scores = blended
+    ? withBlend(members, blended, { edges: graph.edges, total })
+    : Object.freeze({ kind: 'factors', members: Object.freeze([...members]) } as const);
+  const provenance = {
+    ...{ seed, ...origin, iterations: members[0].iterations, converged },
+    ...(blended && { blend: blended.found }),
+    ...(report && { recency: report }),
+  };
   return {
-    model: Object.freeze({
-      type: 'ranker',
-      method: 'ranking',
-      multigraph: graph.multigraph,
-      ...(graph.names && { names: graph.names }),
-      users: side('users'),
-      items: side('items'),
-      scores: blended
-        ? withBlend(members, blended, { edges: graph.edges, total })
-        : Object.freeze({ kind: 'factors', members: Object.freeze([...members]) }),
-      seen: seenItems(graph.users, ages),
-      ...(recency && { recency: Object.freeze(recency) }),
-      provenance: Object.freeze({
-        version: VERSION,
-        seed,
-        ...origin,
-        iterations: members[0].iterations,
-        converged,
-        ...(blended && { blend: blended.found }),
-        ...(report && { recency: report }),
-      }),
-    }),
+    model: rankerOf(graph, { method: 'ranking', scores, provenance, ...(recency && { recency }) }, ages),
     stopped: converged ? 'converged' : 'iterations',
     engine: engine.description,
     engineReason: reason,

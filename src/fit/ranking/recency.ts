@@ -38,15 +38,6 @@ export function parseHalfLife(given: string): HalfLife {
   throw optionError`${option('halfLife')} ${shown(given)}: expected a span above 0 such as 12h, 90d or 52w, or auto, or never`;
 }
 
-/** Refuses times that are not one finite number for each edge. */
-export function checkTimes(times: Float64Array, edges: number): void {
-  if (times.length !== edges)
-    throw optionError`${option('times')}: ${times.length} times for ${edges} edges; give one for each`;
-  const bad = times.findIndex((time) => !Number.isFinite(time));
-  if (bad >= 0)
-    throw optionError`${option('times')}: the time of edge ${bad} is ${times[bad]}; give finite numbers`;
-}
-
 /** Times may lie this far ahead of the clock: clocks differ. */
 const AHEAD_MS = 86_400_000;
 

@@ -165,32 +165,28 @@ function sumWithout(masses: readonly Float64Array[], without: number): Float64Ar
 }
 
 function inGraphOrder(values: TableValues, { order }: Folds, features: number): TableValues {
-  return moveRows(values, features, (to, from, width) => {
-    for (let place = 0; place < order.length; place++) {
-      to.set(from.subarray(place * width, (place + 1) * width), order[place] * width);
-    }
-  });
+  return moveRows(values, features, order.length, (place) => [order[place], place]);
 }
 
 function inFoldOrder(values: TableValues, { order }: Folds, features: number): TableValues {
-  return moveRows(values, features, (to, from, width) => {
-    for (let place = 0; place < order.length; place++) {
-      to.set(from.subarray(order[place] * width, (order[place] + 1) * width), place * width);
-    }
-  });
+  return moveRows(values, features, order.length, (place) => [place, order[place]]);
 }
 
 type Values = TableValues[keyof TableValues];
 
-/** A copy of a table, of the same number type, with its rows reordered. */
+/** A copy of a table, of the same number type. `move` gives the new and the old row at each of the places. */
 function moveRows(
   table: TableValues,
   features: number,
-  move: (to: Values, from: Values, width: number) => void,
+  places: number,
+  move: (place: number) => readonly [to: number, from: number],
 ): TableValues {
   const moved = (from: Values, width: number) => {
     const to = from instanceof Float32Array ? new Float32Array(from.length) : new Float64Array(from.length);
-    move(to, from, width);
+    for (let place = 0; place < places; place++) {
+      const [row, before] = move(place);
+      to.set(from.subarray(before * width, (before + 1) * width), row * width);
+    }
     return to;
   };
   return {

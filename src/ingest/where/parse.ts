@@ -9,9 +9,9 @@
 //   not a = 1 and (b = 2 or c = 3)       not before and before or; parentheses
 
 import { shown } from '../../text/untrusted.js';
+import { matchesPattern } from '../../text/wildcards.js';
 import { clip } from '../intake/columns.js';
 import { parseTime, timeOfCell } from '../intake/value-column.js';
-import { isLike } from './pattern.js';
 import { type Token, tokensOf, wrong } from './tokens.js';
 
 /** The cells of the current row, by the order in which the condition first names their columns. */
@@ -384,4 +384,11 @@ function difference(slot: number, right: Operand): (cells: Cells) => number | In
     if (typeof early === 'number' && typeof late === 'number') return early - late;
     return { text: typeof early === 'string' ? one : other, wanted: 'number or time' };
   };
+}
+
+/** Whether the text matches the pattern, in which % stands for any characters and _ for one. */
+function isLike(text: string, pattern: string): boolean {
+  return matchesPattern(text, pattern, '%', (character, p) =>
+    pattern[p] === '_' || pattern[p] === character ? 1 : 0,
+  );
 }

@@ -2,6 +2,7 @@
 
 import * as Plot from '@observablehq/plot';
 import { SIDES, type SideName } from '../../graph/graph.js';
+import type { SparsityCheck } from '../../sparsity/check.js';
 import { type DegreeFit, logProbability } from '../../sparsity/degree-likelihood.js';
 import { grouped, power } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
@@ -13,6 +14,14 @@ export interface DegreeCurve {
   /** [degree, vertices], ascending. */
   readonly histogram: readonly (readonly [number, number])[];
   readonly fit?: DegreeFit | undefined;
+}
+
+/** The degrees of a check, with the distributions fitted to them. */
+export function checkedDegrees({ degrees, sigma }: SparsityCheck): Readonly<Record<SideName, DegreeCurve>> {
+  return {
+    users: { histogram: degrees.users.histogram, fit: sigma.users.likelihood },
+    items: { histogram: degrees.items.histogram, fit: sigma.items.likelihood },
+  };
 }
 
 interface Point {
