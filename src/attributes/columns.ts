@@ -86,7 +86,11 @@ function separatorOf(
 
 /** The values of a cell of categories. */
 export function valuesOf(cell: string, separator: string | undefined): string[] {
-  const values = separator === undefined ? [cell] : cell.split(separator);
+  if (separator === undefined) {
+    const value = cell.trim();
+    return value === '' ? [] : [value];
+  }
+  const values = cell.split(separator);
   return values.map((value) => value.trim()).filter((value) => value !== '');
 }
 

@@ -58,6 +58,8 @@ const MOST_ADDED = 5_000_000;
 const LONG_FORM = { columns: 3, repeats: 1.5 };
 /** Rows by which a header is recognised. */
 const LOOK = 2000;
+/** Rows by which the column of ids is found, unless two columns name about as many vertices. */
+const ID_ROWS = 20_000;
 /** The least part of the titles that must end in a year for it to be a column of its own. */
 const DATED = 0.5;
 const YEAR = /\((\d{4})\)$/;
@@ -81,7 +83,7 @@ export function readSideInfo(
   const named = table[0].line === NAMES_LINE || isHeader(all, id, ids);
   const names = Array.from({ length: width }, (_, c) => (named && all[0][c]?.trim()) || String(c + 1));
   const body = named ? all.slice(1) : all;
-  const keys = body.map((row) => normalId(row[id] ?? '', ids));
+  const keys = keysIn(body, id, ids);
   const { added, rowOf, matched } = vertexRows(source, keys, ids);
   const total = count + added.length;
   const isLong = width <= LONG_FORM.columns && body.length >= LONG_FORM.repeats * (matched + added.length);
@@ -130,7 +132,14 @@ function idColumn(
   width: number,
   ids: VertexIds,
 ): number {
-  const hits = Array.from({ length: width }, (_, column) => distinctHits(rows, column, ids));
+  const hitsIn = (some: typeof rows) =>
+    Array.from({ length: width }, (_, column) => distinctHits(some, column, ids));
+  const step = Math.ceil(rows.length / ID_ROWS);
+  const some = hitsIn(rows.filter((_, r) => r % step === 0));
+  const first = some.indexOf(Math.max(...some));
+  const isClear = some.every((hits, column) => column === first || hits < some[first] / 2);
+  if (isClear && some[first] > 0) return first;
+  const hits = step === 1 ? some : hitsIn(rows);
   const best = hits.indexOf(Math.max(...hits));
   if (hits[best] > 0) return best;
   const seen = namesOf(rows.slice(0, EXAMPLES).map((row) => row[0]));
@@ -138,6 +147,16 @@ function idColumn(
     `${source}: none of its ${width} columns holds ids of the data: the data have ids such as ${namesOf(examplesOf(ids))}, ` +
       `and its first column holds ${seen}; check that the table belongs to these data`,
   );
+}
+
+/** The id of each row as the graph writes it. In long form a vertex's rows follow one another. */
+function keysIn(rows: readonly (readonly string[])[], id: number, ids: VertexIds): string[] {
+  let [text, key] = ['', ''];
+  return rows.map((row) => {
+    const own = row[id] ?? '';
+    if (own !== text) [text, key] = [own, normalId(own, ids)];
+    return key;
+  });
 }
 
 /** Whether the first row names the columns: its id is unknown, and it does not look like the others. */

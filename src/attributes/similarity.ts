@@ -72,25 +72,39 @@ export function invertedLists(
   return { offsets: starts, targets: rows, weights: values };
 }
 
+/** The sum of the weights that `addSimilarities` adds for each attribute, by its list. */
+export function listTotals({ offsets, weights }: Vectors): Float64Array {
+  return Float64Array.from({ length: offsets.length - 1 }, (_, list) => {
+    let sum = 0;
+    const end = Math.min(offsets[list + 1], offsets[list] + LONGEST_LIST);
+    for (let e = offsets[list]; e < end; e++) sum += weights[e];
+    return sum;
+  });
+}
+
 /** Rows, ascending, and a number for each. */
 export interface RowValues {
   readonly rows: Uint32Array;
   readonly values: Float32Array;
 }
 
-/** Adds the similarities of a row to all other known rows, whose attributes are in `lists`. */
+/**
+ * Adds the similarities of a row to all other known rows, whose attributes are in `lists`. Returns the similarity to itself that was
+ * left out.
+ */
 export function addSimilarities(
   { vectors, lists, known }: { readonly vectors: Vectors; readonly lists: Vectors; readonly known: number },
   row: number,
   to: Sums,
-): void {
-  for (let e = vectors.offsets[row]; e < vectors.offsets[row + 1]; e++) {
-    const [attribute, weight] = [vectors.targets[e], vectors.weights[e]];
-    if (weight === 0 || attribute + 1 >= lists.offsets.length) continue;
-    const first = lists.offsets[attribute];
-    to.addList(lists, first, Math.min(lists.offsets[attribute + 1], first + LONGEST_LIST), weight);
-  }
-  if (row < known) to.drop(row);
+): number {
+  const { offsets } = vectors;
+  to.addLists(lists, vectors, {
+    first: offsets[row],
+    end: offsets[row + 1],
+    factor: 1,
+    longest: LONGEST_LIST,
+  });
+  return row < known ? to.drop(row) : 0;
 }
 
 /** A function that adds the similarities of a row to all other known rows. */
@@ -98,7 +112,7 @@ export function createSimilarities(
   vectors: Vectors,
   known: number,
   degree: ArrayLike<number>,
-): (row: number, to: Sums) => void {
+): (row: number, to: Sums) => number {
   const lists = invertedLists(vectors, known, degree);
   return (row, to) => addSimilarities({ vectors, lists, known }, row, to);
 }
@@ -109,16 +123,25 @@ export const BLOCK = 1 << BLOCK_BITS;
 /** Candidates are reduced to the largest `n` once there are this many times `n` of them. */
 export const CANDIDATES = 4;
 
+/** Lists and the factor of each: the entries `first` … `end − 1`, times `factor`. Of each list, at most `longest` weights. */
+export interface AddedLists {
+  readonly first: number;
+  readonly end: number;
+  readonly factor: number;
+  readonly longest?: number;
+}
+
 /** Sums of some of many numbers. */
 export interface Sums {
-  /** Adds `factor` times the weights of the entries `first` … `end − 1` to their targets. */
-  addList(lists: Omit<SparseWeights, 'offsets'>, first: number, end: number, factor: number): void;
-  drop(at: number): void;
-  multiply(factor: number): void;
-  /** The sum of all sums. */
-  total(): number;
-  /** The `n` sums of the largest size, times `importance` if it is given; without zeros. Ties go to the smaller number. */
-  largest(n: number, importance?: Float32Array): RowValues;
+  /** Adds the weights of the lists that `entries` names to their targets. */
+  addLists(lists: SparseWeights, entries: Omit<SparseWeights, 'offsets'>, added: AddedLists): void;
+  /** Makes a sum 0; returns what it was. */
+  drop(one: number): number;
+  /**
+   * Writes the `n` sums of the largest size, times `importance` if it is given, from `at` on. Zeros are left out, and ties go to the
+   * smaller number. Returns how many there are.
+   */
+  writeLargest(n: number, to: RowValues, at: number, importance?: Float32Array): number;
   /** Starts again at zero. */
   clear(): void;
 }
@@ -137,35 +160,41 @@ export class SparseSums implements Sums {
     this.#blocks = new Uint8Array((size >>> BLOCK_BITS) + 1);
   }
 
+  addLists(
+    lists: SparseWeights,
+    { targets, weights }: Omit<SparseWeights, 'offsets'>,
+    { first, end, factor, longest = Number.POSITIVE_INFINITY }: AddedLists,
+  ) {
+    const { offsets } = lists;
+    for (let e = first; e < end; e++) {
+      const start = offsets[targets[e]];
+      const own = Math.fround(factor) * weights[e];
+      if (own !== 0) this.addList(lists, start, Math.min(offsets[targets[e] + 1], start + longest), own);
+    }
+  }
+
+  /** Adds `factor` times the weights of the entries `first` … `end − 1` to their targets. */
   addList({ targets, weights }: Omit<SparseWeights, 'offsets'>, first: number, end: number, factor: number) {
     const [sums, blocks] = [this.#sums, this.#blocks];
+    const own = Math.fround(factor);
     for (let e = first; e < end; e++) {
       const at = targets[e];
-      sums[at] += factor * weights[e];
+      sums[at] += Math.fround(own * weights[e]);
       blocks[at >>> BLOCK_BITS] = 1;
     }
   }
 
-  drop(at: number): void {
-    this.#sums[at] = 0;
+  drop(one: number): number {
+    const sum = this.#sums[one];
+    this.#sums[one] = 0;
+    return sum;
   }
 
-  multiply(factor: number): void {
-    const sums = this.#sums;
-    for (let at = this.#next(0); at >= 0; at = this.#next(at + BLOCK)) {
-      const end = this.#end(at);
-      for (let i = at; i < end; i++) sums[i] *= factor;
-    }
-  }
-
-  total(): number {
-    const sums = this.#sums;
-    const parts = [0, 0, 0, 0];
-    for (let at = this.#next(0); at >= 0; at = this.#next(at + BLOCK)) {
-      const end = this.#end(at);
-      for (let i = at; i < end; i++) parts[i & 3] += sums[i];
-    }
-    return parts[0] + parts[1] + (parts[2] + parts[3]);
+  writeLargest(n: number, to: RowValues, at: number, importance?: Float32Array): number {
+    const { rows, values } = this.largest(n, importance);
+    to.rows.set(rows, at);
+    to.values.set(values, at);
+    return rows.length;
   }
 
   largest(n: number, importance?: Float32Array): RowValues {

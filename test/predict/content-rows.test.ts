@@ -1,7 +1,7 @@
 // Scores by attributes: the kernels and any number of threads give the bits of the reference.
 
 import { expect, test } from 'vitest';
-import { SparseSums } from '../../src/attributes/similarity.js';
+import { listTotals, SparseSums } from '../../src/attributes/similarity.js';
 import { randomStream } from '../../src/math/random.js';
 import { STREAMS } from '../../src/math/streams.js';
 import { type ContentRows, scoreContentRow } from '../../src/predict/content/content-rows.js';
@@ -29,7 +29,9 @@ function randomRows(rows: number, targets: number, most: number, negative: boole
   return { offsets, targets: Uint32Array.from(all), weights: Float32Array.from(weights) };
 }
 
-function randomData(known: number, count: number): Omit<ContentRows, 'found'> {
+type Given = Omit<ContentRows, 'found' | 'totals'>;
+
+function randomData(known: number, count: number): Given {
   const places = new Uint32Array(count + 1);
   for (let p = 0; p < count; p++) places[p + 1] = places[p] + (p % 3 === 0 ? 7 : 40);
   return {
@@ -44,7 +46,8 @@ function randomData(known: number, count: number): Omit<ContentRows, 'found'> {
   };
 }
 
-function reference(data: Omit<ContentRows, 'found'>) {
+function reference(given: Given) {
+  const data = { ...given, totals: listTotals(given.lists) };
   const count = data.items.length;
   const found = {
     nearCounts: new Uint32Array(count),

@@ -6,7 +6,7 @@ import { fit } from '../../src/fit/fit.js';
 import type { Model } from '../../src/fit/model.js';
 import { BipartiteGraph } from '../../src/graph/public.js';
 import { randomStream } from '../../src/math/random.js';
-import { createRecall, sumAt } from '../../src/predict/content/trial-scores.js';
+import { createRowProducts, createScoreTables } from '../../src/predict/content/score-tables.js';
 import { createModelScorer } from '../../src/predict/scoring/model-scorer.js';
 import { ownItems } from '../../src/predict/user-query.js';
 import { addWeights } from '../../src/topn/query.js';
@@ -20,11 +20,17 @@ test('recall of lists of 20 and 100: items that share the last score share the p
   const wanted = Array.from({ length: users }, (_, u) =>
     [...Array(items).keys()].filter((p) => p % 30 === u),
   );
-  const recall = await createRecall(popularity);
+  const tables = await createScoreTables(items, wanted);
+  const [table, half] = [tables.create(), tables.create()];
+  for (let u = 0; u < users; u++) {
+    tables.row(table, u).set(scores.subarray(u * items, (u + 1) * items));
+    tables.row(half, u).set(scores.subarray(u * items, (u + 1) * items).map((score) => score / 2));
+  }
   for (const exponent of [0, 0.5]) {
+    const factors = Float32Array.from(popularity, (one) => Math.exp(exponent * one));
     let expected = 0;
     for (const [u, own] of wanted.entries()) {
-      const row = Float32Array.from(popularity, (one, p) => scores[u * items + p] * Math.exp(exponent * one));
+      const row = Float32Array.from(factors, (one, p) => scores[u * items + p] * one);
       const sorted = row.slice().sort().reverse();
       for (const n of [20, 100]) {
         for (const p of own) {
@@ -34,17 +40,36 @@ test('recall of lists of 20 and 100: items that share the last score share the p
         }
       }
     }
-    expect(recall(scores, exponent, { wanted })).toBeCloseTo(expected, 12);
+    expect(tables.recall(table, factors)).toBeCloseTo(expected, 12);
+    expect(tables.recall(half, factors, { table: half, part: 1 })).toBeCloseTo(expected, 12);
   }
 });
 
-test('a sum of some values', () => {
-  const values = Float32Array.of(1, 2, 4, 8);
-  const places = Uint32Array.of(3, 0, 2, 1);
-  const weights = Float32Array.of(1, 0.5, 0.25, 2);
-  expect(sumAt(values, places, weights, 0, 4)).toBe(8 + 0.5 + 1 + 4);
-  expect(sumAt(values, places, weights, 1, 4)).toBe(0.5 + 1 + 4);
-  expect(sumAt(values, places, weights, 2, 2)).toBe(0);
+test('tables of products of sparse rows with dense ones, and their sums', async () => {
+  const sparse = {
+    offsets: Uint32Array.of(0, 4, 4, 7),
+    targets: Uint32Array.of(0, 1, 2, 3, 1, 2, 3),
+    weights: Float32Array.of(1, 0.5, 0.25, 2, 4, 1, 0.5),
+  };
+  const dense = Array.from({ length: 6 }, (_, u) => Float32Array.of(1, u, 3, 2));
+  const expected = dense.map(([a, b, c, d]) => [a + b / 2 + c / 4 + 2 * d, 0, 4 * b + c + d / 2]);
+  const tables = await createScoreTables(
+    3,
+    dense.map(() => []),
+  );
+  const table = tables.products(sparse, 4, (u, row) => row.set(dense[u]));
+  expect(dense.map((_, u) => [...tables.row(table, u)])).toEqual(expected);
+  const sum = tables.copy(table);
+  tables.add(sum, 0.5, table);
+  expect(dense.map((_, u) => [...tables.row(sum, u)])).toEqual(
+    expected.map((row) => row.map((one) => 1.5 * one)),
+  );
+  const products = await createRowProducts(sparse, 4);
+  const found: number[][] = [];
+  for (const row of dense) products.add(row, (one) => found.push([...one]));
+  expect(found).toEqual(expected.slice(0, 4));
+  products.end();
+  expect(found).toEqual(expected);
 });
 
 const graph = BipartiteGraph.fromPairs(

@@ -195,21 +195,21 @@ export function* rowsOf(
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let line = 1;
   let any = false;
+  let block = { start: 0, end: 0, text: '' };
   for (let pos = 0; pos < bytes.length; ) {
     let end = scanner.scan(bytes, pos, whole);
     if (end < 0) {
       if (any) return;
       end = scanner.scan(bytes, pos, true);
     }
-    const row = decoder.decode(bytes.subarray(pos, end));
-    // Then each byte is a character.
-    const isPlain = row.length === end - pos;
-    const fields: string[] = [];
-    for (let f = 0; f < Math.min(scanner.fields, mostColumns); f++) {
+    if (end > block.end) block = plainBlock(bytes, pos, end, decoder);
+    const { text } = block;
+    const fields = new Array<string>(Math.min(scanner.fields, mostColumns));
+    for (let f = 0; f < fields.length; f++) {
       const [start, stop] = [scanner.start(f), scanner.stop(f)];
-      if (scanner.escaped(f)) fields.push(decoder.decode(unescaped(bytes, start, stop)));
-      else if (isPlain) fields.push(row.slice(start - pos, stop - pos));
-      else fields.push(decoder.decode(bytes.subarray(start, stop)));
+      if (scanner.escaped(f)) fields[f] = decoder.decode(unescaped(bytes, start, stop));
+      else if (text !== '') fields[f] = text.slice(start - block.start, stop - block.start);
+      else fields[f] = decoder.decode(bytes.subarray(start, stop));
     }
     if (fields.length > 1 || fields[0] !== '') {
       any = true;
@@ -218,6 +218,20 @@ export function* rowsOf(
     line += scanner.lines;
     pos = end;
   }
+}
+
+/** Bytes that are decoded together: rows are short, and a call of the decoder takes longer than most of them. */
+const BLOCK_BYTES = 1 << 14;
+
+/**
+ * The text of the bytes from `start` on if each is a character: of a block, or of the row that ends at `end`. Otherwise '' for this row.
+ */
+function plainBlock(bytes: Uint8Array, start: number, end: number, decoder: TextDecoder) {
+  const most = Math.max(end, Math.min(bytes.length, start + BLOCK_BYTES));
+  let plain = start;
+  while (plain < most && bytes[plain] < 0x80) plain++;
+  if (plain < end) return { start, end, text: '' };
+  return { start, end: plain, text: decoder.decode(bytes.subarray(start, plain)) };
 }
 
 /** The position of the next line end, or −1. */

@@ -5,10 +5,16 @@ import { createKernelSums } from '../../attributes/kernel-sums.js';
 import { addSimilarities, type Sums } from '../../attributes/similarity.js';
 import { serveTasks } from '../../parallel/worker.js';
 import type { SparseWeights } from '../../topn/query.js';
-import { commonnessOf, similarRows } from './smoothing.js';
+import { toParts } from './smoothing.js';
 
 /** Items that a worker takes at a time. */
 const BLOCK = 32;
+
+/** Less than the mean similarity of nearly every item. */
+const LEAST_COMMON = 1e-4;
+
+/** A smaller weight of the direct similarity counts as 0. */
+const TINY = 1e-20;
 
 export interface ContentRows {
   /** Items of the data. */
@@ -16,6 +22,8 @@ export interface ContentRows {
   readonly vectors: SparseWeights;
   /** The items of the data by attribute. */
   readonly lists: SparseWeights;
+  /** The sum of each list (attributes/similarity.ts). */
+  readonly totals: Float64Array;
   /** Item weights towards each item of the data, which its neighbours get a part of. */
   readonly passed: SparseWeights | undefined;
   /** How much a weight from each item of the data matters. */
@@ -48,36 +56,47 @@ export interface FoundRows {
 
 /** Scores the item at a position of `items`. */
 export function scoreContentRow(data: ContentRows, position: number, sums: Sums): void {
-  const { known, passed, items, factors, found, places } = data;
-  const [item, factor] = [items[position], factors[position]];
-  addSimilarities(data, item, sums);
-  const { near, sum } = similarRows(sums, data.near);
-  const { rows, values } = near;
+  const { known, passed, items, found, places, near, importance } = data;
+  const item = items[position];
+  const own = addSimilarities(data, item, sums);
+  const first = position * near;
+  const count = sums.writeLargest(near, { rows: found.nearRows, values: found.nearValues }, first);
+  const end = first + count;
+  found.nearCounts[position] = count;
+  found.sums[position] = toParts(found.nearValues, first, end);
   const direct =
-    data.commonness === 0 ? data.direct : data.direct * commonnessOf(sums, known) ** -data.commonness;
-  found.nearCounts[position] = rows.length;
-  found.nearRows.set(rows, position * data.near);
-  found.nearValues.set(values, position * data.near);
+    data.commonness === 0 ? data.direct : data.direct * commonness(data, item, own) ** -data.commonness;
   found.directs[position] = direct;
-  found.sums[position] = sum;
-  if (places[position + 1] === places[position]) {
-    sums.clear();
-    return;
+  const place = places[position];
+  const width = places[position + 1] - place;
+  if (width > 0) {
+    // Similarities times `direct` and what neighbours pass on, both times the item's factor: the largest are multiplied at the end.
+    const entries = { targets: found.nearRows, weights: found.nearValues };
+    const unit = direct > TINY ? direct : 1;
+    if (unit !== direct) sums.clear();
+    if (passed) sums.addLists(passed, entries, { first, end, factor: 1 / unit });
+    // Nobody who has the item gets it again.
+    if (item < known) sums.drop(item);
+    const kept = sums.writeLargest(width, found, place, importance);
+    const factor = data.factors[position] * unit;
+    for (let e = place; e < place + kept; e++) found.values[e] *= factor;
+    found.counts[position] = kept;
   }
-  sums.multiply(factor * direct);
-  for (let i = 0; passed && i < rows.length; i++) {
-    sums.addList(passed, passed.offsets[rows[i]], passed.offsets[rows[i] + 1], factor * values[i]);
-  }
-  // Nobody who has the item gets it again.
-  if (item < known) sums.drop(item);
-  const kept = sums.largest(places[position + 1] - places[position], data.importance);
-  found.counts[position] = kept.rows.length;
-  found.rows.set(kept.rows, places[position]);
-  found.values.set(kept.values, places[position]);
   sums.clear();
 }
 
-/** Items to score by the kernels. The lists and `importance` lie in the memory. */
+/** The mean similarity of an item to the others: large if its attributes are common. `own`: its similarity to itself. */
+function commonness(
+  { known, vectors: { offsets, targets, weights }, totals }: ContentRows,
+  item: number,
+  own: number,
+): number {
+  let sum = -own;
+  for (let e = offsets[item]; e < offsets[item + 1]; e++) sum += weights[e] * totals[targets[e]];
+  return LEAST_COMMON + Math.max(0, sum) / Math.max(1, known);
+}
+
+/** Items to score by the kernels. Lists, rows, `importance` and what is found lie in the memory. */
 export interface ContentJob extends ContentRows {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;

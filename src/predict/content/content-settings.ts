@@ -11,7 +11,8 @@ import type { TaskOptions } from '../../progress.js';
 import type { ModelScorer } from '../scoring/model-scorer.js';
 import type { HeldBackItems } from './held-back-items.js';
 import { scoreRows } from './score-rows.js';
-import { columnScores, createRecall, type Recall, spreadOf, throughScores } from './trial-scores.js';
+import { createScoreTables, type ScoreTable, type ScoreTables } from './score-tables.js';
+import { columnScores, spreadOf, throughScores } from './trial-scores.js';
 
 /** Every column keeps a part: an item may lack the values of the others. */
 const PARTS = [0.1, 0.3, 1, 3];
@@ -49,13 +50,14 @@ export async function findContentSettings(
     onProgress?.({ stage: 'attributes', done, total: 3, unit: 'steps' });
   };
   const all = predictedPopularity(info.rows, info.names.length, model.items.degree, trial.isOut);
-  const predicted = Float64Array.from(trial.items, (item) => all[item]);
-  const recallOf = await createRecall(predicted);
-  const { parts, exponent, scores } = searchColumns(info, recallOf, trial);
+  const popular = (exponent: number) =>
+    Float32Array.from(trial.items, (item) => Math.exp(exponent * all[item]));
+  const count = trial.items.length;
+  const tables = await createScoreTables(count, trial.wanted);
+  const { parts, total, exponent, scores } = searchColumns(info, tables, popular, trial);
   report(1);
   const { count: known, degree } = model.items;
   const vectors = attributeVectors(info, parts);
-  const count = trial.items.length;
   const similar = await scoreRows(
     {
       ...{ known, vectors, lists: invertedLists(vectors, known, degree, trial.isOut), passed: undefined },
@@ -69,27 +71,35 @@ export async function findContentSettings(
     },
     { signal, threads: task.threads },
   );
-  const lessCommon = (exponent: number) => {
-    const factors = similar.directs.map((rare) => rare ** exponent);
-    return scores.map((score, at) => score * factors[at % count]);
-  };
-  let best = { value: -1, commonness: 0, direct: scores };
+  const rare = (commonness: number) => Float32Array.from(similar.directs, (one) => one ** commonness);
+  let best = { value: -1, commonness: 0 };
+  const byPopularity = popular(exponent);
   for (const commonness of COMMONNESS) {
-    const direct = lessCommon(commonness);
-    const value = recallOf(direct, exponent, trial);
-    if (value > best.value) best = { value, commonness, direct };
+    const factors = rare(commonness).map((one, p) => one * byPopularity[p]);
+    const value = tables.recall(scores, factors);
+    if (value > best.value) best = { value, commonness };
   }
-  const { commonness, direct } = best;
+  const { commonness } = best;
   const some = someUsers(trial, MOST_USERS);
   const counted = model.seen?.counts !== undefined;
-  const through = await throughScores(scorer, counted, { ...similar, near: NEIGHBOURS }, some, { signal });
+  const through = await throughScores(scorer, counted, { ...similar, near: NEIGHBOURS }, some, task);
   report(2);
-  const ofSome = through.map((_, at) => direct[some.rows[Math.floor(at / count)] * count + (at % count)]);
-  const scale = spreadOf(through) / (spreadOf(ofSome) || 1) || 1;
-  const sum = through.map((score, at) => score + DIRECT * scale * ofSome[at]);
+  const direct = new Float32Array(through.length);
+  const factors = rare(commonness);
+  for (const [u, user] of some.rows.entries()) {
+    const own = tables.row(scores, user);
+    for (let p = 0; p < count; p++) direct[u * count + p] = (own[p] / total) * factors[p];
+  }
+  const scale = spreadOf(through) / (spreadOf(direct) || 1) || 1;
+  const tablesOfSome = await createScoreTables(count, some.wanted);
+  const sum = tablesOfSome.create();
+  for (let u = 0; u < some.rows.length; u++) {
+    const row = tablesOfSome.row(sum, u);
+    for (let p = 0; p < count; p++) row[p] = through[u * count + p] + DIRECT * scale * direct[u * count + p];
+  }
   let mixed = { value: -1, popularity: 0 };
   for (const popularity of POPULARITY) {
-    const value = recallOf(sum, popularity, some);
+    const value = tablesOfSome.recall(sum, popular(popularity));
     if (value > mixed.value) mixed = { value, popularity };
   }
   report(3);
@@ -118,54 +128,48 @@ function named({ columns }: SideInfo, parts: readonly number[]): Readonly<Record
 
 /**
  * The parts of the columns whose weighted cosines recall most. The column that recalls most by itself comes first; the others
- * are added to it one after the other, each with its best part.
+ * are added to it one after the other, each with its best part. `scores` are those of all parts before they are divided by `total`.
  */
-function searchColumns(info: SideInfo, recallOf: Recall, trial: HeldBackItems) {
-  const found: { column: number; scores: Float32Array; own: number }[] = [];
-  for (const scores of columnScores(info, trial)) {
-    const own = recallOf(scores, 0, trial);
-    found.push({ column: found.length, scores, own });
-    // Scores of columns that cannot be among those searched are not kept.
-    const least = found.filter(({ scores: kept }) => kept.length > 0).sort((a, b) => b.own - a.own)[
-      MOST_SEARCHED
-    ];
-    if (least) least.scores = new Float32Array(0);
+function searchColumns(
+  info: SideInfo,
+  tables: ScoreTables,
+  popular: (exponent: number) => Float32Array,
+  trial: HeldBackItems,
+) {
+  let searched: { column: number; scores: ScoreTable; own: number }[] = [];
+  let column = 0;
+  for (const scores of columnScores(info, trial, tables)) {
+    searched.push({ column: column++, scores, own: tables.recall(scores, popular(0)) });
+    searched.sort((a, b) => b.own - a.own || a.column - b.column);
+    for (const { scores } of searched.slice(MOST_SEARCHED)) tables.release(scores);
+    searched = searched.slice(0, MOST_SEARCHED);
   }
-  const searched = found
-    .filter(({ scores }) => scores.length > 0)
-    .sort((a, b) => b.own - a.own || a.column - b.column);
   const parts: number[] = searched.map((_, s) => (s === 0 ? 1 : PARTS[0]));
-  const sum = searched[0].scores.slice();
-  for (const { scores } of searched.slice(1)) {
-    for (let i = 0; i < sum.length; i++) sum[i] += PARTS[0] * scores[i];
-  }
+  const sum = tables.copy(searched[0].scores);
+  for (const { scores } of searched.slice(1)) tables.add(sum, PARTS[0], scores);
   let best = -1;
   let exponent = 0;
   for (const one of POPULARITY) {
-    const value = recallOf(sum, one, trial);
+    const value = tables.recall(sum, popular(one));
     if (value > best) [best, exponent] = [value, one];
   }
+  const byPopularity = popular(exponent);
   for (let pass = 0; pass < PASSES && searched.length > 1; pass++) {
-    for (const [s, { scores }] of searched.entries()) {
+    for (const [s, { scores: table }] of searched.entries()) {
       let kept = parts[s];
-      const move = (to: number) => {
-        const by = to - parts[s];
-        for (let i = 0; i < sum.length; i++) sum[i] += by * scores[i];
-        parts[s] = to;
-      };
       for (const part of PARTS) {
-        if (part === kept) continue;
-        move(part);
-        const value = recallOf(sum, exponent, trial);
+        if (part === parts[s]) continue;
+        const value = tables.recall(sum, byPopularity, { table, part: part - parts[s] });
         if (value > best) [best, kept] = [value, part];
       }
-      move(kept);
+      if (kept !== parts[s]) tables.add(sum, kept - parts[s], table);
+      parts[s] = kept;
     }
   }
-  const total = parts.reduce((all, part) => all + part, 0);
+  const total = parts.reduce((all, part) => all + part, 0) || 1;
   const byColumn = info.columns.map(() => 0);
-  for (const [s, { column }] of searched.entries()) byColumn[column] = parts[s] / (total || 1);
-  return { parts: byColumn, exponent, scores: sum.map((score) => score / (total || 1)) };
+  for (const [s, { column }] of searched.entries()) byColumn[column] = parts[s] / total;
+  return { parts: byColumn, total, exponent, scores: sum };
 }
 
 /** The size of scores if no users can be asked: that of one item for a user who has one. */

@@ -12,9 +12,9 @@ import { predictedPopularity } from '../../attributes/predicted-popularity.js';
 import { attributeVectors, invertedLists } from '../../attributes/similarity.js';
 import type { Model } from '../../fit/model.js';
 import type { TaskOptions } from '../../progress.js';
-import type { SparseWeights } from '../../topn/query.js';
 import { createModelScorer } from '../scoring/model-scorer.js';
 import { findContentSettings } from './content-settings.js';
+import { contentWeights } from './content-weights.js';
 import { holdItemsBack } from './held-back-items.js';
 import { type Levels, levelsOf } from './level.js';
 import { scoreRows } from './score-rows.js';
@@ -82,7 +82,8 @@ async function contentScores(
   // Without the scale, the direct similarity cannot be added to scores.
   const { neighbours: near = DEFAULT_NEIGHBOURS, commonness = 0, scale = 0, level = 1 } = settings;
   const vectors = attributeVectors(info, partsOf(info, settings));
-  const popularity = predictedPopularity(info.rows, info.names.length, degree);
+  const popularity =
+    settings.popularity > 0 ? predictedPopularity(info.rows, info.names.length, degree) : undefined;
   const items: number[] = [];
   const first = before ? known + before.neighbours.offsets.length - 1 : 0;
   for (let item = first; item < known + added; item++) {
@@ -92,40 +93,21 @@ async function contentScores(
   for (const [p, item] of items.entries()) places[p + 1] = places[p] + (item < known ? widthFew : width);
   const factors = Float64Array.from(items, (item) => {
     const share = item < known ? attributeWeight(degree[item]) : level;
-    return share * Math.exp(settings.popularity * popularity[item]);
+    return popularity ? share * Math.exp(settings.popularity * popularity[item]) : share;
   });
+  const scoredItems = Uint32Array.from(items);
   const found = await scoreRows(
     {
       known,
-      ...{ vectors, lists: invertedLists(vectors, known, degree), passed: passedWeights(model) },
+      ...{ vectors, lists: invertedLists(vectors, known, degree), passed: await passedWeights(model) },
       // A weight from an item matters more if more users have the item.
       importance: Float32Array.from(degree, (users) => Math.sqrt(users)),
-      items: Uint32Array.from(items),
-      ...{ factors, near, direct: settings.direct * scale, commonness, places },
+      ...{ items: scoredItems, factors, near, direct: settings.direct * scale, commonness, places },
     },
     task,
   );
-  const neighbours = sparseRows(added, before?.neighbours, (add) => {
-    for (const [p, item] of items.entries()) {
-      if (item < known) continue;
-      for (let e = p * near; e < p * near + found.nearCounts[p]; e++) {
-        add(item - known, found.nearRows[e], factors[p] * found.nearValues[e]);
-      }
-    }
-  });
-  const weights = sparseRows(known + added, before?.weights, (add) => {
-    for (const [p, item] of items.entries()) {
-      // For users who have the added item.
-      const back = Math.max(found.directs[p], scale) * found.sums[p];
-      for (let e = p * near; item >= known && e < p * near + found.nearCounts[p]; e++) {
-        add(item, found.nearRows[e], back * found.nearValues[e]);
-      }
-      for (let e = places[p]; e < places[p] + found.counts[p]; e++) {
-        add(found.rows[e], item, found.values[e]);
-      }
-    }
-  });
-  return Object.freeze({ neighbours, weights, settings });
+  const scored = { known, items: scoredItems, factors, near, places, scale, found };
+  return Object.freeze({ ...contentWeights(scored, added, before), settings });
 }
 
 /** Scales the scores of added items by `level` and those of items with few edges by `few`, in place. */
@@ -134,59 +116,29 @@ function atLevels(
   { level, few }: Levels,
   known: number,
 ): ContentScores {
+  for (let e = 0; e < neighbours.weights.length; e++) neighbours.weights[e] *= level;
+  const settled = { ...settings, level, few };
+  // Weights from added items are not scaled.
+  const ofKnown = offsets[known];
+  for (let e = 0; e < ofKnown; e++) weights[e] *= targets[e] < known ? few : level;
+  if (few > 0)
+    return Object.freeze({ neighbours, weights: { offsets, targets, weights }, settings: settled });
+  const isKept = (e: number) => e >= ofKnown || targets[e] >= known;
   const starts = new Uint32Array(offsets.length);
   let kept = 0;
   for (let row = 0; row + 1 < offsets.length; row++) {
     for (let e = offsets[row]; e < offsets[row + 1]; e++) {
-      // Weights from added items are not scaled.
-      const factor = row >= known ? 1 : targets[e] < known ? few : level;
-      if (factor === 0) continue;
+      if (!isKept(e)) continue;
       targets[kept] = targets[e];
-      weights[kept++] = factor * weights[e];
+      weights[kept++] = weights[e];
     }
     starts[row + 1] = kept;
   }
-  return Object.freeze({
-    neighbours: { ...neighbours, weights: neighbours.weights.map((weight) => level * weight) },
-    weights: { offsets: starts, targets: targets.slice(0, kept), weights: weights.slice(0, kept) },
-    settings: { ...settings, level, few },
-  });
+  const left = { offsets: starts, targets: targets.slice(0, kept), weights: weights.slice(0, kept) };
+  return Object.freeze({ neighbours, weights: left, settings: settled });
 }
 
 /** The weights of the columns, in their order. */
 function partsOf({ columns }: Pick<SideInfo, 'columns'>, settings: ContentSettings): number[] {
   return columns.map(({ name }) => (Object.hasOwn(settings.columns, name) ? settings.columns[name] : 0));
-}
-
-type AddWeight = (row: number, target: number, weight: number) => void;
-
-/**
- * Weights by row, whatever the order in which `each` adds them, after those of `first`. Weights of a row stay in this order. `each` runs
- * twice: first its weights are counted, so that nothing is copied.
- */
-function sparseRows(
-  rows: number,
-  first: SparseWeights | undefined,
-  each: (add: AddWeight) => void,
-): SparseWeights {
-  const all = (add: AddWeight) => {
-    for (let row = 0; first && row + 1 < first.offsets.length; row++) {
-      for (let e = first.offsets[row]; e < first.offsets[row + 1]; e++) {
-        add(row, first.targets[e], first.weights[e]);
-      }
-    }
-    each(add);
-  };
-  const offsets = new Uint32Array(rows + 1);
-  all((row) => offsets[row + 1]++);
-  for (let row = 0; row < rows; row++) offsets[row + 1] += offsets[row];
-  const targets = new Uint32Array(offsets[rows]);
-  const weights = new Float32Array(offsets[rows]);
-  const next = offsets.slice();
-  all((row, target, weight) => {
-    const at = next[row]++;
-    targets[at] = target;
-    weights[at] = weight;
-  });
-  return { offsets, targets, weights };
 }

@@ -13,7 +13,7 @@ import type { TaskOptions } from '../../progress.js';
 import { addWeights, type SparseWeights } from '../../topn/query.js';
 import type { ModelScorer } from '../scoring/model-scorer.js';
 import { ownItems } from '../user-query.js';
-import { sumAt } from './trial-scores.js';
+import { createRowProducts } from './score-tables.js';
 
 /** The least part of the places, unless the added items are a smaller part of the catalogue. */
 const LEAST_PART = 0.1;
@@ -23,7 +23,7 @@ const MOST_USERS = 100;
 /** The part by which the places of items with few edges may grow. */
 const MORE_PLACES = 0.1;
 /** Users whose places are counted; and for each, items with few edges that attributes favour most. */
-const FEW = { users: 400, items: 100 };
+const FEW = { users: 200, items: 100 };
 
 /** The part of a list that added items should get: never more than their part of the catalogue. */
 export function partOfAdded(degree: ArrayLike<number>, added: number): number {
@@ -61,21 +61,21 @@ export async function levelsOf(
   const own = rows.map((row) => ownItems(model, row));
   const users = rows.map((row, u) => byEdges.userScorer(row, own[u]));
   const itemWeights = byEdges.factors?.itemWeights();
-  const ratioOf = added > 0 ? addedRatio(degree, added, content) : undefined;
-  const ratios: number[] = [];
+  const ratioOf = added > 0 ? await addedRatio(degree, added, content) : undefined;
   const places = fewPlaces(degree, content.weights);
   const take = (u: number, scores: Float32Array) => {
     const had = own[u];
     // Items without edges get parts of the scores without item weights (fit-content.ts).
-    const ofNew = ratioOf && draws[rows[u]] < MOST_USERS ? ratioOf(scores, had) : undefined;
+    const ofNew = ratioOf && draws[rows[u]] < MOST_USERS ? ratioOf.user(scores, had) : undefined;
     for (const [e, item] of had.items.entries()) {
       if (itemWeights) addWeights(itemWeights, item, scores, known, had.weights?.[e]);
     }
     for (const item of had.items) scores[item] = Number.NEGATIVE_INFINITY;
-    if (ofNew) ratios.push(ofNew(scores));
+    ofNew?.(scores);
     places.count(scores, had.items);
   };
   await byEdges.eachRow(users, take, { signal });
+  const ratios = ratioOf?.all() ?? [];
   const used = ratios.filter((ratio) => ratio > 0 && ratio < Number.POSITIVE_INFINITY).sort((a, b) => a - b);
   const level = used[used.length >> 1] ?? 1;
   return { level, few: Math.min(level, places.factor()) };
@@ -88,32 +88,44 @@ interface Own {
 }
 
 /**
- * A function of a user that gives the factor with which added items get their part of the list: first the scores without item weights,
- * then those of the items that the user may get.
+ * The factors with which added items get their part of the lists of users. `user` gets the scores without item weights first; the
+ * function that it returns gets those of the items that the user may get.
  */
-function addedRatio(degree: Uint32Array, added: number, { neighbours, weights }: ContentScores) {
+async function addedRatio(degree: Uint32Array, added: number, { neighbours, weights }: ContentScores) {
   const known = degree.length;
   const part = partOfAdded(degree, added);
   // With few added items, a longer list has a place for one of them.
   const places = Math.min(known, Math.max(PLACES, Math.ceil(1 / part)));
   const ofAdded = Math.max(1, Math.round(part * places));
-  const ofNew = new Float32Array(added);
+  const products = await createRowProducts(neighbours, known);
   const scratch = new Float32Array(Math.max(known, added));
   const nth = (scores: Float32Array, n: number) => {
     scratch.set(scores);
     const value = nthLargest(scratch, scores.length, Math.min(n, scores.length));
     return value === Number.NEGATIVE_INFINITY ? 0 : value;
   };
-  return (scores: Float32Array, own: Own) => {
-    const { offsets, targets, weights: parts } = neighbours;
-    for (let a = 0; a < added; a++) ofNew[a] = sumAt(scores, targets, parts, offsets[a], offsets[a + 1]);
-    for (const [i, item] of own.items.entries()) {
-      const factor = own.weights?.[i] ?? 1;
-      const end = weights.offsets[item + 1];
-      const first = lowerBound(weights.targets, known, weights.offsets[item], end);
-      for (let e = first; e < end; e++) ofNew[weights.targets[e] - known] += factor * weights.weights[e];
-    }
-    return (ofKnown: Float32Array) => nth(ofKnown, places - ofAdded + 1) / nth(ofNew, ofAdded);
+  const found: { ofKnown: number; ofNew: number }[] = [];
+  return {
+    user(scores: Float32Array, own: Own) {
+      const one = { ofKnown: 0, ofNew: 0 };
+      found.push(one);
+      products.add(scores, (ofNew) => {
+        for (const [i, item] of own.items.entries()) {
+          const factor = own.weights?.[i] ?? 1;
+          const end = weights.offsets[item + 1];
+          const first = lowerBound(weights.targets, known, weights.offsets[item], end);
+          for (let e = first; e < end; e++) ofNew[weights.targets[e] - known] += factor * weights.weights[e];
+        }
+        one.ofNew = nth(ofNew, ofAdded);
+      });
+      return (ofKnown: Float32Array) => {
+        one.ofKnown = nth(ofKnown, places - ofAdded + 1);
+      };
+    },
+    all(): number[] {
+      products.end();
+      return found.map(({ ofKnown, ofNew }) => ofKnown / ofNew);
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 // Spreads the items that attributes score over threads. Few items are scored in the caller's thread, without kernels.
 
 import { paddedSums, sumsBytes } from '../../attributes/kernel-sums.js';
-import { SparseSums } from '../../attributes/similarity.js';
+import { listTotals, SparseSums } from '../../attributes/similarity.js';
 import { allocate, createCounter, inSharedMemory } from '../../math/memory.js';
 import { taskModule, threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
@@ -24,21 +24,24 @@ const FEW_ROWS = 64;
 const ONE_THREAD = 1000;
 
 export async function scoreRows(
-  rows: Omit<ContentRows, 'found'>,
+  given: Omit<ContentRows, 'found' | 'totals'>,
   { threads, signal, onProgress }: TaskOptions,
 ): Promise<FoundRows> {
+  const rows = { ...given, totals: listTotals(given.lists) };
   const count = rows.items.length;
-  const found: FoundRows = {
+  const [near, width] = [count * rows.near, rows.places[count]];
+  const perRow = {
     nearCounts: allocate(Uint32Array, count),
-    nearRows: allocate(Uint32Array, count * rows.near),
-    nearValues: allocate(Float32Array, count * rows.near),
     directs: allocate(Float64Array, count),
     sums: allocate(Float64Array, count),
     counts: allocate(Uint32Array, count),
-    rows: allocate(Uint32Array, rows.places[count]),
-    values: allocate(Float32Array, rows.places[count]),
   };
   if (count < FEW_ROWS) {
+    const found = {
+      ...perRow,
+      ...{ nearRows: new Uint32Array(near), nearValues: new Float32Array(near) },
+      ...{ rows: new Uint32Array(width), values: new Float32Array(width) },
+    };
     const sums = new SparseSums(rows.known);
     for (let position = 0; position < count; position++) scoreContentRow({ ...rows, found }, position, sums);
     return found;
@@ -51,32 +54,37 @@ export async function scoreRows(
   for (let i = 0; i < count; i++) most = Math.max(most, rows.places[i + 1] - rows.places[i]);
   const scratch = Array.from({ length: lanes }, () => heap.allocate(sumsBytes(rows.known, most)));
   // Memory may move while it grows, so views come last.
-  const inMemory = (lists: SparseWeights) => {
-    const [targets, weights] = [
-      heap.allocate(4 * lists.targets.length),
-      heap.allocate(4 * lists.targets.length),
-    ];
+  const whole = (length: number) => {
+    const at = heap.allocate(4 * length);
+    return () => heap.u32(at, length);
+  };
+  const numbers = (length: number, room = length) => {
+    const at = heap.allocate(4 * room);
+    return () => heap.f32(at, length);
+  };
+  const inMemory = (of: SparseWeights) => {
+    const views = [whole(of.offsets.length), whole(of.targets.length), numbers(of.weights.length)] as const;
     return () => {
-      const views = {
-        targets: heap.u32(targets, lists.targets.length),
-        weights: heap.f32(weights, lists.targets.length),
-      };
-      views.targets.set(lists.targets);
-      views.weights.set(lists.weights.subarray(0, lists.targets.length));
-      return { offsets: inSharedMemory(lists.offsets), ...views };
+      const [offsets, targets, weights] = [views[0](), views[1](), views[2]()];
+      offsets.set(of.offsets);
+      targets.set(of.targets);
+      weights.set(of.weights);
+      return { offsets, targets, weights };
     };
   };
-  const padded = (values: Float32Array) => {
-    const at = heap.allocate(4 * paddedSums(values.length));
-    return () => {
-      const view = heap.f32(at, values.length);
-      view.set(values);
-      return view;
-    };
+  const sparse = [
+    inMemory(rows.vectors),
+    inMemory(rows.lists),
+    rows.passed && inMemory(rows.passed),
+  ] as const;
+  const places = [whole(near), numbers(near), whole(width), numbers(width)] as const;
+  const important = numbers(rows.known, paddedSums(rows.known));
+  const importance = important();
+  importance.set(rows.importance);
+  const found = {
+    ...perRow,
+    ...{ nearRows: places[0](), nearValues: places[1](), rows: places[2](), values: places[3]() },
   };
-  const [lists, passed] = [inMemory(rows.lists), rows.passed && inMemory(rows.passed)];
-  const importance = padded(rows.importance);
-  const { vectors } = rows;
   const job = {
     ...{
       ...rows,
@@ -86,14 +94,9 @@ export async function scoreRows(
       next: createCounter(),
       scratch,
       most,
-      found,
     },
-    vectors: {
-      offsets: inSharedMemory(vectors.offsets),
-      targets: inSharedMemory(vectors.targets),
-      weights: inSharedMemory(vectors.weights),
-    },
-    ...{ lists: lists(), passed: passed?.(), importance: importance() },
+    ...{ vectors: sparse[0](), lists: sparse[1](), passed: sparse[2]?.(), importance, found },
+    totals: inSharedMemory(rows.totals),
     items: inSharedMemory(rows.items),
     factors: inSharedMemory(rows.factors),
     places: inSharedMemory(rows.places),

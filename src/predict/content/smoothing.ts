@@ -1,35 +1,21 @@
 // An added item gets a part of the item weights of its neighbours too.
 
-import type { RowValues, Sums } from '../../attributes/similarity.js';
 import type { Model } from '../../fit/model.js';
-import { transposeLists } from '../../math/csr.js';
-import { nthLargest } from '../../math/nth-largest.js';
 import type { SparseWeights } from '../../topn/query.js';
+import { Heap } from '../../wasm/heap.js';
+import { loadKernels } from '../../wasm/load.js';
 import { itemWeightsOf } from '../scoring/model-scorer.js';
+import { storeSparse } from './score-tables.js';
 
 /** Added to the sum of the similarities, so that items with few similar neighbours get small scores. */
 const SMOOTHING = 1;
-/** Less than the mean similarity of nearly every item. */
-const LEAST_COMMON = 1e-4;
 
-/** An item by its attributes. */
-export interface SimilarRows {
-  /** The most similar items; the parts of their scores that the item gets. */
-  readonly near: RowValues;
-  /** The similarities are the parts times this number. */
-  readonly sum: number;
-}
-
-/** What similarities to the items of the data say, which are in `sums`. */
-export function similarRows(sums: Sums, neighbours: number): SimilarRows {
-  const { rows, values } = sums.largest(neighbours);
-  const sum = values.reduce((total, value) => total + value, SMOOTHING);
-  return { near: { rows, values: values.map((value) => value / sum) }, sum };
-}
-
-/** The mean similarity to the `known` items of the data, which are in `sums`: large if an item's attributes are common. */
-export function commonnessOf(sums: Sums, known: number): number {
-  return LEAST_COMMON + sums.total() / Math.max(1, known);
+/** Divides similarities by their sum, which it returns: they become the parts of the neighbours' scores that an item gets. */
+export function toParts(similarities: Float32Array, first: number, end: number): number {
+  let sum = SMOOTHING;
+  for (let e = first; e < end; e++) sum += similarities[e];
+  for (let e = first; e < end; e++) similarities[e] /= sum;
+  return sum;
 }
 
 /** Weights towards one neighbour that are passed on. */
@@ -39,35 +25,39 @@ const MOST_PASSED = 100;
 const passedOf = new WeakMap<SparseWeights, SparseWeights>();
 
 /** The largest item weights towards each item. Undefined if the model does not add item weights to factors. */
-export function passedWeights(model: Model): SparseWeights | undefined {
+export async function passedWeights(model: Model): Promise<SparseWeights | undefined> {
   const weights = itemWeightsOf(model);
   if (!weights) return undefined;
-  const passed = passedOf.get(weights) ?? largestTowards(weights, model.items.count);
+  const passed = passedOf.get(weights) ?? (await largestTowards(weights, model.items.count));
   passedOf.set(weights, passed);
   return passed;
 }
 
-function largestTowards({ offsets: starts, targets, weights }: SparseWeights, known: number): SparseWeights {
-  const towards = transposeLists({ offsets: starts, values: targets, weights }, known);
-  const { values: from, weights: values = new Float32Array(0) } = towards;
-  const offsets = new Uint32Array(known + 1);
-  const sizes = new Float32Array(known);
-  let kept = 0;
-  for (let j = 0; j < known; j++) {
-    const [first, end] = [towards.offsets[j], towards.offsets[j + 1]];
-    const count = end - first;
-    for (let i = 0; i < count; i++) sizes[i] = Math.abs(values[first + i]);
-    const least = count > MOST_PASSED ? nthLargest(sizes, count, MOST_PASSED) : 0;
-    // Of equal weights at the end, the first ones are kept.
-    let ties = MOST_PASSED;
-    for (let i = 0; i < count; i++) if (sizes[i] > least) ties--;
-    for (let e = first; e < end; e++) {
-      const size = Math.abs(values[e]);
-      if (size < least || (size === least && ties-- <= 0)) continue;
-      from[kept] = from[e];
-      values[kept++] = values[e];
-    }
-    offsets[j + 1] = kept;
-  }
-  return { offsets, targets: from.slice(0, kept), weights: values.slice(0, kept) };
+/** The export of wasm/kernels/sums.ts. */
+interface Kernels {
+  largestTowards(
+    ...addresses: [
+      ...[offsets: number, targets: number, weights: number, rows: number, most: number],
+      ...[ends: number, starts: number, from: number, values: number, sizes: number],
+    ]
+  ): void;
+}
+
+async function largestTowards(weights: SparseWeights, known: number): Promise<SparseWeights> {
+  const { module } = await loadKernels();
+  const heap = new Heap();
+  const instance = new WebAssembly.Instance(module, { env: { memory: heap.memory, abort: () => {} } });
+  const count = weights.targets.length;
+  const given = storeSparse(heap, weights);
+  const [ends, starts] = [heap.allocate(4 * (known + 1)), heap.allocate(4 * (known + 1))];
+  const [from, values, sizes] = [
+    heap.allocate(4 * count),
+    heap.allocate(4 * count),
+    heap.allocate(4 * known),
+  ];
+  const kernels = instance.exports as unknown as Kernels;
+  kernels.largestTowards(...given, known, MOST_PASSED, ends, starts, from, values, sizes);
+  const offsets = heap.u32(starts, known + 1).slice();
+  const kept = offsets[known];
+  return { offsets, targets: heap.u32(from, kept).slice(), weights: heap.f32(values, kept).slice() };
 }

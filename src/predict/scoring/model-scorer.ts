@@ -75,6 +75,8 @@ export interface ScorerFactors {
   itemWeights(): SparseWeights | undefined;
   /** Writes the rows of users: users × features. */
   rows(users: readonly UserScorer[], out: Float32Array): void;
+  /** The same as `eachRow` of the model, for rows. */
+  eachRow: ListMaker['eachRow'];
   /** Lists for rows, on all threads; `history` has the items of each row. */
   lists(
     rows: Float32Array,
@@ -143,7 +145,10 @@ function factorModelScorer(
   return {
     items: count,
     members,
-    factors: { features, items, rows, itemWeights, lists },
+    factors: {
+      ...{ features, items, rows, itemWeights, lists },
+      eachRow: (table, take, options) => opened().eachRow(table, take, options),
+    },
     userScorer(row, own): FactorScorer {
       const known = knownOwn(own, model.items.count);
       const factors = members.map((member) =>

@@ -10,3 +10,4 @@ export * from './regression';
 export * from './ridge';
 export * from './pairs';
 export * from './sums';
+export * from './trials';

@@ -157,21 +157,6 @@ function countHigher(scores: usize, count: i32, own: i32): i32 {
   return higher;
 }
 
-/** How many of `count` floats exceed `value`. `count` is a multiple of 4. */
-export function countAbove(values: usize, count: i32, value: f32): i32 {
-  const end = values + (<usize>count << 2);
-  return exceeding(values, end, end, value);
-}
-
-/** How many of `count` floats are `value`. `count` is a multiple of 4. */
-export function countEqual(values: usize, count: i32, value: f32): i32 {
-  const t = f32x4.splat(value);
-  let sum = i32x4.splat(0);
-  const end = values + (<usize>count << 2);
-  for (let at = values; at < end; at += 16) sum = i32x4.sub(sum, f32x4.eq(v128.load(at), t));
-  return total(sum);
-}
-
 function total(sum: v128): i32 {
   return (
     i32x4.extract_lane(sum, 0) + i32x4.extract_lane(sum, 1) + i32x4.extract_lane(sum, 2) + i32x4.extract_lane(sum, 3)

@@ -8,23 +8,63 @@ import { nthLargest } from './scores';
 // @ts-ignore: decorator
 @inline const BLOCK_BYTES: usize = 4 << BLOCK_BITS;
 
-/** Adds `factor` times `count` weights to the sums of their targets. */
-export function sumList(
+/** A sum for four numbers or more of each block: nearly all blocks get one. */
+const FILLED: i32 = 4;
+
+/**
+ * Adds `count` lists to the sums of their targets: list `which[i]` times factors[i] and `factor`, or its first `longest` weights. List
+ * l has the entries offsets[l] … offsets[l+1]−1.
+ */
+export function sumLists(
   sums: usize,
   blocks: usize,
+  blockCount: i32,
+  offsets: usize,
   targets: usize,
   weights: usize,
+  which: usize,
+  factors: usize,
   count: i32,
-  factor: f64,
+  longest: u32,
+  factor: f32,
 ): void {
+  let entries: u32 = 0;
+  for (let i = 0; i < count; i++) {
+    const at = offsets + (<usize>load<u32>(which + (<usize>i << 2)) << 2);
+    entries += min(longest, load<u32>(at, 4) - load<u32>(at));
+  }
+  const fills = entries >= <u32>(FILLED * blockCount);
+  if (fills) memory.fill(blocks, 1, <usize>blockCount);
+  for (let i = 0; i < count; i++) {
+    const own = factor * load<f32>(factors + (<usize>i << 2));
+    if (own == 0) continue;
+    const at = offsets + (<usize>load<u32>(which + (<usize>i << 2)) << 2);
+    const first = load<u32>(at);
+    const length = min(longest, load<u32>(at, 4) - first);
+    const from = <usize>first << 2;
+    if (fills) addList(sums, targets + from, weights + from, length, own);
+    else markList(sums, blocks, targets + from, weights + from, length, own);
+  }
+}
+
+// @ts-ignore: decorator
+@inline function addList(sums: usize, targets: usize, weights: usize, count: u32, factor: f32): void {
   const end = targets + (<usize>count << 2);
-  while (targets < end) {
+  for (; targets < end; targets += 4, weights += 4) {
+    const to = sums + (<usize>load<u32>(targets) << 2);
+    store<f32>(to, load<f32>(to) + factor * load<f32>(weights));
+  }
+}
+
+/** The same, with a 1 for each block that gets a sum. */
+// @ts-ignore: decorator
+@inline function markList(sums: usize, blocks: usize, targets: usize, weights: usize, count: u32, factor: f32): void {
+  const end = targets + (<usize>count << 2);
+  for (; targets < end; targets += 4, weights += 4) {
     const at = <usize>load<u32>(targets);
     const to = sums + (at << 2);
-    store<f32>(to, <f32>(<f64>load<f32>(to) + factor * <f64>load<f32>(weights)));
+    store<f32>(to, load<f32>(to) + factor * load<f32>(weights));
     store<u8>(blocks + (at >> BLOCK_BITS), 1);
-    targets += 4;
-    weights += 4;
   }
 }
 
@@ -35,47 +75,16 @@ export function sumList(
   return importance ? f32x4.mul(size, v128.load(importance + at)) : size;
 }
 
-/** Multiplies all sums by `factor`. */
-export function sumScale(sums: usize, blocks: usize, blockCount: i32, factor: f64): void {
-  const f = f64x2.splat(factor);
-  for (let block = 0; block < blockCount; block++) {
-    if (!load<u8>(blocks + <usize>block)) continue;
-    let at = sums + <usize>block * BLOCK_BYTES;
-    const end = at + BLOCK_BYTES;
-    for (; at < end; at += 16) {
-      const x = v128.load(at);
-      const low = f32x4.demote_f64x2_zero(f64x2.mul(f64x2.promote_low_f32x4(x), f));
-      const high = f32x4.demote_f64x2_zero(
-        f64x2.mul(f64x2.promote_low_f32x4(v128.shuffle<f32>(x, x, 2, 3, 2, 3)), f),
-      );
-      v128.store(at, v128.shuffle<f32>(low, high, 0, 1, 4, 5));
-    }
-  }
-}
-
-/** The sum of all sums, as four partial sums. */
-export function sumTotal(sums: usize, blocks: usize, blockCount: i32): f64 {
-  let a = f64x2.splat(0), b = a;
-  for (let block = 0; block < blockCount; block++) {
-    if (!load<u8>(blocks + <usize>block)) continue;
-    let at = sums + <usize>block * BLOCK_BYTES;
-    const end = at + BLOCK_BYTES;
-    for (; at < end; at += 16) {
-      const x = v128.load(at);
-      a = f64x2.add(a, f64x2.promote_low_f32x4(x));
-      b = f64x2.add(b, f64x2.promote_low_f32x4(v128.shuffle<f32>(x, x, 2, 3, 2, 3)));
-    }
-  }
-  return (
-    f64x2.extract_lane(a, 0) + f64x2.extract_lane(a, 1) + (f64x2.extract_lane(b, 0) + f64x2.extract_lane(b, 1))
-  );
-}
+/** The bytes of a run of sums: it is compared by its largest ones, one of each lane. */
+// @ts-ignore: decorator
+@inline const LONGEST_RUN: usize = 256;
+// @ts-ignore: decorator
+@inline const SHORTEST_RUN: usize = 64;
 
 /**
- * Finds the `n` numbers of the largest size: that of the sum, times its importance (0: all are 1). Writes them to `found`, ascending;
- * ties go to the smaller number. Returns how many there are; sums of zero are left out. `found`, `sizes` and `scratch` have room for
- * `most` numbers and a block. If `n` sizes exceed `guess`, no other bound is looked for, which changes the time alone. `scratch` gets
- * a number that is not above the sizes that are kept.
+ * Finds the `n` numbers of the largest size: that of the sum, times its importance (0: all are 1). Writes them to `rows`, ascending, and
+ * their sums to `values`. Ties go to the smaller number, and sums of zero are left out. Returns how many there are. `maxima` has room
+ * for a quarter of the sums; `found` and `sizes` have room for `most` numbers and a block.
  */
 export function sumLargest(
   sums: usize,
@@ -84,105 +93,70 @@ export function sumLargest(
   blockCount: i32,
   n: i32,
   most: i32,
+  maxima: usize,
   found: usize,
   sizes: usize,
-  scratch: usize,
-  guess: f32,
+  rows: usize,
+  values: usize,
 ): i32 {
-  if (guess > 0) {
-    const count = largestAbove(guess, sums, importance, blocks, blockCount, n, most, found, sizes, scratch);
-    if (count == n) return n;
-  }
-  const bound = belowLargest(sums, importance, blocks, blockCount, n, scratch);
-  return largestAbove(bound, sums, importance, blocks, blockCount, n, most, found, sizes, scratch);
-}
-
-/** The same among the sizes that exceed `bound`. */
-function largestAbove(
-  bound: f32,
-  sums: usize,
-  importance: usize,
-  blocks: usize,
-  blockCount: i32,
-  n: i32,
-  most: i32,
-  found: usize,
-  sizes: usize,
-  scratch: usize,
-): i32 {
-  let count = 0;
-  let least = bound;
+  let used = 0;
+  for (let block = 0; block < blockCount; block++) used += i32(load<u8>(blocks + <usize>block));
+  let runBytes = LONGEST_RUN;
+  while (runBytes > SHORTEST_RUN && (<usize>used * BLOCK_BYTES) / runBytes < <usize>n) runBytes >>= 1;
+  // `n` maxima or more are not below the nth largest of them, so that few sizes are compared one by one.
+  let to = maxima;
   for (let block = 0; block < blockCount; block++) {
     if (!load<u8>(blocks + <usize>block)) continue;
-    const start = <usize>block * BLOCK_BYTES;
-    const above = f32x4.splat(least);
-    for (let at = start; at < start + BLOCK_BYTES; at += 16) {
-      // Most sizes are below the bound: sixteen at a time are skipped.
-      if (!(at & 63)) {
-        const a = f32x4.pmax(sizesAt(sums, importance, at), sizesAt(sums, importance, at + 16));
-        const b = f32x4.pmax(sizesAt(sums, importance, at + 32), sizesAt(sums, importance, at + 48));
-        if (!v128.any_true(f32x4.gt(f32x4.pmax(a, b), above))) {
-          at += 48;
-          continue;
-        }
+    const end = <usize>(block + 1) * BLOCK_BYTES;
+    for (let run = <usize>block * BLOCK_BYTES; run < end; run += runBytes, to += 16) {
+      let largest = f32x4.splat(0);
+      for (let at = run; at < run + runBytes; at += 16) {
+        largest = f32x4.pmax(largest, sizesAt(sums, importance, at));
       }
-      const size = sizesAt(sums, importance, at);
-      let bits = i32x4.bitmask(f32x4.gt(size, above));
-      if (!bits) continue;
-      v128.store(scratch, size);
-      while (bits) {
-        const lane = <usize>ctz(bits);
-        store<u32>(found + (<usize>count << 2), <u32>((at >> 2) + lane));
-        store<f32>(sizes + (<usize>count << 2), load<f32>(scratch + (lane << 2)));
-        count++;
-        bits &= bits - 1;
+      v128.store(to, largest);
+    }
+  }
+  const groups = <i32>((to - maxima) >> 2);
+  const nth: f32 = groups >= n ? nthLargest(maxima, groups, n) : 0;
+  // The largest number below it, since sizes must exceed the bound.
+  let least: f32 = nth > 0 ? reinterpret<f32>(reinterpret<u32>(nth) - 1) : 0;
+  let above = f32x4.splat(least);
+  let count = 0;
+  let from = maxima;
+  for (let block = 0; block < blockCount; block++) {
+    if (!load<u8>(blocks + <usize>block)) continue;
+    const end = <usize>(block + 1) * BLOCK_BYTES;
+    for (let run = <usize>block * BLOCK_BYTES; run < end; run += runBytes, from += 16) {
+      if (!v128.any_true(f32x4.gt(v128.load(from), above))) continue;
+      for (let at = run; at < run + runBytes; at += 16) {
+        const size = sizesAt(sums, importance, at);
+        let bits = i32x4.bitmask(f32x4.gt(size, above));
+        if (!bits) continue;
+        v128.store(from, size);
+        while (bits) {
+          const lane = <usize>ctz(bits);
+          store<u32>(found + (<usize>count << 2), <u32>((at >> 2) + lane));
+          store<f32>(sizes + (<usize>count << 2), load<f32>(from + (lane << 2)));
+          count++;
+          bits &= bits - 1;
+        }
       }
     }
     if (count >= most) {
       least = keepLargest(found, sizes, count, n);
+      above = f32x4.splat(least);
       count = n;
     }
   }
   if (count > n) {
-    least = keepLargest(found, sizes, count, n);
+    keepLargest(found, sizes, count, n);
     count = n;
   }
-  store<f32>(scratch, least);
-  return count;
-}
-
-/**
- * A bound that at least `n` sizes exceed, so that few others are compared; 0 if there are few sizes. The sizes form about 3 n groups,
- * and `n` groups have a maximum that is not below the `n`th largest maximum. `scratch` has room for 4 n numbers.
- */
-function belowLargest(
-  sums: usize,
-  importance: usize,
-  blocks: usize,
-  blockCount: i32,
-  n: i32,
-  scratch: usize,
-): f32 {
-  let used = 0;
-  for (let block = 0; block < blockCount; block++) used += i32(load<u8>(blocks + <usize>block));
-  const groups = max(1, (3 * n) >> 2) << 2;
-  if (used << <i32>BLOCK_BITS < groups << 2) return 0;
-  const end = scratch + (<usize>groups << 2);
-  memory.fill(scratch, 0, <usize>groups << 2);
-  let to = scratch;
-  for (let block = 0; block < blockCount; block++) {
-    if (!load<u8>(blocks + <usize>block)) continue;
-    const start = <usize>block * BLOCK_BYTES;
-    for (let at = start; at < start + BLOCK_BYTES; at += 16) {
-      const size = sizesAt(sums, importance, at);
-      v128.store(to, f32x4.pmax(v128.load(to), size));
-      to += 16;
-      if (to == end) to = scratch;
-    }
+  memory.copy(rows, found, <usize>count << 2);
+  for (let i: usize = 0; i < <usize>count << 2; i += 4) {
+    store<f32>(values + i, load<f32>(sums + (<usize>load<u32>(found + i) << 2)));
   }
-  const least = nthLargest(scratch, groups, n);
-  // The largest number below it, since sizes must exceed the bound.
-  return least > 0 ? reinterpret<f32>(reinterpret<u32>(least) - 1) : 0;
+  return count;
 }
 
 /** Keeps the `n` largest of `count` sizes in their order; returns the smallest of them. */
@@ -207,4 +181,63 @@ export function sumClear(sums: usize, blocks: usize, blockCount: i32): void {
     if (load<u8>(blocks + <usize>block)) memory.fill(sums + <usize>block * BLOCK_BYTES, 0, BLOCK_BYTES);
   }
   memory.fill(blocks, 0, <usize>blockCount);
+}
+
+/**
+ * The `most` weights of the largest size towards each of `rows` targets, by target: those towards j are starts[j] … starts[j+1]−1 of
+ * `from` and `values`, and `from` ascends. The given ones are by the row that they come from. `from` and `values` have room for all,
+ * `sizes` for `rows` numbers, and `ends` is zeroed and has room for `rows` + 1.
+ */
+export function largestTowards(
+  offsets: usize,
+  targets: usize,
+  weights: usize,
+  rows: i32,
+  most: i32,
+  ends: usize,
+  starts: usize,
+  from: usize,
+  values: usize,
+  sizes: usize,
+): void {
+  const last = targets + (<usize>load<u32>(offsets + (<usize>rows << 2)) << 2);
+  for (let at = targets; at < last; at += 4) {
+    const to = ends + (<usize>load<u32>(at) << 2);
+    store<u32>(to, load<u32>(to, 4) + 1, 4);
+  }
+  for (let j = 0; j < rows; j++) {
+    const at = ends + (<usize>j << 2);
+    store<u32>(at, load<u32>(at, 4) + load<u32>(at), 4);
+  }
+  // Then ends[j] is where the weights towards j begin, and is moved on to where they end.
+  for (let i = 0; i < rows; i++) {
+    const end = <usize>load<u32>(offsets + (<usize>i << 2), 4) << 2;
+    for (let e = <usize>load<u32>(offsets + (<usize>i << 2)) << 2; e < end; e += 4) {
+      const to = ends + (<usize>load<u32>(targets + e) << 2);
+      const at = <usize>load<u32>(to) << 2;
+      store<u32>(to, <u32>(at >> 2) + 1);
+      store<u32>(from + at, i);
+      store<f32>(values + at, load<f32>(weights + e));
+    }
+  }
+  let first: usize = 0;
+  let kept: usize = 0;
+  for (let j = 0; j < rows; j++) {
+    const end = <usize>load<u32>(ends + (<usize>j << 2)) << 2;
+    const count = <i32>((end - first) >> 2);
+    for (let e = first; e < end; e += 4) store<f32>(sizes + (e - first), abs<f32>(load<f32>(values + e)));
+    const least: f32 = count > most ? nthLargest(sizes, count, most) : 0;
+    // Of equal weights at the end, the first ones are kept.
+    let ties = most;
+    for (let i: usize = 0; i < end - first; i += 4) if (load<f32>(sizes + i) > least) ties--;
+    for (let e = first; e < end; e += 4) {
+      const size = load<f32>(sizes + (e - first));
+      if (size < least || (size == least && ties-- <= 0)) continue;
+      store<u32>(from + kept, load<u32>(from + e));
+      store<f32>(values + kept, load<f32>(values + e));
+      kept += 4;
+    }
+    first = end;
+    store<u32>(starts + (<usize>j << 2), <u32>(kept >> 2), 4);
+  }
 }

@@ -1,0 +1,173 @@
+// Tables of scores in the memory of the kernels: a row for each user, a column for each held-back item. Products of sparse rows
+// with dense ones fill them, and the recall of their lists is counted.
+
+import type { SparseWeights } from '../../topn/query.js';
+import { Heap } from '../../wasm/heap.js';
+import { loadKernels } from '../../wasm/load.js';
+
+/** Lengths of lists. */
+const LISTS = [100, 20] as const;
+
+/** The exports of wasm/kernels/trials.ts. */
+interface TrialKernels {
+  sparseProducts(
+    offsets: number,
+    targets: number,
+    weights: number,
+    rows: number,
+    dense: number,
+    out: number,
+  ): void;
+  sparseProducts4(
+    offsets: number,
+    targets: number,
+    weights: number,
+    rows: number,
+    dense: number,
+    out: number,
+  ): void;
+  addScaled(table: number, factor: number, to: number, vectors: number): void;
+  recallInLists(
+    table: number,
+    other: number,
+    part: number,
+    factors: number,
+    items: number,
+    users: number,
+    starts: number,
+    wanted: number,
+    longest: number,
+    shortest: number,
+    row: number,
+  ): number;
+}
+
+async function openKernels() {
+  const { module } = await loadKernels();
+  const heap = new Heap();
+  const instance = new WebAssembly.Instance(module, { env: { memory: heap.memory, abort: () => {} } });
+  return { heap, kernels: instance.exports as unknown as TrialKernels };
+}
+
+/** Copies sparse weights into the memory: the addresses of their offsets, targets and weights. */
+export function storeSparse(heap: Heap, { offsets, targets, weights }: SparseWeights) {
+  const at = [offsets, targets, weights].map(({ length }) => heap.allocate(4 * length));
+  heap.u32(at[0], offsets.length).set(offsets);
+  heap.u32(at[1], targets.length).set(targets);
+  heap.f32(at[2], weights.length).set(weights);
+  return at as [number, number, number];
+}
+
+/** The address of a table. */
+export type ScoreTable = number;
+
+export interface ScoreTables {
+  /** The products of the rows of `columns`, one for each item, with what `write` adds to zeros for each user. */
+  products(
+    columns: SparseWeights,
+    width: number,
+    write: (user: number, dense: Float32Array) => void,
+  ): ScoreTable;
+  copy(table: ScoreTable): ScoreTable;
+  create(): ScoreTable;
+  /** The scores of a user. */
+  row(table: ScoreTable, user: number): Float32Array;
+  add(to: ScoreTable, factor: number, table: ScoreTable): void;
+  /**
+   * The mean over the users of the recall of held-back items in lists of 20 and of 100. A score is that of `table`, plus a part of that
+   * of another table, times the factor of its item. Items that share the last score share the places.
+   */
+  recall(
+    table: ScoreTable,
+    factors: Float32Array,
+    more?: { readonly table: ScoreTable; readonly part: number },
+  ): number;
+  release(table: ScoreTable): void;
+}
+
+/** Tables for users who want some of `items` items: positions for each user. */
+export async function createScoreTables(
+  items: number,
+  wanted: readonly (readonly number[])[],
+): Promise<ScoreTables> {
+  const { heap, kernels } = await openKernels();
+  const users = wanted.length;
+  const stride = 4 * Math.ceil(items / 4);
+  const bytes = 4 * stride;
+  const starts = heap.allocate(4 * (users + 1));
+  const positions = heap.allocate(4 * wanted.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const [u, own] of wanted.entries()) {
+    heap.u32(positions + 4 * end, own.length).set(own);
+    end += own.length;
+    heap.u32(starts, users + 1)[u + 1] = end;
+  }
+  const [factor, scratch] = [heap.allocate(bytes), heap.allocate(bytes)];
+  const create = () => heap.allocate(users * bytes);
+  const row = (table: ScoreTable, user: number) => heap.f32(table + user * bytes, items);
+  return {
+    create,
+    row,
+    products(columns, width, write) {
+      const table = create();
+      const at = storeSparse(heap, columns);
+      const dense = heap.allocate(4 * width);
+      const values = heap.f32(dense, width);
+      for (let user = 0; user < users; user++) {
+        values.fill(0);
+        write(user, values);
+        kernels.sparseProducts(...at, items, dense, table + user * bytes);
+      }
+      for (const address of [...at, dense]) heap.release(address);
+      return table;
+    },
+    copy(table) {
+      const copied = create();
+      heap.f32(copied, users * stride).set(heap.f32(table, users * stride));
+      return copied;
+    },
+    add: (to, part, table) => kernels.addScaled(table, part, to, (users * stride) / 4),
+    recall(table, factors, more) {
+      heap.f32(factor, items).set(factors);
+      return kernels.recallInLists(
+        ...([table, more?.table ?? 0, more?.part ?? 0, factor, items, users] as const),
+        ...([starts, positions, ...LISTS, scratch] as const),
+      );
+    },
+    release: (table) => heap.release(table),
+  };
+}
+
+/** Products of sparse rows with dense ones. */
+export interface RowProducts {
+  /** Gives `take` the products with `dense`: now, or when three more rows were added, or at the end. It may not keep them. */
+  add(dense: Float32Array, take: (products: Float32Array) => void): void;
+  end(): void;
+}
+
+/** `width`: the length of the dense rows. Four are multiplied together, in a quarter of the time. */
+export async function createRowProducts(sparse: SparseWeights, width: number): Promise<RowProducts> {
+  const { heap, kernels } = await openKernels();
+  const rows = sparse.offsets.length - 1;
+  const [dense, out] = [heap.allocate(16 * width), heap.allocate(16 * rows)];
+  const at = storeSparse(heap, sparse);
+  const [given, found] = [heap.f32(dense, 4 * width), heap.f32(out, 4 * rows)];
+  const products = new Float32Array(rows);
+  let takers: ((products: Float32Array) => void)[] = [];
+  const end = () => {
+    if (takers.length === 0) return;
+    kernels.sparseProducts4(...at, rows, dense, out);
+    for (const [lane, take] of takers.entries()) {
+      for (let r = 0, i = lane; r < rows; r++, i += 4) products[r] = found[i];
+      take(products);
+    }
+    takers = [];
+  };
+  return {
+    add(values, take) {
+      for (let j = 0, i = takers.length; j < width; j++, i += 4) given[i] = values[j];
+      if (takers.push(take) === 4) end();
+    },
+    end,
+  };
+}
