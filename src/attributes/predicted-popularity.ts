@@ -32,19 +32,15 @@ export function predictedPopularity(
     for (let e = offsets[r]; e < offsets[r + 1]; e++) value += w[targets[e]];
     return value;
   };
-  // Conjugate gradients on (X'X + penalty) w = X'y, with its diagonal as preconditioner: attributes differ much in their rows.
-  const diagonal = new Float64Array(attributes).fill(PENALTY);
-  for (const r of seen) addTo(diagonal, r, 1);
+  // Conjugate gradients on (X'X + penalty) w = X'y.
   const w = new Float64Array(attributes);
   const rest = new Float64Array(attributes);
   for (let i = 0; i < seen.length; i++) addTo(rest, seen[i], logs[i] - mean);
-  const direction = rest.map((one, a) => one / diagonal[a]);
-  const image = new Float64Array(attributes);
-  let square = 0;
-  for (let a = 0; a < attributes; a++) square += rest[a] * direction[a];
+  const direction = rest.slice();
+  let square = squared(rest);
   const enough = TOLERANCE * square;
   for (let step = 0; step < STEPS && square > enough; step++) {
-    image.fill(0);
+    const image = new Float64Array(attributes);
     for (const r of seen) addTo(image, r, product(direction, r));
     let curvature = 0;
     for (let a = 0; a < attributes; a++) {
@@ -52,15 +48,19 @@ export function predictedPopularity(
       curvature += image[a] * direction[a];
     }
     const length = square / curvature;
-    const before = square;
-    square = 0;
     for (let a = 0; a < attributes; a++) {
       w[a] += length * direction[a];
       rest[a] -= length * image[a];
-      square += (rest[a] * rest[a]) / diagonal[a];
     }
-    for (let a = 0; a < attributes; a++)
-      direction[a] = rest[a] / diagonal[a] + (square / before) * direction[a];
+    const before = square;
+    square = squared(rest);
+    for (let a = 0; a < attributes; a++) direction[a] = rest[a] + (square / before) * direction[a];
   }
   return Float64Array.from({ length: total }, (_, r) => product(w, r));
+}
+
+function squared(values: Float64Array): number {
+  let sum = 0;
+  for (const value of values) sum += value * value;
+  return sum;
 }

@@ -19,7 +19,7 @@ export function toParts(similarities: Float32Array, first: number, end: number):
 }
 
 /** Weights towards one neighbour that are passed on. */
-const MOST_PASSED = 100;
+const MOST_PASSED = 50;
 
 /** What was found for each set of item weights: a server asks for them at every posted item. */
 const passedOf = new WeakMap<SparseWeights, SparseWeights>();
