@@ -146,12 +146,14 @@ function compressed(
   const targets = new Uint32Array(triples.length);
   const weights = new Float32Array(triples.length);
   let kept = 0;
+  let keys = new Float64Array(0);
   for (let r = 0; r < total; r++) {
     const [first, length] = [starts[r], starts[r + 1] - starts[r]];
     // By attribute, then in the given order.
-    const keys = new Float64Array(length);
+    if (keys.length < length) keys = new Float64Array(2 * length);
     for (let i = 0; i < length; i++) keys[i] = place[atCode[triples[first + i]]] * length + i;
-    keys.sort();
+    if (length > FEW_KEYS) keys.subarray(0, length).sort();
+    else sortFew(keys, length);
     for (let i = 0; i < length; ) {
       const attribute = Math.floor(keys[i] / length);
       let count = 0;
@@ -164,6 +166,18 @@ function compressed(
     offsets[r + 1] = kept;
   }
   return { offsets, targets: targets.slice(0, kept), weights: weights.slice(0, kept) };
+}
+
+/** Most rows have few attributes: a call of `sort` would take most of the time. */
+const FEW_KEYS = 32;
+
+function sortFew(keys: Float64Array, count: number): void {
+  for (let i = 1; i < count; i++) {
+    const key = keys[i];
+    let at = i;
+    for (; at > 0 && keys[at - 1] > key; at--) keys[at] = keys[at - 1];
+    keys[at] = key;
+  }
 }
 
 /** The attributes of a column of numbers: bins with about the same number of rows each. */

@@ -90,8 +90,12 @@ export function valuesOf(cell: string, separator: string | undefined): string[] 
     const value = cell.trim();
     return value === '' ? [] : [value];
   }
-  const values = cell.split(separator);
-  return values.map((value) => value.trim()).filter((value) => value !== '');
+  const values: string[] = [];
+  for (const part of cell.split(separator)) {
+    const value = part.trim();
+    if (value !== '') values.push(value);
+  }
+  return values;
 }
 
 /** The columns that were named: `genre`, `year:number`, `notes:text`. Undefined: every column is recognised. */

@@ -59,7 +59,7 @@ const LONG_FORM = { columns: 3, repeats: 1.5 };
 /** Rows by which a header is recognised. */
 const LOOK = 2000;
 /** Rows by which the column of ids is found, unless two columns name about as many vertices. */
-const ID_ROWS = 20_000;
+const ID_ROWS = 5000;
 /** The least part of the titles that must end in a year for it to be a column of its own. */
 const DATED = 0.5;
 const YEAR = /\((\d{4})\)$/;

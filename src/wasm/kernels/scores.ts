@@ -249,7 +249,7 @@ export function nthLargest(values: usize, count: i32, nth: i32): f32 {
 }
 
 /** How many floats exceed a bound; from `whole` on they are compared one by one. */
-function exceeding(values: usize, whole: usize, end: usize, bound: f32): i32 {
+export function exceeding(values: usize, whole: usize, end: usize, bound: f32): i32 {
   const t = f32x4.splat(bound);
   let sum = i32x4.splat(0);
   let at = values;

@@ -1,7 +1,7 @@
 // Sums of some of many numbers, with the same bits as SparseSums (attributes/similarity.ts). A block of 256 numbers that has a sum
 // has a 1 in `blocks`; the others are skipped. Sums are padded with zeros to whole blocks.
 
-import { nthLargest } from './scores';
+import { exceeding, nthLargest } from './scores';
 
 // @ts-ignore: decorator
 @inline const BLOCK_BITS: usize = 8;
@@ -103,7 +103,7 @@ export function sumLargest(
   for (let block = 0; block < blockCount; block++) used += i32(load<u8>(blocks + <usize>block));
   let runBytes = LONGEST_RUN;
   while (runBytes > SHORTEST_RUN && (<usize>used * BLOCK_BYTES) / runBytes < <usize>n) runBytes >>= 1;
-  // `n` maxima or more are not below the nth largest of them, so that few sizes are compared one by one.
+  // `n` maxima exceed a bound, and few other sizes do.
   let to = maxima;
   for (let block = 0; block < blockCount; block++) {
     if (!load<u8>(blocks + <usize>block)) continue;
@@ -116,10 +116,7 @@ export function sumLargest(
       v128.store(to, largest);
     }
   }
-  const groups = <i32>((to - maxima) >> 2);
-  const nth: f32 = groups >= n ? nthLargest(maxima, groups, n) : 0;
-  // The largest number below it, since sizes must exceed the bound.
-  let least: f32 = nth > 0 ? reinterpret<f32>(reinterpret<u32>(nth) - 1) : 0;
+  let least = boundBelow(maxima, to, n);
   let above = f32x4.splat(least);
   let count = 0;
   let from = maxima;
@@ -157,6 +154,38 @@ export function sumLargest(
     store<f32>(values + i, load<f32>(sums + (<usize>load<u32>(found + i) << 2)));
   }
   return count;
+}
+
+/** Powers of two below the largest number, within which a bound is looked for first. */
+const NEAR: i32 = 6;
+
+/** A number that at least `n` of the given ones exceed, and few more. 0 if fewer than `n` are above 0; none is below. */
+function boundBelow(values: usize, end: usize, n: i32): f32 {
+  let largest = f32x4.splat(0);
+  for (let at = values; at < end; at += 16) largest = f32x4.pmax(largest, v128.load(at));
+  // Floats from 0 on are in the order of their bits.
+  let high = reinterpret<i32>(
+    max<f32>(
+      max<f32>(f32x4.extract_lane(largest, 0), f32x4.extract_lane(largest, 1)),
+      max<f32>(f32x4.extract_lane(largest, 2), f32x4.extract_lane(largest, 3)),
+    ),
+  );
+  let low = max(0, high - (NEAR << 23));
+  if (exceeding(values, end, end, reinterpret<f32>(low)) < n) {
+    high = low;
+    low = 0;
+    if (exceeding(values, end, end, 0) < n) return 0;
+  }
+  while (high - low > 1) {
+    const middle = low + ((high - low) >> 1);
+    const above = exceeding(values, end, end, reinterpret<f32>(middle));
+    if (above < n) high = middle;
+    else {
+      low = middle;
+      if (above <= n + (n >> 3)) break;
+    }
+  }
+  return reinterpret<f32>(low);
 }
 
 /** Keeps the `n` largest of `count` sizes in their order; returns the smallest of them. */
