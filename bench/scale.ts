@@ -319,7 +319,7 @@ function takeTurns(runs: readonly (Run & { readonly given: Shape })[]): Measured
 const name = ({ ranks, threads }: Run) => `${ranks} × ${threads}`;
 
 function row({ ranks, threads }: Run, now: Measured, ratio: string, given: Shape): string {
-  // A ring sends each byte that is added up twice, except for the part that a rank holds itself.
+  // In a ring, each rank sends 2 (n − 1) / n times the bytes that are added up.
   const sent = (2 * now.bytes * (ranks - 1)) / ranks;
   const formula = (16 * given.items * given.features * (ranks - 1)) / ranks;
   const bytes = ranks === 1 ? '| | |' : `| ${(sent / 2 ** 20).toFixed(1)} | ${(sent / formula).toFixed(3)} |`;

@@ -8,7 +8,7 @@ function typeset(children: ComponentChildren): ComponentChildren {
   return Array.isArray(children) ? children.map(typeset) : children;
 }
 
-/** From now on. Commands to copy and texts of fields stay as they are. */
+/** Typesets every text that is shown after this call. Commands to copy and texts of fields stay as they are. */
 export function typesetTexts(): void {
   const before = options.vnode;
   options.vnode = (node: VNode<{ children?: ComponentChildren }>) => {
