@@ -67,7 +67,7 @@ async function qualities(
         const own = places.map((at) => likes[at]);
         return times ? { likes: own, times: places.map((at) => times[at]) } : { likes: own };
       });
-      // A user whose items the model does not know would get the popular items.
+      // A user whose items the model does not know gets the popular items below, as on a server.
       const personal = known.filter(({ likes }) => likes.length > 0);
       const lists = await recommender.recommendMany(personal, { n: N, threads, signal });
       let next = 0;

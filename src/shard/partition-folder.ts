@@ -50,11 +50,11 @@ const schema = z.object({
   total: whole.min(1),
   /** Equal to that of the graph in one piece. */
   fingerprint: hash,
-  /** Of the items alone. */
+  /** Hash of the items alone. */
   itemsHash: hash,
   read: z.object({ rows: whole, kept: whole, merged: whole, rejected: whole }),
   degrees: z.object({ users: histogram, items: histogram }),
-  /** Of the users' degrees: it shows whether they were edited, without reading the shards. */
+  /** Hash of the users' degrees, which shows without reading the shards whether they were edited. */
   degreesHash: hash,
   shards: z
     .array(z.object({ users: whole, edges: whole, total: whole, logFactorials: z.number().min(0), hash }))

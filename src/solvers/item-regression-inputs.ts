@@ -114,7 +114,7 @@ export function chooseInputs(data: RegressionData): RegressionInputs {
 /** Whether the lists of the columns that targets choose are short enough to be counted on demand. */
 function isSparse(degree: Uint32Array, { users, targets }: RegressionData): boolean {
   const squares = degree.reduce((sum, d) => sum + d * d, 0);
-  // The mean degree of an edge's item: chosen columns are about as popular.
+  // The columns that targets choose have about this degree: the mean over the edges of their item's degree.
   const typical = squares / Math.max(1, users.values.length);
   return (targets?.length ?? degree.length) * TYPICAL_NEIGHBOURS * typical <= MAX_PAIRS;
 }

@@ -175,7 +175,7 @@ describe.skipIf(!canVisit)('a hostile table', () => {
   test('a binary file and zero bytes are refused with a sentence', async () => {
     const { page } = await visit();
     await give(page, 'zero.csv', 'user,item\na,b\u0000c\n');
-    await expect.poll(() => page.getByRole('alert').innerText()).toContain('holds zero bytes');
+    await expect.poll(() => page.getByRole('alert').innerText()).toContain('contains zero bytes');
     await page.context().close();
   });
 });

@@ -114,7 +114,7 @@ describe('the words of a forecast', () => {
       expect(forecastAnswer(timed, names)).toMatch(
         exchangeable
           ? /90 % intervals\.$/
-          : /Trust them less than that: 2 of 2 tests on the past were outside their intervals\.$/,
+          : /Trust them less: 2 of 2 tests on the past were outside their intervals\.$/,
       );
       const said = timeWords(timed, names);
       expect(said.join(' ')).toMatch(/2024-05-01/);

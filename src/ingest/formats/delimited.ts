@@ -106,7 +106,7 @@ export function tableShape(
   }
   if (sample.includes(0)) {
     throw new InputError(
-      `${name}: the file holds zero bytes, so it is not a text table; give .csv, .tsv, .jsonl or .parquet`,
+      `${name}: the file contains zero bytes (\\0), so it is not a text table; give .csv, .tsv, .jsonl or .parquet`,
     );
   }
   return guessShape(name, sample, whole && sample.length === bytes.length, options, first);

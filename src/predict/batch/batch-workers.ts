@@ -179,7 +179,7 @@ interface BatchRun {
   readonly users: readonly ResolvedUser[];
   readonly exclude: readonly (readonly number[])[];
   readonly settings: ListSettings;
-  /** Tables of rows that take turns, kept from one call to the next. */
+  /** Tables of rows, used in turn and reused by the next call. */
   readonly buffers: Float32Array[];
 }
 

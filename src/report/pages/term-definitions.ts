@@ -86,7 +86,7 @@ const drawDefinitions = ({ users, items }: SideNames): readonly Definition[] => 
     id: 'pvalue',
     name: 'p-value',
     meaning:
-      'Twice the share of the draws that lie at least as far out as the test set, on the nearer side; at most 1. If the interval is corrected, so is the p-value. Below 0.1, the test set lies outside the 90 % interval. A p-value measures how unexpected the test set is, not the size of the error.',
+      'Count the draws that are at least as large as the test set, and those that are at most as large. The p-value is twice the smaller share, but at most 1. If the interval is corrected, so is the p-value. Below 0.1, the test set lies outside the 90 % interval. A p-value measures how unexpected the test set is, not the size of the error.',
   },
 ];
 

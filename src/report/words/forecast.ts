@@ -83,7 +83,7 @@ function missedWords({ time }: GrowthForecast): string[] {
   const missed = tests.filter(({ held }) => !held).length;
   if (missed === 0) return [];
   const were = missed === 1 ? 'was outside its interval' : 'were outside their intervals';
-  return [`Trust them less than that: ${missed} of ${many(tests.length, 'test')} on the past ${were}.`];
+  return [`Trust them less: ${missed} of ${many(tests.length, 'test')} on the past ${were}.`];
 }
 
 /** How far the ranges can be trusted, by the back-test at the requested multiples. */
