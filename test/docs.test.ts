@@ -1,6 +1,17 @@
 // The documents are consistent: their links work, and no line is a placeholder.
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -101,5 +112,32 @@ describe('documents', () => {
   it.each(pages)('%s has no line that is one word in capitals', (page) => {
     const lines = readFileSync(join(root, page), 'utf8').split('\n');
     expect(lines.filter((line) => /^\s*[A-Z][A-Z_]{2,}\s*$/.test(line))).toEqual([]);
+  });
+
+  it('what their commands write in a checkout is ignored by git and by biome', () => {
+    const commands = ['README.md', 'docs/tour.md', 'docs/cookbook.md'].map((page) =>
+      readFileSync(join(root, page), 'utf8'),
+    );
+    const outputs = [...commands.join('\n').matchAll(/ -o ([^ \n`]+)/g)].map(([, output]) => output);
+    expect(outputs).toContain('check');
+    expect(outputs).toContain('ratings.csv');
+    const checkout = mkdtempSync(join(tmpdir(), 'graphex-checkout-'));
+    const run = (program: string, ...args: string[]) =>
+      execFileSync(program, args, { cwd: checkout, encoding: 'utf8', stdio: 'pipe' });
+    try {
+      for (const name of ['.gitignore', 'biome.json']) copyFileSync(join(root, name), join(checkout, name));
+      run('git', 'init', '-q');
+      run('git', 'add', '-A');
+      // Biome would format the text: a folder that git does not ignore has to be named.
+      for (const output of [...outputs, 'any']) {
+        const folder = !output.includes('.');
+        if (folder) mkdirSync(join(checkout, output), { recursive: true });
+        writeFileSync(join(checkout, folder ? `${output}/results.json` : output), '{ "a":\n1 }');
+      }
+      expect(run('git', 'ls-files', '--others', '--exclude-standard')).toBe('any/results.json\n');
+      run(join(root, 'node_modules/.bin/biome'), 'check', '.');
+    } finally {
+      rmSync(checkout, { recursive: true, force: true });
+    }
   });
 });
