@@ -78,7 +78,7 @@ export function sharedByTrials<T>(
   const kept = new WeakMap<BaselineData, { readonly key: number; readonly made: T }>();
   return (data, key, options) => {
     const known = options.tuning ? kept.get(data) : undefined;
-    if (known?.key === key) return known.made;
+    if (known && known.key === key) return known.made;
     const made = make(data, key, options);
     if (options.tuning) kept.set(data, { key, made });
     return made;
