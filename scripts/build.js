@@ -1,6 +1,6 @@
 // Builds dist/: the WebAssembly kernels (two flavours of one source), the built-in data set, then the TypeScript.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -62,6 +62,8 @@ if (!existsSync(addresses)) {
   writeFileSync(addresses, brotliCompressSync(JSON.stringify(texts), { params }));
 }
 run(join(dirname(require.resolve('typescript/package.json')), 'bin/tsc'), ['-p', 'tsconfig.json']);
+// The compiler also writes the kernels, because the host reads their types.
+rmSync(join(root, 'dist/wasm/kernels'), { recursive: true, force: true });
 spellOutTaskModules(join(root, 'dist'));
 const { writeOptionFields } = await import('./option-comments.js');
 await writeOptionFields(['index', 'report-node'].map((name) => join(root, 'dist', `${name}.d.ts`)));

@@ -3,9 +3,9 @@
 
 import type { RowLists } from '../math/csr.js';
 import { serveTasks } from '../parallel/worker.js';
-import type { RankKernels } from '../topn/lane.js';
-import type { StoredLists } from './linear-kernels.js';
+import { instantiate } from '../wasm/instantiate.js';
 import { type CountedColumns, copyCounts, createTiles, pairsMet, TILE } from './pair-counts.js';
+import type { StoredLists } from './stored-lists.js';
 
 /** Targets solved at a time. */
 export const BLOCK = 16;
@@ -147,50 +147,6 @@ export interface RegressionJob extends TargetJob {
   readonly maxSteps: number;
 }
 
-/** The exports of kernels/regression.ts, and the dense solver of kernels/linear.ts. */
-interface RegressionKernels extends RankKernels {
-  regressionGains(counts: number, wide: number, inverse: number, count: number, gains: number): void;
-  similarityGains(
-    counts: number,
-    wide: number,
-    columns: number,
-    own: number,
-    added: number,
-    count: number,
-    gains: number,
-  ): void;
-  regressionOrder(gains: number, columns: number, count: number): void;
-  rightSide(counts: number, wide: number, chosen: number, size: number, out: number): void;
-  sharedFromCounts(
-    pairs: number,
-    wide: number,
-    stride: number,
-    chosen: number,
-    size: number,
-    out: number,
-  ): void;
-  sharedFromLists(
-    offsets: number,
-    values: number,
-    weights: number,
-    chosen: number,
-    size: number,
-    heads: number,
-    entries: number,
-    out: number,
-  ): void;
-  scaledSystem(shared: number, scale: number, size: number, out: number): void;
-  denseSolve(
-    a: number,
-    b: number,
-    x: number,
-    size: number,
-    tolerance: number,
-    steps: number,
-    scratch: number,
-  ): void;
-}
-
 /** Rounded up to a multiple of 4, as the kernels require of rows. */
 function paddedSize(size: number): number {
   return 4 * Math.ceil(size / 4);
@@ -291,8 +247,7 @@ export function findSimilar(job: SimilarJob): void {
 function createBench(job: TargetJob, neighbours: number) {
   const { shared, rows, weights, targets, ownColumn } = job;
   const { memory, columns, pairs, lists, ofTargets } = shared;
-  const kernels = new WebAssembly.Instance(job.module, { env: { memory, abort: () => {} } })
-    .exports as unknown as RegressionKernels;
+  const kernels = instantiate(job.module, memory);
   const base = job.scratch[Atomics.add(job.places, 0, 1)];
   const parts = scratchParts(neighbours, shared);
   const at = (name: keyof typeof parts.at) => base + parts.at[name];

@@ -40,9 +40,9 @@ import {
   solveTargets,
   type TargetJob,
 } from './item-regression-tasks.js';
-import { storeLists } from './linear-kernels.js';
 import { pairsMet, scratchRoom, storeColumns, TILE, tileScratchBytes } from './pair-counts.js';
 import { SMALL } from './solver-workers.js';
+import { storeLists } from './stored-lists.js';
 
 const TASKS = taskModule('./item-regression-tasks.js', import.meta.url);
 

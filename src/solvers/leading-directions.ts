@@ -5,9 +5,10 @@ import { factorize } from '../math/cholesky.js';
 import type { RowLists } from '../math/csr.js';
 import type { Random } from '../math/random.js';
 import { Heap } from '../wasm/heap.js';
+import { instantiate } from '../wasm/instantiate.js';
 import { loadKernels } from '../wasm/load.js';
-import { instantiate, storeLists } from './linear-kernels.js';
 import { WIDTH } from './ridge-blocks.js';
+import { storeLists } from './stored-lists.js';
 
 /** The weight of each vertex. The matrix of edges R becomes U R D, where U and D hold the weights of users and items. */
 export interface EdgeScales {
@@ -38,7 +39,7 @@ export async function leadingDirections(
 ): Promise<Float32Array> {
   const { module } = await loadKernels();
   const heap = new Heap();
-  const kernels = instantiate({ module, memory: heap.memory });
+  const kernels = instantiate(module, heap.memory);
   const items = scales.items.length;
   const { offsets, neighbors, rows } = storeLists(heap, users);
   const stride = WIDTH * Math.ceil(directions / WIDTH);

@@ -8,9 +8,9 @@ import { STREAMS } from '../math/streams.js';
 import { threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { Heap } from '../wasm/heap.js';
+import { instantiate } from '../wasm/instantiate.js';
 import { inLanes, type Lanes } from '../wasm/lanes.js';
 import { loadKernels } from '../wasm/load.js';
-import { instantiate, storeLists } from './linear-kernels.js';
 import {
   type LeastSquaresJob,
   leastSquaresScratchBytes,
@@ -19,6 +19,7 @@ import {
   solveLeastSquares,
 } from './linear-tasks.js';
 import { SMALL, SOLVERS } from './solver-workers.js';
+import { storeLists } from './stored-lists.js';
 
 interface LeastSquaresOptions extends TaskOptions {
   readonly features: number;
@@ -194,7 +195,7 @@ async function createSolver(
   const gram = heap.allocate(4 * stride * stride);
   const packed = heap.allocate(4 * stride * stride);
   const scratch = Array.from({ length: lanes }, () => heap.allocate(leastSquaresScratchBytes(stride)));
-  const kernels = instantiate({ module, memory: heap.memory });
+  const kernels = instantiate(module, heap.memory);
   return {
     heap,
     stride,

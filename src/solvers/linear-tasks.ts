@@ -2,8 +2,9 @@
 // results do not depend on the number of workers.
 
 import { serveTasks } from '../parallel/worker.js';
-import { instantiate, type WorkerPlace } from './linear-kernels.js';
+import { instantiate } from '../wasm/instantiate.js';
 import { solveRidge } from './ridge-blocks.js';
+import type { WorkerPlace } from './stored-lists.js';
 
 export interface LeastSquaresJob extends WorkerPlace {
   /** Addresses: the table to solve for, the other one, the edges by row, and the other's scaled Gram matrix, packed. */
@@ -40,7 +41,7 @@ export function rowsPerBlock(rows: number, lanes: number): number {
 }
 
 export function solveLeastSquares(job: LeastSquaresJob): void {
-  const kernels = instantiate(job);
+  const kernels = instantiate(job.module, job.memory);
   const scratch = job.scratch[Atomics.add(job.places, 0, 1)];
   for (;;) {
     const first = job.block * Atomics.add(job.next, 0, 1);

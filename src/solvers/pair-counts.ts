@@ -3,7 +3,8 @@
 
 import type { RowLists } from '../math/csr.js';
 import type { Heap } from '../wasm/heap.js';
-import { type StoredLists, storeLists } from './linear-kernels.js';
+import { instantiate } from '../wasm/instantiate.js';
+import { type StoredLists, storeLists } from './stored-lists.js';
 
 /** Targets of a tile. */
 export const TILE = 128;
@@ -36,20 +37,6 @@ export interface CountedColumns {
   readonly members: number;
   /** 4 bytes for a count instead of 2. */
   readonly wide: boolean;
-}
-
-interface PairKernels {
-  pairCounts(
-    offsets: number,
-    values: number,
-    classes: number,
-    first: number,
-    last: number,
-    masks: number,
-    planes: number,
-    wide: number,
-    out: number,
-  ): void;
 }
 
 /** Copies the columns into kernel memory. `weights`, powers of two that never fall, says how often each member counts. */
@@ -110,8 +97,7 @@ type TileCounts = Uint16Array | Uint32Array;
 /** A worker's scratch for tiles. */
 export function createTiles(module: WebAssembly.Module, counted: CountedColumns, scratch: number) {
   const { memory, columns, members, wide, segments, classes } = counted;
-  const kernels = new WebAssembly.Instance(module, { env: { memory, abort: () => {} } })
-    .exports as unknown as PairKernels;
+  const kernels = instantiate(module, memory);
   const masksAt = scratch + 512;
   const out = masksAt + 16 * members;
   const masks = new Uint16Array(memory.buffer, masksAt, 8 * members);

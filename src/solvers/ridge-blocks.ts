@@ -1,8 +1,9 @@
 // Ridge regression of many targets on the same sparse inputs by conjugate gradients, a block of right-hand sides at a time.
 // Blocks are independent of each other.
 
-import { instantiate, type LinearKernels, type StoredLists, type WorkerPlace } from './linear-kernels.js';
+import { instantiate, type Kernels } from '../wasm/instantiate.js';
 import { type CountedColumns, createTiles, pairsMet, TILE } from './pair-counts.js';
+import type { StoredLists, WorkerPlace } from './stored-lists.js';
 
 /** Number of right-hand sides in a block. */
 export const WIDTH = 32;
@@ -72,7 +73,7 @@ export function ridgeSystems(aim: RidgeAim): number {
 
 export function solveRidge(job: RidgeJob): void {
   const { columns, inputs, lambda, scale, aim } = job;
-  const kernels = instantiate(job);
+  const kernels = instantiate(job.module, job.memory);
   const place = Atomics.add(job.places, 0, 1);
   const address = job.scratch[place];
   const size = 4 * WIDTH * columns;
@@ -169,7 +170,7 @@ function markColumns(
 /** Turns a block of solutions, columns × WIDTH at `x`, into weights or scores. */
 function keepSolution(
   job: RidgeJob,
-  kernels: LinearKernels,
+  kernels: Kernels,
   first: number,
   count: number,
   x: number,

@@ -8,7 +8,6 @@ import type { TaskOptions } from '../progress.js';
 import { Heap } from '../wasm/heap.js';
 import { inLanes } from '../wasm/lanes.js';
 import { loadKernels } from '../wasm/load.js';
-import { type StoredLists, storeLists } from './linear-kernels.js';
 import { scratchRoom, storeColumns, TILE, tileScratchBytes } from './pair-counts.js';
 import {
   type LargestWeights,
@@ -20,6 +19,7 @@ import {
   WIDTH,
 } from './ridge-blocks.js';
 import { SMALL, SOLVERS } from './solver-workers.js';
+import { type StoredLists, storeLists } from './stored-lists.js';
 
 export interface RidgeProblem {
   /** Per row, its columns: a 0/1 matrix X. */

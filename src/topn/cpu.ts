@@ -6,9 +6,10 @@ import { createCounter, inSharedMemory } from '../math/memory.js';
 import { taskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { Heap } from '../wasm/heap.js';
+import { instantiate } from '../wasm/instantiate.js';
 import { inLanes, type Lanes } from '../wasm/lanes.js';
 import { loadKernels } from '../wasm/load.js';
-import { laneBytes, packedItemBytes, packItems, type RankKernels, RankLane, ROWS_PER_BLOCK } from './lane.js';
+import { laneBytes, packedItemBytes, packItems, RankLane, ROWS_PER_BLOCK } from './lane.js';
 import {
   emptyAnswer,
   type FactorTables,
@@ -107,8 +108,7 @@ export async function rankByRows(
   const { module } = await loadKernels();
   const heap = new Heap();
   const address = heap.allocate(laneBytes(candidates.length, 1));
-  const instance = new WebAssembly.Instance(module, { env: { memory: heap.memory, abort: () => {} } });
-  const lane = new RankLane(instance.exports as unknown as RankKernels, heap.memory, address, 1, query);
+  const lane = new RankLane(instantiate(module, heap.memory), heap.memory, address, 1, query);
   const rows = rowsToRank(query);
   const out = lane.row(0);
   for (const [done, row] of rows.entries()) {

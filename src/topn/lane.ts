@@ -2,39 +2,8 @@
 // memory of one thread. Several lanes and one packed item table share a WebAssembly memory.
 
 import { lowestBit } from '../math/bits.js';
+import type { Kernels } from '../wasm/instantiate.js';
 import type { LaneQuery, RankAnswer } from './query.js';
-
-/** The exports of kernels/scores.ts. */
-export interface RankKernels {
-  rankScores(
-    users: number,
-    tiles: number,
-    items: number,
-    panels: number,
-    features: number,
-    out: number,
-    stride: number,
-  ): void;
-  rankKeep(
-    scores: number,
-    count: number,
-    depth: number,
-    keptScores: number,
-    keptPositions: number,
-    sample: number,
-    sampleSize: number,
-  ): number;
-  rankCount(
-    relevant: number,
-    relevantCount: number,
-    depth: number,
-    keptScores: number,
-    keptPositions: number,
-    kept: number,
-    ranks: number,
-  ): void;
-  rankTop(keptScores: number, keptPositions: number, kept: number, top: number): number;
-}
 
 const USERS_PER_TILE = 4;
 const ITEMS_PER_PANEL = 8;
@@ -69,7 +38,7 @@ export function laneBytes(candidates: number, features: number): number {
 
 /** A lane's addresses and typed views. */
 export class RankLane {
-  readonly #kernels: RankKernels;
+  readonly #kernels: Kernels;
   readonly #query: LaneQuery;
   readonly #floats: Float32Array;
   readonly #words: Uint32Array;
@@ -83,7 +52,7 @@ export class RankLane {
   readonly #sample: number;
 
   constructor(
-    kernels: RankKernels,
+    kernels: Kernels,
     memory: WebAssembly.Memory,
     address: number,
     features: number,

@@ -7,10 +7,11 @@ import { once } from '../math/once.js';
 import { threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { Heap } from '../wasm/heap.js';
+import { instantiate } from '../wasm/instantiate.js';
 import { inLanes, type Lanes } from '../wasm/lanes.js';
 import { loadKernels } from '../wasm/load.js';
 import { RANKING, SMALL } from './cpu.js';
-import { laneBytes, packedItemBytes, packItems, type RankKernels, RankLane, ROWS_PER_BLOCK } from './lane.js';
+import { laneBytes, packedItemBytes, packItems, RankLane, ROWS_PER_BLOCK } from './lane.js';
 import { emptyLists, type TopLists } from './lists.js';
 import type { ItemWeightScores, LaneQuery, RankQuery } from './query.js';
 import {
@@ -77,8 +78,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
       packItems(items, everything, features, heap.memory, packed);
     }
     // For this thread; workers create their own.
-    const instance = new WebAssembly.Instance(module, { env: { memory: heap.memory, abort: () => {} } });
-    const kernels = instance.exports as unknown as RankKernels;
+    const kernels = instantiate(module, heap.memory);
     return { module, heap, kernels, packed, lane };
   });
   const stop = async () => {

@@ -3,7 +3,8 @@
 
 import { serveTasks } from '../parallel/worker.js';
 import type { TaskOptions } from '../progress.js';
-import { type RankKernels, RankLane, ROWS_PER_BLOCK } from './lane.js';
+import { instantiate } from '../wasm/instantiate.js';
+import { RankLane, ROWS_PER_BLOCK } from './lane.js';
 import type { TopLists } from './lists.js';
 import {
   addItemWeights,
@@ -55,8 +56,7 @@ export function rankingReport(
 }
 
 export function rankFactorRows(job: FactorJob): void {
-  const instance = new WebAssembly.Instance(job.module, { env: { memory: job.memory, abort: () => {} } });
-  const kernels = instance.exports as unknown as RankKernels;
+  const kernels = instantiate(job.module, job.memory);
   const address = job.lanes[Atomics.add(job.places, 0, 1)];
   const lane = new RankLane(kernels, job.memory, address, job.features, job.query);
   while (rankNextBlock(job, lane));

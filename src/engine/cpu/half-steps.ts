@@ -3,6 +3,7 @@
 
 import { serveTasks } from '../../parallel/worker.js';
 import { grownBuffer } from '../../wasm/grown-memory.js';
+import { instantiate, type Kernels } from '../../wasm/instantiate.js';
 import { JOB, UNIT } from '../../wasm/parameter-blocks.js';
 import type { TiledRows } from './tiles.js';
 import { UNIT_FIELDS, UNIT_FINISH, UNIT_PIECE, UNIT_TILE, type UnitLimits } from './units.js';
@@ -15,30 +16,6 @@ import {
   type Window,
   windowBytes,
 } from './windows.js';
-
-/** The kernel exports that half-steps use. Those that take a unit's address need `bindJob` first. */
-interface Kernels {
-  jobBytes(): number;
-  unitBytes(): number;
-  scratchBytes(stride: number): number;
-  bindScratch(scratch: number): void;
-  bindJob(job: number): void;
-  resetEdgeTerm(): void;
-  takeEdgeTerm(): number;
-  showRows(unit: number): void;
-  passPiece(unit: number): void;
-  passTile(unit: number): void;
-  /** Each of these returns the first bad row, or the unit's `last` if no row is bad. */
-  walkRows(unit: number): number;
-  finishRow(unit: number): number;
-  countRows(unit: number): number;
-  countPieces(unit: number): number;
-  clearRows(unit: number): void;
-  finishCounts(unit: number): number;
-  rowTerms(job: number, unit: number): number;
-  foldFreshRows(job: number, unit: number): number;
-  foldFreshLong(job: number, unit: number): number;
-}
 
 export interface Setup {
   /** The engine's id. */
@@ -130,8 +107,7 @@ export function scratchBytes(limits: UnitLimits): number {
 }
 
 export function start({ engine, module, memory, places, scratch }: Setup): void {
-  const instance = new WebAssembly.Instance(module, { env: { memory, abort: () => {} } });
-  const kernels = instance.exports as unknown as Kernels;
+  const kernels = instantiate(module, memory);
   const need = kernels.scratchBytes(MAX_STRIDE);
   if (need > KERNEL_BYTES)
     throw new RangeError(`the kernels need ${need} bytes of scratch, but have ${KERNEL_BYTES}`);

@@ -3,50 +3,16 @@
 
 import type { SparseWeights } from '../../topn/query.js';
 import { Heap } from '../../wasm/heap.js';
+import { instantiate } from '../../wasm/instantiate.js';
 import { loadKernels } from '../../wasm/load.js';
 
 /** Lengths of lists. */
 const LISTS = [100, 20] as const;
 
-/** The exports of wasm/kernels/trials.ts. */
-interface TrialKernels {
-  sparseProducts(
-    offsets: number,
-    targets: number,
-    weights: number,
-    rows: number,
-    dense: number,
-    out: number,
-  ): void;
-  sparseProducts4(
-    offsets: number,
-    targets: number,
-    weights: number,
-    rows: number,
-    dense: number,
-    out: number,
-  ): void;
-  addScaled(table: number, factor: number, to: number, vectors: number): void;
-  recallInLists(
-    table: number,
-    other: number,
-    part: number,
-    factors: number,
-    items: number,
-    users: number,
-    starts: number,
-    wanted: number,
-    longest: number,
-    shortest: number,
-    row: number,
-  ): number;
-}
-
 async function openKernels() {
   const { module } = await loadKernels();
   const heap = new Heap();
-  const instance = new WebAssembly.Instance(module, { env: { memory: heap.memory, abort: () => {} } });
-  return { heap, kernels: instance.exports as unknown as TrialKernels };
+  return { heap, kernels: instantiate(module, heap.memory) };
 }
 
 /** Copies sparse weights into the memory: the addresses of their offsets, targets and weights. */

@@ -3,6 +3,7 @@
 import type { Model } from '../../fit/model.js';
 import type { SparseWeights } from '../../topn/query.js';
 import { Heap } from '../../wasm/heap.js';
+import { instantiate } from '../../wasm/instantiate.js';
 import { loadKernels } from '../../wasm/load.js';
 import { itemWeightsOf } from '../scoring/model-scorer.js';
 import { storeSparse } from './score-tables.js';
@@ -33,20 +34,9 @@ export async function passedWeights(model: Model): Promise<SparseWeights | undef
   return passed;
 }
 
-/** The export of wasm/kernels/sums.ts. */
-interface Kernels {
-  largestTowards(
-    ...addresses: [
-      ...[offsets: number, targets: number, weights: number, rows: number, most: number],
-      ...[ends: number, starts: number, from: number, values: number, sizes: number],
-    ]
-  ): void;
-}
-
 async function largestTowards(weights: SparseWeights, known: number): Promise<SparseWeights> {
   const { module } = await loadKernels();
   const heap = new Heap();
-  const instance = new WebAssembly.Instance(module, { env: { memory: heap.memory, abort: () => {} } });
   const count = weights.targets.length;
   const given = storeSparse(heap, weights);
   const [ends, starts] = [heap.allocate(4 * (known + 1)), heap.allocate(4 * (known + 1))];
@@ -55,7 +45,7 @@ async function largestTowards(weights: SparseWeights, known: number): Promise<Sp
     heap.allocate(4 * count),
     heap.allocate(4 * known),
   ];
-  const kernels = instance.exports as unknown as Kernels;
+  const kernels = instantiate(module, heap.memory);
   kernels.largestTowards(...given, known, MOST_PASSED, ends, starts, from, values, sizes);
   const offsets = heap.u32(starts, known + 1).slice();
   const kept = offsets[known];

@@ -1,3 +1,4 @@
+// @ts-nocheck: AssemblyScript. The host reads the types of exported functions (instantiate.ts).
 // The edge pass: λ of each edge from the two vertices' activities, its weight w = 1/(1 − e^−λ) (multigraph: g/λ), and the sums
 // Σ_j w_ij B_jk of each row.
 //

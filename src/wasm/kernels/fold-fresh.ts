@@ -1,3 +1,4 @@
+// @ts-nocheck: AssemblyScript. The host reads the types of exported functions (instantiate.ts).
 // Re-initialised rows: all start with equal features and take a few half-steps from the same other table, with means throughout.
 // A row and the rows it gathers stay in cache meanwhile. Only means are stored: a step needs nothing else from the step before,
 // because a feature's mean is the activity divided by the weight's mean.

@@ -1,3 +1,4 @@
+// @ts-nocheck: AssemblyScript. The host reads the types of exported functions (instantiate.ts).
 // Conjugate gradients for small dense systems: one system per row (alternating least squares), or a single one.
 
 import { madd, sum4 } from './simd';

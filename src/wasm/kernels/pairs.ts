@@ -1,3 +1,4 @@
+// @ts-nocheck: AssemblyScript. The host reads the types of exported functions (instantiate.ts).
 // Counts the members that each list shares with 128 targets in parallel. A member has a mask of 128 bits: bit t is set if target t has
 // the member too. Masks are added in bit planes: the first plane holds the lowest bit of every target's count, the second the next.
 // Eight masks pass through a tree of full adders, which leaves one carry.

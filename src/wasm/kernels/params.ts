@@ -1,3 +1,4 @@
+// @ts-nocheck: AssemblyScript. The host reads the types of exported functions (instantiate.ts).
 // Parameters that the host passes to the kernels of a half-step: one block per job and one per unit of work.
 // ../parameter-blocks.ts has the same fields in the same order; a test compares the two.
 

@@ -1,3 +1,4 @@
+// @ts-nocheck: AssemblyScript. The host reads the types of exported functions (instantiate.ts).
 // Kernels for regressions of items on their nearest items (solvers/item-regression.ts). They compute how much of a target each
 // column explains alone, sort the chosen columns by it, count the users that each two of them share, and scale the system.
 //

@@ -1,3 +1,4 @@
+// @ts-nocheck: AssemblyScript. The host reads the types of exported functions (instantiate.ts).
 // Ridge regression of many targets on the same sparse inputs: conjugate gradients for 32 right-hand sides in parallel.
 
 import { addTo, madd } from './simd';

@@ -1,3 +1,4 @@
+// @ts-nocheck: AssemblyScript. The host reads the types of exported functions (instantiate.ts).
 // One half-step over a run of rows: the edge pass and, block by block while the rows are in cache, the update.
 //
 // All tables are rows × stride float32 (stride = features rounded up to 4), 16-byte aligned.

@@ -1,3 +1,4 @@
+// @ts-nocheck: AssemblyScript. The host reads the types of exported functions (instantiate.ts).
 // Ranking kernels: scores in blocks, then ranks by counting. They never sort all candidates.
 //
 // Items are packed in panels of 8, feature by feature: panel[k][8]; users in tiles of 4: tile[k][4]. The scores of a block of users

@@ -1,3 +1,4 @@
+// @ts-nocheck: AssemblyScript. The host reads the types of exported functions (instantiate.ts).
 // The contribution of a table's rows to the bound, in float64 from the float32 state, two lanes at a time.
 
 import { JobBlock, UnitBlock } from './params';

@@ -1,3 +1,4 @@
+// @ts-nocheck: AssemblyScript. The host reads the types of exported functions (instantiate.ts).
 // Scores of held-back items, by which settings are searched. A table has a row for each user, padded to whole vectors of items.
 
 /** out[r] = Σ weights[e] · dense[targets[e]] over the entries e of each of `rows` sparse rows. */
