@@ -96,6 +96,21 @@ export class VertexIds {
   }
 }
 
+/**
+ * Distinct texts as the ids of a graph, in order: whole numbers by value if all of them are, else texts by code unit. `order` has
+ * the place of each id among the texts.
+ */
+export function sortIds(texts: readonly string[], whole: boolean): { ids: VertexIds; order: Uint32Array } {
+  const order = Uint32Array.from(texts.keys());
+  if (whole) {
+    const values = Float64Array.from(texts, Number);
+    order.sort((a, b) => values[a] - values[b]);
+    return { ids: VertexIds.integers(values.sort()), order };
+  }
+  order.sort((a, b) => (texts[a] < texts[b] ? -1 : 1));
+  return { ids: VertexIds.texts(Array.from(order, (at) => texts[at])), order };
+}
+
 function isAscending(values: Float64Array | readonly string[]): boolean {
   for (let i = 1; i < values.length; i++) if (!(values[i - 1] < values[i])) return false;
   return true;

@@ -7,7 +7,7 @@ import { show } from '../options/error.js';
 import { PAIRS } from '../options/library.js';
 import { buildGraph, MAX_COUNT } from './build.js';
 import type { BipartiteGraph } from './graph.js';
-import { MAX_ID_BYTES, VertexIds } from './ids.js';
+import { MAX_ID_BYTES, sortIds, type VertexIds } from './ids.js';
 
 /** An id: a text, or an exact whole number. */
 type Id = string | number;
@@ -88,16 +88,12 @@ class IdList {
 
   finish(): { vertices: Uint32Array; ids: VertexIds } {
     const texts = [...this.#places.keys()];
-    const whole = texts.every((text) => WHOLE.test(text));
-    const order = Array.from(texts.keys()).sort((a, b) =>
-      whole ? Number(texts[a]) - Number(texts[b]) : texts[a] < texts[b] ? -1 : 1,
+    const { ids, order } = sortIds(
+      texts,
+      texts.every((text) => WHOLE.test(text)),
     );
     const rank = new Uint32Array(order.length);
     for (const [vertex, place] of order.entries()) rank[place] = vertex;
-    const sorted = order.map((place) => texts[place]);
-    return {
-      vertices: Uint32Array.from(this.#rows, (place) => rank[place]),
-      ids: whole ? VertexIds.integers(Float64Array.from(sorted, Number)) : VertexIds.texts(sorted),
-    };
+    return { vertices: Uint32Array.from(this.#rows, (place) => rank[place]), ids };
   }
 }

@@ -1,6 +1,6 @@
 // Compressed sparse rows: one array holds the lists of all rows one after another, a second the start of each list.
 
-import { allocate } from './memory.js';
+import { allocate, grown } from './memory.js';
 
 /** Counts of edges: whole numbers, or fractions if edges are weighed. */
 export type EdgeCounts = Uint32Array | Float32Array;
@@ -42,11 +42,7 @@ export function collectLists(
   let ascending = true;
   let first = 0;
   const add = (value: number) => {
-    if (end === values.length) {
-      const larger = new Uint32Array(2 * values.length);
-      larger.set(values);
-      values = larger;
-    }
+    if (end === values.length) values = grown(values);
     ascending &&= end === first || values[end - 1] < value;
     values[end++] = value;
   };

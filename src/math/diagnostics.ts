@@ -1,5 +1,6 @@
 // Tests whether chains have mixed: split R-hat and effective sample size of one scalar over chains of equal length.
 
+import { mean as average } from './moments.js';
 import { quantile } from './quantile.js';
 
 /** Mean, spread and convergence of a chain. */
@@ -69,12 +70,6 @@ function effectiveSamples(
     before = pair;
   }
   return (n * halves.length) / time;
-}
-
-function average(values: ArrayLike<number>): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i];
-  return sum / values.length;
 }
 
 function sumSquares(values: ArrayLike<number>, mean: number): number {

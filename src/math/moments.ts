@@ -5,8 +5,12 @@ export function mean(values: ArrayLike<number>): number {
 }
 
 /** Mean and standard deviation of a sample; the deviation of a single value is 0. */
-export function meanAndSpread(values: readonly number[]): { readonly mean: number; readonly spread: number } {
+export function meanAndSpread(values: readonly number[] | Float64Array): {
+  readonly mean: number;
+  readonly spread: number;
+} {
   const average = mean(values);
-  const squares = values.reduce((sum, x) => sum + (x - average) ** 2, 0);
+  let squares = 0;
+  for (const x of values) squares += (x - average) ** 2;
   return { mean: average, spread: Math.sqrt(squares / Math.max(1, values.length - 1)) };
 }

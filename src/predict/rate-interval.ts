@@ -1,6 +1,7 @@
 // The rate of one pair by the draws that the exact sampler has kept: its mean, spread and interval.
 
 import type { PosteriorModel } from '../fit/model.js';
+import { meanAndSpread } from '../math/moments.js';
 import { quantile } from '../math/quantile.js';
 import { option, optionError } from '../options/error.js';
 import { shown } from '../text/untrusted.js';
@@ -45,10 +46,9 @@ export function rateInterval(
     for (let k = 0; k < K; k++) rates[d] += users.draws[own + k] * items.draws[other + k];
   }
   rates.sort();
-  const mean = rates.reduce((sum, rate) => sum + rate, 0) / draws;
-  const squares = rates.reduce((sum, rate) => sum + (rate - mean) ** 2, 0);
+  const { mean, spread } = meanAndSpread(rates);
   return {
-    ...{ mean, standardDeviation: Math.sqrt(squares / Math.max(1, draws - 1)), draws },
+    ...{ mean, standardDeviation: spread, draws },
     ...{ low: quantile(rates, 0.05), high: quantile(rates, 0.95) },
   };
 }

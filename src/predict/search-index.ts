@@ -3,7 +3,9 @@
 // its rarest word or, if that has many, at the popular items first.
 
 import type { VertexIds } from '../graph/ids.js';
+import { countBits } from '../math/bits.js';
 import { upperBound } from '../math/csr.js';
+import { grown } from '../math/memory.js';
 import { byFallingValue } from '../math/nth-largest.js';
 import { editDistance } from '../text/edit-distance.js';
 
@@ -142,7 +144,8 @@ export function createSearchIndex(
     const all: { at: number; distance: number }[] = [];
     for (let at = 0; at < words.length; at++) {
       // Each change alters at most two letters of the set.
-      if (Math.abs(lengths[at] - word.length) > most || bits(signatures[at] ^ letters) > 2 * most) continue;
+      if (Math.abs(lengths[at] - word.length) > most || countBits(signatures[at] ^ letters) > 2 * most)
+        continue;
       const distance = editDistance(word, words[at], most);
       if (distance <= most) all.push({ at, distance });
     }
@@ -192,11 +195,7 @@ function wordIndex(ids: VertexIds, titles: readonly string[], order: Uint32Array
         codes.set(word, code);
       }
       if (targets.subarray(offsets[r], count).includes(code)) continue;
-      if (count === targets.length) {
-        const larger = new Uint32Array(2 * targets.length);
-        larger.set(targets);
-        targets = larger;
-      }
+      if (count === targets.length) targets = grown(targets);
       targets[count++] = code;
     }
     offsets[r + 1] = count;
@@ -230,10 +229,4 @@ function letterSet(word: string): number {
   let set = 0;
   for (let i = 0; i < word.length; i++) set |= 1 << (word.charCodeAt(i) & 31);
   return set >>> 0;
-}
-
-function bits(set: number): number {
-  let v = set - ((set >>> 1) & 0x55555555);
-  v = (v & 0x33333333) + ((v >>> 2) & 0x33333333);
-  return Math.imul((v + (v >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }

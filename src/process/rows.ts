@@ -4,7 +4,7 @@
 import { AliasTable } from '../math/alias.js';
 import { multinomial, poisson } from '../math/count-samplers.js';
 import { gamma, logGamma } from '../math/distributions.js';
-import { allocate } from '../math/memory.js';
+import { allocate, grown } from '../math/memory.js';
 import { type Random, randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { serveTasks } from '../parallel/worker.js';
@@ -239,9 +239,8 @@ class RowBuffer {
   #reserve(more: number): void {
     const needed = this.#length + more;
     if (needed <= this.#items.length) return;
-    const size = Math.max(needed, 2 * this.#items.length);
-    this.#items = grown(this.#items, size);
-    if (this.#counts) this.#counts = grown(this.#counts, size);
+    this.#items = grown(this.#items, needed);
+    if (this.#counts) this.#counts = grown(this.#counts, needed);
   }
 }
 
@@ -259,12 +258,6 @@ export function drawAtomBelowCut(
     const w = cut * random.uniform() ** (1 / (1 - prior.sigma));
     if (random.uniform() < Math.exp(-prior.tau * w)) return w;
   }
-}
-
-function grown(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
-  const result = new Uint32Array(length);
-  result.set(array);
-  return result;
 }
 
 serveTasks('rows', { drawFeatures, buildTable, drawRows });

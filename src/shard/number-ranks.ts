@@ -2,7 +2,8 @@
 // look-up touches a few kilobytes; sparse numbers are hashed.
 
 import { NumberDictionary } from '../ingest/intake/dictionary.js';
-import { allocate } from '../math/memory.js';
+import { countBits } from '../math/bits.js';
+import { allocate, grown } from '../math/memory.js';
 
 /** Bits per number, at most, for numbers to count as dense. */
 const BITS_PER_NUMBER = 64;
@@ -49,7 +50,7 @@ export function rankInPlace(numbers: Uint32Array): Uint32Array {
   for (let i = 0; i < numbers.length; i++) words[numbers[i] >>> 5] |= 1 << (numbers[i] & 31);
   const before = countBefore(words);
   const last = words.length - 1;
-  const different = new Uint32Array(before[last] + ones(words[last]));
+  const different = new Uint32Array(before[last] + countBits(words[last]));
   for (let w = 0, at = 0; w < words.length; w++) {
     for (let word = words[w]; word !== 0; word &= word - 1)
       different[at++] = 32 * w + 31 - Math.clz32(word & -word);
@@ -61,29 +62,20 @@ export function rankInPlace(numbers: Uint32Array): Uint32Array {
 function rankSparse(numbers: Uint32Array): Uint32Array {
   const met = new NumberDictionary();
   for (let i = 0; i < numbers.length; i++) numbers[i] = met.code(numbers[i]);
-  const sorted = met.values.slice().sort();
-  const rank = new Uint32Array(sorted.length);
-  for (let v = 0; v < sorted.length; v++) rank[met.code(sorted[v])] = v;
+  const { sorted, rank } = met.ranked();
   for (let i = 0; i < numbers.length; i++) numbers[i] = rank[numbers[i]];
   return sorted;
 }
 
 function countBefore(words: Uint32Array): Uint32Array {
   const before = allocate(Uint32Array, words.length);
-  for (let w = 1; w < words.length; w++) before[w] = before[w - 1] + ones(words[w - 1]);
+  for (let w = 1; w < words.length; w++) before[w] = before[w - 1] + countBits(words[w - 1]);
   return before;
 }
 
 function rankOf(words: Uint32Array, before: Uint32Array, number: number): number {
   const w = number >>> 5;
-  return before[w] + ones(words[w] & ((1 << (number & 31)) - 1));
-}
-
-/** The number of bits that are set. */
-function ones(word: number): number {
-  let sum = word - ((word >>> 1) & 0x55555555);
-  sum = (sum & 0x33333333) + ((sum >>> 2) & 0x33333333);
-  return Math.imul((sum + (sum >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+  return before[w] + countBits(words[w] & ((1 << (number & 31)) - 1));
 }
 
 /** Collects distinct numbers. */
@@ -105,10 +97,8 @@ export class DistinctNumbers {
 
   #addLarge(number: number): void {
     if (number < MOST_BITS) {
-      const larger = new Uint32Array(Math.max(2 * this.#bits.length, (number >>> 5) + 1));
-      larger.set(this.#bits);
-      larger[number >>> 5] |= 1 << (number & 31);
-      this.#bits = larger;
+      this.#bits = grown(this.#bits, (number >>> 5) + 1);
+      this.#bits[number >>> 5] |= 1 << (number & 31);
     } else this.#large.code(number);
   }
 
@@ -116,7 +106,7 @@ export class DistinctNumbers {
   values(): Uint32Array {
     const large = this.#large.values;
     let count = large.length;
-    for (const word of this.#bits) count += ones(word);
+    for (const word of this.#bits) count += countBits(word);
     const result = new Uint32Array(count);
     let at = 0;
     for (let w = 0; w < this.#bits.length; w++) {

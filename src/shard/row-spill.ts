@@ -3,12 +3,12 @@
 
 import { closeSync, unlinkSync } from 'node:fs';
 import { openNew } from '../files/temporary-name.js';
-import { VertexIds } from '../graph/ids.js';
+import { sortIds, VertexIds } from '../graph/ids.js';
 import type { ColumnGroup, RowSpill } from '../ingest/intake/collect.js';
 import { NumberDictionary } from '../ingest/intake/dictionary.js';
 import { type IdColumn, isInteger } from '../ingest/intake/id-column.js';
 import { requireHeap } from '../ingest/intake/text-memory.js';
-import { allocate, inSharedMemory } from '../math/memory.js';
+import { allocate, grown, inSharedMemory } from '../math/memory.js';
 import { createPool, taskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 
@@ -177,8 +177,8 @@ export class RowSpillFile implements RowSpill {
     for (let row = 0; row < users.length; row++) {
       const code = users[row];
       if (code >= this.#shardOfCode.length) {
-        this.#shardOfCode = grown(this.#shardOfCode, code);
-        this.#usedUsers = grown(this.#usedUsers, code);
+        this.#shardOfCode = grown(this.#shardOfCode, code + 1);
+        this.#usedUsers = grown(this.#usedUsers, code + 1);
       }
       this.#shardOfCode[code] ||= 1 + shardOfBytes(column.bytes(code), this.shards);
       this.#usedUsers[code] = 1;
@@ -191,7 +191,7 @@ export class RowSpillFile implements RowSpill {
     for (let row = 0; row < items.length; row++) {
       if (numeric) this.#itemNumbers.code(items[row]);
       else {
-        if (items[row] >= this.#usedItems.length) this.#usedItems = grown(this.#usedItems, items[row]);
+        if (items[row] >= this.#usedItems.length) this.#usedItems = grown(this.#usedItems, items[row] + 1);
         this.#usedItems[items[row]] = 1;
       }
     }
@@ -207,13 +207,14 @@ export class RowSpillFile implements RowSpill {
     }
     const codes = Uint32Array.from(sorted, (number) => column.encodeText(String(number)));
     for (const code of codes) {
-      if (code >= this.#usedItems.length) this.#usedItems = grown(this.#usedItems, code);
+      if (code >= this.#usedItems.length) this.#usedItems = grown(this.#usedItems, code + 1);
       this.#usedItems[code] = 1;
     }
     const used = positions(this.#usedItems).filter((code) => keepItem(code));
     const integers = !column.isText && used.every((code) => isInteger(column.bytes(code)));
     requireHeap('the items', used.length, 0);
-    const { ids, order } = sortedIds(used, column, integers);
+    const texts = Array.from(used, (code) => decoder.decode(column.bytes(code)));
+    const { ids, order } = sortIds(texts, integers);
     const ofCode = allocate(Uint32Array, this.#usedItems.length).fill(NO_ITEM);
     for (const [v, at] of order.entries()) ofCode[used[at]] = v;
     const ofNumber = allocate(Uint32Array, codes.length);
@@ -238,22 +239,6 @@ function windowsOf(groups: readonly ColumnGroup[], most: number): ColumnGroup[][
   return windows;
 }
 
-/** The ids of the codes, ascending, and the codes in that order. */
-function sortedIds(
-  codes: Uint32Array,
-  column: IdColumn,
-  integers: boolean,
-): { ids: VertexIds; order: Uint32Array } {
-  const texts = Array.from(codes, (code) => decoder.decode(column.bytes(code)));
-  if (integers) {
-    const values = Float64Array.from(texts, Number);
-    const order = Uint32Array.from(values.keys()).sort((a, b) => values[a] - values[b]);
-    return { order, ids: VertexIds.integers(values.sort()) };
-  }
-  const order = Uint32Array.from(texts.keys()).sort((a, b) => (texts[a] < texts[b] ? -1 : 1));
-  return { order, ids: VertexIds.texts(Array.from(order, (at) => texts[at])) };
-}
-
 function allIntegers(used: Uint8Array, column: IdColumn): boolean {
   return positions(used).every((code) => isInteger(column.bytes(code)));
 }
@@ -264,12 +249,4 @@ function positions(marks: Uint8Array): Uint32Array {
   let count = 0;
   for (let code = 0; code < marks.length; code++) if (marks[code] === 1) result[count++] = code;
   return result;
-}
-
-function grown<T extends Uint8Array | Uint16Array>(values: T, atLeast: number): T {
-  const larger = new (values.constructor as new (length: number) => T)(
-    Math.max(2 * values.length, atLeast + 1),
-  );
-  larger.set(values);
-  return larger;
 }

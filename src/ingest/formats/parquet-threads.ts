@@ -231,9 +231,7 @@ async function numberIds(
   if (isThin(largest, ids.length)) {
     const numbers = new NumberDictionary();
     for (let row = 0; row < ids.length; row++) ids[row] = numbers.code(ids[row]);
-    const sorted = numbers.values.slice().sort();
-    const rank = new Uint32Array(numbers.size);
-    for (let v = 0; v < sorted.length; v++) rank[numbers.code(sorted[v])] = v;
+    const { sorted, rank } = numbers.ranked();
     for (let row = 0; row < ids.length; row++) ids[row] = rank[ids[row]];
     return VertexIds.integers(Float64Array.from(sorted));
   }

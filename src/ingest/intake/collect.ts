@@ -4,6 +4,7 @@ import { InputError } from '../../errors.js';
 import { addCounts, buildGraph, MAX_EDGES } from '../../graph/build.js';
 import type { BipartiteGraph, SideName } from '../../graph/graph.js';
 import { lowerBound } from '../../math/csr.js';
+import { grown } from '../../math/memory.js';
 import { option, optionError } from '../../options/error.js';
 import type { TaskOptions } from '../../progress.js';
 import type { ColumnTask } from '../formats/parquet-tasks.js';
@@ -116,11 +117,7 @@ export class EdgeCollector {
     this.users.codes.push(user);
     this.items.codes.push(item);
     if (this.#values) {
-      if (row === this.#values.length) {
-        const larger = new Float64Array(2 * row);
-        larger.set(this.#values);
-        this.#values = larger;
-      }
+      if (row === this.#values.length) this.#values = grown(this.#values);
       this.#values[row] = value ?? this.rows - 1;
     }
     if (this.#multigraph) {

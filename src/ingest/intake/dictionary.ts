@@ -2,7 +2,7 @@
 // million rows create only one JavaScript string per distinct id.
 
 import { InputError } from '../../errors.js';
-import { inSharedMemory } from '../../math/memory.js';
+import { grown, inSharedMemory } from '../../math/memory.js';
 import { hashBytes, hashWords } from './keyed-hash.js';
 import { requireHeap } from './text-memory.js';
 
@@ -119,7 +119,7 @@ export class ByteDictionary {
     for (let i = start, to = this.#used; i < stop; i++) this.#arena[to++] = bytes[i];
     this.#slots.set([code + 1, a, b, c], slot);
     this.#used = used;
-    if (code === this.#ends.length) this.#ends = doubled(this.#ends);
+    if (code === this.#ends.length) this.#ends = grown(this.#ends);
     this.#ends[code] = used;
     if (8 * this.#count > this.#slots.length) this.#rehash();
     return code;
@@ -164,6 +164,14 @@ export class NumberDictionary {
     return this.#values.subarray(0, this.#count);
   }
 
+  /** The distinct values in ascending order, and the place of each code among them. */
+  ranked(): { readonly sorted: Uint32Array; readonly rank: Uint32Array } {
+    const sorted = this.values.slice().sort();
+    const rank = new Uint32Array(sorted.length);
+    for (let v = 0; v < sorted.length; v++) rank[this.code(sorted[v])] = v;
+    return { sorted, rank };
+  }
+
   code(value: number): number {
     if (value >= this.#direct.length && value < DIRECT_PER_CODE * this.#count + DIRECT) this.#widen(value);
     if (value < this.#direct.length) {
@@ -189,7 +197,7 @@ export class NumberDictionary {
 
   /** Returns the code + 1. */
   #append(value: number): number {
-    if (this.#count === this.#values.length) this.#values = doubled(this.#values);
+    if (this.#count === this.#values.length) this.#values = grown(this.#values);
     this.#values[this.#count] = value;
     return ++this.#count;
   }
@@ -224,10 +232,4 @@ export class NumberDictionary {
 /** The start of a slot, before the mask: a multiple of 4. */
 function hashOf(a: number, b: number, c: number): number {
   return (hashWords(a, b, c) << 2) >>> 0;
-}
-
-function doubled(array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
-  const result = new Uint32Array(2 * array.length);
-  result.set(array);
-  return result;
 }

@@ -2,7 +2,7 @@
 // first other id switches the column to dictionary codes. At the end the distinct ids are sorted (whole numbers by value, texts by code
 // unit) and each row gets its vertex, so row order never matters.
 
-import { MAX_ID_BYTES, VertexIds } from '../../graph/ids.js';
+import { MAX_ID_BYTES, sortIds, VertexIds } from '../../graph/ids.js';
 import { NumberBlocks } from './blocks.js';
 import { ByteDictionary, NumberDictionary } from './dictionary.js';
 import { requireHeap } from './text-memory.js';
@@ -148,24 +148,17 @@ export class IdColumn {
     const numbers = new NumberDictionary();
     for (const part of this.codes.parts())
       for (let i = 0; i < part.length; i++) part[i] = numbers.code(part[i]);
-    const sorted = numbers.values.slice().sort();
-    const rank = new Uint32Array(numbers.size);
-    for (let v = 0; v < sorted.length; v++) rank[numbers.code(sorted[v])] = v;
+    const { sorted, rank } = numbers.ranked();
     return { rank, ids: VertexIds.integers(Float64Array.from(sorted)) };
   }
 
   #rankDictionary(dictionary: ByteDictionary): { rank: Uint32Array; ids: VertexIds } {
     const { rank, used } = this.#rankUsed(dictionary.size);
     const texts = Array.from(used, (code) => decoder.decode(dictionary.bytes(code)));
-    if (!this.#textOnly && used.every((code) => isInteger(dictionary.bytes(code)))) {
-      const values = Float64Array.from(texts, Number);
-      const order = Uint32Array.from(values.keys()).sort((a, b) => values[a] - values[b]);
-      for (let v = 0; v < order.length; v++) rank[used[order[v]]] = v;
-      return { rank, ids: VertexIds.integers(values.sort()) };
-    }
-    const order = Array.from(texts.keys()).sort((a, b) => (texts[a] < texts[b] ? -1 : 1));
+    const whole = !this.#textOnly && used.every((code) => isInteger(dictionary.bytes(code)));
+    const { ids, order } = sortIds(texts, whole);
     for (let v = 0; v < order.length; v++) rank[used[order[v]]] = v;
-    return { rank, ids: VertexIds.texts(order.map((at) => texts[at])) };
+    return { rank, ids };
   }
 
   /** The codes below `limit` that rows use, ascending, and the position of each among them. */

@@ -7,7 +7,7 @@ import { type BipartiteGraph, degrees, otherSide, type SideName } from '../../gr
 import { AliasTable } from '../../math/alias.js';
 import { poisson } from '../../math/count-samplers.js';
 import { gamma } from '../../math/distributions.js';
-import { concat } from '../../math/memory.js';
+import { concat, grown } from '../../math/memory.js';
 import type { Random } from '../../math/random.js';
 import type { SizeMode } from '../../options/names.js';
 import {
@@ -348,11 +348,6 @@ function createEdgeBuffer(withCounts: boolean) {
   let met = new Uint32Array(1024);
   let counts = withCounts ? new Uint32Array(1024) : undefined;
   let length = 0;
-  const grown = (values: Uint32Array) => {
-    const larger = new Uint32Array(2 * values.length);
-    larger.set(values);
-    return larger;
-  };
   return {
     add(walker: number, other: number, count: number): void {
       if (length === walkers.length) {
