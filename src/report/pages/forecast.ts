@@ -18,7 +18,7 @@ import {
   timeWords,
 } from '../words/forecast.js';
 import { type Content, facts, figure, html, numbers, table } from './html.js';
-import { renderPage } from './page.js';
+import { definitionsOf, type Glossary, renderPage } from './page.js';
 
 interface ForecastPage {
   readonly source: string;
@@ -30,6 +30,15 @@ interface ForecastPage {
   readonly seed: number;
   readonly fingerprint: string;
 }
+
+const TERMS: Glossary = {
+  'low-degrees':
+    'Low-degree model: The degree distribution of the model, fitted to the vertices with at most seven edges. New vertices will have few edges, so only low degrees tell how many there will be. On thinned data this estimator was the most accurate (docs/forecast.md).',
+  backtest:
+    'Back-test: The data are thinned at random, and the forecast from the thinned data is compared with all data. If the back-test fails, there is no forecast.',
+  bracket:
+    'Bracket: Chao2 is a lower bound. The power law assumes that the present growth never slows down. The truth usually lies between them.',
+};
 
 /** A forecast as one self-contained HTML page. */
 export function renderForecastPage(page: ForecastPage): string {
@@ -50,26 +59,7 @@ export function renderForecastPage(page: ForecastPage): string {
           ]
         : []),
     ],
-    definitions: [
-      {
-        id: 'low-degrees',
-        name: 'Low-degree model',
-        meaning:
-          'The degree distribution of the model, fitted to the vertices with at most seven edges. New vertices will have few edges, so only low degrees tell how many there will be. On thinned data this estimator was the most accurate (docs/forecast.md).',
-      },
-      {
-        id: 'backtest',
-        name: 'Back-test',
-        meaning:
-          'The data are thinned at random, and the forecast from the thinned data is compared with all data. If the back-test fails, there is no forecast.',
-      },
-      {
-        id: 'bracket',
-        name: 'Bracket',
-        meaning:
-          'Chao2 is a lower bound. The power law assumes that the present growth never slows down. The truth usually lies between them.',
-      },
-    ],
+    definitions: definitionsOf(TERMS),
     footer: html`Made by graphex ${page.version} with seed ${page.seed}; data fingerprint <code>${page.fingerprint}</code>.
 The same data and seed give the same page.`,
   });

@@ -16,7 +16,17 @@ export interface Section {
 export interface Definition {
   readonly id: string;
   readonly name: string;
-  readonly meaning: Content;
+  readonly meaning: string;
+}
+
+/** By id: a name and, after a colon, its meaning. */
+export type Glossary = Readonly<Record<string, string>>;
+
+export function definitionsOf(glossary: Glossary): Definition[] {
+  return Object.entries(glossary).map(([id, text]) => {
+    const end = text.indexOf(': ');
+    return { id, name: text.slice(0, end), meaning: text.slice(end + 2) };
+  });
 }
 
 interface Page {
