@@ -2,7 +2,7 @@
 
 import * as Plot from '@observablehq/plot';
 import { grouped } from '../../text/numbers.js';
-import type { Chart } from './chart.js';
+import { across, type Chart, upward } from './chart.js';
 import { INK } from './ink.js';
 
 /** [iteration, bound] of each evaluation; the first few are far lower and are left out once there are more. */
@@ -17,14 +17,8 @@ export function boundChart(bounds: readonly (readonly [number, number])[]): Char
     height: 240,
     plot: {
       marginLeft: 84,
-      x: { label: 'iteration →', labelAnchor: 'right', labelArrow: 'none', nice: true },
-      y: {
-        label: '↑ bound',
-        labelArrow: 'none',
-        grid: true,
-        ticks: 4,
-        tickFormat: (value: number) => grouped(value),
-      },
+      x: across('iteration', { nice: true }),
+      y: upward('bound', { ticks: 4, tickFormat: (value: number) => grouped(value) }),
       marks: [
         Plot.line(shown, { x: '0', y: '1', stroke: INK.sparse.light, strokeWidth: 2 }),
         Plot.dot(shown.slice(-1), { x: '0', y: '1', r: 4, fill: INK.sparse.light }),

@@ -2,6 +2,7 @@
 // The SVG is self-contained: title, description, fonts, and colours for light and dark surroundings.
 
 import * as Plot from '@observablehq/plot';
+import { power } from '../../text/numbers.js';
 import { lines } from '../../text/untrusted.js';
 import { escapeXml, INK } from './ink.js';
 
@@ -111,6 +112,36 @@ export function legend(
     } as Plot.TextOptions),
   );
   return { marks, height: ROW * (row + 1) };
+}
+
+/** Axes without arrows; the arrow of a label says where it leads. */
+export const across = (label: string, more: object = {}) => ({
+  ...{ label: `${label} →`, labelAnchor: 'right', labelArrow: 'none' },
+  ...more,
+});
+export const upward = (label: string, more: object = {}) => ({
+  ...{ label: `↑ ${label}`, labelArrow: 'none', grid: true },
+  ...more,
+});
+
+/** A logarithmic axis from powers of ten to powers of ten. */
+export const logarithmic = (domain: readonly [number, number], low: number, high: number) => ({
+  ...{ type: 'log', domain, ticks: powersOfTen(low, high), tickFormat: power },
+});
+
+/** The name of a curve in its colour, in a corner of the frame; `row`: below that many others. */
+export function cornerName(
+  text: string,
+  {
+    ink,
+    row,
+    ...place
+  }: Pick<Plot.TextOptions, 'frameAnchor' | 'dx' | 'dy'> & {
+    readonly ink: string;
+    readonly row: number;
+  },
+): object {
+  return Plot.text([text], { ...place, fill: ink, fontWeight: 600, dy: place.dy! + ROW * row });
 }
 
 /** Dark colours replace light ones if the reader prefers dark. The attributes stay for viewers without CSS. */

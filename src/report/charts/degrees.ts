@@ -4,9 +4,9 @@ import * as Plot from '@observablehq/plot';
 import { SIDES, type SideName } from '../../graph/graph.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
 import { type DegreeFit, logProbability } from '../../sparsity/degree-likelihood.js';
-import { grouped, power } from '../../text/numbers.js';
+import { grouped } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
-import { type Chart, powersOfTen } from './chart.js';
+import { across, type Chart, cornerName, logarithmic, upward } from './chart.js';
 import { INK } from './ink.js';
 
 /** How often each degree occurs on one side, and the distribution fitted to it. */
@@ -57,43 +57,15 @@ export function degreesChart(
       })
       .join(' '),
     plot: {
-      x: {
-        type: 'log',
-        domain: [0.9, Math.max(10, maxDegree) * 1.15],
-        label: 'edges →',
-        labelAnchor: 'right',
-        labelArrow: 'none',
-        ticks: powersOfTen(1, maxDegree),
-        tickFormat: power,
-      },
-      y: {
-        type: 'log',
-        domain: [minShare / 1.6, 1.3],
-        label: '↑ share with at least that many',
-        labelArrow: 'none',
-        grid: true,
-        ticks: powersOfTen(minShare, 1),
-        tickFormat: power,
-      },
-      marks: curves.flatMap(({ side, points, fitted }, i) => {
+      x: across('edges', logarithmic([0.9, Math.max(10, maxDegree) * 1.15], 1, maxDegree)),
+      y: upward('share with at least that many', logarithmic([minShare / 1.6, 1.3], minShare, 1)),
+      marks: curves.flatMap(({ side, points, fitted }, row) => {
         const ink = INK[side].light;
+        const dashed = { strokeDasharray: '5 4', strokeWidth: 1.6, strokeOpacity: 0.8 };
         return [
-          Plot.line(fitted, {
-            x: 'degree',
-            y: 'share',
-            stroke: ink,
-            strokeDasharray: '5 4',
-            strokeWidth: 1.6,
-            strokeOpacity: 0.8,
-          }),
+          Plot.line(fitted, { x: 'degree', y: 'share', stroke: ink, ...dashed }),
           Plot.dot(points, { x: 'degree', y: 'share', r: 2.2, fill: ink }),
-          Plot.text([names[side].many], {
-            frameAnchor: 'bottom-left',
-            fill: ink,
-            fontWeight: 600,
-            dy: -30 + 18 * i,
-            dx: 8,
-          }),
+          cornerName(names[side].many, { frameAnchor: 'bottom-left', dx: 8, dy: -30, ink, row }),
         ];
       }),
     },

@@ -7,7 +7,7 @@ import type { CurvePoint } from '../../sparsity/curves.js';
 import { percent, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
-import type { Chart } from './chart.js';
+import { across, type Chart, cornerName, upward } from './chart.js';
 import { INK } from './ink.js';
 
 /** Curves by the side that is sampled, what the sides are called, and the verdict on each. */
@@ -36,21 +36,11 @@ export function densityChart(found: DensityCurves): Chart {
       })
       .join(' '),
     plot: {
-      x: {
-        domain: [0, 1],
-        label: 'share kept →',
-        labelAnchor: 'right',
-        labelArrow: 'none',
-      },
-      y: {
-        domain: [0, top * 1.25],
-        label: '↑ density',
-        labelArrow: 'none',
-        grid: true,
-        tickFormat: (value: number) => short(value),
-        ticks: 6,
-      },
-      marks: sides.flatMap(({ label, ink, points }, i) => {
+      x: across('share kept', { domain: [0, 1] }),
+      y: upward('density', {
+        ...{ domain: [0, top * 1.25], tickFormat: (value: number) => short(value), ticks: 6 },
+      }),
+      marks: sides.flatMap(({ label, ink, points }, row) => {
         const replicated = points.filter((p) => p.sampled.length > 0);
         return [
           Plot.line(points, { x: 'level', y: 'expected', stroke: ink, strokeWidth: 2, curve: 'monotone-x' }),
@@ -62,13 +52,7 @@ export function densityChart(found: DensityCurves): Chart {
             strokeOpacity: 0.55,
           }),
           Plot.dot(replicated, { x: 'level', y: meanSampled, r: 2.6, fill: ink }),
-          Plot.text([label], {
-            frameAnchor: 'top-right',
-            fill: ink,
-            fontWeight: 600,
-            dy: 4 + 18 * i,
-            dx: -4,
-          }),
+          cornerName(label, { frameAnchor: 'top-right', dx: -4, dy: 4, ink, row }),
         ];
       }),
     },

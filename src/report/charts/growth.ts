@@ -7,7 +7,7 @@ import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
 import { grouped, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
-import { type Chart, drawChart } from './chart.js';
+import { across, type Chart, cornerName, drawChart, upward } from './chart.js';
 import { INK } from './ink.js';
 
 /** The curves of the sides that have one, drawn. */
@@ -52,22 +52,13 @@ export function growthChart(
       `${capital(counted)}: ${grouped(curve[0].mean)} now, about ${grouped(last.mean)} ` +
       `(${grouped(last.low)} to ${grouped(last.high)}) with ${short(last.times)} times as many ${growing}.`,
     plot: {
-      x: {
+      x: across(`times the present ${growing}`, {
         type: 'log',
         domain: [1, last.times],
-        label: `times the present ${growing} →`,
-        labelAnchor: 'right',
-        labelArrow: 'none',
         ticks: [1, 1.5, 2, 3, 4, 5, 7, 10, 20, 50, 100, 1000].filter((tick) => tick <= last.times),
         tickFormat: (value: number) => short(value),
-      },
-      y: {
-        label: `↑ ${counted}`,
-        labelArrow: 'none',
-        grid: true,
-        ticks: 6,
-        tickFormat: (value: number) => short(value),
-      },
+      }),
+      y: upward(counted, { ticks: 6, tickFormat: (value: number) => short(value) }),
       marks: [
         Plot.areaY(curve, { x: 'times', y1: 'low', y2: 'high', fill: ink, fillOpacity: 0.18 }),
         ...drawn.map(({ name, dash, ink: stroke }) =>
@@ -75,15 +66,8 @@ export function growthChart(
         ),
         Plot.line(curve, { x: 'times', y: 'mean', stroke: ink, strokeWidth: 2.2 }),
         Plot.dot([curve[0]], { x: 'times', y: 'mean', r: 3.2, fill: ink }),
-        ...[{ label: 'forecast', ink }, ...drawn].map(({ label, ink: fill }, at) =>
-          Plot.text([label], {
-            frameAnchor: 'top-left',
-            textAnchor: 'start',
-            fill,
-            fontWeight: 600,
-            dx: 8,
-            dy: 4 + 18 * at,
-          }),
+        ...[{ label: 'forecast', ink }, ...drawn].map((one, row) =>
+          cornerName(one.label, { frameAnchor: 'top-left', dx: 8, dy: 4, ink: one.ink, row }),
         ),
       ],
     },

@@ -5,9 +5,8 @@ import * as Plot from '@observablehq/plot';
 import type { DegreeBin } from '../../evaluate/predictive.js';
 import { SIDES, type SideName } from '../../graph/graph.js';
 import { MODEL_KINDS, type ModelKind } from '../../options/names.js';
-import { power } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
-import { type Chart, powersOfTen } from './chart.js';
+import { across, type Chart, logarithmic, upward } from './chart.js';
 import { INK } from './ink.js';
 
 /** One panel of a chart of predictive draws. */
@@ -56,24 +55,8 @@ export function predictiveChart(
       fx: { label: null, domain: panels.map((panel) => panel.name), padding: 0.06 },
       fy: { label: null, domain: SIDES, padding: 0.1, tickFormat: (side: SideName) => names[side].many },
       marginRight: 14 + 7.6 * Math.max(...SIDES.map((side) => names[side].many.length)),
-      x: {
-        type: 'log',
-        domain: [0.9, Math.max(10, right)],
-        label: 'edges of a vertex →',
-        labelAnchor: 'right',
-        labelArrow: 'none',
-        ticks: powersOfTen(1, right),
-        tickFormat: power,
-      },
-      y: {
-        type: 'log',
-        domain: [floor, top],
-        label: '↑ vertices',
-        labelArrow: 'none',
-        grid: true,
-        ticks: powersOfTen(floor, top),
-        tickFormat: power,
-      },
+      x: across('edges of a vertex', logarithmic([0.9, Math.max(10, right)], 1, right)),
+      y: upward('vertices', logarithmic([floor, top], floor, top)),
       marks: [
         Plot.frame({ stroke: INK.muted.light, strokeOpacity: 0.4 }),
         ...MODEL_KINDS.flatMap((kind) => {
