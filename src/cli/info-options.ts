@@ -6,19 +6,16 @@ import type { InfoReport, SideInfoSource } from '../attributes/side-info.js';
 import type { Model } from '../fit/model.js';
 import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { readSideTable } from '../ingest/side-file.js';
+import type { OptionsOf } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
+import type { READ, SIDE_INFO } from '../options/shared.js';
 import { wrap } from '../report/terminal/text-table.js';
 import { carriedWords, infoWords, tastesWords } from '../report/words/info.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import type { CommandContext } from './command.js';
 
-interface InfoFlags {
-  readonly itemInfo?: string | undefined;
-  readonly userInfo?: string | undefined;
-  readonly infoColumns?: readonly string[] | undefined;
-  /** The database that a query reads. */
-  readonly database?: string | undefined;
-}
+/** `database`: what a query reads. */
+type InfoFlags = OptionsOf<typeof SIDE_INFO & Pick<typeof READ, 'database'>>;
 
 /** What the tables say, and what was found in each. */
 interface GivenInfo {

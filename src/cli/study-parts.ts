@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import type { SplitTables } from '../evaluate/table-task.js';
 import { lastTimes } from '../ingest/intake/value-column.js';
 import type { ReadOptions, ReadResult } from '../ingest/options.js';
+import type { SPLIT_TABLES } from '../options/commands/evaluate.js';
+import type { STUDY_COMMAND } from '../options/commands/study.js';
+import type { OptionsOf } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
 import type { Protocol } from '../options/names.js';
 import type { Split } from '../sample/split-types.js';
@@ -17,14 +20,7 @@ import { type DataArgument, readData, refuseForSplit } from './read-data.js';
 import { readLists } from './read-lists.js';
 
 /** The options that name a split and lists. */
-export interface GivenParts {
-  readonly train?: string | undefined;
-  readonly test?: string | undefined;
-  readonly validation?: string | undefined;
-  readonly lists?: readonly string[] | undefined;
-  /** The column of the times. */
-  readonly time?: string | number | undefined;
-}
+export type GivenParts = Pick<OptionsOf<typeof STUDY_COMMAND>, keyof typeof SPLIT_TABLES | 'lists' | 'time'>;
 
 /** A split that was given, with the graph of all its parts. */
 export interface GivenSplit {

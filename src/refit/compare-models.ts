@@ -6,20 +6,8 @@ import { mean } from '../math/moments.js';
 import { userMetric } from '../metrics/definitions.js';
 import { createRecommender } from '../predict/recommender.js';
 import type { TaskOptions } from '../progress.js';
+import type { Comparison } from './generations.js';
 import type { HeldBackUser } from './hold-back-last.js';
-
-/** How two models compare on held-back items. */
-export interface Comparison {
-  readonly metric: 'ndcg';
-  readonly n: number;
-  readonly users: number;
-  readonly present: number;
-  readonly candidate: number;
-  /** Mean of candidate − present, and its 95 % interval. */
-  readonly difference: number;
-  readonly low: number;
-  readonly high: number;
-}
 
 /** Items of a list. */
 const N = 20;

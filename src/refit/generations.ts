@@ -11,6 +11,7 @@ const Compared = z.object({
   users: z.number(),
   present: z.number(),
   candidate: z.number(),
+  /** Mean of candidate − present, and its 95 % interval. */
   difference: z.number(),
   low: z.number(),
   high: z.number(),
@@ -40,6 +41,8 @@ const Records = z.object({
 
 /** A model that a refit has made, and how it compared with the one before. */
 export type GenerationRecord = z.infer<typeof Record>;
+/** How two models compare on held-back items. */
+export type Comparison = z.infer<typeof Compared>;
 
 export interface Generations {
   /** The newest first. */

@@ -24,7 +24,8 @@ import { isBaseline } from '../options/names.js';
 import { fitInfo } from '../predict/content/fit-info.js';
 import type { TaskOptions } from '../progress.js';
 import { loadModel, saveModel } from '../store/model-file.js';
-import { type Comparison, compareModels, isClearlyWorse } from './compare-models.js';
+import { compareModels, isClearlyWorse } from './compare-models.js';
+import type { Comparison } from './generations.js';
 import { holdBackLast } from './hold-back-last.js';
 
 /** A table of events to fit. */

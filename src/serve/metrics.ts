@@ -29,17 +29,19 @@ export class Metrics {
     };
   }
 
-  /** A value that is read when the metrics are asked for. */
+  /** A value that is read when the metrics are asked for: a number, none, or one for each set of labels. */
   gauge(
     name: string,
     help: string,
-    read: () => readonly { readonly labels: Labels; readonly value: number }[],
+    read: () => number | undefined | readonly { readonly labels: Labels; readonly value: number }[],
     type: 'gauge' | 'counter' = 'gauge',
   ): void {
-    this.#lines.push(() => [
-      ...heading(name, help, type),
-      ...read().map(({ labels, value }) => `${name}${labelText(labels)} ${value}`),
-    ]);
+    this.#lines.push(() => {
+      const found = read() ?? [];
+      const series = typeof found === 'number' ? [{ labels: {}, value: found }] : found;
+      const lines = series.map(({ labels, value }) => `${name}${labelText(labels)} ${value}`);
+      return [...heading(name, help, type), ...lines];
+    });
   }
 
   histogram(name: string, help: string): Histogram {

@@ -54,20 +54,8 @@ export function createRequestLog(
   const metrics = new Metrics();
   const requests = metrics.counter('graphex_requests_total', 'Requests by route and status.');
   const seconds = metrics.histogram('graphex_request_seconds', 'Time to answer, by route and status.');
-  const queue = (read: (generation: Generation) => number) => () => {
-    const generation = current();
-    return generation ? [{ labels: {}, value: read(generation) }] : [];
-  };
-  metrics.gauge(
-    'graphex_waiting',
-    'Requests in the queue.',
-    queue((g) => g.queue.waiting),
-  );
-  metrics.gauge(
-    'graphex_working',
-    'Requests that are being computed.',
-    queue((g) => g.queue.working),
-  );
+  metrics.gauge('graphex_waiting', 'Requests in the queue.', () => current()?.queue.waiting);
+  metrics.gauge('graphex_working', 'Requests that are being computed.', () => current()?.queue.working);
   metrics.gauge('graphex_model_info', 'The current model.', () => {
     const info = current()?.info;
     return info ? [{ labels: { hash: info.hash, kind: info.kind }, value: 1 }] : [];
@@ -77,15 +65,16 @@ export function createRequestLog(
     'Seconds since the file of the current model was written; a restart does not change it.',
     () => {
       const model = current();
-      return model ? [{ labels: {}, value: (Date.now() - model.written) / 1000 }] : [];
+      return model && (Date.now() - model.written) / 1000;
     },
   );
-  metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => [
-    { labels: {}, value: process.memoryUsage.rss() },
-  ]);
-  metrics.gauge('nodejs_heap_size_used_bytes', 'Memory of JavaScript values of the main thread.', () => [
-    { labels: {}, value: process.memoryUsage().heapUsed },
-  ]);
+  metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
+  metrics.gauge(
+    'nodejs_heap_size_used_bytes',
+    'Memory of JavaScript values of the main thread.',
+    () => process.memoryUsage().heapUsed,
+  );
+
   return {
     counters: metrics,
     record(answer) {

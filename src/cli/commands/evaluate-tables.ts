@@ -4,8 +4,8 @@ import { InputError } from '../../errors.js';
 import { evaluateTables, type Rival, type TablesEvaluation } from '../../evaluate/evaluate-tables.js';
 import type { ReadOptions } from '../../ingest/options.js';
 import { isUserMetric } from '../../metrics/definitions.js';
-import type { ListMetricName } from '../../metrics/list-metrics.js';
-import type { Protocol } from '../../options/names.js';
+import type { EVALUATE_COMMAND } from '../../options/commands/evaluate.js';
+import type { OptionsOf } from '../../options/declare.js';
 import { groupsJson, tableEvaluationText } from '../../report/terminal/evaluate-tables.js';
 import { tableEvaluationDefinition, tableEvaluationWords } from '../../report/words/table-evaluation.js';
 import { isModelFolder } from '../../shard/model-folder.js';
@@ -14,20 +14,11 @@ import { isModelFile } from '../../store/signature.js';
 import { loadSplit } from '../../store/split-folder.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import type { CommandContext, CommandOutput } from '../command.js';
-import { type ListColumns, readLists } from '../read-lists.js';
+import { readLists } from '../read-lists.js';
 import { readTables } from '../study-parts.js';
 
 /** Options that describe a split made elsewhere. */
-export interface TableFlags extends ListColumns {
-  readonly train?: string | undefined;
-  readonly test?: string | undefined;
-  readonly validation?: string | undefined;
-  readonly recommendations?: string | undefined;
-  readonly protocol?: Protocol | undefined;
-  readonly metrics?: readonly ListMetricName[] | undefined;
-  /** Models and tables of lists to compare with. */
-  readonly against?: readonly string[] | undefined;
-}
+export type TableFlags = OptionsOf<typeof EVALUATE_COMMAND>;
 
 /** Whether every item is ranked: with --protocol all-items, and for tables, lists and metrics unless the protocol is split. */
 export async function ranksAllItems(flags: TableFlags): Promise<boolean> {

@@ -2,6 +2,8 @@
 
 import { InputError } from '../../errors.js';
 import type { Model } from '../../fit/model.js';
+import type { RECOMMEND, RECOMMEND_COMMAND } from '../../options/commands/recommend.js';
+import type { OptionsOf } from '../../options/declare.js';
 import { createRecommender, type Recommender } from '../../predict/recommender.js';
 import type { TitleBook } from '../../predict/titles.js';
 import { nextLine } from '../../report/terminal/text-table.js';
@@ -17,22 +19,11 @@ import { checkOutputs } from '../outputs.js';
 import { writeOut } from '../stdout.js';
 import { type BatchQueries, type NamedQuery, skippedOf, skippedWords } from './recommend-batch.js';
 
-interface ManyFlags {
-  readonly batch?: string | undefined;
-  readonly allUsers?: boolean | undefined;
-  readonly output?: string | undefined;
-  readonly force?: boolean | undefined;
-  readonly n?: number | undefined;
-  readonly filter?: string | undefined;
-  readonly includeSeen?: boolean | undefined;
-  readonly explain?: boolean | undefined;
-  readonly confidence?: boolean | undefined;
-  readonly titles?: string | undefined;
-}
+export type RecommendFlags = OptionsOf<typeof RECOMMEND_COMMAND & typeof RECOMMEND>;
 
 /** Rows of a table hold only items and scores; lines of JSON hold the same fields as the document of --json. */
 export async function checkMany(
-  flags: ManyFlags,
+  flags: RecommendFlags,
   inputs: readonly (string | undefined)[],
   json: boolean,
 ): Promise<void> {
@@ -93,7 +84,7 @@ export async function listsToOutput(
   groups: AsyncIterable<AskedGroup>,
   { head: model, users: everyone, byShard }: OpenedModel,
   found: BatchQueries,
-  { path, ...flags }: ManyFlags & { readonly output: string; readonly path: string },
+  { path, ...flags }: RecommendFlags & { readonly output: string; readonly path: string },
   { titles, exclude }: { readonly titles: TitleBook; readonly exclude: readonly string[] },
   { threads, signal, onProgress }: CommandContext,
 ): Promise<CommandOutput | undefined> {

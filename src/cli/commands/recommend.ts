@@ -4,8 +4,6 @@ import { catalogueOf } from '../../attributes/info.js';
 import { InputError } from '../../errors.js';
 import { readSideTable } from '../../ingest/side-file.js';
 import { NAMES_LINE } from '../../ingest/side-table.js';
-import type { RECOMMEND, RECOMMEND_COMMAND } from '../../options/commands/recommend.js';
-import type { OptionsOf } from '../../options/declare.js';
 import type { UserQuery } from '../../predict/recommend.js';
 import { createRecommender } from '../../predict/recommender.js';
 import type { TitleBook } from '../../predict/titles.js';
@@ -18,9 +16,14 @@ import { type Listing, listingJson, makeListings } from '../listings.js';
 import { byModel, modelsInTurn, openModel, requireUser } from '../model-source.js';
 import { idByTitle, itemsIn, readTitles } from '../titles.js';
 import { type BatchQueries, knownLikes, readBatch, some, warnOfSkipped } from './recommend-batch.js';
-import { type AskedGroup, checkMany, everyUser, listsToOutput, requireUsers } from './recommend-many.js';
-
-type Values = OptionsOf<typeof RECOMMEND_COMMAND & typeof RECOMMEND>;
+import {
+  type AskedGroup,
+  checkMany,
+  everyUser,
+  listsToOutput,
+  type RecommendFlags,
+  requireUsers,
+} from './recommend-many.js';
 
 export const register = declareCommand(
   'recommend',
@@ -39,7 +42,7 @@ export const register = declareCommand(
   },
 );
 
-async function run(path: string, values: Values, context: CommandContext) {
+async function run(path: string, values: RecommendFlags, context: CommandContext) {
   const asked = (
     [
       ['--user', values.user],

@@ -1,36 +1,10 @@
 // The script of the page for operators. The server sends the text of this function, so it uses nothing from outside.
 
-interface Shown {
-  readonly model: { readonly file: string; readonly hash: string; readonly loaded: string } | null;
-  readonly queue: { readonly waiting: number; readonly working: number };
-  readonly activity: {
-    readonly eventsPerMinute: readonly number[];
-    readonly answersPerMinute: readonly number[];
-    readonly p50?: number;
-    readonly p99?: number;
-  };
-  readonly store?: { readonly events: number; readonly waiting: number; readonly failure?: string };
-  readonly refit?: {
-    readonly running: boolean;
-    readonly progress?: string;
-    readonly next?: string;
-    readonly last?: { readonly time: string; readonly outcome: string; readonly detail: string };
-  };
-  readonly generations: readonly Model[];
-  readonly files: readonly string[];
-}
+import type { z } from '@hono/zod-openapi';
+import type { StatusAnswer } from './refit-schema.js';
 
-interface Model {
-  readonly name: string;
-  readonly time: string;
-  readonly accepted: boolean;
-  readonly comparison?: {
-    readonly users: number;
-    readonly difference: number;
-    readonly low: number;
-    readonly high: number;
-  };
-}
+type Shown = z.infer<typeof StatusAnswer>;
+type Model = Shown['generations'][number];
 
 export function adminScript(): void {
   const EVERY = 2000;

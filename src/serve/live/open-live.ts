@@ -4,9 +4,10 @@ import { InputError } from '../../errors.js';
 import { openEventStore } from '../../events/event-store.js';
 import { type StoredEvent, StoreError } from '../../events/stored.js';
 import type { Model } from '../../fit/model.js';
+import type { SERVE } from '../../options/commands/serve.js';
+import type { SettingsOf } from '../../options/declare.js';
 import { option, optionError } from '../../options/error.js';
 import { ownItems, timesOf } from '../../predict/user-query.js';
-import type { Comparison } from '../../refit/compare-models.js';
 import { createSchedule, parseTimes } from '../../refit/refit-times.js';
 import { loadModel } from '../../store/model-file.js';
 import { parseDuration } from '../../text/durations.js';
@@ -17,13 +18,11 @@ import type { EventRecord } from '../request-log.js';
 import { createLiveStore, type LiveStore } from './live-store.js';
 import { createRefits, type Refits, type RefitsOptions, removeExports } from './refits.js';
 
-interface LiveOptions {
-  readonly store?: string | undefined;
-  readonly window?: string | undefined;
-  readonly popularHalfLife: string;
+type Settings = SettingsOf<typeof SERVE>;
+
+interface LiveOptions extends Settings {
   /** The model to begin with: a new store takes its histories, unless refits read other data. */
   readonly model: string | undefined;
-  readonly data?: readonly string[] | undefined;
   readonly event: (name: EventRecord['event'], detail: string) => void;
 }
 
@@ -97,20 +96,8 @@ function* historiesOf(model: Model): Generator<StoredEvent[]> {
   yield events;
 }
 
-interface OpenRefitsOptions {
-  readonly refit?: string | undefined;
-  readonly window?: string | undefined;
-  readonly data?: readonly string[] | undefined;
-  readonly users?: string | number | undefined;
-  readonly items?: string | number | undefined;
-  readonly table?: string | undefined;
-  readonly time?: string | number | undefined;
-  readonly itemInfo?: string | undefined;
-  readonly keep: number;
-}
-
 /** Whether the options ask for refits; refuses those that have nothing to read. */
-export function wantsRefits(options: OpenRefitsOptions & Pick<LiveOptions, 'store' | 'model'>): boolean {
+export function wantsRefits(options: Omit<LiveOptions, 'event'>): boolean {
   const { refit, store, data = [], model } = options;
   if (refit !== undefined) parseTimes(refit);
   spanOf(options.window, 'window');
@@ -126,7 +113,7 @@ export function wantsRefits(options: OpenRefitsOptions & Pick<LiveOptions, 'stor
 
 /** The refits that the options ask for. */
 export async function openRefits(
-  options: OpenRefitsOptions,
+  options: Settings,
   parts: Pick<RefitsOptions, 'folder' | 'generations' | 'model' | 'live' | 'event'>,
 ): Promise<Refits> {
   const { refit, window, data = [], users, items, table, time, keep } = options;
@@ -154,42 +141,34 @@ export function countRefits(metrics: Metrics, refits: Refits): void {
     () => Object.entries(refits.counts).map(([outcome, value]) => ({ labels: { outcome }, value })),
     'counter',
   );
-  metrics.gauge('graphex_refit_running', 'Whether a refit is running.', () => [
-    { labels: {}, value: refits.status().running ? 1 : 0 },
-  ]);
+  metrics.gauge('graphex_refit_running', 'Whether a refit is running.', () =>
+    Number(refits.status().running),
+  );
   metrics.gauge('graphex_refit_next_seconds', 'Seconds until the next refit.', () => {
     const { next } = refits.status();
-    return next === undefined ? [] : [{ labels: {}, value: (Date.parse(next) - Date.now()) / 1000 }];
+    return next === undefined ? undefined : (Date.parse(next) - Date.now()) / 1000;
   });
-  const compared = (read: (comparison: Comparison) => number) => () => {
-    const comparison = refits.generations()[0]?.comparison;
-    return comparison ? [{ labels: {}, value: read(comparison) }] : [];
-  };
-  metrics.gauge(
-    'graphex_refit_ndcg',
-    'nDCG of the last refit on held-back items.',
-    compared((c) => c.candidate),
-  );
+  const last = () => refits.generations()[0]?.comparison;
+  metrics.gauge('graphex_refit_ndcg', 'nDCG of the last refit on held-back items.', () => last()?.candidate);
   metrics.gauge(
     'graphex_refit_difference',
     'Difference of the last refit to the model before it, in nDCG.',
-    compared((c) => c.difference),
+    () => last()?.difference,
   );
 }
 
 export function countLive(metrics: Metrics, live: LiveStore): void {
-  const one = (value: number) => [{ labels: {}, value }];
-  metrics.gauge('graphex_events_total', 'Events that were stored.', () => one(live.counts.events), 'counter');
+  metrics.gauge('graphex_events_total', 'Events that were stored.', () => live.counts.events, 'counter');
   metrics.gauge(
     'graphex_store_failures_total',
     'Reads and writes of the store that failed.',
-    () => one(live.counts.failures),
+    () => live.counts.failures,
     'counter',
   );
-  metrics.gauge('graphex_events_waiting', 'Events that wait for the disk.', () => one(live.store.waiting));
+  metrics.gauge('graphex_events_waiting', 'Events that wait for the disk.', () => live.store.waiting);
   metrics.gauge('graphex_store_up', 'Whether the last write of the store succeeded.', () =>
-    one(live.store.failure === undefined ? 1 : 0),
+    Number(live.store.failure === undefined),
   );
-  metrics.gauge('graphex_histories', 'Users whose history is in memory.', () => one(live.size.histories));
-  metrics.gauge('graphex_hidden_items', 'Items that are hidden.', () => one(live.size.hidden));
+  metrics.gauge('graphex_histories', 'Users whose history is in memory.', () => live.size.histories);
+  metrics.gauge('graphex_hidden_items', 'Items that are hidden.', () => live.size.hidden);
 }

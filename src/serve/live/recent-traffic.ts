@@ -1,5 +1,8 @@
 // Recent activity, for the page of operators: answers and events of the last hour, and how long answers took.
 
+import type { z } from '@hono/zod-openapi';
+import type { StatusAnswer } from './refit-schema.js';
+
 export interface Activity {
   /** One answer of a model. */
   answered(milliseconds: number): void;
@@ -8,14 +11,8 @@ export interface Activity {
   report(): ActivityReport;
 }
 
-interface ActivityReport {
-  /** By minute, the oldest first; the last one is not over. */
-  readonly eventsPerMinute: readonly number[];
-  readonly answersPerMinute: readonly number[];
-  /** Milliseconds, of the last answers; undefined if there were none. */
-  readonly p50?: number | undefined;
-  readonly p99?: number | undefined;
-}
+/** By minute, the oldest first; the last one is not over. Times are those of the last answers. */
+type ActivityReport = z.infer<typeof StatusAnswer>['activity'];
 
 const MINUTES = 60;
 /** Answers whose times are kept, and for how many milliseconds. */

@@ -2,6 +2,7 @@
 
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
+import type { z } from '@hono/zod-openapi';
 import { remove, writePieces } from '../../files/atomic.js';
 import { isClearlyWorse } from '../../refit/compare-models.js';
 import type { GenerationRecord, Generations } from '../../refit/generations.js';
@@ -14,25 +15,10 @@ import type { CurrentModel } from '../model-files.js';
 import { Problem } from '../problems.js';
 import type { EventRecord } from '../request-log.js';
 import type { LiveStore } from './live-store.js';
+import type { RefitStatusAnswer } from './refit-schema.js';
 
-interface RefitStatus {
-  readonly running: boolean;
-  /** How far the running refit is, in words. */
-  readonly progress?: string | undefined;
-  /** The id of its process. */
-  readonly process?: number | undefined;
-  /** When the next one is due, as an ISO date; undefined: only when asked. */
-  readonly next?: string | undefined;
-  readonly last?: RefitOutcome | undefined;
-}
-
-interface RefitOutcome {
-  /** When it ended, as an ISO date. */
-  readonly time: string;
-  readonly outcome: 'swapped' | 'kept-aside' | 'failed';
-  /** Why, in a sentence. */
-  readonly detail: string;
-}
+type RefitStatus = z.infer<typeof RefitStatusAnswer>;
+type RefitOutcome = NonNullable<RefitStatus['last']>;
 
 export interface Refits {
   /** Starts a refit unless one is running; returns whether it started one. */
