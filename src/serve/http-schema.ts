@@ -10,7 +10,7 @@ import { capital } from '../text/phrases.js';
 import { LIMITS } from './limits.js';
 import { GenerationAnswer, RefitStatusAnswer } from './live/refit-schema.js';
 import { time } from './live/time-field.js';
-import { field, queryFlag } from './option-field.js';
+import { field, object, queryFlag } from './option-field.js';
 
 const id = z.union([
   z.string().min(1).max(LIMITS.text),
@@ -71,12 +71,10 @@ export const RecommendRequest = z
   .refine(notBoth, NOT_BOTH)
   .openapi('RecommendRequest');
 
-export const BatchRequest = z
-  .strictObject({
-    requests: z.array(z.strictObject(oneRequest).refine(notBoth, NOT_BOTH)).min(1).max(LIMITS.batch),
-    deadlineMs,
-  })
-  .openapi('BatchRequest');
+export const BatchRequest = object('BatchRequest', {
+  requests: z.array(z.strictObject(oneRequest).refine(notBoth, NOT_BOTH)).min(1).max(LIMITS.batch),
+  deadlineMs,
+});
 
 export const RankRequest = z
   .strictObject({
@@ -101,13 +99,11 @@ export const ExplainRequest = z
   .refine(notBoth, NOT_BOTH)
   .openapi('ExplainRequest');
 
-export const ModelRequest = z
-  .strictObject({
-    file: z.string().min(1).max(255).optional().openapi({
-      description: 'A file in the folder of models. Default: the current model’s file, read again.',
-    }),
-  })
-  .openapi('ModelRequest');
+export const ModelRequest = object('ModelRequest', {
+  file: z.string().min(1).max(255).optional().openapi({
+    description: 'A file in the folder of models. Default: the current model’s file, read again.',
+  }),
+});
 
 const item = z.string().openapi({ description: 'Id of the item.' });
 const title = z.string().optional().openapi({ description: 'Its title, if the server has titles.' });
@@ -122,8 +118,9 @@ const contribution = {
   }),
 };
 
-const Explanation = z
-  .strictObject({
+const Explanation = object(
+  'Explanation',
+  {
     items: z.array(z.strictObject({ item, title, ...contribution })).openapi({
       description: 'The few of the user’s items that contribute most beyond their usual contribution.',
     }),
@@ -165,32 +162,26 @@ const Explanation = z
           'For an item with few edges or none: attributes that it shares with these items, which of them have it, and its part of the similarity. For a user without items: attributes of the user, and how often users with them have the item, as a multiple of what its popularity says.',
       }),
     rest: z.number().openapi({ description: 'The contribution that none of the user’s items explains.' }),
-  })
-  .openapi('Explanation', {
+  },
+  'Items, others and rest add up to the score exactly; so do features, otherFeatures and direct, except for a model by popularity, which has none of them. Negative contributions speak against the item.',
+);
+
+const Listed = object('Listed', {
+  item,
+  title,
+  score: z.number(),
+  low: z.number().optional().openapi({ description: 'With confidence: the 90 % interval of the score.' }),
+  high: z.number().optional(),
+  explanation: Explanation.optional(),
+});
+
+const Confidence = object('Confidence', {
+  overlap: z.number().openapi({
     description:
-      'Items, others and rest add up to the score exactly; so do features, otherFeatures and direct, except for a model by popularity, which has none of them. Negative contributions speak against the item.',
-  });
-
-const Listed = z
-  .strictObject({
-    item,
-    title,
-    score: z.number(),
-    low: z.number().optional().openapi({ description: 'With confidence: the 90 % interval of the score.' }),
-    high: z.number().optional(),
-    explanation: Explanation.optional(),
-  })
-  .openapi('Listed');
-
-const Confidence = z
-  .strictObject({
-    overlap: z.number().openapi({
-      description:
-        'Expected share of the list that would be recommended again with another history of the same taste and length.',
-    }),
-    text: z.string(),
-  })
-  .openapi('Confidence');
+      'Expected share of the list that would be recommended again with another history of the same taste and length.',
+  }),
+  text: z.string(),
+});
 
 const basis = z.enum(['personal', 'few', 'attributes', 'popular']).openapi({
   description:
@@ -212,9 +203,10 @@ const signed = {
   milliseconds: z.number(),
 };
 
-export const RecommendAnswer = z.strictObject({ ...answered, ...signed }).openapi('RecommendAnswer');
-export const BatchAnswer = z
-  .strictObject({
+export const RecommendAnswer = object('RecommendAnswer', { ...answered, ...signed });
+export const BatchAnswer = object(
+  'BatchAnswer',
+  {
     answers: z.array(
       z.union([
         z.strictObject(answered),
@@ -222,29 +214,29 @@ export const BatchAnswer = z
       ]),
     ),
     ...signed,
-  })
-  .openapi('BatchAnswer', {
-    description: 'One answer for each request, in order. A request that fails does not affect the others.',
-  });
-export const ExplainAnswer = z
-  .strictObject({
-    item,
-    title,
-    score: z.number(),
-    explanation: Explanation,
-    unknown: answered.unknown,
-    ...signed,
-  })
-  .openapi('ExplainAnswer');
-export const SimilarAnswer = z
-  .strictObject({ items: z.array(z.strictObject({ item, title, similarity: z.number() })), ...signed })
-  .openapi('SimilarAnswer');
-export const PopularAnswer = z
-  .strictObject({ items: z.array(z.strictObject({ item, title, users: z.number().int() })), ...signed })
-  .openapi('PopularAnswer');
-export const SearchAnswer = z
-  .strictObject({ items: z.array(z.strictObject({ item, title })), ...signed })
-  .openapi('SearchAnswer');
+  },
+  'One answer for each request, in order. A request that fails does not affect the others.',
+);
+export const ExplainAnswer = object('ExplainAnswer', {
+  item,
+  title,
+  score: z.number(),
+  explanation: Explanation,
+  unknown: answered.unknown,
+  ...signed,
+});
+export const SimilarAnswer = object('SimilarAnswer', {
+  items: z.array(z.strictObject({ item, title, similarity: z.number() })),
+  ...signed,
+});
+export const PopularAnswer = object('PopularAnswer', {
+  items: z.array(z.strictObject({ item, title, users: z.number().int() })),
+  ...signed,
+});
+export const SearchAnswer = object('SearchAnswer', {
+  items: z.array(z.strictObject({ item, title })),
+  ...signed,
+});
 
 const Feature = z.strictObject({
   feature: z.number().int().min(1).openapi({ description: 'Number of the feature, from 1.', example: 1 }),
@@ -255,64 +247,60 @@ const Feature = z.strictObject({
     .optional()
     .openapi({ description: 'Only with an admin key, or if the server was started with listUsers.' }),
 });
-export const FeaturesAnswer = z
-  .strictObject({ features: z.array(Feature), ...signed })
-  .openapi('FeaturesAnswer');
-export const FeatureAnswer = z.strictObject({ feature: Feature, ...signed }).openapi('FeatureAnswer');
+export const FeaturesAnswer = object('FeaturesAnswer', { features: z.array(Feature), ...signed });
+export const FeatureAnswer = object('FeatureAnswer', { feature: Feature, ...signed });
 
-const ModelInfo = z
-  .strictObject({
-    file: z.string().openapi({ description: 'Name of the model file.' }),
-    hash: z.string().openapi({ description: 'First half of the SHA-256 of the file.' }),
-    kind: z.string(),
-    features: z.number().int(),
-    users: z.number().int(),
-    items: z.number().int(),
-    names: z.strictObject({ users: z.string(), items: z.string() }),
-    titles: z.number().int().openapi({ description: 'Number of items with a title.' }),
-    attributes: z
-      .array(
-        z.strictObject({
-          name: z.string(),
-          kind: z.enum(['text', 'category', 'number']),
-          values: z
-            .array(z.strictObject({ value: z.string(), items: z.number().int() }))
-            .optional()
-            .openapi({ description: 'Of a category: its most common values, at most 10.' }),
-          range: z
-            .strictObject({ low: z.number(), median: z.number(), high: z.number() })
-            .optional()
-            .openapi({ description: 'Of numbers: the smallest, the one in the middle, and the largest.' }),
-        }),
-      )
-      .openapi({ description: 'Columns that a filter can name; none if the model stores no attributes.' }),
-    loaded: z.string().openapi({ description: 'Time of loading, as an ISO date.' }),
-  })
-  .openapi('ModelInfo');
+const ModelInfo = object('ModelInfo', {
+  file: z.string().openapi({ description: 'Name of the model file.' }),
+  hash: z.string().openapi({ description: 'First half of the SHA-256 of the file.' }),
+  kind: z.string(),
+  features: z.number().int(),
+  users: z.number().int(),
+  items: z.number().int(),
+  names: z.strictObject({ users: z.string(), items: z.string() }),
+  titles: z.number().int().openapi({ description: 'Number of items with a title.' }),
+  attributes: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        kind: z.enum(['text', 'category', 'number']),
+        values: z
+          .array(z.strictObject({ value: z.string(), items: z.number().int() }))
+          .optional()
+          .openapi({ description: 'Of a category: its most common values, at most 10.' }),
+        range: z
+          .strictObject({ low: z.number(), median: z.number(), high: z.number() })
+          .optional()
+          .openapi({ description: 'Of numbers: the smallest, the one in the middle, and the largest.' }),
+      }),
+    )
+    .openapi({ description: 'Columns that a filter can name; none if the model stores no attributes.' }),
+  loaded: z.string().openapi({ description: 'Time of loading, as an ISO date.' }),
+});
 export const SwapAnswer = ModelInfo.extend({ requestId: z.string() }).openapi('SwapAnswer');
-export const ModelsAnswer = z
-  .strictObject({
-    current: ModelInfo.nullable(),
-    files: z.array(z.string()).openapi({ description: 'Files that can be loaded or activated.' }),
-    refit: RefitStatusAnswer.optional().openapi({ description: 'Absent if the server does not refit.' }),
-    generations: z
-      .array(GenerationAnswer)
-      .optional()
-      .openapi({ description: 'Models of refits, the newest first; files of old ones are removed.' }),
-    requestId: z.string(),
-  })
-  .openapi('ModelsAnswer');
+export const ModelsAnswer = object('ModelsAnswer', {
+  current: ModelInfo.nullable(),
+  files: z.array(z.string()).openapi({ description: 'Files that can be loaded or activated.' }),
+  refit: RefitStatusAnswer.optional().openapi({ description: 'Absent if the server does not refit.' }),
+  generations: z
+    .array(GenerationAnswer)
+    .optional()
+    .openapi({ description: 'Models of refits, the newest first; files of old ones are removed.' }),
+  requestId: z.string(),
+});
 
-export const ProblemAnswer = z
-  .strictObject({
+export const ProblemAnswer = object(
+  'Problem',
+  {
     type: z.string(),
     title: z.string(),
     status: z.number().int(),
     detail: z.string(),
     instance: z.string(),
     field: z.string().optional(),
-  })
-  .openapi('Problem', { description: 'RFC 9457.' });
+  },
+  'RFC 9457.',
+);
 
 const inQuery = { max: LIMITS.n, inQuery: true } as const;
 export const RecommendQuery = z.strictObject({

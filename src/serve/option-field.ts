@@ -55,3 +55,7 @@ export function field(option: FlagOption | NumberOption | PlainText, more: Field
     .optional()
     .openapi(about);
 }
+
+/** An object of a request or an answer, by its name in the OpenAPI document. It takes no other fields. */
+export const object = <F extends z.ZodRawShape>(name: string, fields: F, description?: string) =>
+  z.strictObject(fields).openapi(name, description === undefined ? {} : { description });

@@ -3,6 +3,7 @@
 import { z } from '@hono/zod-openapi';
 import { grouped } from '../../text/numbers.js';
 import { LIMITS } from '../limits.js';
+import { object } from '../option-field.js';
 import { time } from './time-field.js';
 
 /**
@@ -24,23 +25,21 @@ const id = (description: string) =>
     })
     .openapi({ description });
 
-const EventBody = z
-  .strictObject({
-    user: id('The user, who need not be known.'),
-    item: id('The item, which need not be known.'),
-    time: time.optional().openapi({
-      description:
-        'When it happened: ISO 8601 text (UTC unless it says otherwise), or seconds since 1970. A time in the future becomes the present. Default: now.',
-    }),
-    weight: z.number().positive().max(1e9).optional().openapi({
-      description: 'How much it counts, for a model of counts and for popularity. Default 1.',
-    }),
-    id: idText.optional().openapi({
-      description:
-        'An id of the event. An event whose id is known is not stored again, so a retry is harmless. An id that is known with another user or item is refused.',
-    }),
-  })
-  .openapi('Event');
+const EventBody = object('Event', {
+  user: id('The user, who need not be known.'),
+  item: id('The item, which need not be known.'),
+  time: time.optional().openapi({
+    description:
+      'When it happened: ISO 8601 text (UTC unless it says otherwise), or seconds since 1970. A time in the future becomes the present. Default: now.',
+  }),
+  weight: z.number().positive().max(1e9).optional().openapi({
+    description: 'How much it counts, for a model of counts and for popularity. Default 1.',
+  }),
+  id: idText.optional().openapi({
+    description:
+      'An id of the event. An event whose id is known is not stored again, so a retry is harmless. An id that is known with another user or item is refused.',
+  }),
+});
 
 const oneOrMore = <S extends z.ZodType>(one: S, name: string, description: string) =>
   z
@@ -62,15 +61,13 @@ export const EventsRequest = oneOrMore(
   `One event, or a list of at most ${LIMITS.events} events: objects with user, item and, if wanted, time, weight and id.`,
 );
 
-export const EventsAnswer = z
-  .strictObject({
-    accepted: z.number().int().openapi({ description: 'Events of the request; all are on the disk.' }),
-    duplicates: z.number().int().openapi({
-      description: 'How many of them were there already, with the same id; they were not stored again.',
-    }),
-    requestId: z.string(),
-  })
-  .openapi('EventsAnswer');
+export const EventsAnswer = object('EventsAnswer', {
+  accepted: z.number().int().openapi({ description: 'Events of the request; all are on the disk.' }),
+  duplicates: z.number().int().openapi({
+    description: 'How many of them were there already, with the same id; they were not stored again.',
+  }),
+  requestId: z.string(),
+});
 
 const itemFields = {
   title: storedText.optional().openapi({ description: 'Shown in answers, found by search.' }),
@@ -98,12 +95,10 @@ export const ItemsRequest = oneOrMore(
   'ItemsRequest',
   `One item, or a list of at most ${LIMITS.events} items: objects with item and, if wanted, title, hidden and attributes.`,
 );
-export const ItemsAnswer = z
-  .strictObject({
-    stored: z.number().int().openapi({ description: 'Items of the request.' }),
-    requestId: z.string(),
-  })
-  .openapi('ItemsAnswer');
+export const ItemsAnswer = object('ItemsAnswer', {
+  stored: z.number().int().openapi({ description: 'Items of the request.' }),
+  requestId: z.string(),
+});
 
 export const StoredItemPath = z.strictObject({
   id: idText.openapi({ description: 'Id of the item, percent-encoded.', example: '42' }),
@@ -120,30 +115,26 @@ export const UserEventsQuery = z.strictObject({
     description: 'Number of events. Default 100.',
   }),
 });
-export const UserEventsAnswer = z
-  .strictObject({
-    user: z.string(),
-    total: z.number().int().openapi({ description: 'Stored events of the user, listed or not.' }),
-    events: z
-      .array(
-        z.strictObject({
-          item: z.string(),
-          time: z.string().openapi({ description: 'As an ISO date.' }),
-          weight: z.number(),
-          id: z.string().optional(),
-        }),
-      )
-      .openapi({ description: 'The newest first.' }),
-    requestId: z.string(),
-  })
-  .openapi('UserEventsAnswer');
-export const ErasedAnswer = z
-  .strictObject({
-    user: z.string(),
-    erased: z.number().int().openapi({ description: 'Number of events that were erased.' }),
-    requestId: z.string(),
-  })
-  .openapi('ErasedAnswer');
+export const UserEventsAnswer = object('UserEventsAnswer', {
+  user: z.string(),
+  total: z.number().int().openapi({ description: 'Stored events of the user, listed or not.' }),
+  events: z
+    .array(
+      z.strictObject({
+        item: z.string(),
+        time: z.string().openapi({ description: 'As an ISO date.' }),
+        weight: z.number(),
+        id: z.string().optional(),
+      }),
+    )
+    .openapi({ description: 'The newest first.' }),
+  requestId: z.string(),
+});
+export const ErasedAnswer = object('ErasedAnswer', {
+  user: z.string(),
+  erased: z.number().int().openapi({ description: 'Number of events that were erased.' }),
+  requestId: z.string(),
+});
 
 export type EventFields = z.infer<typeof EventBody>;
 export type ItemFields = z.infer<typeof ItemWithId>;
