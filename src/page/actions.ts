@@ -4,7 +4,7 @@ import { batch } from '@preact/signals';
 import { forgetTitles, learnPackedTitles } from './components/item-name.js';
 import { learnReading, learnSpeed } from './estimate.js';
 import { forgetResults, runComparison } from './fit-actions.js';
-import type { FoundItemTable, ModelSummary, SampleName } from './protocol.js';
+import type { FoundItemTable, ModelSummary, SampleName, Source } from './protocol.js';
 import { answerBy, ask } from './session-client.js';
 import {
   audited,
@@ -34,6 +34,14 @@ import {
   step,
 } from './state.js';
 import { perform } from './work.js';
+
+/** Begins with another source; undefined: a model, which has none. */
+function begin(from: Source | undefined): void {
+  forget();
+  itemTableFile.value = undefined;
+  preview.value = undefined;
+  source.value = from;
+}
 
 /** Forgets everything that came from the data before. */
 function forget(): void {
@@ -83,8 +91,6 @@ export async function openBlob(name: string, blob: Blob): Promise<void> {
   });
   if (!looked) return;
   batch(() => {
-    forget();
-    itemTableFile.value = undefined;
     // Columns and counts that were chosen for another table are not those of this one.
     if (source.value && source.value.name !== name) {
       change({
@@ -95,7 +101,7 @@ export async function openBlob(name: string, blob: Blob): Promise<void> {
         multigraph: undefined,
       });
     }
-    source.value = { kind: 'blob', name, blob };
+    begin({ kind: 'blob', name, blob });
     preview.value = looked;
     const { users, items, count, time } = settings.value;
     const known = (column: string | undefined) =>
@@ -154,12 +160,9 @@ export async function openUrl(address: string): Promise<void> {
 
 export async function openSample(name: SampleName): Promise<void> {
   batch(() => {
-    forget();
-    itemTableFile.value = undefined;
-    preview.value = undefined;
-    source.value = { kind: 'sample', name };
-    change({ users: undefined, items: undefined, count: undefined, sep: undefined, header: undefined });
-    change({ time: undefined });
+    begin({ kind: 'sample', name });
+    const none = undefined;
+    change({ users: none, items: none, count: none, time: none, sep: none, header: none });
   });
   await readTable();
 }
@@ -268,16 +271,17 @@ export async function runAudit(): Promise<void> {
   if (found) audited.value = found;
 }
 
+function beginWith(found: ModelSummary): void {
+  batch(() => {
+    begin(undefined);
+    models.value = { [found.purpose]: found };
+  });
+}
+
 async function openModel(name: string, blob: Blob): Promise<void> {
   const found = await perform(`Opening ${name}.`, 'openModel', { name, blob });
   if (!found) return;
-  batch(() => {
-    forget();
-    itemTableFile.value = undefined;
-    source.value = undefined;
-    preview.value = undefined;
-    models.value = { [found.purpose]: found };
-  });
+  beginWith(found);
   if (found.itemTable) await takeItemTable(found.itemTable);
   askMachine();
   go(found.features === undefined ? 'recommend' : 'explore');
@@ -307,13 +311,7 @@ export async function unlock(given: string): Promise<void> {
 /** Opens the model of the server. The model stays there, and the server answers for it. */
 export async function openServed(found: ModelSummary): Promise<void> {
   const { serverAnswers } = await import('./server-model.js');
-  batch(() => {
-    forget();
-    itemTableFile.value = undefined;
-    source.value = undefined;
-    preview.value = undefined;
-    models.value = { [found.purpose]: found };
-  });
+  beginWith(found);
   answerBy(serverAnswers);
   go(found.features === undefined ? 'recommend' : 'explore');
 }

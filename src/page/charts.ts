@@ -2,7 +2,7 @@
 
 import type { PredictiveCheck } from '../evaluate/predictive.js';
 import type { GrowthForecast } from '../forecast/forecast.js';
-import { SIDES, type SideName } from '../graph/graph.js';
+import type { SideName } from '../graph/graph.js';
 import type { ModelKind } from '../options/names.js';
 import { boundChart } from '../report/charts/bound.js';
 import { type Chart, drawChart } from '../report/charts/chart.js';
@@ -47,19 +47,14 @@ export function boundOf(bounds: Parameters<typeof boundChart>[0]): ChartPair {
   return inBothWidths(boundChart(bounds));
 }
 
-/** The two charts of a check. */
-export function checkCharts(check: SparsityCheck): Readonly<Record<'density' | 'degrees', ChartPair>> {
-  const degrees = degreesChart(checkedDegrees(check), check.names);
-  return { density: inBothWidths(densityChart(check)), degrees: inBothWidths(degrees) };
+export const densityOf = (check: SparsityCheck): ChartPair => inBothWidths(densityChart(check));
+
+export function degreesOf(check: SparsityCheck): ChartPair {
+  return inBothWidths(degreesChart(checkedDegrees(check), check.names));
 }
 
-/** The curve of each side that has one. */
-export function growthOf(
-  { sides }: GrowthForecast,
-  names: SideNames,
-): Readonly<Partial<Record<SideName, ChartPair>>> {
-  const drawn = SIDES.filter((side) => sides[side].curve.length > 1);
-  return Object.fromEntries(drawn.map((side) => [side, inBothWidths(growthChart(side, sides[side], names))]));
+export function growthOf({ sides }: GrowthForecast, side: SideName, names: SideNames): ChartPair {
+  return inBothWidths(growthChart(side, sides[side], names));
 }
 
 /** The prediction chart of one model. */

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { machineWords } from '../report/words/page.js';
 import { openFile } from './actions.js';
+import { Button } from './components/controls.js';
 import { lazy } from './components/lazy.js';
 import { Problem, Working } from './components/working.js';
 import { go, machine, model, reachable, STEPS, type StepName, step } from './state.js';
@@ -77,23 +78,22 @@ export function App() {
         Skip to the content
       </a>
       <header class="top">
-        <button type="button" class="mark" onClick={() => go('start')}>
+        <Button class="mark" onClick={() => go('start')}>
           graphex
-        </button>
+        </Button>
         <Badge />
       </header>
       <nav aria-label="Steps" class="steps" ref={steps}>
         <ol>
           {STEPS.map((name) => (
             <li key={name}>
-              <button
-                type="button"
+              <Button
                 disabled={!reachable.value[name]}
                 aria-current={name === now ? 'step' : undefined}
                 onClick={() => go(name)}
               >
                 {TITLES[name]}
-              </button>
+              </Button>
             </li>
           ))}
         </ol>

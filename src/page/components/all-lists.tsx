@@ -4,7 +4,8 @@ import { grouped } from '../../text/numbers.js';
 import { capital, many } from '../../text/phrases.js';
 import type { ModelSummary } from '../protocol.js';
 import { filter, hidden, lister, opened, settings } from '../state.js';
-import { perform, work } from '../work.js';
+import { perform } from '../work.js';
+import { Button } from './controls.js';
 import { NumberOption } from './option.js';
 import { save } from './save.js';
 
@@ -48,14 +49,9 @@ export function AllLists({
       )}
       <p class="buttons">
         {(['csv', 'parquet'] as const).map((format) => (
-          <button
-            type="button"
-            key={format}
-            disabled={refused || work.value !== undefined}
-            onClick={() => void take(format)}
-          >
+          <Button key={format} waits disabled={refused} onClick={() => void take(format)}>
             Save all lists as {format === 'csv' ? 'CSV' : 'Parquet'}
-          </button>
+          </Button>
         ))}
         <span class="quiet" role="status">
           {saved.value}

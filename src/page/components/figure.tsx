@@ -1,21 +1,25 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Chart } from '../../report/charts/chart.js';
 import type { ChartPair } from '../charts.js';
 import { inOwnTask } from '../work.js';
+import { Button } from './controls.js';
 import { save, toPng } from './save.js';
 import { type Cells, Table } from './table.js';
 
 interface FigureProps {
   /** Base name of its files. */
   readonly name: string;
-  readonly chart: ChartPair;
+  /** Makes the chart; charts.ts is fetched with the first one. It is made again when an input changes. */
+  readonly of: (charts: typeof import('../charts.js')) => ChartPair;
+  readonly inputs: readonly unknown[];
   readonly caption: ComponentChildren;
   /** The same figures as a table. */
   readonly table: Cells;
 }
 
 /** A chart with its table and files. The chart is an image, so that ids in it cannot become markup. */
-export function Figure({ name, chart, caption, table }: FigureProps) {
+export function Figure({ name, of, inputs, caption, table }: FigureProps) {
   const frame = useRef<HTMLElement>(null);
   const [width, setWidth] = useState(0);
   const [shown, setShown] = useState<Shown | undefined>(undefined);
@@ -29,8 +33,9 @@ export function Figure({ name, chart, caption, table }: FigureProps) {
   useEffect(() => {
     if (width === 0) return undefined;
     let gone = false;
-    void import('../charts.js').then(async ({ svgsOf }) => {
-      const drawn = await inOwnTask(() => (gone ? undefined : svgsOf(chart, width)));
+    void import('../charts.js').then(async (charts) => {
+      const chart = of(charts);
+      const drawn = await inOwnTask(() => (gone ? undefined : charts.svgsOf(chart, width)));
       if (gone || !drawn) return;
       const urls = drawn.svgs.map((svg) => URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' })));
       // Shown when the images are decoded, so that a chart that is drawn again does not flicker.
@@ -38,16 +43,16 @@ export function Figure({ name, chart, caption, table }: FigureProps) {
       if (gone) return release(urls);
       setShown((before) => {
         if (before) setTimeout(() => release(before.urls), 1000);
-        return { urls, small: drawn.small };
+        return { urls, small: drawn.small, chart: chart.wide };
       });
     });
     return () => {
       gone = true;
     };
-  }, [chart, width]);
-  const { title, subtitle, description } = chart.wide;
+  }, [width, ...inputs]);
+  const { title, subtitle, description } = shown?.chart ?? {};
   const alt = `${title}. ${description}`;
-  const file = async () => (await import('../charts.js')).wideSvg(chart.wide, width);
+  const file = async () => (await import('../charts.js')).wideSvg(shown!.chart, width);
   return (
     <figure ref={frame}>
       {shown ? shown.urls.map((url) => <img src={url} alt={alt} key={url} />) : <div class="placeholder" />}
@@ -61,12 +66,8 @@ export function Figure({ name, chart, caption, table }: FigureProps) {
         <Table {...table} />
         {shown && (
           <p class="buttons">
-            <button type="button" onClick={async () => save(`${name}.svg`, await file(), 'image/svg+xml')}>
-              Save SVG
-            </button>
-            <button type="button" onClick={async () => save(`${name}.png`, await toPng(await file()))}>
-              Save PNG
-            </button>
+            <Button onClick={async () => save(`${name}.svg`, await file(), 'image/svg+xml')}>Save SVG</Button>
+            <Button onClick={async () => save(`${name}.png`, await toPng(await file()))}>Save PNG</Button>
           </p>
         )}
       </details>
@@ -74,10 +75,11 @@ export function Figure({ name, chart, caption, table }: FigureProps) {
   );
 }
 
-/** The images that are shown; `small`: those for small screens. */
+/** The chart that is shown and its images; `small`: those for small screens. */
 interface Shown {
   readonly urls: readonly string[];
   readonly small: boolean;
+  readonly chart: Chart;
 }
 
 async function decoded(url: string): Promise<void> {

@@ -5,6 +5,7 @@ import { conditionOn, examplesOf, filtersInOrder } from '../../report/words/page
 import type { SideNames } from '../../text/sides.js';
 import { LABELS } from '../control-labels.js';
 import { filter, itemTable, model } from '../state.js';
+import { Button, set } from './controls.js';
 
 /** Attributes that are offered; the others are offered on request. */
 const OFFERED = 5;
@@ -57,28 +58,21 @@ export function FilterField({
       <ul class="chips" aria-label="Attributes">
         {attributes.slice(0, more > 1 ? OFFERED : undefined).map((attribute) => (
           <li key={attribute.name}>
-            <button
-              type="button"
+            <Button
               onClick={() => {
                 const more = conditionOn(attribute);
                 use(filter.value === '' ? more : `${filter.value} and ${more}`);
               }}
             >
               + {columnName(attribute.name)} <small>{examplesOf(attribute)}</small>
-            </button>
+            </Button>
           </li>
         ))}
         {more > 1 && (
           <li>
-            <button
-              type="button"
-              class="more"
-              onClick={() => {
-                all.value = true;
-              }}
-            >
+            <Button class="more" onClick={() => set(all, true)}>
               {more} more
-            </button>
+            </Button>
           </li>
         )}
       </ul>

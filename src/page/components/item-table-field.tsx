@@ -1,7 +1,7 @@
 import { itemTableWords } from '../../report/words/page.js';
 import { openItemTable } from '../actions.js';
 import { itemTable, model, opened } from '../state.js';
-import { work } from '../work.js';
+import { FileField } from './controls.js';
 
 /** Takes a second table about the items; a file that is dropped on these steps is one, too. */
 export function ItemTableField() {
@@ -10,19 +10,9 @@ export function ItemTableField() {
   const found = itemTable.value;
   return (
     <div class="titles">
-      <label class="file">
-        <input
-          type="file"
-          accept=".csv,.tsv,.txt,.dat,.jsonl,.ndjson,.parquet,.gz"
-          disabled={work.value !== undefined}
-          onChange={(event) => {
-            const [file] = event.currentTarget.files ?? [];
-            if (file) void openItemTable(file.name, file);
-            event.currentTarget.value = '';
-          }}
-        />
+      <FileField class="file" waits onFile={(file) => void openItemTable(file.name, file)}>
         <span>{found ? 'Another table' : 'Add titles'}</span>
-      </label>
+      </FileField>
       <p class="quiet" role="status">
         {found
           ? itemTableWords(found, names, opened.value !== undefined)

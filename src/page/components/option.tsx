@@ -5,6 +5,7 @@ import type { NumberOption as Declared } from '../../options/declare.js';
 import { capital } from '../../text/phrases.js';
 import { SETTINGS, type Settings } from '../settings.js';
 import { change, settings } from '../state.js';
+import { Select } from './controls.js';
 
 type NumberName = {
   [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends { readonly kind: 'whole' | 'decimal' }
@@ -77,19 +78,12 @@ export function ChoiceOption({
   readonly about: string;
 }) {
   return (
-    <label>
-      <span>{label}</span>
-      <select
-        value={String(settings.value[name])}
-        onChange={(event) => change({ [name]: event.currentTarget.value } as Partial<Settings>)}
-      >
-        {choices.map(([value, title]) => (
-          <option value={value} key={value}>
-            {title}
-          </option>
-        ))}
-      </select>
-      <small>{about}</small>
-    </label>
+    <Select
+      label={label}
+      value={String(settings.value[name])}
+      choices={choices}
+      about={about}
+      onChange={(value) => change({ [name]: value } as Partial<Settings>)}
+    />
   );
 }

@@ -7,6 +7,7 @@ import type { SideNames } from '../../text/sides.js';
 import type { Answer, Listed } from '../protocol.js';
 import { filter, hidden } from '../state.js';
 import { perform } from '../work.js';
+import { Button, set } from './controls.js';
 import { itemName, MOST_OF_NAME, titleOf } from './item-name.js';
 import { save } from './save.js';
 import { Linked } from './term.js';
@@ -50,28 +51,20 @@ export function RecommendedList({
         {answer.items.map((entry, at) => (
           <li key={entry.item}>
             <div class="entry">
-              <button
-                type="button"
-                class="plain"
-                aria-expanded={open === entry.item}
-                onClick={() => onOpen(entry.item)}
-              >
+              <Button class="plain" aria-expanded={open === entry.item} onClick={() => onOpen(entry.item)}>
                 <span>
                   <b>{itemName(entry.item, 60)}</b>
                   {entry.isNew && <span class="tag">new</span>}
                 </span>
                 <span class="quiet">{each[at]}</span>
-              </button>
-              <button
-                type="button"
+              </Button>
+              <Button
                 class="hide"
                 aria-label={`Hide ${itemName(entry.item, 60)} from all lists`}
-                onClick={() => {
-                  hidden.value = [...hidden.value, entry.item];
-                }}
+                onClick={() => set(hidden, [...hidden.value, entry.item])}
               >
                 Hide
-              </button>
+              </Button>
             </div>
             <svg class="bar" viewBox="0 0 200 10" preserveAspectRatio="none" aria-hidden="true">
               <rect class="score" width={Math.max(0, (200 * entry.score) / most)} height="10" rx="2" />
@@ -140,15 +133,17 @@ function Hidden({ names: { items } }: { readonly names: SideNames }) {
       <ul class="chips">
         {hidden.value.map((item) => (
           <li key={item}>
-            <button
-              type="button"
+            <Button
               aria-label={`Show ${itemName(item, 60)} again`}
-              onClick={() => {
-                hidden.value = hidden.value.filter((one) => one !== item);
-              }}
+              onClick={() =>
+                set(
+                  hidden,
+                  hidden.value.filter((one) => one !== item),
+                )
+              }
             >
               {itemName(item, MOST_OF_NAME)} ×
-            </button>
+            </Button>
           </li>
         ))}
       </ul>
@@ -186,15 +181,14 @@ function SaveList({ answer, user }: { readonly answer: Answer; readonly user: st
     <p class="buttons">
       <span class="quiet">Save this list</span>
       {FORMATS.map(([format, name]) => (
-        <button
-          type="button"
+        <Button
           key={format}
           aria-label={`Save this list as ${name}`}
           disabled={answer.items.length === 0}
           onClick={() => void take(format)}
         >
           {name}
-        </button>
+        </Button>
       ))}
     </p>
   );

@@ -3,6 +3,7 @@ import { useEffect, useId } from 'preact/hooks';
 import type { Api, FoundItems, FoundUsers } from '../protocol.js';
 import { ask } from '../session-client.js';
 import { complain, itemTable, model, step } from '../state.js';
+import { into } from './controls.js';
 
 /** The answer to a small request, asked again when an input changes. */
 function useAsked<M extends 'find' | 'findUsers'>(
@@ -61,9 +62,7 @@ export function SearchField({
         autocomplete="off"
         spellcheck={false}
         value={text.value}
-        onInput={(event) => {
-          text.value = event.currentTarget.value;
-        }}
+        onInput={into(text)}
         onKeyDown={(event) => {
           if (event.key === 'Enter') onEnter?.();
         }}

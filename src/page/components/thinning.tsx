@@ -5,7 +5,7 @@ import { thin } from '../actions.js';
 import { SHARES } from '../estimate.js';
 import type { Shares } from '../protocol.js';
 import { opened } from '../state.js';
-import { work } from '../work.js';
+import { Button, Select } from './controls.js';
 
 /** Fields for the share of each side that is kept. */
 export function ShareFields({
@@ -20,19 +20,16 @@ export function ShareFields({
   return (
     <div class="fields">
       {(['users', 'items'] as const).map((side) => (
-        <label key={side}>
-          <span>Share of {names[side].many} to keep</span>
-          <select
-            value={String(shares[side])}
-            onChange={(event) => onChange({ ...shares, [side]: Number(event.currentTarget.value) })}
-          >
-            {[...new Set([...SHARES, shares[side]])].map((share) => (
-              <option value={String(share)} key={share}>
-                {share === 1 ? 'all' : percent(share)}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Select
+          key={side}
+          label={`Share of ${names[side].many} to keep`}
+          value={String(shares[side])}
+          choices={[...new Set([...SHARES, shares[side]])].map((share) => [
+            String(share),
+            share === 1 ? 'all' : percent(share),
+          ])}
+          onChange={(share) => onChange({ ...shares, [side]: Number(share) })}
+        />
       ))}
     </div>
   );
@@ -65,13 +62,9 @@ export function Thinning() {
         }}
       />
       <p class="buttons">
-        <button
-          type="button"
-          disabled={work.value !== undefined}
-          onClick={() => void thin(shares.value.users, shares.value.items)}
-        >
+        <Button waits onClick={() => void thin(shares.value.users, shares.value.items)}>
           {again ? 'Read and check again' : 'Keep this part and check again'}
-        </button>
+        </Button>
       </p>
     </details>
   );

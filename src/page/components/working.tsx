@@ -5,6 +5,7 @@ import { capital } from '../../text/phrases.js';
 import { oneLine } from '../../text/untrusted.js';
 import { problemHere } from '../state.js';
 import { secondsLeft, work } from '../work.js';
+import { Button } from './controls.js';
 
 /** The work in progress: stage, bar, remaining time, and a button to cancel it. */
 export function Working() {
@@ -36,9 +37,7 @@ export function Working() {
           {progress?.note ? ` · ${oneLine(progress.note)}` : ''}
         </p>
       </div>
-      <button type="button" onClick={() => now.cancel()}>
-        Cancel
-      </button>
+      <Button onClick={() => now.cancel()}>Cancel</Button>
     </section>
   );
 }

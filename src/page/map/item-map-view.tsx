@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { grouped } from '../../text/numbers.js';
+import { Button } from '../components/controls.js';
 import { useDark } from '../components/hooks.js';
 import { save } from '../components/save.js';
 import type { ItemMap } from '../protocol.js';
@@ -99,33 +100,31 @@ export function MapOfItems({ map, titles, features, noun, chosen, near, feature,
         <canvas ref={labels} key={`labels ${drawing}`} />
       </div>
       <p class="zoom">
-        <button type="button" aria-label="Zoom in" onClick={() => zoom(1.6)}>
+        <Button aria-label="Zoom in" onClick={() => zoom(1.6)}>
           +
-        </button>
-        <button type="button" aria-label="Zoom out" onClick={() => zoom(1 / 1.6)}>
+        </Button>
+        <Button aria-label="Zoom out" onClick={() => zoom(1 / 1.6)}>
           −
-        </button>
-        <button
-          type="button"
+        </Button>
+        <Button
           onClick={() => {
             view.current = WHOLE;
             show.current(false);
           }}
         >
           Whole map
-        </button>
+        </Button>
       </p>
       <p class="take">
         <span class="quiet">Save this view</span>
         {(['svg', 'png'] as const).map((kind) => (
-          <button
-            type="button"
+          <Button
             key={kind}
             aria-label={`Save the map as ${kind.toUpperCase()}`}
             onClick={() => void take(kind)}
           >
             {kind.toUpperCase()}
-          </button>
+          </Button>
         ))}
       </p>
     </div>

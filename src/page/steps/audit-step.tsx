@@ -13,13 +13,13 @@ import { capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import { runAudit, takeForAudit } from '../actions.js';
+import { Button, FileField } from '../components/controls.js';
 import { useArrival } from '../components/hooks.js';
 import { save } from '../components/save.js';
 import { Table } from '../components/table.js';
 import { Term } from '../components/term.js';
 import type { Audited, AuditedColumns } from '../protocol.js';
 import { audited, auditFiles, settings } from '../state.js';
-import { work } from '../work.js';
 
 const PARTS = [
   ['train', 'Training table'],
@@ -43,31 +43,26 @@ export default function Audit() {
       </p>
       <div class="cards">
         {PARTS.map(([part, title]) => (
-          <label class={`drop small${files[part] ? ' full' : ''}`} key={part}>
-            <input
-              type="file"
-              accept=".csv,.tsv,.txt,.dat,.jsonl,.ndjson,.parquet,.gz"
-              disabled={work.value !== undefined}
-              onChange={(event) => {
-                const [file] = event.currentTarget.files ?? [];
-                if (file) takeForAudit(file, part);
-                event.currentTarget.value = '';
-              }}
-            />
+          <FileField
+            class={`drop small${files[part] ? ' full' : ''}`}
+            key={part}
+            waits
+            onFile={(file) => takeForAudit(file, part)}
+          >
             <strong>{title}</strong>
             <span>{files[part] ? shown(files[part].name, 40) : 'drop or choose a file'}</span>
-          </label>
+          </FileField>
         ))}
       </div>
       <p class="buttons">
-        <button
-          type="button"
+        <Button
           class={found ? undefined : 'primary'}
-          disabled={work.value !== undefined || !files.train || !files.test}
+          waits
+          disabled={!files.train || !files.test}
           onClick={() => void runAudit()}
         >
           {found ? 'Check again' : 'Check the split'}
-        </button>
+        </Button>
         {!(files.train && files.test) && <span class="quiet">Both tables are needed.</span>}
       </p>
       {found && <Checks found={found} />}
@@ -112,8 +107,7 @@ function Checks({ found }: { readonly found: Audited }) {
         })}
       </p>
       <p class="buttons">
-        <button
-          type="button"
+        <Button
           onClick={async () => {
             const { auditReport } = await import('../reports.js');
             const { train, test } = auditFiles.value;
@@ -122,7 +116,7 @@ function Checks({ found }: { readonly found: Audited }) {
           }}
         >
           Save the audit
-        </button>
+        </Button>
       </p>
     </>
   );

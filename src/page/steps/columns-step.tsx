@@ -6,6 +6,7 @@ import { byteWords, needWords, rowsWords } from '../../report/words/page.js';
 import { percent } from '../../text/numbers.js';
 import { shown } from '../../text/untrusted.js';
 import { lookAgain, readTable } from '../actions.js';
+import { Button, Select } from '../components/controls.js';
 import { ShareFields, ThinningWords } from '../components/thinning.js';
 import { LABELS } from '../control-labels.js';
 import { memoryCap, type Need, needToRead, needToThin, shareThatFits } from '../estimate.js';
@@ -45,28 +46,20 @@ export default function Columns() {
   const cap = memoryCap();
   const alone = looked.names.length < 2;
   const choose = (name: 'users' | 'items' | 'count' | 'time', about: string) => (
-    <label>
-      <span>{LABELS[name]}</span>
-      <select
-        value={settings.value[name] ?? ''}
-        onChange={(event) => {
-          const value = event.currentTarget.value || undefined;
-          // A visitor who chooses a column of counts wants the counts kept.
-          change({
-            [name]: value,
-            ...(name === 'count' && { multigraph: value !== undefined || undefined }),
-          });
-        }}
-      >
-        {(name === 'count' || name === 'time') && <option value="">none</option>}
-        {looked.names.map((column) => (
-          <option value={column} key={column}>
-            {columnName(column)}
-          </option>
-        ))}
-      </select>
-      <small>{about}</small>
-    </label>
+    <Select
+      label={LABELS[name]}
+      value={settings.value[name] ?? ''}
+      choices={[
+        ...(name === 'count' || name === 'time' ? [['', 'none'] as const] : []),
+        ...looked.names.map((column) => [column, columnName(column)] as const),
+      ]}
+      about={about}
+      onChange={(column) => {
+        const value = column || undefined;
+        // A visitor who chooses a column of counts wants the counts kept.
+        change({ [name]: value, ...(name === 'count' && { multigraph: value !== undefined || undefined }) });
+      }}
+    />
   );
   return (
     <form
@@ -143,19 +136,13 @@ export default function Columns() {
               />
               {LABELS.header}
             </label>
-            <label class="inline">
-              {LABELS.sep}{' '}
-              <select
-                value={looked.separator ?? ','}
-                onChange={(event) => void lookAgain(event.currentTarget.value, settings.value.header)}
-              >
-                {SEPARATORS.map(([value, name]) => (
-                  <option value={value} key={name}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            </label>
+            <Select
+              label={LABELS.sep}
+              inline="inline"
+              value={looked.separator ?? ','}
+              choices={SEPARATORS}
+              onChange={(separator) => void lookAgain(separator, settings.value.header)}
+            />
           </>
         )}
       </div>
@@ -217,9 +204,9 @@ function TooLarge({
       <ShareFields shares={shares} onChange={keep} />
       <p class="buttons">
         {(shares.users !== share || shares.items !== share) && (
-          <button type="button" onClick={() => keep(part)}>
+          <Button onClick={() => keep(part)}>
             Keep {percent(share)} of both: about {byteWords(needToThin(whole, part).bytes)}
-          </button>
+          </Button>
         )}
         <span class="quiet">
           The command line can use all memory of the machine (graphex check), and more than that (graphex

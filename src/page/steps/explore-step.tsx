@@ -5,6 +5,7 @@ import { noMapWords } from '../../report/words/page.js';
 import { grouped, percent } from '../../text/numbers.js';
 import { capital, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
+import { Button, set } from '../components/controls.js';
 import { useDark } from '../components/hooks.js';
 import { itemName, titleOf } from '../components/item-name.js';
 import { ItemTableField } from '../components/item-table-field.js';
@@ -128,11 +129,7 @@ export default function Explore() {
                   ? 'The map is being drawn.'
                   : `A map of ${grouped(found.items)} ${names.items.many} can be drawn.`}
               </p>
-              {!work.value && features.value && (
-                <button type="button" onClick={() => void draw()}>
-                  Draw the map
-                </button>
-              )}
+              {!work.value && features.value && <Button onClick={() => void draw()}>Draw the map</Button>}
             </div>
           )}
         </div>
@@ -149,16 +146,15 @@ export default function Explore() {
               <ol>
                 {near.value.map(({ item, similarity, at }) => (
                   <li key={item}>
-                    <button type="button" class="plain" onClick={() => choose(item, at)}>
+                    <Button class="plain" onClick={() => choose(item, at)}>
                       {itemName(item)}
-                    </button>{' '}
+                    </Button>{' '}
                     <span class="quiet">{percent(similarity)}</span>
                   </li>
                 ))}
               </ol>
               <p class="buttons">
-                <button
-                  type="button"
+                <Button
                   onClick={() => {
                     likes.value = [...new Set([...likes.value, chosen.value!.item])];
                     customer.value = undefined;
@@ -166,7 +162,7 @@ export default function Explore() {
                   }}
                 >
                   Recommend for somebody who has it
-                </button>
+                </Button>
               </p>
             </section>
           )}
@@ -185,19 +181,16 @@ export default function Explore() {
               }
               return (
                 <li key={number}>
-                  <button
-                    type="button"
+                  <Button
                     class="plain feature"
                     aria-pressed={feature.value === number - 1}
-                    onClick={() => {
-                      feature.value = feature.value === number - 1 ? undefined : number - 1;
-                    }}
+                    onClick={() => set(feature, feature.value === number - 1 ? undefined : number - 1)}
                   >
                     <svg viewBox="0 0 10 10" aria-hidden="true">
                       <circle cx="5" cy="5" r="5" fill={cssColour(colours, number - 1)} />
                     </svg>
                     <FeatureWords feature={one} />
-                  </button>
+                  </Button>
                 </li>
               );
             })}
@@ -263,9 +256,9 @@ function Items({
           ...(featured ? [{ label: 'Feature', numeric: true }] : []),
         ]}
         rows={(found?.items ?? []).map(({ item, users: count, feature: own, at }) => [
-          <button type="button" class="plain" key={item} onClick={() => onChoose(item, at)}>
+          <Button class="plain" key={item} onClick={() => onChoose(item, at)}>
             {itemName(item)}
-          </button>,
+          </Button>,
           ...(counted ? [grouped(count ?? 0)] : []),
           ...(featured ? [grouped((own ?? 0) + 1)] : []),
         ])}

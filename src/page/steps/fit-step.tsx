@@ -4,8 +4,9 @@ import { aboutTime, comparisonWords, needWords, PURPOSE_TITLES } from '../../rep
 import { fixed, grouped } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { ComparisonTable } from '../components/comparison-table.js';
+import { Button, Fact, Select } from '../components/controls.js';
 import { Figure } from '../components/figure.js';
-import { useArrival, useChart } from '../components/hooks.js';
+import { useArrival } from '../components/hooks.js';
 import { ChoiceOption, NumberOption } from '../components/option.js';
 import { predictionCells } from '../components/prediction-table.js';
 import { numbers, Table } from '../components/table.js';
@@ -16,7 +17,6 @@ import { memoryCap } from '../estimate.js';
 import { needOf, runFit } from '../fit-actions.js';
 import { type LiveFit, type ModelSummary, PURPOSES, type Purpose, type SplitSummary } from '../protocol.js';
 import { change, comparison, go, liveFit, models, opened, settings, timeOfEdges } from '../state.js';
-import { work } from '../work.js';
 
 /** The two models, their settings and estimated needs, and the fit in progress. */
 export default function Fit() {
@@ -68,16 +68,16 @@ function Recency() {
   const { halfLife } = settings.value;
   if (timeOfEdges.value === undefined) return null;
   return (
-    <label class="inline">
-      {LABELS.halfLife}{' '}
-      <select
-        value={halfLife}
-        onChange={(event) => change({ halfLife: event.currentTarget.value as typeof halfLife })}
-      >
-        <option value="never">no</option>
-        <option value="auto">if that improves the lists</option>
-      </select>
-    </label>
+    <Select
+      label={LABELS.halfLife}
+      inline="inline"
+      value={halfLife}
+      choices={[
+        ['never', 'no'],
+        ['auto', 'if that improves the lists'],
+      ]}
+      onChange={(value) => change({ halfLife: value })}
+    />
   );
 }
 
@@ -103,17 +103,16 @@ function Choice({
       {children}
       <p class={bytes > memoryCap() ? 'note warn' : 'quiet'}>{needWords(bytes, seconds, memoryCap())}</p>
       <p class="buttons">
-        <button
-          type="button"
+        <Button
           class={fitted ? undefined : 'primary'}
-          disabled={work.value !== undefined}
+          waits
           onClick={() => {
             const settingsForm = document.getElementById(form) as HTMLFormElement;
             if (settingsForm.reportValidity()) void runFit(purpose);
           }}
         >
           {fitted ? `Fit again ${title.toLowerCase()}` : `Fit ${title.toLowerCase()}`}
-        </button>
+        </Button>
         {fitted && <span class="quiet">Done</span>}
       </p>
     </section>
@@ -180,22 +179,18 @@ function Settings() {
 
 function Progress({ live, fitted }: { readonly live: LiveFit; readonly fitted: ModelSummary | undefined }) {
   const bounds = fitted && fitted.bounds.length > 0 ? fitted.bounds : live.bounds;
-  const bound = useChart(({ boundOf }) => (bounds.length > 1 ? boundOf(bounds) : undefined), [bounds]);
   const early = live.predictive;
   const names = opened.value!.names;
   const kind = settings.value.model;
-  const prediction = useChart(
-    ({ predictionOf }) => (early ? predictionOf(early, kind, names) : undefined),
-    [early],
-  );
   return (
     <>
       {live.split && <Parts split={live.split} />}
       <div class="pair">
-        {bound && (
+        {bounds.length > 1 && (
           <Figure
             name="bound"
-            chart={bound}
+            of={({ boundOf }) => boundOf(bounds)}
+            inputs={[bounds]}
             caption={
               <Linked
                 text="The evidence lower bound: a higher bound means that the model explains the data better."
@@ -208,10 +203,11 @@ function Progress({ live, fitted }: { readonly live: LiveFit; readonly fitted: M
             }}
           />
         )}
-        {early && prediction && (
+        {early && (
           <Figure
             name="prediction-so-far"
-            chart={prediction}
+            of={({ predictionOf }) => predictionOf(early, kind, names)}
+            inputs={[early]}
             caption={`The test part, and test parts drawn from the fit at iteration ${grouped(live.iteration)}.`}
             table={predictionCells(early, names)}
           />
@@ -281,17 +277,11 @@ function Fitted() {
         </>
       )}
       <p class="buttons">
-        <button type="button" class="primary" onClick={() => go('recommend')}>
+        <Button class="primary" onClick={() => go('recommend')}>
           Recommend
-        </button>
-        <button type="button" onClick={() => go('explore')}>
-          Explore
-        </button>
-        {split && (
-          <button type="button" onClick={() => go('predict')}>
-            Does it predict?
-          </button>
-        )}
+        </Button>
+        <Button onClick={() => go('explore')}>Explore</Button>
+        {split && <Button onClick={() => go('predict')}>Does it predict?</Button>}
       </p>
     </section>
   );
@@ -323,30 +313,12 @@ function Ready({ fitted }: { readonly fitted: ModelSummary }) {
       </h2>
       <dl class="facts">
         {fitted.bound !== undefined && (
-          <div>
-            <dt>
-              <Term of="bound">Bound</Term>
-            </dt>
-            <dd>{grouped(fitted.bound)}</dd>
-          </div>
+          <Fact name={<Term of="bound">Bound</Term>} value={grouped(fitted.bound)} />
         )}
-        {fitted.features !== undefined && (
-          <div>
-            <dt>Features</dt>
-            <dd>{grouped(fitted.features)}</dd>
-          </div>
-        )}
-        <div>
-          <dt>
-            <Term of="iterations">Iterations</Term>
-          </dt>
-          <dd>{grouped(fitted.iterations)}</dd>
-        </div>
+        {fitted.features !== undefined && <Fact name="Features" value={grouped(fitted.features)} />}
+        <Fact name={<Term of="iterations">Iterations</Term>} value={grouped(fitted.iterations)} />
         {fitted.seconds !== undefined && (
-          <div>
-            <dt>Time of the fit</dt>
-            <dd>{capital(aboutTime(fitted.seconds).replace('about ', ''))}</dd>
-          </div>
+          <Fact name="Time of the fit" value={capital(aboutTime(fitted.seconds).replace('about ', ''))} />
         )}
       </dl>
       {fitted.words.map((sentence) => (

@@ -1,4 +1,4 @@
-import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { otherSide, SIDES } from '../../graph/graph.js';
 import {
   backtestWords,
   discoveryWords,
@@ -11,9 +11,9 @@ import {
 import { columnName } from '../../report/words/info.js';
 import { grouped, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
-import type { ChartPair } from '../charts.js';
+import { Button, Select } from '../components/controls.js';
 import { Figure } from '../components/figure.js';
-import { useArrival, useChart } from '../components/hooks.js';
+import { useArrival } from '../components/hooks.js';
 import { save } from '../components/save.js';
 import { numbers, Table } from '../components/table.js';
 import { Term } from '../components/term.js';
@@ -21,7 +21,7 @@ import { LABELS } from '../control-labels.js';
 import type { Forecast } from '../protocol.js';
 import type { Settings } from '../settings.js';
 import { change, forecast, growth, opened, PERIODS, preview, settings } from '../state.js';
-import { perform, work } from '../work.js';
+import { perform } from '../work.js';
 
 /** Multiples of the users; the others are periods. */
 const MULTIPLES: Readonly<Record<string, number>> = { half: 1.5, twice: 2, five: 5 };
@@ -78,56 +78,36 @@ function Ask() {
     >
       <div class="fields">
         {columns.length > 2 && (
-          <label>
-            <span>{LABELS.time}</span>
-            <select
-              value={time ?? ''}
-              onChange={(event) => change({ time: event.currentTarget.value || undefined })}
-            >
-              <option value="">none</option>
-              {columns.map((column) => (
-                <option value={column} key={column}>
-                  {columnName(column)}
-                </option>
-              ))}
-            </select>
-            <small>Dates, or seconds since 1970. With it, the forecast is also tried on the past.</small>
-          </label>
+          <Select
+            label={LABELS.time}
+            value={time ?? ''}
+            choices={[['', 'none'], ...columns.map((column) => [column, columnName(column)] as const)]}
+            about="Dates, or seconds since 1970. With it, the forecast is also tried on the past."
+            onChange={(column) => change({ time: column || undefined })}
+          />
         )}
-        <label>
-          <span>{LABELS.next}</span>
-          <select
-            value={growth.value}
-            onChange={(event) => change({ growth: event.currentTarget.value as Settings['growth'] })}
-          >
-            {choices.map(([value, title]) => (
-              <option value={value} key={value}>
-                {title}
-              </option>
-            ))}
-          </select>
-          <small>
-            {byTime
+        <Select
+          label={LABELS.next}
+          value={growth.value}
+          choices={choices}
+          about={
+            byTime
               ? `A month, quarter or year is assumed to bring as many new ${users.many} as the last four did on average, or the last few if the data are shorter.`
-              : 'With a column of times, the next month or quarter can be asked for.'}
-          </small>
-        </label>
+              : 'With a column of times, the next month or quarter can be asked for.'
+          }
+          onChange={(value) => change({ growth: value })}
+        />
       </div>
       <p class="buttons">
-        <button
-          type="submit"
-          class={forecast.value ? undefined : 'primary'}
-          disabled={work.value !== undefined}
-        >
+        <Button type="submit" waits class={forecast.value ? undefined : 'primary'}>
           {forecast.value ? 'Forecast again' : 'Forecast'}
-        </button>
+        </Button>
       </p>
     </form>
   );
 }
 
 function Found({ forecast: { found, names, multigraph } }: { readonly forecast: Forecast }) {
-  const charts = useChart(({ growthOf }) => growthOf(found, names), [found]);
   const { observed, forecast: foreseen, asked } = found;
   return (
     <>
@@ -164,14 +144,26 @@ function Found({ forecast: { found, names, multigraph } }: { readonly forecast: 
         <p key={sentence}>{sentence}</p>
       ))}
       <div class="pair">
-        {SIDES.map((side) => {
-          const chart = charts?.[side];
-          return chart && <Curve key={side} side={side} chart={chart} forecast={found} names={names} />;
-        })}
+        {SIDES.filter((side) => found.sides[side].curve.length > 1).map((side) => (
+          <Figure
+            key={side}
+            name={`growth-${side}`}
+            of={({ growthOf }) => growthOf(found, side, names)}
+            inputs={[found]}
+            caption={discoveryWords(found, side, names)}
+            table={{
+              columns: numbers(`times the ${names[otherSide(side)].many}`, names[side].many, '90 % interval'),
+              rows: found.sides[side].curve.map(({ times, mean, low, high }) => [
+                short(times),
+                grouped(mean),
+                `${grouped(low)} … ${grouped(high)}`,
+              ]),
+            }}
+          />
+        ))}
       </div>
       <p class="buttons">
-        <button
-          type="button"
+        <Button
           onClick={async () => {
             const { forecastReport } = await import('../reports.js');
             const page = forecastReport(opened.value!, forecast.value!, settings.value.seed);
@@ -179,36 +171,8 @@ function Found({ forecast: { found, names, multigraph } }: { readonly forecast: 
           }}
         >
           Save the forecast
-        </button>
+        </Button>
       </p>
     </>
-  );
-}
-
-function Curve({
-  side,
-  chart,
-  forecast: found,
-  names,
-}: {
-  readonly side: SideName;
-  readonly chart: ChartPair;
-  readonly forecast: Forecast['found'];
-  readonly names: Forecast['names'];
-}) {
-  return (
-    <Figure
-      name={`growth-${side}`}
-      chart={chart}
-      caption={discoveryWords(found, side, names)}
-      table={{
-        columns: numbers(`times the ${names[otherSide(side)].many}`, names[side].many, '90 % interval'),
-        rows: found.sides[side].curve.map(({ times, mean, low, high }) => [
-          short(times),
-          grouped(mean),
-          `${grouped(low)} … ${grouped(high)}`,
-        ]),
-      }}
-    />
   );
 }

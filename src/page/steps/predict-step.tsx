@@ -2,8 +2,8 @@ import { useEffect } from 'preact/hooks';
 import { comparisonWords } from '../../report/words/page.js';
 import { grouped } from '../../text/numbers.js';
 import { ComparisonTable } from '../components/comparison-table.js';
+import { Button } from '../components/controls.js';
 import { Figure } from '../components/figure.js';
-import { useChart } from '../components/hooks.js';
 import { predictionCells } from '../components/prediction-table.js';
 import { numbers } from '../components/table.js';
 import { Term } from '../components/term.js';
@@ -39,14 +39,9 @@ export default function Predict() {
 function Ask() {
   return (
     <p class="buttons">
-      <button
-        type="button"
-        class="primary"
-        disabled={work.value !== undefined}
-        onClick={() => void runEvaluation()}
-      >
+      <Button class="primary" waits onClick={() => void runEvaluation()}>
         Draw and compare
-      </button>
+      </Button>
     </p>
   );
 }
@@ -68,12 +63,10 @@ function Lists() {
         <p class="quiet">Comparing lists …</p>
       )}
       <p class="buttons">
-        <button type="button" class="primary" onClick={() => go('recommend')}>
+        <Button class="primary" onClick={() => go('recommend')}>
           Recommend
-        </button>
-        <button type="button" onClick={() => go('explore')}>
-          Explore
-        </button>
+        </Button>
+        <Button onClick={() => go('explore')}>Explore</Button>
       </p>
     </>
   );
@@ -81,42 +74,33 @@ function Lists() {
 
 function Found({ found }: { readonly found: EvaluationSummary }) {
   const { predictive, names, kind } = found;
-  const prediction = useChart(
-    ({ predictionOf }) => predictive && predictionOf(predictive, kind, names),
-    [found],
-  );
-  const degrees = useChart(
-    ({ predictiveOf }) => predictive && predictiveOf(predictive, kind, names),
-    [found],
-  );
+  if (!predictive) return null;
   return (
     <div class="pair">
-      {predictive && prediction && (
-        <Figure
-          name="prediction"
-          chart={prediction}
-          caption={found.words[1]}
-          table={predictionCells(predictive, names)}
-        />
-      )}
-      {predictive && degrees && (
-        <Figure
-          name="predictive-degrees"
-          chart={degrees}
-          caption={`The number of ${names.users.many} and of ${names.items.many} by their number of edges, in the test part and in the draws.`}
-          table={{
-            columns: [{ label: 'Side' }, ...numbers('edges', 'test part', '90 % of draws')],
-            rows: (['users', 'items'] as const).flatMap((side) =>
-              predictive.degrees[side].map(({ from, to, observed, low, high }) => [
-                names[side].many,
-                from === to ? grouped(from) : `${grouped(from)} to ${grouped(to)}`,
-                grouped(observed),
-                `${grouped(low)} … ${grouped(high)}`,
-              ]),
-            ),
-          }}
-        />
-      )}
+      <Figure
+        name="prediction"
+        of={({ predictionOf }) => predictionOf(predictive, kind, names)}
+        inputs={[found]}
+        caption={found.words[1]}
+        table={predictionCells(predictive, names)}
+      />
+      <Figure
+        name="predictive-degrees"
+        of={({ predictiveOf }) => predictiveOf(predictive, kind, names)}
+        inputs={[found]}
+        caption={`The number of ${names.users.many} and of ${names.items.many} by their number of edges, in the test part and in the draws.`}
+        table={{
+          columns: [{ label: 'Side' }, ...numbers('edges', 'test part', '90 % of draws')],
+          rows: (['users', 'items'] as const).flatMap((side) =>
+            predictive.degrees[side].map(({ from, to, observed, low, high }) => [
+              names[side].many,
+              from === to ? grouped(from) : `${grouped(from)} to ${grouped(to)}`,
+              grouped(observed),
+              `${grouped(low)} … ${grouped(high)}`,
+            ]),
+          ),
+        }}
+      />
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { grouped } from '../../text/numbers.js';
 import { article, capital, many } from '../../text/phrases.js';
 import { shown } from '../../text/untrusted.js';
 import { AllLists } from '../components/all-lists.js';
+import { Button, Select, set } from '../components/controls.js';
 import { FilterField } from '../components/filter-field.js';
 import { bringIntoView, useArrival } from '../components/hooks.js';
 import { itemName, MOST_OF_NAME } from '../components/item-name.js';
@@ -88,16 +89,9 @@ export default function Recommend() {
           <fieldset class="switch">
             <legend>Recommend for</legend>
             {([false, true] as const).map((value) => (
-              <button
-                type="button"
-                key={String(value)}
-                aria-pressed={forNew === value}
-                onClick={() => {
-                  isNew.value = value;
-                }}
-              >
+              <Button key={String(value)} aria-pressed={forNew === value} onClick={() => set(isNew, value)}>
                 {value ? 'Somebody new' : capital(article(users.one))}
-              </button>
+              </Button>
             ))}
           </fieldset>
         )}
@@ -159,22 +153,16 @@ function Lister() {
   if (ready.length < 2) return null;
   const best = comparison.value?.best;
   return (
-    <label class="lister">
-      Lists by{' '}
-      <select
-        value={lister.value}
-        onChange={(event) => {
-          preferred.value = event.currentTarget.value as (typeof ready)[number];
-        }}
-      >
-        {ready.map((purpose) => (
-          <option value={purpose} key={purpose}>
-            {PURPOSE_TITLES[purpose]}
-            {purpose === best ? ', better on held-out users' : ''}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Select
+      label="Lists by"
+      inline="lister"
+      value={lister.value}
+      choices={ready.map((purpose) => [
+        purpose,
+        PURPOSE_TITLES[purpose] + (purpose === best ? ', better on held-out users' : ''),
+      ])}
+      onChange={(purpose) => set(preferred, purpose)}
+    />
   );
 }
 
@@ -249,16 +237,13 @@ function ChooseUser({
       <Chips offered>
         {(offered?.users ?? []).map(({ user, items: count }) => (
           <li key={user}>
-            <button
-              type="button"
+            <Button
               class={user === chosen ? 'on' : undefined}
               aria-pressed={user === chosen}
-              onClick={() => {
-                customer.value = user;
-              }}
+              onClick={() => set(customer, user)}
             >
               {shown(user, 30)} <small>{grouped(count)}</small>
-            </button>
+            </Button>
           </li>
         ))}
       </Chips>
@@ -284,16 +269,9 @@ function Owned({ has }: { readonly has: Answer['has'] }) {
       ))}
       {more > 0 && (
         <li>
-          <button
-            type="button"
-            class="more"
-            aria-expanded={all.value}
-            onClick={() => {
-              all.value = !all.value;
-            }}
-          >
+          <Button class="more" aria-expanded={all.value} onClick={() => set(all, !all.value)}>
             {all.value ? 'Show fewer' : `and ${grouped(more)} more`}
-          </button>
+          </Button>
         </li>
       )}
     </Chips>
@@ -329,14 +307,9 @@ function ChooseItems({
           <Chips>
             {likes.value.map((item) => (
               <li key={item}>
-                <button
-                  type="button"
-                  aria-label={`Remove ${itemName(item)}`}
-                  class="on"
-                  onClick={() => toggle(item)}
-                >
+                <Button aria-label={`Remove ${itemName(item)}`} class="on" onClick={() => toggle(item)}>
                   {itemName(item, MOST_OF_NAME)} ×
-                </button>
+                </Button>
               </li>
             ))}
           </Chips>
@@ -344,9 +317,9 @@ function ChooseItems({
       )}
       {onShow && (
         <p class="buttons narrow-only">
-          <button type="button" class="primary" onClick={onShow}>
+          <Button class="primary" onClick={onShow}>
             Show the list
-          </button>
+          </Button>
         </p>
       )}
       <h2>{text.value.trim() === '' ? `Common ${items.many}` : 'Found'}</h2>
@@ -362,9 +335,9 @@ function ChooseItems({
           .filter(({ item }) => !likes.value.includes(item))
           .map(({ item, users: count }) => (
             <li key={item}>
-              <button type="button" onClick={() => toggle(item)}>
+              <Button onClick={() => toggle(item)}>
                 {itemName(item, MOST_OF_NAME)} {count !== undefined && <small>{grouped(count)}</small>}
-              </button>
+              </Button>
             </li>
           ))}
       </Chips>

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { heldOutOfFile } from '../../report/words/page.js';
 import { type Done, sameCommands, sameScript } from '../../report/words/same-as.js';
+import { Button } from '../components/controls.js';
 import { save } from '../components/save.js';
 import { Linked } from '../components/term.js';
 import { LABELS } from '../control-labels.js';
@@ -22,14 +23,13 @@ import {
   opened,
   settings,
 } from '../state.js';
-import { perform, work } from '../work.js';
+import { perform } from '../work.js';
 
 /** Files to save, and the commands that give the same numbers elsewhere. */
 export default function Report() {
   const data = opened.value;
   const fitted = model.value;
   const ready = PURPOSES.filter((purpose) => models.value[purpose]);
-  const busy = work.value !== undefined;
   const { seed, features } = settings.value;
   const take = async (asked: Export) => {
     const file = await perform('Writing.', 'export', asked);
@@ -61,19 +61,18 @@ export default function Report() {
             takes a while.
           </p>
           <p class="buttons">
-            <button
-              type="button"
-              disabled={busy || !check.value}
+            <Button
+              waits
+              disabled={!check.value}
               onClick={async () => {
                 const { checkReport } = await import('../reports.js');
                 save('check.html', checkReport(data, check.value!, checkSeed.value), 'text/html');
               }}
             >
               Save the check
-            </button>
-            <button
-              type="button"
-              disabled={busy}
+            </Button>
+            <Button
+              waits
               onClick={async () => {
                 const results = await perform('The whole study.', 'study', { seed, features });
                 if (!results) return;
@@ -84,7 +83,7 @@ export default function Report() {
               }}
             >
               Make and save the study
-            </button>
+            </Button>
           </p>
           <p class="quiet">SVG and PNG files of a chart are below the chart.</p>
         </>
@@ -98,19 +97,14 @@ export default function Report() {
           </p>
           <p class="buttons">
             {ready.map((purpose) => (
-              <button
-                type="button"
-                key={purpose}
-                disabled={busy}
-                onClick={() => void take({ what: 'model', purpose })}
-              >
+              <Button key={purpose} waits onClick={() => void take({ what: 'model', purpose })}>
                 Save {purpose === 'recommend' ? 'ranker' : 'model'}.safetensors
-              </button>
+              </Button>
             ))}
             {fitted.features !== undefined && (
-              <button type="button" disabled={busy} onClick={() => void take({ what: 'features' })}>
+              <Button waits onClick={() => void take({ what: 'features' })}>
                 Save features.csv
-              </button>
+              </Button>
             )}
           </p>
           {data && fitted.split && data.users > fitted.users && (
@@ -122,9 +116,9 @@ export default function Report() {
         <>
           <h2>Recommendations</h2>
           <p class="buttons">
-            <button type="button" disabled={busy} onClick={() => go('recommend')}>
+            <Button waits onClick={() => go('recommend')}>
               Lists for one {fitted.names.users.one} or for all
-            </button>
+            </Button>
           </p>
         </>
       )}
@@ -141,15 +135,14 @@ export default function Report() {
               <li key={part}>
                 <span>{title}</span>
                 {(['csv', 'parquet'] as const).map((format) => (
-                  <button
-                    type="button"
+                  <Button
                     key={format}
-                    disabled={busy}
+                    waits
                     aria-label={`Save ${title.toLowerCase()} as ${format === 'csv' ? 'CSV' : 'Parquet'}`}
                     onClick={() => void take({ what: 'edges', part, format })}
                   >
                     {format === 'csv' ? 'CSV' : 'Parquet'}
-                  </button>
+                  </Button>
                 ))}
               </li>
             ))}
@@ -219,8 +212,7 @@ function Lines({ title, text }: { readonly title: string; readonly text: string 
       {/* A region that scrolls can be reached by the keyboard. */}
       <pre tabIndex={0}>{text}</pre>
       <p>
-        <button
-          type="button"
+        <Button
           onClick={async () => {
             await navigator.clipboard.writeText(text);
             copied.value = true;
@@ -230,7 +222,7 @@ function Lines({ title, text }: { readonly title: string; readonly text: string 
           }}
         >
           {copied.value ? 'Copied' : 'Copy'}
-        </button>
+        </Button>
       </p>
     </section>
   );

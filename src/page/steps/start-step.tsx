@@ -11,6 +11,7 @@ import {
   openUrl,
   unlock,
 } from '../actions.js';
+import { Button, FileField, into, set, TABLES } from '../components/controls.js';
 import { ABOUT } from '../components/samples.js';
 import { SAMPLES } from '../protocol.js';
 import { brought, offered, opened } from '../state.js';
@@ -34,31 +35,18 @@ export function Start() {
         </p>
       )}
       <Served />
-      <label
+      <FileField
         class={`drop${over.value ? ' over' : ''}`}
-        onDragEnter={() => {
-          over.value = true;
-        }}
-        onDragLeave={() => {
-          over.value = false;
-        }}
-        onDrop={() => {
-          over.value = false;
-        }}
+        onDragEnter={() => set(over, true)}
+        onDragLeave={() => set(over, false)}
+        onDrop={() => set(over, false)}
+        accept={`${TABLES},.safetensors`}
+        onFile={openFile}
       >
-        <input
-          type="file"
-          accept=".csv,.tsv,.txt,.dat,.jsonl,.ndjson,.parquet,.gz,.safetensors"
-          onChange={(event) => {
-            const [file] = event.currentTarget.files ?? [];
-            if (file) openFile(file);
-            event.currentTarget.value = '';
-          }}
-        />
         <strong>Drop a file here, or choose one</strong>
         <span>CSV, TSV, JSON lines or Parquet, also gzipped; or a graphex model</span>
         <span class="lock">It stays in this tab: nothing is uploaded.</span>
-      </label>
+      </FileField>
       <div class="ways">
         <Paste />
         <FromUrl />
@@ -67,8 +55,7 @@ export function Start() {
       <ul class="samples">
         {SAMPLES.map((name) => (
           <li key={name}>
-            <button
-              type="button"
+            <Button
               onClick={() => {
                 begun();
                 void openSample(name);
@@ -76,7 +63,7 @@ export function Start() {
             >
               <strong>{ABOUT[name].title}</strong>
               <span>{ABOUT[name].about}</span>
-            </button>
+            </Button>
           </li>
         ))}
       </ul>
@@ -102,9 +89,9 @@ function Served() {
           <a href="docs">For programs</a>
         </p>
       </div>
-      <button type="button" class="primary" onClick={() => void openServed(found)}>
+      <Button class="primary" onClick={() => void openServed(found)}>
         Explore it
-      </button>
+      </Button>
     </section>
   );
 }
@@ -128,16 +115,7 @@ function Locked() {
         }}
       >
         <label for="key">Key</label>
-        <input
-          id="key"
-          type="password"
-          autocomplete="off"
-          required
-          value={key.value}
-          onInput={(event) => {
-            key.value = event.currentTarget.value;
-          }}
-        />
+        <input id="key" type="password" autocomplete="off" required value={key.value} onInput={into(key)} />
         <button type="submit" class="primary" disabled={key.value.trim() === ''}>
           Open
         </button>
@@ -175,9 +153,7 @@ function Paste() {
           begun();
           void openBlob('pasted.txt', new Blob([pasted]));
         }}
-        onInput={(event) => {
-          text.value = event.currentTarget.value;
-        }}
+        onInput={into(text)}
       />
       <button type="submit" class="primary">
         Use these rows
@@ -203,9 +179,7 @@ function FromUrl() {
         required
         placeholder="https://example.org/ratings.csv.gz"
         value={address.value}
-        onInput={(event) => {
-          address.value = event.currentTarget.value;
-        }}
+        onInput={into(address)}
       />
       <p class="quiet">Fetched by this tab. The server must allow other pages to read it.</p>
       <button type="submit" class="primary">

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import { otherSide, SIDES } from '../../graph/graph.js';
 import { mean } from '../../math/moments.js';
 import { estimateWords, sparsityWords } from '../../report/words/sparsity.js';
@@ -7,15 +6,14 @@ import { BORDER } from '../../sparsity/low-degrees.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { shown } from '../../text/untrusted.js';
+import { Button, Fact } from '../components/controls.js';
 import { Figure } from '../components/figure.js';
-import { useChart } from '../components/hooks.js';
 import { ItemTableField } from '../components/item-table-field.js';
 import { sourceTitle } from '../components/samples.js';
 import { numbers, Table } from '../components/table.js';
 import { Linked, Term } from '../components/term.js';
 import { Thinning } from '../components/thinning.js';
 import { check, go, opened } from '../state.js';
-import { work } from '../work.js';
 
 /** The verdict. The sampled points of the curves follow later. */
 export default function Verdict() {
@@ -30,9 +28,9 @@ export default function Verdict() {
       </p>
       {found && <VerdictCards found={found} />}
       <p class="buttons">
-        <button type="button" class="primary" disabled={work.value !== undefined} onClick={() => go('fit')}>
+        <Button class="primary" waits onClick={() => go('fit')}>
           Fit a model
-        </button>
+        </Button>
         <span class="quiet">It shows what is in the data, and what to recommend to whom.</span>
       </p>
       {found && <Curves found={found} />}
@@ -63,15 +61,6 @@ export default function Verdict() {
       <ItemTableField />
       <Thinning />
     </>
-  );
-}
-
-function Fact({ name, value }: { readonly name: ComponentChildren; readonly value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   );
 }
 
@@ -121,52 +110,44 @@ function VerdictCards({ found }: { readonly found: SparsityCheck }) {
 }
 
 function Curves({ found }: { readonly found: SparsityCheck }) {
-  const charts = useChart(({ checkCharts }) => checkCharts(found), [found]);
   const { names, curves, degrees } = found;
   const meanOf = (sampled: readonly number[]) => (sampled.length === 0 ? '–' : short(mean(sampled), 4));
   return (
     <div class="pair">
-      {charts ? (
-        <>
-          <Figure
-            name="density"
-            chart={charts.density}
-            caption={`Lines: expected edges over expected pairs. Dots: samples${curves.users[0].sampled.length > 0 ? '' : ', which are being drawn'}. The verdict rests on the ${names.users.many} and ${names.items.many} with few edges, which show best what happens as data grow.`}
-            table={{
-              columns: [
-                { label: 'Share kept', numeric: true },
-                ...SIDES.flatMap((side) => [
-                  ...numbers(`tests ${names[otherSide(side)].many}`, 'mean of samples'),
-                ]),
-              ],
-              rows: curves.users.map((point, l) => [
-                percent(point.level),
-                ...SIDES.flatMap((side) => [
-                  short(curves[side][l].expected, 4),
-                  meanOf(curves[side][l].sampled),
-                ]),
-              ]),
-            }}
-          />
-          <Figure
-            name="degrees"
-            chart={charts.degrees}
-            caption={`The share of ${names.users.many} and of ${names.items.many} that have at least this many edges, on logarithmic scales.`}
-            table={{
-              columns: [{ label: 'Edges of' }, ...numbers('median', 'mean', 'most', 'with a single edge')],
-              rows: SIDES.map((side) => [
-                capital(names[side].many),
-                grouped(degrees[side].median),
-                short(degrees[side].mean),
-                grouped(degrees[side].max),
-                percent(degrees[side].single),
-              ]),
-            }}
-          />
-        </>
-      ) : (
-        <p class="quiet">Drawing the curves …</p>
-      )}
+      <Figure
+        name="density"
+        of={({ densityOf }) => densityOf(found)}
+        inputs={[found]}
+        caption={`Lines: expected edges over expected pairs. Dots: samples${curves.users[0].sampled.length > 0 ? '' : ', which are being drawn'}. The verdict rests on the ${names.users.many} and ${names.items.many} with few edges, which show best what happens as data grow.`}
+        table={{
+          columns: [
+            { label: 'Share kept', numeric: true },
+            ...SIDES.flatMap((side) => [
+              ...numbers(`tests ${names[otherSide(side)].many}`, 'mean of samples'),
+            ]),
+          ],
+          rows: curves.users.map((point, l) => [
+            percent(point.level),
+            ...SIDES.flatMap((side) => [short(curves[side][l].expected, 4), meanOf(curves[side][l].sampled)]),
+          ]),
+        }}
+      />
+      <Figure
+        name="degrees"
+        of={({ degreesOf }) => degreesOf(found)}
+        inputs={[found]}
+        caption={`The share of ${names.users.many} and of ${names.items.many} that have at least this many edges, on logarithmic scales.`}
+        table={{
+          columns: [{ label: 'Edges of' }, ...numbers('median', 'mean', 'most', 'with a single edge')],
+          rows: SIDES.map((side) => [
+            capital(names[side].many),
+            grouped(degrees[side].median),
+            short(degrees[side].mean),
+            grouped(degrees[side].max),
+            percent(degrees[side].single),
+          ]),
+        }}
+      />
     </div>
   );
 }
