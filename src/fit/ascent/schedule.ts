@@ -36,9 +36,8 @@ export type Schedule = readonly Phase[];
 const RELAXATION = 0.9;
 
 /** Sweeps of a round: with means, then mixed, then geometric. A fresh fit has two rounds, a refit has one. */
-const MEAN_SWEEPS = 3;
-const ROUND = { mixed: 10, geometric: 5 };
-const REFIT_ROUND = { mixed: 5, geometric: 5 };
+const ROUND = { means: 3, mixed: 10, geometric: 5 };
+const REFIT_ROUND = { means: 2, mixed: 5, geometric: 3 };
 /** The first round of a fit is longer if the vertices of both sides have at least MANY_EDGES on average. */
 const FIRST_MEAN_SWEEPS = 40;
 const MANY_EDGES = 20;
@@ -47,7 +46,7 @@ const EXPLORED = { times: 1.25, sweeps: 7 };
 /** The same if both sides have many edges. */
 const EXPLORED_MANY = { times: 1.5, sweeps: FIRST_MEAN_SWEEPS };
 /** A refit ends when a sweep gains less than this many tolerances. */
-const REFIT_TOLERANCES = 30;
+const REFIT_TOLERANCES = 60;
 /** τ is matched for this number of geometric sweeps before the last phase of a fit without rounds. */
 const MATCHED_SWEEPS = 15;
 /** A fit of fewer iterations has no time for rounds: it has one phase with means, for at most half of its iterations. */
@@ -92,7 +91,7 @@ export function fitSchedule(
   const longer = edgesAtEnds(degreeCounts.users) > edgesAtEnds(degreeCounts.items) ? 'users' : 'items';
   const turns = both ? [otherSide(longer), longer] : [longer];
   const round = (lengths: typeof ROUND): Schedule => [
-    { ...means, sweeps: MEAN_SWEEPS },
+    { ...means, sweeps: lengths.means },
     ...turns.map((side): Phase => ({ ...geometric, [side]: 'mean', sweeps: lengths.mixed })),
     { ...matching, sweeps: lengths.geometric },
   ];
@@ -103,7 +102,7 @@ export function fitSchedule(
     const until = { change: SHORT_CHANGE, least: SHORT_LEAST };
     return [{ ...means, sweeps: Math.ceil(SHORT_SHARE * iterations), until }, matching, last];
   }
-  const starts = { times: 1, sweeps: both ? FIRST_MEAN_SWEEPS : MEAN_SWEEPS };
+  const starts = { times: 1, sweeps: both ? FIRST_MEAN_SWEEPS : ROUND.means };
   const { times, sweeps } = from === 'profiles' ? starts : both ? EXPLORED_MANY : EXPLORED;
   const more = Math.min(Math.ceil(times * features), FEATURES.max);
   const [, ...afterMeans] = round(ROUND);
