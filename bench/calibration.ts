@@ -31,7 +31,7 @@ interface Tally {
   readonly bins: number[];
 }
 const tallies = new Map<string, Tally>();
-/** Per set log(ŝ/s) of users and items, and the variances that Gamma(rows, ·) claims for them. */
+/** For each set, log(ŝ/s) of users and items, and its variance according to Gamma(rows, ·). */
 const sizeErrors: { error: number; claimed: number }[][] = [];
 
 function tally(set: number, name: string, truth: number, draws: readonly number[]): void {

@@ -13,7 +13,7 @@ import { compareSplit } from '../src/sparsity/split-bias.js';
 const edges = Number(process.argv[2] ?? 10_000_000);
 const REPEATS = 3;
 
-/** Power-law weights on both sides; equal pairs merge, so a little fewer edges than drawn. */
+/** Power-law weights on both sides. Equal pairs merge, so the graph has a few edges less than were drawn. */
 function heavyTailed(users: number, items: number, exponent: number): BipartiteGraph {
   const random = randomStream(1);
   const draw = (n: number) => Math.min(n - 1, Math.floor(n * random.uniform() ** exponent));

@@ -32,7 +32,7 @@ const SETS = {
   'simulated-small': '@simulated-small',
 };
 
-/** What is measured, the file, the text of the constant, and what stands there instead. */
+/** What is measured, the file, the text of the constant, and the text that replaces it. */
 const RANK = 'rank';
 const CONSTANTS = [
   [RANK, 'fit/ranking/member', 'const LEAST_SWEEPS = 15', ['0', '30']],
@@ -107,7 +107,7 @@ async function measure(dist, kind, set) {
   const counted = kind === 'counts';
   const { graph } = await library.readGraph(SETS[set], { threads: 1, multigraph: counted });
   const options = { engine: 'cpu', threads: 1, seed: SEED };
-  // Test parts choose nothing: the training part is split again.
+  // Constants are not chosen on test parts: the training part is split again.
   const inner = library.split(library.split(graph, { seed: 1 }).train, { seed: SEED + 1 });
   const ranking = { ...options, method: 'ranking', features: 50, average: 1 };
   let began = process.cpuUsage();
@@ -206,7 +206,7 @@ async function main() {
   }
   const results = new Map();
   const queue = jobs.filter(({ set }) => !sets || sets.includes(set));
-  // Sets one after the other: what is compared runs at the same time.
+  // Runs the sets one after the other, so that compared variants run at the same time.
   queue.sort((a, b) => Object.keys(SETS).indexOf(a.set) - Object.keys(SETS).indexOf(b.set));
   const lane = async () => {
     for (let job = queue.shift(); job && Date.now() < end; job = queue.shift()) {

@@ -122,7 +122,7 @@ const LOG_NORMAL_POISSON: Linear = {
   score: (y, eta, logSpread) => {
     const [, mean, square] = mixture(y, eta, logSpread);
     const s2 = Math.exp(2 * logSpread);
-    // Of the latent logarithm given the count; EM's information is enough.
+    // Score and information of the latent logarithm given the count; the information of EM is accurate enough.
     return [mean / s2, Math.max(1e-9, (1 - (square - mean * mean) / s2) / s2)];
   },
   shapes: [-3, 2],

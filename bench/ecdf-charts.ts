@@ -1,5 +1,5 @@
-// Are ranks uniform? The difference of their distribution function from the uniform one, with a band that holds all of it
-// in 95 % of cases where they are (simultaneous, after Säilynoja, Bürkner and Vehtari 2022, by simulation).
+// Are ranks uniform? Shows the difference of their distribution function from the uniform one. If they are uniform, the whole
+// curve lies within the band in 95 % of cases (simultaneous, after Säilynoja, Bürkner and Vehtari 2022, by simulation).
 
 import * as Plot from '@observablehq/plot';
 import { randomStream } from '../src/math/random.js';
@@ -103,7 +103,7 @@ export function simultaneousBand(n: number, draws: number): { x: number; low: nu
 /** For every count the smaller of P(X ≤ count) and P(X ≥ count). */
 function binomialTails(n: number, p: number): Float64Array {
   const mass = new Float64Array(n + 1);
-  // From the mode outwards, then scaled: no factorials, no underflow that matters.
+  // From the mode outwards, then scaled: this needs no factorials, and underflow does no harm.
   const mode = Math.min(n, Math.floor((n + 1) * p));
   mass[mode] = 1;
   for (let c = mode; c < n; c++) mass[c + 1] = (mass[c] * (n - c) * p) / ((c + 1) * (1 - p));

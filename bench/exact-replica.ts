@@ -21,7 +21,10 @@ export interface ReplicaChainTask extends Omit<ChainTask, 'pairs'> {
 
 export type ReplicaTrace = Record<ReplicaStatistic, Float64Array>;
 
-/** One chain, in the same states as the chain of that seed and number in gibbsPosterior: graphs have streams of their own. */
+/**
+ * One chain, with the same states as the chain of that seed and number in gibbsPosterior, because graphs are drawn from streams
+ * of their own.
+ */
 export function replicaChain(task: ReplicaChainTask): ReplicaTrace {
   const { problem, warmup, draws, every } = task;
   const random = randomStream(task.seed, 0x61bb, task.chain);
@@ -63,7 +66,7 @@ export function drawReplica(
     for (let e = 0; e < n; e++) {
       const user = u.sample(random);
       const item = i.sample(random);
-      // Below the cut an edge has a vertex of its own: degree one.
+      // Each edge below the cut has a vertex of its own, with degree one.
       if (user === users.atoms) dust.users++;
       else met.users.add(user);
       if (item === items.atoms) dust.items++;

@@ -59,7 +59,7 @@ async function compare(rows: number, repeats: number): Promise<void> {
   }
 }
 
-/** Heavy-tailed degrees: the low numbers are drawn most. Three rows in a hundred repeat a pair. */
+/** Heavy-tailed degrees: low ids are drawn most often. Three rows in a hundred repeat a pair. */
 function writeTable(
   path: string,
   rows: number,

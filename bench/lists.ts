@@ -49,7 +49,7 @@ const ways: Readonly<Record<string, () => Promise<unknown>>> = {
   'folded in': () => recommender.recommendMany(fresh, { n: 20, threads }),
   'to a file': () => writeLists(join(folder, 'lists.csv'), batches(), false),
 };
-// Of the evaluation, those who have a test item.
+// The evaluated users: those with a test item.
 const evaluated = task.relevant.offsets
   .slice(1)
   .filter((end, row) => end > task.relevant.offsets[row]).length;

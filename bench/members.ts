@@ -18,7 +18,7 @@ const number = (name: string, otherwise: number) => Number(said(name) ?? otherwi
 const set = words.find((word) => word in SETS) ?? 'goodbooks';
 const engine = ENGINE_NAMES.find((name) => name === said('engine')) ?? 'cpu';
 const numbers = words.filter((word) => /^(\d+|auto)$/.test(word));
-const atOnce = numbers.length > 0 ? numbers : ['1', '2', '4', 'auto'];
+const laneCounts = numbers.length > 0 ? numbers : ['1', '2', '4', 'auto'];
 const threads = said('threads') === undefined ? undefined : number('threads', 1);
 
 const { graph } = await readGraph(SETS[set]);
@@ -29,7 +29,7 @@ const options = {
 console.log(`${cpus()[0]?.model} × ${cpus().length}, Node ${process.version}; ${set}, ${graph.edges} edges`);
 let proof: string | undefined;
 for (let round = 0; round < number('rounds', 2); round++) {
-  for (const lanes of atOnce) {
+  for (const lanes of laneCounts) {
     globalThis.gc?.();
     const cpu = process.cpuUsage();
     const began = performance.now();
@@ -41,7 +41,7 @@ for (let round = 0; round < number('rounds', 2); round++) {
     if (state !== proof) throw new Error(`${lanes} fitted concurrently have other bits`);
     console.log(
       JSON.stringify({
-        atOnce: lanes,
+        concurrent: lanes,
         round,
         seconds: Number(seconds.toFixed(2)),
         cpuSeconds: Number(((user + system) / 1e6).toFixed(1)),

@@ -53,7 +53,7 @@ async function measure(page: Page, set: string): Promise<void> {
     await button(page, name).click();
     await page.getByRole('heading', { name: heading }).waitFor({ timeout: 600_000 });
     took.push((performance.now() - began) / 1000);
-    // The comparison of the lists is not part of the next fit.
+    // Wait until the comparison of the lists has ended, so that it does not run during the next fit.
     await page.getByRole('heading', { name: 'Which lists are better?' }).waitFor({ timeout: 120_000 });
   }
   const pair = (at: number) =>

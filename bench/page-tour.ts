@@ -48,7 +48,7 @@ const ROWS = Array.from({ length: 400 }, (_, e) =>
 );
 const CSV = `user_id,rating,movie,timestamp\n${ROWS.join('\n')}\n`;
 
-/** A device that gives a tab less than the table needs. */
+/** A device that gives a tab less memory than the table needs. */
 async function tooLarge(): Promise<void> {
   await page.addInitScript(() => Object.defineProperty(navigator, 'deviceMemory', { value: 2e-5 }));
   await page.goto(site.address);

@@ -55,13 +55,13 @@ interface Row {
   /** Fraction of the draws below the observed value; ties count half. */
   readonly rank: number;
   readonly inside: number;
-  /** Mean of the draws over the observed, less 1. */
+  /** Mean of the draws divided by the observed value, minus 1. */
   readonly error: number;
   /** Standard deviation of the draws over their mean. */
   readonly spread: number;
 }
 const rows = new Map<string, Row[]>();
-/** For each way and set: of the training users and of the held-out users. */
+/** For each way and set: the rates of the training users and of the held-out users. */
 const rates = new Map<string, [number, number][]>();
 const prior = { sigma: 0.2, tau: 1, shape, rate: shape, size };
 

@@ -54,7 +54,7 @@ console.log(
     node: process.version,
     secondsMedian: seconds[repeats >> 1],
     secondsBest: seconds[0],
-    // Over all threads: shared by the cores of an idle machine, unlike the wall clock of a busy one.
+    // CPU time over all threads. It depends less on other work than the wall clock.
     cpuSecondsEach: (user + system) / 1e6 / repeats,
     memoryGrownMiB: Math.round((after.rss - before.rss) / 2 ** 20),
     recall: result.all.mean.recallCapped,

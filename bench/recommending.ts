@@ -41,7 +41,7 @@ interface Line {
   readonly setting: Readonly<Record<string, unknown>>;
   readonly seconds: number;
   readonly machine: string;
-  /** In the order of the task's users. */
+  /** Values in the order of the task's users. */
   readonly perUser: Readonly<Record<'recall' | 'ndcg', readonly number[]>>;
 }
 

@@ -46,7 +46,7 @@ function byTime(path: string): { before: BipartiteGraph; now: BipartiteGraph } {
   };
 }
 
-/** Growth as in the model: some users and some items were not there yet. */
+/** Growth as in the model: earlier data lack some users and some items. */
 async function byThinning(source: string): Promise<{ before: BipartiteGraph; now: BipartiteGraph }> {
   const { graph } = await readGraph(source);
   const share = Math.sqrt(BEFORE);

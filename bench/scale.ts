@@ -138,7 +138,8 @@ async function open(engine: Engine, { users, items, first }: Data, { features, i
 
 const median = (of: readonly number[]) => of.toSorted((a, b) => a - b)[of.length >> 1];
 
-// The sharded engine against the plain one, in one process. Twice each, in both orders, because the first one gets the better memory.
+// The sharded engine compared with the plain one, in one process. Each runs twice, in both orders, because the first one gets
+// faster memory.
 async function againstPlain(threads: number, wanted: readonly number[]): Promise<void> {
   const data = dataOf(shape, 0, shape.shards);
   const edges = data.users.neighbors.length;
@@ -184,7 +185,7 @@ async function againstPlain(threads: number, wanted: readonly number[]): Promise
 }
 
 interface Measured {
-  /** Of an iteration on rank 0: its time, the time in the exchange, and the bytes that are added up. */
+  /** One iteration on rank 0: its time, the time of the exchange, and the bytes that are added up. */
   readonly ms: number;
   readonly exchangeMs: number;
   readonly bytes: number;
@@ -205,7 +206,7 @@ function counting(communicator: Communicator, sent: { bytes: number; ms: number 
   };
 }
 
-/** All tables: each shard's by the rank that has it. */
+/** All tables: the rank that has a shard reads its table. */
 async function stateOf(
   engine: ShardedEngine,
   communicator: Communicator,

@@ -72,7 +72,10 @@ function threadOf(task: Load | Watch | Echo): Worker {
   return new Worker(new URL(import.meta.url), { workerData: task });
 }
 
-/** A client on another machine would not wait for the server's threads: this one goes first, if that is permitted. */
+/**
+ * A client on another machine would not wait for the server's threads. So this one gets a higher priority, if that is
+ * permitted.
+ */
 async function runMeasured(load: Load): Promise<MeasuredLoad> {
   try {
     setPriority(0, -20);

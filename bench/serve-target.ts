@@ -14,7 +14,7 @@ export const LIKES = 20;
 export const N = 20;
 export const CLIENTS = 16;
 
-/** A ranker of random means: what a server does with it does not depend on them. */
+/** A ranker of random means. The work of a server does not depend on their values. */
 export function randomRanker(items: number, features: number): Ranker {
   const random = randomStream(1, items, features);
   const means = allocate(Float32Array, items * features);

@@ -17,7 +17,7 @@ import { body, CLIENTS, histories, LIKES, N, randomRanker, shoot, startServer } 
 
 const seconds = Number(process.argv[2] ?? 10);
 const soak = Number(process.argv[3] ?? 0);
-/** The model that answers the long run, by its items. */
+/** Number of items of the model that answers the long run. */
 const SOAKED = 20_000;
 
 async function residentMegabytes(url: string): Promise<number> {

@@ -27,11 +27,11 @@ const ADDED = [3, 10, 30];
 type Alike = (item: number) => Float64Array;
 
 function modelCosine(model: Model): Alike {
-  const voices = memberScorers(model) ?? [];
+  const members = memberScorers(model) ?? [];
   const { count } = model.items;
   const products = (item: number) => {
     const sums = new Float64Array(count);
-    for (const { items, features } of voices) {
+    for (const { items, features } of members) {
       for (let j = 0; j < count; j++) {
         let sum = 0;
         for (let k = 0; k < features; k++) sum += items[j * features + k] * items[item * features + k];
@@ -42,7 +42,7 @@ function modelCosine(model: Model): Alike {
   };
   const norms = Float64Array.from({ length: count }, (_, j) => {
     let sum = 0;
-    for (const { items, features } of voices) {
+    for (const { items, features } of members) {
       for (let k = 0; k < features; k++) sum += items[j * features + k] ** 2;
     }
     return Math.sqrt(sum);

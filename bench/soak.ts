@@ -22,8 +22,8 @@ const eventRate = Number(process.argv[4] ?? 1000);
 const BATCH = 100;
 const USERS = 2000;
 /**
- * Users of a group take the items of the group, some of them more often than others. The items in fashion change: at a time there
- * are ITEMS_IN_FASHION of each group, and NEW_ITEMS others come up in the whole run. More would make refits ever longer.
+ * Users of a group take the items of the group, some more often than others. The items in fashion change: each group has
+ * ITEMS_IN_FASHION at a time, and NEW_ITEMS others appear in the whole run. More would make refits ever longer.
  */
 const GROUPS = 8;
 const ITEMS_IN_FASHION = 60;
@@ -106,13 +106,13 @@ async function ask(where: string, body?: unknown): Promise<{ status: number; bod
     }
     return { status: answer.status, body: json };
   } catch {
-    // While the server is killed and starts again.
+    // The server was killed and is starting again.
     unreachable++;
     return undefined;
   }
 }
 
-/** Calls `work` at a rate, whether or not the calls before have ended. */
+/** Calls `work` at a rate, whether or not earlier calls have ended. */
 async function paced(perSecond: number, work: (at: number) => Promise<void>): Promise<void> {
   const open = new Set<Promise<void>>();
   const began = performance.now();

@@ -1,4 +1,4 @@
-// Which start is best? Starts are compared by the bound they reach and by recall on held-out users.
+// Which start is best? It compares starts by the bound they reach and by recall on held-out users.
 //
 //   node scripts/run-ts.js bench/starts.ts [set …]      (simulated-small, online-retail, movietweetings, goodbooks, …)
 

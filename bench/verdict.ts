@@ -51,7 +51,7 @@ for (let g = 0; g < graphs; g++) {
   }
 }
 
-/** Equal edges merge, so sizes for a wanted number of edges are found by trying. */
+/** Finds the sizes that give the wanted number of edges by trying, because equal edges merge. */
 async function growUntil(
   edges: number,
   start: number,

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { ts } from '@ts-morph/common';
 import { declarationProgram, dist, root } from './declarations.js';
 
-/** The tasks in the order of work, with the files that belong to each; the first that matches counts. */
+/** The tasks in the order of work, with the files that belong to each; a file belongs to the first task that matches it. */
 const TASKS = [
   ['read', 'Read data', /^(ingest|graph|text|files|attributes)\//],
   ['sparsity', 'Check sparsity', /^sparsity\//],

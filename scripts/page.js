@@ -53,7 +53,7 @@ const output = {
   modulePreload: { polyfill: false },
   chunkSizeWarningLimit: 1000,
 };
-/** Modules that are both imported and run as workers, on purpose. */
+/** Some modules are both imported and run as workers, on purpose: no warning. */
 const checks = { ineffectiveDynamicImport: false, pluginTimings: false, bundlerTimings: false };
 
 // The session is built separately: Vite loses workers that a worker starts if both are in one build.

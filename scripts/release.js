@@ -11,7 +11,7 @@ const npm = (...args) =>
   execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 
 npm('run', 'page');
-// It reads the declarations that were just built.
+// Imported now, because it reads the declarations that were just built.
 const { apiReport } = await import('./api-pages.js');
 const problems = releaseProblems(root, apiReport);
 if (problems.length > 0) {

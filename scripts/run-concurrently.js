@@ -1,4 +1,5 @@
-// Runs npm scripts concurrently, each with its output in one piece, and fails if one fails: node scripts/run-concurrently.js NAME …
+// Runs npm scripts concurrently and prints the output of each in one piece. It fails if one of them fails: node
+// scripts/run-concurrently.js NAME …
 import { spawn } from 'node:child_process';
 
 const run = (name) =>

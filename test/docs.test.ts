@@ -94,9 +94,11 @@ describe('documents', () => {
   });
 
   it('nothing refers to a document that readers do not have', () => {
-    const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => `src/${name}`);
+    const sources = ['src', 'test', 'bench'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts') && name !== 'docs.test.ts')
+        .map((name) => `${folder}/${name}`),
+    );
     const strange = [...pages, ...sources].flatMap((page) =>
       readFileSync(join(root, page), 'utf8')
         .split('\n')
@@ -128,7 +130,7 @@ describe('documents', () => {
       for (const name of ['.gitignore', 'biome.json']) copyFileSync(join(root, name), join(checkout, name));
       run('git', 'init', '-q');
       run('git', 'add', '-A');
-      // Biome would format the text: a folder that git does not ignore has to be named.
+      // Biome would reformat these texts, so every folder that git does not ignore must be listed.
       for (const output of [...outputs, 'any']) {
         const folder = !output.includes('.');
         if (folder) mkdirSync(join(checkout, output), { recursive: true });

@@ -21,7 +21,7 @@ const READY: Readonly<Record<string, string>> = {
 };
 
 let number = 0;
-/** The problems of a checkout with these changes; what is undefined is missing. */
+/** The problems of a checkout with these changes; an undefined file is missing. */
 function problemsWith(changes: Readonly<Record<string, string | undefined>>, after = ''): string[] {
   const root = scratch.path(`checkout-${number++}`);
   const git = (...args: string[]) =>

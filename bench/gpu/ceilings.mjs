@@ -18,7 +18,7 @@ async function seconds(device, record, repeats) {
     return (performance.now() - start) / 1000;
   };
   await once(3);
-  // The difference of two lengths leaves out what it costs to start and to wait.
+  // The difference of two run lengths excludes the time to start and to wait.
   const short = await once(repeats);
   return ((await once(3 * repeats)) - short) / (2 * repeats);
 }

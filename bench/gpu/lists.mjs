@@ -53,7 +53,7 @@ await recommender.close();
 let same = 0;
 for (const [u, list] of lists.gpu.value.entries()) {
   const other = lists.cpu.value[u];
-  // Sums in another order: neighbours in a list may change places, and the last may be another one.
+  // The sums have another order, so neighbours in a list may change places, and the last item may differ.
   const gap = Math.max(...list.map(({ score }, i) => Math.abs(score / other[i].score - 1)));
   if (!(gap < 1e-4)) throw new Error(`NOT PROVED: lists of user ${u} differ by ${gap}`);
   if (list.every(({ item }, i) => item === other[i].item)) same++;

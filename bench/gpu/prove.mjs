@@ -15,7 +15,7 @@ const HYPER = {
   items: { sigma: -0.1, tau: 0.7, shape: 0.25, rate: 0.4, size: 20 },
 };
 
-/** A few half-steps on an engine; everything that can be asked of it. */
+/** Runs a few half-steps on an engine and reads all its results. */
 async function replay(engine, graph, features, iterations) {
   const users = await engine.createTable(
     features,

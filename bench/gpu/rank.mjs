@@ -58,7 +58,7 @@ export async function timeRankings(users, items, features, threads) {
   await topN.rank(tables, candidates, query);
   row['gpu, s'] = (performance.now() - again) / 1000;
   await topN.close();
-  // Sums in another order: neighbours in a ranking may change places, far ranks may not.
+  // The sums have another order, so neighbours in a ranking may change places, but not distant ranks.
   let same = 0;
   let farthest = 0;
   const [a, b] = [found.ranks[0], expected.ranks[0]];

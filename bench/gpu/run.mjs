@@ -201,7 +201,7 @@ async function tune(name, features, from, axes) {
       if (all < least) [least, chosen] = [all, { ...base, ...choice }];
     }
   }
-  // The best setting is measured once more, which shows the spread, and once without the driver's checks of every index.
+  // Measures the best setting once more, to show the spread, and once without the driver's bounds checks.
   await measure(chosen);
   await measure(chosen, ['enable-dawn-features=disable_workgroup_init,disable_robustness']);
   results.tuning = [...(results.tuning ?? []), ...tried];

@@ -1,4 +1,4 @@
-// Search within the manual: every word must occur; what has it in its heading comes first.
+// Search within the manual: every word must occur, and sections with a word in their heading come first.
 const field = document.getElementById('search');
 const found = document.getElementById('found');
 const MOST = 15;

@@ -42,7 +42,7 @@ const LONGEST_VALUE = 200;
 const LONGEST_TEXT = 100_000;
 const RARE = 2;
 const COMMON = 0.5;
-/** In fewer rows nothing is common. */
+/** With fewer rows, no value counts as common. */
 const FEW_ROWS = 20;
 const BINS = 24;
 

@@ -34,7 +34,7 @@ export interface SideInfo {
   readonly numbers: readonly { readonly column: string; readonly values: Float64Array }[];
   /** How items without edges are scored; undefined if the table has no attributes. */
   readonly content?: ContentScores | undefined;
-  /** What attributes of users say about their items; undefined for items, or if it was not found out. */
+  /** How attributes of users change the popularity of items; undefined for the items' side, or if it was not computed. */
   readonly tastes?: Tastes | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Sums of some of many numbers by the kernels, with the same bits as SparseSums. All arrays that are given must lie in the kernels' memory.
+// Sparse sums by the kernels, with the same bits as SparseSums. All arrays that are given must lie in the kernels' memory.
 
 import { BLOCK, CANDIDATES, type Sums } from './similarity.js';
 

@@ -131,7 +131,7 @@ export interface AddedLists {
   readonly longest?: number;
 }
 
-/** Sums of some of many numbers. */
+/** A sum for each of many numbers, most of which stay 0. */
 export interface Sums {
   /** Adds the weights of the lists that `entries` names to their targets. */
   addLists(lists: SparseWeights, entries: Omit<SparseWeights, 'offsets'>, added: AddedLists): void;

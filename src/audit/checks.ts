@@ -50,7 +50,7 @@ export const LIMITS = {
   /** Training pairs later than a test pair. */
   timeAcross: 0.001,
   /**
-   * The share of users with the same number of test pairs, and that number. A small one may be leave-k-out; sampled
+   * The share of users with the same number of test pairs, and that number. A small number may be leave-k-out; sampled
    * candidates come in dozens.
    */
   sampledCandidates: { share: 0.9, length: 20 },

@@ -61,7 +61,7 @@ export interface SplitLeaderboard {
 export interface Decision {
   readonly n: number;
   readonly leaderboards: readonly SplitLeaderboard[];
-  /** Kendall's rank correlation of each two leaderboards. */
+  /** Kendall's rank correlation of each pair of leaderboards. */
   readonly agreement: readonly { readonly a: SplitKind; readonly b: SplitKind; readonly tau: number }[];
   /**
    * Would another winner have been chosen? `no`: the same wins everywhere; `yes`: another wins, and the difference is more

@@ -28,7 +28,7 @@ export interface CommandContext {
   readonly onProgress: (progress: Progress) => void;
   /** Threads, signal and progress together, as the library takes them. */
   readonly task: Pick<CommandContext, 'threads' | 'signal' | 'onProgress'>;
-  /** For what needs other options than those of its own command. */
+  /** For work that reads options of another command. */
   readonly command: Command;
   /** A line on stderr, unless --quiet. */
   readonly warn: (message: string) => void;

@@ -114,7 +114,10 @@ async function splitFolder(path: string): Promise<'split' | 'folds' | undefined>
   return (await isSplitFolder(path)) ? 'split' : undefined;
 }
 
-/** The parts, and the times of the training edges if they have a column: others are predicted, so their times are not needed. */
+/**
+ * The parts, and the times of the training edges if they have a column: edges of other parts are predicted, so their times are
+ * not needed.
+ */
 export async function readTables(
   { train, test, validation, time }: GivenParts,
   read: ReadOptions,

@@ -78,7 +78,7 @@ export async function fit(graph: BipartiteGraph, given: FitOptions = {}): Promis
   return graph.multigraph ? fitMultigraph(graph, checked.options) : fitBound(graph, checked.options);
 }
 
-/** Fits `graph`. `data` is the multigraph that it was derived from, if it was. */
+/** Fits `graph`. If `graph` was derived from a multigraph, `data` is that multigraph. */
 async function fitBound(
   graph: BipartiteGraph,
   { features, ...options }: AscentOptions,

@@ -1,4 +1,4 @@
-// Fits that repeat another one: the options of a model's fit, and the users that the new data lack.
+// For fits that repeat another one: the options of a model's fit, and its users whom the new data lack.
 
 import type { BipartiteGraph } from '../graph/graph.js';
 import { grouped } from '../text/numbers.js';

@@ -1,8 +1,7 @@
-// One projection: what every estimator foresees of a side when the other side, or a drawn part of it, grows; and how
-// uncertain that is. The uncertainty comes from a jackknife over groups of the growing side's vertices: each group is left
-// out once and everything is estimated again. So a few vertices with very many edges widen the interval as they should.
-// The error is the spread of an estimate times the root of 1 − 1/times, because the vertices that are seen today belong to
-// the future ones, too.
+// One projection: each estimator's forecast of a side when the other side, or a drawn part of it, grows; and the uncertainty of
+// that forecast. The uncertainty comes from a jackknife over groups of the growing side's vertices: each group is left out once
+// and everything is estimated again. So a few vertices with very many edges widen the interval as they should. The error is the
+// spread of an estimate times the root of 1 − 1/times, because the vertices that are seen today belong to the future ones, too.
 
 import type { GraphSide } from '../graph/graph.js';
 import type { Random } from '../math/random.js';

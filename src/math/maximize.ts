@@ -1,6 +1,6 @@
 // One-dimensional maximization by golden section.
 
-/** When to stop: at an interval of width `tolerance`, relative to 1 + |x|, or after `steps` steps. */
+/** Stops when the interval is narrower than `tolerance`, relative to 1 + |x|, or after `steps` steps. */
 interface MaximizeOptions {
   readonly tolerance?: number;
   readonly steps?: number;

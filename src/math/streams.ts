@@ -61,7 +61,7 @@ export const STREAMS = {
   growth: 0x6704,
   /** Redrawn assignments and exchanged pairs of the audit. */
   audit: 0xa0d17,
-  /** Thinning of a table before work, and positions of items on a map. */
+  /** Thinning of a table while it is read, and positions of items on a map. */
   thin: 0x7417,
   map: 0x3a9,
 } as const;

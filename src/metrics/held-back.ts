@@ -1,5 +1,5 @@
-// A split within the training users, for tuning: some users are held back, shown through some of their items and evaluated on the
-// others, as test users are. Nothing of the test part is used.
+// A split within the training users, for tuning. Some users are held back: some of their items are shown to the model, and the
+// others are evaluated, as for test users. Nothing of the test part is used.
 
 import { InputError } from '../errors.js';
 import { collectLists, lengths, pickLists, type RowLists, transposeLists } from '../math/csr.js';
@@ -44,7 +44,7 @@ interface ValidationOptions {
 /** Share of the items that held-back users are evaluated on, if no split has drawn them. */
 const TEST_SHARE = 0.2;
 
-/** Per item, 1 if held-back users are shown through it, 0 if they are evaluated on it. */
+/** Per item, 1 if it is shown to the model, 0 if held-back users are evaluated on it. */
 export function shownItems(count: number, seed: number): Uint8Array {
   return drawAssignment(count, TEST_SHARE, randomStream(seed, STREAMS.heldBackItems)).map(
     (hidden) => 1 - hidden,

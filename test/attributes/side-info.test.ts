@@ -65,7 +65,7 @@ describe('a table about items', () => {
       'Matrix Reloaded (2003)',
       'Alien (1979)',
     ]);
-    // Words of one row alone say nothing about two.
+    // A word that only one row has says nothing about the similarity of two rows.
     expect(attributesOf(found, 0)).toEqual([
       'title: matrix',
       'genre: Action',

@@ -46,7 +46,7 @@ describe('a clean split', () => {
     const clean = await look(parts, 'timeWithin', { times: { train: own(0), test: own(1) } });
     expect(clean.verdict).toBe('fine');
     expect(clean.checks.find(({ name }) => name === 'falseZeros')!.value).toBeGreaterThan(0.5);
-    // The same split with the clock running backwards.
+    // The same split with all times reversed.
     const back = await look(parts, 'timeWithin', {
       times: { train: own(0).map((t) => -t), test: own(1).map((t) => -t) },
     });
@@ -84,7 +84,7 @@ describe('planted faults', () => {
     const squares = degree.reduce((sum, d) => sum + d * d, 0) / degree.length;
     expect(figures.byEdges).toBeCloseTo(squares / mean ** 2, 8);
     const zeros = (await look({ train: parts.train, test: parts.test }, 'falseZeros')).found[0];
-    // By brute force: both ends trained on.
+    // By brute force: pairs whose user and item are both in training.
     let count = 0;
     for (let u = 0; u < parts.test.users.count; u++) {
       if (parts.train.users.ids.find(parts.test.users.ids.at(u)) < 0) continue;

@@ -1,4 +1,4 @@
-// Runs command lines one after the other, as `bin/graphex.js` runs one, and answers with what each has written.
+// Runs command lines one after the other, each as `bin/graphex.js` would, and returns what each has written.
 
 import { main } from '../../dist/cli/main.js';
 

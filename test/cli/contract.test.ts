@@ -11,7 +11,7 @@ import { COMMON } from '../../src/options/shared.js';
 import { VERSION } from '../../src/version.js';
 import { bin, finished, graphex, scratch, start, writeTable } from './run.js';
 
-// What holds for every command: options, exit status, and what goes to which stream.
+// The contract of every command: its options, its exit status, and what goes to which stream.
 
 const folder = scratch();
 const data = join(folder, 'data.csv');
@@ -38,7 +38,7 @@ function optionLines(text: string): string[] {
   return lines.slice(first, last).filter((line) => /^ +\S/.test(line));
 }
 
-/** Parses in this process; what commander prints, and the exit status it asks for. */
+/** Parses in this process; returns what commander prints and the exit status. */
 async function parse(...args: string[]): Promise<{ said: string; status: number }> {
   let said = '';
   const write = (text: string) => {
@@ -80,7 +80,7 @@ describe('every command', () => {
           if (one === undefined) continue;
           const mentions = new RegExp(`^ +${one}(?![\\w-])`, 'm');
           expect(all, one).toMatch(mentions);
-          // An option of the library that every command has is common.
+          // The short help has every option that all commands share.
           if (!Object.hasOwn(COMMON, one.replace(/^--/, '')))
             expect(mentions.test(short), one).toBe(option.common === true);
         }

@@ -10,7 +10,7 @@ const at = (name: string) => join(folder, name);
 const data = at('data.csv');
 writeTable(data, 3000);
 
-/** Rows with a time; of the last fifth of the time the test part. */
+/** Rows with a time. The test part has those of the last fifth of the time. */
 const random = randomStream(6);
 const rows = Array.from({ length: 2500 }, () => ({
   user: Math.floor(120 * random.uniform() ** 1.4),

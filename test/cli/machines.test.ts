@@ -11,7 +11,7 @@ import { bin, scratch } from './run.js';
 interface Machine {
   readonly name: string;
   readonly command: readonly string[];
-  /** A path as people there write it. */
+  /** A path as that system writes it. */
   readonly path: (path: string) => string;
 }
 

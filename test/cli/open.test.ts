@@ -10,7 +10,7 @@ afterEach(() => {
   process.env.PATH = path;
 });
 
-/** A program of this name, first on the path, that notes its arguments and ends. */
+/** Puts a program of this name first on the path. It records its arguments and ends. */
 function program(name: string, status: number): string {
   const home = join(folder, `${name}-${status}`);
   mkdirSync(home, { recursive: true });

@@ -78,7 +78,7 @@ describe('an output that is an input', () => {
 
 describe('an output that cannot be written', () => {
   it.each([
-    // It would take days if it started.
+    // A simulation of this size would take days: it must be refused before it starts.
     ['simulate', ['simulate', '--size-users', '1e5', '--size-items', '1e5', '-o', join(missing, 'x.csv')]],
     ['fit', ['fit', '-', '-o', join(missing, 'm')]],
     ['check --rejects', ['check', '-', '--rejects', join(missing, 'bad.csv')]],

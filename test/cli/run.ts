@@ -31,7 +31,7 @@ export function graphexIn(folder: string, args: readonly string[]): Promise<Run>
 
 let last: Promise<unknown> = Promise.resolve();
 let commands: ChildProcess | undefined;
-/** What Node itself has written there; a command's own output comes with its answer. */
+/** What Node itself has written to stderr. The output of a command comes with its result. */
 let said = '';
 
 function ask(folder: string, args: readonly string[]): Promise<Run> {

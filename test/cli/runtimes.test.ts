@@ -28,7 +28,7 @@ interface Tensor {
   readonly bytes: Buffer;
 }
 
-/** The tensors of the model that a fit writes. The rest of the file depends on the time of the fit. */
+/** The tensors of the model that a fit writes. */
 function fitted(runtime: string, method: string, iterations: string): Map<string, Tensor> {
   const file = join(folder, 'model.safetensors');
   const options = ['-k', '4', '--threads', '2', '--engine', 'cpu', '--quiet'];

@@ -1,5 +1,5 @@
-// Commands that take a file, a table or a model, given a folder of shards or a model by shard: each that cannot use it says so in
-// one sentence, with what to do instead.
+// Gives a folder of shards or a model by shard to every command that takes a file, a table or a model. A command that cannot
+// use it says so in one sentence, with what to do instead.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ describe('a folder of shards', () => {
 });
 
 describe('a model by shard', () => {
-  /** Those that take data say that it is a folder; those that take a model, what to do with this one. */
+  /** Commands that take data say that it is a folder. Commands that take a model say what to do with it. */
   const takesData = (name: CommandName) => 'read' in COMMANDS[name] && name !== 'evaluate';
   test.concurrent.each(refusing(MODEL_FOLDER_READERS).filter((name) => !takesData(name)))(
     'graphex %s',

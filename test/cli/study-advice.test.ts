@@ -10,7 +10,7 @@ import { commandShell } from './shell.js';
 const folder = scratch();
 const { run, env } = commandShell(folder);
 
-/** Two tastes, with ids that a shell would take apart. */
+/** Two tastes, with ids that a shell would split. */
 function writeRatings(path: string): void {
   const random = randomStream(5);
   const lines = ["who's it;thing"];
@@ -44,7 +44,7 @@ describe('what a study advises', () => {
     expect(existsSync(join(folder, file))).toBe(true);
     expect((await shell(ask)).stdout).toMatch(/1\.\s+i\d+/);
     expect(example.user).toMatch(/^u \d+$|touch owned/);
-    // The same for the user whose id is a trap.
+    // The same for the user whose id needs quotes.
     await shell(ask.replace(/--user '[^']*'/, `--user='-$(touch owned) "x"'`));
     expect(existsSync(join(folder, 'owned'))).toBe(false);
     const server = spawn('sh', ['-c', `exec ${serve} --port 0`], { cwd: folder, env: await env() });

@@ -104,7 +104,7 @@ describe('graphex study', () => {
       ]),
     );
 
-    // Other data under the same receipt are noticed.
+    // A receipt with other data is refused.
     const other = scratch.path('other.csv');
     writeFileSync(other, readFileSync(data, 'utf8').replace('r0,', 'r1,'));
     await expect(
@@ -117,7 +117,7 @@ describe('graphex study', () => {
 
   it('--draws 0: no predictive checks, in the text, the figures and the results', async () => {
     const folder = scratch.path('undrawn');
-    // Figures of an earlier study in the same folder would pass for those of this one.
+    // Figures of an earlier study must not stay in the folder: readers would take them for figures of this one.
     await writeFolder(folder, {
       'figures/prediction.svg': (beside) => writePieces(beside, ['<svg/>']),
     });

@@ -1,5 +1,5 @@
-// Pages that people bundle: kernels and workers are emitted, and a fit converges in the built page, with and without
-// shared memory. The settings are those of docs/bundling.md.
+// Bundled pages: bundlers emit kernels and workers, and a fit converges in the built page, with and without shared memory. The
+// settings are those of docs/bundling.md.
 
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';

@@ -35,7 +35,7 @@ function temporary(): string {
   return folder;
 }
 
-/** The `node_modules` of projects, by the packages that they have besides: copied once for a test file. */
+/** The `node_modules` of projects by their additional packages, copied once for each test file. */
 const copies = new Map<string, string>();
 
 function modulesWith(beside: readonly string[]): string {

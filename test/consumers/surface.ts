@@ -1,4 +1,4 @@
-// The public surface as the compiler sees it: what the entries of the package export, and what that mentions.
+// The public surface as the compiler sees it: the exports of the package's entries, and the types that these mention.
 
 import { ts } from '@ts-morph/common';
 import { declarationProgram, dist } from '../../scripts/declarations.js';
@@ -9,7 +9,7 @@ export interface Surface {
   readonly checker: ts.TypeChecker;
   /** Name → what it stands for. */
   readonly exports: ReadonlyMap<string, ts.Symbol>;
-  /** What can be imported by name, from this entry or from its companion. */
+  /** Names that can be imported from this entry or from its companion. */
   readonly importable: ReadonlySet<ts.Symbol>;
 }
 
@@ -60,7 +60,7 @@ export function walk({ exports }: Surface, see: (node: ts.Node, owner: string) =
   }
 }
 
-/** The types of the package that a node names: not those that a declaration of options stands for. */
+/** The types of the package that a node names, except those that stand for a declaration of options. */
 export function typeNamed({ checker }: Surface, node: ts.Node): ts.Symbol | undefined {
   const name = ts.isTypeReferenceNode(node)
     ? node.typeName

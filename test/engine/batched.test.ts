@@ -49,8 +49,8 @@ async function shardsOn(engine: CountingEngine, { graph, features, start }: Prob
   );
 }
 
-/** Three iterations over the shards, with operations batched (`atOnce`) or not; returns the results. */
-async function play(engine: CountingEngine, problem: Problem, atOnce: boolean) {
+/** Three iterations over the shards, with operations batched (`isBatched`) or not; returns the results. */
+async function play(engine: CountingEngine, problem: Problem, isBatched: boolean) {
   const { graph, hyper, features, start } = problem;
   const shards = await shardsOn(engine, problem);
   const items = await engine.createTable(features, start.items, 'geometric');
@@ -64,7 +64,7 @@ async function play(engine: CountingEngine, problem: Problem, atOnce: boolean) {
   for (let t = 0; t < 3; t++) {
     // The last round updates only some rows of each.
     const rows = t < 2 ? undefined : { first: 20, last: 130 };
-    if (atOnce) {
+    if (isBatched) {
       const all = shards.map(({ own, byUser }) => ({ own, index: byUser, rows }));
       told.push(await engine.batched!.update(all, items, ofUsers));
       told.push(

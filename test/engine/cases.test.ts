@@ -80,10 +80,11 @@ describe.each(ENGINES.filter((e) => e.name !== 'reference'))('$name against the 
   });
   afterAll(async () => engine?.close());
   const reference = createReferenceEngine();
-  // After these few sweeps; a whole fit may differ by the tolerance that the engine declares.
+  // The tolerance after a few sweeps. A whole fit may differ by the tolerance that the engine declares.
   const least = () => Math.min(engine.tolerance, 2e-5);
 
-  // A software GPU compiles for seconds: with tiny tasks it plays what cuts rows and tasks, and batches are those of the cpu engine.
+  // A software GPU compiles for seconds. With tiny tasks it runs only the cases that cut rows and tasks; the cpu engine tests
+  // batches.
   const isGpu = engineCase.name.startsWith('gpu');
   const isTiny = engineCase.name === 'gpu, tiny tasks';
   const shapes = Object.entries(SHAPES).filter(([name]) => !isTiny || /, sparse|one row/.test(name));

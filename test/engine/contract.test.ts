@@ -270,7 +270,7 @@ describe.each(ENGINES)('$name', (engineCase) => {
         answers.push(step());
         if (patient) await answers.at(-1);
       }
-      // The caller's arrays are the caller's again.
+      // Engines keep no reference to the caller's arrays, so the caller may change them.
       for (const array of [mass, leftover, at, rest]) array.fill(100);
       const result = await Promise.all(answers);
       for (const handle of [items, byItem, plain]) await engine.free(handle);

@@ -19,9 +19,9 @@ const tiny = { subgroups: false, block: 4, tile: 64, chunkEdges: 64 };
 export const COUNTING_ENGINES: readonly EngineCase<CountingEngine>[] = [
   { name: 'reference', create: async () => createReferenceEngine() },
   { name: 'cpu', create: () => createCpuEngine({ threads: 2 }) },
-  // Windows so small that rows are cut into pieces and units hold few rows: the path of huge graphs, on small ones.
+  // Small windows cut rows into pieces and give units few rows, so small graphs run the code of huge ones.
   { name: 'cpu, tiny windows', create: () => createCpuEngine({ threads: 2, limits: { edges: 4, rows: 2 } }) },
-  // The same with tables in tiles, however small.
+  // The same with tiles for all tables, also small ones.
   {
     name: 'cpu, tiny tiles',
     create: () =>
@@ -31,7 +31,7 @@ export const COUNTING_ENGINES: readonly EngineCase<CountingEngine>[] = [
         tiles: { near: 0, few: 0, cache: 0, tile: 4096, least: 1, sums: 20_000 },
       }),
   },
-  // Absent where there is no adapter: webgpu.test.ts then says why.
+  // Absent if there is no adapter; webgpu.test.ts then says why.
   ...(gpu.available
     ? [
         { name: 'gpu', create: () => createWebgpuEngine() },

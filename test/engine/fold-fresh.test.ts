@@ -56,18 +56,18 @@ async function onEngine(
   { graph, hyper, features, start }: Problem,
   weight: number | Float32Array = START.weight,
 ) {
-  const anew = engine.foldFresh;
-  const users = await anew.createTable(graph.users.count, features);
+  const fresh = engine.foldFresh;
+  const users = await fresh.createTable(graph.users.count, features);
   const items = await engine.createTable(features, start.items, 'mean');
   const byUser = await engine.createIndex(graph.users);
   const otherMass = massOf({ graph, hyper, features, start });
   const options = { hyper: hyper.users, otherMass, start: { ...START, weight }, steps: STEPS };
-  // Twice: nothing of the earlier state may remain.
-  await anew.fold(users, byUser, items, { ...options, steps: 1 });
-  await anew.fold(users, byUser, items, options);
+  // Runs twice: the second result must not depend on the first.
+  await fresh.fold(users, byUser, items, { ...options, steps: 1 });
+  await fresh.fold(users, byUser, items, options);
   const values = await engine.read(users);
   const made = { means: means(values, features), mass: (await engine.totals(users)).mass };
-  expect(await anew.means(users)).toEqual(Float32Array.from(made.means));
+  expect(await fresh.means(users)).toEqual(Float32Array.from(made.means));
   const byItem = await engine.createIndex(graph.items);
   await engine.update(items, byItem, users, { hyper: hyper.items, activity: 'mean' });
   return { ...made, items: means(await engine.read(items), features) };
@@ -106,9 +106,9 @@ describe.each(Object.entries(ENGINES))('%s', (name, create) => {
     { features: 1, multigraph: true, users: 30, items: 20, edges: 300 },
     { features: 13, multigraph: false, users: 100, items: 60, edges: 2500 },
     { features: 32, multigraph: true, users: 53, items: 40, edges: 900 },
-    // Rows that gather more than stays in the cache.
+    // Rows that read more than fits in the cache.
     { features: 512, multigraph: false, users: 40, items: 300, edges: 4000 },
-  ])('rows made anew are those of the reference: %o', async (shape) => {
+  ])('re-initialised rows equal those of the reference: %o', async (shape) => {
     // A software GPU is slow and does not depend on caches.
     if (name === ON_GPU && shape.features > 100) return;
     const problem = randomProblem(shape, 5);
@@ -144,7 +144,7 @@ test('1, 2 and 5 threads make the same bits', async () => {
   for (const threads of [2, 5]) expect(await run(threads)).toEqual(one);
 });
 
-/** A few users to be made of a few items. */
+/** A few users to fold in from a few items. */
 async function small() {
   const shape = { users: 20, items: 10, edges: 80, features: 4, multigraph: false };
   const { graph, features, start, hyper } = randomProblem(shape, 1);

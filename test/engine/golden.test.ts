@@ -59,7 +59,7 @@ else
       describe(engineCase.name, () => {
         const engine = engineCase.create();
         afterAll(async () => (await engine).close());
-        // A software GPU takes seconds for all 200 sweeps: it replays the richest file whole and the others to their second state.
+        // A software GPU takes seconds for 200 sweeps. So it replays most files only to their second state.
         const isTiny = engineCase.name === 'gpu, tiny tasks';
         const isMade = /^sharded cpu|tiny tasks/.test(engineCase.name);
         test.each(files.filter((file) => !isMade || /multi/.test(file)))('%s', async (file) => {
@@ -85,7 +85,7 @@ async function replay(engine: Engine, golden: Golden, sweeps: number): Promise<v
   const byUser = await engine.createIndex(graph.users, { side: 'own', rows: golden.users });
   const byItem = await engine.createIndex(graph.items, { side: 'other', rows: golden.users });
   const hyper = { users: golden.hyper.user, items: golden.hyper.item };
-  // Everything is queued and takes effect in the order of the calls: a GPU is waited for at the end of a stretch, not
+  // Operations are queued and take effect in the order of the calls. So the test waits for a GPU at the end of a stretch, not
   // after each of hundreds of half-steps.
   const bound = async () => {
     const [edges, rest] = await Promise.all([

@@ -1,4 +1,4 @@
-// For `node --import`: a GPU that is lost a moment after a state of at least four large arrays was copied from it.
+// For `node --import`: the GPU is lost soon after a state of at least four large arrays was copied from it.
 
 import { create } from 'webgpu';
 

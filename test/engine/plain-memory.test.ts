@@ -1,4 +1,5 @@
-// Where threads cannot share memory (a page that is not isolated), all work is done in the caller's thread: same numbers.
+// If threads cannot share memory, as in a page that is not isolated, all work runs in the caller's thread and gives the same
+// numbers.
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { foldHeldOut } from '../../src/evaluate/held-out.js';
@@ -20,7 +21,7 @@ const sample = () => simulate({ users: side, items: side, features: 3, seed: 7 }
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** What `work` gives with shared memory, and without. */
+/** The results of `work` with shared memory and without. */
 async function bothWays<T>(work: () => Promise<T>): Promise<{ shared: T; plain: T }> {
   expect(canShareMemory()).toBe(true);
   const shared = await work();

@@ -24,7 +24,7 @@ export interface ProblemShape {
   readonly dense?: boolean;
 }
 
-/** The problem's tables and edges in an engine, as an exact sweep finds them. */
+/** Puts the problem's tables and edges into an engine, in the state before a geometric sweep. */
 export async function placed(engine: Engine, { graph, features, start }: Problem) {
   const tables = {
     users: await engine.createTable(features, start.users, 'geometric'),

@@ -70,7 +70,7 @@ export async function createRanks(size: number, createLocal: () => Promise<Count
   async function all<T>(work: (engine: Engine, r: number) => Promise<T>): Promise<T> {
     const outcomes = await Promise.allSettled(engines.map(work));
     const failed = outcomes.filter((o) => o.status === 'rejected');
-    // The error of the rank that failed first says more than those of the others.
+    // The rank that failed first has the real error; the others report that a rank failed.
     const own = failed.find(({ reason }) => !/could not go on$/.test(String(reason?.message)));
     if (failed.length > 0) {
       assert.equal(failed.length, size, 'a rank went on where another failed');

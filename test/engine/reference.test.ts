@@ -95,8 +95,8 @@ describe('the bound', () => {
 });
 
 test('one feature with items fixed is the conjugate Gamma posterior', async () => {
-  // A multigraph of one feature whose θ is pinned at 1: counts g_ij ~ Poisson(γ_i ω_j β_j), so γ_i is exactly
-  // Gamma(Σ_j g_ij − σ, τ + M), whatever the approximation.
+  // A multigraph of one feature with θ fixed at 1: counts g_ij ~ Poisson(γ_i ω_j β_j), so γ_i is exactly Gamma(Σ_j g_ij − σ, τ
+  // + M), without any approximation.
   const engine = createReferenceEngine();
   const { graph, start } = randomProblem(
     { users: 12, items: 9, edges: 60, features: 1, multigraph: true },

@@ -74,7 +74,7 @@ test('if one rank fails, the others fail too', async () => {
       const cut = (values: ArrayLike<number>, width: number) =>
         Float64Array.from(values).subarray(first * width, last * width);
       const weightRate = cut(start.users.weightRate, 1);
-      // The other rank's rows are sound.
+      // The rows of the other rank are valid.
       if (rank === 1) weightRate.fill(Number.NaN);
       const users = await engine.createTable(
         features,

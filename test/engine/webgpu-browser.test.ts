@@ -64,7 +64,7 @@ interface Answers {
   readonly gpu: Answer & { readonly error?: string };
 }
 
-/** What the page computes, in Chromium. */
+/** The results of the page in Chromium. */
 function ask(): Promise<Answers> {
   const body = JSON.stringify(question());
   return visitFolder<Answers>(bundled(PAGE), ISOLATED, { '/question': { type: '.json', body } });

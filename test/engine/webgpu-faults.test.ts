@@ -37,7 +37,7 @@ function instead<T extends object>(target: T, replaced: Partial<Record<keyof T, 
   });
 }
 
-/** The same adapter, shown as one that is no software, as a browser's GPU. */
+/** The same adapter, reported as a hardware GPU. */
 async function showAsRealGpu(): Promise<void> {
   const { create } = (await import('webgpu' as string)) as { create(flags: string[]): GPU };
   const inner = create([]);
@@ -138,7 +138,7 @@ describe.skipIf(!gpu.available)('a GPU that fails', () => {
   /** What is left of a fit that was aborted. */
   const stopped = async (fitting: Promise<unknown>) =>
     unfinishedFit(await fitting.catch((error: unknown) => error))!;
-  /** Long enough for the state to have been copied once. */
+  /** Long enough for one copy of the state. */
   const copied = { blocks: 4, seconds: 2.5, midway: false };
 
   test('auto takes the stand-in at this size', async () => {
@@ -160,7 +160,7 @@ describe.skipIf(!gpu.available)('a GPU that fails', () => {
     expect(iterations).toBeGreaterThan(Number(from));
     const at = bounds.map(([iteration]) => iteration);
     expect(at).toEqual([...at].sort((a, b) => a - b));
-    // The cpu engine went on where the GPU was: the bound shows no step back.
+    // The cpu engine continued from the state of the GPU, so the bound never falls.
     for (let i = 1; i < bounds.length; i++) {
       if (bounds[i][0] >= Number(from))
         expect(bounds[i][1]).toBeGreaterThan(bounds[i - 1][1] - 1e-4 * Math.abs(bounds[i][1]));
@@ -168,7 +168,7 @@ describe.skipIf(!gpu.available)('a GPU that fails', () => {
   });
 
   test('gpu stops with a sentence and the state, from which the cpu engine can continue', async () => {
-    // Small: a GPU that is asked for by name computes anything.
+    // A small graph: a GPU that the caller names computes any size.
     const few = graphOf(3000);
     const options = { ...endless, features: 8 };
     const lost = await fitAndLose('gpu', copied, options, few).catch((error) => error);

@@ -1,4 +1,4 @@
-// Small data for the tests of the baselines, and ways to look at what comes out.
+// Small data for the tests of the baselines, and functions to inspect the results.
 
 import { expect } from 'vitest';
 import type { BaselineData } from '../../src/evaluate/baselines/baseline.js';

@@ -82,7 +82,7 @@ describe('holdBack', () => {
     expect(history.values.every((item) => all.shown[item] === 1)).toBe(true);
     expect(task.candidates.every((item) => all.shown[item] === 0)).toBe(true);
     expect(Array.from(task.candidates)).toEqual(Array.from(data.candidates));
-    // Every edge of a held-back user with known items is in exactly one place.
+    // Every edge of a held-back user with known items is either shown or hidden, never both.
     const keys = new Set(Array.from({ length: 160 }, (_, row) => listOf(data.users, row).join()));
     const rest = Array.from({ length: 200 }, (_, row) => listOf(all.users, row)).filter(
       (l) => !keys.has(l.join()),
@@ -162,7 +162,7 @@ describe('tuneBaseline', () => {
     expect(await candidatesOf(ease, 1e5)).toEqual([all]);
     expect(await candidatesOf(ease, Math.floor(1.7e9 / 260))).toEqual([260]);
     expect(await candidatesOf(ease, 2e7)).toEqual([256]);
-    // SLIM only by what makes enough pairs with the held-back users.
+    // SLIM is tuned on all candidates unless the data have many edges.
     expect(await candidatesOf(slim, 2e7)).toEqual([all]);
     expect([
       slim.tuningCandidates?.({ users: 3000, edges: 3e6 }),

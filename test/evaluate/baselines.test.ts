@@ -291,7 +291,7 @@ describe('EASE', () => {
     for (const copies of [4, 5]) {
       const asked = repeat(users, 12);
       const problem = { inputs: users, columns: 1200, targets: repeat(targets, copies), lambda: 100 };
-      // So these used workers, once for targets and once for those who ask.
+      // So both used workers, one regression by targets and one by users to score.
       expect(Math.min(4800, 1200 * copies) * users.values.length).toBeGreaterThan(1e8);
       const [one, three] = await Promise.all(
         [1, 3].map((threads) => ridgeScores(problem, asked, { threads })),

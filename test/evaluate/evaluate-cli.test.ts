@@ -64,7 +64,7 @@ test('--against compares two models on the same users, and refuses what cannot b
   const judged = async (...args: string[]) =>
     JSON.parse((await run(...args, parts, '--draws', '0', '--json', '--quiet')).out);
   const { recommendation, against } = await judged(model, '--against', other);
-  // The same list for everyone is what every model is compared with: both ways give the same figures.
+  // Every model is compared with popularity. Both ways to ask for it give the same figures.
   expect(against).toEqual({ model: other, ...recommendation.popularity });
   const turned = await judged(other, '--against', model);
   expect(turned.against.difference.recall.difference).toBeCloseTo(-against.difference.recall.difference, 12);

@@ -71,7 +71,7 @@ describe('evaluateModel on a split by users and items', () => {
     const paper = await evaluateModel(model, parts, { draws: 10, drawsGiven: 'paper', threads: 1 });
     expect(paper.drawsGiven).toBe('paper');
     expect(paper.predictive!.draws.users!.mean).toBeLessThan(result.predictive!.draws.users!.mean);
-    // The paper drops what has no posterior from the test set as well.
+    // The paper's protocol also removes vertices without a posterior from the test set.
     expect(paper.predictive!.observed.edges).toBeLessThan(
       parts.test.edges - result.dropped.ranking.edges + 1,
     );
@@ -105,7 +105,7 @@ describe('evaluateModel on a split by users and items', () => {
     const once = await evaluate([first]);
     expect((await evaluate([first, first])).mean.recall).toBeCloseTo(once.mean.recall, 6);
     expect((await evaluate(members)).mean.ndcg).not.toBe(once.mean.ndcg);
-    // Users who are not stored are folded in; the held-out ones are in any case.
+    // Users who are not stored are folded in, as held-out users always are.
     expect((await evaluate([{ ...first, users: undefined }])).mean).toEqual(once.mean);
   });
 

@@ -33,9 +33,9 @@ describe.each(BASELINES)('the baseline %s', (name) => {
       expect(await after.recommend(query, { n: 5 })).toEqual(list);
       const own = Array.from(ownOf(user), (item) => graph.items.ids.at(item));
       for (const { item } of list) expect(own).not.toContain(item);
-      // A new user with the same items is served alike, and so is one whose row is not stored.
-      const anew = await before.recommend({ likes: own }, { n: 5 });
-      expect(anew.map(({ item }) => item)).toEqual(list.map(({ item }) => item));
+      // A new user with the same items gets the same list, and so does a user whose row is not stored.
+      const fresh = await before.recommend({ likes: own }, { n: 5 });
+      expect(fresh.map(({ item }) => item)).toEqual(list.map(({ item }) => item));
     }
     await Promise.all([before.close(), after.close()]);
   });

@@ -18,7 +18,7 @@ let sparse: Model;
 let honest: ReturnType<typeof evaluateModel>;
 
 beforeAll(async () => {
-  // Nearly all users were seen, so a sparse prior expects some who do not exist.
+  // Nearly all users were seen, so a sparse prior expects users who do not exist.
   const users = { sigma: -2, tau: 1, shape: 0.5, rate: 0.5, size: 800 };
   const items = { sigma: 0.3, tau: 1, shape: 0.5, rate: 0.5, size: 10 };
   const { graph } = await simulate({ users, items, features: 4, seed: 2 });

@@ -262,7 +262,7 @@ describe('a store of events', () => {
         /damaged, or is not a DuckDB database; restore a copy/,
       );
     }
-    // As if the power had failed within the last write.
+    // The file after a power failure in the last write.
     const cut = scratch.write('cut.duckdb', database);
     scratch.write('cut.duckdb.wal', log.subarray(0, log.length - 10));
     const again = await openEventStore(cut);
@@ -278,7 +278,7 @@ describe('a store of events', () => {
     const store = await openEventStore(link);
     await store.add([event('ann', 'tea', { id: 'a' })]);
     await expect(openEventStore(path)).rejects.toThrow(/this process has the store open already/);
-    // As a process that is killed leaves it: the log is found by the other name too.
+    // The store as a killed process leaves it: the log is found under the other name too.
     for (const end of ['', '.wal']) await copyFile(`${path}${end}`, scratch.path(`copy.duckdb${end}`));
     const copy = await openEventStore(scratch.path('copy.duckdb'));
     expect(await copy.count()).toBe(1);

@@ -1,4 +1,4 @@
-// Parquet files that hold little and unpack to much: groups of rows that all point to the same pages.
+// Small Parquet files that unpack to much data: groups of rows that all point to the same pages.
 
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { type Encoded, i32, i64, list, struct, text, varint } from '../../src/parquet/thrift.js';

@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const scratch = scratchFolder();
 const LIBRARY = new URL('../../dist/index.js', import.meta.url).href;
 
-/** Reads the file in a process of its own: what it says, its most memory and its processor time. */
+/** Reads the file in a process of its own; returns its output, its largest memory and its processor time. */
 async function reading(path: string): Promise<{ message: string; megabytes: number; seconds: number }> {
   const program = `
     const { readGraph } = await import(${JSON.stringify(LIBRARY)});
@@ -31,7 +31,7 @@ const long = (id: number) =>
     .padStart(8, '0')
     .repeat(ID_BYTES / 8);
 const items = idsPage(['i'], true);
-/** The groups that make 20 GB, each of so many long ids. */
+/** The number of groups that make 20 GB, if each has `ids` long ids. */
 const groupsOf = (ids: number) => Math.ceil(20e9 / (ID_BYTES * ids));
 
 describe('a Parquet file of 20 GB of ids in some hundred kilobytes is refused within 10 s and 600 MB', () => {

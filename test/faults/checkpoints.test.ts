@@ -23,7 +23,7 @@ import { modelContents } from './model-contents.js';
 
 vi.setConfig({ testTimeout: 300_000 });
 const scratch = scratchFolder();
-// Small, so that a process spends its time on sweeps and on states.
+// A small table, so that a process spends its time on sweeps and on saving states.
 const data = scratch.path('pairs.csv');
 writeTable(data, 4000);
 
@@ -38,7 +38,7 @@ const RANKING = [
 /** After every block of sweeps. */
 const OFTEN = ['--checkpoint', '1e-6'];
 
-/** Runs the command and sends the signal when `when` is true, looked at every other millisecond. */
+/** Runs the command and sends the signal as soon as `when` is true, which it checks every two milliseconds. */
 function signalled(args: readonly string[], signal: NodeJS.Signals, when: () => boolean): Promise<Ended> {
   return graphex(args, {
     onStart(child) {
@@ -67,7 +67,7 @@ describe('kill -9 in a long fit', () => {
     for (let kills = 0; kills < 2; kills++) {
       const resume = existsSync(partial) ? ['fit', data, '--threads', '1', '--resume'] : args;
       const more = resume.includes('--no-evidence') ? OFTEN : [...OFTEN, '--no-evidence'];
-      // Killed a little after a first state of this run was kept.
+      // Kills the run soon after it has saved its first state.
       const before = existsSync(partial) ? iterationOf(await loadModelFile(partial)) : 0;
       let since: number | undefined;
       const ended = await signalled([...resume, ...more, '-o', output], 'SIGKILL', () => {
@@ -118,7 +118,7 @@ describe('the state of a long fit', () => {
       } as FitOptions);
       expect(numbers(kept)).toEqual(numbers(plain));
       expect(states.length).toBeGreaterThan(4);
-      // Each state resumes to the same numbers, without anything else.
+      // A fit resumes from each state alone, to the same numbers.
       for (const { checkpoint } of [states[0], states.at(-1)!]) {
         const rest = await fit(graph, { threads: 1, resume: checkpoint! });
         expect(numbers(rest)).toEqual(numbers(plain));
@@ -135,7 +135,7 @@ describe('the state of a long fit', () => {
   it('is warned about once if it cannot be saved, and the fit succeeds', async () => {
     const home = scratch.path('unkept');
     mkdirSync(join(home, 'm.partial'), { recursive: true });
-    // A folder in its place is found before the work; one that appears later only when a state is written.
+    // A folder in the place of the state is found before the work. One that appears later is found when a state is written.
     const early = await command(...evidence(300), ...OFTEN, '-o', join(home, 'm'));
     expect([early.status, early.stderr]).toEqual([2, expect.stringMatching(/m\.partial: this is a folder/)]);
     const output = join(home, 'n');

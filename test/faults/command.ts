@@ -18,7 +18,7 @@ export interface CommandOptions {
   /** Arguments of Node before the program. */
   readonly node?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Sees the process once it runs. */
+  /** Called with the process once it runs. */
   readonly onStart?: (child: ChildProcess) => void;
 }
 

@@ -10,7 +10,7 @@ import { tree } from './tree.js';
 type Main = typeof import('../../src/cli/main.js').main;
 type Commands = typeof import('../../src/options/commands.js').COMMANDS;
 
-/** Longer than this a command is asked to stop, as by Ctrl-C. */
+/** After this time, a command is asked to stop, as by Ctrl-C. */
 const PATIENCE_MS = 4000;
 /** Then it must have ended. */
 const STATUS = new Set([0, 2, 130]);
@@ -110,7 +110,7 @@ export async function commandKinds({ main, commands }: Doors, folder: string): P
         const name = pick(Object.keys(flags), dice);
         const args = [name, ...(dice.below(8) === 0 ? [] : ['data.csv'])];
         if (dice.below(10) > 0) args.push('-o', name === 'simulate' ? 'out.csv' : 'out');
-        // Another test covers commands that write elsewhere: here outputs are named, or refused.
+        // These flags would write or listen elsewhere; other tests cover them.
         const names = flags[name].filter((flag) => !/^(output|rejects|port|host)$/.test(flag));
         for (let n = dice.below(5); n > 0; n--) {
           const flag = `--${pick(names, dice).replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`;
@@ -148,7 +148,7 @@ async function silently(
   }) as typeof stdout.write;
   stdout.write = keep;
   stderr.write = keep;
-  // Heard also between two listeners of the command's own.
+  // Keeps a listener while the command has none of its own.
   const ignore = () => {};
   process.on('SIGINT', ignore);
   const impatient = setTimeout(() => process.kill(process.pid, 'SIGINT'), patience);

@@ -39,19 +39,19 @@ export interface About {
   readonly createSearchIndex: typeof import('../../src/predict/search-index.js').createSearchIndex;
 }
 
-/** Longer than this, a call is asked to stop. */
+/** After this time, a call is asked to stop. */
 const PATIENCE_MS = 4000;
 /** Options that decide how long a call takes stay small. */
 const QUICK = { features: 2, iterations: 3, draws: 3, trials: 5, replicates: 1 };
-/** Values of these options are the caller's own, or make many threads. */
+/** Options that are not tried: their values belong to the caller, or they start many threads. */
 const LEFT_OUT = new Set(['rejects', 'onProgress', 'signal', 'threads', 'database', 'calibrate']);
 
 interface Call {
   readonly name: string;
   readonly declared: Declaration;
-  /** What every call of it gets. */
+  /** Options that every call gets. */
   readonly base?: object;
-  /** Whether it takes neither threads nor a signal. */
+  /** Whether the function takes neither threads nor a signal. */
   readonly short?: boolean;
   readonly run: (options: never) => unknown;
 }
@@ -366,7 +366,7 @@ const SOUND_OF_TABLE = [
 ];
 const SOUND_OF_INFO = ['id is not null', "id != '3'", "genre = 'Drama'", 'year >= 1992', "title like '%1%'"];
 
-/** A sound condition with one part exchanged, several sound ones joined, or parts in any order. */
+/** A valid condition with one part exchanged, several valid ones joined, or parts in random order. */
 function condition(sound: readonly string[], dice: Dice): string {
   const how = dice.below(5);
   if (how === 0) return Array.from({ length: dice.below(12) }, () => pick(CONDITION_PARTS, dice)).join(' ');

@@ -57,7 +57,7 @@ export async function requestKind(library: Library, folder: string): Promise<Kin
         const { url, init } = damaged(pick(examples, dice), dice, server.url);
         const began = performance.now();
         const response = await fetch(url, init).catch((error: Error) => {
-          // What fetch itself refuses to send, or a connection that the server has closed on purpose.
+          // fetch refuses to send it, or the server has closed the connection on purpose.
           if (error instanceof TypeError) return undefined;
           throw error;
         });
@@ -105,7 +105,7 @@ interface Document {
 function examplesIn({ paths }: Document): Example[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
-      // A swap needs files, a refit minutes.
+      // Loading a model needs files, and a refit takes minutes.
       .filter(([method]) => !/refit|activate|current/.test(path + method))
       .map(([method, operation]) => ({
         method: method.toUpperCase(),

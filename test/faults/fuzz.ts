@@ -1,5 +1,5 @@
-// Kinds of files that graphex reads, each with sound samples to damage and a way to read what came of it. The library is
-// an argument, so that a test can bring the sources and bench/fuzz.ts what was built.
+// Kinds of files that graphex reads, each with valid samples to damage and a function that reads the damaged file. The library
+// is an argument: a test passes the sources, bench/fuzz.ts passes the build.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -109,7 +109,7 @@ function graphKind(
     prepare(dice, folder) {
       const file = join(folder, `damaged.${ending}`);
       const [one, other] = [samples[dice.below(samples.length)], samples[dice.below(samples.length)]];
-      // Compressed, either the content is damaged or the compressed bytes are.
+      // Of a compressed file, either the content or the compressed bytes are damaged.
       const inside = gzip && dice.below(2) === 0;
       const damaged = mutate(gzip && !inside ? gzipSync(one) : one, dice, other, binary);
       writeFileSync(file, inside ? gzipSync(damaged) : damaged);
@@ -126,7 +126,7 @@ function graphKind(
   return { ...make(''), from: make };
 }
 
-/** A model with everything that a file can hold, damaged in its bytes, or in its header under a checksum that holds. */
+/** A model with everything that a file can hold, damaged in its bytes, or in its header with a right checksum. */
 async function modelKind(library: Library, samples: string, graph: Graph): Promise<Kind> {
   const fitted = await library.fit(graph, { features: 3, iterations: 6, engine: 'reference' });
   return tensorsKind(library, samples, 'model', fitted);

@@ -15,7 +15,7 @@ vi.setConfig({ testTimeout: 600_000 });
 const scratch = scratchFolder();
 const TRIALS = process.env.GRAPHEX_LONG ? 8 : 1;
 const random = randomStream(7, 0xc);
-// Small, so that a fit spends most of its time in sweeps and is stopped there.
+// A small table, so that most interrupts stop a fit in its sweeps.
 const table = scratch.path('pairs.csv');
 writeTable(table, 4000);
 
@@ -94,7 +94,7 @@ describe('graphex fit', () => {
       const resume: string[] = [];
       // A resumed fit needs no options.
       const again = args.slice(0, 2);
-      // Stops it at a random moment, then resumes it, up to three times; then lets it finish.
+      // Stops the fit at a random moment and resumes it, up to three times; then lets it finish.
       for (let stops = 0; ; stops++) {
         const when = stops < 3 ? Math.round(1000 * never.seconds * random.uniform()) : 1e6;
         const ended = await interrupted(

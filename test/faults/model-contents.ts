@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { openTensors } from './mutate.js';
 
-/** Everything in the file but how long it took. */
+/** Everything in the file except times. */
 export function modelContents(file: string): object {
   const { header, data } = openTensors(readFileSync(file));
   const { seconds, checksum, ...metadata } = header.__metadata__ as Record<string, string>;

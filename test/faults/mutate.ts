@@ -1,9 +1,9 @@
-// Damage, by a seeded stream: what disks, networks, editors and careless exports do to files, and what a hand with a
-// hex editor would try. Only the two helpers at the end know a format.
+// Damages files, by a seeded stream, as disks, networks, editors, careless exports and attackers with a hex editor do. Only the
+// two helpers at the end know a format.
 
 import { createHash } from 'node:crypto';
 
-/** As much of a random stream as damage needs. */
+/** The part of a random stream that damage needs. */
 export interface Dice {
   below(n: number): number;
   uniform(): number;
@@ -115,7 +115,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     );
   },
   number(bytes, dice) {
-    // In the place of a number, if there is one.
+    // Replaces a number, if there is one.
     const text = Buffer.from(bytes).toString('latin1');
     const at = place(bytes, dice);
     const found = /\d+/g;
@@ -158,7 +158,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
 };
 
-/** Damages that leave every other byte where it is, which gets further into a format made of offsets. */
+/** Damages that leave every other byte in its place, so that a reader of a format with offsets gets further. */
 const IN_PLACE = ['bit', 'byte', 'word', 'noise'];
 
 /** One to three damages; `other` is a second file to splice from. `binary`: most in place, half of them near the end. */
@@ -258,7 +258,7 @@ export function openTensors(bytes: Uint8Array): { header: Record<string, Json>; 
   };
 }
 
-/** The file of the two parts; with `seal` under a checksum that holds, so that a reader goes on past it. */
+/** The file made of the two parts. With `seal` its checksum is right, so that a reader continues past the checksum. */
 export function closeTensors(header: Record<string, Json>, data: Uint8Array, seal: boolean): Uint8Array {
   const metadata = header.__metadata__;
   if (seal && typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata)) {

@@ -1,4 +1,4 @@
-// Loaded before the command line (node --import): a worker dies at the moment and in the way that GRAPHEX_FAULT says:
+// Loaded before the command line (node --import): a worker dies at the time and in the way that GRAPHEX_FAULT names:
 //   "terminate 500"  the first worker is ended from outside after this number of milliseconds
 //   "memory 4"       every worker has a heap of this number of MB
 

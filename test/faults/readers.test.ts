@@ -48,7 +48,7 @@ describe('damaged files', () => {
         seen[outcome as 'read' | 'refused']++;
       }
     }
-    // If all had the same outcome, the damage would be too small or too large.
+    // If all files had the same outcome, the damage would be too small or too large.
     expect(seen.read).toBeGreaterThan(20);
     expect(seen.refused).toBeGreaterThan(20);
   });

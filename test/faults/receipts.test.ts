@@ -222,7 +222,7 @@ describe('values at the edge of what numbers can be', () => {
     ];
     const child = spawn(process.execPath, [bin, ...args], { stdio: 'ignore' });
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-    // Once it sweeps, which its first state shows; where none comes, after five seconds.
+    // Stops it once it sweeps, which its first state shows, or after five seconds without a state.
     const state = `${out}.partial`;
     for (let waited = 0; waited < 5000 && child.exitCode === null && !existsSync(state); waited += 20)
       await new Promise((resolve) => setTimeout(resolve, 20));

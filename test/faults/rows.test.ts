@@ -79,7 +79,7 @@ describe('rows that repeat', () => {
       expect(one.read).toEqual({ rows, kept: 1, merged: rows - 1, rejected: 0 });
       expect(one.graph.total).toBe(multigraph ? rows : 1);
       if (!multigraph) return;
-      // A period longer than the sample of rows.
+      // Pairs repeat with a period longer than the sample of rows.
       const many = most(rows, (row) => [row % 300_000, row % 7], multigraph);
       expect(many.longest).toBeLessThan(2.5 * Math.max(FEW_ROWS, many.read.kept));
       expect(many.read).toEqual({ rows, kept: 2_100_000, merged: rows - 2_100_000, rejected: 0 });
@@ -92,7 +92,7 @@ describe('rows that repeat', () => {
     const numbers = ['0', '1', '2', '3', '4'];
     const texts = ['u0', 'u1', 'u2'];
     const users = [...numbers, ...texts];
-    // Millions of rows of few pairs: bytes are made, and counts are kept, by the place of the user.
+    // Millions of rows with few distinct pairs. Bytes and expected counts are kept by the number of the user.
     const bytes = users.map((user) => new TextEncoder().encode(user));
     const counts = new Uint32Array(2 * users.length);
     for (let row = 0; row < 1.3 * FEW_ROWS; row++) {

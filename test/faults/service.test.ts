@@ -30,7 +30,7 @@ beforeAll(async () => {
   items = Array.from({ length: model.items.count }, (_, i) => model.items.ids.at(i));
 });
 
-/** A small disk, where this process may mount one. */
+/** A small disk, if this process may mount one. */
 const disk = ((): string | undefined => {
   const folder = scratch.path('disk');
   mkdirSync(folder);
@@ -91,7 +91,7 @@ async function ask(where: string, body?: unknown) {
   }
 }
 
-/** The event of an id, which ends with client, batch and place: a retry posts the same. */
+/** The event with an id that ends with client, batch and position, so that a retry posts the same event. */
 function eventOf(id: string) {
   const [client, , i] = id.split(' ').slice(-3);
   return { user: `user ${client}`, item: `${'long item '.repeat(8)}${i}`, id };
@@ -153,7 +153,7 @@ describe('no acknowledged event is lost', () => {
     let refits = 0;
     for (let n = 0; n < KILLS; n++) {
       await start(store);
-      // Those that were under way: posted once more, each counts once.
+      // Posts the last events, some of them unanswered, once more: each counts once.
       const again = all.slice(-50).map(eventOf);
       if (again.length > 0) expect((await ask('/v1/events', again))?.status).toBe(202);
       const ended = (async () => {
@@ -190,7 +190,7 @@ describe('no acknowledged event is lost', () => {
 
   it('when the disk is full: 503, and events are accepted again once there is space', async () => {
     const store = scratch.path('full.duckdb');
-    // Blocks of 1024 bytes: the log of the database grows into the limit.
+    // In blocks of 1024 bytes: the log of the database grows until it reaches the limit.
     await start(store, 'ulimit -S -f 1600;');
     const full = await postUntil('full', (status) => status !== 202);
     expect(full.statuses).toEqual([202, 503]);
@@ -225,7 +225,7 @@ describe('no acknowledged event is lost', () => {
     const full = await postUntil('full', (status) => status !== 202);
     expect(full.statuses).toContain(503);
     limitFiles('unlimited');
-    // No new database may be opened before the broken one ends, which would remove the new log.
+    // No new database may be opened before the broken one has ended, because its end would remove the new log.
     const during = await postAgain('during', 20);
     createReadStream(pipe).resume();
     const after = await postAgain('after');
@@ -252,7 +252,7 @@ describe('no acknowledged event is lost', () => {
     let why = '';
     for (let at = 0; why === ''; at++) await post(`${at}`).catch(({ message }) => (why = message));
     expect(why).toMatch(/the disk is full.*checkpoint/);
-    // As a process that is killed now leaves it.
+    // The store as a process leaves it that is killed now.
     const copy = scratch.path('checkpoint.duckdb');
     for (const end of ['', '.wal']) cpSync(`${store.path}${end}`, `${copy}${end}`);
     expect((await broken(copy, acknowledged)).lost).toBe(0);

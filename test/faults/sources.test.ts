@@ -1,4 +1,4 @@
-// Paths that are not files: read as a stream if they were given on purpose, refused with a sentence otherwise.
+// Paths that are not files: a path that the user named is read as a stream, any other is refused with a sentence.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync } from 'node:fs';

@@ -11,7 +11,7 @@ import { edgesOf, scratchFolder } from '../ingest/scratch.js';
 vi.setConfig({ testTimeout: 120_000 });
 const scratch = scratchFolder();
 const BIN = join(import.meta.dirname, '../../bin/graphex.js');
-/** Node, and a second one where GRAPHEX_NODE names it. */
+/** This Node, and the one that GRAPHEX_NODE names, if it is set. */
 const NODES = [process.execPath, process.env.GRAPHEX_NODE ?? ''].filter((path) => existsSync(path));
 
 /** Runs `graphex ARGS`, with `bytes` bytes of "a" on standard input; stops writing when the command has ended. */

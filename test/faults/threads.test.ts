@@ -1,4 +1,4 @@
-// A thousand threads for little work: workers are counted, and there are no more of them than pieces of work.
+// With a thousand threads and little work, no more workers start than there are pieces of work.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BipartiteGraph, fit, readGraph, simulate } from '../../src/index.js';

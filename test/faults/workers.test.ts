@@ -1,4 +1,4 @@
-// A worker that dies ends the run with a message, not with a hang, nor with a stack trace.
+// A worker that dies ends the run with a message. The run does not hang and prints no stack trace.
 
 import { getEventListeners } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -3,7 +3,7 @@
 
 const [kind, path, ...sources] = process.argv.slice(2);
 
-// Only what is needed of the library: it is started many times.
+// Imports only the needed part of the library, because this program is started many times.
 const { load, save } = await {
   model: async () => {
     const { loadModel, saveModel } = await import('../../dist/store/model-file.js');

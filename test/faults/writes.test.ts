@@ -19,7 +19,7 @@ const random = randomStream(3, 0x9);
 const WRITER = fileURLToPath(new URL('./write-forever.js', import.meta.url));
 const KILLS = process.env.GRAPHEX_LONG ? 60 : 3;
 
-/** Starts the writer and kills it a random while after it has begun. */
+/** Starts the writer and kills it after a random time. */
 function killedWriting(args: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [WRITER, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -32,7 +32,7 @@ function killedWriting(args: readonly string[]): Promise<void> {
 }
 
 describe('kill -9 while writing', () => {
-  // What is in a split does not matter here: the smaller it is, the more often it is written before the kill.
+  // The content of a split does not matter here. The smaller it is, the more often it is written before the kill.
   const pairs = scratch.path('pairs.csv');
   writeTable(pairs, 20_000, 2000, 1000);
   const FIT = [
@@ -53,7 +53,7 @@ describe('kill -9 while writing', () => {
     for (const [seed, file] of files.entries()) {
       const options = { features: 30, iterations: 2, engine: 'cpu', threads: 1, seed } as const;
       await saveModel(file, (await fit(graph, options)).model);
-      // As one that was read is written, which is what the writer does.
+      // The writer writes a model that was read, so this does the same.
       await saveModel(file, await loadModel(file));
     }
     mkdirSync(scratch.path('models'));
@@ -164,7 +164,7 @@ describe('a folder that cannot be', () => {
   });
 });
 
-/** A disk of 64 kB, where this process may mount one. */
+/** A disk of 64 kB, if this process may mount one. */
 const disk = scratch.path('disk');
 const mounted = (() => {
   mkdirSync(disk);

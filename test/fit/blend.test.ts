@@ -129,7 +129,7 @@ describe('a blended ranker', () => {
     scores = model.scores as FactorScores;
   });
 
-  /** Of a known user, by the book. */
+  /** The score of a known user, computed from the definition. */
   function scoreOf(ranker: Ranker, user: number, item: number): number {
     const { members, itemWeights } = ranker.scores as FactorScores;
     let sum = 0;

@@ -91,7 +91,7 @@ describe('the model of counts', () => {
     const folded = foldCounts(prior, 'users', graph.users, effects.items);
     let [n, off] = [0, 0];
     for (let u = 0; u < graph.users.count; u++) {
-      // Given the items as they were fitted, a user is found as the fit has found it.
+      // With the fitted items held fixed, fold-in gives a user the same effects as the fit.
       expect(Math.abs(folded.mean[u] - effects.users.mean[u])).toBeLessThan(0.02);
       const z = (folded.mean[u] - users[u]) / Math.sqrt(folded.variance[u] + 0.02);
       n++;

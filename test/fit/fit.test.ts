@@ -215,7 +215,7 @@ describe('every option has an effect', () => {
   const base: AscentOptions = { ...small, iterations: 200 };
   const plain = fit(graph, base);
   test('every option is tested', () => {
-    // Counts are there in multigraphs alone: count-prior.test.ts.
+    // Only multigraphs have counts: count-prior.test.ts tests them.
     expect([...Object.keys(changes), 'counts'].sort()).toEqual(Object.keys(METHODS.ascent).sort());
   });
   test.each(Object.entries(changes))('%s', async (_name, change) => {

@@ -52,7 +52,7 @@ function drawCounts(users: Atoms, items: Atoms, random: Random): Int32Array {
   return counts;
 }
 
-/** What both ways are compared by: functions of parameters, of the graph, and of both. */
+/** The statistics that both ways are compared by: functions of the parameters, of the graph, and of both. */
 function statistics({ users, items, counts }: World, multigraph: boolean): number[] {
   const I = items.weights.length;
   const userDegree = new Float64Array(users.weights.length);
@@ -162,7 +162,7 @@ const SETTINGS: Record<string, Setting> = {
 
 describe('forward and alternating draws agree', () => {
   test.each(Object.entries(SETTINGS))('%s', { timeout: 600_000 }, (_name, setting) => {
-    // The same cut on both ways, so that both speak of the same finite set of atoms, exactly.
+    // Both ways use the same cut, so that both describe exactly the same finite set of atoms.
     const cutOf = (hyper: SideHyper) => (hyper.sigma < 0 ? 0 : 0.05);
     const cuts = { users: cutOf(setting.users), items: cutOf(setting.items) };
     const random = randomStream(20, setting.multigraph ? 1 : 0, Math.round(100 * setting.users.sigma));

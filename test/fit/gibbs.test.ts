@@ -38,7 +38,7 @@ describe('the exact sampler', () => {
       // Of 4,500 draws.
       expect(effectiveSamples, name).toBeGreaterThan(250);
     }
-    // The expected number of latent edges is close to what the data say.
+    // The expected number of latent edges is close to the number of edges.
     expect(many.scalars.rate.mean / graph.edges).toBeGreaterThan(0.9);
   });
 

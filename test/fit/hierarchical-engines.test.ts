@@ -88,7 +88,7 @@ async function outcome(engine: CountingEngine) {
   return { user, means, rates: users.rateRate, folded, bounds: bounds.map(([, bound]) => bound) };
 }
 
-/** The largest difference, in parts of the value or of the mean. */
+/** The largest difference, relative to the value or to the mean if that is larger. */
 function worst(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
   const values = Array.from(expected);
   const scale = values.reduce((sum, x) => sum + Math.abs(x), 0) / values.length;
@@ -144,7 +144,7 @@ describe.each([9, 10])('the findings of its authors, on set %d drawn with long t
     on(createReferenceEngine(), (engine) => fitHierarchical(engine, edges, options(MANY, 40, prior)));
   const hierarchical = await fitted(PRIOR);
 
-  /** Mean log of the shares that hidden edges have in all rates. */
+  /** The mean logarithm of the share of all rates that belongs to a hidden edge. */
   const predicts = ({ users, items }: typeof hierarchical) => {
     const mean = (side: typeof users, at: number) => side.shape[at] / side.rate[at];
     const rateOf = (u: number, i: number) => {
@@ -166,7 +166,7 @@ describe.each([9, 10])('the findings of its authors, on set %d drawn with long t
   });
 
   it('predicts hidden edges better than without the hierarchy, by the bound as well', async () => {
-    // Rates that cannot leave their mean.
+    // A prior that fixes the rates at their mean.
     const flat = await fitted({ ...PRIOR, rateShape: 1e7 });
     expect(predicts(hierarchical)).toBeGreaterThan(predicts(flat) + 0.03);
     expect(hierarchical.bounds.at(-1)![1]).toBeGreaterThan(flat.bounds.at(-1)![1]);

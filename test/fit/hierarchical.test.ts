@@ -55,7 +55,7 @@ describe('hierarchical Poisson factorization', () => {
   const { edges } = drawn(400, 250, 5);
 
   it('recovers the rates of a set drawn from it, better for larger sets; one feature does not', async () => {
-    /** What is left unexplained of the true rates, and how many of the edges are expected. */
+    /** The unexplained part of the true rates, and the expected number of edges as a fraction of the true one. */
     const recovery = async (users: number, items: number, features: number) => {
       const set = drawn(users, items, 5);
       const fitted = await on(await createCpuEngine({ threads: 2 }), (engine) =>

@@ -126,7 +126,7 @@ describe('stopped', () => {
 
   test('resumes once or twice to the same bits, with any number of concurrent members and threads', async () => {
     const place = fc.record({
-      // The fits report 63 sweeps: even the second stop comes before their end.
+      // The fits report 63 sweeps in all, so even the second stop comes before the end.
       at: fc.integer({ min: 0, max: 25 }),
       concurrent: fc.integer({ min: 1, max: 4 }),
       threads: fc.integer({ min: 1, max: 3 }),
@@ -137,7 +137,7 @@ describe('stopped', () => {
         for (const { at, concurrent, threads } of stops) {
           const left = await stoppedAt(at, concurrent, { threads, ...(resume && { resume }) });
           const now = await kept(left);
-          // Nothing that was done or under way is lost.
+          // No finished member and no state of a running one is lost.
           if (resume) expect(swept(now)).toBeGreaterThanOrEqual(swept(resume));
           resume = now;
         }

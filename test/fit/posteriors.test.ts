@@ -53,7 +53,7 @@ function fittedRate({ users, items, features: K }: PosteriorModel, i: number, j:
   return (users.weightShape[i] / users.weightRate[i]) * (items.weightShape[j] / items.weightRate[j]) * dot;
 }
 
-/** How far docs/appendix/trust.md says that the fit's replicas are off: ranges of fitted over exact, of means and of spreads. */
+/** The error of the fit's replicas in docs/appendix/trust.md: ranges of the ratio fitted / exact, for means and spreads. */
 function stated(statistic: ReplicaStatistic, multigraph: boolean) {
   if (statistic === 'users' || statistic === 'items') return { mean: [0.975, 1.02], spread: [0.97, 1.12] };
   if (!multigraph) return { mean: [0.9, 0.98], spread: [1.02, 1.17] };
@@ -112,8 +112,9 @@ describe.each(Object.entries(SMALL_GRAPHS))('%s', (name, { parameters }) => {
       const now = mean(means);
       const square = mean(results.map((result) => result.pairSquares[p] / DRAWS));
       const error = Math.sqrt(sum(means.map((m) => (m - now) ** 2)) / (CHAINS - 1) / CHAINS);
-      // The long chains' own error, as their draws compare with these. Five errors: eight chains know theirs roughly. In
-      // simple graphs large rates move slowly, so short chains still remember their start: half a standard deviation.
+      // The error of the long chains follows from their number of draws. Five errors are allowed, because eight chains know
+      // theirs only roughly. In simple graphs large rates move slowly, and short chains still depend on their start: this
+      // allows half a standard deviation.
       const room =
         5 * error * Math.sqrt(1 + (CHAINS * DRAWS) / longDraws) +
         (graph.multigraph ? 0 : 0.5 * Math.sqrt(square - now ** 2));

@@ -33,7 +33,7 @@ const former = await fit(before, options);
 const model = former.model as Ranker;
 const next = await fit(now, { from: model, engine: 'cpu', threads: 1 });
 
-/** The same model as a file of earlier versions has it: without the settings of its blend. */
+/** The model as earlier versions stored it: without the settings of its blend. */
 function asOlderFile({ provenance, ...rest }: Ranker): Ranker {
   const { blend: _, ...record } = provenance;
   return { ...rest, provenance: record };

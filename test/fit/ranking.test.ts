@@ -297,14 +297,15 @@ describe('a ranking fit', () => {
     return unfinishedFit(error)!;
   }
 
-  /** A fitted model, less how long it took. */
+  /** A fitted model without its times. */
   function numbers(model: Model): unknown {
     const { provenance, ...rest } = model;
     return { ...rest, provenance: { ...provenance, seconds: 0 } };
   }
 
   test.each([
-    // Of 3 × 17 sweeps: at the start, within a fit, as one ends, at the start of the next, as the last begins.
+    // Stops within 3 × 17 sweeps: at the start, within a fit, at its end, at the start of the next, and when the last one
+    // begins.
     { engine: 'cpu', stops: [0, 1, 9, 16, 17, 20, 34, 40] },
     { engine: 'reference', stops: [5, 17, 18, 50] },
   ] as const)('stopped and resumed it ends with the same numbers, on $engine', async ({ engine, stops }) => {

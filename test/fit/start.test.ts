@@ -1,4 +1,4 @@
-// Starts: what a vertex begins with depends on the seed and its id, not on other vertices.
+// Starting values of a vertex depend on the seed and its id, not on other vertices.
 
 import { expect, test } from 'vitest';
 import { differencesOf, startValues } from '../../src/fit/ascent/start.js';

@@ -26,7 +26,7 @@ describe('Good–Toulmin', () => {
       const direct = DEGREES.reduce((sum, d) => sum - (-t) ** d, DEGREES.length);
       expect(at('goodToulmin', t)).toBeCloseTo(direct, 10);
     }
-    // Thinned to one half and doubled again, on average: the curve at p and at 1 + t is the same function.
+    // On average, thinning to one half and doubling again gives the same graph: the curve at p and at 1 + t is one function.
     const curve = (p: number) => DEGREES.reduce((sum, d) => sum + 1 - (1 - p) ** d, 0);
     expect(curve(0.5)).toBeCloseTo(expectedSurvivors(counts, 0.5), 10);
     expect(at('goodToulmin', 0.7)).toBeCloseTo(curve(1.7), 10);

@@ -122,7 +122,7 @@ describe('forecastGrowth', () => {
   });
 
   it('refuses, with the reason, if its own back-test fails', async () => {
-    // A hub that is the only item of a fifth of the users: most random draws lose it, and with it all these users.
+    // One hub is the only item of a fifth of the users. Most random draws lose the hub and all these users with it.
     const random = randomStream(2);
     const pairs: [number, number][] = [];
     for (let u = 0; u < 1800; u++) {

@@ -7,7 +7,7 @@ import { USERS_AND_ITEMS } from '../../src/text/sides.js';
 
 const DAY = 86_400_000;
 
-/** Users who arrive in periods of ten days, `arrivals[p]` of them in period p, and meet five items each. */
+/** Users with five items each arrive in periods of ten days: `arrivals[p]` users in period p. */
 function arriving(arrivals: readonly number[]) {
   const pairs: [string, string][] = [];
   const when = new Map<string, number>();
@@ -65,7 +65,7 @@ describe('the next period', () => {
     const { items, edges } = found.forecast!;
     for (const side of ['items', 'edges'] as const) {
       expect(found.forecast![side].mean).toBeCloseTo(known[side].mean);
-      // At least the interval for a known number of users, and the forecasts for the fewest and the most users.
+      // The interval contains that of a known number of users, and the forecasts for the fewest and the most users.
       expect(found.forecast![side].low).toBeLessThanOrEqual(Math.min(known[side].low, fewest[side].mean));
       expect(found.forecast![side].high).toBeGreaterThanOrEqual(Math.max(known[side].high, most[side].mean));
     }

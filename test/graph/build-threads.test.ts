@@ -35,7 +35,7 @@ function expectEqual(found: BipartiteGraph, list: List): void {
   expectSameGraph(found, buildGraph(list));
 }
 
-/** Rows by vertices that are drawn with a power, so that some have very many. */
+/** Rows whose vertices follow a power law, so that some have very many rows. */
 function drawn(rows: number, userCount: number, itemCount: number, counted: boolean, sorted = false): List {
   const random = randomStream(7, rows);
   const draw = (count: number) => Math.floor(count * random.uniform() ** 3);

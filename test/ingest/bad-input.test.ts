@@ -23,7 +23,7 @@ async function messageOf(source: string, options: ReadOptions = {}): Promise<str
   throw new Error(`${source} was read without complaint`);
 }
 
-/** Name, contents, options, and what the message must say besides the file's name. */
+/** Name, contents, options, and what the message must say in addition to the name of the file. */
 const CASES: [string, string | Uint8Array, ReadOptions, RegExp[]][] = [
   ['empty file', '', {}, [/empty/, /at least two columns/]],
   ['only blank lines', '\n\r\n\n', {}, [/empty/]],

@@ -302,7 +302,7 @@ describe('text tables', () => {
           const quote = (text: string) => `"${text.replaceAll('"', '""')}"`;
           const plain = (text: string) => (text.includes(sep) || /["\r\n]/.test(text) ? quote(text) : text);
           const lines = rows.map(([u, i], n) => (n % 2 ? quote(u) : plain(u)) + sep + plain(i) + end);
-          // Enough copies that the guess from the first bytes is behind and chunks are cut in the middle of rows.
+          // Enough copies to exceed the bytes of the guess, and to cut chunks in the middle of rows.
           const text = lines.join('').repeat(Math.ceil(90_000 / lines.join('').length));
           const { graph } = await readPieces(Buffer.from(text), sizes, { sep, header: false });
           const expected = new Set(rows.map(([u, i]) => JSON.stringify([clean(u), clean(i), 1])));

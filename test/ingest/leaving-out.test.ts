@@ -39,7 +39,7 @@ describe('vertices left out', () => {
       'b 2 1',
     ]);
     expect([...values]).toEqual([10_000, 20_000, 30_000, 40_000]);
-    // c goes, then item 3, which leaves the bot one item, then the bot.
+    // First c is removed, then item 3. The bot then has one item and is removed too.
     expect(read.leftOut?.core).toEqual({
       users: 2,
       items: 1,

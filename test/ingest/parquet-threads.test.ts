@@ -27,7 +27,7 @@ async function parquet(name: string, queries: readonly string[], how = ''): Prom
   return paths;
 }
 
-/** What the row reader makes of the files. */
+/** The graph that the row reader reads from the files. */
 async function rowByRow(paths: readonly string[], options: ReaderOptions): Promise<ReadResult> {
   const target = new TableTarget(options, undefined, paths.length > 1);
   for (const path of paths) await fillParquet(path, { ...options, ...target.sameColumns() }, target);

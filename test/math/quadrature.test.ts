@@ -4,14 +4,14 @@ import { expectedLaplace, type UnseenHyper, unseenMass } from '../../src/math/qu
 import { randomStream } from '../../src/math/random.js';
 import { lgamma } from '../../src/math/special.js';
 
-/** Both integrals by the plain rule of section 5, without any bend, several times finer and as wide as float64 allows. */
-function plainRule(hyper: UnseenHyper, mass: Float64Array): { leftover: Float64Array; laplace: number } {
+/** Both integrals by the trapezoid rule without the bend: several times finer, and as wide as float64 allows. */
+function plainRule(hyper: UnseenHyper, mass: Float64Array): { unseen: Float64Array; laplace: number } {
   const { sigma, tau, shape, rate } = hyper;
   const step = 0.05;
   const scale = Math.max(tau, (Math.max(...mass) / rate) * Math.max(1, shape * mass.length));
   const first = -Math.log(scale) - 3 - 36 / (1 - sigma);
   const last = Math.log(60 / tau) + 2;
-  const leftover = new Float64Array(mass.length);
+  const unseen = new Float64Array(mass.length);
   let laplace = 0;
   for (let x = first; x < last; x += step) {
     const t = Math.exp(x);
@@ -19,10 +19,10 @@ function plainRule(hyper: UnseenHyper, mass: Float64Array): { leftover: Float64A
     for (const m of mass) log += Math.log1p((t * m) / rate);
     const common = (1 - sigma) * x - tau * t - lgamma(1 - sigma);
     const weight = step * Math.exp(common - shape * log);
-    for (let l = 0; l < mass.length; l++) leftover[l] += (weight * shape) / (rate + t * mass[l]);
+    for (let l = 0; l < mass.length; l++) unseen[l] += (weight * shape) / (rate + t * mass[l]);
     if (log > 0) laplace += step * Math.exp(common - x + Math.log(-Math.expm1(-shape * log)));
   }
-  return { leftover, laplace };
+  return { unseen, laplace };
 }
 
 const SIGMAS = [-2, -1, -0.3, 0, 0.2, 0.5, 0.8, 0.95];
@@ -33,7 +33,7 @@ const MASSES = {
   mixed: (u: number) => 10 ** (15 * u - 6),
 };
 
-describe('the integrals of section 5', () => {
+describe('the integrals over unseen vertices', () => {
   for (const features of [1, 30, 200]) {
     for (const [name, massOf] of Object.entries(MASSES)) {
       it(`agree to 1e-10 with a much finer rule: ${features} features, ${name} masses, every sigma`, () => {
@@ -42,9 +42,9 @@ describe('the integrals of section 5', () => {
         for (const sigma of SIGMAS) {
           const hyper = { sigma, tau: features === 30 ? 0.05 : 1, shape: 0.1, rate: 0.2, size: 1 };
           const fine = plainRule(hyper, mass);
-          const leftover = unseenMass(hyper, mass);
+          const unseen = unseenMass(hyper, mass);
           for (let l = 0; l < features; l++) {
-            expect(Math.abs(leftover[l] / fine.leftover[l] - 1), `sigma ${sigma}, feature ${l}`).toBeLessThan(
+            expect(Math.abs(unseen[l] / fine.unseen[l] - 1), `sigma ${sigma}, feature ${l}`).toBeLessThan(
               1e-10,
             );
           }
@@ -85,8 +85,8 @@ describe('the integrals of section 5', () => {
 
   it('have their closed form without other mass, and scale with the size', () => {
     const hyper = { sigma: 0.3, tau: 2, shape: 0.4, rate: 0.5, size: 7 };
-    const leftover = unseenMass(hyper, new Float64Array(3));
-    for (const value of leftover) expect(value).toBeCloseTo(7 * (0.4 / 0.5) * 2 ** -0.7, 11);
+    const unseen = unseenMass(hyper, new Float64Array(3));
+    for (const value of unseen) expect(value).toBeCloseTo(7 * (0.4 / 0.5) * 2 ** -0.7, 11);
     expect(expectedLaplace(hyper, new Float64Array(3))).toBe(0);
     const mass = Float64Array.of(1, 2, 3);
     const twice = unseenMass({ ...hyper, size: 14 }, mass);
@@ -99,7 +99,7 @@ describe('the integrals of section 5', () => {
   it('the unseen mass is the derivative of the Laplace exponent', () => {
     const hyper = { sigma: 0.35, tau: 1.5, shape: 0.2, rate: 0.3, size: 1 };
     const mass = Float64Array.of(10, 0.1, 300);
-    const leftover = unseenMass(hyper, mass);
+    const unseen = unseenMass(hyper, mass);
     for (let l = 0; l < 3; l++) {
       const h = 1e-4 * mass[l];
       const up = expectedLaplace(
@@ -110,7 +110,7 @@ describe('the integrals of section 5', () => {
         hyper,
         mass.map((m, k) => (k === l ? m - h : m)),
       );
-      expect((up - down) / (2 * h) / leftover[l]).toBeCloseTo(1, 7);
+      expect((up - down) / (2 * h) / unseen[l]).toBeCloseTo(1, 7);
     }
   });
 

@@ -157,7 +157,7 @@ it.each(Object.entries(VALUES))('%s is refused in a sentence', async (_, [call, 
   expect((error as Error).message).toMatch(said);
 });
 
-/** Functions without options: what they take are values. */
+/** Functions that take values and no options. */
 const PLAIN = [
   'fitPartition', // checked as those of fit, once the folder is open
   'checkPredictive',
@@ -181,7 +181,7 @@ it('covers every function of the library: each checks its options, or has none',
   const functions = Object.entries(library)
     .filter(([, value]) => typeof value === 'function' && !/^class\b/.test(String(value)))
     .map(([name]) => name)
-    // Charts, pages and words turn results into what people read; their options are looks.
+    // Charts, pages and words turn results into text and pictures; their options only change how these look.
     .filter(
       (name) =>
         !/^(draw|render)[A-Z]|Chart$|Pictures$|[wW]ords$|Title$|^noPredictive|Verdicts$/.test(name) ||

@@ -27,9 +27,9 @@ const fitted = library.fit(cut.train, { features: 2, iterations: 15, threads: 1,
 type Change = readonly [change: object, base?: object];
 interface Verb {
   readonly declared: Declaration;
-  /** What comes out, as something that can be compared. */
+  /** The result, in a form that can be compared. */
   readonly run: (options: object) => unknown;
-  /** For each option another value, and what must be said besides. */
+  /** For each option, another value and the options that it needs. */
   readonly changes: Readonly<Record<string, Change>>;
 }
 
@@ -198,7 +198,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
 };
 
 describe.each(Object.entries(VERBS))('%s', (_, { declared, run, changes }) => {
-  /** What comes out of each base that was asked for, made once. */
+  /** The result of each base, computed once. */
   const plain = new Map<string, { readonly base: object; readonly result: Promise<unknown> }>();
   const resultOf = (base: object) => {
     const key = JSON.stringify(base);

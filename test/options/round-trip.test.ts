@@ -13,7 +13,7 @@ import { studySettings } from '../../src/study/options.js';
 import { checkReceipt } from '../../src/study/receipt.js';
 import { RESULTS_VERSION } from '../../src/study/results.js';
 
-// Everything follows from one declaration, so one round trip tests all: option → receipt → command line → option.
+// All forms of an option follow from its declaration, so one round trip tests all: option → receipt → command line → option.
 
 type Plain = ListedOption['option'];
 

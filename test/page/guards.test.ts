@@ -1,4 +1,4 @@
-// What the page promises besides its numbers: small, offline, harmless, usable by everyone, never frozen.
+// What the page promises besides correct numbers: it is small, works offline, is safe and accessible, and never freezes.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -80,7 +80,7 @@ describe.skipIf(!canVisit)('the built page', () => {
       .toBe(true);
     expect(loads).toBeLessThanOrEqual(2);
     await plain.close();
-    // The host is gone: everything from here on comes from the first load.
+    // The host has stopped: everything from here on comes from the cache of the first load.
     await page.goto(`${plain.address}#start?features=3&iterations=20&engine=cpu`);
     await page.reload();
     await page.getByText('Simulated, small').click();
@@ -125,7 +125,7 @@ describe.skipIf(!canVisit)('the built page', () => {
   });
 });
 
-/** Markup, a script, a bidi override, control characters, a formula, an id of a megabyte. */
+/** Ids with markup, a script, a bidi override, control characters or a formula, and an id of one megabyte. */
 const EVIL = [
   '<img src=x onerror="window.harmed=1">',
   '</script><script>window.harmed=1</script>',
@@ -200,7 +200,7 @@ describe.skipIf(!canVisit)('everyone', () => {
             return (await checker.run(rules ? { runOnly: rules } : {})).violations.map(
               ({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`,
             );
-            // What is dark differs in its colours alone.
+            // The dark page differs in its colours alone.
           },
           colorScheme === 'dark' ? ['color-contrast'] : undefined,
         );

@@ -9,7 +9,7 @@ import { built, canVisit, complaints, host, openBrowser, whyNot } from './visito
 const manual = join(built, 'manual');
 
 describe.skipIf(!existsSync(manual))('the manual of the site', () => {
-  // This runs also where the tests are left out.
+  // This also runs if the tests are skipped.
   const pages = (existsSync(manual) ? readdirSync(manual, { recursive: true }) : [])
     .map(String)
     .filter((path) => path.endsWith('.html'));

@@ -73,7 +73,7 @@ describe.skipIf(!canVisit)('the walk', () => {
   ])('%s gives the numbers of the library: verdict, split, bound, lists', async (_, address, badge) => {
     const { page, heard } = await visit(address(), '#start?features=4&iterations=60&engine=cpu&draws=30');
     const watched = await watchTasks(browser, page);
-    // A walk that fails leaves no trace running, which the next walk could not start.
+    // A walk that fails must stop its trace: only one trace can run.
     onTestFinished(() => watched().then(undefined, () => {}) as Promise<void>);
     await page.reload();
     expect(await page.locator('.badge summary').innerText()).toMatch(
@@ -334,7 +334,7 @@ describe.skipIf(!canVisit)('on the way', () => {
     await button(page, 'Use these rows').click();
     await expect.poll(() => page.locator('.preview tbody tr').count()).toBe(2);
     await nav(page, 'Data').click();
-    // Many rows do not pass through the field.
+    // Many pasted rows are not shown in the field.
     await page.getByLabel('Paste rows').evaluate(
       (field, text) => {
         const clipboardData = new DataTransfer();

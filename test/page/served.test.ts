@@ -1,4 +1,4 @@
-// The page as `graphex serve MODEL` serves it: the server answers for its model, the tab never has it.
+// The page as `graphex serve MODEL` serves it: the server answers, and the model never reaches the tab.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -91,7 +91,7 @@ describe.skipIf(!canVisit)('a server with a model', () => {
       .poll(() => page.locator('.list b').allInnerTexts())
       .toEqual(red.map(({ item }) => title(item)));
     await filter.fill('');
-    // Nothing is there to take away but the list: the model stays on the server.
+    // Only the list can be saved: the model stays on the server.
     expect(await nav(page, 'Save').isDisabled()).toBe(true);
     expect(loaded.filter((url) => url.includes('.safetensors'))).toEqual([]);
     expect(heard).toEqual([]);

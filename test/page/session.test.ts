@@ -29,7 +29,7 @@ function fitted(purpose: Purpose, time?: string) {
   return answerFit(choice, task);
 }
 
-/** What the ranker and the split got from the times. */
+/** The half-life of the ranker, and whether the split has times. */
 function found() {
   const { model, split } = currentModel('recommend');
   expect(currentSplit()).toBe(split!.parts);

@@ -1,5 +1,5 @@
-// What keeps the page's own thread busy: every task of it, by the time that it had the processor for. On a busy machine
-// a task may last long, but its processor time hardly changes.
+// The tasks of the page's main thread, with the processor time of each. On a busy machine a task may last long, but its
+// processor time hardly changes.
 
 import type { Browser, Page } from 'playwright-core';
 
@@ -35,9 +35,12 @@ const CATEGORIES = ['disabled-by-default-devtools.timeline', 'devtools.timeline'
 const PIECES = 4;
 const PIECE = 2;
 
-/** Milliseconds within which the interface answers, whatever it does. */
+/** The interface answers within this number of milliseconds, even while it works. */
 const ANSWERS_WITHIN = 100;
-/** … while a part of it comes for the first time: 10 on an idle machine, where pages of memory are fetched again ten times that. */
+/**
+ * … or within this number while it loads a module for the first time. An idle machine needs 10; one that reads swapped pages of
+ * memory needs ten times that.
+ */
 const LOADS_WITHIN = 300;
 
 /** Starts to watch. The returned function stops, and returns the tasks of the page's thread, the busiest first. */

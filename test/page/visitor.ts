@@ -1,4 +1,4 @@
-// A visitor of the built page: a static host with or without headers, and Debian's Chromium at it.
+// A visitor of the built page: a static host with or without the isolating headers, and Debian's Chromium.
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -70,7 +70,7 @@ export function complaints(page: Page): string[] {
   return heard;
 }
 
-/** Drops a file on the page as the picker would give it. */
+/** Gives a file to the page as the file picker does. */
 export function give(page: Page, name: string, content: string | Buffer): Promise<void> {
   const buffer = typeof content === 'string' ? Buffer.from(content) : content;
   return page.setInputFiles('input[type=file]', { name, mimeType: 'application/octet-stream', buffer });

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.mocked(spawn.cores).mockReturnValue(16);
 });
 
-/** Whether a job has begun by now. */
+/** Whether a job has already begun. */
 async function begun(share: ThreadShare): Promise<() => boolean> {
   let yes = false;
   void share.begin().then(() => {

@@ -23,7 +23,7 @@ async function saved(name: string, made: Model): Promise<string> {
   return file;
 }
 
-/** Writes a batch and asks for the lists of those in it. */
+/** Writes a batch and asks for the lists of its users. */
 async function batch(name: string, content: string | Uint8Array, ...args: string[]) {
   const file = join(folder, name);
   await writeFile(file, content);

@@ -77,7 +77,7 @@ describe.each([
     await asked.close();
     expect(await withNewItems(recommender.model, [item('a3', { genre: 'Romance' })])).toBe(recommender.model);
     expect(await withNewItems(plain.model, [item('late-a', { genre: 'Action' })])).toBe(plain.model);
-    // As a refit does with the table of the model before it.
+    // A refit uses the table of the previous model in this way.
     const { ids } = graph.items;
     const fewer = BipartiteGraph.fromPairs(pairs.filter(([, one]) => one !== 'a3')).items.ids;
     const carried = carriedRows(later.info?.items as SideInfo, ids, fewer);
@@ -100,7 +100,8 @@ describe.each([
     const scoresOf = async (asked: Recommender) =>
       new Map((await asked.recommend({ user: 'u0' }, { n: 40 })).map(({ item, score }) => [item, score]));
     const before = await scoresOf(recommender);
-    // One after the other as in a server, then one less; and both in a model that was read again.
+    // Items are added one after the other, as in a server, then one is removed. Both are repeated with a model that was read
+    // from its file.
     const one = createRecommender(await withNewItems(model, told.slice(0, 1)));
     const first = await scoresOf(one);
     const both = createRecommender(await withNewItems(model, told));
@@ -145,7 +146,7 @@ describe.each([
     const reasons = recommender.reasons({ item: 'new-a0', score, explanation })!;
     const { lines } = reasonWords(reasons, score, USERS_AND_ITEMS, (id) => id);
     expect(lines.at(-1)).toMatch(/^same .*genre: Action/);
-    // Every attribute is one of the items that it names, and those are items that the reasons name.
+    // Every shared attribute belongs to the items that it names, and the reasons name these items too.
     const actions = explanation!.attributes!.find(({ value }) => value === 'Action')!.items!;
     expect(actions.length).toBeGreaterThan(0);
     for (const item of actions) {

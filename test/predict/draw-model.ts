@@ -12,7 +12,7 @@ import { type Random, randomStream } from '../../src/math/random.js';
 import { split } from '../../src/sample/split.js';
 import type { Split } from '../../src/sample/split-types.js';
 
-/** A random graph without isolated vertices of its own making. */
+/** A random graph; vertices without an edge are left out. */
 export function randomGraph(seed: number, users: number, items: number, edges: number): BipartiteGraph {
   const random = randomStream(seed);
   const skewed = (n: number) => Math.floor(n * random.uniform() ** 2);

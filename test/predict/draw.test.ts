@@ -244,7 +244,7 @@ describe('drawPredictive', () => {
   test('drawn sizes spread by one over the root of the vertices they were learned from', () => {
     const { model, folded, split } = sparse;
     const { plan } = drawPlan(model, folded, split, 'unconditional');
-    // Nothing but unseen users before one certain item of activity 10, so that their number shows the size.
+    // All users are unseen, and one item of activity 10 is certain to be met, so the number of users shows the size.
     const unseen = { ...plan.users[0].unseen!, tilt: new Float64Array(3), cut: 0.02, evidence: 9 };
     const bare: DrawPlan = {
       ...plan,

@@ -1,4 +1,4 @@
-// A small random model, made without a fit: what recommendation and explanation need, and nothing that must converge.
+// A small random model, made without a fit. It has what recommendation and explanation need.
 
 import {
   columnSums,
@@ -56,7 +56,7 @@ export function smallModel({
   };
 }
 
-/** As a fit makes it: degrees are those of the edges that the model carries. */
+/** A model as a fit returns it: its degrees are those of the edges it stores. */
 export function fittedModel(multigraph: boolean): PosteriorModel {
   const model = smallModel({ multigraph });
   const { offsets, neighbors } = model.seen!;

@@ -63,7 +63,7 @@ describe('recommend', () => {
     const list = await recommend(model, { likes: ['item 3', 'item 7', 'item 3'] }, { n: 30 });
     expect(list.length).toBe(28);
     expect(list.map((r) => r.item)).not.toContain('item 3');
-    // As an evaluation folds in: means in the edge pass, and only known items as what could have been met.
+    // The fold-in of an evaluation: the edge pass uses means, and only known items could have been met.
     const otherMass = eligibleMass(model, 'items', { unseenShare: 0 });
     const folded = foldVertex(foldBase(model, 'users'), [3, 7], { activity: 'mean', otherMass });
     const score = (item: number) => {
@@ -174,7 +174,7 @@ describe('explain', () => {
     const parts = posteriorExplainer(model, { users: posterior, row: 0, own: { items: own } })(8);
     const weight =
       ((folded.weightShape / folded.weightRate) * model.items.weightShape[8]) / model.items.weightRate[8];
-    // Section 6: an edge's expected counts are λ_k/(1 − e^−Σλ), and at the fixed point a feature's shape is a + their sum.
+    // An edge's expected counts are λ_k/(1 − e^−Σλ), and at the fixed point a feature's shape is a + their sum.
     const logMean = (shape: number, rate: number) => Math.exp(digamma(shape)) / rate;
     const counts = own.map((item) => {
       const rates = [0, 1, 2, 3].map(

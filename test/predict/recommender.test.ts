@@ -25,8 +25,8 @@ describe.each(Object.entries(kinds))('a recommender of a %s', (_, make) => {
       { likes: ['item 3', 'item 9'] },
     ];
     const want = await recommendMany(model, queries, { n: 4 });
-    const atOnce = await Promise.all(queries.map((query) => recommender.recommend(query, { n: 4 })));
-    expect(atOnce).toEqual(want);
+    const answers = await Promise.all(queries.map((query) => recommender.recommend(query, { n: 4 })));
+    expect(answers).toEqual(want);
     expect(await recommender.recommendMany(queries, { n: 4 })).toEqual(want);
     const streamed: unknown[] = [];
     for await (const list of recommender.recommendEach(stream(queries), { n: 4 })) streamed.push(list);

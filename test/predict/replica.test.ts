@@ -28,8 +28,8 @@ describe.each([false, true])('replicas of a fitted model, multigraph %s', (multi
       expect(mean, name).toBeGreaterThan(low - room);
       expect(mean, name).toBeLessThan(high + room);
     };
-    // As docs/appendix/trust.md has predictive counts: vertices right within 2 %; edges right within 1 % in multigraphs, 3 to 9 %
-    // too few in simple graphs. A hundred replicas know their means to 0.2 % (edges) and 0.4 % (vertices).
+    // The predictive counts of docs/appendix/trust.md: vertices right within 2 %; edges right within 1 % in multigraphs, 3 to 9
+    // % too few in simple graphs. A hundred replicas know their means to 0.2 % (edges) and 0.4 % (vertices).
     for (const side of SIDES) {
       expectMean(side, (replica) => replica[side].count, [0.98, 1.02]);
       expect(Math.min(...degrees(replicas[0][side]))).toBeGreaterThan(0);

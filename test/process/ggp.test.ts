@@ -12,7 +12,7 @@ const CASES = SIGMAS.flatMap((sigma) =>
   [1, 3].map((tau) => ({ sigma, tau, size: sigma < -0.5 ? -4 * sigma * tau ** -sigma : 4 })),
 );
 
-/** Exact where possible; else so low that e^(−tw) is straight below it. */
+/** No cut where the draw is exact; otherwise a cut below which e^(−tw) is nearly linear. */
 const cutFor = (sigma: number) => (sigma < 0 ? 0 : sigma < 0.6 ? 1e-5 : 1e-4);
 const sum = (values: Float64Array) => values.reduce((a, b) => a + b, 0);
 
@@ -98,7 +98,7 @@ describe('tilted atoms', () => {
     });
   });
 
-  it.each([-1.5, -0.3, 0, 0.3, 0.6])('carry the unseen mass of section 5 at sigma %d', (sigma) => {
+  it.each([-1.5, -0.3, 0, 0.3, 0.6])('carry the unseen mass at sigma %d', (sigma) => {
     const hyper = { sigma, tau: 1, shape: 0.3, rate: 0.4, size: 3 };
     const otherMass = Float64Array.of(0.5, 6, 40);
     const cut = sigma < 0 ? 0 : 1e-3;
@@ -112,8 +112,8 @@ describe('tilted atoms', () => {
       );
       expectMean(masses, leftover[k], `feature ${k}`);
     }
-    // Features and weights together: E Σ (1 − e^(−w θ·R)) = size·(E ψ(θ·(M + R)) − E ψ(θ·M)) tests their joint distribution, but
-    // the number of atoms that meet no mass at all already does, with the quadrature as its oracle.
+    // Features and weights together: E Σ (1 − e^(−w θ·R)) = size·(E ψ(θ·(M + R)) − E ψ(θ·M)) tests their joint distribution. So
+    // does the number of atoms that meet no mass at all, which the quadrature gives exactly.
     const meets = (w: number, theta: Float64Array) =>
       1 - Math.exp(-w * (2 * theta[0] + theta[1] + 3 * theta[2]));
     const met = drawn.map(({ weights, features }) =>

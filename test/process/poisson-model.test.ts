@@ -12,7 +12,7 @@ import {
   SMALL_SIMULATION,
 } from '../../src/process/parameters.js';
 import { type Simulation, simulate } from '../../src/process/poisson-model.js';
-import { expectMean, expectSameLaw } from './statistics.js';
+import { expectMean, expectSameMoments } from './statistics.js';
 
 const SPARSE: ModelParameters = {
   users: { sigma: 0.3, tau: 1, shape: 0.5, rate: 0.5, size: 6 },
@@ -57,7 +57,7 @@ function bruteForce({ users, items, features }: ModelParameters, seed: number): 
   return result;
 }
 
-/** Element by element, without the matcher's care for a readable difference between a million of them. */
+/** Compares element by element. A matcher would build a readable difference of a million elements. */
 function same(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return a.length === b.length;
@@ -73,7 +73,7 @@ describe('the sparse Poisson matrix model', () => {
       wanted.push(bruteForce(SPARSE, seed));
     }
     for (const name of COUNTS) {
-      expectSameLaw(
+      expectSameMoments(
         drawn.map((c) => c[name]),
         wanted.map((c) => c[name]),
         name,
@@ -108,14 +108,14 @@ describe('the sparse Poisson matrix model', () => {
     expect(tenth.cut / coarse.cut).toBeCloseTo(0.1, 6);
     for (const name of COUNTS) {
       for (const other of [halved, tenth]) {
-        expectSameLaw(
+        expectSameMoments(
           coarse.counts.map((c) => c[name]),
           other.counts.map((c) => c[name]),
           name,
         );
       }
     }
-    // Without the mass below the cut the coarse cut would lose this many users a graph: far more than the test above
+    // Without the mass below the cut, the coarse cut would lose this many users per graph: far more than the test above
     // tolerates.
     expect(coarse.belowCut).toBeGreaterThan(3);
     expect(tenth.belowCut).toBeLessThan(coarse.belowCut / 2);
@@ -194,7 +194,7 @@ describe('the sparse Poisson matrix model', () => {
       truth![other].weights.forEach((w, j) => {
         for (let k = 0; k < features; k++) mass[k] += w * truth![other].features[j * features + k];
       });
-      // Counts of a vertex are Poisson given the rest: their Pearson statistic over busy vertices is 1 a piece.
+      // Given the rest, the counts of a vertex are Poisson: each busy vertex adds 1 to the Pearson statistic on average.
       let statistic = 0;
       let busy = 0;
       for (let v = 0; v < graph[side].count; v++) {

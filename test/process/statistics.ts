@@ -9,8 +9,8 @@ export function expectMean(draws: readonly number[], wanted: number, what = '', 
   );
 }
 
-/** Requires two samples to have the same mean and the same variance, within `errors` standard errors. */
-export function expectSameLaw(a: readonly number[], b: readonly number[], what = '', errors = 4.5): void {
+/** Requires two samples to agree in mean and variance within `errors` standard errors. */
+export function expectSameMoments(a: readonly number[], b: readonly number[], what = '', errors = 4.5): void {
   const [first, second] = [summary(a), summary(b)];
   const error = Math.sqrt(first.variance / a.length + second.variance / b.length);
   expect(

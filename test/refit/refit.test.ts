@@ -48,7 +48,7 @@ describe('held-back items', () => {
 
   it('are the last ones that the present model has not seen, of a quarter of the users who have some', async () => {
     const [graph, model] = [all(), await known()];
-    // a and b are the latest, but known.
+    // a and b are the latest items, but the present model knows them.
     const times = timesOf(graph, (_, item) => 100 - item.charCodeAt(0));
     const { labels, users } = holdBackLast(graph, times, model, 1);
     expect(users.length).toBe(NEW / 4);
@@ -137,7 +137,7 @@ describe('a refit', () => {
       { sources: [scratch.path('more.csv')], read: {}, time: undefined },
     ];
     const result = await refit({ data, present, output, since: Date.UTC(2025, 0), seed: 1, threads: 1 });
-    // Too few users to compare models on: nothing is held back.
+    // There are too few users for a comparison, so nothing is held back.
     expect(result.edges).toBe(4);
     expect(result.comparison).toBeUndefined();
     const made = await loadModel(output);
@@ -298,7 +298,7 @@ describe('posted items in a refit', () => {
     expect(valuesOf(third, 'new')).toEqual({ ...wanted, genre: ['Musical'] });
     expect(third.info?.items?.names).not.toContain('Western');
     expect(valuesOf(third, 'i2')).toEqual(valuesOf(second, 'i2'));
-    // The same once more changes nothing.
+    // Posting the same again changes nothing.
     const fourth = await refitWith(more, { ...lines[0], genre: 'Musical' }, lines[1]);
     expect(fourth.info?.items?.names).toEqual(third.info?.items?.names);
     expect(fourth.info?.items?.rows).toEqual(third.info?.items?.rows);
@@ -361,7 +361,7 @@ describe('the guard of a refit', () => {
       rows.push(...events(1, 0));
       outcomes.push(isClearlyWorse((await run([await table('same.csv', rows, 1)], seed)).comparison));
     }
-    // By chance one in forty is kept aside.
+    // By chance, one model in forty does not take over.
     expect(outcomes.filter(Boolean).length).toBeLessThanOrEqual(1);
   });
 });
@@ -456,7 +456,7 @@ describe('the record of models', () => {
     await writeFile(other, 'x');
     expect(await (await open(other)).resume()).toBeUndefined();
     expect(await (await open(other)).prune(0, other)).toEqual([]);
-    // A file that was given later is meant.
+    // The file that was written later is the one to serve.
     await utimes(given, new Date(), new Date(Date.now() + HOUR));
     expect(await again.resume()).toBeUndefined();
     await writeFile(recordFile(folder, given), '{"generations": 7');

@@ -12,7 +12,7 @@ import type { StudyResults } from '../../src/study/results.js';
 import { study } from '../../src/study/study.js';
 import { chromium, visit } from '../browser/chromium.js';
 
-/** Ids that would be markup, scripts or the end of one, if anything took them for more than text. */
+/** Ids that would act as markup, as a script or as the end of a script if anything treated them as more than text. */
 const HOSTILE = [
   '<img src=x onerror="parent.owned=1">',
   '</script><script>parent.owned=1</script>',
@@ -57,7 +57,7 @@ describe('the atlas of a report', () => {
         expect(list.reduce((sum, { share }) => sum + share, 0)).toBeLessThanOrEqual(1 + 1e-6);
       }
     }
-    // Where a vertex is mostly feature k, it has a share of k.
+    // A vertex whose largest feature is k is listed with a share of k.
     for (const { id, feature } of vertices.items.slice(0, 20)) {
       const own = features.find((one) => one.feature === feature)!;
       expect(own.items.map((item) => item.id)).toContain(id);

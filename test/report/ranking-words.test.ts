@@ -5,7 +5,7 @@ import { numbers } from './study-numbers.js';
 
 describe('which method recommends best, in words', () => {
   /** A leaderboard with its own figures by nDCG; `clear` names rows that are behind the best by more than chance. */
-  function ladderOf(
+  function leaderboardOf(
     recall: Readonly<Record<string, number>>,
     ndcg: Readonly<Record<string, number>>,
     clear: Readonly<Record<'recall' | 'ndcg', readonly string[]>>,
@@ -44,7 +44,7 @@ describe('which method recommends best, in words', () => {
   };
 
   it('advises the method of the headline if nDCG decides and recall is a tie', () => {
-    const baselines = ladderOf(
+    const baselines = leaderboardOf(
       { 'sparse-30': 0.3, ease: 0.32, ials: 0.31 },
       { 'sparse-30': 0.3, ease: 0.35, ials: 0.37 },
       { recall: [], ndcg: ['sparse-30', 'ease'] },
@@ -59,7 +59,7 @@ describe('which method recommends best, in words', () => {
       rival: 'ials',
     });
     const models = (ndcg: readonly string[]) =>
-      ladderOf(
+      leaderboardOf(
         { 'sparse-30': 0.811, 'dense-30': 0.818, ease: 0.784 },
         { 'sparse-30': 0.749, 'dense-30': 0.744, ease: 0.705 },
         { recall: ['sparse-30'], ndcg },
@@ -72,15 +72,15 @@ describe('which method recommends best, in words', () => {
       'The sparse and the dense model by nDCG, a tie by recall@20',
       'To recommend, use the dense model, which ranks as well as any here by nDCG, on all of the data:',
     ]);
-    // The best by recall is even by nDCG too; the ranker is even by nDCG alone.
-    const besideRanker = ladderOf(
+    // By nDCG, the best by recall and the ranker are both within chance of the best.
+    const rankerIsEven = leaderboardOf(
       { 'sparse-30': 0.811, 'dense-30': 0.818, ranking: 0.8, ease: 0.784 },
       { 'sparse-30': 0.749, 'dense-30': 0.744, ranking: 0.745, ease: 0.705 },
       { recall: ['sparse-30', 'ranking'], ndcg: ['ease'] },
     );
-    expect(said(besideRanker)[1]).toContain('use the dense model, which ranks as well as any here by nDCG');
-    // Nothing is even: the best by the metric that decides.
-    const none = ladderOf(
+    expect(said(rankerIsEven)[1]).toContain('use the dense model, which ranks as well as any here by nDCG');
+    // No method is within chance of the best: the metric that decides names the winner.
+    const none = leaderboardOf(
       { 'sparse-30': 0.79, 'dense-30': 0.818, ranking: 0.79, ease: 0.81 },
       { 'sparse-30': 0.749, 'dense-30': 0.7, ranking: 0.745, ease: 0.705 },
       { recall: ['sparse-30', 'ranking'], ndcg: ['ease', 'dense-30'] },
@@ -89,7 +89,7 @@ describe('which method recommends best, in words', () => {
   });
 
   it('names one per metric if no two tie by both, and for a tied place the methods that tie by both', () => {
-    const apart = ladderOf(
+    const apart = leaderboardOf(
       { 'sparse-30': 0.33, 'dense-30': 0.3, ease: 0.32, ials: 0.29 },
       { 'sparse-30': 0.3, 'dense-30': 0.33, ease: 0.29, ials: 0.32 },
       { recall: ['dense-30', 'ials'], ndcg: ['sparse-30', 'ease'] },
@@ -99,7 +99,7 @@ describe('which method recommends best, in words', () => {
       'To recommend, use EASE, which ranks as well as any here by recall@20, on all of the data:',
     ]);
     expect(studyVerdicts(apart).ranking).toMatchObject({ winner: 'tie', method: 'sparse-30', rival: 'ease' });
-    const half = ladderOf(
+    const half = leaderboardOf(
       { 'sparse-30': 0.33, 'dense-30': 0.3, ease: 0.32, ials: 0.31, slim: 0.3 },
       { 'sparse-30': 0.3, 'dense-30': 0.33, ease: 0.29, ials: 0.31, slim: 0.32 },
       { recall: ['dense-30', 'slim'], ndcg: ['sparse-30', 'ease'] },
@@ -108,7 +108,7 @@ describe('which method recommends best, in words', () => {
       'The sparse model and iALS rank equally well by recall@20, the dense model and iALS by nDCG',
       'To recommend, use iALS, which ranks as well as any here, on all of the data:',
     ]);
-    const ranker = ladderOf(
+    const ranker = leaderboardOf(
       { 'sparse-30': 0.33, 'dense-30': 0.3, ranking: 0.32, ease: 0.31 },
       { 'sparse-30': 0.3, 'dense-30': 0.33, ranking: 0.32, ease: 0.31 },
       { recall: ['dense-30'], ndcg: ['sparse-30'] },
@@ -117,7 +117,7 @@ describe('which method recommends best, in words', () => {
       'The ranker and EASE rank equally well',
       'To recommend, use the ranker, which ranks as well as any here, on all of the data:',
     ]);
-    const wins = ladderOf(
+    const wins = leaderboardOf(
       { 'sparse-30': 0.33, 'dense-30': 0.3, ranking: 0.32, ease: 0.2 },
       { 'sparse-30': 0.3, 'dense-30': 0.33, ranking: 0.32, ease: 0.2 },
       { recall: ['dense-30', 'ease'], ndcg: ['sparse-30', 'ease'] },
@@ -131,7 +131,7 @@ describe('which method recommends best, in words', () => {
   it('advises against methods below popularity by more than chance, and never against its own advice', () => {
     const of = (clear: Readonly<Record<'recall' | 'ndcg', readonly string[]>>) => {
       const recall = { 'sparse-30': 0.2, ranking: 0.3, popularity: 0.305 };
-      return ladderOf(recall, recall, clear);
+      return leaderboardOf(recall, recall, clear);
     };
     const textOf = (results: StudyResults) => studyVerdicts(results).ranking.text;
     const even = of({ recall: ['sparse-30'], ndcg: ['sparse-30'] });
@@ -151,18 +151,18 @@ describe('which method recommends best, in words', () => {
     // Behind the best by more than chance, but hardly behind popularity.
     const third = { 'sparse-30': 0.29, ranking: 0.2, popularity: 0.3, ease: 0.4 };
     const all = ['sparse-30', 'ranking', 'popularity'];
-    expect(textOf(ladderOf(third, third, { recall: all, ndcg: all }))).toContain(
+    expect(textOf(leaderboardOf(third, third, { recall: all, ndcg: all }))).toContain(
       'The ranker ranks below popularity, the same list for everyone: do not recommend with it. ' +
         'The sparse model ranks below popularity, the same list for everyone, by a difference that may be chance.',
     );
-    // Too few to tell, so that what is made for ranking is advised.
+    // The differences may be chance, so the advice is the model that is made for ranking.
     const few = numbers({ ranking: 0.2, popularity: 0.3 }, { test: { users: 29, edges: 400 } });
     expect(said(few)[1]).toContain('use the ranker on all');
     expect(textOf(few)).not.toContain('do not recommend');
   });
 
   it('advises one of the methods in the headline if metrics, models or all of them tie', () => {
-    const opposed = ladderOf(
+    const opposed = leaderboardOf(
       { 'sparse-30': 0.35, ease: 0.3 },
       { 'sparse-30': 0.3, ease: 0.35 },
       { recall: ['ease'], ndcg: ['sparse-30'] },
@@ -171,7 +171,7 @@ describe('which method recommends best, in words', () => {
       'The sparse model by recall@20, EASE by nDCG',
       'To recommend, use EASE, which ranks best here by nDCG, on all of the data:',
     ]);
-    const two = ladderOf(
+    const two = leaderboardOf(
       { 'sparse-30': 0.2, ease: 0.33, ials: 0.31 },
       { 'sparse-30': 0.2, ease: 0.31, ials: 0.33 },
       { recall: ['sparse-30', 'ials'], ndcg: ['sparse-30'] },
@@ -180,7 +180,7 @@ describe('which method recommends best, in words', () => {
       'A baseline wins: EASE by recall@20, iALS by nDCG',
       'To recommend, use EASE, which ranks best here by recall@20, on all of the data:',
     ]);
-    const ranker = ladderOf(
+    const ranker = leaderboardOf(
       { 'sparse-30': 0.35, ranking: 0.34, ease: 0.2 },
       { 'sparse-30': 0.35, ranking: 0.34, ease: 0.2 },
       { recall: ['ease'], ndcg: ['ease'] },
@@ -189,7 +189,7 @@ describe('which method recommends best, in words', () => {
       'The sparse model and the ranker rank best, equally well',
       'To recommend, use the ranker, which ranks as well as any here, on all of the data:',
     ]);
-    const all = ladderOf(
+    const all = leaderboardOf(
       { 'sparse-30': 0.35, ranking: 0.34, ease: 0.33 },
       { 'sparse-30': 0.35, ranking: 0.34, ease: 0.33 },
       { recall: [], ndcg: [] },
@@ -201,7 +201,7 @@ describe('which method recommends best, in words', () => {
   });
 
   it('separates a difference from chance by its interval, and says if nDCG disagrees', () => {
-    const results = ladderOf(
+    const results = leaderboardOf(
       { 'sparse-30': 0.811, 'dense-30': 0.821, ease: 0.784 },
       { 'sparse-30': 0.749, 'dense-30': 0.744, ease: 0.705 },
       { recall: ['sparse-30'], ndcg: [] },
@@ -210,7 +210,7 @@ describe('which method recommends best, in words', () => {
       'The dense model ranks better than the sparse model in recall@20, by 0.010 (95 % interval: 0.005 to 0.015), more than chance; ' +
         'in nDCG the sparse model is ahead by 0.005 (95 % interval: −0.050 to 0.060), within chance.',
     );
-    const narrow = ladderOf(
+    const narrow = leaderboardOf(
       { 'sparse-30': 0.3, 'dense-30': 0.3004, ease: 0.2 },
       { 'sparse-30': 0.3, 'dense-30': 0.3004, ease: 0.2 },
       { recall: ['sparse-30', 'ease'], ndcg: ['sparse-30', 'ease'] },
@@ -220,12 +220,12 @@ describe('which method recommends best, in words', () => {
     );
     const close = { 'sparse-30': 0.3004, ease: 0.3 };
     expect(
-      studyVerdicts(ladderOf(close, close, { recall: ['ease'], ndcg: ['ease'] })).ranking.details,
+      studyVerdicts(leaderboardOf(close, close, { recall: ['ease'], ndcg: ['ease'] })).ranking.details,
     ).toContain(
       'In recall@20, the sparse model is ahead of EASE by 0.0004 (95 % interval on the same users: 0.0002 to 0.0006).',
     );
     const same = { 'auto-30': 0.311, 'sparse-30': 0.301, 'dense-30': 0.301, ease: 0.2 };
-    const three = ladderOf(same, same, { recall: ['sparse-30', 'ease'], ndcg: ['sparse-30', 'ease'] });
+    const three = leaderboardOf(same, same, { recall: ['sparse-30', 'ease'], ndcg: ['sparse-30', 'ease'] });
     expect(studyVerdicts(three).ranking.details).toEqual(
       expect.arrayContaining([
         'The auto model ranks better than the sparse model in recall@20, by 0.010 (95 % interval: 0.005 to 0.015), more than chance.',

@@ -39,7 +39,7 @@ const heading = (text: string) => written.push('', `# ${text}`, '');
 const say = (...sentences: readonly (string | null | undefined)[]) =>
   written.push(...sentences.filter((sentence) => sentence !== null && sentence !== undefined));
 
-function besidePopularity(): void {
+function popularityIsNear(): void {
   heading('Compared with popularity');
   const beside = (recall: readonly [number, number, number], ndcg: readonly [number, number, number]) => {
     const interval = ([low, difference, high]: typeof recall) => ({ difference, low, high, level: 0.95 });
@@ -320,7 +320,7 @@ function dictionary(): void {
 
 describe('every sentence', () => {
   it('is in one list, unchanged', async () => {
-    for (const part of [sparsity, reading, studies, evaluations, besidePopularity, engines, dictionary])
+    for (const part of [sparsity, reading, studies, evaluations, popularityIsNear, engines, dictionary])
       part();
     const text = `${written.join('\n').trim()}\n`;
     expect(text).not.toMatch(/undefined|NaN|null|\[object|recallUnpopular|ndcg\b/);

@@ -4,7 +4,7 @@ import { type ModelKind, studySettings } from '../../src/study/options.js';
 import type { StudyFit, StudyResults } from '../../src/study/results.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../src/text/sides.js';
 
-/** Results of a study: what a test gives, and any values for the rest. */
+/** Results of a study: the values that a test gives, and arbitrary values for the rest. */
 export function numbers(
   recall: Readonly<Record<string, number>>,
   options: {

@@ -50,7 +50,7 @@ beforeAll(async () => {
   page = renderStudyPage(results, pictures);
 }, 240_000);
 
-/** No link without its target, no value that is none, no empty cell. */
+/** The page has no link without a target, no NaN or undefined, and no empty cell. */
 function expectWhole(page: string): void {
   const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map((m) => m[1]));
   const targets = [...page.matchAll(/(?:href="#|popovertarget=")([^"]+)"/g)].map((m) => m[1]);
@@ -153,7 +153,7 @@ describe('report.html', () => {
     };
     const with5 = renderStudyPage(corrected, studyPictures(await chartDocument(), corrected));
     expectWhole(with5);
-    // Users and edges of each sparse fit, and nothing else.
+    // Only the users and the edges of each sparse fit were corrected.
     expect(with5.match(/<br>corrected 1 … 12,345/g)!.length).toBe(with5.match(/<br>corrected /g)!.length);
     expect(with5).toMatch(/for each row of the table: .*4, –, 4/s);
     expect(with5).toContain('Those of the dense model are not corrected');

@@ -155,7 +155,7 @@ describe('a study in words', () => {
       'The figures of the auto = sparse model are corrected by the error of its draws on training data. Those of the dense model are as drawn.',
     );
     expect(said).not.toContain('the sparse model’s draws');
-    // A correction by replicas counts for a fit under each of its names.
+    // If a fit has two names, a correction by replicas counts under both.
     const calibration = { replicas: 9, statistics: { items: { low: 95, high: 105, held: 8, pValue: 1 } } };
     Object.assign(results.runs[0].fits[1].predictive!, { calibration });
     expect(studyVerdicts(results).prediction!.details.join(' ')).toContain(

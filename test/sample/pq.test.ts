@@ -19,7 +19,7 @@ describe('pqSample', () => {
           expect(problems(sample)).toEqual([]);
           const whole = new Set(edgeList(graph));
           for (const edge of edgeList(sample)) expect(whole.has(edge)).toBe(true);
-          // Induced: an edge of the whole between two kept vertices is in the sample.
+          // The sample is an induced subgraph: it has every edge of the whole graph between two kept vertices.
           const kept = edgeList(graph).filter((edge) => {
             const [user, item] = edge.split(' ');
             return sample.users.ids.find(user!) >= 0 && sample.items.ids.find(item!) >= 0;
@@ -45,7 +45,7 @@ describe('pqSample', () => {
     expect(half()).toEqual(half());
   });
 
-  it('has the expected numbers of section 3: pqE edges, p·sum(1-(1-q)^d) users', () => {
+  it('has the expected numbers: pqE edges, p·sum(1-(1-q)^d) users', () => {
     const random = randomStream(12);
     const graph = graphOf(Array.from({ length: 3000 }, () => [random.below(300), random.below(90)] as const));
     const [p, q, draws] = [0.3, 0.2, 400];

@@ -5,9 +5,9 @@ import { simulate } from '../../src/process/poisson-model.js';
 import { pqSample } from '../../src/sample/pq.js';
 import { tailIndexHalf } from '../../src/sparsity/tail-index.js';
 
-// The theorem everything rests on: (p,q)-sampling a graph of sizes (s, α) gives a graph of sizes (ps, qα), in
-// distribution. Many draws of either are compared statistic by statistic: their means to four standard errors, and
-// their distributions by Kolmogorov and Smirnov at the level 1e-4.
+// The theorem on which splits and predictions rest: (p,q)-sampling a graph of sizes (s, α) gives a graph of sizes (ps, qα), in
+// distribution. Many draws of both kinds are compared statistic by statistic: their means to four standard errors, and their
+// distributions by Kolmogorov and Smirnov at the level 1e-4.
 
 const DRAWS = 120;
 const [p, q] = [0.5, 0.4];

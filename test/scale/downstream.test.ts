@@ -85,7 +85,7 @@ describe.each(Object.keys(FITS))('a %s by shard', (kind) => {
     const some = [0, 7, 3, users.count - 1, 5].map((u) => users.ids.at(u));
     writeFileSync(path(`${kind} batch.csv`), some.join('\n'));
     const [known, fresh, batch] = await Promise.all([
-      // Features are named by what stands out among all users, not among those of a shard.
+      // The names of features come from all users, not from the users of one shard.
       both('--user', some[1], '-n', '7', '--explain', '--json'),
       both('--likes', `${items.ids.at(1)},${items.ids.at(4)}`, '--explain', '--json'),
       both('--batch', path(`${kind} batch.csv`), '-n', '4', '--json'),

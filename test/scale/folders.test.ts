@@ -1,5 +1,5 @@
-// Folders of shards, splits and models: each holds one kind of result, and nothing of the one before it. Warnings name
-// the differences of a fit to shards, and a state that will be replaced.
+// Folders of shards, splits and models: each holds one kind of result, and no file of an earlier result. Warnings name what a
+// fit to shards does differently, and a state that will be replaced.
 
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -62,7 +62,7 @@ test('a launcher of several processes may only start fits of shards', async () =
   expect(existsSync(path('twice'))).toBe(false);
 });
 
-// What is said of a state is in test/shard/edited.test.ts.
+// test/shard/edited.test.ts tests the messages about a state.
 test('a warning says that counts are fitted as Poisson; an empty folder is not a state', async () => {
   const aloud = FIT.filter((flag) => flag !== '--quiet');
   const counted = await graphex('fit', path('counted'), ...aloud, '-o', path('c.st'));

@@ -140,7 +140,8 @@ test.skipIf(!open || !mounts)(
   'a disk that fills up: the rank that writes names itself, and the last state stays whole',
   async () => {
     const disk = path('disk');
-    // The disk is full as soon as there is a state; what is on it is copied before it goes with its namespace.
+    // The disk fills up as soon as there is a state. Its files are copied before the namespace ends, because the disk ends with
+    // it.
     const script = `
       mkdir "$1" && mount -t tmpfs -o size=1m none "$1" || exit 77
       disk=$1; copy=$2; shift 2

@@ -51,7 +51,7 @@ export interface Running {
 
 const PROGRAM = join(import.meta.dirname, '../../bin/graphex.js');
 
-/** Starts graphex, by a launcher or by itself. What hangs is ended after `limit` seconds. */
+/** Starts graphex, with a launcher or without. A process that hangs is ended after `limit` seconds. */
 export function start(
   launched: { readonly launcher: Launcher; readonly ranks: number } | undefined,
   args: readonly string[],

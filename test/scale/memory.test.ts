@@ -1,6 +1,6 @@
-// The memory of splitting and evaluating shards, as the kernel counts it: that of a shard, not of the data.
-// stream.test.ts measures fits. Data whose edges outweigh the program are large, so these run with GRAPHEX_LONG=1
-// alone.
+// Splitting and evaluating shards takes the memory of one shard, not of all data, as the kernel counts it. stream.test.ts
+// measures fits. The data must be large, so that their edges take more memory than the program: these tests run with
+// GRAPHEX_LONG=1 only.
 
 import { describe, expect, test } from 'vitest';
 import { buildGraph } from '../../src/graph/build.js';

@@ -149,7 +149,7 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       expect(performance.now() - began).toBeLessThan(20_000);
       expect(existsSync(out('killed'))).toBe(false);
       const more = await start(undefined, [...args, '--resume', '--iterations', '100']).ended;
-      // As far as it was: it may have come farther than that.
+      // It resumes at the saved state or later.
       expect(more.status, more.stderr).toBe(0);
       expect(JSON.parse(more.stdout)).toMatchObject({ ranks: 1, shards: 4 });
       rmSync(state, { recursive: true, force: true });
@@ -163,8 +163,8 @@ describe.each(LAUNCHERS.map((launcher) => [launcher.name, launcher] as const))(
       await stateOf(running, state);
       process.kill(running.pid, 'SIGINT');
       const { status, stderr } = await running.ended;
-      // Open MPI kills the ranks and says so by its status; that of MPICH may be 0, as it does not always wait for those of the
-      // ranks, which have the time to speak for themselves.
+      // Open MPI kills the ranks and ends with an error status. MPICH may end with status 0, because it does not always wait
+      // for the status of the ranks; then the ranks have time to print their own error.
       if (status === 0) expect(stderr).toContain('interrupted: the fit was stopped; continue with --resume');
       expect(existsSync(out('stopped'))).toBe(false);
       const more = await start(undefined, [...args, '--resume', '--iterations', '100']).ended;

@@ -66,7 +66,7 @@ describe.skipIf(lacks)('Slurm', () => {
     const long = ['-k', '3', '--threads', '1', '--quiet', '--iterations', '1000000', '--tolerance', '0'];
     const out = path('killed');
     const fit = [...PROGRAM.split(' '), 'fit', path('parts'), ...long, '--checkpoint', '1e-6', '-o', out];
-    // The second process of the job ends itself, hard, once there is a state.
+    // The second process of the job kills itself once there is a state.
     const state = join(`${out}.partial`, 'state.safetensors');
     const script = `if [ "$SLURM_PROCID" = 1 ]; then (while [ ! -e "${state}" ] && kill -0 $$; do sleep 0.1; done; kill -9 $$) & fi; exec "$@"`;
     const job = [

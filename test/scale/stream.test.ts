@@ -163,7 +163,7 @@ describe('memory', () => {
       await engine.update(users, byUser, items, { hyper, activity: 'geometric' });
       await engine.update(items, byItem, users, { hyper, activity: 'geometric' });
     }
-    // The shard that stays and the items' table; and of those in turn, one.
+    // The tables of the shard that stays in memory, of the items, and of one shard that is read in turn.
     expect(most).toEqual({ tables: 3, indexes: 3 });
     expect(left()).toEqual([]); // the file has no name, so nothing can stay behind
     await held.close();
@@ -234,7 +234,7 @@ describe('memory', () => {
     expect(left()).toEqual([]);
   });
 
-  // 60,000 users × 128 features are 200 MB in tables and where they begin, in addition to the program itself.
+  // 60,000 users × 128 features take 200 MB in tables and their starting values, in addition to the program itself.
   test.runIf(SAYS_PEAK)('the process stays below the limit although all shards would exceed it', async () => {
     const [users, items, each] = [60_000, 500, 2];
     const graph = buildGraph({

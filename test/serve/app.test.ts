@@ -189,7 +189,7 @@ describe('the HTTP side', () => {
     const { app, post, refusal } = appWith(
       () => new Promise((resolve) => held.push(() => resolve({ value: EMPTY }))),
     );
-    // Eight may wait, and a worker takes up to four.
+    // The queue holds eight requests, and a worker takes up to four.
     const first = Array.from({ length: 12 }, () => post('/v1/recommend', { likes: ['a'] }));
     for (let i = 0; i < 50 && !refusal('/v1/recommend', 'POST'); i++) await settled();
     expect(refusal('/v1/recommend', 'POST')).toMatchObject({ kind: 'busy', retryAfter: 1 });
@@ -198,7 +198,7 @@ describe('the HTTP side', () => {
     expect((await app.request('/health/live')).status).toBe(200);
     const statuses = Promise.all(first.map(async (one) => (await one).status));
     while (held.length > 0 || (await Promise.race([statuses, settled()])) === undefined) held.shift()?.();
-    // The first goes to the worker alone, eight wait, and three find no room.
+    // The worker takes the first request alone, eight wait, and three are refused.
     expect((await statuses).filter((status) => status === 200)).toHaveLength(9);
     const later = post('/v1/recommend', { likes: ['a'] });
     expect(refusal('/v1/recommend', 'POST')).toBeUndefined();

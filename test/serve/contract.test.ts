@@ -124,7 +124,7 @@ describe('the OpenAPI document', () => {
     const { wrong } = generators(document.components.schemas, words);
     for (const { where, method, operation } of operations()) {
       const body = operation.requestBody?.content['application/json'].schema;
-      // A body that may be a list has no fields to name.
+      // If a body may be a list, an error has no field to name.
       const isList =
         body?.$ref !== undefined &&
         'anyOf' in document.components.schemas[body.$ref.split('/').at(-1) as string];
@@ -216,7 +216,7 @@ describe('the command line', () => {
     expect(await cli('recommend', path, '--likes', likes.join(','), '-n', '6')).toEqual(
       listed(await post('/v1/recommend', { likes, n: 6 })),
     );
-    // Nothing is known of a user with other likes: popular items, at both doors.
+    // A user whose likes are all unknown gets popular items, over HTTP and on the command line.
     const strange = ['nothing of the kind', 'nor of this'];
     const popular: { items: readonly object[]; basis: string } = await post('/v1/recommend', {
       ...{ likes: strange, n: 6, confidence: true },

@@ -8,7 +8,7 @@ import { type RunningServer, startServer } from '../../src/serve/server.js';
 let server: RunningServer;
 
 beforeAll(async () => {
-  // As it is served, but less patient.
+  // The server as `graphex serve` starts it, but with shorter time limits.
   server = await startServer(
     undefined,
     { port: 0 },
@@ -26,8 +26,8 @@ interface Heard {
 }
 
 /**
- * Says something, then only listens until the other side hangs up; `drip` says a piece more every 50 ms, `deaf` does
- * not read for three seconds.
+ * Sends a text, then listens until the server closes the connection. `drip` sends one more piece every 50 ms; `deaf` does not
+ * read for three seconds.
  */
 function say(text: string, { drip, deaf }: { drip?: string; deaf?: boolean } = {}): Promise<Heard> {
   const { hostname, port } = new URL(server.url);
@@ -165,7 +165,7 @@ describe('requests that are too large', () => {
 
   it('a compressed body is not decompressed', async () => {
     const packed = `${POST}Content-Encoding: gzip\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`;
-    // The bytes are taken for JSON as they stand: here they are, and only a model is missing.
+    // The server reads the bytes as JSON without unpacking them. Here they are valid JSON, and only the model is missing.
     expect((await say(packed)).text).toMatch(/^HTTP\/1.1 503/);
   });
 });

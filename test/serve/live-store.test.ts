@@ -271,7 +271,7 @@ describe('a server with a store', () => {
     server = await serve(path, { port: 0, threads: 1, store });
     expect((await to('/v1/users/many%207/events?n=1000')).body.events.length).toBe(100);
     expect((await to('/v1/recommend', { user: 'zoe', n: 5 })).body.basis).toBe('few');
-    // Who was erased is new to this server, too, though the model knows them.
+    // An erased user is new to this server too, although the model knows the user.
     const erased = model.users.ids.at(2);
     expect((await to('/v1/recommend', { user: erased })).body.basis).toBe('popular');
     await to('/v1/events', { user: erased, item: item(3) });
@@ -316,7 +316,7 @@ it('an event of an item that the user has counts immediately in a model of count
   await ask(server.url, '/v1/events', { user: 'u0', item: body.events[0].item, weight: 30 });
   const after = await list();
   expect(after).not.toEqual(before);
-  // A weight beyond the largest count is one, and no failure.
+  // A weight above the largest count counts as the largest count and does not fail.
   const large = Array.from({ length: 6 }, () => ({ user: 'u0', item: body.events[0].item, weight: 1e9 }));
   await ask(server.url, '/v1/events', large);
   expect((await ask(server.url, '/v1/recommend?user=u0&n=3')).status).toBe(200);

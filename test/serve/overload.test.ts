@@ -33,7 +33,7 @@ async function overloaded() {
   return { port, records, requestLog };
 }
 
-/** What comes back on a socket until `until` has come, or the other end closes. */
+/** What a socket receives until it has received `until`, or until the server closes the connection. */
 function heard(socket: Socket, until: RegExp): Promise<string> {
   return new Promise((resolve) => {
     let text = '';

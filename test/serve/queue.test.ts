@@ -245,7 +245,7 @@ describe('the queue of the workers', () => {
 
   it('an unfinished piece waits again behind single requests, and replies keep their order', async () => {
     const worked: string[] = [];
-    // Two of a piece in each turn.
+    // Each turn answers two requests of a piece.
     const queue = createQueue<string, string>(
       [
         async ([text]) => {
@@ -290,7 +290,7 @@ describe('the queue of the workers', () => {
       {
         capacity: 10,
         batchSize: 1,
-        // One of a piece in each turn.
+        // Each turn answers one request of a piece.
         sliceOf: (job, reply) =>
           job.length === 1
             ? { reply }
@@ -306,7 +306,7 @@ describe('the queue of the workers', () => {
     time += 15;
     const small = queue.ask([piece('ssss')], { deadline: 1e6 });
     expect(await small).toEqual(['s', 's', 's', 's']);
-    // Only the pieces that stood before it have been worked off.
+    // Only the pieces that were queued before it have been answered.
     expect(worked.filter((job) => job === 'L')).toHaveLength(2 * 4);
     await large;
   });

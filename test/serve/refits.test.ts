@@ -132,7 +132,7 @@ describe('refits from the store', () => {
     await server.close();
     await start({ store: store(), keep: 2 });
     expect((await ask('/v1/models')).body.current.file).toBe(back);
-    // A file that is loaded by its name is as good as one that is activated, and may be read again.
+    // A file that was loaded by name counts as activated, and may be loaded again.
     const chosen = async (body: object) => (await ask('/v1/models/current', body, 'PUT')).body.file;
     expect(await chosen({ file: 'first.safetensors' })).toBe('first.safetensors');
     expect(await chosen({})).toBe('first.safetensors');
@@ -167,7 +167,7 @@ describe('refits from data that others write', () => {
     const models = await mkdtemp(join(folder, 'models-'));
     const data = join(folder, 'data.csv');
     await writeFile(data, `user,item\n${pairs.join('\n')}\n`);
-    // A store without events takes nothing away.
+    // A store without events does not hide the other data from a refit.
     await start({ models, data: [data], store: join(folder, 'empty.duckdb') });
     expect((await refitted()).refit.last.detail).toMatch(/took over/);
     await server.close();
@@ -184,7 +184,7 @@ describe('refits from data that others write', () => {
     });
     expect(failed.current.file).toBe(after.current.file);
     await server.close();
-    // A model of new rows alone has forgotten everybody else, so it waits, and the outcome says why.
+    // A model that was fitted to the new rows alone lacks all other users. So it does not take over, and the outcome says why.
     await writeFile(data, `user,item\n${pairs.slice(0, 20).join('\n')}\n`);
     await start({ models, data: [data] });
     const kept = await refitted();

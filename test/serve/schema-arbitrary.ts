@@ -1,4 +1,4 @@
-// JSON Schemas of the OpenAPI document as generators of values that obey them, and of values that do not.
+// Generators of values that the JSON Schemas of the OpenAPI document allow, and of values that they forbid.
 
 import fc from 'fast-check';
 

@@ -162,7 +162,7 @@ describe('a running server', () => {
     const other = await serve(popular, { port: 0, threads: 1 });
     try {
       const likes = [graph.items.ids.at(1)];
-      // Popularity has no features, so how sure a list is cannot be said.
+      // Popularity has no features, so its lists have no confidence.
       const requests = Array.from({ length: 20 }, (_, i) => ({ likes, n: 2, confidence: i % 4 === 1 }));
       const body = JSON.stringify({ requests });
       const headers = { 'content-type': 'application/json' };
@@ -220,7 +220,7 @@ describe('a running server', () => {
     }
     const again = await ask('/v1/recommend', asking);
     expect(again.body.confidence).toEqual(body.confidence);
-    // Among the items that may be listed at all, and not among those of the model.
+    // The confidence counts the items that may be listed, not all items of the model.
     const few = [items.ids.at(7), items.ids.at(8), items.ids.at(9)];
     const all = await ask('/v1/recommend', { ...asking, n: 3, include: few });
     expect(all.body.confidence.text).toMatch(/^The list holds every item that is left/);
@@ -229,7 +229,7 @@ describe('a running server', () => {
     );
     const left = await ask('/v1/recommend', { ...asking, n: 3, exclude: rest.slice(0, 1000) });
     expect(left.body.confidence).toEqual(all.body.confidence);
-    // Of what the caller chose, scores can be unsure and the choice cannot.
+    // The caller chose these items, so the answer has intervals of scores but no confidence of the list.
     const ranked = await ask('/v1/rank', { likes: asking.likes, candidates: few, confidence: true });
     expect(ranked.body.items[0].low).toBeLessThan(ranked.body.items[0].score);
     expect(ranked.body.confidence).toBeUndefined();
@@ -406,7 +406,7 @@ describe('a running server', () => {
             .end(body);
         });
       });
-    // Once before, so that every connection stands: one that is not accepted yet would be lost.
+    // Asks once before, so that every connection is open: a connection that is not accepted yet would be lost.
     await Promise.all(askFour());
     const asked = askFour();
     const answered = Promise.all(asked);

@@ -70,7 +70,7 @@ describe('parts.json', () => {
 
   test('with other degrees of users that add up', async () => {
     const changed = edited(path('parts'), 'parts.json', (document) => {
-      // Of two users, one has an edge more and one an edge less: as many users, as many edges.
+      // One user has one more edge and another has one less, so the numbers of users and edges stay the same.
       const counts = new Map<number, number>(document.degrees.users);
       const add = (degree: number, users: number) => {
         const now = (counts.get(degree) ?? 0) + users;

@@ -76,7 +76,7 @@ async function expectGraph(parts: string, graph: BipartiteGraph) {
 describe('shards hold the graph that reading in one piece gives', () => {
   const number = (n: number) => String(n * 7 + 3);
   const text = (n: number) => `id ${n}`;
-  // Whole numbers at first, then texts: codes that were given before change their meaning.
+  // Whole numbers come first, then texts: the text changes what the earlier codes mean.
   const late = (numbers: number) => (n: number) => (n < numbers ? String(n) : `id ${n}`);
   // Rows of a batch in 16 MB of memory.
   const BATCH = 2 ** 16;
@@ -134,7 +134,7 @@ describe('a partition', () => {
   });
 
   describe('of a large table of whole numbers', () => {
-    // Just enough for groups of rows to be read on threads.
+    // The fewest rows with which threads read groups of rows.
     const ROWS = 1_060_000;
     const query = (from: number, to: number) =>
       `SELECT (i * 7919) % 40009 + 3000000000 * (i % 2) u, (i * i) % 3001 v, 1 + i % 3 n FROM range(${from}, ${to}) t(i)`;

@@ -27,7 +27,7 @@ function dense({ offsets, targets, weights }: ItemWeights, width: number): numbe
   });
 }
 
-/** The regression of one item on those that alone explain most of it, one by one in float64. */
+/** The regression of one item, in float64, on the items that each explain most of it alone. */
 function weightsOf(target: number, inputs: readonly number[], setting: RegressionSetting): number[] {
   const { neighbours, lambda, dropout } = setting;
   const gain = (i: number) => common(i, target) ** 2 / (owners[i].size + lambda);

@@ -93,11 +93,11 @@ describe('alternating least squares', () => {
   it('use a start with fewer features, and draw the others', async () => {
     const few = await alternatingLeastSquares(edges, { ...how, features: 4, iterations: 6 });
     const one = { ...how, iterations: 1 };
-    const [from, anew] = await Promise.all([
+    const [from, fresh] = await Promise.all([
       alternatingLeastSquares(edges, { ...one, start: few.items }),
       alternatingLeastSquares(edges, one),
     ]);
-    expect(objective(from)).toBeLessThan(0.95 * objective(anew));
+    expect(objective(from)).toBeLessThan(0.95 * objective(fresh));
   });
 
   it('converge faster with momentum', async () => {

@@ -14,7 +14,7 @@ import { Heap } from '../../src/wasm/heap.js';
 import { loadKernels } from '../../src/wasm/load.js';
 import { listOf } from '../evaluate/brute-force.js';
 
-/** Lists of members 0 … members − 1, the first of them with all. */
+/** Random lists of members 0 … members − 1; the first list has all of them. */
 function randomLists(lists: number, members: number, share: number, seed: number): RowLists {
   const random = randomStream(seed, 23);
   return collectLists(lists, (list, add) => {

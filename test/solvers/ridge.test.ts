@@ -39,7 +39,7 @@ const [USERS, COLUMNS, TARGETS] = [150, 520, 600];
 const SOME = [0, 31, 32, 63, 127, 128, 200, 511, 512, 599];
 
 describe('ridge regression of many targets', () => {
-  // Lists so long that tiles are faster, and so short that they are not.
+  // Lists long enough for tiles to be faster, and lists too short for that.
   it.each([
     [0.25, 3, true],
     [0.25, 300, true],
@@ -57,7 +57,7 @@ describe('ridge regression of many targets', () => {
       const found = Array.from({ length: COLUMNS }, (_, c) => weights[c * TARGETS + t]);
       expect(found).toEqual(closeTo(exact[at], 1e-3));
     }
-    // For each row that asks where these are fewer than targets, else for each target.
+    // Solves for each row to score if there are fewer of these than targets, otherwise for each target.
     for (const rows of [300, 640]) {
       const asked = popularLists(rows, COLUMNS, share, 3);
       const scores = await ridgeScores(problem, asked);
@@ -77,7 +77,7 @@ describe('ridge regression of many targets', () => {
   ])('keeps the largest weights, of rows with weights: %s, on %d threads', async (weighted, threads) => {
     const [users, columns] = [60, 140];
     const inputs = popularLists(users, columns, 0.25, 1);
-    // Targets are columns too, but for the last.
+    // All targets but the last are columns too.
     const own = transposeLists(inputs, columns);
     const [lambda, neighbours] = [40, 12];
     const weights = weighted

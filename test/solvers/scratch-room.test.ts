@@ -9,7 +9,7 @@ import { dataOf, scoresOf, shownOnly } from '../evaluate/baseline-data.js';
 
 type Room = ReturnType<typeof scratchRoom>;
 
-/** A fixed amount of room in place of the real one, and the requests. */
+/** A fixed amount of memory in place of the real one, and a record of the requests. */
 const room = vi.hoisted(() => ({ given: {} as Partial<Room>, tiles: [] as number[] }));
 
 vi.mock('../../src/solvers/pair-counts.js', async (original) => {

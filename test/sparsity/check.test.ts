@@ -191,7 +191,7 @@ describe('verdict', () => {
     }
     expect((await verdictOf(graphOf(capped))).reasons.users).toMatchObject({ code: 'capped', degree: 20 });
 
-    // Only users with at least 20 edges were kept, of a distribution that has many below.
+    // Users with fewer than 20 edges were removed, although the distribution has many of them.
     const filtered: [number, number][] = [];
     for (let user = 0; user < 600; user++) {
       const wanted = Math.ceil(-60 * Math.log(random.uniform()));
@@ -214,7 +214,7 @@ describe('verdict', () => {
 });
 
 describe.skipIf(!existsSync(sharedData))('shared data sets (skipped if ../shared/data is absent)', () => {
-  // Counts and σ̂ of ../shared/data/README.md; likelihood values of section 4 of the model.
+  // Counts and σ̂ of ../shared/data/README.md; reference values of the likelihood.
   const sets = [
     ['goodbooks/to_read.csv.gz', 48_871, 9_986, 912_705, 0.078, 0.008, -1.1, -0.67, 'dense', 'dense'],
     ['movietweetings/ratings.dat.gz', 21_081, 12_611, 141_695, 0.447, 0.472, 0.31, 0.44, 'sparse', 'sparse'],

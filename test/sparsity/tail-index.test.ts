@@ -128,7 +128,7 @@ describe('fitDegrees', () => {
     const degrees = drawDegrees(0.3, 0.97, 800, 11);
     const fit = fitDegrees(countDegrees(degrees))!;
     const logLikelihood = (sigma: number, r: number) => {
-      // Γ(−σ)·((1−r)^σ − 1), of section 4; both factors change sign at 0.
+      // Γ(−σ)·((1−r)^σ − 1); both factors change sign at σ = 0.
       const gamma = Math.exp(gammaln(1 - sigma)) / -sigma;
       const mass = Math.log(gamma * ((1 - r) ** sigma - 1));
       return degrees.reduce(

@@ -39,7 +39,7 @@ async function lists(model: Ranker, seen: Ranker['seen'], byLikes: boolean): Pro
 describe('a compact ranker', () => {
   it.each([
     ['float32', 'stored', 0],
-    // Known users were made in float32 and are folded in in float64: lists differ where two scores are nearly equal.
+    // The tables of known users are float32 and the fold-in is float64, so lists differ where two scores are nearly equal.
     ['float32', 'folded', 0.0002],
     ['float32', 'none', 0],
     ['float16', 'stored', 0.001],

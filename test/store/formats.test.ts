@@ -104,7 +104,7 @@ describe('a newer version', () => {
   const NEWER = /version 9\b.*reads .*; update graphex$/;
   const latest = versions.at(-1)!;
   const at = (file: string) => join(FIXTURES, latest, file);
-  /** A copy with the version in its header or document raised. */
+  /** A copy of the file with the next version in its header or document. */
   const raised = (file: string, folder?: string) => {
     const home = scratch.path(`${file.replaceAll('/', '-')}-raised`);
     cpSync(at(folder ?? file), home, { recursive: true });

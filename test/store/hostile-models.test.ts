@@ -48,7 +48,7 @@ interface Parts {
 }
 type Change = (parts: Parts) => void;
 
-/** The bytes of a file whose checksum is right, whatever was done to it. */
+/** The bytes of a damaged file with the checksum that belongs to them. */
 type Kind = 'posterior' | 'ranker' | 'stopped' | 'several';
 function forged(kind: Kind, change: Change): Uint8Array {
   const file =

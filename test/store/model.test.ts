@@ -57,7 +57,7 @@ function exampleModel(seed: number): PosteriorModel {
   };
 }
 
-/** A reader of the format of its own: header length, JSON header, tensors as lists of numbers. */
+/** A second reader of the format, independent of src: header length, JSON header, tensors as lists of numbers. */
 function readSafetensors(path: string) {
   const bytes = readFileSync(path);
   const length = Number(bytes.readBigUInt64LE(0));
@@ -216,7 +216,7 @@ describe('the model file', () => {
   });
 });
 
-/** What a fit that was stopped leaves. */
+/** The checkpoint and model of a stopped fit. */
 async function stopped(fitting: Promise<unknown>) {
   const left = await fitting.then(
     () => undefined,
@@ -283,7 +283,7 @@ describe('a model file is refused', () => {
       fc.asyncProperty(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), async (at, flip) => {
         const changed = Buffer.from(bytes);
         changed[at] ^= flip;
-        // The spaces that pad the header may become other white space without harm.
+        // The header is padded with spaces. Another white space in their place does no harm.
         fc.pre(!(bytes[at] === 32 && /\s/.test(String.fromCharCode(changed[at]))));
         await refusal(changed);
       }),

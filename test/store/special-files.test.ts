@@ -49,7 +49,7 @@ describe.skipIf(process.platform === 'win32')('in the place of a file', () => {
       ['evaluate', model, odd],
       ['evaluate', model, broken],
       ['recommend', odd, '--user', '1'],
-      // Lists may come through a pipe, whose writer is waited for.
+      // Lists may come through a pipe: the command waits for its writer.
       ...(kind === 'a pipe'
         ? []
         : [
@@ -121,7 +121,7 @@ describe.skipIf(process.platform !== 'linux')('files that would block forever', 
   it('a file of the system that waits for events is refused, and so are pipes that a server would read again', async () => {
     const pipe = scratch.path('not-for-servers');
     execFileSync('mkfifo', [pipe]);
-    // Only root may open it; others are refused for that.
+    // Only root may open it; for others the test expects the refusal.
     const waits = '/proc/kmsg';
     const ended = await Promise.all(
       [

@@ -67,7 +67,7 @@ describe('writeEdges', () => {
   });
 
   it('keeps any graph, in any format', async () => {
-    // Graphemes hold no line break, which a .tsv cannot keep.
+    // Graphemes have no line breaks: a .tsv cannot store them.
     const id = fc.string({ minLength: 1, maxLength: 5, unit: 'grapheme' });
     await fc.assert(
       fc.asyncProperty(

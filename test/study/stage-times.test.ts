@@ -27,7 +27,7 @@ function recorded(signal?: AbortSignal) {
   return { times, told };
 }
 
-/** A promise, and who keeps it. */
+/** A promise and the function that resolves it. */
 function later() {
   let come = () => {};
   const promise = new Promise<void>((resolve) => {

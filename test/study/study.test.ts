@@ -194,13 +194,13 @@ describe('study', () => {
   };
 
   it('covers every option of a study: each is tested here, or where its effect shows', () => {
-    // Below; in evaluate-cli.test.ts; in topics.test.ts; in given-split.test.ts; in recency.test.ts.
+    // Options with tests of their own: below, and in evaluate-cli, topics, given-split and recency.test.ts.
     const elsewhere = ['repeats', 'calibrate', 'topicItems', 'counts', 'protocol', 'halfLife'];
     expect([...Object.keys(changed), ...elsewhere].sort()).toEqual(Object.keys(STUDY).sort());
   });
 
   it('has no dead options', async () => {
-    // Draws take most of a study's time; what changes only them is tried with them, all else must show without.
+    // Draws take most of the time of a study. Options that change only draws are tested with draws, all others without.
     const short = { ...QUICK, iterations: 10, draws: 0 };
     const undrawn = await study(graph, short);
     for (const [name, options] of Object.entries(changed)) {
@@ -225,7 +225,7 @@ describe('study', () => {
     const results = await study(graph, { ...QUICK, model: 'sparse', baselines: ['popularity'], truth });
     const recall = (id: string) =>
       results.runs[0].leaderboard.rows.find((row) => row.id === id)!.all.ndcg.mean;
-    // With the true parameters of both sides, only chance is left.
+    // With the true parameters of both sides, chance is the only error.
     expect(recall('ceiling-truth')).toBeGreaterThan(recall('popularity'));
     expect(recall('ceiling-fold-in')).toBeGreaterThan(recall('popularity'));
     expect(recall('ceiling-truth')).toBeGreaterThan(recall('sparse-3') - 0.02);

@@ -1,4 +1,4 @@
-// A study's results as they would be without predictive checks.
+// The results of a study with its predictive checks removed.
 
 import type { StudyResults } from '../../src/study/results.js';
 

@@ -1,5 +1,5 @@
-// Every regular expression of src takes time in proportion to its text. Each is given long texts in which one character or a
-// pair repeats, with a beginning and an end that make it go back.
+// Every regular expression of src takes time in proportion to its text. Each is tried on long texts that repeat one character
+// or a pair, with beginnings and ends that make it backtrack.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -133,7 +133,7 @@ test('workers that stay open give the same answers, whatever they ranked before'
       const found = await open.rank(tables, candidates, query);
       expect(found).toEqual(await rankByFactors(tables, candidates, query, { threads: 1 }));
     }
-    // Products that the first ranking fills, and the second reads, with weights of its own.
+    // Products that the first ranking computes and the second reuses with other weights.
     const tables = { users: table(rows * features), items: table(count * features), features };
     const products = emptyProducts(rows, count);
     for (const scale of [1, -3]) {

@@ -68,7 +68,7 @@ function show(flavour: string, shapes: Float32Array, weights: Float32Array) {
   };
 }
 
-// Both parities of the number of rows, and blocks that are not full: rows go through in blocks, two at a time.
+// Even and odd numbers of rows, and blocks that are not full: kernels take rows in blocks, two rows at a time.
 test.each(['kernels', 'kernels-relaxed'])('%s: exp(E log) and masses', (flavour) => {
   for (const rows of [1, 2, 31, 512]) {
     const count = rows * FEATURES;
@@ -94,15 +94,15 @@ test.each(['kernels', 'kernels-relaxed'])('%s: exp(E log) and masses', (flavour)
   }
 });
 
-// A row's weight goes through exp ψ of simd.ts, its features through that of activity.ts: where weight and feature change
-// places, the activity stays. Both divide 1 by x alike, so there is no room for that rounding here.
+// A row's weight goes through exp ψ of simd.ts, its features through that of activity.ts: if weight and feature are exchanged,
+// the activity must stay the same. Both divide 1 by x in the same way, so the tolerance excludes that rounding.
 test.each(['kernels', 'kernels-relaxed'])('%s: exp ψ of weights and of features are the same', (flavour) => {
   const groups = 64;
   const values = Float32Array.from(
     { length: groups * FEATURES },
     (_, v) => 0.05 * Math.exp((v / (groups * FEATURES)) * Math.log(1e8)),
   );
-  // Group g has the values g, g + 64, …: its rows have them as weights, and all of them as features.
+  // Group g has the values g, g + 64, …. Each of its rows has one of them as weight and all of them as features.
   const valueIn = (group: number, i: number) => values[i * groups + group];
   const each = <T>(count: number, of: (i: number) => T) => Array.from({ length: count }, (_, i) => of(i));
   const weights = each(groups, (g) => each(FEATURES, (i) => valueIn(g, i))).flat();

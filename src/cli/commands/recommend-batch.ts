@@ -42,7 +42,7 @@ export interface BatchQueries {
   readonly repeated?: { readonly rows: number; readonly names: readonly string[] };
   /** Users whose history is not stored in the model: only the rows of the file count. */
   readonly withoutHistory?: readonly string[];
-  /** Users none of whose items the model knows: their lists have the popular items. */
+  /** Users whose items are all unknown to the model: they get popular items. */
   readonly withoutItems?: readonly string[];
 }
 
@@ -118,7 +118,7 @@ export async function readBatch(
     } else if (known.has(name.trim())) spaced.push(name);
     else strangers.push(name);
   }
-  // A file of which the model knows nothing is another model's, or its columns are others.
+  // If the model knows nothing in the file, the file is for another model or has other columns.
   if (withoutItems.length === queries.length) queries.length = 0;
   const { users: user, items: item } = names;
   const whole = width === 1 ? 'a single id' : `${article(user.one)} and ${article(item.one)}`;

@@ -1,9 +1,9 @@
 // EASE: linear regression of every candidate on the history, with one ridge penalty. Users of degree d count d^(−2a) times.
 //
-// In a comparison on a split by pq, the inputs are the items that can appear in a history; no history would use the weights of
-// others. A candidate is never its own input, so the closed form W = (XᵀX + λ)⁻¹ XᵀY needs no constraint on the diagonal. For serving
-// and on other splits, every item is both an input and a candidate. With P = (XᵀX + λ)⁻¹ the weights with a zero diagonal are −P_ij/P_jj. Since W = 1 − λP for Y = X,
-// they equal W_ij/(1 − W_jj).
+// In a comparison on a split by pq, the inputs are the items that can appear in a history: weights of other items would never
+// be used. A candidate is never its own input, so the closed form W = (XᵀX + λ)⁻¹ XᵀY needs no constraint on the diagonal. For
+// serving and on other splits, every item is both an input and a candidate. With P = (XᵀX + λ)⁻¹ the weights with a zero
+// diagonal are −P_ij/P_jj. Since W = 1 − λP for Y = X, they equal W_ij/(1 − W_jj).
 //
 // Conjugate gradients on the sparse X solve both, without forming an items × items matrix. A comparison keeps no weights either: it
 // adds the scores of all users from each solution. If a table of weights or scores does not fit in memory, each candidate keeps its

@@ -17,7 +17,7 @@ interface FilterSetting extends Setting {
 
 /** Number of directions of the low-pass part, as its authors have. */
 const DIRECTIONS = 256;
-/** Multiplications by R̃ᵀR̃. The share of what is projected changes by less than 1 % after five. */
+/** Multiplications by R̃ᵀR̃. After five, further ones change the projected share by less than 1 %. */
 const ITERATIONS = 5;
 /** Limits of edges × directions, and of the weights of a served ranker. */
 const LIMITS = { edges: 5e9, inputs: 2.5e8 };

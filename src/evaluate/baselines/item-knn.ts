@@ -44,8 +44,8 @@ export const itemKnn: Baseline<'knn'> = {
       users: alongValues(0.25, [0, 0.25, 0.5]),
     },
   ],
-  // The cost of neighbours grows with the squares of the degrees. On @simulated, a quarter of the edges preferred another setting
-  // than all edges.
+  // The cost of neighbours grows with the squares of the degrees. On @simulated, the best setting for a quarter of the edges
+  // differs from the best one for all edges.
   tuningEdges: 8e6,
   limit: () => undefined,
   async fit(data, setting, options = {}) {

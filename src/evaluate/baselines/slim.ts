@@ -37,7 +37,7 @@ export const slim: Baseline<'slim'> = {
       users: alongValues(0.25, [0, 0.25, 0.5]),
     },
   ],
-  // On @simulated, 1 M of the 6.6 M edges preferred a quarter of the penalty and half of the neighbours.
+  // On @simulated, a search on 1 M of the 6.6 M edges found a quarter of the penalty and half of the neighbours.
   tuningEdges: 8e6,
   tuningCandidates: ({ users, edges }) => (edges > MANY_EDGES ? Math.ceil(TUNING_PAIRS / users) : Infinity),
   // The regression itself limits pair counts, which grow with the squares of items and degrees.

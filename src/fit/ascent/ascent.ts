@@ -50,7 +50,7 @@ interface Outcome {
   readonly checkpoint: AscentCheckpoint;
 }
 
-/** Maximizes the evidence bound. `data` are the whole data, if `graph` holds only their edges without counts. */
+/** Maximizes the evidence bound. If `graph` holds edges without their counts, `data` is the multigraph with the counts. */
 export async function ascend(
   graph: BipartiteGraph,
   options: WithFeatureCount<AscentOptions> = {},

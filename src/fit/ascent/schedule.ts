@@ -65,7 +65,10 @@ export interface ScheduleSettings {
 /** What a fit starts from: profiles of its items (profiles.ts), noise, or a previous model. */
 export type StartKind = 'profiles' | 'noise' | 'previous';
 
-/** What a fresh fit starts from. In a short fit, features would not spread from profiles; few vertices have none. */
+/**
+ * What a fresh fit starts from. Short fits start from noise, because features would not spread from profiles in time. So do
+ * fits of too few vertices for profiles.
+ */
 export function startKind(
   { features, iterations, start }: ScheduleSettings,
   { users, items }: BySide<DegreeCounts>,

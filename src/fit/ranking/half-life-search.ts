@@ -25,7 +25,10 @@ export interface RecencyReport {
 
 /** Users whose last interactions are held back: at most `most`, and a fifth of all. With fewer than `least`, chance would choose. */
 const HELD_BACK = { most: 2000, least: 50, share: 0.2 } as const;
-/** Of a user's edges, this share is held back, at most `most`. Users with fewer than `fewest` edges say little of the order. */
+/**
+ * The last edges of a user that are held back: this share of all, at most `most`. Users with fewer than `fewest` edges are not
+ * used, because they say little about order.
+ */
 const LAST = { share: 0.2, most: 5, fewest: 4 } as const;
 /** Edges of the trial, and items that are ranked. */
 const EDGES = 5e5;
@@ -33,7 +36,10 @@ const CANDIDATES = 4000;
 const LISTS = { n: 20, depth: 100 } as const;
 /** The half-lives: the median age of the edges times each of these, until two have made the lists worse. */
 const RATIOS = [2, 1, 1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64];
-/** A half-life is chosen if it gains this fraction of the score, and this many standard errors: several are tried. */
+/**
+ * A half-life is chosen if its gain is at least this fraction of the score and this many standard errors. More than one
+ * standard error is needed because several half-lives are tried.
+ */
 const GAIN = { least: 0.005, errors: 2.5 } as const;
 
 interface TimedEdges {

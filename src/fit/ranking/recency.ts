@@ -26,7 +26,7 @@ export type HalfLife = number | 'auto' | 'never';
 const LEAST_WEIGHT = 2 ** -LAST_LEVEL;
 /** No edge is older than this, in half-lives: float32 holds no smaller weight. */
 const OLDEST = 120;
-/** Weights all above this are no weights. */
+/** If all weights are above this, edges are not weighed. */
 const NEARLY_ONE = 0.99;
 
 /** The half-life that an option says: a span such as 90d, `auto` or `never`. */
@@ -94,7 +94,7 @@ export function asHistory(lists: RowLists): RowLists {
   return { ...lists, weights: relative };
 }
 
-/** Lists with weights of edges as they are learned from: none below 1/16. */
+/** Lists with weights of edges as the fit learns from them: none below 1/16. */
 export function asLearned(lists: RowLists): RowLists {
   const { weights } = lists;
   return weights ? { ...lists, weights: weights.map((weight) => Math.max(LEAST_WEIGHT, weight)) } : lists;

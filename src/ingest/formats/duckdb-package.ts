@@ -6,7 +6,7 @@ import { InputError } from '../../errors.js';
 export interface DuckDb {
   readonly DuckDBInstance: {
     create(path: string, settings: Readonly<Record<string, string>>): Promise<Instance>;
-    /** The instance that this process has open, or a new one once the last one has ended. */
+    /** The instance that this process has open; otherwise a new one, after the previous one has ended. */
     fromCache(path: string, settings: Readonly<Record<string, string>>): Promise<Instance>;
   };
   readonly StatementType: { readonly SELECT: number };

@@ -49,7 +49,7 @@ export function SearchField({
 }: {
   readonly label: string;
   readonly text: Signal<string>;
-  /** Takes what was found, if it is one thing. */
+  /** Called on Enter, for fields that take a single result. */
   readonly onEnter?: () => void;
 }) {
   const id = useId();

@@ -17,7 +17,7 @@ function adopted(model: Model) {
     model,
     scorer: once(() => createModelScorer(model)),
     recommender: once(() => createRecommender(model)),
-    /** Users who are listed elsewhere, by group and by the number of their first one in the group. */
+    /** Users whose lists are computed outside this worker, by group and by the number of their first user in the group. */
     folded: new Map<number, Map<number, readonly UserScorer[]>>(),
   };
 }

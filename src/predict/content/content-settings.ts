@@ -66,7 +66,7 @@ export async function findContentSettings(
         items: trial.items,
         factors: new Float64Array(count).fill(1),
       },
-      // No weights are asked for. The direct ones tell how common the attributes are.
+      // `places` leave no room for weights. The direct values say how common the attributes are.
       ...{ near: NEIGHBOURS, direct: 1, commonness: 1, places: new Uint32Array(count + 1) },
     },
     { signal, threads: task.threads },
@@ -172,7 +172,7 @@ function searchColumns(
   return { parts: byColumn, total, exponent, scores: sum };
 }
 
-/** The size of scores if no users can be asked: that of one item for a user who has one. */
+/** The typical size of scores if the model stores no users: the mean for a user who has one item. */
 function typicalScore({ items }: Model, scorer: ModelScorer): number {
   const most = items.degree.indexOf(Math.max(...items.degree.subarray(0, 100_000)));
   const user = scorer.userScorer(undefined, { items: Uint32Array.of(Math.max(0, most)) });

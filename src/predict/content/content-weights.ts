@@ -1,4 +1,4 @@
-// What was found for single items → neighbours by added item, and weights by the item that they come from.
+// Arranges the results of single items: neighbours by added item, and weights by the item that they come from.
 
 import type { ContentScores } from '../../attributes/content-scores.js';
 import type { SparseWeights } from '../../topn/query.js';
@@ -20,7 +20,7 @@ interface ScoredItems {
 /** Rows that are written together. */
 const ROWS = 2048;
 
-/** After the scores that items had `before`. */
+/** The neighbours and weights of the scored items, after the entries that other items had `before`. */
 export function contentWeights(
   scored: ScoredItems,
   added: number,
@@ -42,7 +42,7 @@ export function contentWeights(
   const neighbours = roomFor(parts, before?.neighbours);
   const weights = roomFor(weighed, before?.weights);
   for (let p = few; p < items.length; p++) {
-    // For users who have the added item.
+    // Weights from the added item, for users who have it.
     const back = Math.max(directs[p], scale) * sums[p];
     let at = neighbours.next[items[p] - known];
     let to = weights.next[items[p]];

@@ -61,7 +61,7 @@ export async function withNewItems(model: Model, items: readonly NewItem[]): Pro
 const widthOf = ({ added }: SideInfo) =>
   Math.max(WEIGHTS.least, Math.min(WEIGHTS.most, Math.floor(ALL_WEIGHTS / Math.max(1, added.length))));
 
-/** The same for items with few edges, which have scores of their own. */
+/** Number of weights towards an item with few edges, which also has a score by its edges. */
 function widthOfFew(degree: Uint32Array): number {
   let items = 0;
   for (const edges of degree) if (attributeWeight(edges) > 0) items++;

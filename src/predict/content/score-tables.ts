@@ -28,7 +28,10 @@ export function storeSparse(heap: Heap, { offsets, targets, weights }: SparseWei
 export type ScoreTable = number;
 
 export interface ScoreTables {
-  /** The products of the rows of `columns`, one for each item, with what `write` adds to zeros for each user. */
+  /**
+   * For each user, the products of the rows of `columns` with the dense row that `write` fills; `columns` has a row for each
+   * item.
+   */
   products(
     columns: SparseWeights,
     width: number,

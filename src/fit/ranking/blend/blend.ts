@@ -21,7 +21,7 @@ import { defaultPenalties, leastSquaresMember, type Penalties, searchPenalties }
 
 /** Six sweeps with momentum rank as well as eight without. */
 export const LEAST_SQUARES = { features: 128, iterations: 6, momentum: 0.5 };
-/** Settings if the least squares continue from a previous model. */
+/** Iterations and momentum if the least squares continue from a previous model. */
 const CONTINUED = { iterations: 2, momentum: 0 };
 /** Settings are searched again if the number of edges has grown or shrunk by more than this factor. */
 const SEARCH_AGAIN_RATIO = 1.5;
