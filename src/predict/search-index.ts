@@ -4,7 +4,7 @@
 
 import type { VertexIds } from '../graph/ids.js';
 import { countBits } from '../math/bits.js';
-import { upperBound } from '../math/csr.js';
+import { transposeLists, upperBound } from '../math/csr.js';
 import { grown } from '../math/memory.js';
 import { byFallingValue } from '../math/nth-largest.js';
 import { editDistance } from '../text/edit-distance.js';
@@ -73,7 +73,7 @@ export function createSearchIndex(
 
   const hasAll = (r: number, all: number) => {
     let found = 0;
-    for (let e = rows.offsets[r]; e < rows.offsets[r + 1]; e++) found |= fits[rows.targets[e]];
+    for (let e = rows.offsets[r]; e < rows.offsets[r + 1]; e++) found |= fits[rows.values[e]];
     return found === all;
   };
   /** The first `n` items, by popularity, that have one of the words of each list. */
@@ -89,7 +89,7 @@ export function createSearchIndex(
     if (sizes[rarest] <= MANY) {
       for (const word of lists[rarest]) {
         for (let e = postings.offsets[word]; e < postings.offsets[word + 1]; e++) {
-          const r = postings.targets[e];
+          const r = postings.values[e];
           if (seen[r] === 1 || !hasAll(r, all)) continue;
           seen[r] = 1;
           found.push(r);
@@ -111,7 +111,7 @@ export function createSearchIndex(
     const [rarest] = own.reduce((least, one) => (size(one) < size(least) ? one : least));
     const found: number[] = [];
     for (let e = postings.offsets[rarest]; e < postings.offsets[rarest + 1]; e++) {
-      const r = postings.targets[e];
+      const r = postings.values[e];
       // A title with other words is another one.
       if (rows.offsets[r + 1] - rows.offsets[r] !== own.length) continue;
       if (isTitle(titles[order[r]], plain)) found.push(order[r]);
@@ -203,15 +203,8 @@ function wordIndex(ids: VertexIds, titles: readonly string[], order: Uint32Array
   const words = [...codes.keys()].sort((a, b) => (a < b ? -1 : 1));
   const place = new Uint32Array(words.length);
   for (const [at, word] of words.entries()) place[codes.get(word)!] = at;
-  const rows = { offsets, targets: targets.slice(0, count).map((code) => place[code]) };
-  const postings = { offsets: new Uint32Array(words.length + 1), targets: new Uint32Array(count) };
-  for (const word of rows.targets) postings.offsets[word + 1]++;
-  for (let w = 0; w < words.length; w++) postings.offsets[w + 1] += postings.offsets[w];
-  const next = postings.offsets.slice();
-  for (let r = 0; r < order.length; r++) {
-    for (let e = offsets[r]; e < offsets[r + 1]; e++) postings.targets[next[rows.targets[e]]++] = r;
-  }
-  return { words, rows, postings };
+  const rows = { offsets, values: targets.slice(0, count).map((code) => place[code]) };
+  return { words, rows, postings: transposeLists(rows, words.length) };
 }
 
 function lowerBound(words: readonly string[], wanted: string): number {

@@ -15,21 +15,12 @@ import { withDefaults } from '../options/check-options.js';
 import { SIMULATE } from '../options/commands/simulate.js';
 import type { OptionsOf } from '../options/declare.js';
 import { TASK } from '../options/shared.js';
-import { createPool, taskModule, threadCount, type WorkerPool } from '../parallel/pool.js';
+import { createPool, createPoolHere, taskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { assembleGraph, type UserBelowCut, type VertexParameters } from './assemble.js';
 import { sampleAtoms } from './ggp.js';
 import { expectSimulation, simulationWork } from './parameters.js';
-import {
-  buildTable,
-  drawFeatures,
-  drawRows,
-  type FeaturePiece,
-  type RowEdges,
-  type RowPiece,
-  type TableArrays,
-  type TablePiece,
-} from './rows.js';
+import type { FeaturePiece, RowEdges, RowPiece, TableArrays, TablePiece } from './rows.js';
 import { missingMass } from './unseen.js';
 
 /** The model, by default that of the paper's simulated set, and how to draw; declared in options/commands/simulate.ts. */
@@ -55,9 +46,6 @@ const ITEM_PIECE = 4096;
 const USER_PIECE = 256;
 /** With fewer expected draws the calling thread draws alone: starting workers would take longer. */
 const WORTH_THREADS = 1e6;
-/** Milliseconds after which the calling thread lets events in, such as a signal. */
-const TURN = 25;
-
 /**
  * Draws a graph from the model. The same seed gives the same graph on any number of threads.
  * @example
@@ -84,7 +72,7 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
   const most = Math.max(userPieces.length, itemPieces.length, features);
   const pool =
     simulationWork(features, expected) < WORTH_THREADS
-      ? callingThread()
+      ? await createPoolHere(ROWS)
       : await createPool(ROWS, threadCount(options.threads, most));
   try {
     const masses = await pool.map(
@@ -173,31 +161,6 @@ function drawUsersBelowCut(
 }
 
 const ROWS = taskModule('./rows.js', import.meta.url);
-
-const TASKS = { drawFeatures, buildTable, drawRows };
-
-/** The interface of a worker pool, without workers. */
-function callingThread(): Pick<WorkerPool, 'map' | 'close'> {
-  return {
-    async map(task, inputs, { signal, onResult } = {}) {
-      const run = TASKS[task as keyof typeof TASKS] as (input: unknown) => never;
-      const outputs: never[] = [];
-      let turn = performance.now();
-      for (const [index, input] of inputs.entries()) {
-        if (performance.now() - turn > TURN) {
-          await new Promise((resolve) => setTimeout(resolve));
-          turn = performance.now();
-        }
-        throwIfAborted(signal);
-        const output = run(input);
-        onResult?.(output, index);
-        outputs.push(output);
-      }
-      return outputs;
-    },
-    async close() {},
-  };
-}
 
 function pieces(length: number, size: number): { piece: number; first: number; last: number }[] {
   return Array.from({ length: Math.ceil(length / size) }, (_, piece) => ({

@@ -1,5 +1,6 @@
 // Weights between items: grouped by the item they come from, scaled by the degrees of their targets, and added to each other.
 
+import { transposeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import type { SparseWeights } from '../topn/query.js';
 
@@ -26,6 +27,13 @@ export function degreeScale(
 export function scaleTargets(weights: SparseWeights, scale: ArrayLike<number>): SparseWeights {
   const scaled = allocate(Float32Array, weights.weights.length);
   for (let e = 0; e < scaled.length; e++) scaled[e] = scale[weights.targets[e]] * weights.weights[e];
+  return { ...weights, weights: scaled };
+}
+
+/** The same weights, times a factor. */
+export function timesFactor(weights: SparseWeights, factor: number): SparseWeights {
+  const scaled = allocate(Float32Array, weights.weights.length);
+  for (let e = 0; e < scaled.length; e++) scaled[e] = factor * weights.weights[e];
   return { ...weights, weights: scaled };
 }
 
@@ -85,20 +93,16 @@ export function bySource(
   itemCount: number,
   scale?: ArrayLike<number>,
 ): SparseWeights {
-  const offsets = allocate(Uint32Array, itemCount + 1);
+  const offsets = new Uint32Array(found.length + 1);
+  for (let t = 0; t < found.length; t++) offsets[t + 1] = offsets[t] + found[t];
+  const neighbors = new Uint32Array(offsets[found.length]);
+  const counts = new Float32Array(neighbors.length);
   for (let t = 0; t < found.length; t++) {
-    for (let n = 0; n < found[t]; n++) offsets[inputs[sources[t * neighbours + n]] + 1]++;
-  }
-  for (let i = 0; i < itemCount; i++) offsets[i + 1] += offsets[i];
-  const cursor = offsets.slice(0, itemCount);
-  const targets = allocate(Uint32Array, offsets[itemCount]);
-  const weights = allocate(Float32Array, offsets[itemCount]);
-  for (let t = 0; t < found.length; t++) {
-    for (let n = 0; n < found[t]; n++) {
-      const at = cursor[inputs[sources[t * neighbours + n]]]++;
-      targets[at] = t;
-      weights[at] = (scale?.[t] ?? 1) * targetWeights[t * neighbours + n];
+    for (let n = 0, at = offsets[t]; n < found[t]; n++, at++) {
+      neighbors[at] = inputs[sources[t * neighbours + n]];
+      counts[at] = (scale?.[t] ?? 1) * targetWeights[t * neighbours + n];
     }
   }
-  return { offsets, targets, weights };
+  const turned = transposeRows({ offsets, neighbors, counts }, itemCount);
+  return { offsets: turned.offsets, targets: turned.neighbors, weights: turned.counts! };
 }

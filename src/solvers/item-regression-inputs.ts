@@ -1,6 +1,6 @@
 // The data of item regressions: the columns that may be inputs, the users' lists of columns, and the lists of the targets.
 
-import { type RowLists, transposeLists } from '../math/csr.js';
+import { pickRows, type RowLists, transposeLists } from '../math/csr.js';
 import { allocate, inSharedMemory } from '../math/memory.js';
 import { byFallingValue } from '../math/nth-largest.js';
 import { needsWide, tileWork } from './pair-counts.js';
@@ -87,27 +87,17 @@ export function chooseInputs(data: RegressionData): RegressionInputs {
     offsets[u + 1] = offsets[u] + (kept ? offsets[u + 1] : 0);
   }
   const values = allocate(Uint32Array, offsets[userCount]);
-  const starts = allocate(Uint32Array, inputs.length + 1);
   for (let u = 0, at = 0; u < userCount; u++) {
     if (offsets[u + 1] === offsets[u]) continue;
     for (let e = users.offsets[u]; e < users.offsets[u + 1]; e++) {
-      const c = column[users.values[e]];
-      if (c < 0) continue;
-      values[at++] = c;
-      starts[c + 1]++;
+      if (column[users.values[e]] >= 0) values[at++] = column[users.values[e]];
     }
   }
-  for (let c = 0; c < inputs.length; c++) starts[c + 1] += starts[c];
-  const cursor = starts.slice(0, inputs.length);
-  const owners = allocate(Uint32Array, values.length);
-  for (let u = 0; u < userCount; u++) {
-    for (let e = offsets[u]; e < offsets[u + 1]; e++) owners[cursor[values[e]]++] = u;
-  }
+  const rows = { offsets, values };
   return {
     ...{ counted, weights: inSharedMemory(weights), meanWeight: mean, items },
     inputs: Uint32Array.from(inputs),
-    rows: { offsets, values },
-    columns: { offsets: starts, values: owners },
+    ...{ rows, columns: transposeLists(rows, inputs.length) },
   };
 }
 
@@ -119,16 +109,12 @@ function isSparse(degree: Uint32Array, { users, targets }: RegressionData): bool
   return (targets?.length ?? degree.length) * TYPICAL_NEIGHBOURS * typical <= MAX_PAIRS;
 }
 
-/** The lists of some rows, in memory that threads share. */
+/** The lists of some rows, which ascend, in memory that threads share. */
 export function listsOf(lists: RowLists, rows: Uint32Array): RowLists {
-  const offsets = allocate(Uint32Array, rows.length + 1);
-  for (const [r, row] of rows.entries()) {
-    offsets[r + 1] = offsets[r] + lists.offsets[row + 1] - lists.offsets[row];
+  if (rows.length + 1 === lists.offsets.length) {
+    return { offsets: inSharedMemory(lists.offsets), values: inSharedMemory(lists.values) };
   }
-  if (offsets[rows.length] === lists.values.length) return { offsets, values: inSharedMemory(lists.values) };
-  const values = allocate(Uint32Array, offsets[rows.length]);
-  for (const [r, row] of rows.entries()) {
-    values.set(lists.values.subarray(lists.offsets[row], lists.offsets[row + 1]), offsets[r]);
-  }
-  return { offsets, values };
+  const { offsets, values: neighbors } = lists;
+  const picked = pickRows({ offsets, neighbors, counts: undefined }, rows);
+  return { offsets: picked.offsets, values: picked.neighbors };
 }

@@ -6,6 +6,7 @@ import type { TaskOptions } from '../../progress.js';
 import { addWeights, type SparseWeights } from '../../topn/query.js';
 import type { MemberScorer } from '../scoring/member-scorer.js';
 import type { ModelScorer } from '../scoring/model-scorer.js';
+import { joinedRows, rowLists } from '../scoring/scorer.js';
 import type { FoundRows } from './content-rows.js';
 import type { HeldBackItems } from './held-back-items.js';
 import { createRowProducts, type ScoreTable, type ScoreTables } from './score-tables.js';
@@ -86,22 +87,13 @@ async function foldedRows(
   histories: readonly Uint32Array[],
   { threads, signal }: TaskOptions,
 ): Promise<Float32Array> {
-  const offsets = new Uint32Array(histories.length + 1);
-  for (const [u, own] of histories.entries()) offsets[u + 1] = offsets[u] + own.length;
-  const neighbors = new Uint32Array(offsets[histories.length]);
-  for (const [u, own] of histories.entries()) neighbors.set(own, offsets[u]);
+  const { offsets, values: neighbors } = rowLists(histories);
   const history = { offsets, neighbors, ...(counted && { counts: neighbors.map(() => 1) }) };
-  const features = members.reduce((sum, member) => sum + member.features, 0);
-  const rows = new Float32Array(histories.length * features);
-  let first = 0;
-  for (const { foldMany, features: K, share } of members) {
-    const own = await foldMany!(history, { engine: 'cpu', threads, signal });
-    for (let u = 0; u < histories.length; u++) {
-      for (let k = 0; k < K; k++) rows[u * features + first + k] = share * own[u * K + k];
-    }
-    first += K;
+  const parts = [];
+  for (const { foldMany, features, share } of members) {
+    parts.push({ table: await foldMany!(history, { engine: 'cpu', threads, signal }), features, share });
   }
-  return rows;
+  return joinedRows(parts);
 }
 
 /** The items of the data that are most similar to each item: at `near` times its position. */

@@ -6,6 +6,7 @@ import type { BipartiteGraph, GraphSide } from '../../../graph/graph.js';
 import { transposeLists } from '../../../math/csr.js';
 import { allocate } from '../../../math/memory.js';
 import type { TaskOptions } from '../../../progress.js';
+import { timesFactor } from '../../../solvers/combine-weights.js';
 import type { SparseWeights } from '../../../topn/query.js';
 import type { FactorScores, Ranker, RankerMember } from '../../model.js';
 import { type EdgeLists, holdUsersBack } from './held-back-users.js';
@@ -186,10 +187,4 @@ export function withBlend(
     members: Object.freeze(added ? [...members, added] : [...members]),
     ...(weights && { itemWeights: Object.freeze(timesFactor(weights, SHARES.weights * scale)) }),
   });
-}
-
-function timesFactor(weights: SparseWeights, factor: number): SparseWeights {
-  const scaled = allocate(Float32Array, weights.weights.length);
-  for (let e = 0; e < scaled.length; e++) scaled[e] = factor * weights.weights[e];
-  return { ...weights, weights: scaled };
 }

@@ -13,7 +13,7 @@ import {
   searchSettings,
 } from '../../../metrics/setting-search.js';
 import type { TaskOptions } from '../../../progress.js';
-import { addScaled, degreeScale, scaleTargets } from '../../../solvers/combine-weights.js';
+import { addScaled, degreeScale, scaleTargets, timesFactor } from '../../../solvers/combine-weights.js';
 import {
   createItemRegression,
   type ItemRegression,
@@ -73,7 +73,7 @@ export async function itemWeights(
   if (!parts.regression && !near) return undefined;
   const regression = await createItemRegression({ ...edges, userExponent: users }, options);
   const similar = near ? await similarities(regression, setting, options) : undefined;
-  if (!parts.regression) return addScaled(noWeights(similar!), similar!, share);
+  if (!parts.regression) return timesFactor(similar!, share);
   const solved = await regression.solve(regressionSetting(setting), options);
   const scaled = scaleTargets(solved, degreeScale(lengths(edges.items), undefined, candidates));
   return similar ? addScaled(scaled, similar, share) : scaled;
@@ -183,7 +183,7 @@ export async function searchWeights(
     const setting = best.setting as WeightSetting;
     const { regressed, near } = await partsOf(setting);
     const without = {
-      weights: await rank(near && addScaled(noWeights(regressed), near, setting.similarities), factors),
+      weights: await rank(near && timesFactor(near, setting.similarities), factors),
       similarities: near ? await rank(regressed, factors) : best.score,
       leastSquares: await rank(near ? addScaled(regressed, near, setting.similarities) : regressed, none),
     };
@@ -209,15 +209,6 @@ function fixed(setting: Setting): Record<string, SettingAxis> {
 function along(axes: Record<string, SettingAxis>, setting: Setting): Record<string, SettingAxis> {
   const entries = Object.entries(axes).map(([name, axis]) => [name, { ...axis, start: setting[name] }]);
   return Object.fromEntries(entries);
-}
-
-/** No weights, for as many items. */
-function noWeights({ offsets }: SparseWeights): SparseWeights {
-  return {
-    offsets: new Uint32Array(offsets.length),
-    targets: new Uint32Array(0),
-    weights: new Float32Array(0),
-  };
 }
 
 /** The result of `make`, kept until it is asked for with another key. */
