@@ -2,9 +2,8 @@
 // browser decompresses gzip.
 
 import { InputError, throwIfAborted } from '../errors.js';
-import { chunksOf } from '../files/chunks.js';
+import { chunksOf, isGzip, peek } from '../files/chunks.js';
 import type { IdShares } from '../math/id-draws.js';
-import { concat } from '../math/memory.js';
 import { checkOptions } from '../options/check-options.js';
 import { READ_BLOB, TASK } from '../options/shared.js';
 import type { ParquetSource } from '../parquet/rows.js';
@@ -57,12 +56,7 @@ export async function readBlob(
 /** Opens a Blob, and decompresses it if it is gzip. */
 export async function openBlob({ name, blob }: NamedBlob): Promise<OpenedBlob> {
   const magic = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
-  const gzipped = magic[0] === 0x1f && magic[1] === 0x8b;
-  if (!gzipped && blob.size > 0 && /\.gz$/i.test(name)) {
-    throw new InputError(
-      `${name}: this is not gzip data although its name says so; fetch or compress it again, or leave .gz out of its name`,
-    );
-  }
+  const gzipped = isGzip(name, magic);
   let consumed = 0;
   const counted = blob.stream().pipeThrough(
     new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
@@ -75,29 +69,20 @@ export async function openBlob({ name, blob }: NamedBlob): Promise<OpenedBlob> {
   const stream: ReadableStream<Uint8Array> = gzipped
     ? counted.pipeThrough(new DecompressionStream('gzip'))
     : counted;
-  const chunks = guarded(name, gzipped, chunksOf(stream));
-  const begun: Uint8Array[] = [];
-  let length = 0;
-  while (length < 64) {
-    const next = await chunks.next();
-    if (next.done) break;
-    begun.push(next.value);
-    length += next.value.length;
-  }
-  const first = concat(Uint8Array, begun);
+  const { first, all, close } = await peek(guarded(name, gzipped, chunksOf(stream)));
   return {
     name,
     first,
     size: blob.size,
     consumed: () => consumed,
-    chunks: resumed(first, chunks),
+    chunks: all,
     async seekable() {
       if (!gzipped) {
-        await chunks.return(undefined);
+        await close();
         return { name, blob };
       }
-      const parts: Uint8Array<ArrayBuffer>[] = [first];
-      for await (const part of chunks) parts.push(part as Uint8Array<ArrayBuffer>);
+      const parts: Uint8Array<ArrayBuffer>[] = [];
+      for await (const part of all) parts.push(part as Uint8Array<ArrayBuffer>);
       return { name, blob: new Blob(parts) };
     },
   };
@@ -114,15 +99,6 @@ export async function readBlobWithValues(
   const options: ReaderOptions = { ...given, value };
   const { values, ...result } = await readBlob(source, options, rejects, shares);
   return { ...result, values: values! };
-}
-
-async function* resumed(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    if (first.length > 0) yield first;
-    yield* rest;
-  } finally {
-    await rest.return(undefined);
-  }
 }
 
 async function* guarded(

@@ -33,7 +33,7 @@ export async function readSideTable(path: string, options: SideFileOptions = {})
 }
 
 async function duckDbRows(name: string, source: SmallSource, options: SideFileOptions): Promise<TextRow[]> {
-  const { rows, take } = tableRows(name, options.pick);
-  await eachRow(source, options, take);
+  const { rows, choose, take } = tableRows(name, options.pick);
+  await eachRow(source, options, choose, take);
   return rows;
 }

@@ -88,41 +88,31 @@ async function parquetRows(
   pick: (names: readonly string[]) => readonly number[],
   signal: AbortSignal | undefined,
 ): Promise<TextRow[]> {
-  const room = roomIn(name);
-  const rows: TextRow[] = [];
-  const choose = (names: readonly string[]) => {
-    const places = pick(names);
-    rows.push({ line: NAMES_LINE, fields: places.map((place) => names[place]) });
-    return places;
-  };
-  await readParquetColumns(file, choose, (cells) => addRow(rows, cells, room), { signal });
+  const { rows, choose, take } = tableRows(name, pick);
+  await readParquetColumns(file, choose, take, { signal });
   return rows;
 }
 
-/** Rows of a source that gives the names of its columns first: `take` adds one. */
+/** Rows of a source that gives the names of its columns first, of which `choose` returns those that are read. */
 export function tableRows(
   name: string,
   pick: (names: readonly string[]) => readonly number[] = firstColumns,
-): { readonly rows: TextRow[]; readonly take: (cells: readonly (string | null)[]) => void } {
+) {
   const room = roomIn(name);
   const rows: TextRow[] = [];
-  let places: readonly number[] | undefined;
   return {
     rows,
-    take(cells) {
-      const first = places === undefined;
-      places ??= pick(cells.map((cell) => cell ?? ''));
-      const chosen = places.map((place) => cells[place]);
-      if (first) rows.push({ line: NAMES_LINE, fields: chosen.map((cell) => cell ?? '') });
-      else addRow(rows, chosen, room);
+    choose(names: readonly string[]): readonly number[] {
+      const places = pick(names);
+      rows.push({ line: NAMES_LINE, fields: places.map((place) => names[place]) });
+      return places;
+    },
+    take(cells: readonly (string | null)[]): void {
+      const fields = cells.map((cell) => cell ?? '');
+      for (const cell of fields) room(cell.length + CELL_BYTES);
+      rows.push({ line: rows.length, fields });
     },
   };
-}
-
-function addRow(rows: TextRow[], cells: readonly (string | null)[], room: (bytes: number) => void): void {
-  const fields = cells.map((cell) => cell ?? '');
-  for (const cell of fields) room(cell.length + CELL_BYTES);
-  rows.push({ line: rows.length, fields });
 }
 
 /** A line without a row gives a row without fields, so that a message can name the line. */

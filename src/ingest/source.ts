@@ -10,6 +10,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { InputError, throwIfAborted } from '../errors.js';
+import { isGzip, peek } from '../files/chunks.js';
 import { folderKinds } from '../files/folder-kinds.js';
 import { READ_ONLY } from '../files/plain-file.js';
 import { readError } from '../files/read-error.js';
@@ -66,12 +67,7 @@ export async function openSource(
     abort = () => opened.destroy();
     signal?.addEventListener('abort', abort, { once: true });
     let peeked = await peek(opened);
-    const gzipped = peeked.first[0] === 0x1f && peeked.first[1] === 0x8b;
-    if (!gzipped && peeked.first.length > 0 && /\.gz$/i.test(name)) {
-      throw new InputError(
-        `${name}: this is not gzip data although its name says so; fetch or compress it again, or leave .gz out of its name`,
-      );
-    }
+    const gzipped = isGzip(name, peeked.first);
     if (gzipped) peeked = await peek(gunzipped(peeked.all));
     const file = stream;
     return {
@@ -128,29 +124,6 @@ export async function requireFile(path: string): Promise<Stats> {
 function openPipe(path: string): Socket {
   const fd = openSync(path, READ_ONLY);
   return new Socket({ fd, readable: true, writable: false });
-}
-
-/** The first bytes (at least 64, unless the stream is shorter), and all bytes from the start. */
-async function peek(
-  chunks: AsyncIterable<Uint8Array>,
-): Promise<{ first: Uint8Array; all: AsyncIterable<Uint8Array> }> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  let first: Uint8Array = new Uint8Array(0);
-  let done = false;
-  while (first.length < 64 && !done) {
-    const next = await iterator.next();
-    if (next.done) done = true;
-    else first = first.length === 0 ? next.value : Buffer.concat([first, next.value]);
-  }
-  const all = (async function* () {
-    try {
-      if (first.length > 0) yield first;
-      if (!done) yield* { [Symbol.asyncIterator]: () => iterator };
-    } finally {
-      await iterator.return?.();
-    }
-  })();
-  return { first, all };
 }
 
 async function* gunzipped(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

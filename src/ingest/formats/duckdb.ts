@@ -65,10 +65,11 @@ export type SmallSource =
   | { readonly sql: string; readonly database: string | undefined }
   | { readonly path: string };
 
-/** Calls `take` with the names of the columns, then with every row. */
+/** Calls `take` with every row of the columns that `choose` picks by their names. */
 export async function eachRow(
   source: SmallSource,
   options: Pick<ReadOptions, 'threads' | 'signal'>,
+  choose: (names: readonly string[]) => readonly number[],
   take: (cells: readonly (string | null)[]) => void,
 ): Promise<void> {
   const name = 'sql' in source ? 'sql:' : source.path;
@@ -82,8 +83,7 @@ export async function eachRow(
         : `SELECT * FROM ${await onlyTable(connection, source.path)}`;
     if ('sql' in source) await requireSelect(duckdb, connection, select);
     const names = await columnNames(connection, select);
-    take(names);
-    await fetchTexts(connection, { select, names, wanted: [...names.keys()] }, options, take);
+    await fetchTexts(connection, { select, names, wanted: choose(names) }, options, take);
   });
 }
 
