@@ -5,22 +5,18 @@ import { anyRank, type Communicator } from '../comm/communicator.js';
 import type { Engine, TableValues } from '../engine/engine.js';
 import { createShardedEngine } from '../engine/sharded/sharded-engine.js';
 import { edgesWithin, partOf } from '../engine/sharded/tables.js';
-import type { FitOrigin } from '../fit/ascent/loop.js';
-import { firstState } from '../fit/ascent/schedule.js';
+import type { FitOrigin, RankingState } from '../fit/ascent/loop.js';
 import { RANKING_STEPS } from '../fit/fold-in/fold-in.js';
 import { foldMeans } from '../fit/fold-in/member-fold.js';
 import { NOBODY } from '../fit/fold-in/user-tables.js';
 import { columnSums, meanTable, type Ranker, type RankerMember } from '../fit/model.js';
 import { type RankingFitOptions, recordedOptions } from '../fit/options.js';
-import { cutFolds } from '../fit/ranking/folds.js';
-import { rankingSchedule, runSweeps, sweepProgress } from '../fit/ranking/member.js';
+import { sweepMember, sweepProgress } from '../fit/ranking/member.js';
 import { countEdges } from '../fit/ranking/recency.js';
 import { type RankingSettings, rankingSettings } from '../fit/ranking/settings.js';
-import { type CrossFitData, startCrossFit } from '../fit/ranking/sweep.js';
-import { randomStream } from '../math/random.js';
-import { STREAMS } from '../math/streams.js';
+import type { CrossFitData } from '../fit/ranking/sweep.js';
 import { VERSION } from '../version.js';
-import { type FinishedMember, loadRankingState, type SavedRanking, saveRankingState } from './fit-state.js';
+import { type FinishedMember, loadRankingState, saveRankingState } from './fit-state.js';
 import {
   checkedOptions,
   checkpointer,
@@ -67,24 +63,34 @@ export async function fitRankingShards(
       options: { ...recordedOptions('ranking', options), features, blend },
       fingerprint: partition.fingerprint,
     };
+    const data: CrossFitData = {
+      users: rows.users,
+      items: { count: partition.items, ids: partition.itemIds, ...rows.items },
+      edges: partition.edges,
+      total: partition.total,
+      everywhere: { users: partition.users, itemTotal: partition.itemTotal },
+    };
     const done: FinishedMember[] = [...(saved?.done ?? [])];
-    const saving = checkpointer(communicator, given, async (folder, now: () => Promise<MemberState>) => {
+    const saving = checkpointer(communicator, given, async (folder, now: () => Promise<RankingState>) => {
       if (communicator.rank === 0) await saveRankingState(folder, { origin, done, ...(await now()) });
     });
     while (done.length < settings.average) {
       const run = done.length;
       const from = run === saved?.done.length ? saved : undefined;
-      const fitted = await fitMember(engine, partition, rows, settings, run, from, {
-        onProgress: options.onProgress,
-        isStopped: () => anyRank(communicator, signal?.aborted ?? false),
-        afterSweep: saving.afterSweep,
-      });
-      if (fitted.stopped === 'aborted') return saving.stop(async () => fitted, signal);
-      done.push({
-        items: fitted.items,
-        iterations: fitted.state.iteration,
-        converged: fitted.stopped === 'converged',
-      });
+      const { stopped, now } = await sweepMember(
+        engine,
+        data,
+        settings,
+        run,
+        { saved: from },
+        {
+          onSweep: (state, change) => options.onProgress?.(sweepProgress(settings, run, state, change)),
+          isStopped: () => anyRank(communicator, signal?.aborted ?? false),
+          afterSweep: async (snapshot) => saving.afterSweep?.(snapshot),
+        },
+      );
+      if (stopped === 'aborted') return saving.stop(async () => now!, signal);
+      done.push({ items: now!.items, iterations: now!.state.iteration, converged: stopped === 'converged' });
     }
     const members: RankerMember[] = [];
     const means: Float32Array[][] = [];
@@ -116,57 +122,6 @@ export async function fitRankingShards(
       close: async () => {},
     };
   });
-}
-
-/** Where the fit of one member stands. */
-type MemberState = Pick<SavedRanking, 'state' | 'items' | 'foldMass'>;
-
-interface Hooks {
-  readonly onProgress: RankingFitOptions['onProgress'];
-  isStopped(): Promise<boolean>;
-  readonly afterSweep: ((now: () => Promise<MemberState>) => Promise<void>) | undefined;
-}
-
-async function fitMember(
-  engine: Engine,
-  partition: PartitionedData,
-  rows: RankRows,
-  settings: RankingSettings,
-  run: number,
-  from: SavedRanking | undefined,
-  { onProgress, isStopped, afterSweep }: Hooks,
-) {
-  const { features, hyper } = settings;
-  const seed = settings.seed + run;
-  const folds = cutFolds(partition.items, settings.folds, randomStream(seed, STREAMS.folds));
-  const data: CrossFitData = {
-    users: rows.users,
-    items: { count: partition.items, ids: partition.itemIds, ...rows.items },
-    edges: partition.edges,
-    total: partition.total,
-    everywhere: { users: partition.users, itemTotal: partition.itemTotal },
-  };
-  const begin = from && { sweeps: from.state.iteration, items: from.items, foldMass: from.foldMass };
-  const cross = await startCrossFit(engine, data, folds, hyper, features, seed, begin);
-  let state = from?.state ?? firstState(rankingSchedule(settings), hyper);
-  const now = async (): Promise<MemberState> => ({
-    state,
-    items: await cross.readItems(),
-    foldMass: cross.foldMass(),
-  });
-  try {
-    const stopped = await runSweeps(cross, state, settings, {
-      isStopped,
-      onState: (latest, change) => {
-        state = latest;
-        onProgress?.(sweepProgress(settings, run, latest, change));
-      },
-      afterSweep: async () => afterSweep?.(now),
-    });
-    return { stopped, ...(await now()) };
-  } finally {
-    cross.free();
-  }
 }
 
 /** The users of each shard from all of their items, as a fit of the data in one piece makes them. */

@@ -56,20 +56,11 @@ export async function fitMember(
   graph: RankingGraph,
   settings: RankingSettings,
   run: number,
-  { saved, items }: MemberStart,
+  start: MemberStart,
   hooks: MemberHooks,
 ): Promise<MemberState | undefined> {
-  const { features, hyper } = settings;
-  const seed = settings.seed + run;
-  const folds = cutFolds(graph.items.count, settings.folds, randomStream(seed, STREAMS.folds));
-  const begin: CrossFitState | undefined = saved
-    ? { sweeps: saved.state.iteration, items: saved.items, foldMass: saved.foldMass }
-    : items && { sweeps: 0, items };
-  const cross = await startCrossFit(engine, graph, folds, hyper, features, seed, begin);
-  let state = saved?.state ?? firstState(rankingSchedule(settings), hyper);
-  const snapshot = async (stopped: LoopResult['stopped'], free?: () => void): Promise<MemberState> => {
-    const now = { state, items: await cross.readItems(), foldMass: cross.foldMass() };
-    free?.();
+  const { features, hyper, seed } = settings;
+  const memberAt = async (now: RankingState, stopped: LoopResult['stopped']): Promise<MemberState> => {
     const nothing = new Float64Array(features);
     // Folds in the known users from all their items. A stop waits for these half-steps, so that it leaves a complete model.
     const fixed = modelSide(graph.items, now.items, hyper.items, nothing);
@@ -85,27 +76,58 @@ export async function fitMember(
         ...{ kind: 'poisson' as const, steps: RANKING_STEPS, hyper },
         ...(weighed && { weighed: true as const }),
       }),
-      seed,
+      seed: seed + run,
       iterations: now.state.iteration,
       converged: stopped === 'converged',
     });
     return { ...now, member, stopped };
   };
+  const { stopped, now } = await sweepMember(engine, graph, settings, run, start, {
+    isStopped: async () => hooks.isStopped(),
+    onSweep: hooks.onSweep,
+    afterSweep: (snapshot) => hooks.afterSweep(async () => memberAt(await snapshot(), 'aborted')),
+    isWanted: () => !hooks.isAbandoned(),
+  });
+  return now && memberAt(now, stopped);
+}
+
+interface SweptHooks extends Pick<MemberHooks, 'onSweep'> {
+  isStopped(): Promise<boolean>;
+  afterSweep(snapshot: () => Promise<RankingState>): Promise<void>;
+  /** Whether the last state is wanted. Default: it is. */
+  isWanted?(): boolean;
+}
+
+/** The sweeps of a member, and the state after the last one, if it is wanted. */
+export async function sweepMember(
+  engine: Engine,
+  data: CrossFitData,
+  settings: RankingSettings,
+  run: number,
+  { saved, items }: MemberStart,
+  { isStopped, onSweep, afterSweep, isWanted }: SweptHooks,
+): Promise<{ readonly stopped: LoopResult['stopped']; readonly now: RankingState | undefined }> {
+  const { features, hyper } = settings;
+  const seed = settings.seed + run;
+  const folds = cutFolds(data.items.count, settings.folds, randomStream(seed, STREAMS.folds));
+  const begin: CrossFitState | undefined = saved
+    ? { sweeps: saved.state.iteration, items: saved.items, foldMass: saved.foldMass }
+    : items && { sweeps: 0, items };
+  const cross = await startCrossFit(engine, data, folds, hyper, features, seed, begin);
+  let state = saved?.state ?? firstState(rankingSchedule(settings), hyper);
+  const snapshot = async () => ({ state, items: await cross.readItems(), foldMass: cross.foldMass() });
   try {
     const stopped = await runSweeps(cross, state, settings, {
-      isStopped: async () => hooks.isStopped(),
-      onState: (now, change) => {
-        state = now;
-        hooks.onSweep(now, change);
+      isStopped,
+      onState: (latest, change) => {
+        state = latest;
+        onSweep(latest, change);
       },
-      afterSweep: () => hooks.afterSweep(() => snapshot('aborted')),
+      afterSweep: () => afterSweep(snapshot),
     });
-    if (!hooks.isAbandoned()) return await snapshot(stopped, () => cross.free());
+    return { stopped, now: (isWanted?.() ?? true) ? await snapshot() : undefined };
+  } finally {
     cross.free();
-    return undefined;
-  } catch (error) {
-    cross.free();
-    throw error;
   }
 }
 
