@@ -9,8 +9,9 @@ import { type ExplainedList, type ExplainListOptions, explainLists } from '../ex
 import type { UserQuery } from '../recommend.js';
 import { createRecommender } from '../recommender.js';
 import { createModelScorer, type UserScorer } from '../scoring/model-scorer.js';
-import { excludedItems, type RowLists } from '../scoring/scorer.js';
+import { excludedItems } from '../scoring/scorer.js';
 import { ownItems, type ResolvedUser } from '../user-query.js';
+import type { Listed } from './batch-workers.js';
 
 function adopted(model: Model) {
   return {
@@ -39,10 +40,8 @@ function batchOf(batch: number): ReturnType<typeof adopted> {
 /** Users to list. */
 export interface ListPiece {
   readonly batch: number;
-  /** A user of the model, or −1 for a new user. */
-  readonly rows: Int32Array;
-  /** The items of the new users, one after the other. */
-  readonly likes: RowLists & { readonly counts: Uint32Array | undefined };
+  /** The row of a user of the model, or the items of a new user. */
+  readonly users: readonly (number | ResolvedUser['own'])[];
   /** Items that are not listed, for each user. */
   readonly exclude: readonly (readonly number[])[];
   readonly includeSeen: boolean;
@@ -51,45 +50,22 @@ export interface ListPiece {
   readonly n: number;
 }
 
-/** Lists one after the other. */
-export interface ListedPiece {
-  readonly offsets: Uint32Array;
-  readonly items: Uint32Array;
-  readonly scores: Float64Array;
+function usersOf({ users }: ListPiece, model: Model): ResolvedUser[] {
+  return users.map((user) =>
+    typeof user === 'number' ? { row: user, own: ownItems(model, user) } : { row: undefined, own: user },
+  );
 }
 
-function usersOf({ rows, likes }: ListPiece, model: Model): ResolvedUser[] {
-  const { offsets, values, counts, weights } = likes;
-  let next = 0;
-  return Array.from(rows, (row) => {
-    if (row >= 0) return { row, own: ownItems(model, row) };
-    const [first, last] = [offsets[next], offsets[++next]];
-    return {
-      row: undefined,
-      own: {
-        items: values.subarray(first, last),
-        counts: counts?.subarray(first, last),
-        weights: weights?.subarray(first, last),
-      },
-    };
-  });
-}
-
-export async function list(piece: ListPiece): Promise<ListedPiece> {
+export async function list(piece: ListPiece): Promise<Listed[]> {
   const { model, scorer } = batchOf(piece.batch);
   const users = usersOf(piece, model);
   const scorers = users.map(({ row, own }) => scorer().userScorer(row, own));
   const excluded = users.map(({ own }, u) => excludedItems(piece.exclude[u], own, piece.includeSeen));
   const best = await scorer().best(scorers, { n: piece.n, excluded, without: piece.without }, { threads: 1 });
-  const offsets = new Uint32Array(users.length + 1);
-  for (const [u, items] of best.entries()) offsets[u + 1] = offsets[u] + items.length;
-  const items = new Uint32Array(offsets[users.length]);
-  const scores = new Float64Array(items.length);
-  for (const [u, user] of scorers.entries()) {
-    items.set(best[u], offsets[u]);
-    for (const [i, item] of best[u].entries()) scores[offsets[u] + i] = user.score(item);
-  }
-  return { offsets, items, scores };
+  return scorers.map((user, u) => ({
+    items: best[u],
+    scores: Float64Array.from(best[u], (item) => user.score(item)),
+  }));
 }
 
 export interface FoldPiece {

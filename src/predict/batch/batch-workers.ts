@@ -11,7 +11,7 @@ import type { ExplainedList } from '../explain/explain-lists.js';
 import type { UserQuery } from '../recommend.js';
 import { excludedItems, historyLists, type RowLists, rowLists } from '../scoring/scorer.js';
 import type { ResolvedUser } from '../user-query.js';
-import type { ExplainPiece, FoldPiece, ListedPiece, ListPiece } from './batch-tasks.js';
+import type { ExplainPiece, FoldPiece, ListPiece } from './batch-tasks.js';
 
 const TASKS = taskModule('./batch-tasks.js', import.meta.url);
 
@@ -133,15 +133,11 @@ export function createBatchWorkers(model: Model): BatchWorkers {
         const report = progressOf(users.length, onProgress);
         const run = { workers, batch, users, exclude, settings, buffers };
         if (rows) return listRows(run, rows, signal, report);
-        const answers = await workers.map<ListPiece, ListedPiece>(
-          'list',
-          piecesOf(run, 0, users.length, step),
-          {
-            signal,
-            onResult: ({ offsets }) => report(offsets.length - 1),
-          },
-        );
-        return answers.flatMap(unpacked);
+        const lists = await workers.map<ListPiece, Listed[]>('list', piecesOf(run, 0, users.length, step), {
+          signal,
+          onResult: ({ length }) => report(length),
+        });
+        return lists.flat();
       }),
     explain: (queries, settings, { threads, signal, onProgress }) =>
       inTurn(signal, async () => {
@@ -252,7 +248,7 @@ async function listRows(
   }
 }
 
-/** Users `first` to `last` − 1, cut into pieces of `step`, as arrays that cross threads. */
+/** Users `first` to `last` − 1, cut into pieces of `step`. */
 function piecesOf(
   { batch, users, exclude, settings }: BatchRun,
   first: number,
@@ -262,30 +258,11 @@ function piecesOf(
   const pieces: ListPiece[] = [];
   for (let at = first; at < last; at += step) {
     const end = Math.min(last, at + step);
-    const some = users.slice(at, end);
-    const likes = some.filter(({ row }) => row === undefined).map(({ own }) => own);
-    const hasCounts = likes.some(({ counts }) => counts);
-    pieces.push({
-      batch,
-      rows: Int32Array.from(some, ({ row }) => row ?? -1),
-      likes: {
-        ...historyLists(likes),
-        counts: hasCounts
-          ? rowLists(likes.map(({ items, counts }) => counts ?? new Uint32Array(items.length).fill(1))).values
-          : undefined,
-      },
-      exclude: exclude.slice(at, end),
-      ...settings,
-    });
+    // The items of users of the model are in its tables, which threads share.
+    const some = users.slice(at, end).map(({ row, own }) => row ?? own);
+    pieces.push({ batch, users: some, exclude: exclude.slice(at, end), ...settings });
   }
   return pieces;
-}
-
-function unpacked({ offsets, items, scores }: ListedPiece): Listed[] {
-  return Array.from({ length: offsets.length - 1 }, (_, u) => ({
-    items: items.subarray(offsets[u], offsets[u + 1]),
-    scores: scores.subarray(offsets[u], offsets[u + 1]),
-  }));
 }
 
 /** What scores need of the tables about the sides: no titles, which can be many texts. */
