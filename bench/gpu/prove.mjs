@@ -34,7 +34,7 @@ async function replay(engine, graph, features, iterations) {
     await engine.update(items, byItem, users, { hyper: HYPER.items, activity: 'geometric' });
   }
   const edges = await engine.edgeTerm(users, byUser, items);
-  const bound = (await evidenceBound(engine, { users, items }, HYPER, edges, graph)).value;
+  const bound = await evidenceBound(engine, { users, items }, HYPER, edges, graph);
   const result = { edges, bound, users: await engine.read(users), items: await engine.read(items) };
   result.unseenMass = (await engine.totals(users)).unseenMass;
   for (const handle of [users, items, byUser, byItem]) engine.free(handle);
@@ -141,7 +141,7 @@ export async function proveGolden(folder) {
       await engine.update(users, byUser, items, { hyper: hyper.users, activity: 'geometric' });
       await engine.update(items, byItem, users, { hyper: hyper.items, activity: 'geometric' });
       const edges = await engine.edgeTerm(users, byUser, items);
-      const { value } = await evidenceBound(engine, { users, items }, hyper, edges, graph);
+      const value = await evidenceBound(engine, { users, items }, hyper, edges, graph);
       const expected = golden.boundAfterHalfSteps[t][1];
       bound = Math.max(bound, Math.abs(value / expected - 1));
       fall = Math.max(fall, (before - value) / Math.abs(value));

@@ -84,7 +84,7 @@ export function dropEdgesOfItems(graph: BipartiteGraph, kept: Uint8Array): Bipar
 }
 
 /** The number of neighbours in `other` of each vertex of `own`. */
-function innerDegrees(side: GraphSide, own: Uint8Array, other: Uint8Array): Uint32Array {
+export function innerDegrees(side: GraphSide, own: Uint8Array, other: Uint8Array): Uint32Array {
   const { offsets, neighbors, count } = side;
   const degree = new Uint32Array(count);
   for (let v = 0; v < count; v++) {

@@ -46,10 +46,7 @@ export function allocateFrom(values: ArrayLike<number>): Uint32Array {
 }
 
 /** The same values in a longer array: of at least twice the length, and `atLeast`. */
-export function grown<T extends Uint8Array | Uint16Array | Uint32Array | Float64Array>(
-  values: T,
-  atLeast = 0,
-): T {
+export function grown<T extends Exclude<TypedArray, BigInt64Array>>(values: T, atLeast = 0): T {
   const longer = new (values.constructor as new (length: number) => T)(Math.max(2 * values.length, atLeast));
   longer.set(values);
   return longer;

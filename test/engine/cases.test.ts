@@ -56,7 +56,7 @@ async function start(engine: Engine, problem: Problem): Promise<Running> {
     },
     async bound() {
       const edges = await engine.edgeTerm(users, byUser, items);
-      return (await evidenceBound(engine, { users, items }, hyper, edges, graph)).value;
+      return evidenceBound(engine, { users, items }, hyper, edges, graph);
     },
   };
 }

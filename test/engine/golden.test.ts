@@ -92,7 +92,7 @@ async function replay(engine: Engine, golden: Golden, sweeps: number): Promise<v
       engine.edgeTerm(users, byUser, items),
       evidenceBound(engine, { users, items }, hyper, 0, graph),
     ]);
-    return edges + rest.value;
+    return edges + rest;
   };
   const tolerance = engine.tolerance;
   let asked: Promise<unknown>[] = [];

@@ -27,7 +27,7 @@ describe('the bound', () => {
         const { tables, index } = await placed(engine, problem);
         const bound = async () => {
           const edges = await engine.edgeTerm(tables.users, index.users, tables.items);
-          return (await evidenceBound(engine, tables, hyper, edges, graph)).value;
+          return evidenceBound(engine, tables, hyper, edges, graph);
         };
         let before = -Infinity;
         for (let t = 0; t < 25; t++) {
@@ -64,7 +64,7 @@ describe('the bound', () => {
           const { tables, index } = await placed(engine, problem);
           const bound = async () => {
             const edges = await engine.edgeTerm(tables.users, index.users, tables.items);
-            const { value } = await evidenceBound(engine, tables, hyper, edges, graph);
+            const value = await evidenceBound(engine, tables, hyper, edges, graph);
             return value + logPrior(hyper.users) + logPrior(hyper.items);
           };
           for (let t = 0; t < 10; t++) {

@@ -12,18 +12,6 @@ export type BothHyper = Readonly<Record<SideName, SideHyper>>;
 /** Tables of both sides on an engine. */
 export type BothTables = Readonly<Record<SideName, Table>>;
 
-/** The bound and its terms. */
-interface Bound {
-  readonly value: number;
-  /** Its terms, which add up to `value`. */
-  readonly terms: {
-    readonly edges: number;
-    readonly mass: number;
-    readonly users: number;
-    readonly items: number;
-  };
-}
-
 /** Σ log g! over the edges of a multigraph: the constant that the engines' edge term leaves out. */
 export function logCountFactorials(counts: Uint32Array | undefined): number {
   let sum = 0;
@@ -48,7 +36,7 @@ export async function evidenceBound(
   edgeTerm: number,
   graph: { readonly users: Pick<GraphSide, 'counts'> },
   countFactorials = logCountFactorials(graph.users.counts),
-): Promise<Bound> {
+): Promise<number> {
   // Asked for together, so that they are queued before the caller's next operation.
   const [users, items, ofUsers, ofItems] = await Promise.all([
     engine.totals(tables.users),
@@ -58,8 +46,6 @@ export async function evidenceBound(
   ]);
   const totals = { users, items };
   const rowTerms = { users: ofUsers, items: ofItems };
-  const edges = edgeTerm - countFactorials;
-  const mass = -expectedCount(users, items);
   const sides = { users: 0, items: 0 };
   for (const side of SIDES) {
     const h = hyper[side];
@@ -75,5 +61,5 @@ export async function evidenceBound(
     }
     sides[side] = sum;
   }
-  return { value: edges + mass + sides.users + sides.items, terms: { edges, mass, ...sides } };
+  return edgeTerm - countFactorials - expectedCount(users, items) + sides.users + sides.items;
 }

@@ -207,7 +207,7 @@ export async function runLoop(
     const state = inLastPhase(end);
     await enter(state.hyper, phaseOf(end), phaseOf(state));
     const edges = await engine.edgeTerm(tables.users, index.users, tables.items);
-    const { value: bound } = await evidenceBound(engine, tables, state.hyper, edges, data, data.factorials);
+    const bound = await evidenceBound(engine, tables, state.hyper, edges, data, data.factorials);
     // The list may hold this state's bound already, from before its hyperparameters moved.
     const bounds = state.bounds.filter(([iteration]) => iteration < state.iteration);
     const listed = { ...state, bounds: [...bounds, [state.iteration, bound] as const] };
@@ -272,8 +272,7 @@ async function restOfObjective(
   data: LoopData,
   phase: Phase,
 ): Promise<number> {
-  if (ascendsBound(phase))
-    return (await evidenceBound(engine, tables, hyper, 0, data, data.factorials)).value;
+  if (ascendsBound(phase)) return evidenceBound(engine, tables, hyper, 0, data, data.factorials);
   const [users, items] = await Promise.all([engine.totals(tables.users), engine.totals(tables.items)]);
   return -expectedCount(users, items);
 }

@@ -1,6 +1,8 @@
 // Finds the fields of a row of separated text, byte by byte: for edges, titles and lists alike. A line ends with LF, CR LF or CR; a field
 // in double quotes may hold separators, line ends and doubled quotes.
 
+import { grown } from '../../math/memory.js';
+
 const LF = 10;
 const CR = 13;
 const QUOTE = 34;
@@ -111,17 +113,9 @@ export class RowScanner {
   }
 
   #grow(): void {
-    const size = 2 * this.#starts.length;
-    const wider = (old: Int32Array) => {
-      const result = new Int32Array(size);
-      result.set(old);
-      return result;
-    };
-    this.#starts = wider(this.#starts);
-    this.#stops = wider(this.#stops);
-    const escaped = new Uint8Array(size);
-    escaped.set(this.#escaped);
-    this.#escaped = escaped;
+    this.#starts = grown(this.#starts);
+    this.#stops = grown(this.#stops);
+    this.#escaped = grown(this.#escaped);
   }
 
   /** Scans the field whose opening quote is at `open`; returns the position of the separator or line end after it. */

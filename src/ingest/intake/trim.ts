@@ -2,7 +2,7 @@
 
 import { InputError } from '../../errors.js';
 import { type BipartiteGraph, type GraphSide, otherSide, SIDES, type SideName } from '../../graph/graph.js';
-import { selectVertices } from '../../graph/subgraph.js';
+import { innerDegrees, selectVertices } from '../../graph/subgraph.js';
 import { option, optionError } from '../../options/error.js';
 import type { LeftOut, ReadOptions, ReadResult } from '../options.js';
 
@@ -85,7 +85,10 @@ function isolate(graph: BipartiteGraph, masks: Masks): void {
 
 /** Repeatedly removes vertices with fewer neighbours than required; returns the number of passes. */
 function core(graph: BipartiteGraph, masks: Masks, least: Readonly<Record<SideName, number>>): number {
-  const degrees = { users: degreesIn(graph, masks, 'users'), items: degreesIn(graph, masks, 'items') };
+  const degrees = {
+    users: innerDegrees(graph.users, masks.users, masks.items),
+    items: innerDegrees(graph.items, masks.items, masks.users),
+  };
   let gone = { users: below('users'), items: below('items') };
   let passes = 0;
   while (gone.users.length + gone.items.length > 0) {
@@ -115,24 +118,13 @@ function core(graph: BipartiteGraph, masks: Masks, least: Readonly<Record<SideNa
   }
 }
 
-function degreesIn(graph: BipartiteGraph, masks: Masks, side: SideName): Int32Array {
-  const { offsets, neighbors, count } = graph[side];
-  const other = masks[otherSide(side)];
-  const degrees = new Int32Array(count);
-  for (let v = 0; v < count; v++) {
-    for (let e = offsets[v]; e < offsets[v + 1]; e++) degrees[v] += other[neighbors[e]];
-  }
-  return degrees;
-}
-
 function sizes(graph: BipartiteGraph, masks: Masks): { users: number; items: number; edges: number } {
-  const { offsets, neighbors } = graph.users;
-  const sum = (mask: Uint8Array) => mask.reduce((total, one) => total + one, 0);
-  let edges = 0;
-  for (let user = 0; user < masks.users.length; user++) {
-    if (masks.users[user] === 0) continue;
-    for (let e = offsets[user]; e < offsets[user + 1]; e++) edges += masks.items[neighbors[e]];
-  }
+  const sum = (values: Uint8Array | Uint32Array) => {
+    let total = 0;
+    for (const value of values) total += value;
+    return total;
+  };
+  const edges = sum(innerDegrees(graph.users, masks.users, masks.items));
   return { users: sum(masks.users), items: sum(masks.items), edges };
 }
 
