@@ -69,6 +69,13 @@ export function lengths(lists: RowLists): Uint32Array {
   );
 }
 
+/** The place of each of the numbers 0 … count−1 in a list; −1 if it is not there. */
+export function placesOf(list: ArrayLike<number>, count: number): Int32Array {
+  const places = new Int32Array(count).fill(-1);
+  for (let at = 0; at < list.length; at++) places[list[at]] = at;
+  return places;
+}
+
 /** Replaces every value by its entry in `rename`; drops values whose entry is −1. */
 export function renameLists(lists: RowLists, rename: Int32Array): RowLists {
   return collectLists(lists.offsets.length - 1, (row, add) => {

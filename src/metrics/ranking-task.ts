@@ -1,7 +1,7 @@
 // A ranking task, which is the same for every method: the candidates, the relevant items of each user, and what is left out.
 
 import { InputError } from '../errors.js';
-import { collectLists, type RowLists, renameLists } from '../math/csr.js';
+import { collectLists, placesOf, type RowLists, renameLists } from '../math/csr.js';
 import { quantile } from '../math/quantile.js';
 import type { RankQuery, RankView } from '../topn/query.js';
 
@@ -52,8 +52,7 @@ export function rankingTask(parts: RankingTaskInput): RankingTask {
       throw new InputError(`${name}: item ${wrong} of only ${items}; give indexes below that`);
   }
   const candidates = parts.candidates ? sorted(parts.candidates) : itemsIn(relevant, items);
-  const position = new Int32Array(items).fill(-1);
-  for (let c = 0; c < candidates.length; c++) position[candidates[c]] = c;
+  const position = placesOf(candidates, items);
   const strange = relevant.values.find((item) => position[item] < 0);
   if (strange !== undefined) {
     throw new InputError(

@@ -13,6 +13,7 @@ import {
   taskModule,
   type WorkerHandle,
 } from './spawn.js';
+import { createTurns } from './turns.js';
 
 export { type TaskModule, taskModule };
 
@@ -229,23 +230,17 @@ function startWorker(module: TaskModule, onDeath: (error: FitError) => void): Po
   };
 }
 
-/** How long tasks may block this thread before other events get a turn. */
-const TURN_MS = 50;
-
 type Report = (progress: Progress) => void;
 
 /** Runs tasks in this thread like a worker, and yields to other events. */
 async function startHere(module: TaskModule): Promise<PoolWorker> {
   const tasks = (await module.here()) as Record<string, (input: unknown, report: Report) => unknown>;
   let last: Promise<unknown> = Promise.resolve();
-  let turn = performance.now();
+  const turn = createTurns();
   return {
     call(task, input, onProgress) {
       const result = last.then(async () => {
-        if (performance.now() - turn > TURN_MS) {
-          await new Promise((resolve) => setTimeout(resolve));
-          turn = performance.now();
-        }
+        await turn();
         if (!tasks[task]) throw new Error(`there is no task ${task}`);
         return tasks[task](input, (progress) => onProgress?.(progress));
       });

@@ -1,6 +1,6 @@
 // The data of item regressions: the columns that may be inputs, the users' lists of columns, and the lists of the targets.
 
-import { pickRows, type RowLists, transposeLists } from '../math/csr.js';
+import { pickRows, placesOf, type RowLists, transposeLists } from '../math/csr.js';
 import { allocate, inSharedMemory } from '../math/memory.js';
 import { byFallingValue } from '../math/nth-largest.js';
 import { needsWide, tileWork } from './pair-counts.js';
@@ -68,8 +68,7 @@ export function chooseInputs(data: RegressionData): RegressionInputs {
   const counted = data.onlySimilar ? 'none' : byPairs;
   // Of equally similar columns the first are kept, so these are in the order of the items.
   const inputs = counted === 'none' ? allowed.sort() : counted === 'pairs' ? allowed.slice(0, room) : allowed;
-  const column = new Int32Array(itemCount).fill(-1);
-  for (const [c, item] of inputs.entries()) column[item] = c;
+  const column = placesOf(inputs, itemCount);
   const offsets = allocate(Uint32Array, userCount + 1);
   let pairs = 0;
   let edges = 0;

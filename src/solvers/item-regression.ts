@@ -10,7 +10,7 @@
 //
 // The same counts give similarities between items (item-kNN), without solving a system.
 
-import { lengths, type RowLists } from '../math/csr.js';
+import { lengths, placesOf, type RowLists } from '../math/csr.js';
 import { allocate, createCounter } from '../math/memory.js';
 import { taskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
@@ -122,8 +122,7 @@ async function createRegression(
   const ofItems = listsOf(chosenInputs.items, targets);
   const width = paddedColumns(count);
   const numbers = heap.allocate(4 * width);
-  const ownColumn = new Int32Array(itemCount).fill(-1);
-  for (const [c, item] of inputs.entries()) ownColumn[item] = c;
+  const ownColumn = placesOf(inputs, itemCount);
   const ofTargets = { targets: ofItems, ownColumn: Int32Array.from(targets, (item) => ownColumn[item]) };
   const apart = ofTargets.ownColumn.every((own) => own < 0) ? ofItems : undefined;
   const counting = chosenInputs.counted === 'lists' ? undefined : createCounting(heap, chosenInputs, options);

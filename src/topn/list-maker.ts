@@ -5,6 +5,7 @@ import { throwIfAborted } from '../errors.js';
 import { createCounter, inSharedMemory } from '../math/memory.js';
 import { once } from '../math/once.js';
 import { threadCount } from '../parallel/pool.js';
+import { createTurns } from '../parallel/turns.js';
 import type { TaskOptions } from '../progress.js';
 import { Heap } from '../wasm/heap.js';
 import { instantiate } from '../wasm/instantiate.js';
@@ -59,9 +60,6 @@ export interface ListMaker {
   close(): Promise<void>;
 }
 
-/** Milliseconds after which this thread yields to other work. */
-const TURN_MS = 50;
-
 /** `items` is count × features. For lists by rows alone, `features` is 0. */
 export function createListMaker(items: Float32Array, count: number, features: number): ListMaker {
   let closed = false;
@@ -113,9 +111,9 @@ export function createListMaker(items: Float32Array, count: number, features: nu
 
   /** Ranks in this thread. A lane holds nothing between blocks, so several queries may alternate. */
   async function here(job: FactorRows, lane: RankLane, { signal, onProgress }: TaskOptions) {
-    const rest = turns(signal);
+    const rest = createTurns(signal);
     const report = rankingReport(job, onProgress);
-    while (rankNextBlock(job, lane)) await rest(report);
+    while (rankNextBlock(job, lane)) if (await rest()) report();
   }
 
   return {
@@ -175,7 +173,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
       const rows = users.length / features;
       const asked = rankQuery({ rows, n: 0, excluded: undefined }, count, 0);
       const lane = new RankLane(kernels, heap.memory, address, features, asked);
-      const rest = turns(signal);
+      const rest = createTurns(signal);
       for (let first = 0; first < rows; first += ROWS_PER_BLOCK) {
         const length = Math.min(ROWS_PER_BLOCK, rows - first);
         const block = Uint32Array.from({ length }, (_, b) => first + b);
@@ -189,18 +187,6 @@ export function createListMaker(items: Float32Array, count: number, features: nu
       await turn;
       await stop();
     },
-  };
-}
-
-/** A function that yields to other work, and then reports, if this thread has worked for long. */
-function turns(signal: AbortSignal | undefined): (report?: () => void) => Promise<void> {
-  let start = performance.now();
-  return async (report) => {
-    if (performance.now() - start < TURN_MS) return;
-    await new Promise((resolve) => setTimeout(resolve));
-    throwIfAborted(signal);
-    report?.();
-    start = performance.now();
   };
 }
 

@@ -1,6 +1,6 @@
 // Full rankings: the query, the answer, and what all backends share.
 
-import type { RowLists } from '../math/csr.js';
+import { placesOf, type RowLists } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import type { TaskOptions } from '../progress.js';
 import type { TopLists } from './lists.js';
@@ -73,8 +73,7 @@ export function towardsCandidates<T extends SparseWeights>(
   candidates: Uint32Array,
   items: number,
 ): T {
-  const position = new Int32Array(items).fill(-1);
-  for (let c = 0; c < candidates.length; c++) position[candidates[c]] = c;
+  const position = placesOf(candidates, items);
   const { offsets, targets, weights } = itemWeights;
   let kept = 0;
   for (const target of targets) if (position[target] >= 0) kept++;

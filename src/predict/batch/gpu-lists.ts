@@ -4,6 +4,7 @@
 import type { EngineName } from '../../engine/select.js';
 import { DeviceError } from '../../errors.js';
 import { hasBit } from '../../math/bits.js';
+import { placesOf, renameLists } from '../../math/csr.js';
 import type { TaskOptions } from '../../progress.js';
 import type { TopLists } from '../../topn/lists.js';
 import type { TopN } from '../../topn/query.js';
@@ -84,18 +85,7 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
 /** The candidates that a filter keeps, and a function that finds items among them. */
 function candidatesWithout(everything: Uint32Array, without: Uint32Array) {
   const candidates = everything.filter((item) => !hasBit(without, item));
-  const place = new Int32Array(everything.length).fill(-1);
-  for (let at = 0; at < candidates.length; at++) place[candidates[at]] = at;
-  const among = ({ offsets, values }: RowLists): RowLists => {
-    const kept = new Uint32Array(offsets.length);
-    const places: number[] = [];
-    for (let row = 0; row + 1 < offsets.length; row++) {
-      for (let e = offsets[row]; e < offsets[row + 1]; e++) {
-        if (place[values[e]] >= 0) places.push(place[values[e]]);
-      }
-      kept[row + 1] = places.length;
-    }
-    return { offsets: kept, values: Uint32Array.from(places) };
-  };
+  const place = placesOf(candidates, everything.length);
+  const among = (lists: RowLists): RowLists => renameLists(lists, place);
   return { without, candidates, among };
 }

@@ -7,6 +7,7 @@ import { throwIfAborted } from '../../errors.js';
 import type { PosteriorModel } from '../../fit/model.js';
 import { type Random, randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
+import { createTurns, type Turn } from '../../parallel/turns.js';
 import type { TaskOptions } from '../../progress.js';
 import { modelFeatures } from '../features.js';
 import { type Neighbours, nearestNeighbours } from './nearest-points.js';
@@ -31,8 +32,6 @@ const NEGATIVES = 5;
 const WORK = 4e7;
 const MOST_ROUNDS = 300;
 const LEAST_ROUNDS = 30;
-/** Longest time between two checks of the signal. */
-const TURN_MS = 30;
 
 /** Computes the places of all items of a model. */
 export async function mapItems(
@@ -45,7 +44,7 @@ export async function mapItems(
   const rows = logFeatures(items, features);
   const width = Math.min(COMPONENTS, features);
   const components = principalComponents(rows, count, features, width);
-  const turn = createTurn(signal);
+  const turn = createTurns(signal);
   onProgress?.({ stage: 'finding neighbours', done: 0, total: 1 });
   const neighbours = await nearestNeighbours(components, count, width, {
     ...{ neighbours: Math.min(NEIGHBOURS, count - 1), random: random.derive(0), turn },
@@ -58,20 +57,6 @@ export async function mapItems(
   const described = modelFeatures(model);
   const feature = Uint16Array.from({ length: count }, (_, j) => described.main('items', j).feature);
   return { ...scaled(places, count), feature };
-}
-
-/** Yields to the event loop now and then, so that an abort signal arrives. */
-export type Turn = () => Promise<void> | undefined;
-
-function createTurn(signal: AbortSignal | undefined): Turn {
-  let due = performance.now() + TURN_MS;
-  return () => {
-    if (performance.now() < due) return undefined;
-    return new Promise((resolve) => setTimeout(resolve)).then(() => {
-      throwIfAborted(signal);
-      due = performance.now() + TURN_MS;
-    });
-  };
 }
 
 /** Items × features: log means less the item's own mean. */

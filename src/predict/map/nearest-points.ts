@@ -1,7 +1,7 @@
 // Nearest neighbours of points. Few points are compared in all pairs, many within the leaves of random trees.
 
 import type { Random } from '../../math/random.js';
-import type { Turn } from './item-map.js';
+import type { Turn } from '../../parallel/turns.js';
 
 export interface Neighbours {
   /** count × each: the neighbours of each point. */
