@@ -101,7 +101,6 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** Whether a name matches a pattern. */
 export function matches(name: string, pattern: string): boolean {
   if (name.startsWith('.') && !pattern.startsWith('.')) return false;
   return matchesPattern(name, pattern, '*', (character, p) => oneMatch(character, pattern, p));

@@ -19,11 +19,7 @@ interface Conflict {
 }
 
 /** The options of a resumed fit: those of its checkpoint, with the given ones that may differ. */
-export function resumedOptions(
-  /** The fingerprint of the data. */
-  ofData: () => string,
-  given: FitOptions & { resume: Checkpoint },
-): FitOptions {
+export function resumedOptions(ofData: () => string, given: FitOptions & { resume: Checkpoint }): FitOptions {
   const { resume } = given;
   const origin: Partial<FitOrigin> | undefined = resume?.origin;
   if (typeof origin?.options !== 'object' || (resume.method !== 'ascent' && resume.method !== 'ranking')) {

@@ -53,7 +53,6 @@ export async function sideRows(
   return sideTable(bytes, source.name, chosen);
 }
 
-/** The rows of a table in a Blob. */
 export async function readSideBlob(source: NamedBlob, options: SideTableOptions = {}): Promise<TextRow[]> {
   const opened = await openBlob(source);
   return sideRows(opened, async (read) => read(await opened.seekable()), options);

@@ -12,7 +12,6 @@ interface MetricDefinition {
   readonly of: 'user' | 'lists';
 }
 
-/** All metrics by name. */
 export const METRICS = {
   recall: { title: 'recall', of: 'user', meaning: 'hits over R, the number of test items' },
   recallCapped: { title: 'capped recall', of: 'user', meaning: 'hits over min(n, R)' },
@@ -50,7 +49,6 @@ export const isUserMetric = (name: ListMetricName): name is UserListMetric => ME
 /** One user's value: `hits` are the ranks of the hits among the first `n`, ascending; `relevant` is R. */
 type UserValue = (hits: ArrayLike<number>, relevant: number, n: number) => number;
 
-/** The metrics of one user. */
 export const userMetric: Readonly<Record<UserListMetric, UserValue>> = {
   recall: (hits, relevant) => hits.length / relevant,
   recallCapped: (hits, relevant, n) => hits.length / Math.min(n, relevant),

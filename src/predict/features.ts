@@ -93,7 +93,6 @@ function isDescribed({ fold }: RankerMember): boolean {
   return fold.kind !== 'least-squares';
 }
 
-/** A vertex of a feature. */
 interface FeatureVertex {
   readonly vertex: number;
   /** Share of the feature's expected edges. */

@@ -35,7 +35,6 @@ interface Expectation {
   readonly cut: Readonly<Record<SideName, number>>;
 }
 
-/** Expected mass of one feature of a side. */
 export function featureMass(side: SidePrior): number {
   return (meanMass(side) * side.shape) / side.rate;
 }

@@ -191,7 +191,6 @@ function latest(times: Float64Array, fraction: number): number {
   return times.slice().sort()[Math.floor((1 - fraction) * times.length)];
 }
 
-/** The label of each edge of a `pq` split. */
 export function pqLabels({ offsets, neighbors }: EdgeRows, drawn: Drawn): Uint8Array {
   const labels = new Uint8Array(neighbors.length);
   for (let u = 0; u + 1 < offsets.length; u++) {
@@ -202,7 +201,6 @@ export function pqLabels({ offsets, neighbors }: EdgeRows, drawn: Drawn): Uint8A
   return labels;
 }
 
-/** The times of the parts, by the label of each edge. */
 function timesOfParts(times: Float64Array, labels: Uint8Array, cut?: number): SplitTimes {
   const labelled = (label: number) => times.filter((_, e) => labels[e] === label);
   return Object.freeze({
@@ -245,7 +243,6 @@ export function requireTimes(times: Float64Array, edges: number): void {
     throw optionError`${option('times')}: the time of edge ${bad} is ${times[bad]}; give finite numbers`;
 }
 
-/** Labels of edges by their part. Users of held-out edges are in training, so only a `pq` split folds users in. */
 /** The label of the edges of each part. */
 export const LABELS = { train: 0, test: 1, foldIn: 2 } as const;
 

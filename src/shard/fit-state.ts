@@ -52,7 +52,6 @@ export interface SavedAscent extends SavedFit {
   readonly totals: BySide<TableTotals>;
 }
 
-/** The items of a finished member. */
 export interface FinishedMember {
   readonly items: TableValues;
   readonly iterations: number;

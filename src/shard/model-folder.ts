@@ -45,7 +45,6 @@ const shardsSchema = z
   .min(1)
   .max(MOST_SHARDS);
 
-/** An opened model by shard. */
 export interface ModelShards {
   readonly folder: string;
   /** The model without its users. */
@@ -180,7 +179,6 @@ function withMass(model: Model, read: TensorReader): Model {
   return Object.freeze({ ...model, users: Object.freeze({ ...model.users, mass }) });
 }
 
-/** The model with the users of one shard. */
 export async function readModelShard(
   { folder, itemsModel, shards, state }: ModelShards,
   s: number,

@@ -30,7 +30,6 @@ export function ranksOf(numbers: Uint32Array): SharedRanks {
 
 const isSparse = (most: number, count: number) => most >= BITS_PER_NUMBER * count + LEAST_BITS;
 
-/** The rank of one of the numbers. */
 export function rankWith({ numbers, bits }: SharedRanks): (number: number) => number {
   if (bits) {
     const { words, before } = bits;

@@ -31,7 +31,6 @@ interface LoadedShards {
   close(): Promise<void>;
 }
 
-/** The starting values of the users of a shard. */
 type StartShard = (shard: number, users: GraphSide) => Promise<TableValues>;
 
 /** The rows of a rank's shards, one shard after the other, and the same edges by item. */

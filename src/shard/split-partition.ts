@@ -243,7 +243,6 @@ export async function isPartitionedSplit(folder: string): Promise<boolean> {
   return (await isSplitFolder(folder)) && isPartitionFolder(join(folder, SPLIT_PARTS.train));
 }
 
-/** An opened split in shards. */
 interface OpenedSplit extends Pick<SplitDocument, 'shards' | 'seed' | 'testUsers' | 'testItems'> {
   readonly folder: string;
   readonly train: PartitionedData;
@@ -303,7 +302,6 @@ export function frameOfSplit(split: Split): SplitFrame {
   };
 }
 
-/** The held-out users of a split, shard by shard. */
 export async function* heldOutPieces(
   { shards, foldIn, test }: OpenedSplit,
   { signal, onShard }: { readonly signal?: AbortSignal; readonly onShard?: (shard: number) => void } = {},

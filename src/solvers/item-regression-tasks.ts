@@ -113,7 +113,6 @@ export interface TargetJob {
   readonly rows: RowLists;
   readonly weights: Uint8Array;
   readonly shared: SharedUsers;
-  /** The users of each target. */
   readonly targets: RowLists;
   /** The column that is the target itself; −1 if no column is. */
   readonly ownColumn: Int32Array;

@@ -6,7 +6,6 @@ import type { Heap } from '../wasm/heap.js';
 import { instantiate } from '../wasm/instantiate.js';
 import { type StoredLists, storeLists } from './stored-lists.js';
 
-/** Targets of a tile. */
 export const TILE = 128;
 /** Members of columns whose masks are added in the time of counting one member directly. */
 const MASKS_PER_COUNT = 1.5;

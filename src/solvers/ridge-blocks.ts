@@ -66,7 +66,6 @@ export function ridgeScratchBytes(columns: number, rows: number, kind: RidgeAim[
   return 4 * WIDTH * (4 * columns + sums) + 2 * 8 * WIDTH + 2 * 4 * WIDTH;
 }
 
-/** The number of systems to solve. */
 export function ridgeSystems(aim: RidgeAim): number {
   return (aim.kind === 'scores-by-row' ? aim.asked : aim.targets).rows;
 }

@@ -95,7 +95,6 @@ export function towardsCandidates<T extends SparseWeights>(
   return { ...itemWeights, ...narrow };
 }
 
-/** Adds the weights from all items of a row. */
 export function addItemWeights(
   itemWeights: ItemWeightScores,
   row: number,

@@ -28,7 +28,6 @@ function scoresOf(
   return scores;
 }
 
-/** The tables with weights to the candidates only. */
 function towards(tables: FactorTables, candidates: Uint32Array): FactorTables {
   const { itemWeights, items, features } = tables;
   return itemWeights

@@ -66,7 +66,6 @@ export const JOB = block({
   firstFeature: 'f64',
 });
 
-/** One unit of work. */
 export const UNIT = block({
   first: 'u32',
   last: 'u32',

@@ -54,7 +54,6 @@ export interface Walked {
 /** What the cut depends on. */
 type WalkedRows = Omit<Walked, 'own'> & { readonly own: Pick<Gathered, 'rows'> };
 
-/** Options of a job. */
 interface JobOptions {
   readonly hyper?: Omit<SideHyper, 'size'>;
   readonly activity?: Activity;

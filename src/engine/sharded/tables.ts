@@ -49,7 +49,6 @@ export interface SplitIndex extends EdgeIndex {
 
 export type ShardedIndex = WholeIndex | SplitIndex;
 
-/** The rows of part `p`. */
 export function partOf(bounds: readonly number[], p: number): RowRange {
   return { first: bounds[p], last: bounds[p + 1] };
 }
@@ -84,7 +83,6 @@ export function joinedValues(parts: readonly TableValues[]): TableValues {
   };
 }
 
-/** The edges of a range of rows. */
 export function edgesWithin<C extends EdgeCounts>(
   { offsets, neighbors, counts }: EdgeRows<C>,
   { first, last }: RowRange,

@@ -32,7 +32,6 @@ interface TaskPlan {
   /** rows + 1: the slots of row i are firstSlot[i] … firstSlot[i+1]−1. */
   readonly firstSlot: Uint32Array<ArrayBuffer>;
   readonly slots: number;
-  /** Most slots of a row. */
   readonly mostSlots: number;
 }
 

@@ -88,7 +88,6 @@ export async function writeGpuTable(gpu: GpuDevice, table: GpuTable, values: Tab
   await writePadded(gpu, table, table.rates, values.featureRate, 1);
 }
 
-/** Uploads only the weights. */
 export async function writeGpuWeights(
   gpu: GpuDevice,
   table: GpuTable,

@@ -130,7 +130,6 @@ type LoopLimits = Pick<FitSettings, 'iterations' | 'tolerance'>;
 
 /** The steps of a walk through a schedule. */
 interface Steps {
-  /** Sweeps of a block. */
   readonly block: number;
   isStopped(): Promise<boolean>;
   /** Runs sweeps; resolves to the evaluations of the objective, in order. */

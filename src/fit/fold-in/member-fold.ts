@@ -35,7 +35,6 @@ export type HistoryRows = Pick<GraphSide, 'offsets' | 'neighbors'> & {
   readonly weights?: Float32Array | undefined;
 };
 
-/** Options of `foldMany`. */
 export interface FoldManyOptions extends TaskOptions {
   /** 1 for each item that the users could have met. Default: all items. */
   readonly eligible?: Uint8Array | undefined;
@@ -43,7 +42,6 @@ export interface FoldManyOptions extends TaskOptions {
   readonly engine?: EngineName | undefined;
 }
 
-/** The fold-in of one member. */
 interface MemberFold<One = Float64Array | FoldedVertex> {
   /** Mean activities of many users: rows × features. */
   foldMany(rows: HistoryRows, options?: FoldManyOptions): Promise<Float32Array>;
@@ -56,7 +54,6 @@ type FoldedMember<Kind extends FoldRule['kind']> = Pick<RankerMember, 'features'
   readonly fold: Extract<FoldRule, { readonly kind: Kind }>;
 };
 
-/** The fold-in of a member of any kind. */
 export function memberFold(
   { fold, ...member }: FoldedMember<FoldRule['kind']>,
   multigraph: boolean,

@@ -66,7 +66,6 @@ export function withUsers(
   }) satisfies Ranker;
 }
 
-/** The same model without users. */
 export function withoutUsers(model: Model): Model {
   const tables = model.type === 'posterior' ? userWidths(model).map(() => new Float32Array(0)) : [];
   return withUsers(model, NOBODY, tables, undefined);

@@ -50,7 +50,6 @@ export interface ChainResult {
   readonly pairSquares: Float64Array;
   /** Weight × feature of the kept draws: rows × features each. */
   readonly kept: Readonly<Record<SideName, Float32Array>>[];
-  /** The last state. */
   readonly state: GibbsState;
 }
 

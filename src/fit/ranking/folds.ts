@@ -31,7 +31,6 @@ export function cutFolds(count: number, folds: number, random: Random): Folds {
   return { order, bounds };
 }
 
-/** The rows of a side in the order of the folds. */
 export function reorderRows(side: WeighedSide, { order }: Folds): WeighedSide {
   return Object.freeze({ ...side, ids: side.ids.pick(order), ...pickRows(side, order) });
 }

@@ -42,7 +42,6 @@ interface SideFacts {
 }
 export type SizeFacts = Readonly<Record<SideName, SideFacts>>;
 
-/** The sums of one side of a model. */
 export function sideFacts(model: PosteriorModel, name: SideName): SideFacts {
   const side = model[name];
   const { sum, edges } = metMass(side, model.features);

@@ -18,7 +18,6 @@ export interface BegunSource extends ByteSource {
 /** A format of tables, recognised by the name and the first bytes of a file. */
 export interface FileFormat {
   readonly name: string;
-  /** Its usual endings. */
   readonly endings: readonly string[];
   readonly meaning: string;
   matches(source: Pick<BegunSource, 'name' | 'first'>): boolean;

@@ -21,7 +21,6 @@ export async function fillJsonLines(
   const { name } = source;
   const collector = target.open(name);
   let intake: RowIntake | undefined;
-  /** The key of each column. */
   let keys: string[] = [];
   let row: JsonRow = {};
   let text = '';

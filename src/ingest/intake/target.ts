@@ -8,7 +8,6 @@ import type { IdKind } from './id-column.js';
 /** The properties of the first table, which later tables must share. */
 export interface FirstTable {
   readonly name: string;
-  /** Its format, by name. */
   readonly format: string;
   /** Header names; undefined if its columns have none. */
   readonly names: readonly string[] | undefined;

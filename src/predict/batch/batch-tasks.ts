@@ -37,7 +37,6 @@ function batchOf(batch: number): ReturnType<typeof adopted> {
   return found;
 }
 
-/** Users to list. */
 export interface ListPiece {
   readonly batch: number;
   /** The row of a user of the model, or the items of a new user. */

@@ -6,7 +6,6 @@ import { Heap } from '../../wasm/heap.js';
 import { instantiate } from '../../wasm/instantiate.js';
 import { loadKernels } from '../../wasm/load.js';
 
-/** Lengths of lists. */
 const LISTS = [100, 20] as const;
 
 async function openKernels() {
@@ -39,7 +38,6 @@ export interface ScoreTables {
   ): ScoreTable;
   copy(table: ScoreTable): ScoreTable;
   create(): ScoreTable;
-  /** The scores of a user. */
   row(table: ScoreTable, user: number): Float32Array;
   add(to: ScoreTable, factor: number, table: ScoreTable): void;
   /**

@@ -58,7 +58,6 @@ export interface ModelScorer {
   ): Promise<void>;
   /** Scores of many users for an evaluation. `history`: their items; `factors`: their rows in each member, if there are members. */
   manyScorer(history: RowLists, factors: readonly Float32Array[]): Scorer;
-  /** Number of items. */
   readonly items: number;
   /** Undefined if scores are not products of factors. */
   readonly members: readonly MemberScorer[] | undefined;
