@@ -42,6 +42,9 @@ export type { MatchCounts, PreviousReport } from './fit/ascent/previous.js';
 export type { Evaluation as PhaseEvaluation, Phase, Schedule, Until } from './fit/ascent/schedule.js';
 export type { CountChoice } from './fit/choose/counts-model.js';
 export type { FeatureChoice, FeatureTrial } from './fit/choose/feature-count.js';
+// Recommend
+export type { OwnItems } from './fit/fold-in/member-fold.js';
+// Draw
 export type { GibbsPosterior, PosteriorSide } from './fit/gibbs/gibbs.js';
 export type { GibbsScalar } from './fit/gibbs/sampler.js';
 export type {
@@ -76,7 +79,6 @@ export type { PartSize } from './graph/graph.js';
 export type { TextRow } from './ingest/formats/scan.js';
 export type { LeftOut, OriginKind, TextReading, TrimmedPart } from './ingest/options.js';
 export type { EdgeCounts, EdgeRows, RowLists } from './math/csr.js';
-// Draw
 export type { ChainSummary } from './math/diagnostics.js';
 export type { IdShares } from './math/id-draws.js';
 export type { UnseenHyper } from './math/quadrature.js';
@@ -86,8 +88,7 @@ export type { SettingTrial, Tuned } from './metrics/setting-search.js';
 export type { WriteOption } from './options/error.js';
 export type { CountPriorName, PaperKind, Precision, UserStorage } from './options/names.js';
 export type { GraphStatistics } from './predict/draw/draw-graph.js';
-// Recommend
-export type { OwnItems, ScoreParts } from './predict/explain/explain.js';
+export type { ScoreParts } from './predict/explain/explain.js';
 export type { Reasons } from './predict/explain/reasons.js';
 export type { RankOptions } from './predict/scoring/scorer.js';
 export type { VertexParameters } from './process/assemble.js';

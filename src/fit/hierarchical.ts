@@ -14,7 +14,7 @@ import type {
 } from '../engine/engine.js';
 import { FitError, throwIfAborted } from '../errors.js';
 import { SIDES, type SideName } from '../graph/graph.js';
-import type { EdgeRows } from '../math/csr.js';
+import type { EdgeRows, RowLists } from '../math/csr.js';
 import { exponential } from '../math/distributions.js';
 import { allocate } from '../math/memory.js';
 import { randomStream } from '../math/random.js';
@@ -22,12 +22,6 @@ import { digamma, lgamma } from '../math/special.js';
 import { STREAMS } from '../math/streams.js';
 import type { TaskOptions } from '../progress.js';
 import type { RatePrior } from './model.js';
-
-/** Lists of neighbours, one for each row. */
-interface Lists {
-  readonly offsets: Uint32Array;
-  readonly values: Uint32Array;
-}
 
 /** Shape and rate of every weight: mean 1 and a negligible spread. */
 const WEIGHT = 2 ** 22;
@@ -61,7 +55,7 @@ interface HierarchicalFit extends Readonly<Record<SideName, HierarchicalSide>> {
 /** Fits both sides. `edges` holds the edges in both orders. */
 export async function fitHierarchical(
   engine: CountingEngine,
-  edges: Readonly<Record<SideName, Lists>>,
+  edges: Readonly<Record<SideName, RowLists>>,
   options: HierarchicalOptions,
 ): Promise<HierarchicalFit> {
   const { features, iterations, tolerance, signal, onProgress } = options;
@@ -112,7 +106,7 @@ export async function fitHierarchical(
 export async function foldInHierarchical(
   engine: CountingEngine,
   means: Float32Array,
-  history: Lists,
+  history: RowLists,
   {
     shown,
     features,
@@ -204,7 +198,7 @@ interface Side {
 
 async function createSide(
   engine: CountingEngine,
-  { offsets, values }: Lists,
+  { offsets, values }: RowLists,
   prior: RatePrior,
   { shape, rate }: { readonly shape: Float32Array; readonly rate: Float32Array },
 ): Promise<Side> {
@@ -305,7 +299,7 @@ function entropy(shape: number, rate: number): number {
 /** Each vertex starts with its degree, spread over the features; noise makes the features differ. */
 function startOf(
   name: SideName,
-  edges: Readonly<Record<SideName, Lists>>,
+  edges: Readonly<Record<SideName, RowLists>>,
   { features: K, prior, seed }: HierarchicalOptions,
 ): { readonly shape: Float32Array; readonly rate: Float32Array } {
   const { offsets, values } = edges[name];

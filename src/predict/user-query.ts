@@ -2,13 +2,13 @@
 
 import { catalogueOf } from '../attributes/info.js';
 import { InputError } from '../errors.js';
+import type { OwnItems } from '../fit/fold-in/member-fold.js';
 import type { Model } from '../fit/model.js';
 import { agesOf, historyWeights } from '../fit/ranking/recency.js';
 import { lowerBound } from '../math/csr.js';
 import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { shown } from '../text/untrusted.js';
-import type { OwnItems } from './explain/explain.js';
 import { unknownId } from './nearest-id.js';
 import type { Id, RecommendOptions, UserQuery } from './recommend.js';
 import { attributesOfUser, saysMore } from './scoring/attribute-users.js';

@@ -3,6 +3,7 @@
 import { transposeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import type { SparseWeights } from '../topn/query.js';
+import type { LargestWeights } from './ridge-blocks.js';
 
 /** degree^(−exponent) of each target, divided by its mean over all edges. `degree` has the degrees of all items. */
 export function degreeScale(
@@ -77,18 +78,9 @@ export function addScaled(
   return { offsets, targets, weights };
 }
 
-/** Weights of each target: `found` of them, in rows of `neighbours`. */
-interface WeightsByTarget {
-  readonly neighbours: number;
-  readonly found: Uint32Array;
-  /** Columns and their weights. */
-  readonly sources: Uint32Array;
-  readonly targetWeights: Float32Array;
-}
-
 /** Transposes weights by target into weights by source, and scales them. */
 export function bySource(
-  { found, sources, neighbours, targetWeights }: WeightsByTarget,
+  { found, sources, neighbours, targetWeights }: LargestWeights,
   inputs: Uint32Array,
   itemCount: number,
   scale?: ArrayLike<number>,

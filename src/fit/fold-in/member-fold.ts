@@ -23,7 +23,7 @@ import {
 import { leastSquaresSystem } from './least-squares-fold.js';
 
 /** The items of one user, the count of each in a multigraph, and its weight by age (ranking/recency.ts). */
-interface UserHistory {
+export interface OwnItems {
   readonly items: ArrayLike<number>;
   readonly counts?: ArrayLike<number> | undefined;
   readonly weights?: ArrayLike<number> | undefined;
@@ -46,7 +46,7 @@ interface MemberFold<One = Float64Array | FoldedVertex> {
   /** Mean activities of many users: rows × features. */
   foldMany(rows: HistoryRows, options?: FoldManyOptions): Promise<Float32Array>;
   /** One user, in float64: the row itself (least squares), or the Gammas whose means are the row. */
-  foldOne(history: UserHistory): One;
+  foldOne(history: OwnItems): One;
 }
 
 /** The part of a member that its fold-in needs. */
@@ -88,7 +88,7 @@ export function poissonFold(
 }
 
 /** A user's items as a member counts them: its weighed edges have fractional counts. */
-export function weighedHistory(history: UserHistory, { weighed }: { readonly weighed?: true | undefined }) {
+export function weighedHistory(history: OwnItems, { weighed }: { readonly weighed?: true | undefined }) {
   const { items, counts, weights } = history;
   if (!weighed) return history;
   return {

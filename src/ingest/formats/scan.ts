@@ -169,6 +169,7 @@ export class RowScanner {
   }
 }
 
+/** A row of a table of text. */
 export interface TextRow {
   /** The line on which the row begins, from 1. */
   readonly line: number;

@@ -11,7 +11,7 @@ import { createRecommender } from '../recommender.js';
 import { createModelScorer, type UserScorer } from '../scoring/model-scorer.js';
 import { excludedItems } from '../scoring/scorer.js';
 import { ownItems, type ResolvedUser } from '../user-query.js';
-import type { Listed } from './batch-workers.js';
+import type { Listed, ListSettings } from './batch-workers.js';
 
 function adopted(model: Model) {
   return {
@@ -37,16 +37,12 @@ function batchOf(batch: number): ReturnType<typeof adopted> {
   return found;
 }
 
-export interface ListPiece {
+export interface ListPiece extends ListSettings {
   readonly batch: number;
   /** The row of a user of the model, or the items of a new user. */
   readonly users: readonly (number | ResolvedUser['own'])[];
   /** Items that are not listed, for each user. */
   readonly exclude: readonly (readonly number[])[];
-  readonly includeSeen: boolean;
-  /** Bits of items that no user gets. */
-  readonly without?: Uint32Array | undefined;
-  readonly n: number;
 }
 
 function usersOf({ users }: ListPiece, model: Model): ResolvedUser[] {

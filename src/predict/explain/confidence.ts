@@ -3,6 +3,7 @@
 // posterior, then as many items by these factors as the user has. They are folded in as a new user. The confidence is the share
 // of the list that is recommended again; docs/appendix/serving.md compares it with what is observed.
 
+import type { OwnItems } from '../../fit/fold-in/member-fold.js';
 import { forEachBit } from '../../math/bits.js';
 import { upperBound } from '../../math/csr.js';
 import { gamma } from '../../math/distributions.js';
@@ -12,7 +13,6 @@ import { STREAMS } from '../../math/streams.js';
 import { option, optionError } from '../../options/error.js';
 import type { MemberScorer, UserPosterior } from '../scoring/member-scorer.js';
 import type { ModelScorer } from '../scoring/model-scorer.js';
-import type { OwnItems } from './explain.js';
 
 /** The confidence of a list of recommendations. */
 export interface ListConfidence {

@@ -3,16 +3,10 @@
 // proportion to a and to those counts. All contributions add up to the score.
 
 import { ACTIVITY_FLOOR, type Activity } from '../../engine/engine.js';
+import type { OwnItems } from '../../fit/fold-in/member-fold.js';
 import { columnSums, meanTable, type Posterior, type PosteriorModel } from '../../fit/model.js';
 import { sumOfParts } from '../../math/products.js';
 import { digamma } from '../../math/special.js';
-
-/** The items of a user, their counts in a multigraph, and their weights if the model weighs edges by age. */
-export interface OwnItems {
-  readonly items: ArrayLike<number>;
-  readonly counts?: ArrayLike<number> | undefined;
-  readonly weights?: ArrayLike<number> | undefined;
-}
 
 /** The contributions to a score, or to a sum of scores. */
 export interface ScoreParts {

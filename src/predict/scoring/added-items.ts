@@ -1,12 +1,13 @@
 // Items without edges in the scores of any model. An added item gets a weighted sum of the scores of its neighbours, so it is a
 // further row of every table of factors. Weights by attributes from a user's items are added (attributes/content-scores.ts).
 
+import type { OwnItems } from '../../fit/fold-in/member-fold.js';
 import type { Model } from '../../fit/model.js';
 import { allocate } from '../../math/memory.js';
 import { once } from '../../math/once.js';
 import { sumOfProducts } from '../../math/products.js';
 import type { SparseWeights } from '../../topn/query.js';
-import type { Explanation, OwnItems, ScoreParts } from '../explain/explain.js';
+import type { Explanation, ScoreParts } from '../explain/explain.js';
 import type { MemberScorer, UserFactors } from './member-scorer.js';
 
 export interface AddedItems {

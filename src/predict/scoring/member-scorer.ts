@@ -9,6 +9,7 @@ import {
   type HistoryRows,
   hierarchicalFold,
   memberFold,
+  type OwnItems,
   poissonFold,
   weighedHistory,
 } from '../../fit/fold-in/member-fold.js';
@@ -23,13 +24,7 @@ import {
 } from '../../fit/model.js';
 import { once } from '../../math/once.js';
 import { sumOfProducts } from '../../math/products.js';
-import {
-  type Explanation,
-  expectedRate,
-  explainer,
-  type OwnItems,
-  posteriorExplainer,
-} from '../explain/explain.js';
+import { type Explanation, expectedRate, explainer, posteriorExplainer } from '../explain/explain.js';
 
 type MemberOf<Kind extends FoldRule['kind']> = RankerMember & {
   readonly fold: { readonly kind: Kind };

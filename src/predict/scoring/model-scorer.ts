@@ -2,6 +2,7 @@
 // Recommendation and evaluation both use it.
 
 import { throwIfAborted } from '../../errors.js';
+import type { OwnItems } from '../../fit/fold-in/member-fold.js';
 import type { ItemScores, Model, Ranker } from '../../fit/model.js';
 import { lowerBound } from '../../math/csr.js';
 import { allocate, inSharedMemory } from '../../math/memory.js';
@@ -11,7 +12,7 @@ import { addScaled } from '../../solvers/combine-weights.js';
 import { createListMaker, type ListMaker, type ListQuery } from '../../topn/list-maker.js';
 import type { TopLists } from '../../topn/lists.js';
 import { addWeights, type SparseWeights } from '../../topn/query.js';
-import type { Explanation, OwnItems, ScoreParts } from '../explain/explain.js';
+import type { Explanation, ScoreParts } from '../explain/explain.js';
 import { addUp, scaled } from '../explain/sums.js';
 import {
   type AddedItems,
