@@ -7,7 +7,7 @@ import { type NamedBlob, openBlob } from './blob.js';
 import { type BegunSource, fileFormat } from './formats/file-formats.js';
 import { guessSeparator, isQuoted } from './formats/guess.js';
 import { idTexts, keysOf } from './formats/jsonl.js';
-import { decodeLine, linesOf, MAX_LINE_BYTES } from './formats/lines.js';
+import { linesOf, lineText } from './formats/lines.js';
 import { readParquetColumns } from './formats/parquet.js';
 import { rowsOf, type TextRow, withoutMark } from './formats/scan.js';
 
@@ -128,7 +128,7 @@ async function jsonRows(
     throwIfAborted(signal);
     for (const bytes of lines) {
       line++;
-      const text = bytes.length > MAX_LINE_BYTES ? undefined : decodeLine(bytes);
+      const text = lineText(bytes);
       if (text?.trim() === '') continue;
       const row = parsed(text);
       if (!names && typeof row === 'object' && row !== null && !Array.isArray(row)) {

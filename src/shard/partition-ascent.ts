@@ -2,9 +2,9 @@
 // reaches the same state.
 
 import { anyRank, type Communicator } from '../comm/communicator.js';
-import type { TableTotals, TableValues } from '../engine/engine.js';
+import type { TableValues } from '../engine/engine.js';
 import { joinedValues } from '../engine/sharded/tables.js';
-import { checkFeatures, setTotals } from '../fit/ascent/ascent.js';
+import { checkFeatures, posteriorOf, setTotals } from '../fit/ascent/ascent.js';
 import { firstHyper, learnedHyper, matchesTau, tausToMatch } from '../fit/ascent/hyper.js';
 import { type FitOrigin, type LoopResult, type LoopState, runLoop } from '../fit/ascent/loop.js';
 import { itemProfiles, sampledShare, sampleUsers } from '../fit/ascent/profiles.js';
@@ -13,11 +13,10 @@ import { differencesOf, type StartingVertices, startOf, vertexStart } from '../f
 import { NOBODY } from '../fit/fold-in/user-tables.js';
 import type { PosteriorModel } from '../fit/model.js';
 import { type AscentOptions, type FitSettings, fitSettings, recordedOptions } from '../fit/options.js';
-import type { BySide, GraphSide, SideName } from '../graph/graph.js';
+import type { GraphSide, SideName } from '../graph/graph.js';
 import type { RowLists } from '../math/csr.js';
 import { AUTO } from '../options/commands/fit.js';
 import { option, optionError } from '../options/error.js';
-import { VERSION } from '../version.js';
 import { loadAscentState, loadShardUsers, type SavedAscent, saveAscentState } from './fit-state.js';
 import {
   checkedOptions,
@@ -158,9 +157,7 @@ export async function fitAscentShards(
       const users = await loaded.last(result.tables.users);
       const seconds = (performance.now() - started) / 1000;
       const { description, threads: used } = engine;
-      const itemsModel = posteriorWithoutUsers(partition, settings, {
-        ...{ ...result, ...(await stateNow(result)) },
-      });
+      const itemsModel = posteriorWithoutUsers(partition, settings, await stateNow(result), result);
       const tablesOf = async (s: number) => singlePrecision(await users[s]());
       return {
         ...{ state: result.state, bound: result.bound, itemsModel, tablesOf, seconds },
@@ -222,20 +219,13 @@ async function savedUsers(
   return joinedValues(tables);
 }
 
-interface FittedPosterior {
-  readonly state: LoopState;
-  readonly bound: number | undefined;
-  readonly items: TableValues;
-  readonly totals: BySide<TableTotals>;
-  readonly origin: FitOrigin;
-  readonly stopped: string;
-}
-
 function posteriorWithoutUsers(
   partition: PartitionedData,
   settings: FitSettings,
-  { state, bound, items, totals, origin, stopped }: FittedPosterior,
+  saved: SavedAscent,
+  { bound, stopped }: Pick<LoopResult, 'bound' | 'stopped'>,
 ): PosteriorModel {
+  const { state, items, totals } = saved;
   const side = (name: SideName, [weightShape, weightRate, featureShape, featureRate]: Float32Array[]) => ({
     ...{ weightShape, weightRate, featureShape, featureRate },
     unseenMass: totals[name].unseenMass,
@@ -243,18 +233,9 @@ function posteriorWithoutUsers(
     ...(matchesTau(settings, state.hyper, name) && { tauMatched: true as const }),
   });
   const noRows = Array.from({ length: 4 }, () => new Float32Array(0));
-  return Object.freeze({
-    type: 'posterior',
-    kind: settings.model,
-    features: settings.features,
-    multigraph: partition.multigraph,
-    ...(partition.names && { names: partition.names }),
+  const sides = {
     users: Object.freeze({ ...NOBODY, ...side('users', noRows), mass: totals.users.mass }),
     items: Object.freeze({ ...itemVertices(partition), ...side('items', singlePrecision(items)) }),
-    bound,
-    provenance: Object.freeze({
-      ...{ version: VERSION, seed: settings.seed, ...origin },
-      ...{ bounds: state.bounds, iterations: state.iteration, converged: stopped === 'converged' },
-    }),
-  });
+  };
+  return posteriorOf(partition, settings, sides, { ...saved, bound, stopped });
 }

@@ -4,11 +4,11 @@ import type { Engine, TableValues } from '../../engine/engine.js';
 import { onEngine } from '../../engine/select.js';
 import { abortReason, DeviceError, InputError } from '../../errors.js';
 import { fingerprint } from '../../graph/fingerprint.js';
-import { type BipartiteGraph, SIDES, type SideName } from '../../graph/graph.js';
+import { type BipartiteGraph, type BySide, SIDES, type SideName } from '../../graph/graph.js';
 import { option, optionError } from '../../options/error.js';
 import { VERSION } from '../../version.js';
 import type { FitResult } from '../fit.js';
-import { modelSide, type PosteriorModel, seenItems } from '../model.js';
+import { type ModelSide, modelSide, type PosteriorModel, type SeenItems, seenItems } from '../model.js';
 import {
   type AscentOptions,
   CHECKPOINT_MINUTES,
@@ -283,23 +283,35 @@ function toModel(
       unseenMass[name],
       matchesTau(settings, state.hyper, name),
     );
+  const sides = { users: side('users'), items: side('items') };
+  return posteriorOf(graph, settings, sides, { ...checkpoint, bound, stopped }, seenItems(graph.users));
+}
+
+/** The model of a fit. Without `seen` it does not know which items its users have. */
+export function posteriorOf(
+  { multigraph, names }: Pick<BipartiteGraph, 'multigraph' | 'names'>,
+  settings: FitSettings,
+  sides: BySide<ModelSide>,
+  {
+    state,
+    origin,
+    bound,
+    stopped,
+  }: Pick<AscentCheckpoint, 'state' | 'origin'> & Pick<LoopResult, 'bound' | 'stopped'>,
+  seen?: SeenItems,
+): PosteriorModel {
   return Object.freeze({
     type: 'posterior',
     kind: settings.model,
     features: settings.features,
-    multigraph: graph.multigraph,
-    ...(graph.names && { names: graph.names }),
-    users: side('users'),
-    items: side('items'),
+    multigraph,
+    ...(names && { names }),
+    ...sides,
     bound,
-    seen: seenItems(graph.users),
+    ...(seen && { seen }),
     provenance: Object.freeze({
-      version: VERSION,
-      seed: settings.seed,
-      ...checkpoint.origin,
-      bounds: state.bounds,
-      iterations: state.iteration,
-      converged: stopped === 'converged',
+      ...{ version: VERSION, seed: settings.seed, ...origin },
+      ...{ bounds: state.bounds, iterations: state.iteration, converged: stopped === 'converged' },
     }),
   });
 }

@@ -8,7 +8,7 @@ import type { IdColumn } from '../intake/id-column.js';
 import { RowIntake } from '../intake/row-intake.js';
 import type { TableTarget } from '../intake/target.js';
 import type { ByteSource, ReaderOptions } from '../options.js';
-import { decodeLine, linesOf, MAX_LINE_BYTES, showLine } from './lines.js';
+import { lineProblem, linesOf, lineText, showLine } from './lines.js';
 
 type JsonRow = Record<string, unknown>;
 
@@ -57,13 +57,9 @@ export async function fillJsonLines(
     throwIfAborted(options.signal);
     for (const bytes of lines) {
       line++;
-      const decoded = bytes.length > MAX_LINE_BYTES ? undefined : decodeLine(bytes);
+      const decoded = lineText(bytes);
       if (decoded === undefined) {
-        const reason =
-          bytes.length > MAX_LINE_BYTES
-            ? `the line is longer than ${MAX_LINE_BYTES} bytes`
-            : 'the line is not UTF-8 text';
-        collector.reject(line, reason, showLine(bytes));
+        collector.reject(line, lineProblem(bytes), showLine(bytes));
         continue;
       }
       text = decoded;

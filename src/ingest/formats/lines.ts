@@ -18,6 +18,17 @@ export function decodeLine(bytes: Uint8Array): string | undefined {
   }
 }
 
+/** The text of a line; undefined if `lineProblem` says why it has none. */
+export function lineText(bytes: Uint8Array): string | undefined {
+  return bytes.length > MAX_LINE_BYTES ? undefined : decodeLine(bytes);
+}
+
+export function lineProblem({ length }: Uint8Array): string {
+  return length > MAX_LINE_BYTES
+    ? `the line is longer than ${MAX_LINE_BYTES} bytes`
+    : 'the line is not UTF-8 text';
+}
+
 /** The beginning of a line for a message, whatever its bytes. */
 export function showLine(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes.subarray(0, 200));

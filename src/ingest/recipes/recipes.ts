@@ -7,7 +7,7 @@ import { InputError, throwIfAborted } from '../../errors.js';
 import { readError } from '../../files/read-error.js';
 import { isParquet } from '../../parquet/magic.js';
 import { readDelimited } from '../formats/delimited.js';
-import { decodeLine, linesOf, MAX_LINE_BYTES, showLine } from '../formats/lines.js';
+import { decodeLine, lineProblem, linesOf, lineText, showLine } from '../formats/lines.js';
 import { withoutMark } from '../formats/scan.js';
 import type { ReadOptions, ReadResult, RejectSink } from '../options.js';
 import { openSource, requireFile } from '../source.js';
@@ -171,16 +171,9 @@ async function eachLine(
       throwIfAborted(options.signal);
       for (const bytes of lines) {
         line++;
-        const text = bytes.length > MAX_LINE_BYTES ? undefined : decodeLine(bytes);
+        const text = lineText(bytes);
         if (text !== undefined) take(text, line);
-        else {
-          const long = bytes.length > MAX_LINE_BYTES;
-          documents.collector.reject(
-            line,
-            long ? `the line is longer than ${MAX_LINE_BYTES} bytes` : 'the line is not UTF-8 text',
-            showLine(bytes),
-          );
-        }
+        else documents.collector.reject(line, lineProblem(bytes), showLine(bytes));
       }
       options.onProgress?.({ stage: 'reading', done: documents.documents, unit: 'documents' });
     }
