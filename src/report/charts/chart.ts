@@ -132,16 +132,16 @@ export const logarithmic = (domain: readonly [number, number], low: number, high
 /** The name of a curve in its colour, in a corner of the frame; `row`: below that many others. */
 export function cornerName(
   text: string,
-  {
-    ink,
-    row,
-    ...place
-  }: Pick<Plot.TextOptions, 'frameAnchor' | 'dx' | 'dy'> & {
-    readonly ink: string;
-    readonly row: number;
-  },
+  { frameAnchor, dx, dy, ink, row }: CornerPlace & { readonly ink: string; readonly row: number },
 ): object {
-  return Plot.text([text], { ...place, fill: ink, fontWeight: 600, dy: place.dy! + ROW * row });
+  return Plot.text([text], { frameAnchor, dx, dy: dy + ROW * row, fill: ink, fontWeight: 600 });
+}
+
+/** A corner of the frame, and the distance of the first name from it. */
+interface CornerPlace {
+  readonly frameAnchor: 'top-left' | 'top-right' | 'bottom-left' | 'bottom-right';
+  readonly dx: number;
+  readonly dy: number;
 }
 
 /** Dark colours replace light ones if the reader prefers dark. The attributes stay for viewers without CSS. */
