@@ -1,3 +1,4 @@
+// @ts-nocheck: AssemblyScript.
 // Activities (what the edge pass of the other side reads) and masses of rows, from the Gammas of weights and features.
 
 import {
@@ -15,7 +16,6 @@ import {
  * @param updated true: set the rates to rate + mean·M; false: read them
  * @param single the second row repeats the first; ignore it
  */
-// @ts-ignore: decorator
 @inline
 export function showPair(
   bytes: usize,
@@ -124,7 +124,6 @@ export function showPair(
 }
 
 /** Activities equal to the means, for one row, and its contribution to the mass. */
-// @ts-ignore: decorator
 @inline
 export function showMeans(
   bytes: usize,

@@ -34,14 +34,12 @@ export function takeEdgeTerm(): f64 {
 }
 
 /** Edges of a batch, for rows of `bytes` bytes. */
-// @ts-ignore: decorator
 @inline
 function batchEdges(bytes: usize): u32 {
   return max(16, min(BATCH, <u32>(BATCH_ROWS / bytes)));
 }
 
 /** Σ_k A_k B_k for the rows of B at four addresses. */
-// @ts-ignore: decorator
 @inline
 function dots(a: usize, b0: usize, b1: usize, b2: usize, b3: usize, bytes: usize): v128 {
   const end = a + bytes;
@@ -69,7 +67,6 @@ function dots(a: usize, b0: usize, b1: usize, b2: usize, b3: usize, bytes: usize
 }
 
 /** Writes the λ's of a row's edges to `lambdas`. Overwrites up to three values after the last; later steps fill those. */
-// @ts-ignore: decorator
 @inline
 function computeLambdas(row: usize, other: usize, neighbors: usize, edges: u32, bytes: usize, lambdas: usize): void {
   const end = (<usize>edges) << 2;
@@ -84,7 +81,6 @@ function computeLambdas(row: usize, other: usize, neighbors: usize, edges: u32, 
 }
 
 /** Replaces the λ's of a batch with its weights. */
-// @ts-ignore: decorator
 @inline
 function computeWeights(lambdas: usize, counts: usize, edges: u32, withTerm: bool): void {
   for (let e: u32 = 0; e < edges; e += 4) {
@@ -103,7 +99,6 @@ function computeWeights(lambdas: usize, counts: usize, edges: u32, withTerm: boo
 }
 
 /** Writes Σ_j w_j B_jk over a row's edges to `sums`: 16 features at a time in registers, then 4 at a time. */
-// @ts-ignore: decorator
 @inline
 function addWeighted(other: usize, neighbors: usize, weights: usize, edges: u32, bytes: usize, sums: usize): void {
   const end = (<usize>edges) << 2;
@@ -149,13 +144,11 @@ function addWeighted(other: usize, neighbors: usize, weights: usize, edges: u32,
 }
 
 /** All ones in the first `count` lanes. */
-// @ts-ignore: decorator
 @inline
 function firstLanes(count: u32): v128 {
   return i32x4.lt_u(i32x4(0, 1, 2, 3), i32x4.splat(count));
 }
 
-// @ts-ignore: decorator
 @inline
 function simpleTerm(lambda: v128, q: v128, left: u32): void {
   if (left < 4) {
@@ -172,7 +165,6 @@ function simpleTerm(lambda: v128, q: v128, left: u32): void {
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function multiTerm(lambda: v128, g: v128, left: u32): void {
   if (left < 4) {
@@ -228,7 +220,6 @@ export function bindPass(
 }
 
 /** Switches prefetching on or off from now on. */
-// @ts-ignore: decorator
 @inline
 export function setPrefetch(prefetch_: bool): void {
   prefetch = prefetch_;
@@ -238,7 +229,6 @@ export function setPrefetch(prefetch_: bool): void {
  * Prefetches the rows of a batch. These loads depend on nothing, so the processor has many more of them in flight than it would
  * within dot products. If the rows were in cache, this would not pay. Eight loads per iteration leave room for little else.
  */
-// @ts-ignore: decorator
 @inline
 function prefetchRows(neighbors: usize, edges: u32): void {
   const end = neighbors + ((<usize>edges) << 2);

@@ -1,3 +1,4 @@
+// @ts-nocheck: AssemblyScript.
 // Fixed point: expected counts as int64, so that adding them in any order gives the same bits.
 
 import { narrow, promoteHigh } from './simd';
@@ -20,7 +21,6 @@ export function nearOf(scale: f64): v128 {
 }
 
 /** Two counts as int64. Adding `magic` rounds them to steps of 1/scale, and the low bits of the sum are the int64. */
-// @ts-ignore: decorator
 @inline
 function toFixed(counts: v128, magic: v128): v128 {
   return i64x2.sub(f64x2.add(counts, magic), magic);
@@ -33,7 +33,6 @@ function toFixed(counts: v128, magic: v128): v128 {
  * @param magic magicOf(scale)
  * @param near nearOf(scale)
  */
-// @ts-ignore: decorator
 @inline
 export function addRow(to: usize, activity: usize, sums: usize, bytes: usize, magic: v128, near: v128, scale: f64): bool {
   // As unsigned integers, float bits sort like the floats; negative numbers and NaN come last.
@@ -63,7 +62,6 @@ function addLargeRow(to: usize, activity: usize, sums: usize, bytes: usize, scal
 }
 
 /** Adds two counts, times `scale`, to two int64 at `to`. Returns false if one is NaN, negative or too large. */
-// @ts-ignore: decorator
 @inline
 export function addFixed(to: usize, counts: v128, scale: f64): bool {
   const scaled = f64x2.mul(counts, f64x2.splat(scale));
@@ -82,7 +80,6 @@ function addLarge(to: usize, scaled: f64): bool {
 }
 
 /** Converts int64 counts at `from` to `bytes` bytes of float32. A sum beyond fixed point becomes NaN. */
-// @ts-ignore: decorator
 @inline
 export function takeCounts(to: usize, from: usize, bytes: usize, scale: f64): void {
   const magic = v128.load64_splat(MAGIC);

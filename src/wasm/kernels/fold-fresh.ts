@@ -21,7 +21,6 @@ const WEIGHTS: usize = RATE_SUMS + 16 * <usize>BLOCK;
 const LONG_SUMS: usize = WEIGHTS + 4 * <usize>BLOCK;
 
 /** How many of the `left` rows form the next block. */
-// @ts-ignore: decorator
 @inline
 function blockRows(offsets: usize, left: u32, bytes: usize): u32 {
   const begin = load<u32>(offsets);
@@ -33,7 +32,6 @@ function blockRows(offsets: usize, left: u32, bytes: usize): u32 {
 }
 
 /** Replaces a row's sums with its expected counts A_ik Σ_j w_ij B_jk, and stores the partial sums for its weight. */
-// @ts-ignore: decorator
 @inline
 function countRow(shown: usize, sums: usize, mass: usize, bytes: usize, row: usize): void {
   let counted = f32x4.splat(0);
@@ -50,7 +48,6 @@ function countRow(shown: usize, sums: usize, mass: usize, bytes: usize, row: usi
 }
 
 /** Sets a row's activities to the means of its features times its weight, from its counts. */
-// @ts-ignore: decorator
 @inline
 function showRow(job: JobBlock, shown: usize, counts: usize, weight: v128, bytes: usize, mass: usize): void {
   const shape = f32x4.splat(<f32>job.shape);
@@ -106,14 +103,12 @@ function finishRows(job: JobBlock, first: u32, rows: u32, sums: usize, mass: usi
   return bad;
 }
 
-// @ts-ignore: decorator
 @inline
 function sumsOfFour(at: usize): v128 {
   return rowSums(v128.load(at), v128.load(at, 16), v128.load(at, 32), v128.load(at, 48));
 }
 
 /** Initialises a row with equal features: its weight goes to row `r` of the scratch, and its activities are set. */
-// @ts-ignore: decorator
 @inline
 function beginRow(job: JobBlock, row: u32, r: usize, bytes: usize): void {
   const weight = load<f32>(<usize>job.freshWeights + ((<usize>row) << 2));

@@ -141,7 +141,6 @@ export function alsRows(
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function addRow(
   other: usize, offsets: usize, neighbors: usize, weights: usize, row: i32,
@@ -284,7 +283,6 @@ function addEdges(
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function add4(
   wa: f32, wb: f32, wc: f32, wd: f32,
@@ -308,7 +306,6 @@ function apply(gram: usize, v: usize, out: usize, bytes: usize): void {
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function dot(a: usize, b: usize, bytes: usize): f32 {
   let sum = f32x4.splat(0);
@@ -316,7 +313,6 @@ function dot(a: usize, b: usize, bytes: usize): f32 {
   return sum4(sum);
 }
 
-// @ts-ignore: decorator
 @inline
 function axpy(alpha: f32, x: usize, y: usize, bytes: usize): void {
   const a = f32x4.splat(alpha);

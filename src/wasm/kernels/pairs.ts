@@ -40,21 +40,18 @@ export function pairCounts(
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function maskOf(n: usize, masks: usize): v128 {
   return v128.load(masks + (<usize>load<u32>(n) << 4));
 }
 
 /** The carry of three bits; `differ` is a xor b. */
-// @ts-ignore: decorator
 @inline
 function carried(a: v128, b: v128, differ: v128, c: v128): v128 {
   return v128.or(v128.and(a, b), v128.and(differ, c));
 }
 
 /** Adds a carry to the planes from `plane` on, until it vanishes. */
-// @ts-ignore: decorator
 @inline
 function ripple(plane: usize, carry: v128): void {
   while (v128.any_true(carry)) {
@@ -103,7 +100,6 @@ function addMasks(from: usize, to: usize, masks: usize, planes: usize): void {
 }
 
 /** The counts of eight targets: those at bit `bit` of the half-words. */
-// @ts-ignore: decorator
 @inline
 function countsOf(planes: usize, bits: i32, bit: i32): v128 {
   const one = i16x8.splat(1);

@@ -6,7 +6,6 @@
 // in order, so the matrix of fewer columns is the beginning of the matrix of more.
 
 /** Four counts from column `c` on. A count has 2 bytes, or 4 if `wide`. */
-// @ts-ignore: decorator
 @inline
 function countsFrom(counts: usize, wide: bool, c: i32): v128 {
   const whole = wide
@@ -16,7 +15,6 @@ function countsFrom(counts: usize, wide: bool, c: i32): v128 {
 }
 
 /** Writes four gains: −∞ where the count `n` is 0. */
-// @ts-ignore: decorator
 @inline
 function storeGains(gain: v128, n: v128, at: usize): void {
   const none = f32x4.splat(-f32.MAX_VALUE - f32.MAX_VALUE);
@@ -106,7 +104,6 @@ export function sharedFromCounts(pairs: usize, wide: bool, stride: usize, chosen
 }
 
 /** The number of the first value of row `row` in blocks of four rows. */
-// @ts-ignore: decorator
 @inline
 function blockRow(row: i32): usize {
   const block = row >> 2;

@@ -6,7 +6,6 @@ import { addTo, madd } from './simd';
 /** 32 right-hand sides in float32: eight registers of four. */
 const WIDTH_BYTES: usize = 128;
 
-// @ts-ignore: decorator
 @inline
 function add8(at: usize, a: v128, b: v128, c: v128, d: v128, e: v128, f: v128, g: v128, h: v128): void {
   v128.store(at, f32x4.add(v128.load(at), a));

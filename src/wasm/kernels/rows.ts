@@ -87,7 +87,6 @@ export function scratchBytes(stride: u32): usize {
   return LONG_SUMS + ((<usize>stride) << 3) + 2 * BLOCK * ((<usize>stride) << 2);
 }
 
-// @ts-ignore: decorator
 @inline
 function blockSums(): usize {
   return scratch + LONG_SUMS + ((<usize>stride) << 3);
@@ -124,7 +123,6 @@ function finishBlock(first: u32, rows: u32, mass: usize, counted: bool): u32 {
 }
 
 /** Sets one row's feature shapes a + Σ_j w_ij A_ik B_jk and stores the sums over features that its weight needs. */
-// @ts-ignore: decorator
 @inline
 function updateShapes(at: usize, sums: usize, bytes: usize, row: usize, relaxed: bool, direct: bool): void {
   const prior = f32x4.splat(shape);
@@ -155,7 +153,6 @@ function updateShapes(at: usize, sums: usize, bytes: usize, row: usize, relaxed:
 }
 
 /** Sets the Gammas of the block's weights, four rows at a time. */
-// @ts-ignore: decorator
 @inline
 function updateWeights(rows: u32): void {
   for (let r: u32 = 0; r < rows; r += 4) {
@@ -174,7 +171,6 @@ function updateWeights(rows: u32): void {
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function sumsOfFour(at: usize): v128 {
   return rowSums(v128.load(at), v128.load(at, 16), v128.load(at, 32), v128.load(at, 48));
@@ -184,7 +180,6 @@ function sumsOfFour(at: usize): v128 {
  * Activities of a block of rows from their Gammas, exp(E log ·) or the mean, at least the floor in real lanes; and their mass. The
  * scratch holds the block's weights. `updated`: first set the rates of the features from these weights.
  */
-// @ts-ignore: decorator
 @inline
 function showBlock(first: u32, rows: u32, mass: usize, updated: bool): void {
   for (let r: u32 = 0; r < rows; r += 4) {

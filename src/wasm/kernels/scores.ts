@@ -222,18 +222,15 @@ export function nthLargest(values: usize, count: i32, nth: i32): f32 {
 }
 
 /** A whole number that is in the order of floats. */
-// @ts-ignore: decorator
 @inline function ordered(value: f32): i32 {
   const bits = reinterpret<i32>(value);
   return bits ^ ((bits >> 31) & 0x7fffffff);
 }
 
-// @ts-ignore: decorator
 @inline function unordered(whole: i32): f32 {
   return reinterpret<f32>(whole ^ ((whole >> 31) & 0x7fffffff));
 }
 
-// @ts-ignore: decorator
 @inline function least4(v: v128): f32 {
   return min<f32>(
     min<f32>(f32x4.extract_lane(v, 0), f32x4.extract_lane(v, 1)),
@@ -241,7 +238,6 @@ export function nthLargest(values: usize, count: i32, nth: i32): f32 {
   );
 }
 
-// @ts-ignore: decorator
 @inline function most4(v: v128): f32 {
   return max<f32>(
     max<f32>(f32x4.extract_lane(v, 0), f32x4.extract_lane(v, 1)),

@@ -1,7 +1,7 @@
+// @ts-nocheck: AssemblyScript.
 // Four-lane float32 arithmetic. RELAXED is a build constant: 1 builds the kernels with fused multiply-add.
 
 /** a·b + c. */
-// @ts-ignore: decorator
 @inline
 export function madd(a: v128, b: v128, c: v128): v128 {
   if (RELAXED) return f32x4.relaxed_madd(a, b, c);
@@ -9,7 +9,6 @@ export function madd(a: v128, b: v128, c: v128): v128 {
 }
 
 /** c − a·b. */
-// @ts-ignore: decorator
 @inline
 export function nmadd(a: v128, b: v128, c: v128): v128 {
   if (RELAXED) return f32x4.relaxed_nmadd(a, b, c);
@@ -17,7 +16,6 @@ export function nmadd(a: v128, b: v128, c: v128): v128 {
 }
 
 /** The sum of each of four vectors, as one vector. */
-// @ts-ignore: decorator
 @inline
 export function rowSums(a: v128, b: v128, c: v128, d: v128): v128 {
   const ab = f32x4.add(i32x4.shuffle(a, b, 0, 1, 4, 5), i32x4.shuffle(a, b, 2, 3, 6, 7)); // a02 a13 b02 b13
@@ -25,7 +23,6 @@ export function rowSums(a: v128, b: v128, c: v128, d: v128): v128 {
   return f32x4.add(i32x4.shuffle(ab, cd, 0, 2, 4, 6), i32x4.shuffle(ab, cd, 1, 3, 5, 7));
 }
 
-// @ts-ignore: decorator
 @inline
 export function sum4(v: v128): f32 {
   return (
@@ -34,14 +31,12 @@ export function sum4(v: v128): f32 {
 }
 
 /** The upper two of four float32, as float64. */
-// @ts-ignore: decorator
 @inline
 export function promoteHigh(v: v128): v128 {
   return f64x2.promote_low_f32x4(i64x2.shuffle(v, v, 1, 1));
 }
 
 /** Adds four float32 to four float64. */
-// @ts-ignore: decorator
 @inline
 export function addTo(to: usize, values: v128): void {
   v128.store(to, f64x2.add(v128.load(to), f64x2.promote_low_f32x4(values)));
@@ -49,7 +44,6 @@ export function addTo(to: usize, values: v128): void {
 }
 
 /** Two vectors of float64 as one vector of float32. */
-// @ts-ignore: decorator
 @inline
 export function narrow(low: v128, high: v128): v128 {
   return i64x2.shuffle(f32x4.demote_f64x2_zero(low), f32x4.demote_f64x2_zero(high), 0, 2);
@@ -59,7 +53,6 @@ export function narrow(low: v128, high: v128): v128 {
 // every use, in loops too: V8 builds vector constants where they are used.
 
 /** The constant at this address, in all four lanes. */
-// @ts-ignore: decorator
 @inline
 export function constant(at: usize): v128 {
   return v128.load32_splat(at);
@@ -84,14 +77,12 @@ export const E5 = memory.data<f32>([-8.3687453e-3]);
 export const E6 = memory.data<f32>([1.381454e-3]);
 
 /** −n in the lowest bits, where n is the integer nearest to x log2(e): e^−x = 2^−n e^−r. */
-// @ts-ignore: decorator
 @inline
 function round(x: v128): v128 {
   return madd(x, constant(MINUS_LOG2E), constant(ROUND));
 }
 
 /** r = x − n ln 2: at most ln2/2 in size. */
-// @ts-ignore: decorator
 @inline
 function reduce(x: v128, rounded: v128): v128 {
   const n = f32x4.sub(rounded, constant(ROUND));
@@ -99,7 +90,6 @@ function reduce(x: v128, rounded: v128): v128 {
 }
 
 /** (e^−r − 1 + r)/r², in pairs of terms, which is a shorter dependency chain than Horner's. */
-// @ts-ignore: decorator
 @inline
 function quadraticPart(r: v128, r2: v128): v128 {
   const high = madd(r2, constant(E6), madd(r, constant(E5), constant(E4)));
@@ -107,7 +97,6 @@ function quadraticPart(r: v128, r2: v128): v128 {
 }
 
 /** e^−x for x ≥ 0, relative error about 1e-7; e^−87 beyond 87. */
-// @ts-ignore: decorator
 @inline
 function expNeg(x: v128): v128 {
   // pmin is one instruction; min takes several, because it orders NaN and −0.
@@ -120,7 +109,6 @@ function expNeg(x: v128): v128 {
 }
 
 /** 1 − e^−x for x ≥ 0, accurate for tiny x too, where it is x: nothing cancels. */
-// @ts-ignore: decorator
 @inline
 export function oneMinusExpNeg(x: v128): v128 {
   x = f32x4.pmin(x, constant(VANISHING));
@@ -144,7 +132,6 @@ export const D2 = memory.data<f32>([3.26876373]);
 export const RATIO_CAP = memory.data<f32>([1e4]);
 
 /** exp(ψ(x))/y for x > 0. showPair (activity.ts) does the same for two rows in lockstep; a test compares the two. */
-// @ts-ignore: decorator
 @inline
 export function expDigammaOver(x: v128, y: v128): v128 {
   const near = f32x4.pmin(x, constant(RATIO_CAP));

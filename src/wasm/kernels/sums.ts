@@ -4,9 +4,7 @@
 
 import { exceeding, nthLargest } from './scores';
 
-// @ts-ignore: decorator
 @inline const BLOCK_BITS: usize = 8;
-// @ts-ignore: decorator
 @inline const BLOCK_BYTES: usize = 4 << BLOCK_BITS;
 
 /** A sum for four numbers or more of each block: nearly all blocks get one. */
@@ -48,7 +46,6 @@ export function sumLists(
   }
 }
 
-// @ts-ignore: decorator
 @inline function addList(sums: usize, targets: usize, weights: usize, count: u32, factor: f32): void {
   const end = targets + (<usize>count << 2);
   for (; targets < end; targets += 4, weights += 4) {
@@ -58,7 +55,6 @@ export function sumLists(
 }
 
 /** The same, with a 1 for each block that gets a sum. */
-// @ts-ignore: decorator
 @inline function markList(sums: usize, blocks: usize, targets: usize, weights: usize, count: u32, factor: f32): void {
   const end = targets + (<usize>count << 2);
   for (; targets < end; targets += 4, weights += 4) {
@@ -70,16 +66,13 @@ export function sumLists(
 }
 
 /** Sizes of four sums: times their importance, if it is given. */
-// @ts-ignore: decorator
 @inline function sizesAt(sums: usize, importance: usize, at: usize): v128 {
   const size = f32x4.abs(v128.load(sums + at));
   return importance ? f32x4.mul(size, v128.load(importance + at)) : size;
 }
 
 /** The bytes of a run of sums: it is compared by its largest ones, one of each lane. */
-// @ts-ignore: decorator
 @inline const LONGEST_RUN: usize = 256;
-// @ts-ignore: decorator
 @inline const SHORTEST_RUN: usize = 64;
 
 /**

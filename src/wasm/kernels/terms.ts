@@ -4,7 +4,6 @@
 import { JobBlock, UnitBlock } from './params';
 
 /** a·b + c. */
-// @ts-ignore: decorator
 @inline
 function madd2(a: v128, b: v128, c: v128): v128 {
   if (RELAXED) return f64x2.relaxed_madd(a, b, c);
@@ -12,7 +11,6 @@ function madd2(a: v128, b: v128, c: v128): v128 {
 }
 
 /** The constant at this address in both lanes; simd.ts says why constants lie in memory. */
-// @ts-ignore: decorator
 @inline
 function pair(at: usize): v128 {
   return v128.load64_splat(at);
@@ -47,7 +45,6 @@ const DIGAMMA_6 = memory.data<f64>([-1.0 / 252]);
 const DIGAMMA_8 = memory.data<f64>([1.0 / 240]);
 
 /** Natural logarithm of positive normal numbers: x = 2^n·m with m in [√½, √2), log m by the series in (m−1)/(m+1). */
-// @ts-ignore: decorator
 @inline
 function log2lanes(x: v128): v128 {
   // Adding this moves √½ to the edge of the exponent, so that the mantissa lands in [√½, √2).
@@ -73,7 +70,6 @@ let digammaOut: v128 = f64x2.splat(0);
 let shiftOut: v128 = f64x2.splat(1);
 
 /** log Γ(x) and ψ(x), x > 0, by Stirling's series above 8. Smaller arguments are raised by 8 first. */
-// @ts-ignore: decorator
 @inline
 function lgammaDigamma(x: v128): void {
   const small = f64x2.lt(x, pair(EIGHT));
@@ -110,14 +106,12 @@ function lgammaDigamma(x: v128): void {
   digammaOut = madd2(t, v2, madd2(v, pair(MINUS_HALF), f64x2.sub(log, shift)));
 }
 
-// @ts-ignore: decorator
 @inline
 function sum2(v: v128): f64 {
   return f64x2.extract_lane(v, 0) + f64x2.extract_lane(v, 1);
 }
 
 /** Whether a lane is outside [1e-120, 1e120], so that the logarithm of a running product is due. */
-// @ts-ignore: decorator
 @inline
 function outOfRange(v: v128): bool {
   return v128.any_true(v128.or(f64x2.gt(v, f64x2.splat(1e120)), f64x2.lt(v, f64x2.splat(1e-120))));

@@ -1,3 +1,4 @@
+// @ts-nocheck: AssemblyScript.
 // Rows that are walked by tiles of the other table (engine/cpu/tiles.ts): the edge pass over one tile, and the sums after all tiles.
 // Sums wait in slots, stride float32 each, in row order.
 
@@ -5,7 +6,6 @@ import { passRows } from './edges';
 import { UnitBlock } from './params';
 
 /** A loop, because memory.copy calls out of the module. */
-// @ts-ignore: decorator
 @inline
 function copyRow(to: usize, from: usize, bytes: usize): void {
   for (let k: usize = 0; k < bytes; k += 16) v128.store(to + k, v128.load(from + k));
@@ -61,14 +61,12 @@ export function bindTiled(unit: UnitBlock, bytes: usize): void {
 }
 
 /** Whether a tiled row comes before row `end`. */
-// @ts-ignore: decorator
 @inline
 export function tiledBefore(end: u32): bool {
   return next != 0 && load<u32>(next) < end;
 }
 
 /** Copies the sums of the tiled rows among rows start … start+rows−1 to their places in `sums`. */
-// @ts-ignore: decorator
 @inline
 export function takeTiled(start: u32, rows: u32, sums: usize): void {
   while (tiledBefore(start + rows)) {

@@ -114,7 +114,6 @@ export function recallInLists(
   return users > 0 ? sum / <f64>(2 * users) : 0;
 }
 
-// @ts-ignore: decorator
 @inline function total(sum: v128): i32 {
   return (
     i32x4.extract_lane(sum, 0) + i32x4.extract_lane(sum, 1) + i32x4.extract_lane(sum, 2) + i32x4.extract_lane(sum, 3)
