@@ -5,7 +5,7 @@ import type { resetEdgeTerm, takeEdgeTerm } from './kernels/edges.js';
 import type * as foldFresh from './kernels/fold-fresh.js';
 import type * as linear from './kernels/linear.js';
 import type * as pairs from './kernels/pairs.js';
-import type { bindScratch, jobBytes, unitBytes } from './kernels/params.js';
+import type { bindJob, bindWorker, jobBytes, unitBytes } from './kernels/params.js';
 import type * as regression from './kernels/regression.js';
 import type * as ridge from './kernels/ridge.js';
 import type * as rows from './kernels/rows.js';
@@ -27,7 +27,8 @@ export type Kernels = typeof foldFresh &
   typeof trials & {
     readonly resetEdgeTerm: typeof resetEdgeTerm;
     readonly takeEdgeTerm: typeof takeEdgeTerm;
-    readonly bindScratch: typeof bindScratch;
+    readonly bindJob: typeof bindJob;
+    readonly bindWorker: typeof bindWorker;
     readonly jobBytes: typeof jobBytes;
     readonly unitBytes: typeof unitBytes;
   };

@@ -12,12 +12,12 @@ const FLOOR = 1e-18;
 const FEATURES = 8;
 
 interface Exports {
-  bindScratch(scratch: number): void;
+  bindWorker(scratch: number, unit: number): void;
   bindJob(job: number): void;
   jobBytes(): number;
   unitBytes(): number;
   scratchBytes(stride: number): number;
-  showRows(unit: number): void;
+  showRows(): void;
 }
 
 /** Activities and masses of rows of FEATURES shapes each, with weights Gamma(weights[i], 2) and rates 3. */
@@ -54,14 +54,14 @@ function show(flavour: string, shapes: Float32Array, weights: Float32Array) {
     ...{ sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, relaxation: 0, relaxationFloor: 0.3 },
     ...{ shapeFloor: 1e-3, activityFloor: FLOOR, scale: 1, steps: 0, freshWeights: 0, firstFeature: 0 },
   });
-  kernels.bindScratch(scratch);
+  kernels.bindWorker(scratch, unit);
   kernels.bindJob(job);
   const nothing = {
     ...{ offsets: 0, neighbors: 0, edgeCounts: 0, edges: 0, tiledRows: 0 },
     ...{ pieceSums: 0, pieces: 0, tileSums: 0, addsTile: 0 },
   };
   UNIT.write(memory, unit, { first: 0, last: rows, mass, ...nothing });
-  kernels.showRows(unit);
+  kernels.showRows();
   return {
     activity: new Float32Array(memory.buffer, activity, shapes.length),
     mass: new Float64Array(memory.buffer, mass, FEATURES),

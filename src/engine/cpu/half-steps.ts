@@ -119,8 +119,8 @@ export function start({ engine, module, memory, places, scratch }: Setup): void 
       throw new RangeError(`a parameter block has ${theirs} bytes in the kernels, but ${ours} in the host`);
   }
   const address = scratch[Atomics.add(places, 0, 1)];
-  kernels.bindScratch(address);
   const unit = address + KERNEL_BYTES;
+  kernels.bindWorker(address, unit);
   engines.set(engine, { memory, kernels, unit, window: unit + UNIT_BYTES, indexes: new Map() });
 }
 
@@ -187,7 +187,7 @@ function runGroups(place: Place, job: Job, { units, clears, finishes }: Groups):
     if (clears) {
       if (parts.length > 0) kernels.bindJob(parts[0].block);
       whole();
-      kernels.clearRows(place.unit);
+      kernels.clearRows();
     }
     let to = groups * (stride + RESULT_EXTRAS);
     for (const part of parts) {
@@ -202,7 +202,7 @@ function runGroups(place: Place, job: Job, { units, clears, finishes }: Groups):
     let bad = -1;
     if (finishes) {
       whole();
-      bad = badRow(kernels.finishCounts(place.unit), last);
+      bad = badRow(kernels.finishCounts(), last);
     }
     results[result + stride + 1] = bad;
   }
@@ -275,7 +275,7 @@ function runKernel(
   results: Float64Array,
   to: number,
 ): number {
-  const { kernels, unit } = place;
+  const { kernels } = place;
   const { units, tiled } = part;
   const what = units[at];
   const first = units[at + 1];
@@ -287,22 +287,22 @@ function runKernel(
   switch (kind) {
     case 'show':
       describe(place, words, first, last, edges, mass, NO_WINDOW);
-      kernels.showRows(unit);
+      kernels.showRows();
       return last;
     case 'rowTerms':
       describe(place, words, first, last, edges, mass, NO_WINDOW);
-      results[to] = kernels.rowTerms(part.block, unit);
+      results[to] = kernels.rowTerms();
       return last;
     case 'finish':
       describe(place, words, first, last, edges, mass, NO_WINDOW);
-      return kernels.finishCounts(unit);
+      return kernels.finishCounts();
   }
   const pieceSums = part.pieceSums + 8 * stride * slot;
   if (what === UNIT_FINISH) {
     if (kind === 'edgeTerm') return last;
     describe(place, words, first, last, edges, mass, NO_WINDOW, pieceSums, lastEdge);
-    if (kind === 'foldFresh') return kernels.foldFreshLong(part.block, unit);
-    return kind === 'count' ? kernels.countPieces(unit) : kernels.finishRow(unit);
+    if (kind === 'foldFresh') return kernels.foldFreshLong();
+    return kind === 'count' ? kernels.countPieces() : kernels.finishRow();
   }
   const index = place.indexes.get(part.index)!;
   const rows = [first, last] as const;
@@ -310,20 +310,20 @@ function runKernel(
   if (what === UNIT_PIECE) {
     const window = openWindow(words, place.window, index, rows, [firstEdge, lastEdge]);
     describe(place, words, first, last, edges, mass, window, pieceSums);
-    kernels.passPiece(unit);
+    kernels.passPiece();
   } else if (what === UNIT_TILE && tiled) {
     const window = openTile(words, place.window, index, rows, lastEdge, tiled, slot);
     const sums = part.tileSums + 4 * stride * first;
     describe(place, words, first, last, edges, mass, window, 0, 0, sums, slot === 0 ? 0 : 1);
-    kernels.passTile(unit);
+    kernels.passTile();
   } else {
     const window = tiled
       ? openRest(words, place.window, index, rows, lastEdge, tiled, slot)
       : openWindow(words, place.window, index, rows, [firstEdge, lastEdge]);
     const sums = part.tileSums + 4 * stride * slot;
     describe(place, words, first, last, edges, kind === 'edgeTerm' ? 0 : mass, window, 0, 0, sums);
-    if (kind === 'foldFresh') return kernels.foldFreshRows(part.block, unit);
-    row = kind === 'count' ? kernels.countRows(unit) : kernels.walkRows(unit);
+    if (kind === 'foldFresh') return kernels.foldFreshRows();
+    row = kind === 'count' ? kernels.countRows() : kernels.walkRows();
   }
   if (withTerm) results[to] = kernels.takeEdgeTerm();
   return row;

@@ -7,7 +7,7 @@
 //
 // The host copies the edges into a window of this memory, so the index may be larger than WebAssembly can address.
 
-import { UnitBlock } from './params';
+import { job, rowBytes, scratch, unit } from './params';
 import { addTo, constant, madd, narrow, ONE, oneMinusExpNeg, rowSums } from './simd';
 
 /** Most edges of a batch. A longer row is cut into batches; their sums are added in float64, which keeps them accurate. */
@@ -177,53 +177,8 @@ function multiTerm(lambda: v128, g: v128, left: u32): void {
     <f64>f32x4.extract_lane(g, 3) * Math.log(<f64>f32x4.extract_lane(lambda, 3));
 }
 
-// The pass in progress. Bound once for many rows; loops copy it into locals.
-let other: usize = 0;
-let neighbors: usize = 0;
-let counts: usize = 0;
-let base: u32 = 0;
-let bytes: usize = 0;
-let lambdas: usize = 0;
-let withTerm: bool = false;
-let prefetch: bool = false;
 /** Receives the prefetched values, so that the compiler keeps the loads. */
 let prefetched: u32 = 0;
-
-/**
- * @param other_ address of the other table's activities B
- * @param neighbors_ address of the window's neighbours
- * @param counts_ address of the window's edge counts as float32; 0: a simple graph
- * @param base_ offset of the window's first edge
- * @param bytes_ bytes of a row: stride float32
- * @param lambdas_ BATCH_BYTES of scratch
- * @param withTerm_ whether to compute the edge term
- * @param prefetch_ whether to prefetch rows of B, because B exceeds a core's own cache
- */
-export function bindPass(
-  other_: usize,
-  neighbors_: usize,
-  counts_: usize,
-  base_: u32,
-  bytes_: usize,
-  lambdas_: usize,
-  withTerm_: bool,
-  prefetch_: bool,
-): void {
-  other = other_;
-  neighbors = neighbors_;
-  counts = counts_;
-  base = base_;
-  bytes = bytes_;
-  lambdas = lambdas_;
-  withTerm = withTerm_;
-  prefetch = prefetch_;
-}
-
-/** Switches prefetching on or off from now on. */
-@inline
-export function setPrefetch(prefetch_: bool): void {
-  prefetch = prefetch_;
-}
 
 /**
  * Prefetches the rows of a batch. These loads depend on nothing, so the processor has many more of them in flight than it would
@@ -233,10 +188,10 @@ export function setPrefetch(prefetch_: bool): void {
 function prefetchRows(neighbors: usize, edges: u32): void {
   const end = neighbors + ((<usize>edges) << 2);
   const whole = end - ((edges & 3) << 2);
-  const size = bytes;
+  const size = rowBytes();
   let seen: u32 = 0;
   for (let k: usize = 0; k < size; k += 128) {
-    const from = other + k;
+    const from = <usize>job.other + k;
     const next = min<usize>(64, size - k - 4);
     let n = neighbors;
     for (; n < whole; n += 16) {
@@ -260,10 +215,13 @@ function prefetchRows(neighbors: usize, edges: u32): void {
  * @param rows address of the first row's activities A
  * @param offsets address of the first row's offset
  */
-function passBatch(rows: usize, count: u32, offsets: usize, sums: usize): void {
+function passBatch(rows: usize, count: u32, offsets: usize, sums: usize, prefetch: bool): void {
+  const other: usize = job.other;
+  const bytes = rowBytes();
+  const lambdas = scratch;
   const first = load<u32>(offsets);
-  const skipped = (<usize>(first - base)) << 2;
-  const at = neighbors + skipped;
+  const skipped = skippedBytes(first);
+  const at = <usize>unit.neighbors + skipped;
   if (prefetch) prefetchRows(at, load<u32>(offsets + ((<usize>count) << 2)) - first);
   let begin = first;
   for (let r: u32 = 0; r < count; r++) {
@@ -272,7 +230,7 @@ function passBatch(rows: usize, count: u32, offsets: usize, sums: usize): void {
     computeLambdas(rows + (<usize>r) * bytes, other, at + skip, end - begin, bytes, lambdas + skip);
     begin = end;
   }
-  computeWeights(lambdas, counts ? counts + skipped : 0, begin - first, withTerm);
+  computeWeights(lambdas, unit.edgeCounts ? <usize>unit.edgeCounts + skipped : 0, begin - first, job.withTerm != 0);
   begin = first;
   for (let r: u32 = 0; r < count; r++) {
     const end = load<u32>(offsets + ((<usize>r) << 2), 4);
@@ -282,28 +240,38 @@ function passBatch(rows: usize, count: u32, offsets: usize, sums: usize): void {
   }
 }
 
+/** Where an edge lies in the window's lists. */
+@inline
+function skippedBytes(edge: u32): usize {
+  return (<usize>(edge - load<u32>(unit.offsets))) << 2;
+}
+
 /**
  * Writes Σ_j w_ij B_jk over one row's edges begin … end−1 to `sums`, in float64, batch by batch.
  * @param row address of the row's activities A
  * @param part stride float32 of scratch
  */
-export function passLong(row: usize, begin: u32, end: u32, part: usize, sums: usize): void {
+export function passLong(row: usize, begin: u32, end: u32, part: usize, sums: usize, prefetch: bool): void {
+  const other: usize = job.other;
+  const bytes = rowBytes();
+  const lambdas = scratch;
   memory.fill(sums, 0, bytes << 1);
   const batch = batchEdges(bytes);
   for (let e = begin; e < end; e += batch) {
     const here = min(batch, end - e);
-    const skip = (<usize>(e - base)) << 2;
-    if (prefetch) prefetchRows(neighbors + skip, here);
-    computeLambdas(row, other, neighbors + skip, here, bytes, lambdas);
-    computeWeights(lambdas, counts ? counts + skip : 0, here, withTerm);
-    addWeighted(other, neighbors + skip, lambdas, here, bytes, part);
+    const skip = skippedBytes(e);
+    const neighbors = <usize>unit.neighbors + skip;
+    if (prefetch) prefetchRows(neighbors, here);
+    computeLambdas(row, other, neighbors, here, bytes, lambdas);
+    computeWeights(lambdas, unit.edgeCounts ? <usize>unit.edgeCounts + skip : 0, here, job.withTerm != 0);
+    addWeighted(other, neighbors, lambdas, here, bytes, part);
     for (let k: usize = 0; k < bytes; k += 16) addTo(sums + (k << 1), v128.load(part + k));
   }
 }
 
 /** Adds up the float64 sums of a long row's pieces, in order. Returns `sums`. */
-export function sumPieces(unit: UnitBlock, stride: u32, sums: usize): usize {
-  const bytes: usize = (<usize>stride) << 3;
+export function sumPieces(sums: usize): usize {
+  const bytes = rowBytes() << 1;
   for (let k: usize = 0; k < bytes; k += 16) {
     let sum = f64x2.splat(0);
     for (let p: u32 = 0; p < unit.pieces; p++) sum = f64x2.add(sum, v128.load(<usize>unit.pieceSums + (<usize>p) * bytes + k));
@@ -313,7 +281,8 @@ export function sumPieces(unit: UnitBlock, stride: u32, sums: usize): usize {
 }
 
 /** Float64 sums as float32. */
-export function demoteSums(sums: usize, bytes: usize, to: usize): void {
+export function demoteSums(sums: usize, to: usize): void {
+  const bytes = rowBytes();
   for (let k: usize = 0; k < bytes; k += 16) {
     v128.store(to + k, narrow(v128.load(sums + (k << 1)), v128.load(sums + (k << 1), 16)));
   }
@@ -324,8 +293,10 @@ export function demoteSums(sums: usize, bytes: usize, to: usize): void {
  * @param rows address of the first row's activities A
  * @param offsets address of the first row's offset
  * @param long stride float64 of scratch
+ * @param prefetch whether to prefetch rows of B, because B exceeds a core's own cache
  */
-export function passRows(rows: usize, count: u32, offsets: usize, long: usize, sums: usize): void {
+export function passRows(rows: usize, count: u32, offsets: usize, long: usize, sums: usize, prefetch: bool): void {
+  const bytes = rowBytes();
   const batch = batchEdges(bytes);
   for (let r: u32 = 0; r < count; ) {
     const at = offsets + ((<usize>r) << 2);
@@ -335,11 +306,11 @@ export function passRows(rows: usize, count: u32, offsets: usize, long: usize, s
     let next = r;
     while (next < count && load<u32>(offsets + ((<usize>next) << 2), 4) - begin <= batch) next++;
     if (next > r) {
-      passBatch(row, next - r, at, to);
+      passBatch(row, next - r, at, to, prefetch);
       r = next;
     } else {
-      passLong(row, begin, load<u32>(at, 4), to, long);
-      demoteSums(long, bytes, to);
+      passLong(row, begin, load<u32>(at, 4), to, long, prefetch);
+      demoteSums(long, to);
       r++;
     }
   }

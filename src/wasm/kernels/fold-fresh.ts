@@ -3,9 +3,9 @@
 // A row and the rows it gathers stay in cache meanwhile. Only means are stored: a step needs nothing else from the step before,
 // because a feature's mean is the activity divided by the weight's mean.
 
-import { setPrefetch, BATCH_BYTES, bindPass, demoteSums, passRows, sumPieces } from './edges';
-import { JobBlock, scratch, UnitBlock } from './params';
-import { addTo, madd, narrow, promoteHigh, rowSums } from './simd';
+import { BATCH_BYTES, demoteSums, passRows, sumPieces } from './edges';
+import { job, rowBytes, scratch, unit } from './params';
+import { addTo, madd, narrow, promoteHigh, sumsOfFour } from './simd';
 
 /** Most rows of a block, as in rows.ts. A block has fewer rows if they gather more than stays in cache. */
 const BLOCK: u32 = 16;
@@ -49,7 +49,7 @@ function countRow(shown: usize, sums: usize, mass: usize, bytes: usize, row: usi
 
 /** Sets a row's activities to the means of its features times its weight, from its counts. */
 @inline
-function showRow(job: JobBlock, shown: usize, counts: usize, weight: v128, bytes: usize, mass: usize): void {
+function showRow(shown: usize, counts: usize, weight: v128, bytes: usize, mass: usize): void {
   const shape = f32x4.splat(<f32>job.shape);
   const rate = f32x4.splat(<f32>job.rate);
   const floor = f32x4.splat(<f32>job.activityFloor);
@@ -71,8 +71,8 @@ function showRow(job: JobBlock, shown: usize, counts: usize, weight: v128, bytes
  * @param mass stride float64 that receive the rows' mass; 0: another step follows
  * @returns the first row with a weight that is not a positive number, or first+rows
  */
-function finishRows(job: JobBlock, first: u32, rows: u32, sums: usize, mass: usize): u32 {
-  const bytes: usize = (<usize>job.stride) << 2;
+function finishRows(first: u32, rows: u32, sums: usize, mass: usize): u32 {
+  const bytes = rowBytes();
   const shown: usize = <usize>job.activity + (<usize>first) * bytes;
   for (let r: usize = 0; r < <usize>rows; r++) {
     countRow(shown + r * bytes, sums + r * bytes, job.otherMass, bytes, scratch + (r << 4));
@@ -98,19 +98,14 @@ function finishRows(job: JobBlock, first: u32, rows: u32, sums: usize, mass: usi
     const row = (<usize>r) * bytes;
     const weight = load<f32>(at, WEIGHTS);
     if (!(weight > 0 && isFinite(weight)) && bad == first + rows) bad = first + r;
-    showRow(job, shown + row, sums + row, v128.load32_splat(at, WEIGHTS), bytes, mass);
+    showRow(shown + row, sums + row, v128.load32_splat(at, WEIGHTS), bytes, mass);
   }
   return bad;
 }
 
-@inline
-function sumsOfFour(at: usize): v128 {
-  return rowSums(v128.load(at), v128.load(at, 16), v128.load(at, 32), v128.load(at, 48));
-}
-
 /** Initialises a row with equal features: its weight goes to row `r` of the scratch, and its activities are set. */
 @inline
-function beginRow(job: JobBlock, row: u32, r: usize, bytes: usize): void {
+function beginRow(row: u32, r: usize, bytes: usize): void {
   const weight = load<f32>(<usize>job.freshWeights + ((<usize>row) << 2));
   store<f32>(scratch + (r << 2), weight, WEIGHTS);
   const shown: usize = <usize>job.activity + (<usize>row) * bytes;
@@ -122,26 +117,21 @@ function beginRow(job: JobBlock, row: u32, r: usize, bytes: usize): void {
  * All half-steps of a unit's rows.
  * @returns the first row with a weight that is not a positive number, or `last`
  */
-export function foldFreshRows(jobAt: usize, unitAt: usize): u32 {
-  const job = changetype<JobBlock>(jobAt);
-  const unit = changetype<UnitBlock>(unitAt);
-  const bytes: usize = (<usize>job.stride) << 2;
+export function foldFreshRows(): u32 {
+  const bytes = rowBytes();
   const long = scratch + LONG_SUMS;
   const sums = long + (bytes << 1);
-  const prefetch = job.prefetch != 0;
-  bindPass(job.other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, false, prefetch);
   let bad = unit.last;
   for (let start = unit.first; start < unit.last; ) {
     const offsets: usize = <usize>unit.offsets + ((<usize>(start - unit.first)) << 2);
     const rows = blockRows(offsets, unit.last - start, bytes);
     const shown = <usize>job.activity + (<usize>start) * bytes;
-    for (let r: u32 = 0; r < rows; r++) beginRow(job, start + r, r, bytes);
-    setPrefetch(prefetch);
+    for (let r: u32 = 0; r < rows; r++) beginRow(start + r, r, bytes);
     for (let step: u32 = 1; step <= job.steps; step++) {
-      passRows(shown, rows, offsets, long, sums);
-      const badHere = finishRows(job, start, rows, sums, step == job.steps ? <usize>unit.mass : 0);
+      // After the first step, the rows that the block gathers are in cache.
+      passRows(shown, rows, offsets, long, sums, step == 1 && job.prefetch != 0);
+      const badHere = finishRows(start, rows, sums, step == job.steps ? <usize>unit.mass : 0);
       if (bad == unit.last && badHere < start + rows) bad = badHere;
-      setPrefetch(false);
     }
     start += rows;
   }
@@ -149,16 +139,14 @@ export function foldFreshRows(jobAt: usize, unitAt: usize): u32 {
 }
 
 /** One half-step of a row longer than a window, from the sums of its pieces. Returns the row if its weight is bad, else the next. */
-export function foldFreshLong(jobAt: usize, unitAt: usize): u32 {
-  const job = changetype<JobBlock>(jobAt);
-  const unit = changetype<UnitBlock>(unitAt);
-  const bytes: usize = (<usize>job.stride) << 2;
+export function foldFreshLong(): u32 {
+  const bytes = rowBytes();
   const long = scratch + LONG_SUMS;
   const sums = long + (bytes << 1);
   const weight: usize = <usize>job.freshWeights + ((<usize>unit.first) << 2);
-  demoteSums(sumPieces(unit, job.stride, long), bytes, sums);
+  demoteSums(sumPieces(long), sums);
   store<f32>(scratch, load<f32>(weight), WEIGHTS);
-  const bad = finishRows(job, unit.first, 1, sums, unit.mass);
+  const bad = finishRows(unit.first, 1, sums, unit.mass);
   store<f32>(weight, load<f32>(scratch, WEIGHTS));
   return bad;
 }

@@ -1,6 +1,6 @@
 // The WebAssembly module. Every exported function works on the host's memory, at the addresses that the host passes.
 export { resetEdgeTerm, takeEdgeTerm } from './edges';
-export { bindScratch, jobBytes, unitBytes } from './params';
+export { bindJob, bindWorker, jobBytes, unitBytes } from './params';
 export * from './fold-fresh';
 export * from './rows';
 export * from './terms';

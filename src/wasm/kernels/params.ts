@@ -75,9 +75,22 @@ export function unitBytes(): u32 {
   return offsetof<UnitBlock>();
 }
 
-/** This worker's scratch. */
+// What the host has bound: the job of the next units, and this worker's scratch and unit.
+export let job: JobBlock = changetype<JobBlock>(0);
+export let unit: UnitBlock = changetype<UnitBlock>(0);
 export let scratch: usize = 0;
 
-export function bindScratch(at: usize): void {
-  scratch = at;
+export function bindJob(at: usize): void {
+  job = changetype<JobBlock>(at);
+}
+
+export function bindWorker(scratchAt: usize, unitAt: usize): void {
+  scratch = scratchAt;
+  unit = changetype<UnitBlock>(unitAt);
+}
+
+/** Bytes of a row of float32. */
+@inline
+export function rowBytes(): usize {
+  return (<usize>job.stride) << 2;
 }

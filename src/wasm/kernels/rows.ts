@@ -4,72 +4,17 @@
 // All tables are rows × stride float32 (stride = features rounded up to 4), 16-byte aligned.
 
 import { showMeans, showPair } from './activity';
-import { BATCH_BYTES, bindPass, demoteSums, passLong, passRows, sumPieces } from './edges';
+import { BATCH_BYTES, demoteSums, passLong, passRows, sumPieces } from './edges';
 import { addFixed, addRow, magicOf, nearOf, takeCounts } from './fixed';
-import { JobBlock, scratch, UnitBlock } from './params';
-import { expDigammaOver, madd, narrow, promoteHigh, rowSums } from './simd';
-import { bindTiled, passStretches, takeTiled, tiledBefore } from './tiled';
+import { job, rowBytes, scratch, unit } from './params';
+import { expDigammaOver, madd, narrow, promoteHigh, sumsOfFour } from './simd';
+import { beginTiled, passStretches, takeTiled, tiledBefore } from './tiled';
 
 /**
  * Rows of a block. Values needed once per row (its weight and exp ψ of it) then fill vectors, and values needed once per feature
  * (its masses) stay in registers. The block's rows are still in the first-level cache when they are read again.
  */
 const BLOCK: usize = 16;
-
-// The table's arrays.
-let weightShape: usize = 0;
-let weightRate: usize = 0;
-let featureShape: usize = 0;
-let featureRate: usize = 0;
-let activity: usize = 0;
-// The side's hyperparameters and the call's options.
-let sigma: f64 = 0;
-let tau: f64 = 0;
-let shape: f32 = 0;
-let rate: f32 = 0;
-let geometric: bool = true;
-let relaxation: f32 = 0;
-let relaxationFloor: f32 = 0;
-/** stride float32 each: M_k, the other side's mass; and a mask with all bits set in the lanes of real features, 0 in padding. */
-let otherMass: usize = 0;
-let laneMask: usize = 0;
-let shapeFloor: f64 = 0;
-let activityFloor: f32 = 0;
-
-let stride: u32 = 0;
-let other: usize = 0;
-let withTerm: bool = false;
-let prefetch: bool = false;
-/** rows × stride int64 of fixed-point counts, and their scale. */
-let fixed: usize = 0;
-let scale: f64 = 0;
-
-/** Reads the job block that the next units share. */
-export function bindJob(at: usize): void {
-  const job = changetype<JobBlock>(at);
-  weightShape = job.weightShape;
-  weightRate = job.weightRate;
-  featureShape = job.featureShape;
-  featureRate = job.featureRate;
-  activity = job.activity;
-  sigma = job.sigma;
-  tau = job.tau;
-  shape = <f32>job.shape;
-  rate = <f32>job.rate;
-  geometric = job.geometric != 0;
-  otherMass = job.otherMass;
-  laneMask = job.laneMask;
-  shapeFloor = job.shapeFloor;
-  activityFloor = <f32>job.activityFloor;
-  relaxation = <f32>job.relaxation;
-  relaxationFloor = <f32>job.relaxationFloor;
-  stride = job.stride;
-  other = job.other;
-  withTerm = job.withTerm != 0;
-  prefetch = job.prefetch != 0;
-  fixed = job.counts;
-  scale = job.scale;
-}
 
 // A worker's scratch begins with the batch of the edge pass. Then follow, in this order: what each row of a block needs once, at
 // these offsets; one row's sums in float64; the sums of the block's rows (BLOCK × stride float32); and the gathered activities
@@ -89,7 +34,7 @@ export function scratchBytes(stride: u32): usize {
 
 @inline
 function blockSums(): usize {
-  return scratch + LONG_SUMS + ((<usize>stride) << 3);
+  return scratch + LONG_SUMS + (rowBytes() << 1);
 }
 
 /**
@@ -99,14 +44,14 @@ function blockSums(): usize {
  * @returns the first row with a weight that is not finite, or first+rows
  */
 function finishBlock(first: u32, rows: u32, mass: usize, counted: bool): u32 {
-  const bytes: usize = (<usize>stride) << 2;
+  const bytes = rowBytes();
   const sums = blockSums();
   for (let r: u32 = 0; r < rows; r++) {
     const at = (<usize>(first + r)) * bytes;
     const from = sums + (<usize>r) * bytes;
     const row = scratch + ((<usize>r) << 4);
     if (counted) updateShapes(at, from, bytes, row, true, true);
-    else if (relaxation > 0) updateShapes(at, from, bytes, row, true, false);
+    else if (job.relaxation > 0) updateShapes(at, from, bytes, row, true, false);
     else updateShapes(at, from, bytes, row, false, false);
   }
   updateWeights(rows);
@@ -114,8 +59,8 @@ function finishBlock(first: u32, rows: u32, mass: usize, counted: bool): u32 {
   for (let r: u32 = 0; r < rows; r++) {
     const ws = load<f32>(scratch + ((<usize>r) << 2), SHAPES);
     const wr = load<f32>(scratch + ((<usize>r) << 2), RATES);
-    store<f32>(weightShape + ((<usize>(first + r)) << 2), ws);
-    store<f32>(weightRate + ((<usize>(first + r)) << 2), wr);
+    store<f32>(<usize>job.weightShape + ((<usize>(first + r)) << 2), ws);
+    store<f32>(<usize>job.weightRate + ((<usize>(first + r)) << 2), wr);
     if (!(isFinite(ws) && isFinite(wr)) && bad == first + rows) bad = first + r;
   }
   showBlock(first, rows, mass, true);
@@ -125,14 +70,14 @@ function finishBlock(first: u32, rows: u32, mass: usize, counted: bool): u32 {
 /** Sets one row's feature shapes a + Σ_j w_ij A_ik B_jk and stores the sums over features that its weight needs. */
 @inline
 function updateShapes(at: usize, sums: usize, bytes: usize, row: usize, relaxed: bool, direct: bool): void {
-  const prior = f32x4.splat(shape);
-  const farther = f32x4.splat(relaxation);
-  const least = f32x4.splat(relaxationFloor);
-  let a = activity + at;
-  let fs = featureShape + at;
-  let fr = featureRate + at;
-  let M = otherMass;
-  let mask = laneMask;
+  const prior = f32x4.splat(<f32>job.shape);
+  const farther = f32x4.splat(<f32>job.relaxation);
+  const least = f32x4.splat(<f32>job.relaxationFloor);
+  let a = <usize>job.activity + at;
+  let fs = <usize>job.featureShape + at;
+  let fr = <usize>job.featureRate + at;
+  let M: usize = job.otherMass;
+  let mask: usize = job.laneMask;
   let counted = f32x4.splat(0);
   let rateSum = f32x4.splat(0);
   for (const end = sums + bytes; sums < end; sums += 16, a += 16, fs += 16, fr += 16, M += 16, mask += 16) {
@@ -161,19 +106,14 @@ function updateWeights(rows: u32): void {
     const counted = sumsOfFour(from + COUNT_SUMS);
     const rateSum = sumsOfFour(from + RATE_SUMS);
     v128.store(to, narrow(
-      f64x2.pmax(f64x2.sub(f64x2.promote_low_f32x4(counted), f64x2.splat(sigma)), f64x2.splat(shapeFloor)),
-      f64x2.pmax(f64x2.sub(promoteHigh(counted), f64x2.splat(sigma)), f64x2.splat(shapeFloor)),
+      f64x2.pmax(f64x2.sub(f64x2.promote_low_f32x4(counted), f64x2.splat(job.sigma)), f64x2.splat(job.shapeFloor)),
+      f64x2.pmax(f64x2.sub(promoteHigh(counted), f64x2.splat(job.sigma)), f64x2.splat(job.shapeFloor)),
     ), SHAPES);
     v128.store(to, narrow(
-      f64x2.add(f64x2.promote_low_f32x4(rateSum), f64x2.splat(tau)),
-      f64x2.add(promoteHigh(rateSum), f64x2.splat(tau)),
+      f64x2.add(f64x2.promote_low_f32x4(rateSum), f64x2.splat(job.tau)),
+      f64x2.add(promoteHigh(rateSum), f64x2.splat(job.tau)),
     ), RATES);
   }
-}
-
-@inline
-function sumsOfFour(at: usize): v128 {
-  return rowSums(v128.load(at), v128.load(at, 16), v128.load(at, 32), v128.load(at, 48));
 }
 
 /**
@@ -188,17 +128,22 @@ function showBlock(first: u32, rows: u32, mass: usize, updated: bool): void {
     const wr = v128.load(at, RATES);
     const mean = f32x4.div(ws, wr);
     v128.store(at, mean, MEANS);
-    v128.store(at, geometric ? expDigammaOver(ws, wr) : mean, SCALES);
+    v128.store(at, job.geometric ? expDigammaOver(ws, wr) : mean, SCALES);
   }
-  const bytes: usize = (<usize>stride) << 2;
-  const prior = f32x4.splat(rate);
-  const floor = f32x4.splat(activityFloor);
+  const bytes = rowBytes();
+  const prior = f32x4.splat(<f32>job.rate);
+  const floor = f32x4.splat(<f32>job.activityFloor);
+  const shapes: usize = job.featureShape;
+  const rates: usize = job.featureRate;
+  const activity: usize = job.activity;
+  const otherMass: usize = job.otherMass;
+  const laneMask: usize = job.laneMask;
   let at = (<usize>first) * bytes;
   let row = scratch;
-  if (geometric) {
+  if (job.geometric) {
     for (let r: u32 = 2; r <= rows; r += 2) {
       showPair(
-        bytes, featureShape + at, featureShape + at + bytes, featureRate + at, featureRate + at + bytes,
+        bytes, shapes + at, shapes + at + bytes, rates + at, rates + at + bytes,
         activity + at, activity + at + bytes, v128.load32_splat(row, MEANS), v128.load32_splat(row, MEANS + 4),
         v128.load32_splat(row, SCALES), v128.load32_splat(row, SCALES + 4), prior, floor, otherMass, laneMask, mass,
         updated, false,
@@ -210,14 +155,14 @@ function showBlock(first: u32, rows: u32, mass: usize, updated: bool): void {
       const mean = v128.load32_splat(row, MEANS);
       const scale = v128.load32_splat(row, SCALES);
       showPair(
-        bytes, featureShape + at, featureShape + at, featureRate + at, featureRate + at, activity + at, activity + at,
+        bytes, shapes + at, shapes + at, rates + at, rates + at, activity + at, activity + at,
         mean, mean, scale, scale, prior, floor, otherMass, laneMask, mass, updated, true,
       );
     }
   } else {
     for (let r: u32 = 0; r < rows; r++, at += bytes, row += 4) {
       showMeans(
-        bytes, featureShape + at, featureRate + at, activity + at, v128.load32_splat(row, MEANS), prior, floor,
+        bytes, shapes + at, rates + at, activity + at, v128.load32_splat(row, MEANS), prior, floor,
         otherMass, laneMask, mass, updated,
       );
     }
@@ -225,60 +170,53 @@ function showBlock(first: u32, rows: u32, mass: usize, updated: bool): void {
 }
 
 /** Sets the activities of a unit's rows and adds their mass. */
-export function showRows(at: usize): void {
-  const unit = changetype<UnitBlock>(at);
+export function showRows(): void {
   for (let start = unit.first; start < unit.last; start += <u32>BLOCK) {
     const rows = min(<u32>BLOCK, unit.last - start);
     for (let r: u32 = 0; r < rows; r++) {
       const i = (<usize>(start + r)) << 2;
-      store<f32>(scratch + ((<usize>r) << 2), load<f32>(weightShape + i), SHAPES);
-      store<f32>(scratch + ((<usize>r) << 2), load<f32>(weightRate + i), RATES);
+      store<f32>(scratch + ((<usize>r) << 2), load<f32>(<usize>job.weightShape + i), SHAPES);
+      store<f32>(scratch + ((<usize>r) << 2), load<f32>(<usize>job.weightRate + i), RATES);
     }
     showBlock(start, rows, unit.mass, false);
   }
 }
 
 /** Updates one long row from the sums of its pieces. Returns the row if its weight is not finite, else the next row. */
-export function finishRow(at: usize): u32 {
-  const unit = changetype<UnitBlock>(at);
-  demoteSums(sumPieces(unit, stride, scratch + LONG_SUMS), (<usize>stride) << 2, blockSums());
+export function finishRow(): u32 {
+  demoteSums(sumPieces(scratch + LONG_SUMS), blockSums());
   return finishBlock(unit.first, 1, unit.mass, false);
 }
 
 /** Writes the sums of one piece of a long row to its slot (stride float64). */
-export function passPiece(at: usize): void {
-  const unit = changetype<UnitBlock>(at);
-  const bytes: usize = (<usize>stride) << 2;
-  bindPass(other, unit.neighbors, unit.edgeCounts, 0, bytes, scratch, withTerm, prefetch);
-  passLong(activity + (<usize>unit.first) * bytes, 0, unit.edges, blockSums(), unit.pieceSums);
+export function passPiece(): void {
+  const row = <usize>job.activity + (<usize>unit.first) * rowBytes();
+  const first = load<u32>(unit.offsets);
+  passLong(row, first, first + unit.edges, blockSums(), unit.pieceSums, job.prefetch != 0);
 }
 
 /** Walks the edges of tiled rows in one tile. */
-export function passTile(at: usize): void {
-  const unit = changetype<UnitBlock>(at);
-  const bytes: usize = (<usize>stride) << 2;
-  bindPass(other, unit.neighbors, unit.edgeCounts, 0, bytes, scratch, withTerm, prefetch);
-  passStretches(unit, activity, bytes, <u32>BLOCK, blockSums() + BLOCK * bytes, scratch + LONG_SUMS, blockSums());
+export function passTile(): void {
+  const sums = blockSums();
+  passStretches(<u32>BLOCK, sums + BLOCK * rowBytes(), scratch + LONG_SUMS, sums);
 }
 
 /**
  * Half-step of a unit's rows. A block is updated as soon as its edges have been walked, while it is in cache.
  * @returns the first row with a weight that is not finite, or `last`
  */
-export function walkRows(at: usize): u32 {
-  const unit = changetype<UnitBlock>(at);
-  const bytes: usize = (<usize>stride) << 2;
+export function walkRows(): u32 {
+  const bytes = rowBytes();
   const sums = blockSums();
   const first = unit.first;
   const last = unit.last;
   const mass: usize = unit.mass;
-  bindPass(other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, withTerm, prefetch);
-  bindTiled(unit, bytes);
+  beginTiled();
   let bad = last;
   for (let start = first; start < last; start += <u32>BLOCK) {
     const rows = min(<u32>BLOCK, last - start);
     const offsets: usize = <usize>unit.offsets + ((<usize>(start - first)) << 2);
-    passRows(activity + (<usize>start) * bytes, rows, offsets, scratch + LONG_SUMS, sums);
+    passRows(<usize>job.activity + (<usize>start) * bytes, rows, offsets, scratch + LONG_SUMS, sums, job.prefetch != 0);
     if (!mass) continue;
     takeTiled(start, rows, sums);
     const badHere = finishBlock(start, rows, mass, false);
@@ -291,14 +229,14 @@ export function walkRows(at: usize): u32 {
  * The first half of a half-step: adds the expected counts of a unit's rows to the fixed-point counts.
  * @returns the first row with a count too large for fixed point, or `last`
  */
-export function countRows(at: usize): u32 {
-  const unit = changetype<UnitBlock>(at);
-  const bytes: usize = (<usize>stride) << 2;
+export function countRows(): u32 {
+  const bytes = rowBytes();
   const sums = blockSums();
   const first = unit.first;
   const last = unit.last;
-  bindPass(other, unit.neighbors, unit.edgeCounts, load<u32>(unit.offsets), bytes, scratch, withTerm, prefetch);
-  bindTiled(unit, bytes);
+  beginTiled();
+  const fixed: usize = job.counts;
+  const scale = job.scale;
   const magic = magicOf(scale);
   const near = nearOf(scale);
   for (let start = first; start < last; start += <u32>BLOCK) {
@@ -306,11 +244,11 @@ export function countRows(at: usize): u32 {
     const offsets: usize = <usize>unit.offsets + ((<usize>(start - first)) << 2);
     const none = load<u32>(offsets) == load<u32>(offsets + ((<usize>rows) << 2));
     if (none && !tiledBefore(start + rows)) continue;
-    passRows(activity + (<usize>start) * bytes, rows, offsets, scratch + LONG_SUMS, sums);
+    passRows(<usize>job.activity + (<usize>start) * bytes, rows, offsets, scratch + LONG_SUMS, sums, job.prefetch != 0);
     takeTiled(start, rows, sums);
     for (let r: u32 = 0; r < rows; r++) {
       const row = (<usize>(start + r)) * bytes;
-      if (!addRow(fixed + (row << 1), activity + row, sums + (<usize>r) * bytes, bytes, magic, near, scale)) {
+      if (!addRow(fixed + (row << 1), <usize>job.activity + row, sums + (<usize>r) * bytes, bytes, magic, near, scale)) {
         return start + r;
       }
     }
@@ -319,39 +257,36 @@ export function countRows(at: usize): u32 {
 }
 
 /** countRows for one long row, from the sums of its pieces. */
-export function countPieces(at: usize): u32 {
-  const unit = changetype<UnitBlock>(at);
-  const bytes: usize = (<usize>stride) << 2;
+export function countPieces(): u32 {
+  const bytes = rowBytes();
   const row = (<usize>unit.first) * bytes;
-  const sums = sumPieces(unit, stride, scratch + LONG_SUMS);
+  const sums = sumPieces(scratch + LONG_SUMS);
   let fits = true;
   for (let k: usize = 0; k < bytes; k += 8) {
-    const a = f64x2.promote_low_f32x4(v128.load64_zero(activity + row + k));
-    fits = addFixed(fixed + ((row + k) << 1), f64x2.mul(a, v128.load(sums + (k << 1))), scale) && fits;
+    const a = f64x2.promote_low_f32x4(v128.load64_zero(<usize>job.activity + row + k));
+    fits = addFixed(<usize>job.counts + ((row + k) << 1), f64x2.mul(a, v128.load(sums + (k << 1))), job.scale) && fits;
   }
   return fits ? unit.last : unit.first;
 }
 
-export function clearRows(at: usize): void {
-  const unit = changetype<UnitBlock>(at);
-  const bytes: usize = (<usize>stride) << 3;
-  const end = fixed + (<usize>unit.last) * bytes;
-  for (let to = fixed + (<usize>unit.first) * bytes; to < end; to += 16) v128.store(to, i64x2.splat(0));
+export function clearRows(): void {
+  const bytes = rowBytes() << 1;
+  const end = <usize>job.counts + (<usize>unit.last) * bytes;
+  for (let to = <usize>job.counts + (<usize>unit.first) * bytes; to < end; to += 16) v128.store(to, i64x2.splat(0));
 }
 
 /**
  * The second half of a half-step: updates a unit's rows from their counts.
  * @returns the first row with a weight that is not finite or a count too large for fixed point, or `last`
  */
-export function finishCounts(at: usize): u32 {
-  const unit = changetype<UnitBlock>(at);
-  const bytes: usize = (<usize>stride) << 2;
+export function finishCounts(): u32 {
+  const bytes = rowBytes();
   const sums = blockSums();
   let bad = unit.last;
   for (let start = unit.first; start < unit.last; start += <u32>BLOCK) {
     const rows = min(<u32>BLOCK, unit.last - start);
-    const from = fixed + ((<usize>start) * bytes << 1);
-    takeCounts(sums, from, (<usize>rows) * bytes, scale);
+    const from = <usize>job.counts + ((<usize>start) * bytes << 1);
+    takeCounts(sums, from, (<usize>rows) * bytes, job.scale);
     const badHere = finishBlock(start, rows, unit.mass, true);
     if (bad == unit.last && badHere < start + rows) bad = badHere;
   }

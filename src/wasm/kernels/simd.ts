@@ -23,6 +23,12 @@ export function rowSums(a: v128, b: v128, c: v128, d: v128): v128 {
   return f32x4.add(i32x4.shuffle(ab, cd, 0, 2, 4, 6), i32x4.shuffle(ab, cd, 1, 3, 5, 7));
 }
 
+/** The sum of each of the four vectors at an address. */
+@inline
+export function sumsOfFour(at: usize): v128 {
+  return rowSums(v128.load(at), v128.load(at, 16), v128.load(at, 32), v128.load(at, 48));
+}
+
 @inline
 export function sum4(v: v128): f32 {
   return (

@@ -1,7 +1,7 @@
 // @ts-nocheck: AssemblyScript. The host reads the types of exported functions (instantiate.ts).
 // The contribution of a table's rows to the bound, in float64 from the float32 state, two lanes at a time.
 
-import { JobBlock, UnitBlock } from './params';
+import { job, unit } from './params';
 
 /** a·b + c. */
 @inline
@@ -121,9 +121,7 @@ function outOfRange(v: v128): bool {
  * Σ over rows first … last−1 of E log prior + entropy of weight and features, without the priors' constants. The caller adds
  * rows·features·(a log b − log Γ(a)).
  */
-export function rowTerms(jobAt: usize, unitAt: usize): f64 {
-  const job = changetype<JobBlock>(jobAt);
-  const unit = changetype<UnitBlock>(unitAt);
+export function rowTerms(): f64 {
   const features = job.features;
   const stride = job.stride;
   const weightShape: usize = job.weightShape;

@@ -3,7 +3,7 @@
 // Sums wait in slots, stride float32 each, in row order.
 
 import { passRows } from './edges';
-import { UnitBlock } from './params';
+import { job, rowBytes, unit } from './params';
 
 /** A loop, because memory.copy calls out of the module. */
 @inline
@@ -13,20 +13,12 @@ function copyRow(to: usize, from: usize, bytes: usize): void {
 
 /**
  * Σ_j w_ij B_jk over the edges of the unit's slots in one tile. The first tile sets the sums, the others add to them.
- * @param activity address of the table's activities A, rows of `bytes` bytes
  * @param block rows walked per edge pass
  * @param rows scratch of `block` rows for gathered activities; likewise `sums`
  * @param long one row of float64
  */
-export function passStretches(
-  unit: UnitBlock,
-  activity: usize,
-  bytes: usize,
-  block: u32,
-  rows: usize,
-  long: usize,
-  sums: usize,
-): void {
+export function passStretches(block: u32, rows: usize, long: usize, sums: usize): void {
+  const bytes = rowBytes();
   const adds = unit.addsTile != 0;
   const count = unit.last - unit.first;
   let slots: usize = unit.tileSums;
@@ -36,9 +28,9 @@ export function passStretches(
     const list: usize = <usize>unit.tiledRows + ((<usize>start) << 2);
     for (let r: u32 = 0; r < here; r++) {
       const row = <usize>load<u32>(list + ((<usize>r) << 2));
-      copyRow(rows + (<usize>r) * bytes, activity + row * bytes, bytes);
+      copyRow(rows + (<usize>r) * bytes, <usize>job.activity + row * bytes, bytes);
     }
-    passRows(rows, here, offsets, long, sums);
+    passRows(rows, here, offsets, long, sums, job.prefetch != 0);
     const size = (<usize>here) * bytes;
     for (let k: usize = 0; k < size; k += 16) {
       const sum = v128.load(sums + k);
@@ -51,13 +43,11 @@ export function passStretches(
 // The next tiled row, in a list that ends with 0xffffffff (0: no row is tiled), and its sums.
 let next: usize = 0;
 let nextSums: usize = 0;
-let rowBytes: usize = 0;
 
 /** Starts with the unit's first tiled row. */
-export function bindTiled(unit: UnitBlock, bytes: usize): void {
+export function beginTiled(): void {
   next = unit.tiledRows;
   nextSums = unit.tileSums;
-  rowBytes = bytes;
 }
 
 /** Whether a tiled row comes before row `end`. */
@@ -69,9 +59,10 @@ export function tiledBefore(end: u32): bool {
 /** Copies the sums of the tiled rows among rows start … start+rows−1 to their places in `sums`. */
 @inline
 export function takeTiled(start: u32, rows: u32, sums: usize): void {
+  const bytes = rowBytes();
   while (tiledBefore(start + rows)) {
-    copyRow(sums + (<usize>(load<u32>(next) - start)) * rowBytes, nextSums, rowBytes);
+    copyRow(sums + (<usize>(load<u32>(next) - start)) * bytes, nextSums, bytes);
     next += 4;
-    nextSums += rowBytes;
+    nextSums += bytes;
   }
 }
