@@ -63,46 +63,16 @@ function hasRelaxedSimd(): boolean {
   return WebAssembly.validate(RELAXED_MADD);
 }
 
-const IMPORT_SECTION = 2;
-const MEMORY = 2;
+/** How a module imports its memory, byte by byte: the names `env` and `memory`, each after its length, then the kind. Limits follow. */
+const IMPORTED_MEMORY = '\x03env\x06memory\x02';
 /** The bit in a memory's limits that marks it as shared. */
 const SHARED = 2;
 
-/**
- * The same module for memory that is not shared. Kernels use no atomic operations, so the two differ in one bit: in the limits of
- * the memory, which they import next to `abort`.
- */
+/** The same module for memory that is not shared. Kernels use no atomic operations, so the two differ in one bit. */
 function withPlainMemory(module: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const bytes = module.slice();
-  let at = 8;
-  const number = (): number => {
-    let value = 0;
-    for (let shift = 0; ; shift += 7) {
-      const byte = bytes[at++];
-      value += (byte & 0x7f) * 2 ** shift;
-      if (byte < 0x80) return value;
-    }
-  };
-  const skipText = () => {
-    const length = number();
-    at += length;
-  };
-  while (at < bytes.length) {
-    const section = bytes[at++];
-    const size = number();
-    const end = at + size;
-    if (section === IMPORT_SECTION) {
-      for (let left = number(); left > 0; left--) {
-        skipText();
-        skipText();
-        if (bytes[at++] === MEMORY) {
-          bytes[at] &= ~SHARED;
-          return bytes;
-        }
-        number(); // a function's type
-      }
-    }
-    at = end;
-  }
-  throw new Error('the kernels import no memory');
+  const at = new TextDecoder('latin1').decode(bytes).indexOf(IMPORTED_MEMORY);
+  if (at < 0) throw new Error('the kernels import no memory');
+  bytes[at + IMPORTED_MEMORY.length] &= ~SHARED;
+  return bytes;
 }

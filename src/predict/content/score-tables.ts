@@ -3,7 +3,7 @@
 
 import type { SparseWeights } from '../../topn/query.js';
 import { Heap } from '../../wasm/heap.js';
-import { instantiate } from '../../wasm/instantiate.js';
+import { instantiate, type Kernels } from '../../wasm/instantiate.js';
 import { loadKernels } from '../../wasm/load.js';
 
 const LISTS = [100, 20] as const;
@@ -77,15 +77,15 @@ export async function createScoreTables(
     row,
     products(columns, width, write) {
       const table = create();
-      const at = storeSparse(heap, columns);
-      const dense = heap.allocate(4 * width);
-      const values = heap.f32(dense, width);
+      const by = rowProducts(heap, kernels, columns, width);
+      const dense = new Float32Array(width);
       for (let user = 0; user < users; user++) {
-        values.fill(0);
-        write(user, values);
-        kernels.sparseProducts(...at, items, dense, table + user * bytes);
+        dense.fill(0);
+        write(user, dense);
+        by.add(dense, (products) => row(table, user).set(products));
       }
-      for (const address of [...at, dense]) heap.release(address);
+      by.end();
+      by.release();
       return table;
     },
     copy(table) {
@@ -115,6 +115,15 @@ export interface RowProducts {
 /** `width`: the length of the dense rows. Four are multiplied together, in a quarter of the time. */
 export async function createRowProducts(sparse: SparseWeights, width: number): Promise<RowProducts> {
   const { heap, kernels } = await openKernels();
+  return rowProducts(heap, kernels, sparse, width);
+}
+
+function rowProducts(
+  heap: Heap,
+  kernels: Kernels,
+  sparse: SparseWeights,
+  width: number,
+): RowProducts & { release(): void } {
   const rows = sparse.offsets.length - 1;
   const [dense, out] = [heap.allocate(16 * width), heap.allocate(16 * rows)];
   const at = storeSparse(heap, sparse);
@@ -123,7 +132,7 @@ export async function createRowProducts(sparse: SparseWeights, width: number): P
   let takers: ((products: Float32Array) => void)[] = [];
   const end = () => {
     if (takers.length === 0) return;
-    kernels.sparseProducts4(...at, rows, dense, out);
+    kernels.sparseProducts(...at, rows, dense, out);
     for (const [lane, take] of takers.entries()) {
       for (let r = 0, i = lane; r < rows; r++, i += 4) products[r] = found[i];
       take(products);
@@ -136,5 +145,8 @@ export async function createRowProducts(sparse: SparseWeights, width: number): P
       if (takers.push(take) === 4) end();
     },
     end,
+    release() {
+      for (const address of [...at, dense, out]) heap.release(address);
+    },
   };
 }

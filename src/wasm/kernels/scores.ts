@@ -5,7 +5,7 @@
 // are written row by row, and every later step reads one row. A score is always the same sum in the same order, so that a relevant
 // item's score can be compared with its row for equality.
 
-import { madd } from './simd';
+import { madd, total } from './simd';
 
 /** Scores of `tiles`×4 users and `panels`×8 items. Row r of the block starts at out + r·stride bytes. */
 export function rankScores(
@@ -156,12 +156,6 @@ function countHigher(scores: usize, count: i32, own: i32): i32 {
     if (x > value || (x == value && at < ownAt)) higher++;
   }
   return higher;
-}
-
-function total(sum: v128): i32 {
-  return (
-    i32x4.extract_lane(sum, 0) + i32x4.extract_lane(sum, 1) + i32x4.extract_lane(sum, 2) + i32x4.extract_lane(sum, 3)
-  );
 }
 
 /**

@@ -36,6 +36,14 @@ export function sum4(v: v128): f32 {
   );
 }
 
+/** The sum of four whole numbers. */
+@inline
+export function total(v: v128): i32 {
+  return (
+    i32x4.extract_lane(v, 0) + i32x4.extract_lane(v, 1) + i32x4.extract_lane(v, 2) + i32x4.extract_lane(v, 3)
+  );
+}
+
 /** The upper two of four float32, as float64. */
 @inline
 export function promoteHigh(v: v128): v128 {

@@ -1,33 +1,13 @@
 // @ts-nocheck: AssemblyScript. The host reads the types of exported functions (instantiate.ts).
 // Scores of held-back items, by which settings are searched. A table has a row for each user, padded to whole vectors of items.
 
-/** out[r] = Σ weights[e] · dense[targets[e]] over the entries e of each of `rows` sparse rows. */
-export function sparseProducts(
-  offsets: usize,
-  targets: usize,
-  weights: usize,
-  rows: i32,
-  dense: usize,
-  out: usize,
-): void {
-  for (let r = 0; r < rows; r++) {
-    const at = offsets + (<usize>r << 2);
-    const end = load<u32>(at, 4);
-    let e = load<u32>(at);
-    // Two sums, which do not wait for each other.
-    let a: f32 = 0, b: f32 = 0;
-    for (; e + 1 < end; e += 2) {
-      const i = <usize>e << 2;
-      a += load<f32>(weights + i) * load<f32>(dense + (<usize>load<u32>(targets + i) << 2));
-      b += load<f32>(weights + i, 4) * load<f32>(dense + (<usize>load<u32>(targets + i, 4) << 2));
-    }
-    if (e < end) a += load<f32>(weights + (<usize>e << 2)) * load<f32>(dense + (<usize>load<u32>(targets + (<usize>e << 2)) << 2));
-    store<f32>(out + (<usize>r << 2), a + b);
-  }
-}
+import { total } from './simd';
 
-/** The same with four dense rows, whose numbers alternate in `dense`; so do the products in `out`. */
-export function sparseProducts4(
+/**
+ * out[r] = Σ weights[e] · dense[targets[e]] over the entries e of each of `rows` sparse rows, for four dense rows. Their numbers alternate
+ * in `dense`; so do the products in `out`.
+ */
+export function sparseProducts(
   offsets: usize,
   targets: usize,
   weights: usize,
@@ -39,6 +19,7 @@ export function sparseProducts4(
     const at = offsets + (<usize>r << 2);
     const end = <usize>load<u32>(at, 4) << 2;
     let e = <usize>load<u32>(at) << 2;
+    // Two sums, which do not wait for each other.
     let a = f32x4.splat(0), b = a;
     for (; e + 4 < end; e += 8) {
       const x = v128.load(dense + (<usize>load<u32>(targets + e) << 4));
@@ -112,10 +93,4 @@ export function recallInLists(
     if (end > first) sum += hits / <f64>(end - first);
   }
   return users > 0 ? sum / <f64>(2 * users) : 0;
-}
-
-@inline function total(sum: v128): i32 {
-  return (
-    i32x4.extract_lane(sum, 0) + i32x4.extract_lane(sum, 1) + i32x4.extract_lane(sum, 2) + i32x4.extract_lane(sum, 3)
-  );
 }
