@@ -4,7 +4,6 @@
 import { createQueue } from '../engine/queue.js';
 import { allocate, type GpuDevice, openDevice } from '../engine/webgpu/device.js';
 import { type Commands, createCommands } from '../engine/webgpu/kernel-queue.js';
-import { whole } from '../engine/webgpu/passes.js';
 import { storageBuffer, upload } from '../engine/webgpu/tables.js';
 import { throwIfAborted } from '../errors.js';
 import type { RowLists } from '../math/csr.js';
@@ -304,43 +303,40 @@ async function prepare(
       shown: await make('shown items', 'shown items', new Uint32Array(candidates.length)),
     });
   }
-  const reads = (n: number) => ['params', ...Array<'read'>(n).fill('read'), 'write'] as const;
-  const score = await commands.kernel('scores', scoreShader(shape), reads(2));
+  const score = await commands.kernel('scores', scoreShader(shape));
   const addItemWeights = await commands.kernel(
     factors ? 'weighed itemWeights' : 'itemWeights',
     itemWeightShader(shape, factors !== undefined),
-    reads(factors ? 7 : 6),
   );
-  const leaveOut = await commands.kernel('left out', leaveOutShader(shape, true), reads(3));
-  const leaveOutForAll = await commands.kernel('left out for all', leaveOutShader(shape, false), reads(3));
-  const rank = await commands.kernel('ranks', rankShader(shape), reads(4));
-  const show = await commands.kernel('shown', shownShader(shape), reads(3));
-  const list = await commands.kernel('lists', listShader(shape), reads(2));
+  const leaveOut = await commands.kernel('left out', leaveOutShader(shape, true));
+  const leaveOutForAll = await commands.kernel('left out for all', leaveOutShader(shape, false));
+  const rank = await commands.kernel('ranks', rankShader(shape));
+  const show = await commands.kernel('shown', shownShader(shape));
+  const list = await commands.kernel('lists', listShader(shape));
 
   function rankBlock(first: number, last: number, found?: GPUBuffer): void {
-    commands.reserve(1);
     const at = commands.params({ first, last });
     const count = last - first;
     const tiles = Math.ceil(count / TILE.rows) * Math.ceil(candidates.length / TILE.candidates);
-    commands.run(score, at, [usersBuffer, itemsBuffer, scores].map(whole), tiles);
+    commands.run(score, at, [usersBuffer, itemsBuffer, scores], tiles);
     if (between && histories) {
       const { offsets, targets, weights } = between;
       const lists = [rowsBuffer, histories.offsets, histories.values, offsets, targets, weights];
       const buffers = [...lists, ...(factors ? [factors] : []), scores];
-      commands.run(addItemWeights, at, buffers.map(whole), count);
+      commands.run(addItemWeights, at, buffers, count);
     }
     if (seen) {
-      commands.run(leaveOut, at, [rowsBuffer, seen.offsets, seen.values, scores].map(whole), count);
+      commands.run(leaveOut, at, [rowsBuffer, seen.offsets, seen.values, scores], count);
     }
-    if (found) commands.run(list, at, [rowsBuffer, scores, found].map(whole), count);
+    if (found) commands.run(list, at, [rowsBuffer, scores, found], count);
     for (const { without, relevant, ranks, shown } of prepared) {
       if (without) {
         const buffers = [rowsBuffer, without.offsets, without.values, scores];
-        commands.run(leaveOutForAll, at, buffers.map(whole), count);
+        commands.run(leaveOutForAll, at, buffers, count);
       }
       const { offsets, values } = relevant;
-      commands.run(rank, at, [rowsBuffer, offsets, values, scores, ranks].map(whole), count);
-      commands.run(show, at, [rowsBuffer, offsets, scores, shown].map(whole), count);
+      commands.run(rank, at, [rowsBuffer, offsets, values, scores, ranks], count);
+      commands.run(show, at, [rowsBuffer, offsets, scores, shown], count);
     }
   }
   return { blockRows, views: prepared, rankBlock };

@@ -23,30 +23,43 @@ const SLOTS = 64;
 const MOST_IN_FLIGHT = 4;
 const TIMED = 512;
 
-/** What a kernel binds, in order: a parameter block, read-only or writable buffers. */
-type Access = 'params' | 'read' | 'write';
-
 export interface Kernel {
   readonly label: string;
   readonly pipeline: GPUComputePipeline;
   readonly layout: GPUBindGroupLayout;
-  readonly access: readonly Access[];
+  readonly bindings: readonly Binding[];
   readonly groups: Map<string, GPUBindGroup>;
 }
 
-/** A part of a buffer, in bytes. */
-export interface Part {
-  readonly buffer: GPUBuffer;
-  readonly offset?: number;
-  readonly size?: number;
+/** What a kernel binds under a number: the parameter block, a read-only or a writable buffer. */
+interface Binding {
+  readonly binding: number;
+  readonly type: GPUBufferBindingType;
 }
 
+const BINDING = /@binding\((\d+)\) var<(uniform|storage, read|storage, read_write)>/g;
+const TYPES: Readonly<Record<string, GPUBufferBindingType>> = {
+  uniform: 'uniform',
+  'storage, read': 'read-only-storage',
+  'storage, read_write': 'storage',
+};
+
+/** The bindings that the code declares, in the order of their numbers. */
+function bindingsOf(code: string): Binding[] {
+  const found = Array.from(code.matchAll(BINDING), ([, binding, kind]) => ({
+    binding: Number(binding),
+    type: TYPES[kind],
+  }));
+  return found.sort((a, b) => a.binding - b.binding);
+}
+
+/** A buffer, or its first `size` bytes. */
+export type Part = GPUBuffer | { readonly buffer: GPUBuffer; readonly size: number };
+
 export interface Commands {
-  /** The kernel of this code, compiled once. `access` numbers the bindings; undefined skips a number. */
-  kernel(label: string, code: string, access: readonly (Access | undefined)[]): Promise<Kernel>;
-  /** Reserves room for `n` parameter blocks in the batch. */
-  reserve(n: number): void;
-  /** Adds a parameter block that lasts until the batch is done. Returns its offset. */
+  /** The kernel of this code, compiled once. */
+  kernel(label: string, code: string): Promise<Kernel>;
+  /** Adds a parameter block for the next runs, up to the next block. Returns its offset. */
   params(values: Params): number;
   /** Records one run. `parts` follow the kernel's bindings, without the parameters. */
   run(kernel: Kernel, params: number, parts: readonly Part[], workgroups: number): void;
@@ -117,47 +130,41 @@ export function createCommands(
 
   function bindGroup(kernel: Kernel, parts: readonly Part[]): GPUBindGroup {
     let key = '';
-    for (const { buffer, offset, size } of parts) {
+    const resources = parts.map((part): GPUBufferBinding => ('buffer' in part ? part : { buffer: part }));
+    for (const { buffer, size } of resources) {
       let name = names.get(buffer);
       if (name === undefined) names.set(buffer, (name = nextName++));
-      key += `${name}:${offset ?? 0}:${size ?? ''},`;
+      key += `${name}:${size ?? ''},`;
     }
     let group = kernel.groups.get(key);
     if (!group) {
-      const entries: GPUBindGroupEntry[] = [];
       let part = 0;
-      for (const [binding, access] of kernel.access.entries()) {
-        if (access === 'params')
-          entries.push({ binding, resource: { buffer: blockBuffer, size: PARAMS_BYTES } });
-        else if (access) entries.push({ binding, resource: parts[part++] });
-      }
+      const entries = kernel.bindings.map(({ binding, type }) => ({
+        binding,
+        resource: type === 'uniform' ? { buffer: blockBuffer, size: PARAMS_BYTES } : resources[part++],
+      }));
       group = device.createBindGroup({ layout: kernel.layout, entries });
       kernel.groups.set(key, group);
     }
     return group;
   }
 
-  async function compile(
-    label: string,
-    code: string,
-    access: readonly (Access | undefined)[],
-  ): Promise<Kernel> {
-    const entries = access.flatMap((kind, binding): GPUBindGroupLayoutEntry[] => {
-      if (!kind) return [];
-      if (kind === 'params') {
-        return [{ binding, visibility: COMPUTE_STAGE, buffer: { type: 'uniform', hasDynamicOffset: true } }];
-      }
-      const type = kind === 'read' ? 'read-only-storage' : 'storage';
-      return [{ binding, visibility: COMPUTE_STAGE, buffer: { type } }];
+  async function compile(label: string, code: string): Promise<Kernel> {
+    const bindings = bindingsOf(code);
+    const layout = device.createBindGroupLayout({
+      entries: bindings.map(({ binding, type }) => ({
+        binding,
+        visibility: COMPUTE_STAGE,
+        buffer: { type, hasDynamicOffset: type === 'uniform' },
+      })),
     });
-    const layout = device.createBindGroupLayout({ entries });
     try {
       const pipeline = await device.createComputePipelineAsync({
         label,
         layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
         compute: { module: device.createShaderModule({ label, code }) },
       });
-      return { label, pipeline, layout, access: access as readonly Access[], groups: new Map() };
+      return { label, pipeline, layout, bindings, groups: new Map() };
     } catch (error) {
       throw new DeviceError(
         `the GPU (${gpu.description}) refused the kernel "${label}": ${(error as Error).message}; use the cpu engine`,
@@ -166,17 +173,14 @@ export function createCommands(
   }
 
   return {
-    kernel(label, code, access) {
+    kernel(label, code) {
       let kernel = kernels.get(code);
-      if (!kernel) kernels.set(code, (kernel = compile(label, code, access)));
+      if (!kernel) kernels.set(code, (kernel = compile(label, code)));
       return kernel;
     },
 
-    reserve(n) {
-      if (used + n > SLOTS) flush();
-    },
-
     params(values) {
+      if (used === SLOTS) flush();
       const at = used++ * PARAMS_BYTES;
       new Uint8Array(blocks, at, PARAMS_BYTES).fill(0);
       writeParams(new DataView(blocks, at, PARAMS_BYTES), values);
@@ -187,7 +191,7 @@ export function createCommands(
       if (workgroups === 0) return;
       const to = passFor(kernel.label);
       to.setPipeline(kernel.pipeline);
-      to.setBindGroup(0, bindGroup(kernel, parts), kernel.access[0] === 'params' ? [params] : []);
+      to.setBindGroup(0, bindGroup(kernel, parts), kernel.bindings[0].type === 'uniform' ? [params] : []);
       const most = device.limits.maxComputeWorkgroupsPerDimension;
       // Two dimensions, the second as small as possible. The kernels ignore invocations beyond the end.
       const y = Math.ceil(workgroups / most);

@@ -39,39 +39,27 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
   /** Adds the masses of `partials` groups of rows to the totals, and computes the unseen mass if the parameters say so. */
   async function finish(table: GpuTable, other: GPUBuffer, partials: number, params: Params): Promise<void> {
     const { quads } = table;
-    const mass = await commands.kernel('mass', massShader(quads), ['params', 'read', 'write']);
-    const last = await commands.kernel('totals', finishShader(table.features), [
-      'params',
-      'read',
-      'read',
-      'write',
-    ]);
+    const mass = await commands.kernel('mass', massShader(quads));
+    const last = await commands.kernel('totals', finishShader(table.features));
     const chunk = Math.max(MASS_CHUNK, Math.ceil(partials / 512));
     const sums = Math.ceil(partials / chunk);
     const masses = scratch.get('masses', partials * quads * 16);
     const sumsBuffer = scratch.get('mass sums', sums * quads * 16);
     const at = commands.params({ ...params, partials, chunk });
-    commands.run(
-      mass,
-      at,
-      [{ buffer: masses }, { buffer: sumsBuffer }],
-      Math.ceil((sums * quads) / REDUCE_WORKGROUP),
-    );
-    const parts = [{ buffer: sumsBuffer }, { buffer: other }, { buffer: table.totals }];
+    commands.run(mass, at, [masses, sumsBuffer], Math.ceil((sums * quads) / REDUCE_WORKGROUP));
+    const parts = [sumsBuffer, other, table.totals];
     commands.run(last, commands.params({ ...params, partials: sums }), parts, 1);
   }
 
   /** Sets the activity of all rows. Returns the number of partial masses. */
   async function refresh(table: GpuTable, params: Params): Promise<number> {
     const rows = rowLayout(table.features, 1);
-    const access = ['params', 'read', 'read', 'read', 'write', 'write'] as const;
-    const kernel = await commands.kernel('refresh', refreshShader(rows), access);
+    const kernel = await commands.kernel('refresh', refreshShader(rows));
     const partials = Math.ceil(table.rows / rows.rows);
     const masses = await scratch.grow('masses', partials * table.quads * 16);
     await scratch.grow('mass sums', partials * table.quads * 16);
-    commands.reserve(3);
     const buffers = [table.weights, table.shapes, table.rates, table.activity, masses];
-    commands.run(kernel, commands.params(params), buffers.map(whole), partials);
+    commands.run(kernel, commands.params(params), buffers, partials);
     return partials;
   }
 
@@ -85,16 +73,7 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
     const key = `${layout.features} ${short} ${multigraph} ${withTerm}`;
     let kernel = edgeKernels.get(key);
     if (!kernel) {
-      kernel = commands.kernel(label, edgeShader({ layout, short, multigraph, withTerm }), [
-        'params',
-        'read',
-        'read',
-        'read',
-        'read',
-        'write',
-        withTerm ? 'write' : undefined,
-        multigraph ? 'read' : undefined,
-      ]);
+      kernel = commands.kernel(label, edgeShader({ layout, short, multigraph, withTerm }));
       edgeKernels.set(key, kernel);
     }
     return kernel;
@@ -115,28 +94,25 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
     const kernels = await Promise.all(
       groups.map(({ short }) => edgeKernel(layout, short, index.multigraph, withTerm)),
     );
-    const termSum = await commands.kernel('edge term', termSumShader, ['read', 'write']);
-    commands.reserve(3);
+    const termSum = await commands.kernel('edge term', termSumShader);
     const at = commands.params(params);
     for (const [g, { tasks, count, chunk, short }] of groups.entries()) {
       const { neighbors, counts } = index.chunks[chunk];
       const parts: Part[] = [
         { buffer: tasks, size: 16 * count },
-        ...[neighbors, own.activity, other.activity, partials].map(whole),
+        neighbors,
+        own.activity,
+        other.activity,
+        partials,
       ];
-      if (taskTerms) parts.push({ buffer: taskTerms });
-      if (counts) parts.push({ buffer: counts });
+      if (taskTerms) parts.push(taskTerms);
+      if (counts) parts.push(counts);
       const perGroup = layout.subgroups ? layout.workgroup / (short ? layout.lanes : layout.team) : 1;
       commands.run(kernels[g], at, parts, Math.ceil(count / perGroup));
     }
     if (taskTerms) {
       terms.count = termSums(slots);
-      commands.run(
-        termSum,
-        0,
-        [{ buffer: taskTerms, size: 4 * slots }, { buffer: terms.buffer }],
-        terms.count,
-      );
+      commands.run(termSum, 0, [{ buffer: taskTerms, size: 4 * slots }, terms.buffer], terms.count);
     }
   }
 
@@ -163,40 +139,32 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
     const partials = Math.ceil((params.last - params.first) / rows.rows);
     const masses = await scratch.grow('masses', partials * own.quads * 16);
     await scratch.grow('mass sums', partials * own.quads * 16);
-    const first = source === 'partials' ? 'read' : undefined;
-    const kernel = await commands.kernel(
-      source === 'partials' ? 'rows' : 'counted rows',
-      updateShader(rows, source),
-      [...(['params', first, 'read', 'write', 'write', 'write', 'write', 'read', 'write'] as const)],
-    );
-    commands.reserve(3);
+    const label = source === 'partials' ? 'rows' : 'counted rows';
+    const kernel = await commands.kernel(label, updateShader(rows, source));
     const table = [own.weights, own.shapes, own.rates, own.activity];
     const buffers = [...from, ...table, otherTotals, masses];
-    commands.run(kernel, commands.params(params), buffers.map(whole), partials);
+    commands.run(kernel, commands.params(params), buffers, partials);
     await finish(own, otherTotals, partials, params);
   }
 
   /** After the edge pass: adds the expected counts of the range's rows. */
   async function countPass(own: GpuTable, plan: Plan, counts: GpuCounts, params: Params): Promise<void> {
     const rows = plan.rowLayout;
-    const access = ['params', 'read', 'read', 'read', 'write'] as const;
-    const kernel = await commands.kernel('counts', countShader(rows), access);
-    commands.reserve(1);
+    const kernel = await commands.kernel('counts', countShader(rows));
     const sums = scratch.get('partial sums', plan.slots * own.quads * 16);
     const buffers = [plan.firstSlot, sums, own.activity, counts.values];
     const at = commands.params({ ...params, scale: counts.scale });
-    commands.run(kernel, at, buffers.map(whole), Math.ceil((params.last - params.first) / rows.rows));
+    commands.run(kernel, at, buffers, Math.ceil((params.last - params.first) / rows.rows));
   }
 
   /** Sets all weights to one Gamma and all features to another. */
   async function fill(table: GpuTable, values: UniformValues): Promise<void> {
     const rows = rowLayout(table.features, 1);
-    const kernel = await commands.kernel('fill', fillShader(rows), ['params', 'write', 'write', 'write']);
-    commands.reserve(1);
+    const kernel = await commands.kernel('fill', fillShader(rows));
     const { weightShape: sigma, weightRate: tau, featureShape: shape, featureRate: rate } = values;
     const at = commands.params({ first: 0, last: table.rows, hyper: { sigma, tau, shape, rate, size: 0 } });
     const buffers = [table.weights, table.shapes, table.rates];
-    commands.run(kernel, at, buffers.map(whole), Math.ceil(table.rows / rows.rows));
+    commands.run(kernel, at, buffers, Math.ceil(table.rows / rows.rows));
   }
 
   /** Derives activities and mass from the current values; the unseen mass becomes 0. */
@@ -207,8 +175,6 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
 
   return { scratch, terms, show, refresh, edgePass, rowPass, countPass, countedRowPass, fill };
 }
-
-export const whole = (buffer: GPUBuffer): Part => ({ buffer });
 
 /** Scratch buffers that pass data between kernels of a half-step. Each grows to the largest size requested. */
 function createScratch(gpu: GpuDevice, beforeGrowth: () => void) {

@@ -17,7 +17,7 @@ import { type GpuDevice, openDevice } from './device.js';
 import { createGpuIndex, destroyIndex, type GpuIndex, planOf } from './indexes.js';
 import { createCommands } from './kernel-queue.js';
 import type { Tuning } from './layout.js';
-import { createPasses, whole } from './passes.js';
+import { createPasses } from './passes.js';
 import {
   allocateGpuTable,
   createGpuCounts,
@@ -244,14 +244,12 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
       askInOrder(async () => {
         const table = gpuTable as GpuTable;
         const rows = rowLayout(table.features, 1);
-        const access = ['params', 'read', 'read', 'read', 'write'] as const;
-        const kernel = await commands.kernel('row terms', termsShader(rows), access);
+        const kernel = await commands.kernel('row terms', termsShader(rows));
         const groups = Math.ceil(table.rows / rows.rows);
         const into = await scratch.grow('row terms', 4 * groups);
-        commands.reserve(1);
         const constant = hyper.shape * Math.log(hyper.rate) - lgamma(hyper.shape);
         const at = commands.params({ first: 0, last: table.rows, hyper, constant });
-        commands.run(kernel, at, [table.weights, table.shapes, table.rates, into].map(whole), groups);
+        commands.run(kernel, at, [table.weights, table.shapes, table.rates, into], groups);
         return { answer: sums(into, groups, 'bound over rows') };
       }),
 
@@ -261,9 +259,9 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
       askInOrder(async () => {
         const { weights, rows } = table as GpuTable;
         const groups = weightSums(rows);
-        const kernel = await commands.kernel('weight sum', weightSumShader, ['read', 'write']);
+        const kernel = await commands.kernel('weight sum', weightSumShader);
         const into = await scratch.grow('weight sums', 4 * MOST_WEIGHT_SUMS);
-        commands.run(kernel, 0, [{ buffer: weights, size: 8 * rows }, { buffer: into }], groups);
+        commands.run(kernel, 0, [{ buffer: weights, size: 8 * rows }, into], groups);
         return { answer: sums(into, groups, 'sum of the weights') };
       }),
 
@@ -271,11 +269,10 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
       inOrder(async () => {
         const table = gpuTable as GpuTable;
         const { rows, quads, weights, totals } = table;
-        const kernel = await commands.kernel('scale', scaleShader(quads), ['params', 'write', 'write']);
-        commands.reserve(1);
+        const kernel = await commands.kernel('scale', scaleShader(quads));
         const at = commands.params({ first: 0, last: rows, constant: factor });
         const groups = Math.ceil(Math.max(rows, quads) / SCALE_WORKGROUP);
-        commands.run(kernel, at, [weights, totals].map(whole), groups);
+        commands.run(kernel, at, [weights, totals], groups);
         await passes.refresh(table, { first: 0, last: rows, activity });
       }),
 
