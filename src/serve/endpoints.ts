@@ -1,48 +1,13 @@
-// The table of endpoints: route, request and answer of each. The app, the OpenAPI document and /docs follow from it. A new
-// endpoint is an entry here and, if a model computes its answer, a function in answers.ts.
+// The tables of endpoints: route, request and answer of each. The app, the OpenAPI document and /docs follow from them. A new
+// endpoint is an entry here, and a function in answers.ts if a model computes its answer, else in live/live-routes.ts.
 
 import { createRoute, type RouteConfig, type z } from '@hono/zod-openapi';
-import {
-  BatchAnswer,
-  BatchRequest,
-  ExplainAnswer,
-  ExplainRequest,
-  FeatureAnswer,
-  FeaturePath,
-  FeaturesAnswer,
-  FeaturesQuery,
-  ItemPath,
-  ModelRequest,
-  ModelsAnswer,
-  PopularAnswer,
-  PopularQuery,
-  ProblemAnswer,
-  RankRequest,
-  RecommendAnswer,
-  RecommendQuery,
-  RecommendRequest,
-  SearchAnswer,
-  SearchQuery,
-  SimilarAnswer,
-  SimilarQuery,
-  SwapAnswer,
-} from './http-schema.js';
-import {
-  ErasedAnswer,
-  EventsAnswer,
-  EventsRequest,
-  ItemBody,
-  ItemsAnswer,
-  ItemsRequest,
-  StoredItemPath,
-  UserEventsAnswer,
-  UserEventsQuery,
-  UserPath,
-} from './live/live-schema.js';
-import { ModelPath, RefitAnswer, RefitRequest, StatusAnswer } from './live/refit-schema.js';
+import * as http from './http-schema.js';
+import * as live from './live/live-schema.js';
+import * as refit from './live/refit-schema.js';
 
 const problem = (description: string) => ({
-  content: { 'application/problem+json': { schema: ProblemAnswer } },
+  content: { 'application/problem+json': { schema: http.ProblemAnswer } },
   description,
 });
 
@@ -63,7 +28,7 @@ const REFUSALS = {
 
 const ADMIN = 'Needs an admin key if the server has keys.';
 
-interface Declared<Params, Query, Body, Answer> {
+interface Declared<Params, Query, Body> {
   readonly method: 'get' | 'post' | 'put' | 'delete';
   readonly path: string;
   readonly summary: string;
@@ -73,7 +38,7 @@ interface Declared<Params, Query, Body, Answer> {
   readonly body?: Body;
   /** A body, or the path with its query, as a client may send it. */
   readonly example: object | string;
-  readonly answer: Answer;
+  readonly answer: z.ZodType;
   /** What the answer holds. */
   readonly about: string;
   /** The status of a success. Default 200. */
@@ -82,12 +47,24 @@ interface Declared<Params, Query, Body, Answer> {
   readonly admin?: boolean;
 }
 
+type Inferred<S> = [S] extends [never] ? unknown : S extends z.ZodType ? z.infer<S> : unknown;
+
+/** An interface, so that declarations name it instead of writing out the route's type. */
+interface Endpoint<Request> extends RouteConfig {
+  /** The type of a request, for the compiler alone: path, query and body in one object, or a body that is a list. */
+  readonly takes?: Request;
+}
+
 function endpoint<
   Params extends z.ZodObject = never,
   Query extends z.ZodObject = never,
   Body extends z.ZodType = never,
-  Answer extends z.ZodType = never,
->({ method, path, summary, ...more }: Declared<Params, Query, Body, Answer>): Endpoint<Params, Query, Body> {
+>({
+  method,
+  path,
+  summary,
+  ...more
+}: Declared<Params, Query, Body>): Endpoint<Inferred<Params> & Inferred<Query> & Inferred<Body>> {
   const { params, query, body, example, answer, about } = more;
   return createRoute({
     method,
@@ -114,113 +91,110 @@ function endpoint<
   } as RouteConfig);
 }
 
-/** The types of a request, for the compiler alone. */
-interface Typed<Params, Query, Body> {
-  readonly types?: { readonly params: Params; readonly query: Query; readonly body: Body };
-}
-
-/** An interface, so that declarations name it instead of writing out the route's type. */
-export interface Endpoint<Params, Query, Body> extends RouteConfig, Typed<Params, Query, Body> {}
-
-export const ENDPOINTS = {
+/** Endpoints whose answers a model computes, in a worker. */
+export const MODEL_ENDPOINTS = {
   recommend: endpoint({
     method: 'post',
     path: '/v1/recommend',
     summary: 'Items for a user of the model or for a new user',
-    body: RecommendRequest,
+    body: http.RecommendRequest,
     example: { likes: ['112', '235'], n: 5, explain: true },
-    answer: RecommendAnswer,
+    answer: http.RecommendAnswer,
     about: 'The best items, best first.',
   }),
   recommendUser: endpoint({
     method: 'get',
     path: '/v1/recommend',
     summary: 'Items for a user, in short: as POST, without a body',
-    query: RecommendQuery,
+    query: http.RecommendQuery,
     example: '/v1/recommend?user=7&n=5',
-    answer: RecommendAnswer,
+    answer: http.RecommendAnswer,
     about: 'The best items, best first.',
   }),
   batch: endpoint({
     method: 'post',
     path: '/v1/recommend/batch',
     summary: 'Items for many users, with the same answers as one by one',
-    body: BatchRequest,
+    body: http.BatchRequest,
     example: { requests: [{ user: '7', n: 5 }, { likes: ['112'] }] },
-    answer: BatchAnswer,
+    answer: http.BatchAnswer,
     about: 'One answer for each request, in order.',
   }),
   rank: endpoint({
     method: 'post',
     path: '/v1/rank',
     summary: 'The client’s candidates, ranked for a user',
-    body: RankRequest,
+    body: http.RankRequest,
     example: { user: '7', candidates: ['112', '235', '4081'] },
-    answer: RecommendAnswer,
+    answer: http.RecommendAnswer,
     about: 'The candidates, best first.',
   }),
   explain: endpoint({
     method: 'post',
     path: '/v1/explain',
     summary: 'What contributes to the score of an item',
-    body: ExplainRequest,
+    body: http.ExplainRequest,
     example: { likes: ['112', '235'], item: '4081' },
-    answer: ExplainAnswer,
+    answer: http.ExplainAnswer,
     about: 'The score and its contributions.',
   }),
   similar: endpoint({
     method: 'get',
     path: '/v1/items/{id}/similar',
     summary: 'Items similar to an item',
-    params: ItemPath,
-    query: SimilarQuery,
+    params: http.ItemPath,
+    query: http.SimilarQuery,
     example: '/v1/items/42/similar?n=5',
-    answer: SimilarAnswer,
+    answer: http.SimilarAnswer,
     about: 'The most similar items first.',
   }),
   search: endpoint({
     method: 'get',
     path: '/v1/items',
     summary: 'Items whose id or title contains a text',
-    query: SearchQuery,
+    query: http.SearchQuery,
     example: '/v1/items?search=matrix&n=5',
-    answer: SearchAnswer,
+    answer: http.SearchAnswer,
     about: 'Popular items first.',
   }),
   popular: endpoint({
     method: 'get',
     path: '/v1/popular',
     summary: 'The items that most users have',
-    query: PopularQuery,
+    query: http.PopularQuery,
     example: '/v1/popular?n=5',
-    answer: PopularAnswer,
+    answer: http.PopularAnswer,
     about: 'The most popular items first.',
   }),
   features: endpoint({
     method: 'get',
     path: '/v1/features',
     summary: 'The features of the model',
-    query: FeaturesQuery,
+    query: http.FeaturesQuery,
     example: '/v1/features?n=5',
-    answer: FeaturesAnswer,
+    answer: http.FeaturesAnswer,
     about: 'The largest feature first.',
   }),
   feature: endpoint({
     method: 'get',
     path: '/v1/features/{k}',
     summary: 'One feature of the model',
-    params: FeaturePath,
-    query: FeaturesQuery,
+    params: http.FeaturePath,
+    query: http.FeaturesQuery,
     example: '/v1/features/1?n=5',
-    answer: FeatureAnswer,
+    answer: http.FeatureAnswer,
     about: 'The feature.',
   }),
+} as const;
+
+/** Endpoints that the server answers itself, without a worker. */
+export const SERVER_ENDPOINTS = {
   models: endpoint({
     method: 'get',
     path: '/v1/models',
     summary: 'The current model, and the files that can replace it',
     example: '/v1/models',
-    answer: ModelsAnswer,
+    answer: http.ModelsAnswer,
     about: 'The current model.',
   }),
   swap: endpoint({
@@ -229,9 +203,9 @@ export const ENDPOINTS = {
     summary: 'Load a model file, then answer from it',
     admin: true,
     description: 'The old model answers until the new one is ready, and no answer mixes the two.',
-    body: ModelRequest,
+    body: http.ModelRequest,
     example: { file: 'new.safetensors' },
-    answer: SwapAnswer,
+    answer: http.SwapAnswer,
     about: 'The new current model.',
   }),
   events: endpoint({
@@ -240,9 +214,9 @@ export const ENDPOINTS = {
     summary: 'Stores one event or many',
     description:
       'Needs a store. It answers when the events are on the disk; they count in the next answer. After a problem they may not be stored: send them again. Events with ids are never stored twice.',
-    body: EventsRequest,
+    body: live.EventsRequest,
     example: [{ user: '7', item: '112', id: 'order-1-item-112' }],
-    answer: EventsAnswer,
+    answer: live.EventsAnswer,
     about: 'The events are on the disk.',
     status: 202,
   }),
@@ -251,10 +225,10 @@ export const ENDPOINTS = {
     path: '/v1/items/{id}',
     summary: 'Stores the title and attributes of an item, or hides it',
     description: 'Needs a store.',
-    params: StoredItemPath,
-    body: ItemBody,
+    params: live.StoredItemPath,
+    body: live.ItemBody,
     example: { title: 'The Hobbit', hidden: false },
-    answer: ItemsAnswer,
+    answer: live.ItemsAnswer,
     about: 'The item is on the disk.',
     admin: true,
   }),
@@ -263,9 +237,9 @@ export const ENDPOINTS = {
     path: '/v1/items',
     summary: 'Stores the titles and attributes of many items, or hides them',
     description: 'Needs a store.',
-    body: ItemsRequest,
+    body: live.ItemsRequest,
     example: [{ item: '112', hidden: true }],
-    answer: ItemsAnswer,
+    answer: live.ItemsAnswer,
     about: 'The items are on the disk.',
     admin: true,
   }),
@@ -274,10 +248,10 @@ export const ENDPOINTS = {
     path: '/v1/users/{id}/events',
     summary: 'The events of a user',
     description: 'Needs a store.',
-    params: UserPath,
-    query: UserEventsQuery,
+    params: live.UserPath,
+    query: live.UserEventsQuery,
     example: '/v1/users/7/events?n=10',
-    answer: UserEventsAnswer,
+    answer: live.UserEventsAnswer,
     about: 'The newest events first.',
     admin: true,
   }),
@@ -287,9 +261,9 @@ export const ENDPOINTS = {
     summary: 'Erases all events of a user',
     description:
       'Needs a store. From then on the user is new to the current model. The model file holds what it learned until the next refit.',
-    params: UserPath,
+    params: live.UserPath,
     example: '/v1/users/7',
-    answer: ErasedAnswer,
+    answer: live.ErasedAnswer,
     about: 'The events are erased.',
     admin: true,
   }),
@@ -298,9 +272,9 @@ export const ENDPOINTS = {
     path: '/v1/refit',
     summary: 'Starts a refit',
     description: 'Needs a store or data. GET /v1/models says what became of it.',
-    body: RefitRequest,
+    body: refit.RefitRequest,
     example: {},
-    answer: RefitAnswer,
+    answer: refit.RefitAnswer,
     about: 'A refit is running.',
     status: 202,
     admin: true,
@@ -310,7 +284,7 @@ export const ENDPOINTS = {
     path: '/v1/status',
     summary: 'Model, queue, times, events and refits, as the page /admin shows them',
     example: '/v1/status',
-    answer: StatusAnswer,
+    answer: refit.StatusAnswer,
     about: 'The state of the server.',
     admin: true,
   }),
@@ -318,43 +292,20 @@ export const ENDPOINTS = {
     method: 'post',
     path: '/v1/models/{name}/activate',
     summary: 'Go back to an earlier model',
-    params: ModelPath,
-    body: RefitRequest,
+    params: refit.ModelPath,
+    body: refit.RefitRequest,
     example: {},
-    answer: SwapAnswer,
+    answer: http.SwapAnswer,
     about: 'The new current model.',
     admin: true,
   }),
 } as const;
 
+export const ENDPOINTS = { ...MODEL_ENDPOINTS, ...SERVER_ENDPOINTS };
 export type Endpoints = typeof ENDPOINTS;
 
-/** Endpoints that the server answers itself, without a worker. */
-export const SERVER_ENDPOINTS = [
-  'models',
-  'swap',
-  'events',
-  'putItem',
-  'putItems',
-  'userEvents',
-  'eraseUser',
-  'refit',
-  'status',
-  'activate',
-] as const satisfies readonly (keyof Endpoints)[];
-export type ServerEndpoint = (typeof SERVER_ENDPOINTS)[number];
+export type ServerEndpoint = keyof typeof SERVER_ENDPOINTS;
+/** A request in short is a request as POST. */
+export type ModelEndpoint = Exclude<keyof typeof MODEL_ENDPOINTS, 'recommendUser'>;
 
-/** Endpoints whose answers a model computes, in a worker. A request in short is a request as POST. */
-export type ModelEndpoint = Exclude<keyof Endpoints, ServerEndpoint | 'recommendUser'>;
-
-export function isServerEndpoint(name: string): name is ServerEndpoint {
-  return (SERVER_ENDPOINTS as readonly string[]).includes(name);
-}
-
-type Inferred<S> = [S] extends [never] ? unknown : S extends z.ZodType ? z.infer<S> : unknown;
-type TypesOf<E extends keyof Endpoints> = NonNullable<Endpoints[E]['types']>;
-
-/** The request of an endpoint: path, query and body in one object. */
-export type RequestOf<E extends keyof Endpoints> = Inferred<TypesOf<E>['params']> &
-  Inferred<TypesOf<E>['query']> &
-  Inferred<TypesOf<E>['body']>;
+export type RequestOf<E extends keyof Endpoints> = NonNullable<Endpoints[E]['takes']>;

@@ -12,7 +12,7 @@ import { VERSION } from '../version.js';
 import { createRateLimit, type Key, type KeyRing, type RateLimit } from './access.js';
 import { listSizes, refuseCostly, tooSlow } from './cost.js';
 import { DOCS_POLICY, docsPage } from './docs.js';
-import { ENDPOINTS, isServerEndpoint, type ModelEndpoint, type ServerEndpoint } from './endpoints.js';
+import { MODEL_ENDPOINTS, type ModelEndpoint, SERVER_ENDPOINTS, type ServerEndpoint } from './endpoints.js';
 import { LIMITS } from './limits.js';
 import { ADMIN_POLICY, adminPage } from './live/admin-page.js';
 import { type ServerSide, serverAnswers } from './live/live-routes.js';
@@ -72,7 +72,7 @@ const countedBulk = counted(LIMITS.bulkBody);
 
 /** Lists of events and items may be larger than requests to a model. */
 function bodyLimitAt({ req }: Context): number {
-  const isBulk = req.path === ENDPOINTS.events.path || req.path === ENDPOINTS.putItems.path;
+  const isBulk = req.path === SERVER_ENDPOINTS.events.path || req.path === SERVER_ENDPOINTS.putItems.path;
   return isBulk ? LIMITS.bulkBody : LIMITS.body;
 }
 
@@ -138,10 +138,9 @@ export function createApp(options: AppOptions): App {
     return answerProblem(c, problem, c.get('requestId'));
   });
 
-  for (const [name, route] of Object.entries(ENDPOINTS)) {
-    if (isServerEndpoint(name)) continue;
+  for (const [name, route] of Object.entries(MODEL_ENDPOINTS)) {
     app.openapi(route, async (c) => {
-      const { deadlineMs, ...request } = requestOf(c);
+      const { deadlineMs, ...request } = requestOf(c) as Readonly<Record<string, unknown>>;
       const access = { users: options.listUsers === true || c.get('key')?.admin === true };
       const endpoint = (name === 'recommendUser' ? 'recommend' : name) as ModelEndpoint;
       const query = { endpoint, request, access } as Query;
@@ -153,14 +152,14 @@ export function createApp(options: AppOptions): App {
     });
   }
   for (const [name, answer] of Object.entries(serverAnswers(options))) {
-    const route = ENDPOINTS[name as ServerEndpoint];
+    const route = SERVER_ENDPOINTS[name as ServerEndpoint];
     app.openapi(route, async (c) => {
       const request = requestOf(c);
       // What an operator asks for may take as long as it takes; clients that do not read are cut off as ever.
       if (endpointAt(c.req.path, c.req.method)?.admin) socketOf(c)?.setTimeout(0);
       // Each entry of a list of events or items counts as a request.
-      if ('list' in request) options.rate?.charge(payerOf(c), (request.list as unknown[]).length - 1);
-      const value = await answer(request);
+      if (Array.isArray(request)) options.rate?.charge(payerOf(c), request.length - 1);
+      const value = await answer(request as never);
       c.set('model', (value as { hash?: string }).hash);
       return c.json({ ...value, requestId: c.get('requestId') }, 202 in route.responses ? 202 : 200) as never;
     });
@@ -203,17 +202,17 @@ export function createApp(options: AppOptions): App {
       if (!queue?.isFull()) return undefined;
       const endpoint = endpointAt(path, method)?.endpoint;
       // Batches have a queue of their own.
-      if (endpoint === 'batch' || (endpoint !== undefined && isServerEndpoint(endpoint))) return undefined;
+      if (endpoint === 'batch' || (endpoint !== undefined && endpoint in SERVER_ENDPOINTS)) return undefined;
       return tooBusy(queue.waiting);
     },
   };
 }
 
-/** Path, query and body of a request in one object, as the schemas have checked them; a body that is a list as `list`. */
-function requestOf(c: Context<Env>): Record<string, unknown> {
+/** Path, query and body of a request in one object, as the schemas have checked them; a body that is a list as it is. */
+function requestOf(c: Context<Env>): object {
   const { req } = c as Context<Env, string, { out: Record<'param' | 'query' | 'json', object> }>;
   const body = req.valid('json');
-  return { ...req.valid('param'), ...req.valid('query'), ...(Array.isArray(body) ? { list: body } : body) };
+  return Array.isArray(body) ? body : { ...req.valid('param'), ...req.valid('query'), ...body };
 }
 
 /** The current model's answer to a query. */

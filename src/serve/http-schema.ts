@@ -10,7 +10,7 @@ import { capital } from '../text/phrases.js';
 import { LIMITS } from './limits.js';
 import { GenerationAnswer, RefitStatusAnswer } from './live/refit-schema.js';
 import { time } from './live/time-field.js';
-import { field, object, queryFlag } from './option-field.js';
+import { field, idText, object, queryFlag } from './option-field.js';
 
 const id = z.union([
   z.string().min(1).max(LIMITS.text),
@@ -52,7 +52,6 @@ const deadlineMs = z
   });
 
 const oneRequest = {
-  ...who,
   n: field(RECOMMEND.n, { max: LIMITS.n, example: 5 }),
   include: ids(`${capital(RECOMMEND_LISTS.include.meaning)}.`),
   exclude: ids(`${capital(RECOMMEND_LISTS.exclude.meaning)}.`),
@@ -64,40 +63,33 @@ const oneRequest = {
 /** A request names a user, or likes, or neither: then it gets the popular items. */
 const notBoth = (value: { user?: unknown; likes?: unknown }) =>
   value.user === undefined || value.likes === undefined;
-const NOT_BOTH = { message: 'give user or likes, not both', path: ['user'] };
 
-export const RecommendRequest = z
-  .strictObject({ ...oneRequest, deadlineMs })
-  .refine(notBoth, NOT_BOTH)
-  .openapi('RecommendRequest');
+const aboutUser = <F extends z.ZodRawShape>(fields: F) =>
+  z
+    .strictObject({ ...who, ...fields })
+    .refine(notBoth, { message: 'give user or likes, not both', path: ['user'] });
+
+export const RecommendRequest = aboutUser({ ...oneRequest, deadlineMs }).openapi('RecommendRequest');
 
 export const BatchRequest = object('BatchRequest', {
-  requests: z.array(z.strictObject(oneRequest).refine(notBoth, NOT_BOTH)).min(1).max(LIMITS.batch),
+  requests: z.array(aboutUser(oneRequest)).min(1).max(LIMITS.batch),
   deadlineMs,
 });
 
-export const RankRequest = z
-  .strictObject({
-    ...who,
-    candidates: z
-      .array(id)
-      .min(1)
-      .max(LIMITS.ids)
-      .openapi({ description: 'The items to rank. The answer has all of them.' }),
-    ...ways,
-    deadlineMs,
-  })
-  .refine(notBoth, NOT_BOTH)
-  .openapi('RankRequest');
+export const RankRequest = aboutUser({
+  candidates: z
+    .array(id)
+    .min(1)
+    .max(LIMITS.ids)
+    .openapi({ description: 'The items to rank. The answer has all of them.' }),
+  ...ways,
+  deadlineMs,
+}).openapi('RankRequest');
 
-export const ExplainRequest = z
-  .strictObject({
-    ...who,
-    item: id.openapi({ description: 'The item whose score is explained.' }),
-    deadlineMs,
-  })
-  .refine(notBoth, NOT_BOTH)
-  .openapi('ExplainRequest');
+export const ExplainRequest = aboutUser({
+  item: id.openapi({ description: 'The item whose score is explained.' }),
+  deadlineMs,
+}).openapi('ExplainRequest');
 
 export const ModelRequest = object('ModelRequest', {
   file: z.string().min(1).max(255).optional().openapi({
@@ -304,11 +296,7 @@ export const ProblemAnswer = object(
 
 const inQuery = { max: LIMITS.n, inQuery: true } as const;
 export const RecommendQuery = z.strictObject({
-  user: z
-    .string()
-    .min(1)
-    .max(LIMITS.text)
-    .openapi({ description: 'A user of the model or of the store.', example: '7' }),
+  user: idText('A user of the model or of the store.', '7'),
   n: field(RECOMMEND.n, inQuery),
   filter: field(RECOMMEND.filter),
   includeSeen: queryFlag(RECOMMEND.includeSeen),
@@ -325,13 +313,7 @@ export const SearchQuery = z.strictObject({
 export const FeaturesQuery = z.strictObject({
   n: field(DESCRIBE.n, { max: LIMITS.described, inQuery: true }),
 });
-export const ItemPath = z.strictObject({
-  id: z
-    .string()
-    .min(1)
-    .max(LIMITS.text)
-    .openapi({ description: 'Id or title, percent-encoded.', example: '42' }),
-});
+export const ItemPath = z.strictObject({ id: idText('Id or title, percent-encoded.', '42') });
 export const FeaturePath = z.strictObject({
   k: z
     .string()

@@ -1,7 +1,7 @@
 // The endpoints that the server answers itself: models, refits, and requests that become events and items.
 
 import { type StoredEvent, type StoredItem, TakenIdError } from '../../events/stored.js';
-import type { ServerEndpoint } from '../endpoints.js';
+import type { RequestOf, ServerEndpoint } from '../endpoints.js';
 import type { Generation } from '../generation.js';
 import { Problem } from '../problems.js';
 import type { EventFields, ItemFields } from './live-schema.js';
@@ -10,8 +10,8 @@ import type { Activity } from './recent-traffic.js';
 import type { Refits } from './refits.js';
 import { timeOf } from './time-field.js';
 
-/** A request after its checks, and what answers it. The request id is added to the answer. */
-type ServerAnswer = (request: Record<string, unknown>) => Promise<object>;
+/** What answers each request after its checks. The request id is added to the answer. */
+type ServerAnswers = { readonly [E in ServerEndpoint]: (request: RequestOf<E>) => Promise<object> };
 
 export interface ServerSide {
   readonly current: () => Generation | undefined;
@@ -28,7 +28,7 @@ export interface ServerSide {
 }
 
 /** What the server answers without a worker. */
-export function serverAnswers(side: ServerSide): Readonly<Record<ServerEndpoint, ServerAnswer>> {
+export function serverAnswers(side: ServerSide): ServerAnswers {
   const { live, refits } = side;
   const store = (): LiveStore => {
     if (live) return live;
@@ -59,8 +59,8 @@ export function serverAnswers(side: ServerSide): Readonly<Record<ServerEndpoint,
         files: [...(await side.files())],
       };
     },
-    swap: ({ file }) => answerFrom(file as string | undefined),
-    activate: ({ name }) => answerFrom(name as string),
+    swap: ({ file }) => answerFrom(file),
+    activate: ({ name }) => answerFrom(name),
     async refit() {
       if (refits) return { started: refits.start() };
       const detail = 'the server was started without data to refit; start it with --store FILE';
@@ -68,13 +68,13 @@ export function serverAnswers(side: ServerSide): Readonly<Record<ServerEndpoint,
     },
     async events(request) {
       const now = Date.now();
-      const events = listOf<EventFields>(request).map((one) => eventOf(one, now));
+      const events = [request].flat().map((one) => eventOf(one, now));
       refuseSharedIds(events);
       const stored = await store()
         .addEvents(events)
         .catch((error) => {
           if (!(error instanceof TakenIdError)) throw error;
-          const field = 'list' in request ? `${error.at}.id` : 'id';
+          const field = Array.isArray(request) ? `${error.at}.id` : 'id';
           throw new Problem('bad-request', `${field}: ${error.message}; give each event an id of its own`, {
             field,
           });
@@ -83,20 +83,17 @@ export function serverAnswers(side: ServerSide): Readonly<Record<ServerEndpoint,
       return { accepted: events.length, duplicates: events.length - stored };
     },
     async putItem({ id, ...fields }) {
-      const item = itemOf({ ...(fields as object), item: id as string });
+      const item = itemOf({ ...fields, item: id });
       await store().putItems([item]);
       return { stored: 1 };
     },
     async putItems(request) {
-      const items = listOf<ItemFields>(request).map(itemOf);
+      const items = [request].flat().map(itemOf);
       await store().putItems(items);
       return { stored: items.length };
     },
     async userEvents({ id, n = 100 }) {
-      const [total, events] = await Promise.all([
-        store().countOf(id as string),
-        store().eventsOf(id as string, n as number),
-      ]);
+      const [total, events] = await Promise.all([store().countOf(id), store().eventsOf(id, n)]);
       return {
         user: id,
         total,
@@ -104,14 +101,9 @@ export function serverAnswers(side: ServerSide): Readonly<Record<ServerEndpoint,
       };
     },
     async eraseUser({ id }) {
-      return { user: id, erased: await store().eraseUser(id as string) };
+      return { user: id, erased: await store().eraseUser(id) };
     },
   };
-}
-
-/** The body is one, or a list of them. */
-function listOf<T>(request: Record<string, unknown>): readonly T[] {
-  return 'list' in request ? (request.list as T[]) : [request as T];
 }
 
 /** Only the first event of an id is stored, so an id of a whole order would lose all but one of its items. */

@@ -3,7 +3,7 @@
 import { z } from '@hono/zod-openapi';
 import { grouped } from '../../text/numbers.js';
 import { LIMITS } from '../limits.js';
-import { object } from '../option-field.js';
+import { idText, object } from '../option-field.js';
 import { time } from './time-field.js';
 
 /**
@@ -16,11 +16,11 @@ const storedText = z
   .refine((text) => !text.includes('\0') && text.isWellFormed(), {
     message: 'expected a text without zero bytes and half characters',
   });
-const idText = storedText.min(1);
+const storedId = storedText.min(1);
 
 const id = (description: string) =>
   z
-    .union([idText, z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER)], {
+    .union([storedId, z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER)], {
       message: 'expected a text or a whole number',
     })
     .openapi({ description });
@@ -35,7 +35,7 @@ const EventBody = object('Event', {
   weight: z.number().positive().max(1e9).optional().openapi({
     description: 'How much it counts, for a model of counts and for popularity. Default 1.',
   }),
-  id: idText.optional().openapi({
+  id: storedId.optional().openapi({
     description:
       'An id of the event. An event whose id is known is not stored again, so a retry is harmless. An id that is known with another user or item is refused.',
   }),
@@ -101,15 +101,9 @@ export const ItemsAnswer = object('ItemsAnswer', {
 });
 
 export const StoredItemPath = z.strictObject({
-  id: idText.openapi({ description: 'Id of the item, percent-encoded.', example: '42' }),
+  id: storedId.openapi({ description: 'Id of the item, percent-encoded.', example: '42' }),
 });
-export const UserPath = z.strictObject({
-  id: z
-    .string()
-    .min(1)
-    .max(LIMITS.text)
-    .openapi({ description: 'Id of the user, percent-encoded.', example: '7' }),
-});
+export const UserPath = z.strictObject({ id: idText('Id of the user, percent-encoded.', '7') });
 export const UserEventsQuery = z.strictObject({
   n: z.coerce.number().int().min(1).max(LIMITS.events).optional().openapi({
     description: 'Number of events. Default 100.',
