@@ -82,8 +82,8 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
       written,
       queue,
       async update(update) {
-        // New items take a while. The workers take them in one after the other, so that one of them answers.
-        if (update.described?.length) await queue.eachWorker((at) => workers[at].apply(update));
+        // New attributes take a while. The workers take them in one after the other, so that one of them answers.
+        if (update.described) await queue.eachWorker((at) => workers[at].apply(update));
         else await Promise.all(workers.map((worker) => worker.apply(update)));
       },
       async close() {

@@ -184,8 +184,8 @@ export async function answer(queries: readonly Query[]): Promise<Reply[]> {
 
 /** Applies the changes since the model was loaded. Items that the model lacks are scored by their attributes. */
 export async function update(change: LiveUpdate): Promise<void> {
-  const others = live?.apply(change);
-  if (!base || !live || !served || !others) return;
+  live?.apply(change);
+  if (!base || !live || !served || !change.described) return;
   const { model, titles } = base;
   const before = served.recommender;
   const longer = await withNewItems(model, live.described());

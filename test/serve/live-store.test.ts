@@ -52,10 +52,10 @@ const item = (i: number) => model.items.ids.at(i);
 
 it('releasing a model while a change is sent to it blocks no request', async () => {
   const generation = await loadGeneration(path, { threads: 2, queue: 8 });
-  const told = [generation.update({ hidden: [[item(0), true]] })];
-  told.push(generation.update({ described: [['new', '{}']] }));
+  const told = [generation.update({ items: [{ item: item(0), hidden: true }] })];
+  told.push(generation.update({ items: [{ item: 'new', attributes: '{}' }], described: true }));
   await generation.close();
-  told.push(generation.update({ hidden: [[item(1), true]] }));
+  told.push(generation.update({ items: [{ item: item(1), hidden: true }] }));
   await Promise.all(told);
 });
 

@@ -78,29 +78,24 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
     throw new Problem('store', error.message, { retryAfter: 2 });
   };
 
-  function note(put: StoredItem): LiveUpdate {
-    const { item } = put;
-    const before = items.get(item);
+  /** Takes in what was posted of an item. Returns all that is known of it, and whether its attributes have changed. */
+  function note(put: StoredItem) {
+    const before = items.get(put.item);
     const { title = '', hidden: isHidden = false, attributes: given } = withFields(before, put);
     const attributes = given === '{}' ? undefined : given;
-    const wasHidden = before?.hidden ?? false;
-    hidden += Number(isHidden) - Number(wasHidden);
-    if (title === '' && !isHidden && attributes === undefined) items.delete(item);
-    else items.set(item, { item, title, hidden: isHidden, attributes });
-    return {
-      hidden: wasHidden === isHidden ? [] : [[item, isHidden]],
-      titles: (before?.title ?? '') === title ? [] : [[item, title]],
-      described: before?.attributes === attributes ? [] : [[item, attributes]],
-    };
+    hidden += Number(isHidden) - Number(before?.hidden ?? false);
+    const one: StoredItem = { item: put.item, title, hidden: isHidden, attributes };
+    if (title === '' && !isHidden && attributes === undefined) items.delete(put.item);
+    else items.set(put.item, one);
+    return { one, described: before?.attributes !== attributes };
   }
 
   // Models apply all changes of items in one step, however many requests made them.
   const itemUpdates = createGroupCommit<StoredItem, void>(async (added) => {
-    const updates = added.flat().map(note);
+    const noted = added.flat().map(note);
     await broadcast({
-      hidden: updates.flatMap((one) => one.hidden ?? []),
-      titles: updates.flatMap((one) => one.titles ?? []),
-      described: updates.flatMap((one) => one.described ?? []),
+      items: noted.map(({ one }) => one),
+      described: noted.some(({ described }) => described),
     });
     return new Array(added.length).fill(undefined);
   }, ITEM_BATCHES);
@@ -144,14 +139,10 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
     }
   };
 
-  const state = (): LiveUpdate => ({
-    hidden: [...items].flatMap(([item, one]) => (one.hidden ? [[item, true] as const] : [])),
-    titles: [...items].flatMap(([item, { title }]) => (title ? [[item, title] as const] : [])),
-    described: [...items].flatMap(([item, { attributes }]) =>
-      attributes === undefined ? [] : [[item, attributes] as const],
-    ),
-    popular,
-  });
+  const state = (): LiveUpdate => {
+    const all = [...items.values()];
+    return { items: all, described: all.some(({ attributes }) => attributes !== undefined), popular };
+  };
 
   return {
     store,

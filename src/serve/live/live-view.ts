@@ -1,22 +1,17 @@
-// What changes while a model serves, as its workers know it: hidden items, titles, popular items. A user's history comes
+// What changes while a model serves, as its workers know it: items that were posted, popular items. A user's history comes
 // with the request.
 
 import type { NewItem } from '../../attributes/new-rows.js';
-import type { PopularEntry } from '../../events/stored.js';
+import type { PopularEntry, StoredItem } from '../../events/stored.js';
 import type { VertexIds } from '../../graph/ids.js';
 import { type TitleBook, titleBook } from '../../predict/titles.js';
 
 /** A change, or the whole state for a worker that knows nothing yet. Plain values that cross threads. */
 export interface LiveUpdate {
-  /** Items whose visibility changed; true: hidden. */
-  readonly hidden?: readonly (readonly [item: string, hidden: boolean])[];
-  /** Items with another title; '': none. */
-  readonly titles?: readonly (readonly [item: string, title: string])[];
-  /**
-   * Items with their posted attributes, which score items that the model lacks. Undefined attributes: they were
-   * removed.
-   */
-  readonly described?: readonly (readonly [item: string, attributes: string | undefined])[];
+  /** Items that were posted, each with everything that is known of it. */
+  readonly items?: readonly StoredItem[];
+  /** Whether attributes of these items have changed, which score items that the model lacks. */
+  readonly described?: boolean;
   /** The popular items, which replace those before. */
   readonly popular?: readonly PopularEntry[];
 }
@@ -44,8 +39,7 @@ export interface LiveView {
   titleOf(item: string): string | undefined;
   /** Items with attributes that were posted. */
   described(): NewItem[];
-  /** Returns whether the posted items with attributes have changed: other items, or other attributes. */
-  apply(update: LiveUpdate): boolean;
+  apply(update: LiveUpdate): void;
   /** Everything that was applied. */
   state(): LiveUpdate;
 }
@@ -57,11 +51,18 @@ export function createLiveView(
   before?: LiveView,
 ): LiveView {
   const hidden = new Set<string>();
-  const newTitles = new Map<string, string>();
-  const attributes = new Map<string, string>();
-  let list = titles;
+  const posted = new Map<string, StoredItem>();
   let book = titleBook(ids, titles, degree);
   let popular: readonly PopularEntry[] = [];
+  /** The titles that were posted replace those of the model. */
+  const allTitles = () => {
+    const all = Array.from({ length: ids.length }, (_, i) => titles[i] ?? '');
+    for (const { item, title } of posted.values()) {
+      const at = title ? ids.find(item) : -1;
+      if (at >= 0) all[at] = title as string;
+    }
+    return all;
+  };
   const view: LiveView = {
     hidden,
     get popular() {
@@ -70,47 +71,24 @@ export function createLiveView(
     get titles() {
       return book;
     },
-    titleOf: (item) => newTitles.get(item),
-    state: () => ({
-      hidden: [...hidden].map((item) => [item, true] as const),
-      titles: [...newTitles],
-      described: [...attributes],
-      popular,
-    }),
+    titleOf: (item) => posted.get(item)?.title,
+    state: () => ({ items: [...posted.values()], popular }),
     described: () =>
-      [...attributes].map(([item, text]) => ({
-        item,
-        title: newTitles.get(item),
-        attributes: JSON.parse(text) as Record<string, unknown>,
-      })),
-    apply(update) {
-      for (const [item, isHidden] of update.hidden ?? []) {
-        if (isHidden) hidden.add(item);
-        else hidden.delete(item);
+      [...posted.values()].flatMap(({ item, title, attributes }) =>
+        attributes === undefined
+          ? []
+          : [{ item, title, attributes: JSON.parse(attributes) as Record<string, unknown> }],
+      ),
+    apply({ items = [], popular: others = popular }) {
+      popular = others;
+      let retitled = false;
+      for (const one of items) {
+        retitled ||= (posted.get(one.item)?.title ?? '') !== (one.title ?? '') && ids.find(one.item) >= 0;
+        posted.set(one.item, one);
+        if (one.hidden) hidden.add(one.item);
+        else hidden.delete(one.item);
       }
-      if (update.popular) popular = update.popular;
-      let others = false;
-      for (const [item, text] of update.described ?? []) {
-        others ||= attributes.get(item) !== text;
-        if (text === undefined) attributes.delete(item);
-        else attributes.set(item, text);
-      }
-      let changed: string[] | undefined;
-      for (const [item, title] of update.titles ?? []) {
-        newTitles.set(item, title);
-        const at = ids.find(item);
-        if (at < 0) continue;
-        const shown = title || (titles[at] ?? '');
-        if (((changed ?? list)[at] ?? '') !== shown) {
-          changed ??= Array.from({ length: ids.length }, (_, i) => list[i] ?? '');
-          changed[at] = shown;
-        }
-      }
-      if (changed) {
-        list = changed;
-        book = titleBook(ids, list, degree);
-      }
-      return others;
+      if (retitled) book = titleBook(ids, allTitles(), degree);
     },
   };
   if (before) view.apply(before.state());
