@@ -5,44 +5,42 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { writeAtomic, writePieces } from '../files/atomic.js';
 
-const Compared = z.object({
+/** Names of model files that a server may load. */
+export const MODEL_FILE = /^[\w][\w.-]*\.safetensors$/;
+
+/** How two models compare on held-back items. */
+export const Comparison = z.object({
   metric: z.literal('ndcg'),
-  n: z.number(),
-  users: z.number(),
-  present: z.number(),
-  candidate: z.number(),
-  /** Mean of candidate − present, and its 95 % interval. */
-  difference: z.number(),
-  low: z.number(),
+  n: z.number().int().describe('Length of the lists.'),
+  users: z.number().int().describe('Users whose last items were held back.'),
+  present: z.number().describe('Of the model that answered at that time.'),
+  candidate: z.number().describe('Of the new model.'),
+  difference: z.number().describe('Mean over users of candidate less present.'),
+  low: z.number().describe('The 95 % interval of the difference.'),
   high: z.number(),
 });
+export type Comparison = z.infer<typeof Comparison>;
 
-const Record = z.object({
-  name: z.string().regex(/^[\w][\w.-]*\.safetensors$/),
-  /** When the refit began, as an ISO date. */
-  time: z.string(),
+/** A model that a refit has made, and how it compared with the one before. */
+export const GenerationRecord = z.object({
+  name: z.string().describe('Name of the model file.'),
+  time: z.string().describe('When its refit began, as an ISO date.'),
   seconds: z.number(),
-  users: z.number(),
-  items: z.number(),
-  edges: z.number(),
-  /** Whether it replaced the model before it. */
-  accepted: z.boolean(),
-  /** The file of the model that it was compared with. */
-  against: z.string(),
-  comparison: Compared.optional(),
+  users: z.number().int(),
+  items: z.number().int(),
+  edges: z.number().int(),
+  accepted: z.boolean().describe('Whether it replaced the model before it.'),
+  against: z.string().describe('The model file that it was compared with.'),
+  comparison: Comparison.optional(),
 });
+export type GenerationRecord = z.infer<typeof GenerationRecord>;
 
 const Records = z.object({
   active: z.string().optional(),
   /** When it was activated, milliseconds since 1970. */
   activated: z.number().optional(),
-  generations: z.array(Record),
+  generations: z.array(GenerationRecord.extend({ name: z.string().regex(MODEL_FILE) })),
 });
-
-/** A model that a refit has made, and how it compared with the one before. */
-export type GenerationRecord = z.infer<typeof Record>;
-/** How two models compare on held-back items. */
-export type Comparison = z.infer<typeof Compared>;
 
 export interface Generations {
   /** The newest first. */

@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import type { Progress } from '../progress.js';
 import { type RefitPlan, type RefitResult, refit } from './refit.js';
 
 /** What the process sends. */
@@ -35,22 +36,12 @@ if (process.send) {
   process.once('disconnect', () => process.exit(1));
   process.once('message', (plan: RefitPlan) => {
     let last = 0;
-    const onProgress = ({
-      stage,
-      done,
-      total,
-      unit,
-    }: {
-      stage: string;
-      done: number;
-      total?: number;
-      unit?: string;
-    }) => {
+    const onProgress = ({ stage, done, total, unit }: Progress) => {
       if (performance.now() - last < PROGRESS_EVERY) return;
       last = performance.now();
       void send({ progress: [stage, total ? `${done} of ${total}` : done, unit].filter(Boolean).join(' ') });
     };
-    void refit(plan, { onProgress: onProgress as never })
+    void refit(plan, { onProgress })
       .then(
         (result) => send({ result }),
         (error) => send({ error: error instanceof Error ? error.message : String(error) }),

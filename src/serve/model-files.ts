@@ -2,10 +2,9 @@
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { MODEL_FILE } from '../refit/generations.js';
 import type { Generation } from './generation.js';
 import { Problem } from './problems.js';
-
-const MODEL_FILE = /^[\w][\w.-]*\.safetensors$/;
 
 /** The names of the model files in a folder. Links are left out. */
 export async function modelFilesIn(folder: string | undefined): Promise<string[]> {

@@ -1,31 +1,14 @@
 // The schemas of refits and of the models that they have made.
 
 import { z } from '@hono/zod-openapi';
+import { Comparison, GenerationRecord } from '../../refit/generations.js';
 import { object } from '../option-field.js';
 
 const date = (description: string) => z.string().openapi({ description: `${description}, as an ISO date.` });
 
-const ComparisonAnswer = object('Comparison', {
-  metric: z.literal('ndcg'),
-  n: z.number().int().openapi({ description: 'Length of the lists.' }),
-  users: z.number().int().openapi({ description: 'Users whose last items were held back.' }),
-  present: z.number().openapi({ description: 'Of the model that answered at that time.' }),
-  candidate: z.number().openapi({ description: 'Of the new model.' }),
-  difference: z.number().openapi({ description: 'Mean over users of candidate less present.' }),
-  low: z.number().openapi({ description: 'The 95 % interval of the difference.' }),
-  high: z.number(),
-});
-
 export const GenerationAnswer = object('Generation', {
-  name: z.string().openapi({ description: 'Name of the model file.' }),
-  time: date('When its refit began'),
-  seconds: z.number(),
-  users: z.number().int(),
-  items: z.number().int(),
-  edges: z.number().int(),
-  accepted: z.boolean().openapi({ description: 'Whether it replaced the model before it.' }),
-  against: z.string().openapi({ description: 'The model file that it was compared with.' }),
-  comparison: ComparisonAnswer.optional().openapi({
+  ...GenerationRecord.shape,
+  comparison: object('Comparison', Comparison.shape).optional().openapi({
     description: 'Absent if too few users had new items.',
   }),
 });
