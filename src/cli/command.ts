@@ -28,8 +28,8 @@ export interface CommandContext {
   readonly onProgress: (progress: Progress) => void;
   /** Threads, signal and progress together, as the library takes them. */
   readonly task: Pick<CommandContext, 'threads' | 'signal' | 'onProgress'>;
-  /** For work that reads options of another command. */
-  readonly command: Command;
+  /** An error about an option, with its flag instead of its name. */
+  readonly inFlags: (error: unknown) => unknown;
   /** A line on stderr, unless --quiet. */
   readonly warn: (message: string) => void;
   /** A line on stderr that is not a warning. */
@@ -56,7 +56,7 @@ export function setHelpLevel(program: Command, level: HelpLevel): void {
 }
 
 /** The typed options of a command, by the parts of its declaration. */
-type TypedOptions<N extends CommandName> = {
+export type TypedOptions<N extends CommandName> = {
   readonly [P in keyof (typeof COMMANDS)[N]]: OptionsOf<(typeof COMMANDS)[N][P] & Declaration>;
 };
 
@@ -121,8 +121,7 @@ function partsOf(command: Command): Readonly<Record<string, Declaration>> {
   return COMMANDS[command.name() as CommandName];
 }
 
-/** An error about an option, with its flag instead of its name. */
-export function inFlags(command: Command, error: unknown): unknown {
+function inFlags(command: Command, error: unknown): unknown {
   if (!(error instanceof OptionError)) return error;
   const parts = Object.values(partsOf(command));
   const write: WriteOption = (path, argument) => {
@@ -144,7 +143,9 @@ async function runCommand(
     await refuseRanks(command.name());
     const task = { threads: values.threads, signal: listening.signal, onProgress: view.report };
     const output = await work({
-      ...{ ...task, task, command },
+      ...task,
+      task,
+      inFlags: (error) => inFlags(command, error),
       seed: values.seed,
       json: values.json === true,
       quiet: values.quiet === true,

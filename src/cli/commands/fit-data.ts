@@ -1,16 +1,13 @@
 // The data of `graphex fit`: the graph of a table or of a split's training part, and the times of its edges.
 
-import type { Command } from 'commander';
 import { InputError } from '../../errors.js';
 import { parseHalfLife, refuseFuture } from '../../fit/ranking/recency.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
 import { lastTimes } from '../../ingest/intake/value-column.js';
-import type { ReadResult } from '../../ingest/options.js';
+import type { ReadOptions, ReadResult } from '../../ingest/options.js';
 import { option, optionError } from '../../options/error.js';
-import { READ } from '../../options/shared.js';
 import { isSplitFolder, loadSplit } from '../../store/split-folder.js';
 import type { CommandContext } from '../command.js';
-import { typedOptions } from '../flags.js';
 import { readData, refuseForSplit } from '../read-data.js';
 
 interface TrainingData {
@@ -46,15 +43,15 @@ export function timesFor(
 
 /** The graph, and how it was read if it came from a table or a recipe. */
 export async function trainingData(
-  command: Command,
   sources: readonly string[],
+  reader: ReadOptions,
   context: CommandContext,
   time: string | number | undefined,
 ): Promise<TrainingData> {
   const [source] = sources;
   const splits = await Promise.all(sources.map(isSplitFolder));
   if (sources.length === 1 && splits[0]) {
-    refuseForSplit(source, typedOptions(command, READ), time);
+    refuseForSplit(source, reader, time);
     const { train, times } = await loadSplit(source, context.task);
     return { graph: train, read: undefined, times: times?.train };
   }
@@ -64,6 +61,6 @@ export async function trainingData(
     );
   }
   const value = time === undefined ? undefined : lastTimes(time);
-  const read = await readData(sources, typedOptions(command, READ), context, { value });
+  const read = await readData(sources, reader, context, { value });
   return { graph: read.graph, read, times: read.values };
 }

@@ -2,18 +2,14 @@
 // writes; a rank that fails reports its number and ends all.
 
 import { availableParallelism } from 'node:os';
-import type { Command } from 'commander';
 import { ALONE, type Communicator } from '../../comm/communicator.js';
 import { launchedRanks, openMpi } from '../../comm/mpi.js';
 import { AbortError, InputError } from '../../errors.js';
 import type { Model } from '../../fit/model.js';
 import { checkFit, type FitOptions } from '../../fit/options.js';
 import { refuseTrimming } from '../../ingest/intake/trim.js';
-import { FIT } from '../../options/commands/fit.js';
-import { COMMANDS } from '../../options/commands.js';
 import { option, optionError } from '../../options/error.js';
 import { isBaseline } from '../../options/names.js';
-import { READ } from '../../options/shared.js';
 import { fitJson, fitText } from '../../report/terminal/fit.js';
 import { type FitShardsOptions, fitShards, memoryWithRanking } from '../../shard/fit-partition.js';
 import { methodOfState, removeState, requireState, stateFiles } from '../../shard/fit-state.js';
@@ -24,8 +20,7 @@ import { isCommonError, OtherRankError, prepareAllRanks } from '../../shard/rank
 import { saveModel } from '../../store/model-file.js';
 import { many } from '../../text/phrases.js';
 import { oneLine } from '../../text/untrusted.js';
-import { type CommandContext, type CommandOutput, inFlags } from '../command.js';
-import { typedOptions } from '../flags.js';
+import type { CommandContext, CommandOutput, TypedOptions } from '../command.js';
 import { checkOutputs } from '../outputs.js';
 import { refuseStorage, storageOf } from '../ranker-storage.js';
 import { refuseReading } from '../read-data.js';
@@ -39,18 +34,18 @@ const REFUSED = ['trials', 'evidence', 'from', 'blend', 'halfLife', 'time', 'ite
 
 /** Joins the other ranks if a launcher has started several. */
 export async function runFitShards(
-  command: Command,
+  typed: TypedOptions<'fit'>,
   source: string,
   context: CommandContext,
 ): Promise<CommandOutput | undefined> {
   const launched = launchedRanks();
   const communicator = launched ? await openMpi(launched) : ALONE;
   const { rank, size, host } = communicator;
-  if (size === 1) return fitAsRank(command, source, context, communicator);
+  if (size === 1) return fitAsRank(typed, source, context, communicator);
   try {
     const silent = { ...context.task, onProgress: () => {} };
     const quiet = { ...context, ...silent, task: silent, warn: () => {} };
-    const output = await fitAsRank(command, source, rank === 0 ? context : quiet, communicator);
+    const output = await fitAsRank(typed, source, rank === 0 ? context : quiet, communicator);
     await communicator.close();
     return output;
   } catch (error) {
@@ -60,7 +55,7 @@ export async function runFitShards(
       if (rank === 0) throw error;
       process.exit(stoppedStatus());
     }
-    const { message } = inFlags(command, error) as Error;
+    const { message } = context.inFlags(error) as Error;
     // Rank 0 reports an error of all ranks before any rank ends, because a launcher ends all ranks with the first.
     if (isCommonError(error)) {
       if (rank === 0) process.stderr.write(`error: ${oneLine(message)}\n`);
@@ -78,14 +73,14 @@ export async function runFitShards(
 }
 
 async function fitAsRank(
-  command: Command,
+  typed: TypedOptions<'fit'>,
   source: string,
   context: CommandContext,
   communicator: Communicator,
 ): Promise<CommandOutput | undefined> {
   const { rank, size } = communicator;
   const { values, partition, asked, output, folder, resumeFolder } = await prepareAllRanks(communicator, () =>
-    checkCommand(command, source, context, communicator),
+    checkCommand(typed, source, context, communicator),
   );
   const { force, byShard } = values;
   const { task, signal, warn } = context;
@@ -135,22 +130,22 @@ async function fitAsRank(
 
 /** Checks the command on each rank before any rank computes. */
 async function checkCommand(
-  command: Command,
+  typed: TypedOptions<'fit'>,
   source: string,
   context: CommandContext,
   { rank, size }: Communicator,
 ) {
-  const values = typedOptions(command, COMMANDS.fit.own);
+  const { own: values } = typed;
   const { force, byShard } = values;
   const output = byShard ? withoutSlash(values.output!) : values.output!;
   const folder = `${output}.partial`;
   const resumeFolder = values.resume === true ? folder : values.resume;
   const partition = await openPartition(source);
-  const asked = typedOptions(command, FIT) as FitOptions;
+  const asked = typed.options as FitOptions;
   refuseBaseline(asked.method, source);
   const method = resumeFolder === undefined ? checkFit(asked).method : await requireState(resumeFolder);
   const forRanking = method === 'ranking';
-  refuse(command, source, partition, { size, forRanking });
+  refuse(typed, source, partition, { size, forRanking });
   const { length: shards } = partition.shards;
   if (rank === 0) {
     if (byShard) {
@@ -217,21 +212,19 @@ function withoutSlash(path: string): string {
 }
 
 function refuse(
-  command: Command,
+  { own: values, options, read }: TypedOptions<'fit'>,
   source: string,
   partition: PartitionedData,
   { size, forRanking }: { readonly size: number; readonly forRanking: boolean },
 ): void {
-  const reading = typedOptions(command, READ);
-  refuseTrimming(reading);
-  refuseReading(source, reading, 'partition');
-  const given: Readonly<Record<string, unknown>> = typedOptions(command, { ...FIT, ...COMMANDS.fit.own });
+  refuseTrimming(read);
+  refuseReading(source, read, 'partition');
+  const given: Readonly<Record<string, unknown>> = { ...options, ...values };
   for (const name of REFUSED) {
     // A fit to shards has no evidence and no blend, so false is fine.
     if (given[name] === undefined || given[name] === false) continue;
     throw optionError`${option(name)} needs the data in one piece, and ${source} is in shards; leave it out`;
   }
-  const values = typedOptions(command, COMMANDS.fit.own);
   const storage = storageOf(values);
   if (!forRanking) refuseStorage(storage);
   if (values.byShard && Object.keys(storage).length > 0) {

@@ -3,7 +3,6 @@
 import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { AbortError, FitError, InputError } from '../../errors.js';
 import type { Checkpoint } from '../../fit/ascent/loop.js';
 import { successorOptions } from '../../fit/ascent/previous.js';
@@ -22,12 +21,10 @@ import {
 import { fingerprint } from '../../graph/fingerprint.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
 import type { ReadResult } from '../../ingest/options.js';
-import { FIT, NO_SETTING, NOT_OF_BASELINES, takersOf } from '../../options/commands/fit.js';
-import { COMMANDS } from '../../options/commands.js';
+import { FIT, FIT_COMMAND, NO_SETTING, NOT_OF_BASELINES, takersOf } from '../../options/commands/fit.js';
 import { option, optionError } from '../../options/error.js';
 import { type BaselineName, isBaseline } from '../../options/names.js';
 import { listOptions, valueAt } from '../../options/option-list.js';
-import { READ } from '../../options/shared.js';
 import type { TaskOptions } from '../../progress.js';
 import { fitJson, fitText } from '../../report/terminal/fit.js';
 import { isPartitionFolder } from '../../shard/partition-folder.js';
@@ -35,8 +32,7 @@ import { trainPartition } from '../../shard/split-partition.js';
 import { isSavedFit, loadModelFile, saveModel } from '../../store/model-file.js';
 import { list } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
-import { type CommandContext, declareCommand } from '../command.js';
-import { typedOptions } from '../flags.js';
+import { type CommandContext, declareCommand, type TypedOptions } from '../command.js';
 import { infoJson, infoText, readInfo, withInfo } from '../info-options.js';
 import { checkOutputs } from '../outputs.js';
 import { refuseStorage, storageOf } from '../ranker-storage.js';
@@ -61,23 +57,21 @@ export const register = declareCommand(
       'graphex fit until-today.csv --from yesterday.safetensors -o today.safetensors',
     ],
   },
-  async (context, _, given: string[]) => {
-    return run(context.command, given, context);
-  },
+  (context, typed, given: string[]) => run(typed, given, context),
 );
 
-async function run(command: Command, given: readonly string[], context: CommandContext) {
+async function run(typed: TypedOptions<'fit'>, given: readonly string[], context: CommandContext) {
   if (given.length === 1) {
     const parts = (await isPartitionFolder(given[0])) ? given[0] : await trainPartition(given[0]);
     if (parts !== undefined) {
       // Modules that few fits need are loaded on demand.
-      const { runFitShards: runFitParts } = await import('./fit-shards.js');
-      return runFitParts(command, parts, context);
+      const { runFitShards } = await import('./fit-shards.js');
+      return runFitShards(typed, parts, context);
     }
   }
   await refuseRanks('fit', given[0]);
   const { sources } = await dataArgument(given);
-  const values = typedOptions(command, COMMANDS.fit.own);
+  const { own: values, options: fitting, read: reader } = typed;
   if (values.memory !== undefined) {
     throw optionError`${option('memory')} is for partitioned data; run graphex partition ${given[0]} -o shards first, then fit shards`;
   }
@@ -87,7 +81,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
   const { itemInfo, userInfo } = values;
   const output = values.output!;
   const partial = `${output}.partial`;
-  const { rejects, database } = typedOptions(command, READ);
+  const { rejects, database } = reader;
   const { force } = values;
   const resume = values.resume === true ? partial : values.resume;
   if (resume !== undefined) await requireStateFile(resume);
@@ -100,14 +94,14 @@ async function run(command: Command, given: readonly string[], context: CommandC
   requireFileFor(partial);
   // The state of an interrupted fit may replace the state from which it continued.
   await checkOutputs({ files: [partial], inputs: [...sources, values.from], force });
-  const { graph, read, times } = await trainingData(command, sources, context, values.time);
+  const { graph, read, times } = await trainingData(sources, reader, context, values.time);
   const about = await readInfo({ ...values, database }, graph, context);
   const { task } = context;
   const storage = storageOf(values);
-  const { method } = typedOptions(command, FIT) as { readonly method?: string };
+  const { method } = fitting as { readonly method?: string };
   if (isBaseline(method)) {
     const { trials } = values;
-    refuseOptions(command, method);
+    refuseOptions(typed, method);
     const { seed } = context;
     const { fitBaseline } = await import('../../evaluate/baselines/fit-baseline.js');
     const result = await fitBaseline(graph, method, { trials, seed, ...task });
@@ -133,7 +127,7 @@ async function run(command: Command, given: readonly string[], context: CommandC
   const from = values.from === undefined ? undefined : (await loadModelFile(values.from)).model;
   const missing = from && missingUsers(from, graph);
   if (missing) context.warn(`${missing.text}; --from takes all data, not only the new rows`);
-  const said = { ...typedOptions(command, FIT), ...task } as FitOptions;
+  const said = { ...fitting, ...task } as FitOptions;
   // The previous model determines the method, which determines how the new model can be stored.
   const whole = from ? successorOptions({ ...said, from } as FitOptions & { from: Model }) : said;
   const asked = {
@@ -192,10 +186,9 @@ function nextCommand(output: string, [source]: readonly string[], read: ReadResu
 }
 
 /** Refuses options that a baseline would ignore: it finds its setting on held-back users. */
-function refuseOptions(command: Command, method: BaselineName): void {
-  const declared = { ...FIT, ...COMMANDS.fit.own };
-  const given = typedOptions(command, declared);
-  for (const { path } of listOptions(declared)) {
+function refuseOptions({ own, options }: TypedOptions<'fit'>, method: BaselineName): void {
+  const given = { ...options, ...own };
+  for (const { path } of listOptions({ ...FIT, ...FIT_COMMAND })) {
     const name = path.join('.');
     const none =
       method === 'popularity' && (name === 'trials' || NOT_OF_BASELINES[name] === NOT_OF_BASELINES.features);

@@ -37,9 +37,7 @@ export const register = declareCommand(
       'graphex recommend my.model --likes "I, Robot" --likes Heat --titles films.csv',
     ],
   },
-  async (context, { own, options }, path: string) => {
-    return run(path, { ...own, ...options }, context);
-  },
+  (context, { own, options }, path: string) => run(path, { ...own, ...options }, context),
 );
 
 async function run(path: string, values: RecommendFlags, context: CommandContext) {

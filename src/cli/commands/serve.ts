@@ -17,9 +17,7 @@ export const register = declareCommand(
       'graphex serve model.safetensors --host 0.0.0.0 --port 80 --key-file keys.txt',
     ],
   },
-  async (context, { options }, path: string | undefined) => {
-    return run(path, options, context);
-  },
+  (context, { options }, path: string | undefined) => run(path, options, context),
 );
 
 async function run(

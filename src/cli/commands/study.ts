@@ -2,7 +2,6 @@
 
 import { arch, cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { InputError } from '../../errors.js';
 import { writeTexts } from '../../files/folder.js';
 import { fingerprint } from '../../graph/fingerprint.js';
@@ -14,8 +13,7 @@ import { drawPaperSet, PAPER_SETS, type PaperSet } from '../../ingest/recipes/pa
 import { readSideTable } from '../../ingest/side-file.js';
 import { titlesOf } from '../../ingest/title-table.js';
 import { asFlag } from '../../options/as-flag.js';
-import { STUDY, STUDY_INFO, TITLES } from '../../options/commands/study.js';
-import { COMMANDS } from '../../options/commands.js';
+import { STUDY, STUDY_COMMAND, type STUDY_INFO } from '../../options/commands/study.js';
 import type { OptionsOf } from '../../options/declare.js';
 import { option, optionError, show } from '../../options/error.js';
 import { listOptions, valueAt } from '../../options/option-list.js';
@@ -34,15 +32,20 @@ import type { StudyFinding, StudyOrigin, StudyResults } from '../../study/result
 import { study } from '../../study/study.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
-import { type CommandContext, type CommandOutput, declareCommand, pause } from '../command.js';
-import { typedOptions } from '../flags.js';
+import {
+  type CommandContext,
+  type CommandOutput,
+  declareCommand,
+  pause,
+  type TypedOptions,
+} from '../command.js';
 import { readItemInfo } from '../info-options.js';
 import { openFile } from '../open.js';
 import { checkOutputs } from '../outputs.js';
 import { findSource, seenFrom } from '../paths.js';
 import { type DataArgument, dataArgument, readData } from '../read-data.js';
 import { readReceipt } from '../read-receipt.js';
-import { type GivenParts, type GivenSplit, givenSplit } from '../study-parts.js';
+import { type GivenSplit, givenSplit } from '../study-parts.js';
 import { timesFor } from './fit-data.js';
 
 export const register = declareCommand(
@@ -61,9 +64,7 @@ export const register = declareCommand(
       'graphex study --from report/results.json -o again',
     ],
   },
-  async (context, _, given: string[]) => {
-    return run(context.command, given, context);
-  },
+  (context, typed, given: string[]) => run(typed, given, context),
 );
 
 const FIGURES = STUDY_PICTURES.map(figureFile);
@@ -72,14 +73,12 @@ function figureFile(name: string): string {
   return join('figures', `${name}.svg`);
 }
 
-type InfoFlags = OptionsOf<typeof STUDY_INFO>;
-
 /** The data and options of the study, from the command line or from a receipt. */
 interface Plan {
   readonly data: DataArgument;
   readonly read: OptionsOf<typeof READ>;
   readonly titles: string | undefined;
-  readonly info: InfoFlags;
+  readonly info: OptionsOf<typeof STUDY_INFO>;
   /** The column of the times. */
   readonly time: string | number | undefined;
   readonly options: StudyOptions;
@@ -89,42 +88,21 @@ interface Plan {
 }
 
 async function run(
-  command: Command,
+  flags: TypedOptions<'study'>,
   typed: readonly string[],
   context: CommandContext,
 ): Promise<CommandOutput> {
-  const {
-    output: folder = '.',
-    force,
-    from,
-    open,
-    titles: names,
-    itemInfo: about,
-    infoColumns,
-    time,
-    ...split
-  } = typedOptions(command, COMMANDS.study.own);
-  if (from !== undefined && Object.keys(split).length > 0) {
-    throw optionError`${option(Object.keys(split)[0])} cannot be given with ${option('from')}: ${from} says all options`;
-  }
+  const { output: folder = '.', force, from, open } = flags.own;
   const plan = from
-    ? await planFromReceipt(command, typed, await readReceipt(from), from)
-    : await planFromOptions(
-        command,
-        typed,
-        names,
-        { itemInfo: about, infoColumns },
-        { ...split, time },
-        context,
-      );
+    ? await planFromReceipt(flags, typed, await readReceipt(from), from)
+    : await planFromOptions(flags, typed, context);
   await checkOutputs({
     files: [plan.read.rejects],
     folder: { path: folder, names: ['report.html', 'results.json', 'figures/', ...FIGURES] },
     inputs: [...(plan.parts?.inputs ?? plan.data.sources), plan.titles, plan.info.itemInfo, from],
     force,
   });
-  const { signal, threads, onProgress } = context;
-  const task = { signal, threads, onProgress };
+  const { task, signal, threads, onProgress } = context;
   const { given, title } = plan.data;
   const { result, truth } = await readStudied(plan, context, ({ graph }) => {
     const found = plan.before && fingerprint(graph);
@@ -145,7 +123,7 @@ async function run(
   const titles =
     plan.titles === undefined
       ? undefined
-      : titlesOf(await readSideTable(plan.titles, { signal: context.signal }), graph.items.ids, plan.titles);
+      : titlesOf(await readSideTable(plan.titles, { signal }), graph.items.ids, plan.titles);
   const itemInfo = await readItemInfo(plan.info, graph, context);
   const sides = graph.names ?? USERS_AND_ITEMS;
   const onFinding = (finding: StudyFinding) => context.note(wrap(findingWords(finding, sides)));
@@ -215,64 +193,46 @@ async function run(
 }
 
 async function planFromOptions(
-  command: Command,
+  { own, options, read }: TypedOptions<'study'>,
   typed: readonly string[],
-  titles: string | undefined,
-  info: InfoFlags,
-  split: GivenParts,
   context: CommandContext,
 ): Promise<Plan> {
-  const read = typedOptions(command, READ);
-  const options = typedOptions(command, STUDY);
-  const { time } = split;
-  const parts = await givenSplit(typed, split, { read, options }, context);
+  const { titles, itemInfo, infoColumns, time } = own;
+  const plan = { read, titles, info: { itemInfo, infoColumns }, time, before: undefined };
+  const parts = await givenSplit(typed, own, { read, options }, context);
   if (parts) {
-    return {
-      data: parts.data,
-      read,
-      titles,
-      info,
-      time,
-      options: { ...options, protocol: parts.protocol },
-      before: undefined,
-      parts,
-    };
+    return { ...plan, data: parts.data, options: { ...options, protocol: parts.protocol }, parts };
   }
   if (typed.length === 0) {
     throw new InputError(
       'study: DATA is missing; name a file, a split folder or a built-in set such as @sotu, or use --train and --test, or --from',
     );
   }
-  return {
-    data: await dataArgument(typed),
-    read,
-    titles,
-    info,
-    time,
-    options,
-    before: undefined,
-  };
+  return { ...plan, data: await dataArgument(typed), options };
 }
 
-/** Refuses options that would change the numbers of a study repeated with --from. */
+/** Options that a study repeated with --from has of its own: they change no number. */
+const OF_A_REPEAT = new Set(['output', 'force', 'from', 'open', 'rejects']);
+
+/** Refuses all other options of a study repeated with --from. */
 async function planFromReceipt(
-  command: Command,
+  { own, options, read }: TypedOptions<'study'>,
   typed: readonly string[],
   before: CheckedReceipt,
   path: string,
 ): Promise<Plan> {
-  const { rejects, ...reader } = typedOptions(command, READ);
-  for (const [declared, typed] of [
-    [STUDY, typedOptions(command, STUDY)],
-    [READ, reader],
-    [TITLES, typedOptions(command, TITLES)],
-    [STUDY_INFO, typedOptions(command, STUDY_INFO)],
+  for (const [declared, given] of [
+    [STUDY_COMMAND, own],
+    [STUDY, options],
+    [READ, read],
   ] as const) {
     for (const leaf of listOptions(declared)) {
-      if (valueAt(typed, leaf.path) === undefined) continue;
-      throw optionError`${option(leaf.path.join('.'))} cannot be given with ${option('from')}: ${path} says all options`;
+      const name = leaf.path.join('.');
+      if (valueAt(given, leaf.path) === undefined || OF_A_REPEAT.has(name)) continue;
+      throw optionError`${option(name)} cannot be given with ${option('from')}: ${path} says all options`;
     }
   }
+  const { rejects } = read;
   if (before.setAside && rejects === undefined) {
     throw optionError`${path}: that study wrote bad rows to a file; name a file for them now with ${option('rejects')}, because a receipt holds no output paths`;
   }
@@ -324,8 +284,7 @@ async function readStudied(
     const how = { accept, value: time === undefined ? undefined : lastTimes(time) };
     return { result: await readData(plan.data.sources, plan.read, context, how), truth: undefined };
   }
-  const { signal, threads, onProgress } = context;
-  const drawn = await drawPaperSet(name, { ...plan.read, signal, threads, onProgress }, true);
+  const drawn = await drawPaperSet(name, { ...plan.read, ...context.task }, true);
   const { truth, ...result } = drawn;
   accept(result);
   const side = (of: SideName) => ({ prior: parameters[of], ...truth![of] });
