@@ -99,20 +99,17 @@ export const DATA_GROUP = 'Data';
 export const READ = inGroup(DATA_GROUP, {
   users: column({
     otherwise: '1',
-    argument: 'col',
     common: true,
     meaning: 'column of the users: header or number',
   }),
-  items: column({ otherwise: '2', argument: 'col', common: true, meaning: 'column of the items' }),
+  items: column({ otherwise: '2', common: true, meaning: 'column of the items' }),
   count: column({
     otherwise: 'none',
-    argument: 'col',
     meaning: 'column of the counts',
     details: 'They matter for a multigraph only.',
   }),
   weight: column({
     otherwise: 'none',
-    argument: 'col',
     meaning: 'column of weights, such as hours, rounded to counts',
     details: 'They matter for a multigraph only.',
   }),
@@ -144,7 +141,7 @@ export const READ = inGroup(DATA_GROUP, {
     otherwise: 'the only one',
     meaning: 'table or view of a DuckDB database',
   }),
-  database: input({ argument: 'file', meaning: 'DuckDB database that a query (sql:) may use' }),
+  database: input({ meaning: 'DuckDB database that a query (sql:) may use' }),
   sep: text({
     otherwise: 'guessed',
     argument: 'str',

@@ -112,12 +112,10 @@ export const EVALUATE_COMMAND = {
   }),
   rank: column({
     otherwise: 'found by its name',
-    argument: 'col',
     meaning: 'column of the ranks in these lists',
   }),
   score: column({
     otherwise: 'found by its name',
-    argument: 'col',
     meaning: 'column of the scores in these lists',
   }),
   protocol: oneOf(PROTOCOLS, {

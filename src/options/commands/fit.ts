@@ -319,7 +319,6 @@ export const FIT_COMMAND = {
       'stored: their tables. folded: the items they have, from which they are folded in. none: nothing.',
   }),
   time: column({
-    argument: 'col',
     otherwise: 'none',
     meaning: 'ranking: column of the times, for weights by age',
     details: 'Dates, or seconds since 1970. A split keeps the times of its data.',

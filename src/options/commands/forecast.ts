@@ -5,7 +5,7 @@ import { DATA_GROUP, FORCE, SEED } from '../shared.js';
 import { FEATURES } from './fit.js';
 
 const MOST_DRAWS = 100_000;
-const TIMES = { min: 1, max: 1000, argument: 'x', common: true } as const;
+const TIMES = { min: 1, max: 1000, common: true } as const;
 
 export const FORECAST = {
   usersTimes: decimal({ ...TIMES, default: 2, meaning: 'growth of the users, as a multiple of today' }),
@@ -36,7 +36,6 @@ export const FORECAST = {
 export const ABOUT_TIME = {
   group: DATA_GROUP,
   otherwise: 'none',
-  argument: 'col',
   common: true,
   meaning: 'column of the times: dates, or seconds since 1970',
 } as const;

@@ -1,6 +1,6 @@
 // Options of `graphex serve` and of `serve`.
 
-import { column, decimal, flag, input, list, repeated, text, whole } from '../declare.js';
+import { column, decimal, flag, inGroup, input, list, repeated, text, whole } from '../declare.js';
 import { THREADS } from '../shared.js';
 import { ITEM_TITLES } from './similar.js';
 
@@ -36,79 +36,66 @@ export const SERVE = {
     meaning: 'folder of models that clients may load',
     details: 'PUT /v1/models/current loads one; it needs an admin key if there are keys.',
   }),
-  store: input({
-    argument: 'file',
-    common: true,
-    group: 'Events and refits',
-    otherwise: 'events are not stored',
-    meaning: 'DuckDB database for events and items',
-    details:
-      'It is made if it is absent, and begins with the histories of the model. POST /v1/events adds events. Needs the package @duckdb/node-api.',
-  }),
-  refit: text({
-    argument: 'when',
-    common: true,
-    group: 'Events and refits',
-    otherwise: 'only when asked',
-    meaning: 'refit the model every span of time, as in 1h, or at a time of day, as in 03:00',
-    details:
-      'A process of low priority fits from the present model. The new one takes over unless it is clearly worse on held-back items. POST /v1/refit starts one.',
-  }),
-  keep: whole({
-    min: 1,
-    max: 10_000,
-    default: 5,
-    group: 'Events and refits',
-    meaning: 'models of refits that are kept',
-  }),
-  data: repeated(text({ meaning: 'a table, query or database' }), {
-    argument: 'source',
-    group: 'Events and refits',
-    otherwise: 'the store alone',
-    meaning: 'data that refits read, in addition to the store; may be repeated',
-    details: 'A file, a DuckDB database, or sql:QUERY. Other programs may write it.',
-  }),
-  users: column({
-    argument: 'col',
-    otherwise: '1',
-    group: 'Events and refits',
-    meaning: 'column of the users in data',
-  }),
-  items: column({
-    argument: 'col',
-    otherwise: '2',
-    group: 'Events and refits',
-    meaning: 'column of the items in data',
-  }),
-  table: text({
-    argument: 'name',
-    otherwise: 'the only one',
-    group: 'Events and refits',
-    meaning: 'table or view, if data is a DuckDB database',
-  }),
-  time: column({
-    argument: 'col',
-    group: 'Events and refits',
-    otherwise: 'none',
-    meaning: 'column of the times in data',
-    details: 'With it, the items held back for the comparison are the last ones.',
-  }),
-  itemInfo: input({
-    group: 'Events and refits',
-    otherwise: 'what was posted about the items',
-    meaning: 'table about the items: titles show immediately, new attributes from the next refit on',
-  }),
-  window: text({
-    argument: 'span',
-    group: 'Events and refits',
-    otherwise: 'all events',
-    meaning: 'age up to which events count for refits and popularity, as in 180d',
-  }),
-  popularHalfLife: text({
-    argument: 'span',
-    default: '7d',
-    group: 'Events and refits',
-    meaning: 'age at which an event counts half for popularity',
+  ...inGroup('Events and refits', {
+    store: input({
+      common: true,
+      otherwise: 'events are not stored',
+      meaning: 'DuckDB database for events and items',
+      details:
+        'It is made if it is absent, and begins with the histories of the model. POST /v1/events adds events. Needs the package @duckdb/node-api.',
+    }),
+    refit: text({
+      argument: 'when',
+      common: true,
+      otherwise: 'only when asked',
+      meaning: 'refit the model every span of time, as in 1h, or at a time of day, as in 03:00',
+      details:
+        'A process of low priority fits from the present model. The new one takes over unless it is clearly worse on held-back items. POST /v1/refit starts one.',
+    }),
+    keep: whole({
+      min: 1,
+      max: 10_000,
+      default: 5,
+      meaning: 'models of refits that are kept',
+    }),
+    data: repeated(text({ meaning: 'a table, query or database' }), {
+      argument: 'source',
+      otherwise: 'the store alone',
+      meaning: 'data that refits read, in addition to the store; may be repeated',
+      details: 'A file, a DuckDB database, or sql:QUERY. Other programs may write it.',
+    }),
+    users: column({
+      otherwise: '1',
+      meaning: 'column of the users in data',
+    }),
+    items: column({
+      otherwise: '2',
+      meaning: 'column of the items in data',
+    }),
+    table: text({
+      argument: 'name',
+      otherwise: 'the only one',
+      meaning: 'table or view, if data is a DuckDB database',
+    }),
+    time: column({
+      otherwise: 'none',
+      meaning: 'column of the times in data',
+      details: 'With it, the items held back for the comparison are the last ones.',
+    }),
+    itemInfo: input({
+      otherwise: 'what was posted about the items',
+      meaning: 'table about the items: titles show immediately, new attributes from the next refit on',
+    }),
+    window: text({
+      argument: 'span',
+      otherwise: 'all events',
+      meaning: 'age up to which events count for refits and popularity, as in 180d',
+    }),
+    popularHalfLife: text({
+      argument: 'span',
+      default: '7d',
+      meaning: 'age at which an event counts half for popularity',
+    }),
   }),
   rate: decimal({
     above: 0,

@@ -28,7 +28,6 @@ export const SPLIT = {
   }),
   last: whole({
     min: 1,
-    argument: 'n',
     meaning: 'number of last edges of each user to test on, with the method last (default: 1)',
     details: 'Users who have no more edges than that stay in training.',
   }),
