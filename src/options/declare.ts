@@ -25,13 +25,13 @@ export interface About {
   /** The value if none is given. */
   readonly default?: unknown;
   /** The default in words, if it is not a single value: 'by the size of the data'. */
-  readonly otherwise?: string;
+  readonly otherwise?: string | undefined;
   /** The flag, as in '-k, --features'; null: only programs can set it. Default: from the name. */
   readonly flag?: string | null;
   /** What stands for the value in the help. Default: by the kind. */
   readonly argument?: string;
   /** Heading in the help and in forms. */
-  readonly group?: string;
+  readonly group?: string | undefined;
   /** Whether it must be given. */
   readonly required?: boolean;
 }

@@ -7,7 +7,7 @@ import { RECOMMEND } from './commands/recommend.js';
 import { ITEM_FILTER, LIST } from './commands/similar.js';
 import { decimal, flag, oneOf, section, value, whole } from './declare.js';
 import { ENGINE_NAMES, PRECISIONS, USER_STORAGE } from './names.js';
-import { BASELINE_TRIALS, HYPER, SEED } from './shared.js';
+import { BASELINE_TRIALS, HYPER, hyper, SEED } from './shared.js';
 
 /** An id, as programs write it. */
 type Id = string | number;
@@ -25,23 +25,19 @@ const ENGINE = { engine: oneOf(ENGINE_NAMES, { default: 'auto', flag: null, mean
 
 /** New vertices of a graph. */
 export const FOLD_IN = {
-  /** Which side the new vertices belong to. Default users. */
   side: oneOf(['users', 'items'], { default: 'users', meaning: 'the side of the new vertices' }),
   /**
    * `geometric`: the edge pass uses exp(E log ·), which ascends the bound. `mean`: it uses posterior means, which do not
    * shrink the weights of vertices that meet most of what they could; predictive draws need them. Default geometric.
    */
   activity: oneOf(['geometric', 'mean'], { default: 'geometric', meaning: 'what the edge pass uses' }),
-  /** Stop when no feature's mass changes by more than this share per half-step. Default 1e-4. */
   tolerance: decimal({ min: 0, max: 1, default: 1e-4, meaning: 'stop when a half-step changes less' }),
-  /** Most half-steps. Default 300. */
   iterations: whole({ min: 1, max: 1e9, default: 300, meaning: 'most half-steps' }),
   /**
    * Vertices of the fixed side that the new ones could have met: 1 for each such vertex of the model, for instance the items of the
    * training part. Default: all.
    */
   eligible: bytes('1 for each vertex of the fixed side that the new ones could have met'),
-  /** Share of the fixed side's unseen atoms that the new vertices could have met (1 − q). Default 1. */
   unseenShare: decimal({
     min: 0,
     max: 1,
@@ -51,20 +47,17 @@ export const FOLD_IN = {
   ...ENGINE,
 };
 
-const prior = (side: 'users' | 'items') => {
-  const one = (name: 'sigma' | 'tau' | 'shape' | 'rate') =>
-    decimal({ ...HYPER[name], required: true, meaning: HYPER[name].meaning.replaceAll('$', side) });
-  return section(
+const prior = (side: 'users' | 'items') =>
+  section(
     {
-      sigma: one('sigma'),
-      tau: one('tau'),
-      shape: one('shape'),
-      rate: one('rate'),
+      sigma: hyper('sigma', side, { required: true }),
+      tau: hyper('tau', side, { required: true }),
+      shape: hyper('shape', side, { required: true }),
+      rate: hyper('rate', side, { required: true }),
       size: decimal({ ...HYPER.size, meaning: 'not checked' }),
     },
     `the prior of the ${side}`,
   );
-};
 
 /** Estimating sizes by simulation. */
 export const ESTIMATE_SIZES = {
@@ -86,7 +79,6 @@ export const GRAPHEX = {
     },
     'sizes of the two sides',
   ),
-  /** W(x, y), from 0 to 1. */
   probability: value<(x: number, y: number) => number>('function', 'W(x, y), from 0 to 1', {
     required: true,
   }),
@@ -100,7 +92,6 @@ export const GRAPHEX = {
 
 /** The time of each edge, for a split by time. */
 export const SPLIT_TIMES = {
-  /** For method time: the time of each edge, in the order of graph.users.neighbors, in any unit. */
   times: value<Float64Array>('object', 'the time of each edge, in the order of graph.users.neighbors', {
     only: { is: (given) => given instanceof Float64Array, words: 'a Float64Array' },
   }),
@@ -110,9 +101,7 @@ const LEVEL = { min: 0, max: 1, required: true } as const;
 
 /** (p,q)-sampling. */
 export const LEVELS = {
-  /** Probability with which each user is kept, 0 … 1. */
   users: decimal({ ...LEVEL, meaning: 'probability with which each user is kept' }),
-  /** Probability with which each item is kept, 0 … 1. */
   items: decimal({ ...LEVEL, meaning: 'probability with which each item is kept' }),
 };
 
@@ -125,13 +114,11 @@ export const THIN = {
 
 /** A graph from pairs. */
 export const PAIRS = {
-  /** Keep the number of equal pairs. Default false. */
   multigraph: flag({ default: false, meaning: 'keep the number of equal pairs' }),
 };
 
 /** How a ranker is stored. */
 export const STORAGE = {
-  /** How exactly tables are stored. Default float32. */
   precision: oneOf(PRECISIONS, { otherwise: 'float32', meaning: 'how exactly tables are stored' }),
   /**
    * `stored`: the users' tables. `folded`: the items they have, from which they are folded in on demand. `none`: nothing; users name what
@@ -154,7 +141,6 @@ const UNKNOWN = {
 /** Lists for users. */
 export const RECOMMEND_LISTS = {
   ...RECOMMEND,
-  /** List only these items; unknown ones are ignored. Default: any item. */
   include: ids('list only these items; unknown ones are ignored'),
   /** Ids that are not to be listed. Ids that the model does not know could not be listed anyway. */
   exclude: ids('not to be listed'),
@@ -187,15 +173,12 @@ export const CONFIDENCE = {
 export const POPULAR = {
   n: whole({ min: LIST.n.min, max: LIST.n.max, default: 20, meaning: LIST.n.meaning }),
   ...ITEM_FILTER,
-  /** Ids that are not to be listed. */
   exclude: ids('not to be listed'),
 };
 
 /** A baseline as a model. */
 export const FIT_BASELINE = {
   ...SEED,
-  /** Maximum number of settings to try. Default 30. */
   trials: whole({ ...BASELINE_TRIALS, default: 30, meaning: 'settings tried, at most' }),
-  /** The setting to use instead of a search. */
   setting: value<Readonly<Record<string, number>>>('object', 'a setting, instead of a search'),
 };

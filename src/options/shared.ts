@@ -2,6 +2,7 @@
 
 import type { Progress } from '../progress.js';
 import {
+  type About,
   column,
   type Decimal,
   decimal,
@@ -223,24 +224,14 @@ interface HyperChoice<N extends HyperName> {
 /** Hyperparameters of both sides: users.sigma is --sigma-users. */
 export function sides<const N extends HyperName>({ names, otherwise, group }: HyperChoice<N>): Sides<N> {
   const one = (side: Side) => {
-    const fields = names.map((name) => [name, hyper(name, side, otherwise[name], group)]);
+    const fields = names.map((name) => [name, hyper(name, side, { otherwise: otherwise[name], group })]);
     return section(Object.fromEntries(fields) as Hypers<N>, `hyperparameters of the ${side}`);
   };
   return { users: one('users'), items: one('items') };
 }
 
-function hyper(
-  name: HyperName,
-  side: Side,
-  otherwise: string | undefined,
-  group: string | undefined,
-): Decimal {
-  const { meaning, ...range } = HYPER[name];
-  return decimal({
-    ...range,
-    meaning: meaning.replaceAll('$', side),
-    flag: `--${name}-${side}`,
-    ...(otherwise === undefined ? {} : { otherwise }),
-    ...(group === undefined ? {} : { group }),
-  });
+/** A hyperparameter of a side, and what else is declared of it. */
+export function hyper<const A extends Partial<About>>(name: HyperName, side: Side, more: A): Decimal & A {
+  const meaning = HYPER[name].meaning.replaceAll('$', side);
+  return decimal({ ...HYPER[name], flag: `--${name}-${side}`, meaning, ...more });
 }

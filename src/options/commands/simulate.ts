@@ -1,33 +1,23 @@
 // Options of `graphex simulate` and of `simulate`.
 
-import { type Decimal, decimal, flag, oneOf, output, section, whole } from '../declare.js';
+import { decimal, flag, oneOf, output, section, whole } from '../declare.js';
 import { PROCESS_NAMES } from '../names.js';
-import { FORCE, HYPER, SEED } from '../shared.js';
+import { FORCE, HYPER, hyper, SEED } from '../shared.js';
 
-const sidePrior = (side: 'users' | 'items') => {
-  const one = (name: keyof typeof HYPER, usual: number): Decimal & { readonly default: number } =>
-    decimal({
-      ...HYPER[name],
-      default: usual,
-      common: name === 'sigma',
-      meaning: HYPER[name].meaning.replaceAll('$', side),
-      flag: `--${name}-${side}`,
-    });
-  return {
-    sigma: one('sigma', 0.2),
-    tau: one('tau', 1),
-    size: decimal({
-      above: 0,
-      max: HYPER.size.max,
-      default: 1200,
-      common: true,
-      meaning: `size of the process of the ${side}`,
-      flag: `--size-${side}`,
-    }),
-    shape: one('shape', 0.1),
-    rate: one('rate', 0.1),
-  };
-};
+const sidePrior = (side: 'users' | 'items') => ({
+  sigma: hyper('sigma', side, { default: 0.2, common: true }),
+  tau: hyper('tau', side, { default: 1 }),
+  size: decimal({
+    above: 0,
+    max: HYPER.size.max,
+    default: 1200,
+    common: true,
+    meaning: `size of the process of the ${side}`,
+    flag: `--size-${side}`,
+  }),
+  shape: hyper('shape', side, { default: 0.1 }),
+  rate: hyper('rate', side, { default: 0.1 }),
+});
 
 /** A draw from the model; the defaults are those of the paper's simulated set. */
 export const SIMULATE = {
