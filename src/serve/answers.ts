@@ -109,26 +109,22 @@ function popularItems(served: Served, n: number, { exclude = [], include, filter
   const fits = filter === undefined ? undefined : itemFilter(recommender.model, filter);
   const isListed = ({ item }: { readonly item: string }) =>
     !out.has(item) && !isHidden(served, item) && (include?.has(item) ?? true) && (fits?.has(item) ?? true);
-  const lately = (live?.popular ?? []).filter(isListed).slice(0, n);
-  if (lately.length === n) return lately.map(({ item, users }) => ({ item, users }));
+  const lately = (live?.popular ?? []).filter(isListed).map(({ item, users }) => ({ item, users }));
+  if (lately.length >= n) return lately.slice(0, n);
   const listed = new Set(lately.map(({ item }) => item));
   const others = recommender.popular({ n: catalogueOf(recommender.model).count }).filter(isListed);
-  return [
-    ...lately.map(({ item, users }) => ({ item, users })),
-    ...others.filter(({ item }) => !listed.has(item)),
-  ].slice(0, n);
+  return [...lately, ...others.filter(({ item }) => !listed.has(item))].slice(0, n);
 }
 
-function titled<T extends { readonly item: string }>(
-  { recommender, titles, live }: Served,
-  list: readonly T[],
-) {
-  const { ids } = catalogueOf(recommender.model);
-  return list.map((one) => {
-    const item = ids.find(one.item);
-    const title = item < 0 ? live?.titleOf(one.item) : titles.of(item);
-    return title ? { ...one, title } : one;
-  });
+function titled<T extends { readonly item: string }>(served: Served, list: readonly T[]) {
+  return list.map((one) => ({ ...one, ...titleOf(served, one.item) }));
+}
+
+/** As a field of an answer; absent if there is no title. */
+function titleOf({ recommender, titles, live }: Served, id: string): { title?: string } {
+  const item = catalogueOf(recommender.model).ids.find(id);
+  const title = item < 0 ? live?.titleOf(id) : titles.of(item);
+  return title ? { title } : {};
 }
 
 /** A request after its ids were looked up. */
@@ -136,12 +132,10 @@ interface Prepared {
   readonly request: OneRequest;
   readonly user: UserQuery;
   readonly likes: number;
-  readonly unknown: readonly string[];
+  readonly unknown: string[];
   readonly exclude: readonly string[];
   /** The only items that may be listed; undefined: all. */
   readonly include?: readonly string[] | undefined;
-  /** False if the client chose the items: then the confidence of the choice is undefined. */
-  readonly chosen?: false;
 }
 
 /** Lists for all requests. Requests with the same options are ranked in one product. */
@@ -149,44 +143,32 @@ export async function recommendAll(
   served: Served,
   requests: readonly WithHistory<OneRequest>[],
 ): Promise<(Answered | Refusal)[]> {
-  const answers: (Answered | Refusal | undefined)[] = new Array(requests.length);
+  const answers: (Answered | Refusal)[] = new Array(requests.length);
   const groups = new Map<string, { readonly at: number; readonly prepared: Prepared }[]>();
   for (const [at, request] of requests.entries()) {
-    try {
-      const prepared = prepare(served, request);
-      if ('popular' in prepared) {
-        answers[at] = prepared.popular;
-        continue;
-      }
-      const { explain = false, includeSeen = false, include, filter = '' } = request;
-      const key = include ? `alone ${at}` : `${explain} ${includeSeen} ${filter}`;
-      const group = groups.get(key) ?? [];
-      groups.set(key, group);
-      group.push({ at, prepared });
-    } catch (error) {
-      answers[at] = toRefusal(error);
+    const prepared = await orRefusal(() => prepare(served, request));
+    if (!('request' in prepared)) {
+      answers[at] = prepared;
+      continue;
     }
+    const { explain = false, includeSeen = false, include, filter = '' } = request;
+    const key = include ? `alone ${at}` : `${explain} ${includeSeen} ${filter}`;
+    const group = groups.get(key) ?? [];
+    groups.set(key, group);
+    group.push({ at, prepared });
   }
   for (const group of groups.values()) {
-    let lists: Recommendation[][] | undefined;
-    try {
-      lists = await listsFor(
-        served,
-        group.map(({ prepared }) => prepared),
-      );
-    } catch (error) {
-      toRefusal(error); // throws if it is a bug; else each request is tried alone
-    }
+    const all = group.map(({ prepared }) => prepared);
+    const lists = await orRefusal(() => listsFor(served, all));
     for (const [i, { at, prepared }] of group.entries()) {
-      try {
-        const [list] = lists ? [lists[i]] : await listsFor(served, [prepared]);
-        answers[at] = await answerOf(served, prepared, list.slice(0, lengthOf(prepared.request)));
-      } catch (error) {
-        answers[at] = toRefusal(error);
-      }
+      answers[at] = await orRefusal(async () => {
+        // If they cannot be ranked together, each request is tried alone.
+        const [list] = Array.isArray(lists) ? [lists[i]] : await listsFor(served, [prepared]);
+        return answerOf(served, prepared, list.slice(0, lengthOf(prepared.request)));
+      });
     }
   }
-  return answers as (Answered | Refusal)[];
+  return answers;
 }
 
 const lengthOf = ({ n = RECOMMEND.n.default }: OneRequest): number => n;
@@ -210,10 +192,7 @@ function listsFor(served: Served, group: readonly Prepared[]): Promise<Recommend
 }
 
 /** Looks up ids and titles. If nothing is known of the user, the answer is the popular items. */
-function prepare(
-  served: Served,
-  request: WithHistory<OneRequest>,
-): Prepared | { readonly popular: Answered } {
+function prepare(served: Served, request: WithHistory<OneRequest>): Prepared | Answered {
   const n = lengthOf(request);
   checkFilter(served, request.filter);
   const exclude = (request.exclude ?? []).flatMap((id, i) => knownId(served, id, `exclude.${i}`));
@@ -228,7 +207,7 @@ function prepare(
     include: include && new Set(include),
     filter: request.filter,
   }).map(({ item, users }) => ({ item, score: users }));
-  return { popular: { items: titled(served, popular), basis: 'popular', unknown: [...unknown] } };
+  return { items: titled(served, popular), basis: 'popular', unknown };
 }
 
 async function answerOf(
@@ -236,7 +215,7 @@ async function answerOf(
   prepared: Prepared,
   list: readonly Recommendation[],
 ): Promise<Answered> {
-  const { recommender, titles } = served;
+  const { recommender } = served;
   const { user, likes, request, unknown, include } = prepared;
   const { ids } = catalogueOf(recommender.model);
   const hidden = served.live?.hidden ?? [];
@@ -261,20 +240,19 @@ async function answerOf(
   return {
     items: list.map(({ item, score, explanation }, i) => ({
       item,
-      ...withTitle(titles, ids.find(item)),
+      ...titleOf(served, item),
       score,
       ...(confidence && { low: confidence.intervals[i].low, high: confidence.intervals[i].high }),
       ...(explanation && { explanation: explanationOf(served, { item, score, explanation }) }),
     })),
     basis,
-    ...(confidence &&
-      prepared.chosen !== false && {
-        confidence: {
-          overlap: confidence.overlap,
-          text: confidenceWords(confidence, list.length, recommender.model.names),
-        },
-      }),
-    unknown: [...unknown],
+    ...(confidence && {
+      confidence: {
+        overlap: confidence.overlap,
+        text: confidenceWords(confidence, list.length, recommender.model.names),
+      },
+    }),
+    unknown,
   };
 }
 
@@ -301,18 +279,17 @@ async function rank(served: Served, request: WithHistory<Rank>): Promise<Answere
     const items = [...new Set(wanted)]
       .map((item) => ({ item, score: degree[ids.find(item)] }))
       .sort((a, b) => b.score - a.score);
-    return { items: titled(served, items), basis: 'popular', unknown: [...unknown] };
+    return { items: titled(served, items), basis: 'popular', unknown };
   }
   const list = recommender.rank(user, wanted, { explain });
-  return answerOf(
-    served,
-    { request: { confidence }, user, likes, unknown, exclude: [], chosen: false },
-    list,
-  );
+  const prepared = { request: { confidence }, user, likes, unknown, exclude: [] };
+  // The client chose the items, so the choice has no confidence.
+  const { confidence: _, ...answer } = await answerOf(served, prepared, list);
+  return answer;
 }
 
 function explain(served: Served, request: WithHistory<Explain>): unknown {
-  const { recommender, titles } = served;
+  const { recommender } = served;
   const item = itemOf(served, request.item, 'item');
   const { user, unknown } = userOf(served, request);
   if (!user) {
@@ -322,19 +299,17 @@ function explain(served: Served, request: WithHistory<Explain>): unknown {
   const explained = recommender.explain(user, catalogueOf(recommender.model).ids.at(item));
   return {
     item: explained.item,
-    ...withTitle(titles, item),
+    ...titleOf(served, explained.item),
     score: explained.score,
     explanation: explanationOf(served, explained),
-    unknown: [...unknown],
+    unknown,
   };
 }
 
 /** The explanation in brief, with titles. Items, others and rest add up to the score. */
-function explanationOf({ recommender, titles }: Served, explained: Recommendation) {
-  const { ids } = catalogueOf(recommender.model);
-  return titledReasons(recommender.reasons(explained) as Reasons, (item) =>
-    withTitle(titles, ids.find(item)),
-  );
+function explanationOf(served: Served, explained: Recommendation) {
+  const reasons = served.recommender.reasons(explained) as Reasons;
+  return titledReasons(reasons, (item) => titleOf(served, item));
 }
 
 function itemOf({ titles }: Served, text: string | number, field: string): number {
@@ -351,20 +326,16 @@ function knownId({ recommender, titles }: Served, text: string | number, field: 
   return typeof found === 'string' ? [] : [catalogueOf(recommender.model).ids.at(found.item)];
 }
 
-function withTitle(titles: TitleBook, item: number): { title?: string } {
-  const title = titles.of(item);
-  return title === undefined ? {} : { title };
-}
-
-/** The problem that a client gets for an error. A bug is thrown again. */
-export function toRefusal(error: unknown): Refusal {
-  if (error instanceof Problem) {
-    return {
-      problem: error.kind,
-      detail: error.message,
-      ...(error.field !== undefined && { field: error.field }),
-    };
+/** What the work gives, or the problem that a client gets for its error. A bug is thrown again. */
+export async function orRefusal<T>(work: () => T | Promise<T>): Promise<T | Refusal> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Problem) {
+      const { kind, message, field } = error;
+      return { problem: kind, detail: message, ...(field !== undefined && { field }) };
+    }
+    if (error instanceof InputError) return { problem: 'cannot-do', detail: error.message };
+    throw error;
   }
-  if (error instanceof InputError) return { problem: 'cannot-do', detail: error.message };
-  throw error;
 }

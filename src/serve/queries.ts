@@ -1,7 +1,7 @@
 // Queries that the HTTP thread sends to the workers, and their replies: plain values that cross threads. A long query is
 // cut into pieces, and a worker answers in short time slices, so that no query keeps the others waiting.
 
-import { type Access, ANSWERS, recommendAll, type Served, toRefusal } from './answers.js';
+import { type Access, ANSWERS, orRefusal, recommendAll, type Served } from './answers.js';
 import type { ModelEndpoint, RequestOf } from './endpoints.js';
 import type { Answered, OneRequest } from './http-schema.js';
 import type { ProblemKind } from './problems.js';
@@ -130,12 +130,9 @@ export async function answerQueries(
     } else if (query.endpoint === 'batch') {
       replies.push(await answerBatch(served, query.request.requests, isOver));
     } else {
-      try {
-        const answer = ANSWERS[query.endpoint] as (s: Served, r: unknown, a: Access) => unknown;
-        replies.push({ value: await answer(served, query.request, query.access ?? { users: false }) });
-      } catch (error) {
-        replies.push(toRefusal(error));
-      }
+      const answer = ANSWERS[query.endpoint] as (s: Served, r: unknown, a: Access) => unknown;
+      const { request, access = { users: false } } = query;
+      replies.push(await orRefusal(async () => ({ value: await answer(served, request, access) })));
     }
   }
   return replies;

@@ -18,7 +18,7 @@ interface FoundUser {
   /** Undefined if nothing is known of the user. */
   readonly user: UserQuery | undefined;
   readonly likes: number;
-  readonly unknown: readonly string[];
+  readonly unknown: string[];
 }
 
 /** The user of a request. Unknown likes are left out and listed, unless the request refuses them. */
