@@ -66,6 +66,9 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
         }
       };
     };
+    // A worker that has failed or is closed is replaced by one that knows everything.
+    const tell = (worker: ServingWorker, update: LiveUpdate) =>
+      worker.call<LiveUpdate, void>('update', update).catch(() => {});
     const replace = async (at: number) => {
       await workers[at].close();
       workers[at] = await startWorker();
@@ -83,8 +86,8 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
       queue,
       async update(update) {
         // New attributes take a while. The workers take them in one after the other, so that one of them answers.
-        if (update.described) await queue.eachWorker((at) => workers[at].apply(update));
-        else await Promise.all(workers.map((worker) => worker.apply(update)));
+        if (update.described) await queue.eachWorker((at) => tell(workers[at], update));
+        else await Promise.all(workers.map((worker) => tell(worker, update)));
       },
       async close() {
         await queue.drain();
@@ -99,34 +102,20 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
 
 /** A thread that serves a model. */
 interface ServingWorker {
+  /** Rejects if the worker fails or is closed meanwhile. */
   call<Input, Output>(task: string, input: Input): Promise<Output>;
-  /** Resolves when the worker knows the change. One that has failed or is closed is replaced by one that knows everything. */
-  apply(update: LiveUpdate): Promise<void>;
   close(): Promise<void>;
 }
 
 async function startWorker(): Promise<ServingWorker> {
   const pool = await createPool(TASKS, 1);
-  /** Whoever waits for a worker that is closed would wait forever. */
-  const waiting = new Set<() => void>();
-  let closed = false;
-  const call: ServingWorker['call'] = async (task, input) => (await pool.map(task, [input]))[0] as never;
+  const closing = new AbortController();
+  const { signal } = closing;
   return {
-    call,
-    apply: (update) =>
-      new Promise((resolve) => {
-        const end = () => {
-          waiting.delete(end);
-          resolve();
-        };
-        if (closed) return end();
-        waiting.add(end);
-        call('update', update).then(end, end);
-      }),
+    call: async (task, input) => (await pool.map(task, [input], { signal }))[0] as never,
     async close() {
-      closed = true;
+      closing.abort();
       await pool.close();
-      for (const end of waiting) end();
     },
   };
 }

@@ -16,7 +16,6 @@ import { limitConnections } from './connections.js';
 import { loadGeneration } from './generation.js';
 import { createApp } from './http-app.js';
 import { LIMITS } from './limits.js';
-import type { LiveStore } from './live/live-store.js';
 import { countLive, countRefits, openLive, openRefits, wantsRefits } from './live/open-live.js';
 import { createActivity } from './live/recent-traffic.js';
 import { createCurrentModel, modelFilesIn } from './model-files.js';
@@ -84,7 +83,13 @@ export async function startServer(
       return load(given);
     });
   };
-  const first = path === undefined ? undefined : await loadFirst(path).catch(closingFirst(live));
+  const first =
+    path === undefined
+      ? undefined
+      : await loadFirst(path).catch(async (error) => {
+          await live?.close();
+          throw error;
+        });
   const model = createCurrentModel({
     first,
     folder,
@@ -139,10 +144,13 @@ export async function startServer(
   limitConnections(server, limits);
 
   let timedOut = false;
-  const ended = new Promise<void>((resolve) => server.once('close', resolve)).then(async () => {
+  const release = async () => {
     await refits?.close();
     await model.close();
     await live?.close();
+  };
+  const ended = new Promise<void>((resolve) => server.once('close', resolve)).then(async () => {
+    await release();
     event('stopped', timedOut ? 'requests that took too long were cut off' : 'every request was answered');
   });
   let closing: Promise<void> | undefined;
@@ -171,9 +179,7 @@ export async function startServer(
     throwIfAborted(signal);
     await listen(server, port, host);
   } catch (error) {
-    await refits?.close();
-    await model.close();
-    await live?.close();
+    await release();
     throw error;
   }
   signal?.addEventListener('abort', () => void close(), { once: true });
@@ -183,14 +189,6 @@ export async function startServer(
   event('listening', url);
   event('ready', model.current()?.info.hash ?? 'without a model');
   return { url, close, ended };
-}
-
-/** Closes what was opened before an error. */
-function closingFirst(live: LiveStore | undefined): (error: unknown) => Promise<never> {
-  return async (error) => {
-    await live?.close();
-    throw error;
-  };
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {
