@@ -16,24 +16,29 @@ const id = z.union([
   z.string().min(1).max(LIMITS.text),
   z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
 ]);
-const ids = (meaning: string) => z.array(id).max(LIMITS.ids).optional().openapi({ description: meaning });
+const ids = (meaning: string) => z.array(id).max(LIMITS.ids).optional().describe(meaning);
 
 const who = {
-  user: id.optional().openapi({ description: 'A user of the model or of the store.' }),
+  user: id.optional().describe('A user of the model or of the store.'),
   likes: ids('Items that a new user has: ids, or titles that name one item each.'),
   counts: z
     .array(z.number().int().min(1).max(MAX_COUNT))
     .max(LIMITS.ids)
     .optional()
-    .openapi({ description: 'How often, for each of the likes; for a model of counts.' }),
-  times: z.array(time).max(LIMITS.ids).optional().openapi({
-    description:
+    .describe('How often, for each of the likes; for a model of counts.'),
+  times: z
+    .array(time)
+    .max(LIMITS.ids)
+    .optional()
+    .describe(
       'When, for each of the likes: ISO 8601 text (UTC unless it says otherwise), or seconds since 1970; for a model that weighs items by age. Default: all are equally new.',
-  }),
-  unknown: z.enum(['refuse', 'ignore']).optional().openapi({
-    description:
+    ),
+  unknown: z
+    .enum(['refuse', 'ignore'])
+    .optional()
+    .describe(
       'What to do with ids that the model does not know. Default: leave out unknown likes, list them under `unknown`, and refuse unknown users and candidates (404). `refuse` refuses unknown likes, too. `ignore` refuses nothing.',
-  }),
+    ),
 };
 
 const ways = {
@@ -47,9 +52,9 @@ const deadlineMs = z
   .min(1)
   .max(LIMITS.deadline)
   .optional()
-  .openapi({
-    description: `Milliseconds after which the answer is useless to the client: the server then stops. Default ${LIMITS.patience}.`,
-  });
+  .describe(
+    `Milliseconds after which the answer is useless to the client: the server then stops. Default ${LIMITS.patience}.`,
+  );
 
 const oneRequest = {
   n: field(RECOMMEND.n, { max: LIMITS.n, example: 5 }),
@@ -77,67 +82,62 @@ export const BatchRequest = object('BatchRequest', {
 });
 
 export const RankRequest = aboutUser({
-  candidates: z
-    .array(id)
-    .min(1)
-    .max(LIMITS.ids)
-    .openapi({ description: 'The items to rank. The answer has all of them.' }),
+  candidates: z.array(id).min(1).max(LIMITS.ids).describe('The items to rank. The answer has all of them.'),
   ...ways,
   deadlineMs,
 }).openapi('RankRequest');
 
 export const ExplainRequest = aboutUser({
-  item: id.openapi({ description: 'The item whose score is explained.' }),
+  item: id.describe('The item whose score is explained.'),
   deadlineMs,
 }).openapi('ExplainRequest');
 
 export const ModelRequest = object('ModelRequest', {
-  file: z.string().min(1).max(255).optional().openapi({
-    description: 'A file in the folder of models. Default: the current model’s file, read again.',
-  }),
+  file: z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .describe('A file in the folder of models. Default: the current model’s file, read again.'),
 });
 
-const item = z.string().openapi({ description: 'Id of the item.' });
-const title = z.string().optional().openapi({ description: 'Its title, if the server has titles.' });
+const item = z.string().describe('Id of the item.');
+const title = z.string().optional().describe('Its title, if the server has titles.');
 
 const contribution = {
-  contribution: z.number().openapi({ description: 'In units of the score.' }),
-  fraction: z.number().openapi({
-    description: 'Of the score’s absolute value: 0 to 1, unless some contributions are negative.',
-  }),
-  usual: z.number().openapi({
-    description: 'The contribution to a score of the same size if the item were the user’s average one.',
-  }),
+  contribution: z.number().describe('In units of the score.'),
+  fraction: z
+    .number()
+    .describe('Of the score’s absolute value: 0 to 1, unless some contributions are negative.'),
+  usual: z
+    .number()
+    .describe('The contribution to a score of the same size if the item were the user’s average one.'),
 };
 
 const Explanation = object(
   'Explanation',
   {
-    items: z.array(z.strictObject({ item, title, ...contribution })).openapi({
-      description: 'The few of the user’s items that contribute most beyond their usual contribution.',
-    }),
+    items: z
+      .array(z.strictObject({ item, title, ...contribution }))
+      .describe('The few of the user’s items that contribute most beyond their usual contribution.'),
     others: z
       .strictObject({ count: z.number().int(), ...contribution })
-      .openapi({ description: 'The user’s other items together.' }),
+      .describe('The user’s other items together.'),
     features: z
       .array(
         z.strictObject({
-          feature: z.number().int().openapi({ description: 'From 1, as under features.' }),
-          about: z
-            .array(z.strictObject({ item, title }))
-            .openapi({ description: 'Items that stand out in it.' }),
+          feature: z.number().int().describe('From 1, as under features.'),
+          about: z.array(z.strictObject({ item, title })).describe('Items that stand out in it.'),
           ...contribution,
         }),
       )
-      .openapi({
-        description: 'The features that contribute more than usual; if none does, the largest.',
-      }),
+      .describe('The features that contribute more than usual; if none does, the largest.'),
     otherFeatures: z
       .strictObject({ count: z.number().int(), ...contribution })
-      .openapi({ description: 'The model’s other features together.' }),
-    direct: z.strictObject(contribution).openapi({
-      description: 'What the user’s items contribute directly, by weights between items instead of features.',
-    }),
+      .describe('The model’s other features together.'),
+    direct: z
+      .strictObject(contribution)
+      .describe('What the user’s items contribute directly, by weights between items instead of features.'),
     attributes: z
       .array(
         z.strictObject({
@@ -149,11 +149,10 @@ const Explanation = object(
         }),
       )
       .optional()
-      .openapi({
-        description:
-          'For an item with few edges or none: attributes that it shares with these items, which of them have it, and its part of the similarity. For a user without items: attributes of the user, and how often users with them have the item, as a multiple of what its popularity says.',
-      }),
-    rest: z.number().openapi({ description: 'The contribution that none of the user’s items explains.' }),
+      .describe(
+        'For an item with few edges or none: attributes that it shares with these items, which of them have it, and its part of the similarity. For a user without items: attributes of the user, and how often users with them have the item, as a multiple of what its popularity says.',
+      ),
+    rest: z.number().describe('The contribution that none of the user’s items explains.'),
   },
   'Items, others and rest add up to the score exactly; so do features, otherFeatures and direct, except for a model by popularity, which has none of them. Negative contributions speak against the item.',
 );
@@ -162,23 +161,25 @@ const Listed = object('Listed', {
   item,
   title,
   score: z.number(),
-  low: z.number().optional().openapi({ description: 'With confidence: the 90 % interval of the score.' }),
+  low: z.number().optional().describe('With confidence: the 90 % interval of the score.'),
   high: z.number().optional(),
   explanation: Explanation.optional(),
 });
 
 const Confidence = object('Confidence', {
-  overlap: z.number().openapi({
-    description:
+  overlap: z
+    .number()
+    .describe(
       'Expected share of the list that would be recommended again with another history of the same taste and length.',
-  }),
+    ),
   text: z.string(),
 });
 
-const basis = z.enum(['personal', 'few', 'attributes', 'popular']).openapi({
-  description:
+const basis = z
+  .enum(['personal', 'few', 'attributes', 'popular'])
+  .describe(
     'What the list is based on: the user’s items, fewer than five of them, attributes of a user who has no items, or overall popularity if nothing is known of the user.',
-});
+  );
 
 const answered = {
   items: z.array(Listed),
@@ -186,11 +187,11 @@ const answered = {
   confidence: Confidence.optional(),
   unknown: z
     .array(z.string())
-    .openapi({ description: 'Likes (or the user) that the model does not know, at most 20 of them.' }),
+    .describe('Likes (or the user) that the model does not know, at most 20 of them.'),
 };
 
 const signed = {
-  model: z.string().openapi({ description: 'Hash of the model that answered.' }),
+  model: z.string().describe('Hash of the model that answered.'),
   requestId: z.string(),
   milliseconds: z.number(),
 };
@@ -232,25 +233,25 @@ export const SearchAnswer = object('SearchAnswer', {
 
 const Feature = z.strictObject({
   feature: z.number().int().min(1).openapi({ description: 'Number of the feature, from 1.', example: 1 }),
-  share: z.number().openapi({ description: 'Fraction of the edges that it explains.' }),
+  share: z.number().describe('Fraction of the edges that it explains.'),
   items: z.array(z.strictObject({ item, title, weight: z.number() })),
   users: z
     .array(z.strictObject({ user: z.string(), weight: z.number() }))
     .optional()
-    .openapi({ description: 'Only with an admin key, or if the server was started with listUsers.' }),
+    .describe('Only with an admin key, or if the server was started with listUsers.'),
 });
 export const FeaturesAnswer = object('FeaturesAnswer', { features: z.array(Feature), ...signed });
 export const FeatureAnswer = object('FeatureAnswer', { feature: Feature, ...signed });
 
 const ModelInfo = object('ModelInfo', {
-  file: z.string().openapi({ description: 'Name of the model file.' }),
-  hash: z.string().openapi({ description: 'First half of the SHA-256 of the file.' }),
+  file: z.string().describe('Name of the model file.'),
+  hash: z.string().describe('First half of the SHA-256 of the file.'),
   kind: z.string(),
   features: z.number().int(),
   users: z.number().int(),
   items: z.number().int(),
   names: z.strictObject({ users: z.string(), items: z.string() }),
-  titles: z.number().int().openapi({ description: 'Number of items with a title.' }),
+  titles: z.number().int().describe('Number of items with a title.'),
   attributes: z
     .array(
       z.strictObject({
@@ -259,25 +260,25 @@ const ModelInfo = object('ModelInfo', {
         values: z
           .array(z.strictObject({ value: z.string(), items: z.number().int() }))
           .optional()
-          .openapi({ description: 'Of a category: its most common values, at most 10.' }),
+          .describe('Of a category: its most common values, at most 10.'),
         range: z
           .strictObject({ low: z.number(), median: z.number(), high: z.number() })
           .optional()
-          .openapi({ description: 'Of numbers: the smallest, the one in the middle, and the largest.' }),
+          .describe('Of numbers: the smallest, the one in the middle, and the largest.'),
       }),
     )
-    .openapi({ description: 'Columns that a filter can name; none if the model stores no attributes.' }),
-  loaded: z.string().openapi({ description: 'Time of loading, as an ISO date.' }),
+    .describe('Columns that a filter can name; none if the model stores no attributes.'),
+  loaded: z.string().describe('Time of loading, as an ISO date.'),
 });
 export const SwapAnswer = ModelInfo.extend({ requestId: z.string() }).openapi('SwapAnswer');
 export const ModelsAnswer = object('ModelsAnswer', {
   current: ModelInfo.nullable(),
-  files: z.array(z.string()).openapi({ description: 'Files that can be loaded or activated.' }),
-  refit: RefitStatusAnswer.optional().openapi({ description: 'Absent if the server does not refit.' }),
+  files: z.array(z.string()).describe('Files that can be loaded or activated.'),
+  refit: RefitStatusAnswer.optional().describe('Absent if the server does not refit.'),
   generations: z
     .array(GenerationAnswer)
     .optional()
-    .openapi({ description: 'Models of refits, the newest first; files of old ones are removed.' }),
+    .describe('Models of refits, the newest first; files of old ones are removed.'),
   requestId: z.string(),
 });
 
@@ -307,7 +308,7 @@ export const RecommendQuery = z.strictObject({
 export const SimilarQuery = z.strictObject({ n: field(LIST.n, inQuery), filter: field(LIST.filter) });
 export const PopularQuery = z.strictObject({ n: field(POPULAR.n, inQuery), filter: field(POPULAR.filter) });
 export const SearchQuery = z.strictObject({
-  search: z.string().min(1).max(LIMITS.text).openapi({ description: 'Part of an id or a title.' }),
+  search: z.string().min(1).max(LIMITS.text).describe('Part of an id or a title.'),
   n: field(POPULAR.n, inQuery),
 });
 export const FeaturesQuery = z.strictObject({

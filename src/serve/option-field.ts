@@ -31,11 +31,7 @@ export function field(option: FlagOption, more?: FieldOptions): z.ZodOptional<z.
 export function field(option: NumberOption, more?: FieldOptions): z.ZodOptional<z.ZodNumber>;
 export function field(option: PlainText, more?: FieldOptions): z.ZodOptional<z.ZodString>;
 export function field(option: FlagOption | NumberOption | PlainText, more: FieldOptions = {}) {
-  if (option.kind === 'flag')
-    return z
-      .boolean()
-      .optional()
-      .openapi({ description: aboutFlag(option) });
+  if (option.kind === 'flag') return z.boolean().optional().describe(aboutFlag(option));
   const usual = defaultWords(option);
   const description = `${capital(option.meaning)}.${usual === '' ? '' : ` Default ${usual}.`}`;
   const about = { description, ...(more.example !== undefined && { example: more.example }) };

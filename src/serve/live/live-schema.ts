@@ -23,22 +23,27 @@ const id = (description: string) =>
     .union([storedId, z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER)], {
       message: 'expected a text or a whole number',
     })
-    .openapi({ description });
+    .describe(description);
 
 const EventBody = object('Event', {
   user: id('The user, who need not be known.'),
   item: id('The item, which need not be known.'),
-  time: time.optional().openapi({
-    description:
+  time: time
+    .optional()
+    .describe(
       'When it happened: ISO 8601 text (UTC unless it says otherwise), or seconds since 1970. A time in the future becomes the present. Default: now.',
-  }),
-  weight: z.number().positive().max(1e9).optional().openapi({
-    description: 'How much it counts, for a model of counts and for popularity. Default 1.',
-  }),
-  id: storedId.optional().openapi({
-    description:
+    ),
+  weight: z
+    .number()
+    .positive()
+    .max(1e9)
+    .optional()
+    .describe('How much it counts, for a model of counts and for popularity. Default 1.'),
+  id: storedId
+    .optional()
+    .describe(
       'An id of the event. An event whose id is known is not stored again, so a retry is harmless. An id that is known with another user or item is refused.',
-  }),
+    ),
 });
 
 const oneOrMore = <S extends z.ZodType>(one: S, name: string, description: string) =>
@@ -62,28 +67,24 @@ export const EventsRequest = oneOrMore(
 );
 
 export const EventsAnswer = object('EventsAnswer', {
-  accepted: z.number().int().openapi({ description: 'Events of the request; all are on the disk.' }),
-  duplicates: z.number().int().openapi({
-    description: 'How many of them were there already, with the same id; they were not stored again.',
-  }),
+  accepted: z.number().int().describe('Events of the request; all are on the disk.'),
+  duplicates: z
+    .number()
+    .int()
+    .describe('How many of them were there already, with the same id; they were not stored again.'),
   requestId: z.string(),
 });
 
 const itemFields = {
-  title: storedText.optional().openapi({ description: 'Shown in answers, found by search.' }),
-  hidden: z
-    .boolean()
-    .optional()
-    .openapi({ description: 'A hidden item is never recommended. false shows it again.' }),
+  title: storedText.optional().describe('Shown in answers, found by search.'),
+  hidden: z.boolean().optional().describe('A hidden item is never recommended. false shows it again.'),
   attributes: z
     .record(z.string(), z.unknown())
     .refine((given) => JSON.stringify(given).length <= LIMITS.attributes, {
       message: `expected at most ${LIMITS.attributes} characters as JSON`,
     })
     .optional()
-    .openapi({
-      description: 'Whatever else is known of the item, as a JSON object. It replaces the former attributes.',
-    }),
+    .describe('Whatever else is known of the item, as a JSON object. It replaces the former attributes.'),
 };
 
 export const ItemBody = z
@@ -96,7 +97,7 @@ export const ItemsRequest = oneOrMore(
   `One item, or a list of at most ${LIMITS.events} items: objects with item and, if wanted, title, hidden and attributes.`,
 );
 export const ItemsAnswer = object('ItemsAnswer', {
-  stored: z.number().int().openapi({ description: 'Items of the request.' }),
+  stored: z.number().int().describe('Items of the request.'),
   requestId: z.string(),
 });
 
@@ -105,28 +106,26 @@ export const StoredItemPath = z.strictObject({
 });
 export const UserPath = z.strictObject({ id: idText('Id of the user, percent-encoded.', '7') });
 export const UserEventsQuery = z.strictObject({
-  n: z.coerce.number().int().min(1).max(LIMITS.events).optional().openapi({
-    description: 'Number of events. Default 100.',
-  }),
+  n: z.coerce.number().int().min(1).max(LIMITS.events).optional().describe('Number of events. Default 100.'),
 });
 export const UserEventsAnswer = object('UserEventsAnswer', {
   user: z.string(),
-  total: z.number().int().openapi({ description: 'Stored events of the user, listed or not.' }),
+  total: z.number().int().describe('Stored events of the user, listed or not.'),
   events: z
     .array(
       z.strictObject({
         item: z.string(),
-        time: z.string().openapi({ description: 'As an ISO date.' }),
+        time: z.string().describe('As an ISO date.'),
         weight: z.number(),
         id: z.string().optional(),
       }),
     )
-    .openapi({ description: 'The newest first.' }),
+    .describe('The newest first.'),
   requestId: z.string(),
 });
 export const ErasedAnswer = object('ErasedAnswer', {
   user: z.string(),
-  erased: z.number().int().openapi({ description: 'Number of events that were erased.' }),
+  erased: z.number().int().describe('Number of events that were erased.'),
   requestId: z.string(),
 });
 

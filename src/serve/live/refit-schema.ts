@@ -4,19 +4,19 @@ import { z } from '@hono/zod-openapi';
 import { Comparison, GenerationRecord } from '../../refit/generations.js';
 import { object } from '../option-field.js';
 
-const date = (description: string) => z.string().openapi({ description: `${description}, as an ISO date.` });
+const date = (description: string) => z.string().describe(`${description}, as an ISO date.`);
 
 export const GenerationAnswer = object('Generation', {
   ...GenerationRecord.shape,
-  comparison: object('Comparison', Comparison.shape).optional().openapi({
-    description: 'Absent if too few users had new items.',
-  }),
+  comparison: object('Comparison', Comparison.shape)
+    .optional()
+    .describe('Absent if too few users had new items.'),
 });
 
 export const RefitStatusAnswer = object('RefitStatus', {
   running: z.boolean(),
   progress: z.string().optional(),
-  process: z.number().int().optional().openapi({ description: 'Id of the process that refits.' }),
+  process: z.number().int().optional().describe('Id of the process that refits.'),
   next: date('When the next one is due').optional(),
   last: z
     .strictObject({
@@ -25,12 +25,12 @@ export const RefitStatusAnswer = object('RefitStatus', {
       detail: z.string(),
     })
     .optional()
-    .openapi({ description: 'The last refit since the server started.' }),
+    .describe('The last refit since the server started.'),
 });
 
 export const RefitRequest = object('RefitRequest', {});
 export const RefitAnswer = object('RefitAnswer', {
-  started: z.boolean().openapi({ description: 'False if a refit was running already.' }),
+  started: z.boolean().describe('False if a refit was running already.'),
   requestId: z.string(),
 });
 export const ModelPath = z.strictObject({
@@ -45,19 +45,19 @@ export const StatusAnswer = object('StatusAnswer', {
   model: z
     .strictObject({ file: z.string(), hash: z.string(), loaded: date('Time of loading') })
     .nullable()
-    .openapi({ description: 'The current model.' }),
+    .describe('The current model.'),
   queue: z.strictObject({ waiting: z.number().int(), working: z.number().int() }),
   activity: z.strictObject({
-    eventsPerMinute: z.array(z.number()).openapi({ description: 'Of the last hour, the oldest first.' }),
+    eventsPerMinute: z.array(z.number()).describe('Of the last hour, the oldest first.'),
     answersPerMinute: z.array(z.number()),
-    p50: z.number().optional().openapi({ description: 'Milliseconds, of the last five minutes.' }),
+    p50: z.number().optional().describe('Milliseconds, of the last five minutes.'),
     p99: z.number().optional(),
   }),
   store: z
     .strictObject({
-      events: z.number().int().openapi({ description: 'Events stored since the server started.' }),
-      waiting: z.number().int().openapi({ description: 'Events that wait for the disk.' }),
-      failure: z.string().optional().openapi({ description: 'Why the last write failed.' }),
+      events: z.number().int().describe('Events stored since the server started.'),
+      waiting: z.number().int().describe('Events that wait for the disk.'),
+      failure: z.string().optional().describe('Why the last write failed.'),
     })
     .optional(),
   refit: RefitStatusAnswer.optional(),
