@@ -11,8 +11,8 @@ export const MODEL_FILE = /^[\w][\w.-]*\.safetensors$/;
 /** How two models compare on held-back items. */
 export const Comparison = z.object({
   metric: z.literal('ndcg'),
-  n: z.number().int().describe('Length of the lists.'),
-  users: z.number().int().describe('Users whose last items were held back.'),
+  n: z.int().describe('Length of the lists.'),
+  users: z.int().describe('Users whose last items were held back.'),
   present: z.number().describe('Of the model that answered at that time.'),
   candidate: z.number().describe('Of the new model.'),
   difference: z.number().describe('Mean over users of candidate less present.'),
@@ -26,9 +26,9 @@ export const GenerationRecord = z.object({
   name: z.string().describe('Name of the model file.'),
   time: z.string().describe('When its refit began, as an ISO date.'),
   seconds: z.number(),
-  users: z.number().int(),
-  items: z.number().int(),
-  edges: z.number().int(),
+  users: z.int(),
+  items: z.int(),
+  edges: z.int(),
   accepted: z.boolean().describe('Whether it replaced the model before it.'),
   against: z.string().describe('The model file that it was compared with.'),
   comparison: Comparison.optional(),

@@ -14,7 +14,7 @@ import { field, idText, object, queryFlag } from './option-field.js';
 
 const id = z.union([
   z.string().min(1).max(LIMITS.text),
-  z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
+  z.int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
 ]);
 const ids = (meaning: string) => z.array(id).max(LIMITS.ids).optional().describe(meaning);
 
@@ -22,7 +22,7 @@ const who = {
   user: id.optional().describe('A user of the model or of the store.'),
   likes: ids('Items that a new user has: ids, or titles that name one item each.'),
   counts: z
-    .array(z.number().int().min(1).max(MAX_COUNT))
+    .array(z.int().min(1).max(MAX_COUNT))
     .max(LIMITS.ids)
     .optional()
     .describe('How often, for each of the likes; for a model of counts.'),
@@ -47,7 +47,6 @@ const ways = {
 };
 
 const deadlineMs = z
-  .number()
   .int()
   .min(1)
   .max(LIMITS.deadline)
@@ -120,20 +119,18 @@ const Explanation = object(
     items: z
       .array(z.strictObject({ item, title, ...contribution }))
       .describe('The few of the user’s items that contribute most beyond their usual contribution.'),
-    others: z
-      .strictObject({ count: z.number().int(), ...contribution })
-      .describe('The user’s other items together.'),
+    others: z.strictObject({ count: z.int(), ...contribution }).describe('The user’s other items together.'),
     features: z
       .array(
         z.strictObject({
-          feature: z.number().int().describe('From 1, as under features.'),
+          feature: z.int().describe('From 1, as under features.'),
           about: z.array(z.strictObject({ item, title })).describe('Items that stand out in it.'),
           ...contribution,
         }),
       )
       .describe('The features that contribute more than usual; if none does, the largest.'),
     otherFeatures: z
-      .strictObject({ count: z.number().int(), ...contribution })
+      .strictObject({ count: z.int(), ...contribution })
       .describe('The model’s other features together.'),
     direct: z
       .strictObject(contribution)
@@ -223,7 +220,7 @@ export const SimilarAnswer = object('SimilarAnswer', {
   ...signed,
 });
 export const PopularAnswer = object('PopularAnswer', {
-  items: z.array(z.strictObject({ item, title, users: z.number().int() })),
+  items: z.array(z.strictObject({ item, title, users: z.int() })),
   ...signed,
 });
 export const SearchAnswer = object('SearchAnswer', {
@@ -232,7 +229,7 @@ export const SearchAnswer = object('SearchAnswer', {
 });
 
 const Feature = z.strictObject({
-  feature: z.number().int().min(1).openapi({ description: 'Number of the feature, from 1.', example: 1 }),
+  feature: z.int().min(1).openapi({ description: 'Number of the feature, from 1.', example: 1 }),
   share: z.number().describe('Fraction of the edges that it explains.'),
   items: z.array(z.strictObject({ item, title, weight: z.number() })),
   users: z
@@ -247,18 +244,18 @@ const ModelInfo = object('ModelInfo', {
   file: z.string().describe('Name of the model file.'),
   hash: z.string().describe('First half of the SHA-256 of the file.'),
   kind: z.string(),
-  features: z.number().int(),
-  users: z.number().int(),
-  items: z.number().int(),
+  features: z.int(),
+  users: z.int(),
+  items: z.int(),
   names: z.strictObject({ users: z.string(), items: z.string() }),
-  titles: z.number().int().describe('Number of items with a title.'),
+  titles: z.int().describe('Number of items with a title.'),
   attributes: z
     .array(
       z.strictObject({
         name: z.string(),
         kind: z.enum(['text', 'category', 'number']),
         values: z
-          .array(z.strictObject({ value: z.string(), items: z.number().int() }))
+          .array(z.strictObject({ value: z.string(), items: z.int() }))
           .optional()
           .describe('Of a category: its most common values, at most 10.'),
         range: z
@@ -287,7 +284,7 @@ export const ProblemAnswer = object(
   {
     type: z.string(),
     title: z.string(),
-    status: z.number().int(),
+    status: z.int(),
     detail: z.string(),
     instance: z.string(),
     field: z.string().optional(),

@@ -20,7 +20,7 @@ const storedId = storedText.min(1);
 
 const id = (description: string) =>
   z
-    .union([storedId, z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER)], {
+    .union([storedId, z.int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER)], {
       message: 'expected a text or a whole number',
     })
     .describe(description);
@@ -67,9 +67,8 @@ export const EventsRequest = oneOrMore(
 );
 
 export const EventsAnswer = object('EventsAnswer', {
-  accepted: z.number().int().describe('Events of the request; all are on the disk.'),
+  accepted: z.int().describe('Events of the request; all are on the disk.'),
   duplicates: z
-    .number()
     .int()
     .describe('How many of them were there already, with the same id; they were not stored again.'),
   requestId: z.string(),
@@ -97,7 +96,7 @@ export const ItemsRequest = oneOrMore(
   `One item, or a list of at most ${LIMITS.events} items: objects with item and, if wanted, title, hidden and attributes.`,
 );
 export const ItemsAnswer = object('ItemsAnswer', {
-  stored: z.number().int().describe('Items of the request.'),
+  stored: z.int().describe('Items of the request.'),
   requestId: z.string(),
 });
 
@@ -110,7 +109,7 @@ export const UserEventsQuery = z.strictObject({
 });
 export const UserEventsAnswer = object('UserEventsAnswer', {
   user: z.string(),
-  total: z.number().int().describe('Stored events of the user, listed or not.'),
+  total: z.int().describe('Stored events of the user, listed or not.'),
   events: z
     .array(
       z.strictObject({
@@ -125,7 +124,7 @@ export const UserEventsAnswer = object('UserEventsAnswer', {
 });
 export const ErasedAnswer = object('ErasedAnswer', {
   user: z.string(),
-  erased: z.number().int().describe('Number of events that were erased.'),
+  erased: z.int().describe('Number of events that were erased.'),
   requestId: z.string(),
 });
 

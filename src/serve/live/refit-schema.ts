@@ -16,7 +16,7 @@ export const GenerationAnswer = object('Generation', {
 export const RefitStatusAnswer = object('RefitStatus', {
   running: z.boolean(),
   progress: z.string().optional(),
-  process: z.number().int().optional().describe('Id of the process that refits.'),
+  process: z.int().optional().describe('Id of the process that refits.'),
   next: date('When the next one is due').optional(),
   last: z
     .strictObject({
@@ -46,7 +46,7 @@ export const StatusAnswer = object('StatusAnswer', {
     .strictObject({ file: z.string(), hash: z.string(), loaded: date('Time of loading') })
     .nullable()
     .describe('The current model.'),
-  queue: z.strictObject({ waiting: z.number().int(), working: z.number().int() }),
+  queue: z.strictObject({ waiting: z.int(), working: z.int() }),
   activity: z.strictObject({
     eventsPerMinute: z.array(z.number()).describe('Of the last hour, the oldest first.'),
     answersPerMinute: z.array(z.number()),
@@ -55,8 +55,8 @@ export const StatusAnswer = object('StatusAnswer', {
   }),
   store: z
     .strictObject({
-      events: z.number().int().describe('Events stored since the server started.'),
-      waiting: z.number().int().describe('Events that wait for the disk.'),
+      events: z.int().describe('Events stored since the server started.'),
+      waiting: z.int().describe('Events that wait for the disk.'),
       failure: z.string().optional().describe('Why the last write failed.'),
     })
     .optional(),
