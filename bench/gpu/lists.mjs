@@ -7,7 +7,7 @@ import { splitRankingTask } from '../../dist/evaluate/split-task.js';
 import { fit } from '../../dist/fit/fit.js';
 import { readGraph } from '../../dist/ingest/read.js';
 import { createRecommender } from '../../dist/predict/recommender.js';
-import { sumOfFactors } from '../../dist/predict/scoring/scorer.js';
+import { factorScorer, joinedRows } from '../../dist/predict/scoring/scorer.js';
 import { split } from '../../dist/sample/split.js';
 
 const number = (name, otherwise) => Number(process.env[name] ?? otherwise);
@@ -63,7 +63,10 @@ console.log(
 );
 
 const task = splitRankingTask(parts, model.items.ids);
-const scorer = { kind: 'factors', ...sumOfFactors(model.scores.members) };
+const { members } = model.scores;
+const joined = (side) => joinedRows(members.map((one) => ({ table: one[side], features: one.features })));
+const width = members.reduce((sum, one) => sum + one.features, 0);
+const scorer = factorScorer(joined('users'), joined('items'), width);
 const evaluated = task.relevant.offsets
   .slice(1)
   .filter((end, row) => end > task.relevant.offsets[row]).length;

@@ -38,6 +38,7 @@ import type {
 } from './recommend.js';
 import { type AttributeUserScorer, createAttributeUsers } from './scoring/attribute-users.js';
 import { createModelScorer, type UserScorer } from './scoring/model-scorer.js';
+import { bestItems } from './scoring/scorer.js';
 import { createSimilarity, type SimilarItem } from './similar.js';
 import { knownItem, knownItems, type ResolvedUser, resolveUser } from './user-query.js';
 
@@ -166,7 +167,7 @@ export function createRecommender(model: Model): Recommender {
         return Array.from(list.items, (item, i) => described(item, list.scores[i], user, list.explain));
       const scored = scorerOf(user);
       const explained = explain ? scored.explainer() : undefined;
-      const best = (scored as AttributeUserScorer).best(n, exclude[u], without, include);
+      const best = bestItems(model.items.count, scored.score, n, exclude[u], without, include);
       return Array.from(best, (item) => described(item, scored.score(item), user, explained));
     });
   }

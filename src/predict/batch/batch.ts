@@ -4,12 +4,11 @@
 
 import type { EngineName } from '../../engine/select.js';
 import { DeviceError, throwIfAborted } from '../../errors.js';
-import { hasBit } from '../../math/bits.js';
 import { once } from '../../math/once.js';
 import type { TaskOptions } from '../../progress.js';
 import type { Explanation } from '../explain/explain.js';
 import type { ModelScorer } from '../scoring/model-scorer.js';
-import { excludedItems } from '../scoring/scorer.js';
+import { bestItems, excludedItems } from '../scoring/scorer.js';
 import type { ResolvedUser } from '../user-query.js';
 import {
   type BatchWorkers,
@@ -95,22 +94,13 @@ export function createBatch(scorer: ModelScorer, workers: BatchWorkers): Batch {
     const scorers = users.map(({ row, own }) => scorer.userScorer(row, own));
     const excluded = users.map(({ own }, u) => excludedItems(exclude[u], own, includeSeen));
     const best = include
-      ? scorers.map(({ score }, u) => {
-          const out = new Set(Array.from(excluded[u]));
-          return [...new Set(include)]
-            .filter((item) => !out.has(item) && !(without && hasBit(without, item)))
-            .map((item) => ({ item, score: score(item) }))
-            .sort((a, b) => b.score - a.score || a.item - b.item)
-            .slice(0, n)
-            .map(({ item }) => item);
-        })
+      ? scorers.map(({ score }, u) => bestItems(scorer.items, score, n, excluded[u], without, include))
       : await scorer.best(scorers, { n, excluded, without }, options);
     return scorers.map((user, u) => {
       if (u % 64 === 0) throwIfAborted(options.signal);
-      const items = Uint32Array.from(best[u]);
       return {
-        items,
-        scores: Float64Array.from(items, (item) => user.score(item)),
+        items: best[u],
+        scores: Float64Array.from(best[u], (item) => user.score(item)),
         explain: explain ? user.explainer() : undefined,
       };
     });

@@ -66,7 +66,7 @@ export function createConfidence(scorer: ModelScorer): (question: ListQuestion) 
     const fixed = (item: number) =>
       fits.reduce(
         (sum, { member, factors, posterior }) => sum + (posterior ? 0 : member.share * factors.score(item)),
-        user.fixedScore(item),
+        user.weightScore?.(item) ?? 0,
       );
     const draws = drawScores(uncertain, random);
     const intervals = listed.map((item) => scoreInterval(draws, fixed(item), item));

@@ -117,6 +117,20 @@ export function explainer(user: ExplainedUser): (item: number) => Explanation {
   };
 }
 
+/** Explains scores of a user with `items` items, none of which contributes: scores by popularity or by the user's attributes. */
+export function priorExplainer(
+  score: (item: number) => number,
+  items: number,
+): (item: number) => Explanation {
+  const parts = (prior: number): ScoreParts => ({
+    features: new Float64Array(0),
+    direct: 0,
+    items: new Float64Array(items),
+    prior,
+  });
+  return (item) => ({ score: score(item), ...parts(score(item)), all: parts(1) });
+}
+
 const MASSES = new WeakMap<PosteriorModel['items'], Float64Array>();
 
 /** The sum of the items' mean activities, computed once per model. */

@@ -4,9 +4,7 @@ import { columnOf, type SideInfo } from '../../attributes/info.js';
 import type { SharedAttribute } from '../../attributes/shared-attributes.js';
 import { createTasteScores, FEWEST_USERS, tasteCounts } from '../../attributes/tastes.js';
 import type { Model } from '../../fit/model.js';
-import { hasBit } from '../../math/bits.js';
-import { largest } from '../../math/nth-largest.js';
-import type { ScoreParts } from '../explain/explain.js';
+import { priorExplainer } from '../explain/explain.js';
 import type { Id } from '../recommend.js';
 import type { UserScorer } from './model-scorer.js';
 
@@ -14,13 +12,6 @@ import type { UserScorer } from './model-scorer.js';
 export interface AttributeUserScorer extends UserScorer {
   /** The attributes that change the score of an item most. */
   attributes(item: number): SharedAttribute[];
-  /** The best items, best first, ties to the smaller index. `include`: the only items that may be listed. */
-  best(
-    n: number,
-    excluded: ArrayLike<number>,
-    without?: Uint32Array,
-    include?: readonly number[],
-  ): Uint32Array;
 }
 
 /** The attributes of a user whom the table about the users has and the data do not; undefined for all others. */
@@ -76,26 +67,6 @@ export function createAttributeUsers(model: Model): (attributes: readonly number
       attributes: () => [],
     };
     const score = (item: number) => scores[item] ?? 0;
-    const parts = (prior: number): ScoreParts => ({
-      features: new Float64Array(0),
-      direct: 0,
-      items: new Float64Array(0),
-      prior,
-    });
-    return {
-      score,
-      fixedScore: score,
-      explainer: () => (item) => ({ score: score(item), ...parts(score(item)), all: parts(1) }),
-      attributes: named,
-      best(n, excluded, without, include) {
-        const out = new Set(Array.from(excluded));
-        const only = include && new Set(include);
-        const isListed = (item: number) =>
-          !out.has(item) && (only?.has(item) ?? true) && !(without && hasBit(without, item));
-        return Uint32Array.from(
-          largest(items.count, n, (item) => (isListed(item) ? score(item) : Number.NEGATIVE_INFINITY)),
-        );
-      },
-    };
+    return { score, explainer: () => priorExplainer(score, 0), attributes: named };
   };
 }

@@ -12,7 +12,7 @@ import { addScaled } from '../../solvers/combine-weights.js';
 import { createListMaker, type ListMaker, type ListQuery } from '../../topn/list-maker.js';
 import type { TopLists } from '../../topn/lists.js';
 import { addWeights, type SparseWeights } from '../../topn/query.js';
-import type { Explanation, ScoreParts } from '../explain/explain.js';
+import { type Explanation, priorExplainer, type ScoreParts } from '../explain/explain.js';
 import { addUp, scaled } from '../explain/sums.js';
 import {
   type AddedItems,
@@ -22,16 +22,16 @@ import {
   withAddedItems,
 } from './added-items.js';
 import { type MemberScorer, memberScorers, type UserFactors } from './member-scorer.js';
-import { historyLists, joinedRows, type RowLists, rowLists, type Scorer, sumOfFactors } from './scorer.js';
+import { factorScorer, historyLists, joinedRows, type RowLists, rowLists, type Scorer } from './scorer.js';
 
 /** A user ready to be scored. */
 export interface UserScorer {
   /** The score of an item in float64. */
   score(item: number): number;
-  /** The part of the score that does not come from the user's factors. */
-  fixedScore(item: number): number;
   /** The user in each member; undefined if the model has none. */
   readonly factors?: readonly UserFactors[];
+  /** The part of the score that item weights add to that of the factors; undefined if they add nothing. */
+  readonly weightScore?: ((item: number) => number) | undefined;
   /** A function that explains scores; it computes what depends on the user alone once. */
   explainer(): (item: number) => Explanation;
 }
@@ -163,7 +163,7 @@ function factorModelScorer(
           const products = factors.reduce((sum, one, m) => sum + members[m].share * one.score(item), 0);
           return direct ? products + direct.score(item) : products;
         },
-        fixedScore: (item) => direct?.score(item) ?? 0,
+        weightScore: direct?.score,
         explainer() {
           const explainers = factors.map((one) => one.explainer());
           const ofWeights = direct?.explainer();
@@ -189,11 +189,13 @@ function factorModelScorer(
     },
     manyScorer(history, factors) {
       const weights = allWeights();
-      const tables = members.map(({ items: own, features: K, share }, m) => ({
-        ...{ users: factors[m], items: own, features: K },
-        share: share === 1 ? undefined : share,
-      }));
-      return sumOfFactors(tables, weights && { ...weights, history });
+      const users = joinedRows(
+        members.map(({ features: K, share }, m) => ({ table: factors[m], features: K, share })),
+      );
+      return {
+        ...factorScorer(users, items(), features),
+        itemWeights: weights && { ...weights, history },
+      };
     },
     close: async () => maker?.close(),
   };
@@ -254,7 +256,6 @@ function itemUsers(scores: ItemScores, count: number): (own: OwnItems) => RowSco
     return {
       write,
       score,
-      fixedScore: score,
       explainer: () => {
         const features = new Float64Array(0);
         const partsOf = (items: Float64Array): ScoreParts => ({
@@ -293,17 +294,11 @@ function weightOf(
 
 /** The same scores for every user: the degrees of the items. */
 function popularityUsers(degree: Uint32Array): (own: OwnItems) => RowScorer {
-  const parts = (own: OwnItems, prior: number): ScoreParts => ({
-    features: new Float64Array(0),
-    direct: 0,
-    items: new Float64Array(own.items.length),
-    prior,
-  });
+  const score = (item: number) => degree[item];
   return (own) => ({
     write: (out) => out.set(degree),
-    score: (item) => degree[item],
-    fixedScore: (item) => degree[item],
-    explainer: () => (item) => ({ score: degree[item], ...parts(own, degree[item]), all: parts(own, 1) }),
+    score,
+    explainer: () => priorExplainer(score, own.items.length),
   });
 }
 
@@ -318,30 +313,28 @@ function withAddedUsers(
     const ofKnown = knownOwn(own, known);
     const inner = userOf(ofKnown.own);
     const direct = byWeights(own);
-    const score = (item: number) => {
-      if (item < known) return inner.score(item) + direct.score(item);
-      let sum = direct.score(item);
+    const ofNeighbours = (item: number, start: number, score: (neighbour: number) => number) => {
+      let sum = start;
       for (let e = neighbours.offsets[item - known]; e < neighbours.offsets[item - known + 1]; e++) {
-        sum += neighbours.weights[e] * inner.score(neighbours.targets[e]);
+        sum += neighbours.weights[e] * score(neighbours.targets[e]);
       }
       return sum;
     };
+    const score = (item: number) =>
+      item < known
+        ? inner.score(item) + direct.score(item)
+        : ofNeighbours(item, direct.score(item), inner.score);
     return {
       write(out) {
         inner.write(out.subarray(0, known));
         for (let item = known; item < total; item++) {
-          let sum = 0;
-          for (let e = neighbours.offsets[item - known]; e < neighbours.offsets[item - known + 1]; e++) {
-            sum += neighbours.weights[e] * out[neighbours.targets[e]];
-          }
-          out[item] = sum;
+          out[item] = ofNeighbours(item, 0, (neighbour) => out[neighbour]);
         }
         for (let e = 0; e < own.items.length; e++) {
           addWeights(weights, own.items[e], out, undefined, own.weights?.[e]);
         }
       },
       score,
-      fixedScore: score,
       explainer() {
         const explain = inner.explainer();
         const ofWeights = direct.explainer();

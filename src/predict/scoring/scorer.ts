@@ -1,13 +1,14 @@
 // A scorer gives every pair of a row (a user) and an item a score; a ranking needs nothing else of a model.
 
 import type { EngineName } from '../../engine/select.js';
-import { InputError } from '../../errors.js';
 import { meanTable, type Posterior } from '../../fit/model.js';
+import { hasBit } from '../../math/bits.js';
 import type { RowLists } from '../../math/csr.js';
 import { allocate } from '../../math/memory.js';
+import { largest } from '../../math/nth-largest.js';
 import type { TaskOptions } from '../../progress.js';
 import { rankByRows } from '../../topn/cpu.js';
-import type { FactorTables, ItemWeightScores, RankAnswer, RankQuery, RowScores } from '../../topn/query.js';
+import type { FactorTables, RankAnswer, RankQuery, RowScores } from '../../topn/query.js';
 import { onTopN } from '../../topn/select.js';
 
 export type { FactorTables, RankQuery, RowLists, RowScores };
@@ -53,6 +54,32 @@ export function excludedItems(
   return exclude.length === 0 ? own.items : [...exclude, ...own.items];
 }
 
+/**
+ * The best `n` of `count` items that may be listed, best first, ties to the smaller index. `without`: bits of items that are not listed;
+ * `include`: the only items that may be listed.
+ */
+export function bestItems(
+  count: number,
+  score: (item: number) => number,
+  n: number,
+  excluded: ArrayLike<number>,
+  without: Uint32Array | undefined,
+  include: readonly number[] | undefined,
+): Uint32Array {
+  const out = new Set(Array.from(excluded));
+  const only =
+    include &&
+    Uint32Array.from(new Set(include))
+      .filter((item) => item < count)
+      .sort();
+  const itemAt = (at: number) => (only ? only[at] : at);
+  const best = largest(only?.length ?? count, n, (at) => {
+    const item = itemAt(at);
+    return out.has(item) || (without && hasBit(without, item)) ? Number.NEGATIVE_INFINITY : score(item);
+  });
+  return Uint32Array.from(best, itemAt);
+}
+
 /** Scores from mean activities: r_ij = E[γ_i] E[ω_j] Σ_k E[θ_ik] E[β_jk]. */
 export function modelScorer(
   users: Posterior,
@@ -78,28 +105,6 @@ export function factorScorer(
   features: number,
 ): Scorer & { kind: 'factors' } {
   return { kind: 'factors', users, items, features };
-}
-
-/** Factors, and the factor of their products in a sum. Default 1. */
-type WeightedFactors = FactorTables & { readonly share?: number | undefined };
-
-/** The sum of several products, as one product over all their features, and of item weights. */
-export function sumOfFactors(
-  parts: readonly WeightedFactors[],
-  itemWeights?: ItemWeightScores,
-): Scorer & { kind: 'factors' } {
-  const features = parts.reduce((sum, part) => sum + part.features, 0);
-  for (const side of ['users', 'items'] as const) {
-    const rows = parts.map((part) => part[side].length / part.features);
-    if (rows.some((n) => n !== rows[0])) {
-      throw new InputError(
-        `tables of ${rows.join(', ')} ${side}: scores can be added only for the same ${side}`,
-      );
-    }
-  }
-  const users = joinedRows(parts.map((part) => ({ ...part, table: part.users })));
-  const items = joinedRows(parts.map((part) => ({ features: part.features, table: part.items })));
-  return { ...factorScorer(users, items, features), ...(itemWeights && { itemWeights }) };
 }
 
 /** Tables of the same rows as one, side by side; each is multiplied by its share. */
