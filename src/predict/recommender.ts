@@ -16,7 +16,7 @@ import type { OptionsOf } from '../options/declare.js';
 import { CANDIDATES, CONFIDENCE, ONE_ITEM, POPULAR, RECOMMEND_LISTS } from '../options/library.js';
 import { TASK } from '../options/shared.js';
 import { createBatch } from './batch/batch.js';
-import { createBatchWorkers, explainWorkerCount } from './batch/batch-workers.js';
+import { createBatchWorkers, explainWorkerCount, type ListedUser } from './batch/batch-workers.js';
 import { createConfidence, type ListConfidence } from './explain/confidence.js';
 import type { Explanation } from './explain/explain.js';
 import { type ExplainedList, type ExplainListOptions, explainLists } from './explain/explain-lists.js';
@@ -148,26 +148,23 @@ export function createRecommender(model: Model): Recommender {
     });
     const without = withoutItems(settings.filter);
     const forAll = knownItems(model, settings.exclude ?? []);
-    const exclude = queries.map((query) =>
-      query.exclude ? [...forAll, ...knownItems(model, query.exclude)] : forAll,
-    );
     const include = settings.include && knownItems(model, settings.include);
-    const withItems = users.flatMap(({ attributes }, u) => (attributes ? [] : [u]));
-    const lists = await batch.lists(
-      withItems.map((u) => users[u]),
-      withItems.map((u) => exclude[u]),
-      { n, includeSeen, without, include, explain },
-      settings,
-    );
-    const listOf = new Map(withItems.map((u, at) => [u, lists[at]]));
-    return users.map((user, u) => {
+    const listed = users.map((user, q): ListedUser => {
+      const own = queries[q].exclude;
+      return { ...user, exclude: own ? [...forAll, ...knownItems(model, own)] : forAll };
+    });
+    const withItems = listed.filter(({ attributes }) => !attributes);
+    const lists = await batch.lists(withItems, { n, includeSeen, without, include, explain }, settings);
+    let next = 0;
+    return listed.map((user, u) => {
       if (u % 64 === 0) throwIfAborted(signal);
-      const list = listOf.get(u);
-      if (list)
+      if (!user.attributes) {
+        const list = lists[next++];
         return Array.from(list.items, (item, i) => described(item, list.scores[i], user, list.explain));
+      }
       const scored = scorerOf(user);
       const explained = explain ? scored.explainer() : undefined;
-      const best = bestItems(model.items.count, scored.score, n, exclude[u], without, include);
+      const best = bestItems(model.items.count, scored.score, n, user.exclude, without, include);
       return Array.from(best, (item) => described(item, scored.score(item), user, explained));
     });
   }

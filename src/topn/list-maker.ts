@@ -24,9 +24,8 @@ import {
   storeList,
 } from './topn-tasks.js';
 
-/** One query: lists for `rows` rows. */
+/** What to list for each row. */
 export interface ListQuery {
-  readonly rows: number;
   /** Most items of a list. */
   readonly n: number;
   /** Per row, items to leave out. */
@@ -47,6 +46,7 @@ export interface ListMaker {
   ): Promise<TopLists>;
   /** The best items by scores that a function writes, row by row, in this thread. */
   byRows(
+    rows: number,
     write: (row: number, out: Float32Array) => void,
     query: ListQuery,
     options?: TaskOptions,
@@ -120,8 +120,9 @@ export function createListMaker(items: Float32Array, count: number, features: nu
     async byFactors(users, query, options = {}, itemWeights = undefined) {
       throwIfAborted(options.signal);
       checkOpen(closed);
-      const lists = emptyLists(query.rows, Math.min(query.n, count));
-      if (lists.listed === 0 || query.rows === 0) return lists;
+      const rows = users.length / features;
+      const lists = emptyLists(rows, Math.min(query.n, count));
+      if (lists.listed === 0 || rows === 0) return lists;
       const { module, heap, kernels, packed, lane } = await setUp();
       const job = {
         module,
@@ -130,13 +131,13 @@ export function createListMaker(items: Float32Array, count: number, features: nu
         items: packed,
         features,
         itemWeights,
-        rows: Uint32Array.from({ length: query.rows }, (_, row) => row),
+        rows: Uint32Array.from({ length: rows }, (_, row) => row),
         query: rankQuery(query, count, lists.listed),
         answer: { ranks: [], shown: [] },
         lists,
       };
-      const small = query.rows * count * features < SMALL;
-      const lanes = small ? 1 : threadCount(options.threads, Math.ceil(query.rows / ROWS_PER_BLOCK));
+      const small = rows * count * features < SMALL;
+      const lanes = small ? 1 : threadCount(options.threads, Math.ceil(rows / ROWS_PER_BLOCK));
       if (lanes === 1) {
         await here({ ...job, users }, new RankLane(kernels, heap.memory, lane, features, job.query), options);
         return lists;
@@ -149,18 +150,18 @@ export function createListMaker(items: Float32Array, count: number, features: nu
       await mine;
       return lists;
     },
-    async byRows(write, query, { signal, onProgress } = {}) {
+    async byRows(rows, write, query, { signal, onProgress } = {}) {
       checkOpen(closed);
-      const lists = emptyLists(query.rows, Math.min(query.n, count));
-      if (lists.listed === 0 || query.rows === 0) return lists;
+      const lists = emptyLists(rows, Math.min(query.n, count));
+      if (lists.listed === 0 || rows === 0) return lists;
       const { heap, kernels, lane: address } = await setUp();
       const asked = rankQuery(query, count, lists.listed);
       const lane = new RankLane(kernels, heap.memory, address, Math.max(1, features), asked);
       const out = lane.row(0);
-      for (let row = 0; row < query.rows; row++) {
+      for (let row = 0; row < rows; row++) {
         if (row % 256 === 0) {
           throwIfAborted(signal);
-          onProgress?.({ stage: 'ranking', done: row, total: query.rows, unit: 'users' });
+          onProgress?.({ stage: 'ranking', done: row, total: rows, unit: 'users' });
         }
         write(row, out);
         storeList(lane, 0, row, row, lists);
@@ -171,7 +172,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
       checkOpen(closed);
       const { heap, kernels, packed, lane: address } = await setUp();
       const rows = users.length / features;
-      const asked = rankQuery({ rows, n: 0, excluded: undefined }, count, 0);
+      const asked = rankQuery({ n: 0, excluded: undefined }, count, 0);
       const lane = new RankLane(kernels, heap.memory, address, features, asked);
       const rest = createTurns(signal);
       for (let first = 0; first < rows; first += ROWS_PER_BLOCK) {

@@ -85,7 +85,7 @@ describe('with 1000 threads', () => {
     try {
       const empty = { offsets: new Uint32Array(rows + 1), values: new Uint32Array(0) };
       const users = new Float32Array(rows * features).fill(0.5);
-      await maker.byFactors(users, { rows, n: 5, excluded: empty } as never, { threads });
+      await maker.byFactors(users, { n: 5, excluded: empty }, { threads });
     } finally {
       await maker.close();
     }

@@ -11,7 +11,7 @@ import { createRecommender } from '../recommender.js';
 import { createModelScorer, type UserScorer } from '../scoring/model-scorer.js';
 import { excludedItems } from '../scoring/scorer.js';
 import { ownItems, type ResolvedUser } from '../user-query.js';
-import type { Listed, ListSettings } from './batch-workers.js';
+import type { Listed, ListedUser, ListSettings } from './batch-workers.js';
 
 function adopted(model: Model) {
   return {
@@ -39,24 +39,28 @@ function batchOf(batch: number): ReturnType<typeof adopted> {
 
 export interface ListPiece extends ListSettings {
   readonly batch: number;
-  /** The row of a user of the model, or the items of a new user. */
-  readonly users: readonly (number | ResolvedUser['own'])[];
-  /** Items that are not listed, for each user. */
-  readonly exclude: readonly (readonly number[])[];
+  /** The row of a user of the model, or the items of a new user; and items that are not listed. */
+  readonly users: readonly {
+    readonly user: number | ResolvedUser['own'];
+    readonly exclude: readonly number[];
+  }[];
 }
 
-function usersOf({ users }: ListPiece, model: Model): ResolvedUser[] {
-  return users.map((user) =>
-    typeof user === 'number' ? { row: user, own: ownItems(model, user) } : { row: undefined, own: user },
+function usersOf({ users }: ListPiece, model: Model): ListedUser[] {
+  return users.map(({ user, exclude }) =>
+    typeof user === 'number'
+      ? { row: user, own: ownItems(model, user), exclude }
+      : { row: undefined, own: user, exclude },
   );
 }
 
 export async function list(piece: ListPiece): Promise<Listed[]> {
+  const { n, without, includeSeen } = piece;
   const { model, scorer } = batchOf(piece.batch);
   const users = usersOf(piece, model);
   const scorers = users.map(({ row, own }) => scorer().userScorer(row, own));
-  const excluded = users.map(({ own }, u) => excludedItems(piece.exclude[u], own, piece.includeSeen));
-  const best = await scorer().best(scorers, { n: piece.n, excluded, without: piece.without }, { threads: 1 });
+  const excluded = users.map((user) => excludedItems(user, includeSeen));
+  const best = await scorer().best(scorers, { n, excluded, without }, { threads: 1 });
   return scorers.map((user, u) => ({
     items: best[u],
     scores: Float64Array.from(best[u], (item) => user.score(item)),

@@ -15,6 +15,12 @@ import type { ExplainPiece, FoldPiece, ListPiece } from './batch-tasks.js';
 
 const TASKS = taskModule('./batch-tasks.js', import.meta.url);
 
+/** A user of a batch. */
+export interface ListedUser extends ResolvedUser {
+  /** Items that the user's list leaves out. */
+  readonly exclude: readonly number[];
+}
+
 /** The items of a list, best first, and their scores. */
 export interface Listed {
   readonly items: Uint32Array;
@@ -28,23 +34,25 @@ export interface ListSettings {
   readonly without?: Uint32Array | undefined;
 }
 
-/** Lists for rows of user factors, computed outside the workers by a GPU or by all threads. */
+/** Lists for rows of user factors, with the items that each row does not list and the items that each user has. */
+export type ListFactors = (
+  rows: Float32Array,
+  excluded: RowLists,
+  history: () => RowLists,
+) => Promise<TopLists>;
+
+/** Lists that are computed outside the workers, by a GPU or by all threads. */
 export interface ListRows {
   readonly features: number;
   /** Users that are listed together. While one group is listed, workers fold the next and score the previous one. */
   readonly group: number;
-  list(
-    rows: Float32Array,
-    /** For each row, the items that are not listed, and the items that the user has. */
-    of: { readonly excluded: RowLists; readonly history: () => RowLists },
-  ): Promise<TopLists>;
+  readonly list: ListFactors;
 }
 
 export interface BatchWorkers {
   /** Lists in the order of the users. `rows` computes the lists if given; otherwise the workers do. */
   lists(
-    users: readonly ResolvedUser[],
-    exclude: readonly (readonly number[])[],
+    users: readonly ListedUser[],
     settings: ListSettings,
     options: TaskOptions,
     rows?: ListRows,
@@ -125,32 +133,30 @@ export function createBatchWorkers(model: Model): BatchWorkers {
     });
   }
   return {
-    lists: (users, exclude, settings, { threads, signal, onProgress }, rows) =>
+    lists: (users, settings, { threads, signal, onProgress }, rows) =>
       inTurn(signal, async () => {
         const size = batchWorkerCount(users.length, threads);
         const workers = await open(size, false);
-        const step = Math.min(PIECE, Math.ceil(users.length / size));
         const report = progressOf(users.length, onProgress);
-        const run = { workers, batch, users, exclude, settings, buffers };
+        const run = { workers, batch, users, settings, buffers };
         if (rows) return listRows(run, rows, signal, report);
-        const lists = await workers.map<ListPiece, Listed[]>('list', piecesOf(run, 0, users.length, step), {
-          signal,
-          onResult: ({ length }) => report(length),
-        });
+        const pieces = cut(users, Math.min(PIECE, Math.ceil(users.length / size)));
+        const lists = await workers.map<ListPiece, Listed[]>(
+          'list',
+          pieces.map((some) => pieceOf(run, some)),
+          { signal, onResult: ({ length }) => report(length) },
+        );
         return lists.flat();
       }),
     explain: (queries, settings, { threads, signal, onProgress }) =>
       inTurn(signal, async () => {
         const workers = await open(explainWorkerCount(queries.length, threads), true);
-        const pieces: ExplainPiece[] = [];
-        for (let at = 0; at < queries.length; at += EXPLAINED_PIECE) {
-          pieces.push({ batch, queries: queries.slice(at, at + EXPLAINED_PIECE), ...settings });
-        }
         const report = progressOf(queries.length, onProgress);
-        const lists = await workers.map<ExplainPiece, ExplainedList[]>('explain', pieces, {
-          signal,
-          onResult: ({ length }) => report(length),
-        });
+        const lists = await workers.map<ExplainPiece, ExplainedList[]>(
+          'explain',
+          cut(queries, EXPLAINED_PIECE).map((some) => ({ batch, queries: some, ...settings })),
+          { signal, onResult: ({ length }) => report(length) },
+        );
         return lists.flat();
       }),
     async close() {
@@ -172,8 +178,7 @@ function progressOf(total: number, onProgress: TaskOptions['onProgress']) {
 interface BatchRun {
   readonly workers: WorkerPool;
   readonly batch: number;
-  readonly users: readonly ResolvedUser[];
-  readonly exclude: readonly (readonly number[])[];
+  readonly users: readonly ListedUser[];
   readonly settings: ListSettings;
   /** Tables of rows, used in turn and reused by the next call. */
   readonly buffers: Float32Array[];
@@ -186,24 +191,20 @@ async function listRows(
   signal: AbortSignal | undefined,
   report: (more: number) => void,
 ): Promise<Listed[]> {
-  const { workers, batch, users, exclude, settings, buffers } = run;
-  const groups = Math.ceil(users.length / size);
-  const within = (g: number) => [g * size, Math.min(users.length, (g + 1) * size)] as const;
-  const rowsOf = (g: number) => {
-    const [first, last] = within(g);
-    const length = (last - first) * features;
+  const { workers, batch, users, settings, buffers } = run;
+  const groups = cut(users, size);
+  const fold = async (g: number): Promise<Float32Array> => {
+    const group = groups[g];
+    const length = group.length * features;
     // One group is folded while others are listed.
     const turn = g % (WAITING_GROUPS + 1);
     if (!(buffers[turn]?.length >= length)) buffers[turn] = allocate(Float32Array, length);
-    return buffers[turn].subarray(0, length);
-  };
-  const fold = async (g: number): Promise<Float32Array> => {
-    const [first, last] = within(g);
-    const rows = rowsOf(g);
+    const rows = buffers[turn].subarray(0, length);
     // Every worker folds some users of every group.
-    const step = Math.ceil((last - first) / workers.size);
-    const pieces = piecesOf(run, first, last, step);
-    const folds = pieces.map((piece, p): FoldPiece => ({ piece, group: g, at: p * step, rows }));
+    const step = Math.ceil(group.length / workers.size);
+    const folds = cut(group, step).map(
+      (some, p): FoldPiece => ({ piece: pieceOf(run, some), group: g, at: p * step, rows }),
+    );
     await workers.map('fold', folds, { signal });
     return rows;
   };
@@ -211,22 +212,19 @@ async function listRows(
   const listing: Promise<TopLists>[] = [];
   let scored: Promise<void> = Promise.resolve();
   let folded = fold(0);
-  for (let g = 0; g < groups; g++) {
+  for (const [g, group] of groups.entries()) {
     const rows = await folded;
     // The next group reuses a table, so the group that used it last must be listed.
     if (g >= WAITING_GROUPS) await finish(g - WAITING_GROUPS);
-    if (g + 1 < groups) {
+    if (g + 1 < groups.length) {
       folded = fold(g + 1);
       folded.catch(() => {});
     }
-    const [first, last] = within(g);
-    const group = users.slice(first, last);
-    const excluded = group.map(({ own }, u) => excludedItems(exclude[first + u], own, settings.includeSeen));
-    const history = () => historyLists(group.map(({ own }) => own));
-    listing[g] = list(rows, { excluded: rowLists(excluded), history });
+    const excluded = rowLists(group.map((user) => excludedItems(user, settings.includeSeen)));
+    listing[g] = list(rows, excluded, () => historyLists(group.map(({ own }) => own)));
     listing[g].catch(() => {});
   }
-  for (let g = Math.max(0, groups - WAITING_GROUPS); g < groups; g++) await finish(g);
+  for (let g = Math.max(0, groups.length - WAITING_GROUPS); g < groups.length; g++) await finish(g);
   await scored;
   return found;
 
@@ -234,8 +232,7 @@ async function listRows(
     const [lists] = await Promise.all([listing[g], scored]);
     scored = score(g, lists);
     scored.catch(() => {});
-    const [first, last] = within(g);
-    report(last - first);
+    report(groups[g].length);
   }
 
   async function score(group: number, lists: TopLists): Promise<void> {
@@ -248,21 +245,14 @@ async function listRows(
   }
 }
 
-/** Users `first` to `last` − 1, cut into pieces of `step`. */
-function piecesOf(
-  { batch, users, exclude, settings }: BatchRun,
-  first: number,
-  last: number,
-  step: number,
-): ListPiece[] {
-  const pieces: ListPiece[] = [];
-  for (let at = first; at < last; at += step) {
-    const end = Math.min(last, at + step);
-    // The items of users of the model are in its tables, which threads share.
-    const some = users.slice(at, end).map(({ row, own }) => row ?? own);
-    pieces.push({ batch, users: some, exclude: exclude.slice(at, end), ...settings });
-  }
-  return pieces;
+/** What a worker needs of some users. The items of users of the model are in its tables, which threads share. */
+function pieceOf({ batch, settings }: BatchRun, users: readonly ListedUser[]): ListPiece {
+  return { batch, users: users.map(({ row, own, exclude }) => ({ user: row ?? own, exclude })), ...settings };
+}
+
+/** Pieces of `size`, the last of which may be shorter. */
+function cut<T>(all: readonly T[], size: number): (readonly T[])[] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, p) => all.slice(p * size, (p + 1) * size));
 }
 
 /** What scores need of the tables about the sides: no titles, which can be many texts. */

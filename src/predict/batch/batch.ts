@@ -9,12 +9,12 @@ import type { TaskOptions } from '../../progress.js';
 import type { Explanation } from '../explain/explain.js';
 import type { ModelScorer } from '../scoring/model-scorer.js';
 import { bestItems, excludedItems } from '../scoring/scorer.js';
-import type { ResolvedUser } from '../user-query.js';
 import {
   type BatchWorkers,
   batchWorkerCount,
   type Listed,
-  type ListRows,
+  type ListedUser,
+  type ListFactors,
   type ListSettings,
 } from './batch-workers.js';
 import { createGpuLists } from './gpu-lists.js';
@@ -31,14 +31,11 @@ interface BatchList extends Listed {
   readonly explain?: ((item: number) => Explanation) | undefined;
 }
 
+type BatchOptions = TaskOptions & { readonly engine?: EngineName | undefined };
+
 interface Batch {
-  /** Lists in the order of the users; `exclude` has the items that are not listed, for each user. */
-  lists(
-    users: readonly ResolvedUser[],
-    exclude: readonly (readonly number[])[],
-    settings: BatchSettings,
-    options: TaskOptions & { readonly engine?: EngineName | undefined },
-  ): Promise<BatchList[]>;
+  /** Lists in the order of the users. */
+  lists(users: readonly ListedUser[], settings: BatchSettings, options: BatchOptions): Promise<BatchList[]>;
   close(): Promise<void>;
 }
 
@@ -54,45 +51,40 @@ export function createBatch(scorer: ModelScorer, workers: BatchWorkers): Batch {
   const gpuLists = once(() => factors && createGpuLists(factors, scorer.items));
 
   async function inWorkers(
-    users: readonly ResolvedUser[],
-    exclude: readonly (readonly number[])[],
+    users: readonly ListedUser[],
     settings: ListSettings,
-    { engine = 'auto', ...task }: TaskOptions & { readonly engine?: EngineName | undefined },
+    { engine = 'auto', ...task }: BatchOptions,
   ): Promise<Listed[] | undefined> {
-    const gpu = await gpuLists()?.open(users.length, engine);
+    const { threads, signal } = task;
     const { features = 0 } = factors ?? {};
-    if (gpu) {
-      const list: ListRows['list'] = (rows, of) => gpu.lists(rows, settings, of, task);
+    const onGpu = await gpuLists()?.open(users.length, engine, settings, signal);
+    if (onGpu) {
       try {
-        return await workers.lists(users, exclude, settings, task, { features, group: GROUP, list });
+        return await workers.lists(users, settings, task, { features, group: GROUP, list: onGpu });
       } catch (error) {
         // The threads can do the same.
         if (engine !== 'auto' || !(error instanceof DeviceError)) throw error;
       }
     }
-    const size = batchWorkerCount(users.length, task.threads);
+    const size = batchWorkerCount(users.length, threads);
     if (size === 1) return undefined;
     if (!factors || 4 * features * scorer.items < LARGE_BYTES) {
-      return workers.lists(users, exclude, settings, task);
+      return workers.lists(users, settings, task);
     }
-    const { threads, signal } = task;
-    const list: ListRows['list'] = (rows, { excluded, history }) => {
-      const { n, without } = settings;
-      const query = { rows: rows.length / features, n, excluded, without };
-      return factors.lists(rows, query, history, { threads, signal });
-    };
+    const { n, without } = settings;
+    const list: ListFactors = (rows, excluded, history) =>
+      factors.lists(rows, { n, excluded, without }, history, { threads, signal });
     const group = Math.max(GROUP, GROUP_OF_THREAD * size);
-    return workers.lists(users, exclude, settings, task, { features, group, list });
+    return workers.lists(users, settings, task, { features, group, list });
   }
 
   async function inThisThread(
-    users: readonly ResolvedUser[],
-    exclude: readonly (readonly number[])[],
+    users: readonly ListedUser[],
     { n, includeSeen, without, include, explain }: BatchSettings,
     options: TaskOptions,
   ): Promise<BatchList[]> {
     const scorers = users.map(({ row, own }) => scorer.userScorer(row, own));
-    const excluded = users.map(({ own }, u) => excludedItems(exclude[u], own, includeSeen));
+    const excluded = users.map((user) => excludedItems(user, includeSeen));
     const best = include
       ? scorers.map(({ score }, u) => bestItems(scorer.items, score, n, excluded[u], without, include))
       : await scorer.best(scorers, { n, excluded, without }, options);
@@ -107,11 +99,9 @@ export function createBatch(scorer: ModelScorer, workers: BatchWorkers): Batch {
   }
 
   return {
-    async lists(users, exclude, settings, options) {
-      const simple = !settings.include && !settings.explain;
-      const { n, includeSeen, without } = settings;
-      const found = simple && (await inWorkers(users, exclude, { n, includeSeen, without }, options));
-      return found || inThisThread(users, exclude, settings, options);
+    async lists(users, { include, explain, ...settings }, options) {
+      const found = !include && !explain && (await inWorkers(users, settings, options));
+      return found || inThisThread(users, { include, explain, ...settings }, options);
     },
     async close() {
       await gpuLists()?.close();

@@ -5,30 +5,24 @@ import type { EngineName } from '../../engine/select.js';
 import { DeviceError } from '../../errors.js';
 import { hasBit } from '../../math/bits.js';
 import { placesOf, renameLists } from '../../math/csr.js';
-import type { TaskOptions } from '../../progress.js';
-import type { TopLists } from '../../topn/lists.js';
 import type { TopN } from '../../topn/query.js';
 import { gpuRanksFaster, type RankingWork, selectTopN } from '../../topn/select.js';
 import type { ScorerFactors } from '../scoring/model-scorer.js';
 import type { RowLists } from '../scoring/scorer.js';
-import type { ListSettings } from './batch-workers.js';
+import type { ListFactors, ListSettings } from './batch-workers.js';
 
 interface GpuLists {
-  /** The GPU for lists of this number of users; undefined if CPU threads should make the lists. */
-  open(users: number, name: EngineName): Promise<OpenGpu | undefined>;
+  /** How the GPU makes lists for this number of users; undefined if CPU threads should make them. */
+  open(
+    users: number,
+    name: EngineName,
+    settings: ListSettings,
+    signal: AbortSignal | undefined,
+  ): Promise<ListFactors | undefined>;
   close(): Promise<void>;
 }
 
 type ListingTopN = Required<TopN>;
-
-interface OpenGpu {
-  lists(
-    rows: Float32Array,
-    { n, without }: Pick<ListSettings, 'n' | 'without'>,
-    lists: { readonly excluded: RowLists; readonly history: () => RowLists },
-    options: TaskOptions,
-  ): Promise<TopLists>;
-}
 
 export function createGpuLists({ features, items, itemWeights }: ScorerFactors, count: number): GpuLists {
   const everything = Uint32Array.from({ length: count }, (_, item) => item);
@@ -43,7 +37,7 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
   }
 
   return {
-    async open(users, name) {
+    async open(users, name, { n, without }, signal) {
       const work = { rows: users, candidates: count, features };
       if (name === 'cpu' || name === 'reference' || (name === 'auto' && !gpuRanksFaster(work)))
         return undefined;
@@ -53,26 +47,24 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
         throw error;
       });
       if (gpu === 'none') return undefined;
-      return {
-        async lists(rows, { n, without }, { excluded, history }, { signal }) {
-          const asked = Uint32Array.from({ length: rows.length / features }, (_, row) => row);
-          try {
-            const weights = itemWeights();
-            const added = weights && { itemWeights: { ...weights, history: history() } };
-            const tables = { users: rows, items: items(), features, ...added };
-            if (!without) return await gpu.top(tables, everything, asked, n, excluded, { signal });
-            if (filtered?.without !== without) filtered = candidatesWithout(everything, without);
-            const { candidates, among } = filtered;
-            const lists = await gpu.top(tables, candidates, asked, n, among(excluded), { signal });
-            return { ...lists, positions: lists.positions.map((at) => candidates[at]) };
-          } catch (error) {
-            if (error instanceof DeviceError) {
-              found = Promise.resolve('none');
-              await gpu.close().catch(() => {});
-            }
-            throw error;
+      return async (rows, excluded, history) => {
+        const asked = Uint32Array.from({ length: rows.length / features }, (_, row) => row);
+        try {
+          const weights = itemWeights();
+          const added = weights && { itemWeights: { ...weights, history: history() } };
+          const tables = { users: rows, items: items(), features, ...added };
+          if (!without) return await gpu.top(tables, everything, asked, n, excluded, { signal });
+          if (filtered?.without !== without) filtered = candidatesWithout(everything, without);
+          const { candidates, among } = filtered;
+          const lists = await gpu.top(tables, candidates, asked, n, among(excluded), { signal });
+          return { ...lists, positions: lists.positions.map((at) => candidates[at]) };
+        } catch (error) {
+          if (error instanceof DeviceError) {
+            found = Promise.resolve('none');
+            await gpu.close().catch(() => {});
           }
-        },
+          throw error;
+        }
       };
     },
     async close() {

@@ -179,7 +179,7 @@ function factorModelScorer(
       const table = allocate(Float32Array, users.length * features);
       rows(users, table);
       const history = () => historyLists(users.map((user) => (user as FactorScorer).own));
-      const query = { rows: users.length, n, excluded: excludedRows(excluded), without };
+      const query = { n, excluded: excludedRows(excluded), without };
       return bestOf(await lists(table, query, history, options), users.length);
     },
     eachRow(users, take, options) {
@@ -355,9 +355,9 @@ function rowModelScorer(count: number, userOf: (own: OwnItems) => RowScorer): Mo
     factors: undefined,
     userScorer: (_row, own) => userOf(own),
     async best(users, { n, excluded, without }, options) {
-      const query = { rows: users.length, n, excluded: excludedRows(excluded), without };
+      const query = { n, excluded: excludedRows(excluded), without };
       const write = (row: number, out: Float32Array) => (users[row] as RowScorer).write(out);
-      return bestOf(await maker.byRows(write, query, options), users.length);
+      return bestOf(await maker.byRows(users.length, write, query, options), users.length);
     },
     async eachRow(users, take, { signal }) {
       const row = new Float32Array(count);

@@ -46,8 +46,7 @@ export function historyLists(
 
 /** Items that are not listed for a user: those of `exclude`, and the user's own. */
 export function excludedItems(
-  exclude: readonly number[],
-  own: { readonly items: Uint32Array },
+  { exclude, own }: { readonly exclude: readonly number[]; readonly own: { readonly items: Uint32Array } },
   includeSeen: boolean,
 ): ArrayLike<number> {
   if (includeSeen) return exclude;
