@@ -38,6 +38,13 @@ export interface WebgpuTopNOptions {
 
 const SCORE_BYTES = 2 ** 28;
 
+/** An open GPU, its queue, and the most bytes of scores in its memory. */
+interface OpenGpu {
+  readonly gpu: GpuDevice;
+  readonly commands: Commands;
+  readonly scoreBytes: number;
+}
+
 /** Opens the GPU until `close`. The candidates of the last lists stay on it for the next query. */
 export async function createWebgpuTopN({
   scoreBytes = SCORE_BYTES,
@@ -45,22 +52,24 @@ export async function createWebgpuTopN({
 }: WebgpuTopNOptions = {}): Promise<Required<TopN>> {
   const gpu = await openDevice();
   const commands = createCommands(gpu, onKernelTime);
+  const open = { gpu, commands, scoreBytes };
   const kept: KeptForLists = { room: new Map() };
   const { inOrder, idle } = createQueue(() => gpu.check());
   return {
     name: 'gpu',
     rank: (tables, candidates, query, task = {}) =>
-      inOrder(() => rankOnGpu(gpu, commands, tables, candidates, query, scoreBytes, task)),
+      inOrder(() => rankOnGpu(open, tables, candidates, query, task)),
     async top(tables, candidates, rows, n, excluded, task = {}) {
       // The next operation is recorded before this answer arrives.
+      const lists = emptyLists(rows.length, Math.min(n, candidates.length));
       const { answer } = await inOrder(() =>
-        topOnGpu(gpu, commands, kept, tables, candidates, rows, n, excluded, scoreBytes, task),
+        topOnGpu(open, kept, tables, candidates, rows, lists, excluded, task),
       );
       return answer;
     },
     async close() {
       await idle();
-      forgetLists(commands, kept);
+      release(commands, [...kept.room.values()]);
       commands.flush();
       await gpu.device.queue.onSubmittedWorkDone().catch(() => {});
       gpu.close();
@@ -69,30 +78,20 @@ export async function createWebgpuTopN({
 }
 
 async function rankOnGpu(
-  gpu: GpuDevice,
-  commands: Commands,
+  open: OpenGpu,
   tables: FactorTables,
   candidates: Uint32Array,
   query: RankQuery,
-  scoreBytes: number,
   { signal, onProgress }: TaskOptions,
 ): Promise<RankAnswer> {
   throwIfAborted(signal);
+  const { commands } = open;
   const answer = emptyAnswer(query);
   const rows = rowsToRank(query);
   if (rows.length === 0) return answer;
   const owned: GPUBuffer[] = [];
   try {
-    const ranking = await prepare(
-      gpu,
-      commands,
-      tables,
-      candidates,
-      query,
-      rows,
-      scoreBytes,
-      ownRoom(gpu, owned),
-    );
+    const ranking = await prepare(open, tables, candidates, query, rows, ownRoom(open, owned));
     for (let first = 0; first < rows.length; first += ranking.blockRows) {
       throwIfAborted(signal);
       onProgress?.({ stage: 'ranking', done: first, total: rows.length, unit: 'users' });
@@ -113,44 +112,40 @@ async function rankOnGpu(
 
 /** What stays on the GPU between queries for lists: the candidates, and reusable buffers. */
 interface KeptForLists {
-  items?: Float32Array | undefined;
-  candidates?: Uint32Array | undefined;
-  weights?: Float32Array | undefined;
-  buffers?: CandidateBuffers | undefined;
+  candidates?: KeptCandidates | undefined;
   /** Keyed by use. */
   readonly room: Map<string, GPUBuffer>;
 }
 
-/** The candidates in the layout of the kernels. */
-interface CandidateBuffers {
+/** Candidates in the layout of the kernels, and the arrays from which they were made. */
+interface KeptCandidates {
+  readonly of: readonly [items: Float32Array, candidates: Uint32Array, weights: Float32Array | undefined];
   readonly items: GPUBuffer;
   /** Weights from items to the candidates. */
   readonly itemWeights: Readonly<Record<'offsets' | 'targets' | 'weights', GPUBuffer>> | undefined;
 }
 
 /**
- * Makes lists of the best candidates, block by block. Resolves when all commands are recorded. The next query may reuse the same
+ * Fills lists of the best candidates, block by block. Resolves when all commands are recorded. The next query may reuse the same
  * buffers, because the GPU keeps the order.
  */
 async function topOnGpu(
-  gpu: GpuDevice,
-  commands: Commands,
+  open: OpenGpu,
   kept: KeptForLists,
   tables: FactorTables,
   candidates: Uint32Array,
   rows: Uint32Array,
-  n: number,
+  lists: TopLists,
   excluded: RowLists | undefined,
-  scoreBytes: number,
   { signal }: TaskOptions,
 ): Promise<{ readonly answer: Promise<TopLists> }> {
   throwIfAborted(signal);
-  const lists = emptyLists(rows.length, Math.min(n, candidates.length));
+  const { commands } = open;
   const { listed } = lists;
   if (rows.length === 0 || listed === 0) return { answer: Promise.resolve(lists) };
   const query = { candidates: candidates.length, views: [], excluded, depth: listed, top: listed };
-  const room = keptRoom(gpu, commands, kept);
-  const ranking = await prepare(gpu, commands, tables, candidates, query, rows, scoreBytes, room, kept);
+  const room = keptRoom(open, kept);
+  const ranking = await prepare(open, tables, candidates, query, rows, room, kept);
   const bytes = 8 * rows.length * listed;
   const found = await room('lists', `lists of ${rows.length} users`, bytes);
   commands.clear(found); // a short list ends with zeros
@@ -192,17 +187,21 @@ function sortList(pairs: ArrayBuffer, row: number, { listed, positions, scores, 
 /** A buffer of at least `bytes` bytes; `what` names it in error messages. */
 type Room = (use: string, what: string, bytes: number) => Promise<GPUBuffer>;
 
+function newBuffer(gpu: GpuDevice, what: string, bytes: number): Promise<GPUBuffer> {
+  return allocate(gpu, what, bytes, () => storageBuffer(gpu, what, bytes));
+}
+
 /** Buffers that live as long as their query. */
-function ownRoom(gpu: GpuDevice, owned: GPUBuffer[]): Room {
+function ownRoom({ gpu }: OpenGpu, owned: GPUBuffer[]): Room {
   return async (_use, what, bytes) => {
-    const buffer = await allocate(gpu, what, bytes, () => storageBuffer(gpu, what, bytes));
+    const buffer = await newBuffer(gpu, what, bytes);
     owned.push(buffer);
     return buffer;
   };
 }
 
 /** Buffers that the next query reuses. They grow when needed. */
-function keptRoom(gpu: GpuDevice, commands: Commands, { room }: KeptForLists): Room {
+function keptRoom({ gpu, commands }: OpenGpu, { room }: KeptForLists): Room {
   return async (use, what, bytes) => {
     const before = room.get(use);
     if (before && before.size >= bytes) return before;
@@ -210,7 +209,7 @@ function keptRoom(gpu: GpuDevice, commands: Commands, { room }: KeptForLists): R
     room.delete(use);
     // Grows by doubling: the next list may be longer.
     const size = before ? Math.max(bytes, Math.min(2 * before.size, gpu.maxBinding)) : bytes;
-    const buffer = await allocate(gpu, what, size, () => storageBuffer(gpu, what, size));
+    const buffer = await newBuffer(gpu, what, size);
     room.set(use, buffer);
     return buffer;
   };
@@ -219,13 +218,6 @@ function keptRoom(gpu: GpuDevice, commands: Commands, { room }: KeptForLists): R
 function release(commands: Commands, owned: readonly GPUBuffer[]): void {
   commands.forget();
   for (const buffer of owned) buffer.destroy();
-}
-
-/** Destroys all kept buffers. */
-function forgetLists(commands: Commands, kept: KeptForLists): void {
-  kept.buffers = undefined;
-  release(commands, [...kept.room.values()]);
-  kept.room.clear();
 }
 
 interface GpuLists {
@@ -242,18 +234,16 @@ interface PreparedView {
 
 /** Uploads what a ranking needs. `rankBlock` then ranks a block of rows. */
 async function prepare(
-  gpu: GpuDevice,
-  commands: Commands,
+  { gpu, commands, scoreBytes }: OpenGpu,
   { users, items, features, itemWeights }: FactorTables,
   candidates: Uint32Array,
   { views, excluded, depth, top }: RankQuery,
   rows: Uint32Array,
-  mostBytes: number,
   room: Room,
   kept?: KeptForLists,
 ) {
   const shape: RankShape = { quads: Math.ceil(features / 4), candidates: candidates.length, depth, top };
-  const most = Math.floor(Math.min(mostBytes, gpu.maxBinding) / (4 * candidates.length));
+  const most = Math.floor(Math.min(scoreBytes, gpu.maxBinding) / (4 * candidates.length));
   // Whole tiles of rows, but at least one row. If that does not fit, the allocation fails and names the limit.
   const blockRows = Math.min(rows.length, Math.max(1, most - (most > TILE.rows ? most % TILE.rows : 0)));
   const make = async (use: string, what: string, values: Uint32Array | Float32Array) => {
@@ -265,15 +255,15 @@ async function prepare(
     offsets: await make(`rows of ${what}`, `the rows of ${what}`, offsets),
     values: await make(what, what, values),
   });
-  async function candidateBuffers() {
-    const weights = itemWeights?.weights;
-    const there =
-      kept?.buffers && kept.items === items && kept.candidates === candidates && kept.weights === weights;
-    if (kept?.buffers && there) return kept.buffers;
-    if (kept) kept.buffers = undefined;
+  async function candidateBuffers(): Promise<KeptCandidates> {
+    const of = [items, candidates, itemWeights?.weights] as const;
+    const before = kept?.candidates;
+    if (before?.of.every((array, i) => array === of[i])) return before;
+    if (kept) kept.candidates = undefined;
     const what = `the features of ${candidates.length} items`;
     const narrow = itemWeights && towardsCandidates(itemWeights, candidates, items.length / features);
-    const buffers: CandidateBuffers = {
+    const made: KeptCandidates = {
+      of,
       items: await make('items', what, padded(items, candidates, features)),
       itemWeights: narrow && {
         offsets: await make('offsets', 'the rows of weights between items', narrow.offsets),
@@ -281,8 +271,8 @@ async function prepare(
         weights: await make('weights', 'weights between items', narrow.weights),
       },
     };
-    if (kept) Object.assign(kept, { items, candidates, weights, buffers });
-    return buffers;
+    if (kept) kept.candidates = made;
+    return made;
   }
   const rowsBuffer = await make('rows', 'the list of rows', rows);
   const what = `the features of ${rows.length} users`;
