@@ -3,14 +3,13 @@
 // by expected edges, never by activities alone.
 
 import { InputError } from '../errors.js';
-import { columnSums, type Model, meanTable, type RankerMember } from '../fit/model.js';
+import { columnSums, type Model, meanTable, needModel, type RankerMember } from '../fit/model.js';
 import { otherSide, type SideName } from '../graph/graph.js';
 import { largest } from '../math/nth-largest.js';
 import { once } from '../math/once.js';
 import { withDefaults } from '../options/check-options.js';
 import { DESCRIBE } from '../options/commands/features.js';
 import type { OptionsOf } from '../options/declare.js';
-import { createRecommender } from './recommender.js';
 
 /** A feature by its heaviest items and users. */
 export interface DescribedFeature {
@@ -40,12 +39,8 @@ export async function describeFeatures(
   model: Model,
   options: DescribeOptions = {},
 ): Promise<DescribedFeature[]> {
-  const recommender = createRecommender(model);
-  try {
-    return recommender.features(options);
-  } finally {
-    await recommender.close();
-  }
+  needModel(model);
+  return featuresOf(model, options);
 }
 
 /** Weight of log share against log lift. With 1, every feature would begin with the same common items. */
@@ -205,7 +200,8 @@ export function createFeatureNames(
   };
 }
 
-export function describeMembers(model: Model, options: DescribeOptions): DescribedFeature[] {
+/** The same at once. */
+export function featuresOf(model: Model, options: DescribeOptions): DescribedFeature[] {
   const { n, features, itemsOf } = namingItems(model, options);
   return Array.from({ length: features.count }, (_, k) => ({
     feature: k + 1,

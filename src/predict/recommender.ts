@@ -28,7 +28,7 @@ import {
   type Reasons,
   usualShares,
 } from './explain/reasons.js';
-import { type DescribedFeature, type DescribeOptions, describeMembers } from './features.js';
+import { type DescribedFeature, type DescribeOptions, featuresOf } from './features.js';
 import type {
   Id,
   Recommendation,
@@ -316,7 +316,7 @@ export function createRecommender(model: Model): Recommender {
     },
     features(options: DescribeOptions = {}) {
       open();
-      return describeMembers(model, options);
+      return featuresOf(model, options);
     },
     async close() {
       closed = true;

@@ -26,6 +26,7 @@ import {
   createEdgesOfWeight,
   createVertexSampler,
   type EdgeSampler,
+  type KnownVertices,
   type VertexSampler,
 } from './draw-vertex.js';
 
@@ -84,16 +85,19 @@ export function createDrawer(plan: DrawPlan): (random: Random, options: OneDrawO
   const byItem = !plan.counts && knownCount(plan.items) > knownCount(plan.users);
   const walking: SideName = byItem ? 'items' : 'users';
   const samplers = {
-    walking: edgeSampler(plan[walking], plan.features),
-    met: vertexSampler(plan[otherSide(walking)], plan.features),
+    walking: byGroup(plan[walking], (known) => createEdgeSampler(known, plan.features)),
+    met: byGroup(plan[otherSide(walking)], (known) => createVertexSampler(known, plan.features)),
   };
   return (random, options) => drawTestGraph(plan, walking, samplers, random, options);
 }
 
 interface Samplers {
-  readonly walking: EdgeSampler;
-  readonly met: VertexSampler;
+  readonly walking: SamplerOf<EdgeSampler>;
+  readonly met: SamplerOf<VertexSampler>;
 }
+
+/** The sampler of a vertex, and the vertex within its group. */
+type SamplerOf<S> = (vertex: number) => readonly [sampler: S, own: number];
 
 function drawTestGraph(
   plan: DrawPlan,
@@ -151,10 +155,11 @@ function drawTestGraph(
 
   const counts = new Uint32Array(K);
   for (let walker = 0; walker < atoms; walker++) {
-    const n =
-      walker < known
-        ? samplers.walking(walker, random, other.mass, counts)
-        : unseen.edges(walker - known, other.mass, counts);
+    let n: number;
+    if (walker < known) {
+      const [drawEdges, own] = samplers.walking(walker);
+      n = drawEdges(own, random, other.mass, counts);
+    } else n = unseen.edges(walker - known, other.mass, counts);
     if (n === 0) continue;
     counting?.user(walker);
     let own = 0;
@@ -192,7 +197,7 @@ interface DrawnVertices {
 
 function drawMet(
   groups: readonly VertexGroup[],
-  sampler: VertexSampler,
+  samplerOf: SamplerOf<VertexSampler>,
   K: number,
   random: Random,
   sizes: SizeMode,
@@ -205,8 +210,13 @@ function drawMet(
   const activity = new Float64Array(K * width);
   const row = new Float64Array(K);
   for (let v = 0; v < atoms; v++) {
-    if (v < known) sampler(v, random, row);
-    else copyRow(unseen, v - known, K, row);
+    if (v < known) {
+      const [draw, own] = samplerOf(v);
+      draw(own, random, row);
+    } else {
+      const at = v - known;
+      for (let k = 0; k < K; k++) row[k] = unseen.weights[at] * unseen.features[at * K + k];
+    }
     for (let k = 0; k < K; k++) activity[k * width + v] = row[k];
   }
   const mass = new Float64Array(K);
@@ -224,33 +234,15 @@ function knownCount(groups: readonly VertexGroup[]): number {
   return groups.reduce((sum, { known }) => sum + known.count, 0);
 }
 
-/** Samples the known vertices of all groups, which are numbered one group after another. */
-function vertexSampler(groups: readonly VertexGroup[], features: number): VertexSampler {
-  const samplers = groups.map(({ known }) => createVertexSampler(known, features));
-  return (vertex, random, out) => {
-    const group = groupOf(groups, vertex);
-    samplers[group](vertex - firstOf(groups, group), random, out);
+/** Makes a sampler for each group. Their vertices are numbered one group after another. */
+function byGroup<S>(groups: readonly VertexGroup[], make: (known: KnownVertices) => S): SamplerOf<S> {
+  const samplers = groups.map(({ known }) => make(known));
+  return (vertex) => {
+    let group = 0;
+    let own = vertex;
+    for (; own >= groups[group].known.count; group++) own -= groups[group].known.count;
+    return [samplers[group], own];
   };
-}
-
-function edgeSampler(groups: readonly VertexGroup[], features: number): EdgeSampler {
-  const samplers = groups.map(({ known }) => createEdgeSampler(known, features));
-  return (vertex, random, mass, out) => {
-    const group = groupOf(groups, vertex);
-    return samplers[group](vertex - firstOf(groups, group), random, mass, out);
-  };
-}
-
-function groupOf(groups: readonly VertexGroup[], vertex: number): number {
-  let group = 0;
-  for (let end = groups[0].known.count; vertex >= end; end += groups[group].known.count) group++;
-  return group;
-}
-
-function firstOf(groups: readonly VertexGroup[], group: number): number {
-  let first = 0;
-  for (let g = 0; g < group; g++) first += groups[g].known.count;
-  return first;
 }
 
 /** The unseen atoms of all groups; empty if the side has none. */
@@ -260,7 +252,9 @@ function drawUnseen(
   random: Random,
   sizes: SizeMode,
 ): Omit<FeatureAtoms, 'cut'> {
-  const parts = groups.flatMap(({ unseen }) => (unseen ? [drawAtoms(unseen, random, sizes)] : []));
+  const parts = groups.flatMap(({ unseen }) =>
+    unseen ? [sampleTiltedAtoms(random, tiltedBy(unseen, random, sizes))] : [],
+  );
   if (parts.length === 1) return parts[0];
   const missing = new Float64Array(K);
   for (const part of parts) for (let k = 0; k < K; k++) missing[k] += part.missing[k];
@@ -270,10 +264,6 @@ function drawUnseen(
       parts.map((part) => part[name]),
     );
   return { weights: joined('weights'), features: joined('features'), missing };
-}
-
-function drawAtoms(plan: UnseenPlan, random: Random, sizes: SizeMode): FeatureAtoms {
-  return sampleTiltedAtoms(random, tiltedBy(plan, random, sizes));
 }
 
 /** Given the data, the size is Gamma(vertices, E[ψ]). Its mean is the estimate from the bound. */
@@ -306,15 +296,6 @@ function drawUnseenWalkers(groups: readonly VertexGroup[], K: number, random: Ra
       return draw(random, { weight: weights[vertex], shapes, first: 0 }, origin, mass, out);
     },
   };
-}
-
-function copyRow(
-  { weights, features }: Pick<FeatureAtoms, 'weights' | 'features'>,
-  row: number,
-  K: number,
-  out: Float64Array,
-): void {
-  for (let k = 0; k < K; k++) out[k] = weights[row] * features[row * K + k];
 }
 
 /** `counts` is undefined for a simple graph. */

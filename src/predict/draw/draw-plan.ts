@@ -166,11 +166,6 @@ function checkDrawSize({ features, users, items }: DrawPlan): void {
   }
 }
 
-/** The mass that held-out users could have met in the fold-in part: that of the trained fit items. */
-export function metByHeldOut(model: PosteriorModel, isTest: Uint8Array): Float64Array {
-  return eligibleMass(model, 'items', { eligible: isTest.map((test) => 1 - test), unseenShare: 0 });
-}
-
 /**
  * The unseen atoms of a share of a side's process. `tilt` is the mass that they did not meet, `reach` the mass that they can meet
  * in the draw.

@@ -12,15 +12,7 @@ import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import type { Split } from '../../sample/split-types.js';
 import { createDrawer } from './draw-graph.js';
-import {
-  type DrawPlan,
-  knownVertices,
-  metByHeldOut,
-  rowsWhere,
-  testItems,
-  unseen,
-  type VertexGroup,
-} from './draw-plan.js';
+import { type DrawPlan, fitItems, knownVertices, rowsWhere, unseen, type VertexGroup } from './draw-plan.js';
 
 /** The users that a split holds out of training. */
 export interface HeldOutUsers {
@@ -82,7 +74,7 @@ export function replicaPlan(model: PosteriorModel, heldOut?: HeldOutUsers): Draw
 
 /** Held-out users could have met the trained fit items only; those of a replica can meet every item. */
 function heldOutGroup(model: PosteriorModel, { folded, split }: HeldOutUsers): VertexGroup {
-  const met = metByHeldOut(model, testItems(model, split));
+  const met = eligibleMass(model, 'items', { eligible: fitItems(model, split), unseenShare: 0 });
   const p = split.testUsers;
   return {
     known: knownVertices(

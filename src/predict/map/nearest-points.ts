@@ -23,13 +23,11 @@ export async function nearestNeighbours(
 ): Promise<Neighbours> {
   const best = new Nearest(points, count, width, Math.max(0, each));
   const all = Uint32Array.from({ length: count }, (_, j) => j);
-  if (count <= ALL_PAIRS_UP_TO) await best.compare(all, turn);
-  else {
+  if (count <= ALL_PAIRS_UP_TO) {
+    await best.compare(all, turn);
+  } else {
     for (let tree = 0; tree < TREES; tree++) {
-      for (const leaf of leaves(points, all.slice(), width, random)) {
-        best.compareAll(leaf);
-        await turn();
-      }
+      for (const leaf of leaves(points, all.slice(), width, random)) await best.compare(leaf, turn);
     }
   }
   return { index: best.index, weight: best.weights(), each: best.each };
@@ -55,10 +53,6 @@ class Nearest {
       for (let b = 0; b < a; b++) this.#offer(group[a], group[b]);
       await turn();
     }
-  }
-
-  compareAll(group: Uint32Array): void {
-    for (let a = 0; a < group.length; a++) for (let b = 0; b < a; b++) this.#offer(group[a], group[b]);
   }
 
   #offer(a: number, b: number): void {
