@@ -26,7 +26,7 @@ export async function readTitles(
 export function idByTitle(text: string, titles: TitleBook): string {
   const found = titles.find(text);
   if (typeof found === 'object') return titles.id(found.item);
-  const contained = titles.candidates(text, 2);
+  const contained = titles.search(text, 2, 'contained');
   if (found === 'unknown' && contained.length === 1) return titles.id(contained[0]);
   if (contained.length > 0) {
     throw new InputError(
@@ -44,7 +44,8 @@ export function itemsIn(values: readonly string[], titles: TitleBook): string[] 
     const pieces = value.split(',').filter((piece) => piece !== '');
     const isWhole =
       titles.find(value) !== 'unknown' ||
-      (titles.candidates(value, 1).length > 0 && pieces.every((piece) => titles.find(piece) === 'unknown'));
+      (titles.search(value, 1, 'contained').length > 0 &&
+        pieces.every((piece) => titles.find(piece) === 'unknown'));
     return isWhole ? [value] : pieces;
   });
 }

@@ -16,14 +16,12 @@ export interface TitleBook {
   ofId(id: string | number): string | undefined;
   /** Finds an item by its id, else by its title: exactly, then ignoring case, then without the year at the end. */
   find(text: string | number): Found;
-  /** At most `n` items whose id or title contains the words; those that most users have come first. */
-  candidates(text: string | number, n: number): number[];
   /** The same in words, for a message that asks which item is meant: title and id of at most five. */
   candidateWords(text: string | number): string | undefined;
   /** The first item that a search finds, by title or id, for a hint; undefined if there is none. */
   near(text: string | number): string | undefined;
   /** At most `n` items: those that contain the words first, then close spellings (search-index.ts). */
-  search(text: string, n: number): number[];
+  search(text: string | number, n: number, only?: 'contained'): number[];
 }
 
 const SEVERAL = -2;
@@ -73,7 +71,6 @@ export function titleBook(
       if (item === undefined) return 'unknown';
       return item === SEVERAL ? 'ambiguous' : { item };
     },
-    candidates: (text, n) => index().search(String(text), n, 'contained'),
     candidateWords(text) {
       const found = index().search(String(text), NAMED + 1, 'contained');
       if (found.length === 0) return undefined;
@@ -87,6 +84,6 @@ export function titleBook(
       const [item] = index().search(String(text), 1);
       return item === undefined ? undefined : titles[item] || ids.at(item);
     },
-    search: (text, n) => index().search(text, n),
+    search: (text, n, only) => index().search(String(text), n, only),
   };
 }

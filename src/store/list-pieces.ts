@@ -49,69 +49,48 @@ function textRows({ user, items }: UserList, separator: string, titled: boolean)
 const GROUP = 1 << 18;
 
 async function* tables(batches: Batches, titled: boolean): AsyncGenerator<OutputRows> {
-  let rows = new Rows(titled);
-  for await (const lists of batches) {
-    for (const list of lists) rows.add(list);
-    if (rows.length < GROUP) continue;
-    yield rows.table();
-    rows = new Rows(titled);
+  let lists: UserList[] = [];
+  let rows = 0;
+  for await (const batch of batches) {
+    for (const list of batch) {
+      lists.push(list);
+      rows += list.items.length;
+    }
+    if (rows < GROUP) continue;
+    yield tableOf(lists, titled);
+    lists = [];
+    rows = 0;
   }
-  yield rows.table();
+  yield tableOf(lists, titled);
 }
 
-class Rows {
-  readonly #users = new Words();
-  readonly #items = new Words();
-  readonly #titles = new Words();
-  readonly #ranks: number[] = [];
-  readonly #scores: number[] = [];
-
-  constructor(readonly titled: boolean) {}
-
-  get length(): number {
-    return this.#ranks.length;
-  }
-
-  add({ user, items }: UserList): void {
-    for (const [at, { item, score, title }] of items.entries()) {
-      this.#users.add(user);
-      this.#items.add(item);
-      if (this.titled) this.#titles.add(title ?? '');
-      this.#ranks.push(at + 1);
-      this.#scores.push(score);
-    }
-  }
-
-  table(): OutputRows {
-    return {
-      rows: this.length,
-      columns: [
-        { name: 'user', ...this.#users.column() },
-        { name: 'item', ...this.#items.column() },
-        { name: 'rank', numbers: this.#ranks },
-        { name: 'score', decimals: this.#scores },
-        ...(this.titled ? [{ name: 'title', ...this.#titles.column() }] : []),
-      ],
-    };
-  }
+function tableOf(lists: readonly UserList[], titled: boolean): OutputRows {
+  const column = <T>(cellOf: (entry: UserList['items'][number], at: number, user: string) => T): T[] =>
+    lists.flatMap(({ user, items }) => items.map((entry, at) => cellOf(entry, at, user)));
+  const scores = column(({ score }) => score);
+  return {
+    rows: scores.length,
+    columns: [
+      { name: 'user', ...dictionary(column((_entry, _at, user) => user)) },
+      { name: 'item', ...dictionary(column(({ item }) => item)) },
+      { name: 'rank', numbers: column((_entry, at) => at + 1) },
+      { name: 'score', decimals: scores },
+      ...(titled ? [{ name: 'title', ...dictionary(column(({ title = '' }) => title)) }] : []),
+    ],
+  };
 }
 
 /** Texts by their number among the distinct ones. */
-class Words {
-  readonly #places = new Map<string, number>();
-  readonly #vertices: number[] = [];
-
-  add(word: string): void {
-    let place = this.#places.get(word);
-    if (place === undefined) {
-      place = this.#places.size;
-      this.#places.set(word, place);
-    }
-    this.#vertices.push(place);
-  }
-
-  column(): { readonly ids: WrittenIds; readonly vertices: readonly number[] } {
-    const values = [...this.#places.keys()];
-    return { ids: { kind: 'text', values, length: values.length }, vertices: this.#vertices };
-  }
+function dictionary(texts: readonly string[]): {
+  readonly ids: WrittenIds;
+  readonly vertices: readonly number[];
+} {
+  const places = new Map<string, number>();
+  const vertices = texts.map((text) => {
+    const place = places.get(text) ?? places.size;
+    places.set(text, place);
+    return place;
+  });
+  const values = [...places.keys()];
+  return { ids: { kind: 'text', values, length: values.length }, vertices };
 }

@@ -16,7 +16,13 @@ import { checkContents, TensorReader } from './tensor-reader.js';
 import { type ByteSource, decodeTensors, encodeTensors, type Tensor, type TensorFile } from './tensors.js';
 
 /** The version of the format that this graphex writes, and the oldest that it reads. Version 4 added titles and attributes, and renamed tensors. */
-export const FORMAT = { format: 'graphex-model', version: 4, oldest: 3 } as const;
+export const FORMAT = {
+  format: 'graphex-model',
+  version: 4,
+  oldest: 3,
+  what: 'model file',
+  again: 'fit',
+} as const;
 
 const SAVE = {
   ...STORAGE,

@@ -274,18 +274,7 @@ export function getSparse(
       throw new Error(`item ${item} has ${lengths[item]} weights for ${columns} items`);
     offsets[item + 1] = offsets[item] + lengths[item];
   }
-  const targets = read.whole(`${prefix}targets`, offsets[count]);
-  for (let item = 0; item < count; item++) {
-    for (let e = offsets[item]; e < offsets[item + 1]; e++) {
-      if (targets[e] >= columns)
-        throw new Error(
-          `tensor ${prefix}targets holds item ${targets[e]}, and the last item is ${columns - 1}`,
-        );
-      if (e > offsets[item] && targets[e] <= targets[e - 1]) {
-        throw new Error(`tensor ${prefix}targets does not ascend within an item`);
-      }
-    }
-  }
+  const targets = read.lists(`${prefix}targets`, offsets, columns, 'an item');
   const weights = getMeans(read, `${prefix}values`, 1, targets.length, { precision, signed: true });
   return Object.freeze({ offsets, targets, weights });
 }

@@ -17,8 +17,7 @@ import {
 
 /** Writes the file: whole, or not at all. */
 export async function writeTensors(path: string, file: TensorFile): Promise<void> {
-  const pieces = encodeTensors(file, nativeSha256());
-  await writeAtomic(path, (temporary) => writePieces(temporary, pieces));
+  await writeAtomic(path, (temporary) => writeTensorsTo(temporary, file));
 }
 
 /** The same at a temporary path, which the caller moves. */
@@ -33,8 +32,7 @@ export async function readTensors(path: string, expected: ExpectedTensors): Prom
     // To open a pipe is to wait for a writer.
     const found = await stat(path);
     if (!found.isFile() && !found.isDirectory()) {
-      const { what = 'model file' } = expected;
-      throw new InputError(`${path}: this is not a regular file; give a ${what} that graphex wrote`);
+      throw new InputError(`${path}: this is not a regular file; give a ${expected.what} that graphex wrote`);
     }
     file = await open(path, 'r');
     return await decodeTensors(await fileSource(path, file), expected, nativeSha256());

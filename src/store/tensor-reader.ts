@@ -66,6 +66,22 @@ export class TensorReader {
     return new Uint32Array(this.numbers(name, Int32Array, length, INT32).buffer);
   }
 
+  /** Lists of items, one for each `owner`: within a list they ascend, and all are below `count`. */
+  lists(name: string, offsets: Uint32Array, count: number, owner: string): Uint32Array {
+    const items = this.whole(name, offsets[offsets.length - 1]);
+    for (let row = 0; row + 1 < offsets.length; row++) {
+      for (let e = offsets[row]; e < offsets[row + 1]; e++) {
+        if (items[e] >= count) {
+          throw new Error(`tensor ${name} holds item ${items[e]}, and the last item is ${count - 1}`);
+        }
+        if (e > offsets[row] && items[e] <= items[e - 1]) {
+          throw new Error(`tensor ${name} does not ascend within ${owner}`);
+        }
+      }
+    }
+    return items;
+  }
+
   /** The ids of a side: whole numbers, or texts as UTF-8 bytes one after the other and where each ends. */
   ids(prefix: string): VertexIds {
     const ids = this.has(`${prefix}ids`) ? this.#integers(`${prefix}ids`) : this.#texts(prefix);

@@ -89,10 +89,9 @@ export interface ExpectedTensors {
   readonly version: number;
   /** The oldest version that is read. Default: the current one alone. */
   readonly oldest?: number;
-  /** Default: model file. */
-  readonly what?: string;
-  /** What to do again to get a sound file. Default: fit. */
-  readonly again?: string;
+  readonly what: string;
+  /** What to do again to get a sound file. */
+  readonly again: string;
 }
 
 /** Reads what `encodeTensors` made; refuses a file that is cut, changed, foreign or of another version. */
@@ -103,7 +102,7 @@ export async function decodeTensors(
 ): Promise<TensorFile> {
   const { name: path, size } = source;
   const { header, metadata, start } = await readHeader(source, expected);
-  const { what = 'model file', again = 'fit' } = expected;
+  const { what, again } = expected;
   const damaged = `${path}: the ${what} is damaged: its contents do not match its checksum; copy it again or ${again} again`;
   const entries = Object.entries(header).filter(([name]) => name !== '__metadata__') as [string, Entry][];
   const total = endOfTensors(entries.map(([, entry]) => entry));
@@ -133,7 +132,7 @@ export async function decodeTensors(
   return { tensors, metadata: rest };
 }
 
-const cutShort = (path: string, { what = 'model file', again = 'fit' }: ExpectedTensors) =>
+const cutShort = (path: string, { what, again }: ExpectedTensors) =>
   `${path}: the ${what} is cut short; copy it again or ${again} again`;
 
 export async function readHeader(
@@ -141,7 +140,7 @@ export async function readHeader(
   expected: ExpectedTensors,
 ): Promise<{ header: Record<string, unknown>; metadata: Record<string, string>; start: number }> {
   const { name: path, size } = source;
-  const { what = 'model file', again = 'fit' } = expected;
+  const { what, again } = expected;
   const remedy = `give a ${what} that graphex wrote`;
   const foreign = `${path}: this is not a ${what} of graphex; ${remedy}`;
   if (size < 8) throw new InputError(foreign);

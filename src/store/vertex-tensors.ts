@@ -133,19 +133,9 @@ export function getSeen(
     if (next > 0xffffffff) throw new Error('tensor users.degree adds up to more edges than a model has');
     offsets[u + 1] = next;
   }
-  const neighbors = read.whole('users.neighbors', offsets[users.count]);
+  const neighbors = read.lists('users.neighbors', offsets, items.count, 'a user');
   const counted = new Uint32Array(items.count);
-  for (let u = 0; u < users.count; u++) {
-    for (let e = offsets[u]; e < offsets[u + 1]; e++) {
-      const item = neighbors[e];
-      if (item >= items.count)
-        throw new Error(`tensor users.neighbors holds item ${item}, and the last item is ${items.count - 1}`);
-      if (e > offsets[u] && item <= neighbors[e - 1]) {
-        throw new Error('tensor users.neighbors does not ascend within a user');
-      }
-      counted[item]++;
-    }
-  }
+  for (const item of neighbors) counted[item]++;
   const wrong = counted.findIndex((n, item) => (some ? n > items.degree[item] : n !== items.degree[item]));
   if (wrong >= 0) {
     throw new Error(`item ${wrong} has ${counted[wrong]} users, and its degree is ${items.degree[wrong]}`);
