@@ -21,7 +21,7 @@ import { EVALUATE, EVALUATE_TABLES } from '../src/options/commands/evaluate.js';
 import { METHODS } from '../src/options/commands/fit.js';
 import { COMMANDS } from '../src/options/commands.js';
 import * as own from '../src/options/library.js';
-import { createSearchIndex } from '../src/predict/search-index.js';
+import { createItemSearch } from '../src/predict/search-index.js';
 import { attempt, fuzzKinds, type Kind, type Outcome } from '../test/faults/fuzz.js';
 import { commandKinds } from '../test/faults/fuzz-commands.js';
 import { type Declared, libraryKinds } from '../test/faults/fuzz-library.js';
@@ -89,7 +89,7 @@ async function allKinds(folder: string): Promise<Kind[]> {
   return [
     ...(await fuzzKinds(library, folder)),
     ...(await commandKinds({ main, commands: COMMANDS }, folder)),
-    ...(await libraryKinds(library, DECLARED, { readSideInfo, sideTable, createSearchIndex }, folder)),
+    ...(await libraryKinds(library, DECLARED, { readSideInfo, sideTable, createItemSearch }, folder)),
     await requestKind(library, folder),
   ];
 }

@@ -4,7 +4,7 @@
 
 import { VertexIds } from '../src/graph/ids.js';
 import { randomStream } from '../src/math/random.js';
-import { createSearchIndex } from '../src/predict/search-index.js';
+import { createItemSearch } from '../src/predict/search-index.js';
 
 const N = Number(process.argv[2] ?? 500000);
 const random = randomStream(1, 3);
@@ -20,7 +20,7 @@ const titles = Array.from(
 );
 const degree = Uint32Array.from({ length: N }, () => Math.floor(10 / (random.uniform() + 1e-4)));
 const t = performance.now();
-const index = createSearchIndex(VertexIds.range(N), titles, degree);
+const search = createItemSearch(VertexIds.range(N), titles, degree);
 console.log('index', (performance.now() - t).toFixed(0), 'ms');
 const queries = [
   'a',
@@ -47,7 +47,7 @@ for (const q of queries) {
   let found = 0;
   for (let i = 0; i < 5; i++) {
     const c = process.cpuUsage();
-    found = index.search(q, 10).length;
+    found = search(q, 10).length;
     const d = process.cpuUsage(c);
     times.push((d.user + d.system) / 1000);
   }

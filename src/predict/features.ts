@@ -94,28 +94,8 @@ interface FeatureVertex {
   readonly share: number;
 }
 
-/** The features of a model, numbered from 0; those of a ranker's members follow one another. */
-interface ModelFeatures {
-  readonly count: number;
-  /** Share of all expected edges that a feature explains. */
-  share(feature: number): number;
-  /**
-   * The `n` items that stand out in a feature, by log share and log lift, 0.6 : 0.4. `mayShow` leaves out items with few edges,
-   * whose lift is large by chance. The lift is the item's share in the feature over its share of all expected edges.
-   */
-  outstanding(
-    feature: number,
-    n: number,
-    mayShow: (item: number) => boolean,
-  ): (FeatureVertex & { readonly lift: number })[];
-  /** The `n` vertices with the largest shares above `least`, largest first; empty if the model stores no users. */
-  heaviest(side: SideName, feature: number, n: number, least?: number): FeatureVertex[];
-  /** The feature that explains most of a vertex's expected edges, and the share of them that it explains. */
-  main(side: SideName, vertex: number): { readonly feature: number; readonly share: number };
-}
-
-/** Computes what descriptions of a model's features have in common. */
-export function modelFeatures(model: Model): ModelFeatures {
+/** What descriptions of a model's features have in common. Features are numbered from 0; those of a ranker's members follow one another. */
+export function modelFeatures(model: Model) {
   const fits = featureTables(model);
   const features = fits.flatMap((fit) => Array.from({ length: fit.features }, (_, k) => ({ fit, k })));
   const expected = ({ fit: { mass }, k }: (typeof features)[number]) => mass.users[k] * mass.items[k];
@@ -137,8 +117,17 @@ export function modelFeatures(model: Model): ModelFeatures {
   };
   return {
     count: features.length,
-    share: (feature) => expected(features[feature]) / total,
-    outstanding(feature, n, mayShow) {
+    /** Share of all expected edges that a feature explains. */
+    share: (feature: number) => expected(features[feature]) / total,
+    /**
+     * The `n` items that stand out in a feature, by log share and log lift, 0.6 : 0.4. `mayShow` leaves out items with few edges,
+     * whose lift is large by chance. The lift is the item's share in the feature over its share of all expected edges.
+     */
+    outstanding(
+      feature: number,
+      n: number,
+      mayShow: (item: number) => boolean,
+    ): (FeatureVertex & { readonly lift: number })[] {
       const share = shareOf('items', feature)!;
       const all = overall();
       return largest(all.length, n, (j) => {
@@ -146,14 +135,16 @@ export function modelFeatures(model: Model): ModelFeatures {
         return Math.log(share(j)) - (1 - SHARE_WEIGHT) * Math.log(all[j]);
       }).map((j) => ({ vertex: j, share: share(j), lift: share(j) / all[j] }));
     },
-    heaviest(side, feature, n, least = Number.NEGATIVE_INFINITY) {
+    /** The `n` vertices with the largest shares above `least`, largest first; empty if the model stores no users. */
+    heaviest(side: SideName, feature: number, n: number, least = Number.NEGATIVE_INFINITY): FeatureVertex[] {
       const share = shareOf(side, feature);
       if (!share) return [];
       return largest(model[side].count, n, (v) =>
         share(v) > least ? share(v) : Number.NEGATIVE_INFINITY,
       ).map((v) => ({ vertex: v, share: share(v) }));
     },
-    main(side, vertex) {
+    /** The feature that explains most of a vertex's expected edges, and the share of them that it explains. */
+    main(side: SideName, vertex: number): { readonly feature: number; readonly share: number } {
       let [sum, best, most, first] = [0, 0, -1, 0];
       for (const { features: K, table, mass } of fits) {
         const [own, other] = [table[side], mass[otherSide(side)]];

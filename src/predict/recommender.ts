@@ -16,7 +16,7 @@ import type { OptionsOf } from '../options/declare.js';
 import { CANDIDATES, CONFIDENCE, ONE_ITEM, POPULAR, RECOMMEND_LISTS } from '../options/library.js';
 import { TASK } from '../options/shared.js';
 import { createBatch } from './batch/batch.js';
-import { createBatchWorkers, explainWorkerCount, type ListedUser } from './batch/batch-workers.js';
+import { explainWorkerCount, type ListedUser } from './batch/batch-workers.js';
 import { createConfidence, type ListConfidence } from './explain/confidence.js';
 import type { Explanation } from './explain/explain.js';
 import { type ExplainedList, type ExplainListOptions, explainLists } from './explain/explain-lists.js';
@@ -104,8 +104,7 @@ const BATCH = 512;
 export function createRecommender(model: Model): Recommender {
   needModel(model);
   const scorer = createModelScorer(model);
-  const workers = createBatchWorkers(model);
-  const batch = createBatch(scorer, workers);
+  const batch = createBatch(model, scorer);
   const similarity = once(() => createSimilarity(model, scorer.members));
   const confidence = once(() => createConfidence(scorer));
   const reasons = once(() => createReasons(model));
@@ -252,7 +251,7 @@ export function createRecommender(model: Model): Recommender {
         signal,
         threads: 1,
       });
-      return workers.explain(queries, { options: settings, ignoreUnknown }, { threads, signal, onProgress });
+      return batch.explain(queries, { options: settings, ignoreUnknown }, { threads, signal, onProgress });
     },
     rank(query: UserQuery, candidates: readonly Id[], options: RankCandidatesOptions = {}) {
       open();
@@ -320,7 +319,7 @@ export function createRecommender(model: Model): Recommender {
     },
     async close() {
       closed = true;
-      await Promise.all([scorer.close(), batch.close(), workers.close()]);
+      await Promise.all([scorer.close(), batch.close()]);
     },
   });
   return recommender;

@@ -9,11 +9,11 @@ import { grown } from '../math/memory.js';
 import { byFallingValue } from '../math/nth-largest.js';
 import { editDistance } from '../text/edit-distance.js';
 
-/** Finds items by words of their id or title; the items that most users have come first. */
-export interface SearchIndex {
-  /** At most `n` items. `only: 'contained'` leaves out close spellings. */
-  search(text: string, n: number, only?: 'contained'): number[];
-}
+/**
+ * Finds at most `n` items by words of their id or title; the items that most users have come first. `only: 'contained'` leaves out close
+ * spellings.
+ */
+export type SearchItems = (text: string, n: number, only?: 'contained') => number[];
 
 const WORD = /[\p{L}\p{N}]+/gu;
 const ASCII_WORD = /[a-z0-9]+/g;
@@ -54,11 +54,11 @@ function wordsIn(text: string): string[] {
 }
 
 /** `titles` has a text for each item, or is empty. `degree`: the users of each item. */
-export function createSearchIndex(
+export function createItemSearch(
   ids: VertexIds,
   titles: readonly string[],
   degree: ArrayLike<number> | undefined,
-): SearchIndex {
+): SearchItems {
   const order = byFallingValue(degree ?? new Uint8Array(ids.length));
   const { words, rows, postings } = wordIndex(ids, titles, order);
   const signatures = Uint32Array.from(words, letterSet);
@@ -154,29 +154,27 @@ export function createSearchIndex(
     return Uint32Array.from(all.slice(0, MOST_CLOSE), ({ at }) => at);
   };
 
-  return {
-    search(text, n, only) {
-      const asked = wordsIn(text).slice(0, MOST_WORDS);
-      const found = new Set<number>();
-      const id = ids.find(text.trim());
-      if (id >= 0) found.add(id);
-      if (asked.length === 0) return [...found].slice(0, n);
-      const last = asked.length - 1;
-      const tiers = [
-        (word: string, w: number) => (w === last ? beginning(word) : exact(word)),
-        containing,
-        ...(only === 'contained' ? [] : [close]),
-      ];
-      for (const [t, tier] of tiers.entries()) {
-        if (found.size >= n) break;
-        // Letters inside words are looked for if no item has the words.
-        if (tier === containing && found.size > 0) continue;
-        // A title that is the text itself comes before longer ones.
-        if (t === 0) for (const item of named(asked, foldText(text).trim())) found.add(item);
-        for (const item of having(asked.map(tier), n + found.size)) found.add(item);
-      }
-      return [...found].slice(0, n);
-    },
+  return (text, n, only) => {
+    const asked = wordsIn(text).slice(0, MOST_WORDS);
+    const found = new Set<number>();
+    const id = ids.find(text.trim());
+    if (id >= 0) found.add(id);
+    if (asked.length === 0) return [...found].slice(0, n);
+    const last = asked.length - 1;
+    const tiers = [
+      (word: string, w: number) => (w === last ? beginning(word) : exact(word)),
+      containing,
+      ...(only === 'contained' ? [] : [close]),
+    ];
+    for (const [t, tier] of tiers.entries()) {
+      if (found.size >= n) break;
+      // Letters inside words are looked for if no item has the words.
+      if (tier === containing && found.size > 0) continue;
+      // A title that is the text itself comes before longer ones.
+      if (t === 0) for (const item of named(asked, foldText(text).trim())) found.add(item);
+      for (const item of having(asked.map(tier), n + found.size)) found.add(item);
+    }
+    return [...found].slice(0, n);
   };
 }
 

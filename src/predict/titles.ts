@@ -3,7 +3,7 @@
 import type { VertexIds } from '../graph/ids.js';
 import { once } from '../math/once.js';
 import { shown } from '../text/untrusted.js';
-import { createSearchIndex } from './search-index.js';
+import { createItemSearch } from './search-index.js';
 
 /** The item of an id or a title, or why there is none. */
 type Found = { readonly item: number } | 'unknown' | 'ambiguous';
@@ -56,7 +56,7 @@ export function titleBook(
     note(folded, title.toLowerCase(), item);
     note(undated, withoutYear(title), item);
   }
-  const index = once(() => createSearchIndex(ids, titles, degree));
+  const search = once(() => createItemSearch(ids, titles, degree));
   return {
     id: (item) => ids.at(item),
     of: (item) => titles[item] || undefined,
@@ -72,7 +72,7 @@ export function titleBook(
       return item === SEVERAL ? 'ambiguous' : { item };
     },
     candidateWords(text) {
-      const found = index().search(String(text), NAMED + 1, 'contained');
+      const found = search()(String(text), NAMED + 1, 'contained');
       if (found.length === 0) return undefined;
       const named = found.slice(0, NAMED).map((item) => {
         const [id, title] = [shown(ids.at(item)), titles[item]];
@@ -81,9 +81,9 @@ export function titleBook(
       return `${named.join(', ')}${found.length > NAMED ? ', …' : ''}`;
     },
     near(text) {
-      const [item] = index().search(String(text), 1);
+      const [item] = search()(String(text), 1);
       return item === undefined ? undefined : titles[item] || ids.at(item);
     },
-    search: (text, n, only) => index().search(String(text), n, only),
+    search: (text, n, only) => search()(String(text), n, only),
   };
 }

@@ -34,34 +34,10 @@ export interface ListQuery {
   readonly without?: LaneQuery['without'];
 }
 
-/** Makes lists from a packed table of items. */
-export interface ListMaker {
-  /** The best items by products with the rows of `users` (rows × features), best first, ties to the smaller item. */
-  byFactors(
-    users: Float32Array,
-    query: ListQuery,
-    options?: TaskOptions,
-    /** Weights to add to the products. */
-    itemWeights?: ItemWeightScores,
-  ): Promise<TopLists>;
-  /** The best items by scores that a function writes, row by row, in this thread. */
-  byRows(
-    rows: number,
-    write: (row: number, out: Float32Array) => void,
-    query: ListQuery,
-    options?: TaskOptions,
-  ): Promise<TopLists>;
-  /** Gives `take` the products of each row of `users` with all items, in this thread. `take` may change them. */
-  eachRow(
-    users: Float32Array,
-    take: (row: number, products: Float32Array) => void,
-    options?: TaskOptions,
-  ): Promise<void>;
-  close(): Promise<void>;
-}
+export type ListMaker = ReturnType<typeof createListMaker>;
 
-/** `items` is count × features. For lists by rows alone, `features` is 0. */
-export function createListMaker(items: Float32Array, count: number, features: number): ListMaker {
+/** Makes lists from a packed table of items, count × features. For lists by rows alone, `features` is 0. */
+export function createListMaker(items: Float32Array, count: number, features: number) {
   let closed = false;
   let pool: { readonly workers: Lanes; readonly lanes: readonly number[] } | undefined;
   /** Queries to the workers run one after the other, because they share the lanes. */
@@ -117,7 +93,16 @@ export function createListMaker(items: Float32Array, count: number, features: nu
   }
 
   return {
-    async byFactors(users, query, options = {}, itemWeights = undefined) {
+    /**
+     * The best items by products with the rows of `users` (rows × features), best first, ties to the smaller item. `itemWeights` are
+     * added to the products.
+     */
+    async byFactors(
+      users: Float32Array,
+      query: ListQuery,
+      options: TaskOptions = {},
+      itemWeights?: ItemWeightScores,
+    ): Promise<TopLists> {
       throwIfAborted(options.signal);
       checkOpen(closed);
       const rows = users.length / features;
@@ -150,7 +135,13 @@ export function createListMaker(items: Float32Array, count: number, features: nu
       await mine;
       return lists;
     },
-    async byRows(rows, write, query, { signal, onProgress } = {}) {
+    /** The best items by scores that a function writes, row by row, in this thread. */
+    async byRows(
+      rows: number,
+      write: (row: number, out: Float32Array) => void,
+      query: ListQuery,
+      { signal, onProgress }: TaskOptions = {},
+    ): Promise<TopLists> {
       checkOpen(closed);
       const lists = emptyLists(rows, Math.min(query.n, count));
       if (lists.listed === 0 || rows === 0) return lists;
@@ -168,7 +159,12 @@ export function createListMaker(items: Float32Array, count: number, features: nu
       }
       return lists;
     },
-    async eachRow(users, take, { signal } = {}) {
+    /** Gives `take` the products of each row of `users` with all items, in this thread. `take` may change them. */
+    async eachRow(
+      users: Float32Array,
+      take: (row: number, products: Float32Array) => void,
+      { signal }: TaskOptions = {},
+    ): Promise<void> {
       checkOpen(closed);
       const { heap, kernels, packed, lane: address } = await setUp();
       const rows = users.length / features;
@@ -183,7 +179,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
         await rest();
       }
     },
-    async close() {
+    async close(): Promise<void> {
       closed = true;
       await turn;
       await stop();

@@ -36,7 +36,7 @@ export interface Declared {
 export interface About {
   readonly readSideInfo: typeof import('../../src/attributes/side-info.js').readSideInfo;
   readonly sideTable: typeof import('../../src/ingest/side-table.js').sideTable;
-  readonly createSearchIndex: typeof import('../../src/predict/search-index.js').createSearchIndex;
+  readonly createItemSearch: typeof import('../../src/predict/search-index.js').createItemSearch;
 }
 
 /** After this time, a call is asked to stop. */
@@ -107,9 +107,12 @@ export async function libraryKinds(
           const described = { ...model, info: { items: info } };
           const count = model.items.count + info.added.length;
           check(info.rows.offsets.length === count + 1, 'not a row for each item');
-          const found = about
-            .createSearchIndex(model.items.ids, info.titles.slice(0, model.items.count), undefined)
-            .search(searched, 5);
+          const search = about.createItemSearch(
+            model.items.ids,
+            info.titles.slice(0, model.items.count),
+            undefined,
+          );
+          const found = search(searched, 5);
           check(new Set(found).size === found.length && found.length <= 5, 'found twice or too many');
           const bytesOfModel = library.modelToBytes(described);
           const again = await library.modelFromBytes(bytesOfModel);

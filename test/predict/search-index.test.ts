@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { idByTitle } from '../../src/cli/titles.js';
 import { VertexIds } from '../../src/graph/ids.js';
-import { createSearchIndex } from '../../src/predict/search-index.js';
+import { createItemSearch } from '../../src/predict/search-index.js';
 import { titleBook } from '../../src/predict/titles.js';
 
 const titles = [
@@ -15,7 +15,7 @@ const titles = [
 ];
 const ids = VertexIds.texts(['i0', 'i1', 'i2', 'i3', 'i4', 'i5', 'i6']);
 const degree = [9, 8, 1, 5, 3, 2, 7];
-const { search } = createSearchIndex(ids, titles, degree);
+const search = createItemSearch(ids, titles, degree);
 
 it('finds contained words first, then parts of words, then close spellings', () => {
   expect(search('harry potter', 10)).toEqual([2, 1, 6]);
@@ -53,12 +53,12 @@ it('answers within milliseconds on many titles', () => {
     { length: count },
     (_, i) => `w${(i * 7919) % 30011} item ${i % 977} story${i % 13}`,
   );
-  const index = createSearchIndex(VertexIds.range(count), many, undefined);
-  const found = index.search('w5 stor', 5);
+  const searchMany = createItemSearch(VertexIds.range(count), many, undefined);
+  const found = searchMany('w5 stor', 5);
   expect(found.length).toBeGreaterThan(0);
   // Processor time: other programs do not count.
   const start = process.cpuUsage();
-  for (const text of ['w5 stor', 'item 5', 'stroy1', 'w', '77']) index.search(text, 10);
+  for (const text of ['w5 stor', 'item 5', 'stroy1', 'w', '77']) searchMany(text, 10);
   const { user, system } = process.cpuUsage(start);
   expect((user + system) / 1000 / 5).toBeLessThan(100);
 });

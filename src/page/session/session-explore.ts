@@ -6,7 +6,7 @@ import { byFallingValue } from '../../math/nth-largest.js';
 import { once } from '../../math/once.js';
 import { type DescribedFeature, modelFeatures } from '../../predict/features.js';
 import { mapItems } from '../../predict/map/item-map.js';
-import { createSearchIndex, type SearchIndex } from '../../predict/search-index.js';
+import { createItemSearch, type SearchItems } from '../../predict/search-index.js';
 import { packNames } from '../map/packed-names.js';
 import type { Api, FoundItems, ItemMap, NearItem } from '../protocol.js';
 import type { Task } from './session.js';
@@ -52,19 +52,19 @@ let made:
   | {
       readonly model: Model;
       readonly titles: ReadonlyMap<string, string>;
-      readonly index: SearchIndex;
+      readonly search: SearchItems;
     }
   | undefined;
 
-function searchOf(model: Model): SearchIndex {
+function searchOf(model: Model): SearchItems {
   const titles = currentTitles();
   if (made?.model !== model || made.titles !== titles) {
     const { ids, degree, count } = catalogueOf(model);
     const names =
       titles.size > 0 ? Array.from({ length: count }, (_, item) => titles.get(ids.at(item)) ?? '') : [];
-    made = { model, titles, index: createSearchIndex(ids, names, degree) };
+    made = { model, titles, search: createItemSearch(ids, names, degree) };
   }
-  return made.index;
+  return made.search;
 }
 
 /** Items by words of their id or title, found as everywhere else; items without edges, too. Without a text: the popular items. */
@@ -77,7 +77,7 @@ export async function answerFind({ text, n, feature }: Api['find'][0]): Promise<
   // One more than is shown says whether there are more.
   const some = feature === undefined ? n + 1 : count;
   const all =
-    text.trim() === '' ? [...byFallingValue(degree.subarray(0, seen))] : searchOf(model).search(text, some);
+    text.trim() === '' ? [...byFallingValue(degree.subarray(0, seen))] : searchOf(model)(text, some);
   const found = all.filter(isWanted);
   const isCounted = text.trim() === '' || found.length <= n || feature !== undefined;
   const items = found.slice(0, n).map((at) => {

@@ -49,23 +49,6 @@ export interface ListRows {
   readonly list: ListFactors;
 }
 
-export interface BatchWorkers {
-  /** Lists in the order of the users. `rows` computes the lists if given; otherwise the workers do. */
-  lists(
-    users: readonly ListedUser[],
-    settings: ListSettings,
-    options: TaskOptions,
-    rows?: ListRows,
-  ): Promise<Listed[]>;
-  /** Explained lists in the order of the queries. */
-  explain(
-    queries: readonly UserQuery[],
-    settings: Pick<ExplainPiece, 'options' | 'ignoreUnknown'>,
-    options: TaskOptions,
-  ): Promise<ExplainedList[]>;
-  close(): Promise<void>;
-}
-
 /** Fewer users than this are listed sooner than workers start. */
 const FEW = 256;
 /** Most users that a worker takes at a time. */
@@ -91,7 +74,7 @@ export function explainWorkerCount(users: number, threads: number | undefined): 
 
 let batches = 0;
 
-export function createBatchWorkers(model: Model): BatchWorkers {
+export function createBatchWorkers(model: Model) {
   const batch = batches++;
   let pool: WorkerPool | undefined;
   let hasIds = false;
@@ -133,7 +116,13 @@ export function createBatchWorkers(model: Model): BatchWorkers {
     });
   }
   return {
-    lists: (users, settings, { threads, signal, onProgress }, rows) =>
+    /** Lists in the order of the users. `rows` computes the lists if given; otherwise the workers do. */
+    lists: (
+      users: readonly ListedUser[],
+      settings: ListSettings,
+      { threads, signal, onProgress }: TaskOptions,
+      rows?: ListRows,
+    ): Promise<Listed[]> =>
       inTurn(signal, async () => {
         const size = batchWorkerCount(users.length, threads);
         const workers = await open(size, false);
@@ -148,7 +137,12 @@ export function createBatchWorkers(model: Model): BatchWorkers {
         );
         return lists.flat();
       }),
-    explain: (queries, settings, { threads, signal, onProgress }) =>
+    /** Explained lists in the order of the queries. */
+    explain: (
+      queries: readonly UserQuery[],
+      settings: Pick<ExplainPiece, 'options' | 'ignoreUnknown'>,
+      { threads, signal, onProgress }: TaskOptions,
+    ): Promise<ExplainedList[]> =>
       inTurn(signal, async () => {
         const workers = await open(explainWorkerCount(queries.length, threads), true);
         const report = progressOf(queries.length, onProgress);
@@ -159,7 +153,7 @@ export function createBatchWorkers(model: Model): BatchWorkers {
         );
         return lists.flat();
       }),
-    async close() {
+    async close(): Promise<void> {
       await turn;
       await pool?.close();
     },

@@ -4,14 +4,15 @@
 
 import type { EngineName } from '../../engine/select.js';
 import { DeviceError, throwIfAborted } from '../../errors.js';
+import type { Model } from '../../fit/model.js';
 import { once } from '../../math/once.js';
 import type { TaskOptions } from '../../progress.js';
 import type { Explanation } from '../explain/explain.js';
 import type { ModelScorer } from '../scoring/model-scorer.js';
 import { bestItems, excludedItems } from '../scoring/scorer.js';
 import {
-  type BatchWorkers,
   batchWorkerCount,
+  createBatchWorkers,
   type Listed,
   type ListedUser,
   type ListFactors,
@@ -33,12 +34,6 @@ interface BatchList extends Listed {
 
 type BatchOptions = TaskOptions & { readonly engine?: EngineName | undefined };
 
-interface Batch {
-  /** Lists in the order of the users. */
-  lists(users: readonly ListedUser[], settings: BatchSettings, options: BatchOptions): Promise<BatchList[]>;
-  close(): Promise<void>;
-}
-
 /** Larger item tables are packed once for all threads: a copy for each worker takes memory and fits no cache. */
 const LARGE_BYTES = 8 * 2 ** 20;
 /** Users that a GPU lists at a time; the threads take at least as many. */
@@ -46,7 +41,8 @@ const GROUP = 1024;
 /** Users of a group for each thread, so that no thread waits long for the last. */
 const GROUP_OF_THREAD = 256;
 
-export function createBatch(scorer: ModelScorer, workers: BatchWorkers): Batch {
+export function createBatch(model: Model, scorer: ModelScorer) {
+  const workers = createBatchWorkers(model);
   const { factors } = scorer;
   const gpuLists = once(() => factors && createGpuLists(factors, scorer.items));
 
@@ -99,12 +95,19 @@ export function createBatch(scorer: ModelScorer, workers: BatchWorkers): Batch {
   }
 
   return {
-    async lists(users, { include, explain, ...settings }, options) {
+    /** Lists in the order of the users. */
+    async lists(
+      users: readonly ListedUser[],
+      { include, explain, ...settings }: BatchSettings,
+      options: BatchOptions,
+    ): Promise<BatchList[]> {
       const found = !include && !explain && (await inWorkers(users, settings, options));
       return found || inThisThread(users, { include, explain, ...settings }, options);
     },
-    async close() {
-      await gpuLists()?.close();
+    /** Explained lists, by the workers. */
+    explain: workers.explain,
+    async close(): Promise<void> {
+      await Promise.all([workers.close(), gpuLists()?.close()]);
     },
   };
 }

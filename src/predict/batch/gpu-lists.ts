@@ -11,20 +11,9 @@ import type { ScorerFactors } from '../scoring/model-scorer.js';
 import type { RowLists } from '../scoring/scorer.js';
 import type { ListFactors, ListSettings } from './batch-workers.js';
 
-interface GpuLists {
-  /** How the GPU makes lists for this number of users; undefined if CPU threads should make them. */
-  open(
-    users: number,
-    name: EngineName,
-    settings: ListSettings,
-    signal: AbortSignal | undefined,
-  ): Promise<ListFactors | undefined>;
-  close(): Promise<void>;
-}
-
 type ListingTopN = Required<TopN>;
 
-export function createGpuLists({ features, items, itemWeights }: ScorerFactors, count: number): GpuLists {
+export function createGpuLists({ features, items, itemWeights }: ScorerFactors, count: number) {
   const everything = Uint32Array.from({ length: count }, (_, item) => item);
   /** The candidates of the last filter: the GPU keeps their rows while they stay the same. */
   let filtered: ReturnType<typeof candidatesWithout> | undefined;
@@ -37,7 +26,13 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
   }
 
   return {
-    async open(users, name, { n, without }, signal) {
+    /** How the GPU makes lists for this number of users; undefined if CPU threads should make them. */
+    async open(
+      users: number,
+      name: EngineName,
+      { n, without }: ListSettings,
+      signal: AbortSignal | undefined,
+    ): Promise<ListFactors | undefined> {
       const work = { rows: users, candidates: count, features };
       if (name === 'cpu' || name === 'reference' || (name === 'auto' && !gpuRanksFaster(work)))
         return undefined;
@@ -67,7 +62,7 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
         }
       };
     },
-    async close() {
+    async close(): Promise<void> {
       const gpu = await found?.catch(() => 'none' as const);
       if (gpu && gpu !== 'none') await gpu.close();
     },

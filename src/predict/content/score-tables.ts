@@ -26,37 +26,10 @@ export function storeSparse(heap: Heap, { offsets, targets, weights }: SparseWei
 /** The address of a table. */
 export type ScoreTable = number;
 
-export interface ScoreTables {
-  /**
-   * For each user, the products of the rows of `columns` with the dense row that `write` fills; `columns` has a row for each
-   * item.
-   */
-  products(
-    columns: SparseWeights,
-    width: number,
-    write: (user: number, dense: Float32Array) => void,
-  ): ScoreTable;
-  copy(table: ScoreTable): ScoreTable;
-  create(): ScoreTable;
-  row(table: ScoreTable, user: number): Float32Array;
-  add(to: ScoreTable, factor: number, table: ScoreTable): void;
-  /**
-   * The mean over the users of the recall of held-back items in lists of 20 and of 100. A score is that of `table`, plus a part of that
-   * of another table, times the factor of its item. Items that share the last score share the places.
-   */
-  recall(
-    table: ScoreTable,
-    factors: Float32Array,
-    more?: { readonly table: ScoreTable; readonly part: number },
-  ): number;
-  release(table: ScoreTable): void;
-}
+export type ScoreTables = Awaited<ReturnType<typeof createScoreTables>>;
 
 /** Tables for users who want some of `items` items: positions for each user. */
-export async function createScoreTables(
-  items: number,
-  wanted: readonly (readonly number[])[],
-): Promise<ScoreTables> {
+export async function createScoreTables(items: number, wanted: readonly (readonly number[])[]) {
   const { heap, kernels } = await openKernels();
   const users = wanted.length;
   const stride = 4 * Math.ceil(items / 4);
@@ -70,12 +43,17 @@ export async function createScoreTables(
     heap.u32(starts, users + 1)[u + 1] = end;
   }
   const [factor, scratch] = [heap.allocate(bytes), heap.allocate(bytes)];
-  const create = () => heap.allocate(users * bytes);
+  const create = (): ScoreTable => heap.allocate(users * bytes);
   const row = (table: ScoreTable, user: number) => heap.f32(table + user * bytes, items);
   return {
     create,
     row,
-    products(columns, width, write) {
+    /** For each user, the products of the rows of `columns`, one for each item, with the dense row that `write` fills. */
+    products(
+      columns: SparseWeights,
+      width: number,
+      write: (user: number, dense: Float32Array) => void,
+    ): ScoreTable {
       const table = create();
       const by = rowProducts(heap, kernels, columns, width);
       const dense = new Float32Array(width);
@@ -88,51 +66,47 @@ export async function createScoreTables(
       by.release();
       return table;
     },
-    copy(table) {
+    copy(table: ScoreTable): ScoreTable {
       const copied = create();
       heap.f32(copied, users * stride).set(heap.f32(table, users * stride));
       return copied;
     },
-    add: (to, part, table) => kernels.addScaled(table, part, to, (users * stride) / 4),
-    recall(table, factors, more) {
-      heap.f32(factor, items).set(factors);
-      return kernels.recallInLists(
-        ...([table, more?.table ?? 0, more?.part ?? 0, factor, items, users] as const),
-        ...([starts, positions, ...LISTS, scratch] as const),
-      );
+    add(to: ScoreTable, part: number, table: ScoreTable): void {
+      kernels.addScaled(table, part, to, (users * stride) / 4);
     },
-    release: (table) => heap.release(table),
+    /**
+     * The mean over the users of the recall of held-back items in lists of 20 and of 100. A score is that of `table`, plus a part of that
+     * of another table, times the factor of its item. Items that share the last score share the places.
+     */
+    recall(
+      table: ScoreTable,
+      factors: Float32Array,
+      more: { readonly table: ScoreTable; readonly part: number } = { table: 0, part: 0 },
+    ): number {
+      heap.f32(factor, items).set(factors);
+      const scores = [table, more.table, more.part, factor, items, users] as const;
+      return kernels.recallInLists(...scores, starts, positions, ...LISTS, scratch);
+    },
+    release: (table: ScoreTable) => heap.release(table),
   };
 }
 
-/** Products of sparse rows with dense ones. */
-export interface RowProducts {
-  /** Gives `take` the products with `dense`: now, or when three more rows were added, or at the end. It may not keep them. */
-  add(dense: Float32Array, take: (products: Float32Array) => void): void;
-  end(): void;
-}
-
-/** `width`: the length of the dense rows. Four are multiplied together, in a quarter of the time. */
-export async function createRowProducts(sparse: SparseWeights, width: number): Promise<RowProducts> {
+/** Products of sparse rows with dense ones of length `width`. Four are multiplied together, in a quarter of the time. */
+export async function createRowProducts(sparse: SparseWeights, width: number) {
   const { heap, kernels } = await openKernels();
   return rowProducts(heap, kernels, sparse, width);
 }
 
-function rowProducts(
-  heap: Heap,
-  kernels: Kernels,
-  sparse: SparseWeights,
-  width: number,
-): RowProducts & { release(): void } {
+function rowProducts(heap: Heap, kernels: Kernels, sparse: SparseWeights, width: number) {
   const rows = sparse.offsets.length - 1;
-  const [dense, out] = [heap.allocate(16 * width), heap.allocate(16 * rows)];
+  const [four, out] = [heap.allocate(16 * width), heap.allocate(16 * rows)];
   const at = storeSparse(heap, sparse);
-  const [given, found] = [heap.f32(dense, 4 * width), heap.f32(out, 4 * rows)];
+  const [given, found] = [heap.f32(four, 4 * width), heap.f32(out, 4 * rows)];
   const products = new Float32Array(rows);
   let takers: ((products: Float32Array) => void)[] = [];
   const end = () => {
     if (takers.length === 0) return;
-    kernels.sparseProducts(...at, rows, dense, out);
+    kernels.sparseProducts(...at, rows, four, out);
     for (const [lane, take] of takers.entries()) {
       for (let r = 0, i = lane; r < rows; r++, i += 4) products[r] = found[i];
       take(products);
@@ -140,13 +114,14 @@ function rowProducts(
     takers = [];
   };
   return {
-    add(values, take) {
-      for (let j = 0, i = takers.length; j < width; j++, i += 4) given[i] = values[j];
+    /** Gives `take` the products with `dense`: now, or when three more rows were added, or at the end. It may not keep them. */
+    add(dense: Float32Array, take: (products: Float32Array) => void): void {
+      for (let j = 0, i = takers.length; j < width; j++, i += 4) given[i] = dense[j];
       if (takers.push(take) === 4) end();
     },
     end,
-    release() {
-      for (const address of [...at, dense, out]) heap.release(address);
+    release(): void {
+      for (const address of [...at, four, out]) heap.release(address);
     },
   };
 }

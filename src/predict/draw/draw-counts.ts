@@ -5,30 +5,27 @@ import { normal } from '../../math/distributions.js';
 import type { Random } from '../../math/random.js';
 import type { VertexGroup } from './draw-plan.js';
 
-/** Draws the counts of the edges of one graph, vertex by vertex. */
-interface CountDrawer {
-  /** Starts a user; the edges that follow are the user's. `known` is undefined for an unseen user. */
-  user(known: number | undefined): void;
-  /** The count of an edge of that user. `item` is undefined for an unseen item that has this edge only. */
-  edge(item: number | undefined): number;
-}
-
-/** Draws the effects of all items first, and those of users one by one. Known vertices have the lowest indexes. */
+/**
+ * Draws the counts of the edges of one graph: the effects of all items first, and those of users one by one. Known vertices have the
+ * lowest indexes.
+ */
 export function createCountDrawer(
   prior: CountPrior,
   sides: { readonly users: readonly VertexGroup[]; readonly items: readonly VertexGroup[] },
   atoms: number,
   random: Random,
-): CountDrawer {
+) {
   const userEffect = effects(sides.users, prior.users, random);
   const itemEffect = effects(sides.items, prior.items, random);
   const items = Float64Array.from({ length: atoms }, (_, item) => itemEffect(item));
   let own = 0;
   return {
-    user(known) {
+    /** Starts a user; the edges that follow are the user's. `known` is undefined for an unseen user. */
+    user(known: number | undefined): void {
       own = userEffect(known);
     },
-    edge(item) {
+    /** The count of an edge of that user. `item` is undefined for an unseen item that has this edge only. */
+    edge(item: number | undefined): number {
       const effect = item === undefined ? itemEffect(undefined) : items[item];
       return drawCount(random, prior.mean + own + effect, prior.spread);
     },
