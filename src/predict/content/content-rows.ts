@@ -41,6 +41,9 @@ export interface ContentRows {
   readonly found: FoundRows;
 }
 
+/** Items to score. */
+export type AskedRows = Omit<ContentRows, 'found' | 'totals'>;
+
 /** Neighbours are at `near` times the position of the item, weights at its `places`. */
 export interface FoundRows {
   readonly nearCounts: Uint32Array;

@@ -60,26 +60,29 @@ export async function findContentSettings(
   const vectors = attributeVectors(info, parts);
   const similar = await scoreRows(
     {
-      ...{ known, vectors, lists: invertedLists(vectors, known, degree, trial.isOut), passed: undefined },
-      ...{
-        importance: new Float32Array(known),
-        items: trial.items,
-        factors: new Float64Array(count).fill(1),
-      },
+      known,
+      vectors,
+      lists: invertedLists(vectors, known, degree, trial.isOut),
+      passed: undefined,
+      importance: new Float32Array(known),
+      items: trial.items,
+      factors: new Float64Array(count).fill(1),
+      near: NEIGHBOURS,
       // `places` leave no room for weights. The direct values say how common the attributes are.
-      ...{ near: NEIGHBOURS, direct: 1, commonness: 1, places: new Uint32Array(count + 1) },
+      direct: 1,
+      commonness: 1,
+      places: new Uint32Array(count + 1),
     },
     { signal, threads: task.threads },
   );
   const rare = (commonness: number) => Float32Array.from(similar.directs, (one) => one ** commonness);
-  let best = { value: -1, commonness: 0 };
   const byPopularity = popular(exponent);
-  for (const commonness of COMMONNESS) {
-    const factors = rare(commonness).map((one, p) => one * byPopularity[p]);
-    const value = tables.recall(scores, factors);
-    if (value > best.value) best = { value, commonness };
-  }
-  const { commonness } = best;
+  const { option: commonness } = bestOf(COMMONNESS, (one) =>
+    tables.recall(
+      scores,
+      rare(one).map((factor, p) => factor * byPopularity[p]),
+    ),
+  );
   const some = someUsers(trial, MOST_USERS);
   const counted = model.seen?.counts !== undefined;
   const through = await throughScores(scorer, counted, { ...similar, near: NEIGHBOURS }, some, task);
@@ -97,17 +100,24 @@ export async function findContentSettings(
     const row = tablesOfSome.row(sum, u);
     for (let p = 0; p < count; p++) row[p] = through[u * count + p] + DIRECT * scale * direct[u * count + p];
   }
-  let mixed = { value: -1, popularity: 0 };
-  for (const popularity of POPULARITY) {
-    const value = tablesOfSome.recall(sum, popular(popularity));
-    if (value > mixed.value) mixed = { value, popularity };
-  }
+  const { option: popularity } = bestOf(POPULARITY, (one) => tablesOfSome.recall(sum, popular(one)));
   report(3);
   return {
     heldBack: trial.items.length,
     columns: named(info, parts),
-    ...{ popularity: mixed.popularity, direct: DIRECT, commonness, neighbours: NEIGHBOURS, scale },
+    popularity,
+    direct: DIRECT,
+    commonness,
+    neighbours: NEIGHBOURS,
+    scale,
   };
+}
+
+/** The first option with the largest recall. */
+function bestOf<T>(options: readonly T[], recallOf: (option: T) => number) {
+  return options
+    .map((option) => ({ option, value: recallOf(option) }))
+    .reduce((best, one) => (one.value > best.value ? one : best));
 }
 
 /** Every nth user, and their places among all. */
@@ -147,12 +157,8 @@ function searchColumns(
   const parts: number[] = searched.map((_, s) => (s === 0 ? 1 : PARTS[0]));
   const sum = tables.copy(searched[0].scores);
   for (const { scores } of searched.slice(1)) tables.add(sum, PARTS[0], scores);
-  let best = -1;
-  let exponent = 0;
-  for (const one of POPULARITY) {
-    const value = tables.recall(sum, popular(one));
-    if (value > best) [best, exponent] = [value, one];
-  }
+  const { option: exponent, ...found } = bestOf(POPULARITY, (one) => tables.recall(sum, popular(one)));
+  let best = found.value;
   const byPopularity = popular(exponent);
   for (let pass = 0; pass < PASSES && searched.length > 1; pass++) {
     for (const [s, { scores: table }] of searched.entries()) {

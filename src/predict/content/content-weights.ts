@@ -2,31 +2,22 @@
 
 import type { ContentScores } from '../../attributes/content-scores.js';
 import type { SparseWeights } from '../../topn/query.js';
-import type { FoundRows } from './content-rows.js';
-
-/** Items that were scored, in ascending order. Those from `known` on have no edges. */
-interface ScoredItems {
-  readonly known: number;
-  readonly items: Uint32Array;
-  /** The factor of all scores of each item. */
-  readonly factors: Float64Array;
-  readonly near: number;
-  readonly places: Uint32Array;
-  /** The score units of one unit of similarity. */
-  readonly scale: number;
-  readonly found: FoundRows;
-}
+import type { AskedRows, FoundRows } from './content-rows.js';
 
 /** Rows that are written together. */
 const ROWS = 2048;
 
-/** The neighbours and weights of the scored items, after the entries that other items had `before`. */
+/**
+ * The neighbours and weights of the scored items, which ascend, after the entries that other items had `before`. `scale`: the score units
+ * of one unit of similarity.
+ */
 export function contentWeights(
-  scored: ScoredItems,
+  { known, items, factors, near, places }: AskedRows,
+  found: FoundRows,
+  scale: number,
   added: number,
   before: Pick<ContentScores, 'neighbours' | 'weights'> | undefined,
 ): Pick<ContentScores, 'neighbours' | 'weights'> {
-  const { known, items, factors, near, places, scale, found } = scored;
   const { nearCounts, nearRows, nearValues, directs, sums, counts, rows, values } = found;
   let few = 0;
   while (few < items.length && items[few] < known) few++;
@@ -39,13 +30,14 @@ export function contentWeights(
   for (let p = 0; p < items.length; p++) {
     for (let e = places[p]; e < places[p] + counts[p]; e++) weighed[rows[e]]++;
   }
-  const neighbours = roomFor(parts, before?.neighbours);
-  const weights = roomFor(weighed, before?.weights);
+  const ofAdded = roomFor(parts, before?.neighbours);
+  const toItems = roomFor(weighed, before?.weights);
+  const [neighbours, weights] = [ofAdded.room, toItems.room];
   for (let p = few; p < items.length; p++) {
     // Weights from the added item, for users who have it.
     const back = Math.max(directs[p], scale) * sums[p];
-    let at = neighbours.next[items[p] - known];
-    let to = weights.next[items[p]];
+    let at = ofAdded.next[items[p] - known];
+    let to = toItems.next[items[p]];
     for (let e = p * near; e < p * near + nearCounts[p]; e++) {
       neighbours.targets[at] = nearRows[e];
       neighbours.weights[at++] = factors[p] * nearValues[e];
@@ -53,7 +45,6 @@ export function contentWeights(
       weights.weights[to++] = back * nearValues[e];
     }
   }
-  const { next, targets, weights: all } = weights;
   // The entries of each item ascend. Few rows at a time stay in cache while all items add to them.
   const cursor = places.slice();
   for (let bound = ROWS; bound < known + ROWS; bound += ROWS) {
@@ -61,21 +52,15 @@ export function contentWeights(
       const end = places[p] + counts[p];
       let e = cursor[p];
       for (; e < end && rows[e] < bound; e++) {
-        const at = next[rows[e]]++;
-        targets[at] = items[p];
-        all[at] = values[e];
+        const at = toItems.next[rows[e]]++;
+        weights.targets[at] = items[p];
+        weights.weights[at] = values[e];
       }
       cursor[p] = e;
     }
   }
-  return { neighbours: withoutNext(neighbours), weights: withoutNext(weights) };
+  return { neighbours, weights };
 }
-
-const withoutNext = ({ offsets, targets, weights }: SparseWeights): SparseWeights => ({
-  offsets,
-  targets,
-  weights,
-});
 
 /** Rows of `counts` entries after those of `before`, and where the next entry of each is written. */
 function roomFor(counts: Uint32Array, before: SparseWeights | undefined) {
@@ -93,5 +78,5 @@ function roomFor(counts: Uint32Array, before: SparseWeights | undefined) {
     weights.set(before.weights.subarray(first, end), offsets[row]);
     next[row] += end - first;
   }
-  return { offsets, targets, weights, next };
+  return { room: { offsets, targets, weights }, next };
 }

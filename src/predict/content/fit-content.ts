@@ -95,19 +95,22 @@ async function contentScores(
     const share = item < known ? attributeWeight(degree[item]) : level;
     return popularity ? share * Math.exp(settings.popularity * popularity[item]) : share;
   });
-  const scoredItems = Uint32Array.from(items);
-  const found = await scoreRows(
-    {
-      known,
-      ...{ vectors, lists: invertedLists(vectors, known, degree), passed: await passedWeights(model) },
-      // A weight from an item matters more if more users have the item.
-      importance: Float32Array.from(degree, (users) => Math.sqrt(users)),
-      ...{ items: scoredItems, factors, near, direct: settings.direct * scale, commonness, places },
-    },
-    task,
-  );
-  const scored = { known, items: scoredItems, factors, near, places, scale, found };
-  return Object.freeze({ ...contentWeights(scored, added, before), settings });
+  const rows = {
+    known,
+    vectors,
+    lists: invertedLists(vectors, known, degree),
+    passed: await passedWeights(model),
+    // A weight from an item matters more if more users have the item.
+    importance: Float32Array.from(degree, (users) => Math.sqrt(users)),
+    items: Uint32Array.from(items),
+    factors,
+    near,
+    direct: settings.direct * scale,
+    commonness,
+    places,
+  };
+  const found = await scoreRows(rows, task);
+  return Object.freeze({ ...contentWeights(rows, found, scale, added, before), settings });
 }
 
 /** Scales the scores of added items by `level` and those of items with few edges by `few`, in place. */

@@ -1,6 +1,7 @@
 // Items held back from the users' histories, to find out how well attributes predict them.
 
 import type { Model } from '../../fit/model.js';
+import { placesOf } from '../../math/csr.js';
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 
@@ -33,12 +34,8 @@ export function holdItemsBack(
   for (let j = 0; j < items.count; j++) if (offsets[j + 1] > offsets[j]) described.push(j);
   const share = Math.min(SHARE, MOST_ITEMS / Math.max(1, described.length));
   const chosen = described.filter(() => random.uniform() < share);
-  const isOut = new Uint8Array(items.count);
-  const position = new Int32Array(items.count).fill(-1);
-  for (const [p, j] of chosen.entries()) {
-    isOut[j] = 1;
-    position[j] = p;
-  }
+  const position = placesOf(chosen, items.count);
+  const isOut = Uint8Array.from(position, (p) => (p < 0 ? 0 : 1));
   const able: number[] = [];
   for (let u = 0; u < users.count; u++) {
     const own = seen.neighbors.subarray(seen.offsets[u], seen.offsets[u + 1]);
@@ -53,12 +50,7 @@ export function holdItemsBack(
   for (const u of asked) {
     const own = seen.neighbors.subarray(seen.offsets[u], seen.offsets[u + 1]);
     histories.push(own.filter((j) => isOut[j] === 0));
-    wanted.push(
-      Array.from(
-        own.filter((j) => isOut[j] === 1),
-        (j) => position[j],
-      ),
-    );
+    wanted.push(Array.from(own, (j) => position[j]).filter((p) => p >= 0));
   }
   return { items: Uint32Array.from(chosen), isOut, histories, wanted };
 }

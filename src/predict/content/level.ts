@@ -12,7 +12,7 @@ import { STREAMS } from '../../math/streams.js';
 import type { TaskOptions } from '../../progress.js';
 import { addWeights, type SparseWeights } from '../../topn/query.js';
 import type { ModelScorer } from '../scoring/model-scorer.js';
-import { ownItems } from '../user-query.js';
+import { ownItems, type ResolvedUser } from '../user-query.js';
 import { createRowProducts } from './score-tables.js';
 
 /** The least part of the places, unless the added items are a smaller part of the catalogue. */
@@ -26,7 +26,7 @@ const MORE_PLACES = 0.1;
 const FEW = { users: 200, items: 100 };
 
 /** The part of a list that added items should get: never more than their part of the catalogue. */
-export function partOfAdded(degree: ArrayLike<number>, added: number): number {
+function partOfAdded(degree: ArrayLike<number>, added: number): number {
   let [edges, single] = [0, 0];
   for (let j = 0; j < degree.length; j++) {
     edges += degree[j];
@@ -81,12 +81,6 @@ export async function levelsOf(
   return { level, few: Math.min(level, places.factor()) };
 }
 
-/** The items of a user, and their weights if they have any. */
-interface Own {
-  readonly items: Uint32Array;
-  readonly weights?: ArrayLike<number> | undefined;
-}
-
 /**
  * The factors with which added items get their part of the lists of users. `user` gets the scores without item weights first; the
  * function that it returns gets those of the items that the user may get.
@@ -106,7 +100,7 @@ async function addedRatio(degree: Uint32Array, added: number, { neighbours, weig
   };
   const found: { ofKnown: number; ofNew: number }[] = [];
   return {
-    user(scores: Float32Array, own: Own) {
+    user(scores: Float32Array, own: ResolvedUser['own']) {
       const one = { ofKnown: 0, ofNew: 0 };
       found.push(one);
       products.add(scores, (ofNew) => {

@@ -5,17 +5,17 @@ import { listTotals, SparseSums } from '../../attributes/similarity.js';
 import { allocate, createCounter, inSharedMemory } from '../../math/memory.js';
 import { taskModule, threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
-import type { SparseWeights } from '../../topn/query.js';
 import { Heap } from '../../wasm/heap.js';
 import { inLanes } from '../../wasm/lanes.js';
 import { loadKernels } from '../../wasm/load.js';
 import {
-  type ContentRows,
+  type AskedRows,
   contentBlocks,
   type FoundRows,
   scoreContentRow,
   scoreContentRows,
 } from './content-rows.js';
+import { storedSparse, storeSparse } from './score-tables.js';
 
 const TASKS = taskModule('./content-rows.js', import.meta.url);
 
@@ -24,7 +24,7 @@ const FEW_ROWS = 64;
 const ONE_THREAD = 1000;
 
 export async function scoreRows(
-  given: Omit<ContentRows, 'found' | 'totals'>,
+  given: AskedRows,
   { threads, signal, onProgress }: TaskOptions,
 ): Promise<FoundRows> {
   const rows = { ...given, totals: listTotals(given.lists) };
@@ -39,8 +39,10 @@ export async function scoreRows(
   if (count < FEW_ROWS) {
     const found = {
       ...perRow,
-      ...{ nearRows: new Uint32Array(near), nearValues: new Float32Array(near) },
-      ...{ rows: new Uint32Array(width), values: new Float32Array(width) },
+      nearRows: new Uint32Array(near),
+      nearValues: new Float32Array(near),
+      rows: new Uint32Array(width),
+      values: new Float32Array(width),
     };
     const sums = new SparseSums(rows.known);
     for (let position = 0; position < count; position++) scoreContentRow({ ...rows, found }, position, sums);
@@ -53,49 +55,39 @@ export async function scoreRows(
   let most = rows.near;
   for (let i = 0; i < count; i++) most = Math.max(most, rows.places[i + 1] - rows.places[i]);
   const scratch = Array.from({ length: lanes }, () => heap.allocate(sumsBytes(rows.known, most)));
+  const at = {
+    vectors: storeSparse(heap, rows.vectors),
+    lists: storeSparse(heap, rows.lists),
+    passed: rows.passed && storeSparse(heap, rows.passed),
+    importance: heap.allocate(4 * paddedSums(rows.known)),
+    nearRows: heap.allocate(4 * near),
+    nearValues: heap.allocate(4 * near),
+    rows: heap.allocate(4 * width),
+    values: heap.allocate(4 * width),
+  };
   // Memory may move while it grows, so views come last.
-  const whole = (length: number) => {
-    const at = heap.allocate(4 * length);
-    return () => heap.u32(at, length);
-  };
-  const numbers = (length: number, room = length) => {
-    const at = heap.allocate(4 * room);
-    return () => heap.f32(at, length);
-  };
-  const inMemory = (of: SparseWeights) => {
-    const views = [whole(of.offsets.length), whole(of.targets.length), numbers(of.weights.length)] as const;
-    return () => {
-      const [offsets, targets, weights] = [views[0](), views[1](), views[2]()];
-      offsets.set(of.offsets);
-      targets.set(of.targets);
-      weights.set(of.weights);
-      return { offsets, targets, weights };
-    };
-  };
-  const sparse = [
-    inMemory(rows.vectors),
-    inMemory(rows.lists),
-    rows.passed && inMemory(rows.passed),
-  ] as const;
-  const places = [whole(near), numbers(near), whole(width), numbers(width)] as const;
-  const important = numbers(rows.known, paddedSums(rows.known));
-  const importance = important();
+  const importance = heap.f32(at.importance, rows.known);
   importance.set(rows.importance);
   const found = {
     ...perRow,
-    ...{ nearRows: places[0](), nearValues: places[1](), rows: places[2](), values: places[3]() },
+    nearRows: heap.u32(at.nearRows, near),
+    nearValues: heap.f32(at.nearValues, near),
+    rows: heap.u32(at.rows, width),
+    values: heap.f32(at.values, width),
   };
   const job = {
-    ...{
-      ...rows,
-      module,
-      memory: heap.memory,
-      workers: createCounter(),
-      next: createCounter(),
-      scratch,
-      most,
-    },
-    ...{ vectors: sparse[0](), lists: sparse[1](), passed: sparse[2]?.(), importance, found },
+    ...rows,
+    module,
+    memory: heap.memory,
+    workers: createCounter(),
+    next: createCounter(),
+    scratch,
+    most,
+    vectors: storedSparse(heap, at.vectors, rows.vectors),
+    lists: storedSparse(heap, at.lists, rows.lists),
+    passed: rows.passed && storedSparse(heap, at.passed!, rows.passed),
+    importance,
+    found,
     totals: inSharedMemory(rows.totals),
     items: inSharedMemory(rows.items),
     factors: inSharedMemory(rows.factors),

@@ -23,6 +23,19 @@ export function storeSparse(heap: Heap, { offsets, targets, weights }: SparseWei
   return at as [number, number, number];
 }
 
+/** Views of sparse weights that `storeSparse` has copied to `at`; the memory may not grow afterwards. */
+export function storedSparse(
+  heap: Heap,
+  at: ReturnType<typeof storeSparse>,
+  { offsets, targets, weights }: SparseWeights,
+): SparseWeights {
+  return {
+    offsets: heap.u32(at[0], offsets.length),
+    targets: heap.u32(at[1], targets.length),
+    weights: heap.f32(at[2], weights.length),
+  };
+}
+
 /** The address of a table. */
 export type ScoreTable = number;
 
