@@ -9,7 +9,7 @@ import { Heap } from '../wasm/heap.js';
 import { instantiate } from '../wasm/instantiate.js';
 import { inLanes, type Lanes } from '../wasm/lanes.js';
 import { loadKernels } from '../wasm/load.js';
-import { laneBytes, packedItemBytes, packItems, RankLane, ROWS_PER_BLOCK } from './lane.js';
+import { createLane, laneBytes, packedItemBytes, packItems, ROWS_PER_BLOCK } from './lane.js';
 import {
   emptyAnswer,
   type FactorTables,
@@ -108,7 +108,7 @@ export async function rankByRows(
   const { module } = await loadKernels();
   const heap = new Heap();
   const address = heap.allocate(laneBytes(candidates.length, 1));
-  const lane = new RankLane(instantiate(module, heap.memory), heap.memory, address, 1, query);
+  const lane = createLane(instantiate(module, heap.memory), heap.memory, address, 1, query);
   const rows = rowsToRank(query);
   const out = lane.row(0);
   for (const [done, row] of rows.entries()) {

@@ -3,7 +3,7 @@
 
 import { lowestBit } from '../math/bits.js';
 import type { Kernels } from '../wasm/instantiate.js';
-import type { LaneQuery, RankAnswer } from './query.js';
+import { type LaneQuery, listOf, type RankAnswer } from './query.js';
 
 const USERS_PER_TILE = 4;
 const ITEMS_PER_PANEL = 8;
@@ -36,144 +36,108 @@ export function laneBytes(candidates: number, features: number): number {
   );
 }
 
-/** A lane's addresses and typed views. */
-export class RankLane {
-  readonly #kernels: Kernels;
-  readonly #query: LaneQuery;
-  readonly #floats: Float32Array;
-  readonly #words: Uint32Array;
-  readonly #stride: number;
-  readonly users: number;
-  readonly scores: number;
-  readonly #keptScores: number;
-  readonly #keptPositions: number;
-  readonly #relevant: number;
-  readonly #ranks: number;
-  readonly #sample: number;
+export type RankLane = ReturnType<typeof createLane>;
 
-  constructor(
-    kernels: Kernels,
-    memory: WebAssembly.Memory,
-    address: number,
-    features: number,
-    query: LaneQuery,
-  ) {
-    const list = align(4 * paddedCandidates(query.candidates) + 64);
-    this.#kernels = kernels;
-    this.#query = query;
-    this.#floats = new Float32Array(memory.buffer);
-    this.#words = new Uint32Array(memory.buffer);
-    this.#stride = rowStride(query.candidates);
-    this.users = address;
-    this.scores = address + align(4 * ROWS_PER_BLOCK * features);
-    this.#keptScores = this.scores + ROWS_PER_BLOCK * this.#stride;
-    this.#keptPositions = this.#keptScores + list;
-    this.#relevant = this.#keptPositions + list;
-    this.#ranks = this.#relevant + list;
-    this.#sample = this.#ranks + list;
-  }
+/** A lane at an address. Its scratch memory holds the rows of users, a block of scores, lists of candidates, and a sample. */
+export function createLane(
+  kernels: Kernels,
+  memory: WebAssembly.Memory,
+  address: number,
+  features: number,
+  query: LaneQuery,
+) {
+  const { candidates, views, excluded, depth, top } = query;
+  const list = align(4 * paddedCandidates(candidates) + 64);
+  const floats = new Float32Array(memory.buffer);
+  const words = new Uint32Array(memory.buffer);
+  const stride = rowStride(candidates);
+  const users = address;
+  const scores = users + align(4 * ROWS_PER_BLOCK * features);
+  const keptScores = scores + ROWS_PER_BLOCK * stride;
+  const keptPositions = keptScores + list;
+  const relevant = keptPositions + list;
+  const ranks = relevant + list;
+  const sample = ranks + list;
 
   /** The scores of row `index` of the block. A scorer that is not a product of factors writes them. */
-  row(index: number): Float32Array {
-    const first = (this.scores + index * this.#stride) >>> 2;
-    return this.#floats.subarray(first, first + this.#query.candidates);
+  function row(index: number): Float32Array {
+    const first = (scores + index * stride) >>> 2;
+    return floats.subarray(first, first + candidates);
   }
 
-  /** Copies rows of a users table into tiles of four and scores them with the packed items. */
-  scoreFactors(table: Float32Array, rows: ArrayLike<number>, features: number, items: number): void {
-    const floats = this.#floats;
-    const tiles = Math.ceil(rows.length / USERS_PER_TILE);
-    for (let r = 0; r < tiles * USERS_PER_TILE; r++) {
-      const from = rows[Math.min(r, rows.length - 1)] * features;
-      let at = (this.users >>> 2) + (r >> 2) * USERS_PER_TILE * features + (r & 3);
-      for (let k = 0; k < features; k++, at += USERS_PER_TILE) floats[at] = table[from + k];
-    }
-    const panels = paddedCandidates(this.#query.candidates) / ITEMS_PER_PANEL;
-    this.#kernels.rankScores(this.users, tiles, items, panels, features, this.scores, this.#stride);
+  function keep(index: number, most: number): number {
+    const padded = paddedCandidates(candidates);
+    const at = scores + index * stride;
+    floats.fill(Number.NEGATIVE_INFINITY, (at >>> 2) + candidates, (at >>> 2) + padded);
+    return kernels.rankKeep(at, padded, most, keptScores, keptPositions, sample, SAMPLE);
   }
 
-  /** Ranks the scores of row `index` of the block, which are those of row `row` of the query. */
-  rank(index: number, row: number, answer: RankAnswer): void {
-    const { views, depth, top } = this.#query;
-    this.#exclude(index, row);
-    for (const [v, view] of views.entries()) {
-      this.#leaveOut(index, view.without);
-      const first = view.relevant.offsets[row];
-      const count = view.relevant.offsets[row + 1] - first;
-      if (count === 0) continue;
-      this.#words.set(view.relevant.values.subarray(first, first + count), this.#relevant >>> 2);
-      const kept = this.#keep(index, depth);
-      this.#kernels.rankCount(
-        this.#relevant,
-        count,
-        depth,
-        this.#keptScores,
-        this.#keptPositions,
-        kept,
-        this.#ranks,
-      );
-      answer.ranks[v].set(this.#words.subarray(this.#ranks >>> 2, (this.#ranks >>> 2) + count), first);
-      const best = this.#best(kept, top);
-      for (let i = 0; i < best; i++) answer.shown[v][this.#words[(this.#keptPositions >>> 2) + i]] = 1;
-    }
+  function exclude(index: number, of: number): void {
+    if (query.without) leaveOutBits(index, query.without);
+    if (excluded) leaveOut(index, listOf(excluded, of));
   }
 
-  /** The best `n` candidates of row `index`, best first, ties to the smaller position. */
-  top(index: number, row: number, n: number): { positions: Uint32Array; scores: Float32Array } {
-    this.#exclude(index, row);
-    const kept = this.#keep(index, n);
-    const best = this.#best(kept, n);
-    const positions = this.#words.subarray(this.#keptPositions >>> 2, (this.#keptPositions >>> 2) + best);
-    const scores = this.#floats.subarray(this.#keptScores >>> 2, (this.#keptScores >>> 2) + best);
-    // Positions ascend and the sort is stable, so ties stay in order.
-    const order = Array.from({ length: best }, (_, i) => i).sort((a, b) => scores[b] - scores[a]);
-    return {
-      positions: Uint32Array.from(order, (i) => positions[i]),
-      scores: Float32Array.from(order, (i) => scores[i]),
-    };
-  }
-
-  #keep(index: number, depth: number): number {
-    const padded = paddedCandidates(this.#query.candidates);
-    const at = this.scores + index * this.#stride;
-    this.#floats.fill(Number.NEGATIVE_INFINITY, (at >>> 2) + this.#query.candidates, (at >>> 2) + padded);
-    return this.#kernels.rankKeep(
-      at,
-      padded,
-      depth,
-      this.#keptScores,
-      this.#keptPositions,
-      this.#sample,
-      SAMPLE,
-    );
-  }
-
-  #best(kept: number, top: number): number {
-    return this.#kernels.rankTop(this.#keptScores, this.#keptPositions, kept, top);
-  }
-
-  #exclude(index: number, row: number): void {
-    const { excluded, without } = this.#query;
-    if (without) this.#leaveOutBits(index, without);
-    if (!excluded) return;
-    this.#leaveOut(index, excluded.values.subarray(excluded.offsets[row], excluded.offsets[row + 1]));
-  }
-
-  #leaveOutBits(index: number, without: Uint32Array): void {
-    const scores = this.row(index);
+  function leaveOutBits(index: number, without: Uint32Array): void {
+    const own = row(index);
     for (let word = 0, at = 0; word < without.length; word++, at += 32) {
       const bits = without[word];
-      if (bits === ALL) scores.fill(Number.NEGATIVE_INFINITY, at, at + 32);
+      if (bits === ALL) own.fill(Number.NEGATIVE_INFINITY, at, at + 32);
       else
         for (let left = bits; left !== 0; left &= left - 1)
-          scores[at + lowestBit(left)] = Number.NEGATIVE_INFINITY;
+          own[at + lowestBit(left)] = Number.NEGATIVE_INFINITY;
     }
   }
 
-  #leaveOut(index: number, positions: Uint32Array): void {
-    const scores = this.row(index);
-    for (let i = 0; i < positions.length; i++) scores[positions[i]] = Number.NEGATIVE_INFINITY;
+  function leaveOut(index: number, positions: Uint32Array): void {
+    const own = row(index);
+    for (let i = 0; i < positions.length; i++) own[positions[i]] = Number.NEGATIVE_INFINITY;
   }
+
+  return {
+    row,
+    /** Copies rows of a users table into tiles of four and scores them with the packed items. */
+    scoreFactors(table: Float32Array, rows: ArrayLike<number>, items: number): void {
+      const tiles = Math.ceil(rows.length / USERS_PER_TILE);
+      for (let r = 0; r < tiles * USERS_PER_TILE; r++) {
+        const from = rows[Math.min(r, rows.length - 1)] * features;
+        let at = (users >>> 2) + (r >> 2) * USERS_PER_TILE * features + (r & 3);
+        for (let k = 0; k < features; k++, at += USERS_PER_TILE) floats[at] = table[from + k];
+      }
+      const panels = paddedCandidates(candidates) / ITEMS_PER_PANEL;
+      kernels.rankScores(users, tiles, items, panels, features, scores, stride);
+    },
+
+    /** Ranks the scores of row `index` of the block, which are those of row `of` of the query. */
+    rank(index: number, of: number, answer: RankAnswer): void {
+      exclude(index, of);
+      for (const [v, view] of views.entries()) {
+        leaveOut(index, view.without);
+        const own = listOf(view.relevant, of);
+        if (own.length === 0) continue;
+        words.set(own, relevant >>> 2);
+        const kept = keep(index, depth);
+        kernels.rankCount(relevant, own.length, depth, keptScores, keptPositions, kept, ranks);
+        const found = words.subarray(ranks >>> 2, (ranks >>> 2) + own.length);
+        answer.ranks[v].set(found, view.relevant.offsets[of]);
+        const best = kernels.rankTop(keptScores, keptPositions, kept, top);
+        for (let i = 0; i < best; i++) answer.shown[v][words[(keptPositions >>> 2) + i]] = 1;
+      }
+    },
+
+    /** The best `n` candidates of row `index`, best first, ties to the smaller position. */
+    top(index: number, of: number, n: number): { positions: Uint32Array; scores: Float32Array } {
+      exclude(index, of);
+      const best = kernels.rankTop(keptScores, keptPositions, keep(index, n), n);
+      const positions = words.subarray(keptPositions >>> 2, (keptPositions >>> 2) + best);
+      const values = floats.subarray(keptScores >>> 2, (keptScores >>> 2) + best);
+      // Positions ascend and the sort is stable, so ties stay in order.
+      const order = Array.from({ length: best }, (_, i) => i).sort((a, b) => values[b] - values[a]);
+      return {
+        positions: Uint32Array.from(order, (i) => positions[i]),
+        scores: Float32Array.from(order, (i) => values[i]),
+      };
+    },
+  };
 }
 
 /** Packs the candidates' rows of an item table as panels of eight, feature by feature, padded with zeros. */

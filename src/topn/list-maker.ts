@@ -12,7 +12,7 @@ import { instantiate } from '../wasm/instantiate.js';
 import { inLanes, type Lanes } from '../wasm/lanes.js';
 import { loadKernels } from '../wasm/load.js';
 import { RANKING, SMALL } from './cpu.js';
-import { laneBytes, packedItemBytes, packItems, RankLane, ROWS_PER_BLOCK } from './lane.js';
+import { createLane, laneBytes, packedItemBytes, packItems, type RankLane, ROWS_PER_BLOCK } from './lane.js';
 import { emptyLists, type TopLists } from './lists.js';
 import type { ItemWeightScores, LaneQuery, RankQuery } from './query.js';
 import {
@@ -124,7 +124,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
       const small = rows * count * features < SMALL;
       const lanes = small ? 1 : threadCount(options.threads, Math.ceil(rows / ROWS_PER_BLOCK));
       if (lanes === 1) {
-        await here({ ...job, users }, new RankLane(kernels, heap.memory, lane, features, job.query), options);
+        await here({ ...job, users }, createLane(kernels, heap.memory, lane, features, job.query), options);
         return lists;
       }
       const mine = turn.then(() => {
@@ -147,7 +147,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
       if (lists.listed === 0 || rows === 0) return lists;
       const { heap, kernels, lane: address } = await setUp();
       const asked = rankQuery(query, count, lists.listed);
-      const lane = new RankLane(kernels, heap.memory, address, Math.max(1, features), asked);
+      const lane = createLane(kernels, heap.memory, address, Math.max(1, features), asked);
       const out = lane.row(0);
       for (let row = 0; row < rows; row++) {
         if (row % 256 === 0) {
@@ -169,12 +169,12 @@ export function createListMaker(items: Float32Array, count: number, features: nu
       const { heap, kernels, packed, lane: address } = await setUp();
       const rows = users.length / features;
       const asked = rankQuery({ n: 0, excluded: undefined }, count, 0);
-      const lane = new RankLane(kernels, heap.memory, address, features, asked);
+      const lane = createLane(kernels, heap.memory, address, features, asked);
       const rest = createTurns(signal);
       for (let first = 0; first < rows; first += ROWS_PER_BLOCK) {
         const length = Math.min(ROWS_PER_BLOCK, rows - first);
         const block = Uint32Array.from({ length }, (_, b) => first + b);
-        lane.scoreFactors(users, block, features, packed);
+        lane.scoreFactors(users, block, packed);
         for (const [b, row] of block.entries()) take(row, lane.row(b));
         await rest();
       }

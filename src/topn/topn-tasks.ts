@@ -4,7 +4,7 @@
 import { serveTasks } from '../parallel/worker.js';
 import type { TaskOptions } from '../progress.js';
 import { instantiate } from '../wasm/instantiate.js';
-import { RankLane, ROWS_PER_BLOCK } from './lane.js';
+import { createLane, type RankLane, ROWS_PER_BLOCK } from './lane.js';
 import type { TopLists } from './lists.js';
 import {
   addItemWeights,
@@ -58,7 +58,7 @@ export function rankingReport(
 export function rankFactorRows(job: FactorJob): void {
   const kernels = instantiate(job.module, job.memory);
   const address = job.lanes[Atomics.add(job.places, 0, 1)];
-  const lane = new RankLane(kernels, job.memory, address, job.features, job.query);
+  const lane = createLane(kernels, job.memory, address, job.features, job.query);
   while (rankNextBlock(job, lane));
 }
 
@@ -78,14 +78,10 @@ export function rankNextBlock(job: FactorRows, lane: RankLane): boolean {
 }
 
 /** The products of a block, from those that are known if there are any. */
-function scoreBlock(
-  { users, features, items, products, query }: FactorRows,
-  lane: RankLane,
-  block: Uint32Array,
-) {
+function scoreBlock({ users, items, products, query }: FactorRows, lane: RankLane, block: Uint32Array) {
   const { candidates } = query;
   const known = products && block.every((row) => products.filled[row]);
-  if (!known) lane.scoreFactors(users, block, features, items);
+  if (!known) lane.scoreFactors(users, block, items);
   for (let b = 0; products && b < block.length; b++) {
     const row = products.values.subarray(block[b] * candidates, (block[b] + 1) * candidates);
     if (known) lane.row(b).set(row);
