@@ -16,7 +16,7 @@ import type { OptionsOf } from '../options/declare.js';
 import { CANDIDATES, CONFIDENCE, ONE_ITEM, POPULAR, RECOMMEND_LISTS } from '../options/library.js';
 import { TASK } from '../options/shared.js';
 import { createBatch } from './batch/batch.js';
-import { explainWorkerCount, type ListedUser } from './batch/batch-workers.js';
+import { batchWorkerCount, EXPLAINED, type ListedUser } from './batch/batch-workers.js';
 import { createConfidence, type ListConfidence } from './explain/confidence.js';
 import type { Explanation } from './explain/explain.js';
 import { type ExplainedList, type ExplainListOptions, explainLists } from './explain/explain-lists.js';
@@ -206,15 +206,11 @@ export function createRecommender(model: Model): Recommender {
     };
   }
 
-  const recommender: Recommender = Object.freeze({
+  const recommender: Recommender = {
     model,
-    recommend: async (query: UserQuery, options?: RecommendOptions) =>
-      (await recommendMany([query], options))[0],
+    recommend: async (query, options) => (await recommendMany([query], options))[0],
     recommendMany,
-    async *recommendEach(
-      queries: Iterable<UserQuery> | AsyncIterable<UserQuery>,
-      options: RecommendOptions = {},
-    ) {
+    async *recommendEach(queries, options = {}) {
       let waiting: UserQuery[] = [];
       let done = 0;
       const { onUnknown } = options;
@@ -234,11 +230,11 @@ export function createRecommender(model: Model): Recommender {
       }
       yield* await flush();
     },
-    async explainMany(queries: readonly UserQuery[], options: ExplainListOptions = {}) {
+    async explainMany(queries, options = {}) {
       open();
       const { threads, signal, onProgress, onUnknown, engine: _, ...settings } = options;
       const costly = settings.explain === true || settings.confidence === true;
-      if (!costly || explainWorkerCount(queries.length, threads) === 1) {
+      if (!costly || batchWorkerCount(queries.length, threads, EXPLAINED) === 1) {
         return explainLists(recommender, queries, options);
       }
       throwIfAborted(signal);
@@ -253,7 +249,7 @@ export function createRecommender(model: Model): Recommender {
       });
       return batch.explain(queries, { options: settings, ignoreUnknown }, { threads, signal, onProgress });
     },
-    rank(query: UserQuery, candidates: readonly Id[], options: RankCandidatesOptions = {}) {
+    rank(query, candidates, options = {}) {
       open();
       const { explain, onUnknown, onUnknownCandidates } = withDefaults(CANDIDATES, options);
       const unknown = candidates.filter((id) => catalogue.ids.find(id) < 0);
@@ -267,7 +263,7 @@ export function createRecommender(model: Model): Recommender {
         .map(score)
         .sort((a, b) => b.score - a.score);
     },
-    explain(query: UserQuery, item: Id, options: OptionsOf<typeof ONE_ITEM> = {}) {
+    explain(query, item, options = {}) {
       open();
       const { onUnknown } = withDefaults(ONE_ITEM, options);
       const { user, score } = oneUser(query, true, onUnknown);
@@ -278,11 +274,11 @@ export function createRecommender(model: Model): Recommender {
       }
       return score(itemAt(item));
     },
-    reasons(recommendation: Recommendation) {
+    reasons(recommendation) {
       open();
       return reasons()(recommendation);
     },
-    async confidence(query: UserQuery, items: readonly Id[], options: OptionsOf<typeof CONFIDENCE> = {}) {
+    async confidence(query, items, options = {}) {
       open();
       const { onUnknown, filter } = withDefaults(CONFIDENCE, options);
       const { row, own, attributes } = resolveUser(model, query, 0, { needSeen: false, onUnknown });
@@ -294,12 +290,12 @@ export function createRecommender(model: Model): Recommender {
       const exclude = knownItems(model, query.exclude ?? []);
       return confidence()({ row, own, listed: items.map(itemAt), exclude, without: withoutItems(filter) });
     },
-    similar(item: Id, options: OptionsOf<typeof LIST> = {}) {
+    similar(item, options = {}) {
       open();
       const { n, filter } = withDefaults(LIST, options);
       return similarity()(itemAt(item), n, withoutItems(filter));
     },
-    popular(options: OptionsOf<typeof POPULAR> = {}) {
+    popular(options = {}) {
       open();
       const { n, filter, exclude = [] } = withDefaults(POPULAR, options);
       const without = withoutItems(filter);
@@ -313,7 +309,7 @@ export function createRecommender(model: Model): Recommender {
       }
       return items;
     },
-    features(options: DescribeOptions = {}) {
+    features(options = {}) {
       open();
       return featuresOf(model, options);
     },
@@ -321,8 +317,8 @@ export function createRecommender(model: Model): Recommender {
       closed = true;
       await Promise.all([scorer.close(), batch.close()]);
     },
-  });
-  return recommender;
+  };
+  return Object.freeze(recommender);
 }
 
 /** The explanation of a score, with the ids of the user's items. */

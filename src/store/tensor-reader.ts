@@ -84,7 +84,9 @@ export class TensorReader {
 
   /** The ids of a side: whole numbers, or texts as UTF-8 bytes one after the other and where each ends. */
   ids(prefix: string): VertexIds {
-    const ids = this.has(`${prefix}ids`) ? this.#integers(`${prefix}ids`) : this.#texts(prefix);
+    const ids = this.has(`${prefix}ids`)
+      ? this.#integers(`${prefix}ids`)
+      : VertexIds.texts(this.texts(`${prefix}id`));
     checkDistinct(ids, prefix);
     return ids;
   }
@@ -94,10 +96,6 @@ export class TensorReader {
     const bad = values.find((value) => !Number.isSafeInteger(value));
     if (bad !== undefined) throw new Error(`tensor ${name} holds the id ${bad}, which is not exact`);
     return VertexIds.integers(values);
-  }
-
-  #texts(prefix: string): VertexIds {
-    return VertexIds.texts(this.texts(`${prefix}id`));
   }
 
   /** Texts as UTF-8 bytes one after the other and where each ends. */

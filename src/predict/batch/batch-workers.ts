@@ -49,27 +49,21 @@ export interface ListRows {
   readonly list: ListFactors;
 }
 
-/** Fewer users than this are listed sooner than workers start. */
-const FEW = 256;
-/** Most users that a worker takes at a time. */
-const PIECE = 256;
-/**
- * Users whose lists a worker explains at a time. Fewer than FEW_EXPLAINED users are explained sooner than workers
- * start.
- */
-const EXPLAINED_PIECE = 16;
-const FEW_EXPLAINED = 64;
+/** Fewer users than `few` are served sooner than workers start; a worker takes `piece` users at a time. */
+interface Load {
+  readonly few: number;
+  readonly piece: number;
+}
+
+export const LISTS: Load = { few: 256, piece: 256 };
+/** Explained lists take tens of milliseconds each. */
+export const EXPLAINED: Load = { few: 64, piece: 16 };
 /** Groups of rows that wait to be listed. With two, the next rows are always ready. */
 const WAITING_GROUPS = 2;
 
 /** Number of workers for this many users; 1: none. */
-export function batchWorkerCount(users: number, threads: number | undefined): number {
-  return users < FEW ? 1 : threadCount(threads, Math.ceil(users / PIECE));
-}
-
-/** The same for explained lists, which take tens of milliseconds each. */
-export function explainWorkerCount(users: number, threads: number | undefined): number {
-  return users < FEW_EXPLAINED ? 1 : threadCount(threads, Math.ceil(users / EXPLAINED_PIECE));
+export function batchWorkerCount(users: number, threads: number | undefined, { few, piece }: Load): number {
+  return users < few ? 1 : threadCount(threads, Math.ceil(users / piece));
 }
 
 let batches = 0;
@@ -124,12 +118,12 @@ export function createBatchWorkers(model: Model) {
       rows?: ListRows,
     ): Promise<Listed[]> =>
       inTurn(signal, async () => {
-        const size = batchWorkerCount(users.length, threads);
+        const size = batchWorkerCount(users.length, threads, LISTS);
         const workers = await open(size, false);
         const report = progressOf(users.length, onProgress);
         const run = { workers, batch, users, settings, buffers };
         if (rows) return listRows(run, rows, signal, report);
-        const pieces = cut(users, Math.min(PIECE, Math.ceil(users.length / size)));
+        const pieces = cut(users, Math.min(LISTS.piece, Math.ceil(users.length / size)));
         const lists = await workers.map<ListPiece, Listed[]>(
           'list',
           pieces.map((some) => pieceOf(run, some)),
@@ -144,11 +138,11 @@ export function createBatchWorkers(model: Model) {
       { threads, signal, onProgress }: TaskOptions,
     ): Promise<ExplainedList[]> =>
       inTurn(signal, async () => {
-        const workers = await open(explainWorkerCount(queries.length, threads), true);
+        const workers = await open(batchWorkerCount(queries.length, threads, EXPLAINED), true);
         const report = progressOf(queries.length, onProgress);
         const lists = await workers.map<ExplainPiece, ExplainedList[]>(
           'explain',
-          cut(queries, EXPLAINED_PIECE).map((some) => ({ batch, queries: some, ...settings })),
+          cut(queries, EXPLAINED.piece).map((some) => ({ batch, queries: some, ...settings })),
           { signal, onResult: ({ length }) => report(length) },
         );
         return lists.flat();

@@ -13,6 +13,7 @@ import { bestItems, excludedItems } from '../scoring/scorer.js';
 import {
   batchWorkerCount,
   createBatchWorkers,
+  LISTS,
   type Listed,
   type ListedUser,
   type ListFactors,
@@ -62,7 +63,7 @@ export function createBatch(model: Model, scorer: ModelScorer) {
         if (engine !== 'auto' || !(error instanceof DeviceError)) throw error;
       }
     }
-    const size = batchWorkerCount(users.length, threads);
+    const size = batchWorkerCount(users.length, threads, LISTS);
     if (size === 1) return undefined;
     if (!factors || 4 * features * scorer.items < LARGE_BYTES) {
       return workers.lists(users, settings, task);

@@ -60,7 +60,7 @@ export function createConfidence(scorer: ModelScorer): (question: ListQuestion) 
     if (uncertain.length === 0) {
       throw optionError`this model has no posterior of its users, so it cannot state a confidence; leave ${option('confidence')} out`;
     }
-    samplers ??= uncertain.map(({ member }) => new ItemSampler(member));
+    samplers ??= uncertain.map(({ member }) => createItemSampler(member));
     const random = randomStream(own.items.length, STREAMS.confidence, ...own.items.subarray(0, 8));
     // Contributions without a posterior stay as they are.
     const fixed = (item: number) =>
@@ -234,48 +234,35 @@ function drawHistory(
 
 const BLOCK = 256;
 
+type ItemSampler = ReturnType<typeof createItemSampler>;
+
 /** Draws items in proportion to their activity in one feature: finds a block by its sum, then walks through it. */
-class ItemSampler {
-  readonly #items: Float32Array;
-  readonly #features: number;
-  readonly #count: number;
-  readonly #blocks: number;
+function createItemSampler({ items, features }: MemberScorer) {
+  const count = items.length / features;
+  const blocks = Math.ceil(count / BLOCK);
   /** features × blocks: cumulative sums. */
-  readonly #sums: Float64Array;
-
-  constructor({ items, features }: MemberScorer) {
-    this.#items = items;
-    this.#features = features;
-    this.#count = items.length / features;
-    this.#blocks = Math.ceil(this.#count / BLOCK);
-    this.#sums = new Float64Array(features * this.#blocks);
-    for (let item = 0; item < this.#count; item++) {
-      const block = Math.floor(item / BLOCK);
-      for (let k = 0; k < features; k++) this.#sums[k * this.#blocks + block] += items[item * features + k];
-    }
-    for (let k = 0; k < features; k++) {
-      for (let b = 1; b < this.#blocks; b++)
-        this.#sums[k * this.#blocks + b] += this.#sums[k * this.#blocks + b - 1];
-    }
+  const sums = new Float64Array(features * blocks);
+  for (let item = 0; item < count; item++) {
+    const block = Math.floor(item / BLOCK);
+    for (let k = 0; k < features; k++) sums[k * blocks + block] += items[item * features + k];
   }
-
-  mass(k: number): number {
-    return this.#sums[(k + 1) * this.#blocks - 1];
+  for (let k = 0; k < features; k++) {
+    for (let b = 1; b < blocks; b++) sums[k * blocks + b] += sums[k * blocks + b - 1];
   }
-
-  draw(k: number, random: Random): number {
-    const first = k * this.#blocks;
-    const wanted = random.uniform() * this.mass(k);
-    const block = Math.min(
-      upperBound(this.#sums, wanted, first, first + this.#blocks) - first,
-      this.#blocks - 1,
-    );
-    let left = wanted - (block === 0 ? 0 : this.#sums[first + block - 1]);
-    const last = Math.min((block + 1) * BLOCK, this.#count) - 1;
-    for (let item = block * BLOCK; item < last; item++) {
-      left -= this.#items[item * this.#features + k];
-      if (left < 0) return item;
-    }
-    return last;
-  }
+  const mass = (k: number) => sums[(k + 1) * blocks - 1];
+  return {
+    mass,
+    draw(k: number, random: Random): number {
+      const first = k * blocks;
+      const wanted = random.uniform() * mass(k);
+      const block = Math.min(upperBound(sums, wanted, first, first + blocks) - first, blocks - 1);
+      let left = wanted - (block === 0 ? 0 : sums[first + block - 1]);
+      const last = Math.min((block + 1) * BLOCK, count) - 1;
+      for (let item = block * BLOCK; item < last; item++) {
+        left -= items[item * features + k];
+        if (left < 0) return item;
+      }
+      return last;
+    },
+  };
 }

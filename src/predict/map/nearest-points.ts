@@ -19,94 +19,78 @@ export async function nearestNeighbours(
   points: Float32Array,
   count: number,
   width: number,
-  { neighbours: each, random, turn }: { neighbours: number; random: Random; turn: Turn },
+  { neighbours, random, turn }: { neighbours: number; random: Random; turn: Turn },
 ): Promise<Neighbours> {
-  const best = new Nearest(points, count, width, Math.max(0, each));
-  const all = Uint32Array.from({ length: count }, (_, j) => j);
-  if (count <= ALL_PAIRS_UP_TO) {
-    await best.compare(all, turn);
-  } else {
-    for (let tree = 0; tree < TREES; tree++) {
-      for (const leaf of leaves(points, all.slice(), width, random)) await best.compare(leaf, turn);
-    }
-  }
-  return { index: best.index, weight: best.weights(), each: best.each };
-}
+  const each = Math.max(0, neighbours);
+  /** For each point the nearest of those compared so far, nearest first, and their squared distances. */
+  const index = new Uint32Array(count * each);
+  const distance = new Float32Array(count * each).fill(Number.POSITIVE_INFINITY);
 
-/** For each point the nearest of those compared so far, nearest first. */
-class Nearest {
-  readonly index: Uint32Array;
-  readonly #distance: Float32Array;
-
-  constructor(
-    readonly points: Float32Array,
-    readonly count: number,
-    readonly width: number,
-    readonly each: number,
-  ) {
-    this.index = new Uint32Array(count * each);
-    this.#distance = new Float32Array(count * each).fill(Number.POSITIVE_INFINITY);
-  }
-
-  async compare(group: Uint32Array, turn: Turn): Promise<void> {
-    for (let a = 0; a < group.length; a++) {
-      for (let b = 0; b < a; b++) this.#offer(group[a], group[b]);
-      await turn();
-    }
-  }
-
-  #offer(a: number, b: number): void {
-    const { points, width } = this;
-    let d2 = 0;
-    for (let d = 0; d < width; d++) d2 += (points[a * width + d] - points[b * width + d]) ** 2;
-    // Rounded as it is stored, so that #insert recognises a pair that it already holds.
-    const stored = Math.fround(d2);
-    this.#insert(a, b, stored);
-    this.#insert(b, a, stored);
-  }
-
-  #insert(of: number, other: number, d2: number): void {
-    const { each, index } = this;
+  const insert = (of: number, other: number, d2: number) => {
     const start = of * each;
     let at = start + each - 1;
-    if (each === 0 || !(d2 < this.#distance[at])) return;
-    for (let i = start; i < start + each && this.#distance[i] <= d2; i++) {
-      if (index[i] === other && this.#distance[i] === d2) return;
+    if (each === 0 || !(d2 < distance[at])) return;
+    for (let i = start; i < start + each && distance[i] <= d2; i++) {
+      if (index[i] === other && distance[i] === d2) return;
     }
-    for (; at > start && this.#distance[at - 1] > d2; at--) {
-      this.#distance[at] = this.#distance[at - 1];
+    for (; at > start && distance[at - 1] > d2; at--) {
+      distance[at] = distance[at - 1];
       index[at] = index[at - 1];
     }
-    this.#distance[at] = d2;
+    distance[at] = d2;
     index[at] = other;
-  }
-
-  /** The nearest has weight 1. The spread is chosen so that the weights add up to log₂ of their number. */
-  weights(): Float32Array {
-    const { count, each, index } = this;
-    const weight = new Float32Array(count * each);
-    const target = Math.log2(Math.max(2, each));
-    for (let j = 0; j < count; j++) {
-      const distance = (i: number) => Math.sqrt(this.#distance[j * each + i]);
-      const nearest = distance(0);
-      const share = (i: number, spread: number) =>
-        Number.isFinite(distance(i)) ? Math.exp(-Math.max(0, distance(i) - nearest) / spread) : 0;
-      let [low, high] = [0, Number.POSITIVE_INFINITY];
-      let spread = 1;
-      for (let step = 0; step < 40; step++) {
-        let sum = 0;
-        for (let i = 0; i < each; i++) sum += share(i, spread);
-        if (Math.abs(sum - target) < 1e-4) break;
-        if (sum > target) high = spread;
-        else low = spread;
-        spread = high === Number.POSITIVE_INFINITY ? spread * 2 : (low + high) / 2;
-      }
-      for (let i = 0; i < each; i++) weight[j * each + i] = share(i, spread);
-      // Unused entries link a point to itself, which moves nothing.
-      for (let i = 0; i < each; i++) if (!Number.isFinite(distance(i))) index[j * each + i] = j;
+  };
+  const compare = (a: number, b: number) => {
+    let d2 = 0;
+    for (let d = 0; d < width; d++) d2 += (points[a * width + d] - points[b * width + d]) ** 2;
+    // Rounded as it is stored, so that `insert` recognises a pair that it already holds.
+    const stored = Math.fround(d2);
+    insert(a, b, stored);
+    insert(b, a, stored);
+  };
+  const compareAll = async (group: Uint32Array) => {
+    for (let a = 0; a < group.length; a++) {
+      for (let b = 0; b < a; b++) compare(group[a], group[b]);
+      await turn();
     }
-    return weight;
+  };
+
+  const all = Uint32Array.from({ length: count }, (_, j) => j);
+  if (count <= ALL_PAIRS_UP_TO) {
+    await compareAll(all);
+  } else {
+    for (let tree = 0; tree < TREES; tree++) {
+      for (const leaf of leaves(points, all.slice(), width, random)) await compareAll(leaf);
+    }
   }
+  const weight = new Float32Array(count * each);
+  for (let j = 0; j < count; j++) {
+    const own = distance.subarray(j * each, (j + 1) * each);
+    weight.set(linkWeights(own), j * each);
+    // Unused entries link a point to itself, which moves nothing.
+    for (let i = 0; i < each; i++) if (!Number.isFinite(own[i])) index[j * each + i] = j;
+  }
+  return { index, weight, each };
+}
+
+/** The strengths of a point's links: the nearest has 1, and the spread is chosen so that they add up to log₂ of their number. */
+function linkWeights(squares: Float32Array): number[] {
+  const target = Math.log2(Math.max(2, squares.length));
+  const distances = Array.from(squares, Math.sqrt);
+  const weights = (spread: number) =>
+    distances.map((distance) =>
+      Number.isFinite(distance) ? Math.exp(-Math.max(0, distance - distances[0]) / spread) : 0,
+    );
+  let [low, high] = [0, Number.POSITIVE_INFINITY];
+  let spread = 1;
+  for (let step = 0; step < 40; step++) {
+    const sum = weights(spread).reduce((total, one) => total + one, 0);
+    if (Math.abs(sum - target) < 1e-4) break;
+    if (sum > target) high = spread;
+    else low = spread;
+    spread = high === Number.POSITIVE_INFINITY ? spread * 2 : (low + high) / 2;
+  }
+  return weights(spread);
 }
 
 /** Cuts the points by planes half-way between two random points until each leaf is small. */

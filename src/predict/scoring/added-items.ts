@@ -130,15 +130,14 @@ export function neighbourExplanation(
   return { ...sum, all };
 }
 
-/** A user's items of the data, and where they are among all of the user's items. */
-interface KnownOwn {
-  readonly own: OwnItems;
-  /** Puts the parts of these items in the order of all of them; the others have none. */
-  spread(explanation: Explanation): Explanation;
-}
-
-/** Leaves out added items, which tables of factors cannot fold in. */
-export function knownOwn(own: OwnItems, known: number): KnownOwn {
+/**
+ * Leaves out added items, which tables of factors cannot fold in. `spread` puts the parts of the other items in the order of all of them;
+ * added items have none.
+ */
+export function knownOwn(
+  own: OwnItems,
+  known: number,
+): { readonly own: OwnItems; readonly spread: (explanation: Explanation) => Explanation } {
   const places: number[] = [];
   for (let i = 0; i < own.items.length; i++) if (own.items[i] < known) places.push(i);
   if (places.length === own.items.length) return { own, spread: (explanation) => explanation };
