@@ -97,8 +97,8 @@ export async function withInfo<M extends Model>(
     };
   }
   if (!info.items && !info.users) return model;
-  const { fitInfo } = await import('../predict/content/fit-info.js');
-  return { ...model, info: await fitInfo(model, info, { seed, ...task }) };
+  const { withTables } = await import('../predict/content/fit-info.js');
+  return withTables(model, info, { seed, ...task });
 }
 
 export function infoJson(about: GivenInfo | undefined, { info }: Pick<Model, 'info'>) {

@@ -160,6 +160,12 @@ export function modelFeatures(model: Model) {
   };
 }
 
+/** The feature that explains most of each item's expected edges, from 0. */
+export function mainFeatures(model: Model): Uint16Array {
+  const { main } = modelFeatures(model);
+  return Uint16Array.from({ length: model.items.count }, (_, j) => main('items', j).feature);
+}
+
 /** Items that name a feature, with their weights. */
 function namingItems(model: Model, options: DescribeOptions) {
   const { n, leastDegree } = withDefaults(DESCRIBE, options);

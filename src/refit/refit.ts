@@ -21,7 +21,7 @@ import { readGraph, readWithValues } from '../ingest/read.js';
 import { readSideTable } from '../ingest/side-file.js';
 import { lowerBound } from '../math/csr.js';
 import { isBaseline } from '../options/names.js';
-import { fitInfo } from '../predict/content/fit-info.js';
+import { withTables } from '../predict/content/fit-info.js';
 import type { TaskOptions } from '../progress.js';
 import { loadModel, saveModel } from '../store/model-file.js';
 import { compareModels, isClearlyWorse } from './compare-models.js';
@@ -164,7 +164,7 @@ async function withInfo(model: Model, present: Model, plan: RefitPlan, task: Tas
   const users = carriedInfo('users', present, model);
   if (!items && !users) return model;
   const { seed, threads } = plan;
-  return { ...model, info: await fitInfo(model, { items, users }, { ...task, seed, threads }) };
+  return withTables(model, { items, users }, { ...task, seed, threads });
 }
 
 /** Of the given table if there is one, else of the present model with the items that were posted, which replace its rows. */

@@ -12,7 +12,7 @@ import { type FitResult, fit } from '../fit/fit.js';
 import { hyperBySide, type Model, type PosteriorModel } from '../fit/model.js';
 import { describeSides } from '../fit/sides/side-prior.js';
 import type { RankingResult } from '../metrics/ranking-metrics.js';
-import { withAttributes } from '../predict/content/fit-info.js';
+import { withTables } from '../predict/content/fit-info.js';
 import type { Split } from '../sample/split-types.js';
 import type { Stage } from '../text/stages.js';
 import { type Atlas, atlas } from './atlas.js';
@@ -165,7 +165,7 @@ async function evaluate(
     model.type === 'ranker' || model.kind !== calibratedModel(settings) || reasonAgainstCalibration(model);
   const calibrate = fixed ? 0 : settings.calibrate;
   return times.stage({ stage: 'evaluate', ...named }, async (t) => {
-    const known = about ? await withAttributes(model, about, { ...t, seed }) : model;
+    const known = about ? await withTables(model, { items: about }, { ...t, seed }) : model;
     const how = { n, depth, draws, calibrate, drawsGiven, seed, engine, ...t };
     return evaluateModel(known, parts, how, protocol);
   });

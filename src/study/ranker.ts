@@ -8,7 +8,7 @@ import { parseHalfLife } from '../fit/ranking/recency.js';
 import { toShared } from '../graph/transfer.js';
 import type { RankingResult } from '../metrics/ranking-metrics.js';
 import { createPool, taskModule } from '../parallel/pool.js';
-import { withAttributes } from '../predict/content/fit-info.js';
+import { withTables } from '../predict/content/fit-info.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 import type { RankedMethod } from './leaderboard.js';
@@ -120,12 +120,8 @@ export async function evaluateRanker(
   task: TaskOptions,
   itemInfo: SideInfoSource | undefined,
 ): Promise<RankingResult> {
-  const described = itemInfo
-    ? await withAttributes(model, readSideInfo(parts.train.items, itemInfo).info, {
-        ...task,
-        seed: settings.seed,
-      })
-    : model;
+  const items = itemInfo && readSideInfo(parts.train.items, itemInfo).info;
+  const described = items ? await withTables(model, { items }, { ...task, seed: settings.seed }) : model;
   return rankingOf(await evaluateModel(described, parts, { ...settings, draws: 0, ...task }, protocol));
 }
 

@@ -6,7 +6,7 @@ import type { Model } from '../../src/fit/model.js';
 import { BipartiteGraph } from '../../src/graph/public.js';
 import { sideTable } from '../../src/ingest/side-table.js';
 import { randomStream } from '../../src/math/random.js';
-import { fitInfo } from '../../src/predict/content/fit-info.js';
+import { withTables } from '../../src/predict/content/fit-info.js';
 import { createRecommender } from '../../src/predict/recommender.js';
 import { titleBook } from '../../src/predict/titles.js';
 import { basisOf } from '../../src/predict/user-query.js';
@@ -44,7 +44,7 @@ function planted(taste: number, seed: number) {
 async function modelOf(graph: BipartiteGraph, table: ReturnType<typeof sideTable>): Promise<Model> {
   const { model } = await fitBaseline(graph, 'popularity', { threads: 1 });
   const { info } = readSideInfo(graph.users, { name: 'users', rows: table });
-  return { ...model, info: await fitInfo(model, { users: info }, { seed: 1, threads: 1 }) };
+  return withTables(model, { users: info }, { seed: 1, threads: 1 });
 }
 
 describe('attributes of users', () => {

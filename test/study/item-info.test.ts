@@ -9,7 +9,7 @@ import { evaluateModel } from '../../src/evaluate/evaluate.js';
 import { fit } from '../../src/fit/fit.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { readSideTable } from '../../src/ingest/side-file.js';
-import { fitInfo } from '../../src/predict/content/fit-info.js';
+import { withTables } from '../../src/predict/content/fit-info.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';
 import { writeEdges } from '../../src/store/write-table.js';
@@ -61,7 +61,7 @@ describe('study --item-info', () => {
     const { runs } = await study(graph, { ...quick, splits: [parts], itemInfo });
     const { model } = await fit(parts.train, { method: 'ranking', average: 1, seed: 1, threads: 1 });
     const { info } = readSideInfo(parts.train.items, itemInfo);
-    const described = { ...model, info: await fitInfo(model, { items: info }, { seed: 1, threads: 1 }) };
+    const described = await withTables(model, { items: info }, { seed: 1, threads: 1 });
     const { ranking } = await evaluateModel(described, parts, { draws: 0, threads: 1 });
     const row = runs[0].leaderboard.rows.find(({ id }) => id === 'ranking-info');
     expect(row?.all.recall.mean).toBe(ranking.all.mean.recall);

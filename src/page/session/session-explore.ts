@@ -4,7 +4,7 @@ import { catalogueOf } from '../../attributes/info.js';
 import { type Model, needPosterior } from '../../fit/model.js';
 import { byFallingValue } from '../../math/nth-largest.js';
 import { once } from '../../math/once.js';
-import { type DescribedFeature, modelFeatures } from '../../predict/features.js';
+import { type DescribedFeature, mainFeatures } from '../../predict/features.js';
 import { mapItems } from '../../predict/map/item-map.js';
 import { createItemSearch, type SearchItems } from '../../predict/search-index.js';
 import { packNames } from '../map/packed-names.js';
@@ -33,17 +33,13 @@ export async function answerSimilar({ item, n }: Api['similar'][0]): Promise<Nea
   });
 }
 
-/** The feature that explains most of each item's expected edges; made once for a model that has features. */
-const mainFeatures = new WeakMap<Model, () => Uint16Array>();
+/** The main feature of each item; made once for a model that has features. */
+const featuresMade = new WeakMap<Model, () => Uint16Array>();
 
 function mainFeature(model: Model): (item: number) => number | undefined {
   if (model.type !== 'posterior') return () => undefined;
-  const make = () => {
-    const features = modelFeatures(model);
-    return Uint16Array.from({ length: model.items.count }, (_, j) => features.main('items', j).feature);
-  };
-  const found = mainFeatures.get(model) ?? once(make);
-  mainFeatures.set(model, found);
+  const found = featuresMade.get(model) ?? once(() => mainFeatures(model));
+  featuresMade.set(model, found);
   return (item) => found()[item];
 }
 

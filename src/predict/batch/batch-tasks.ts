@@ -5,7 +5,7 @@ import { fromShared, type Transfer } from '../../graph/transfer.js';
 import { once } from '../../math/once.js';
 import { serveTasks } from '../../parallel/worker.js';
 import type { TopLists } from '../../topn/lists.js';
-import { type ExplainedList, type ExplainListOptions, explainLists } from '../explain/explain-lists.js';
+import type { ExplainedList, ExplainListOptions } from '../explain/explain-lists.js';
 import type { UserQuery } from '../recommend.js';
 import { createRecommender } from '../recommender.js';
 import { createModelScorer, type UserScorer } from '../scoring/model-scorer.js';
@@ -119,7 +119,9 @@ export interface ExplainPiece {
 
 export function explain({ batch, queries, options, ignoreUnknown }: ExplainPiece): Promise<ExplainedList[]> {
   const onUnknown = ignoreUnknown ? () => {} : undefined;
-  return explainLists(batchOf(batch).recommender(), queries, { ...options, threads: 1, onUnknown });
+  return batchOf(batch)
+    .recommender()
+    .explainMany(queries, { ...options, threads: 1, onUnknown });
 }
 
 serveTasks('batch-tasks', { adopt, list, fold, scoreFolded, explain });

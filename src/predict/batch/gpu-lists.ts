@@ -17,12 +17,12 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
   const everything = Uint32Array.from({ length: count }, (_, item) => item);
   /** The candidates of the last filter: the GPU keeps their rows while they stay the same. */
   let filtered: ReturnType<typeof candidatesWithout> | undefined;
-  /** Undefined before the first look; 'none' if there is no GPU or it has failed. */
-  let found: Promise<ListingTopN | 'none'> | undefined;
+  /** Undefined before the first look; of undefined if there is no GPU or it has failed. */
+  let found: Promise<ListingTopN | undefined> | undefined;
 
-  async function look(name: EngineName, work: RankingWork): Promise<ListingTopN | 'none'> {
+  async function look(name: EngineName, work: RankingWork): Promise<ListingTopN | undefined> {
     const { backend } = await selectTopN(name, work, 1);
-    return backend.name === 'gpu' ? (backend as ListingTopN) : 'none';
+    return backend.name === 'gpu' ? (backend as ListingTopN) : undefined;
   }
 
   return {
@@ -41,7 +41,7 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
         found = undefined;
         throw error;
       });
-      if (gpu === 'none') return undefined;
+      if (!gpu) return undefined;
       return async (rows, excluded, history) => {
         const asked = Uint32Array.from({ length: rows.length / features }, (_, row) => row);
         try {
@@ -55,7 +55,7 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
           return { ...lists, positions: lists.positions.map((at) => candidates[at]) };
         } catch (error) {
           if (error instanceof DeviceError) {
-            found = Promise.resolve('none');
+            found = Promise.resolve(undefined);
             await gpu.close().catch(() => {});
           }
           throw error;
@@ -63,8 +63,8 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
       };
     },
     async close(): Promise<void> {
-      const gpu = await found?.catch(() => 'none' as const);
-      if (gpu && gpu !== 'none') await gpu.close();
+      const gpu = await found?.catch(() => undefined);
+      await gpu?.close();
     },
   };
 }

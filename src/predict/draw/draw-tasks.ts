@@ -3,16 +3,14 @@
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import { serveTasks } from '../../parallel/worker.js';
-import { createDrawer, type SizeMode, type TestGraphDraw } from './draw-graph.js';
+import { createDrawer, type OneDrawOptions, type TestGraphDraw } from './draw-graph.js';
 import type { DrawPlan } from './draw-plan.js';
 
-export interface DrawTask {
+export interface DrawTask extends OneDrawOptions {
   /** The id under which the plan was prepared. */
   readonly plan: number;
   readonly seed: number;
   readonly index: number;
-  readonly sizes: SizeMode;
-  readonly keep: boolean;
 }
 
 /** By plan id, since several plans can be in use if tasks run in the caller's thread. */
@@ -27,8 +25,8 @@ export function forget(id: number): void {
 }
 
 /** Every draw has its own random stream, so that any worker can make it. */
-export function draw({ plan, seed, index, sizes, keep }: DrawTask): TestGraphDraw {
-  return drawers.get(plan)!(randomStream(seed, STREAMS.draws, index), { sizes, keep });
+export function draw({ plan, seed, index, ...options }: DrawTask): TestGraphDraw {
+  return drawers.get(plan)!(randomStream(seed, STREAMS.draws, index), options);
 }
 
 serveTasks('draw-tasks', { prepare, draw, forget });

@@ -11,7 +11,7 @@ import { TASK } from '../../options/shared.js';
 import { createPool, taskModule, threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import type { Split } from '../../sample/split-types.js';
-import type { DrawnEdges, GraphStatistics, SizeMode, TestGraphDraw } from './draw-graph.js';
+import type { DrawnEdges, GraphStatistics, OneDrawOptions, TestGraphDraw } from './draw-graph.js';
 import { type DrawPlan, drawPlan, type NamedPlan } from './draw-plan.js';
 import type { DrawTask } from './draw-tasks.js';
 
@@ -61,18 +61,18 @@ export async function drawPredictive(
   );
 }
 
-interface PlanOptions extends TaskOptions {
-  readonly seed: number;
-  readonly sizes: SizeMode;
-  /** Also return the edges. */
-  readonly keep: boolean;
-}
-
 /** Makes `draws` draws of each plan, in order. All plans share one pool. */
 export async function drawPlans(
   plans: readonly DrawPlan[],
   draws: number,
-  { seed, sizes, keep, threads, signal, onProgress }: PlanOptions,
+  {
+    seed,
+    sizes,
+    keep,
+    threads,
+    signal,
+    onProgress,
+  }: OneDrawOptions & TaskOptions & { readonly seed: number },
 ): Promise<TestGraphDraw[][]> {
   const total = plans.length * draws;
   const ids = plans.map(() => nextPlan++);
@@ -82,13 +82,9 @@ export async function drawPlans(
     let done = 0;
     const results = await pool.map<DrawTask, TestGraphDraw>(
       'draw',
-      Array.from({ length: total }, (_, index) => ({
-        plan: ids[Math.floor(index / draws)],
-        seed,
-        index,
-        sizes,
-        keep,
-      })),
+      Array.from({ length: total }, (_, index) => {
+        return { plan: ids[Math.floor(index / draws)], seed, index, sizes, keep };
+      }),
       { signal, onResult: () => onProgress?.({ stage: 'drawing', done: ++done, total, unit: 'draws' }) },
     );
     return plans.map((_, at) => results.slice(at * draws, (at + 1) * draws));

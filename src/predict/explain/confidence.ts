@@ -49,7 +49,12 @@ interface ListQuestion {
 
 /** A function that computes the confidence of lists of one model. It prepares the sampling of items on first use. */
 export function createConfidence(scorer: ModelScorer): (question: ListQuestion) => Promise<ListConfidence> {
-  let samplers: readonly ItemSampler[] | undefined;
+  const samplers = new Map<MemberScorer, ItemSampler>();
+  const samplerOf = (member: MemberScorer) => {
+    const sampler = samplers.get(member) ?? createItemSampler(member);
+    samplers.set(member, sampler);
+    return sampler;
+  };
   return async ({ row, own, listed, exclude, without }) => {
     const user = scorer.userScorer(row, own);
     const fits = (scorer.members ?? []).flatMap((member, m) => {
@@ -60,7 +65,6 @@ export function createConfidence(scorer: ModelScorer): (question: ListQuestion) 
     if (uncertain.length === 0) {
       throw optionError`this model has no posterior of its users, so it cannot state a confidence; leave ${option('confidence')} out`;
     }
-    samplers ??= uncertain.map(({ member }) => createItemSampler(member));
     const random = randomStream(own.items.length, STREAMS.confidence, ...own.items.subarray(0, 8));
     // Contributions without a posterior stay as they are.
     const fixed = (item: number) =>
@@ -73,10 +77,7 @@ export function createConfidence(scorer: ModelScorer): (question: ListQuestion) 
     const left = itemsLeft(scorer.items, own.items, listed, exclude, without);
     const length = Math.min(LONGEST, Math.max(1, own.items.length));
     if (listed.length === 0) return { left, overlap: 1, history: length, intervals };
-    const sources = uncertain.map(({ posterior }, m) => ({
-      posterior,
-      sampler: (samplers as ItemSampler[])[m],
-    }));
+    const sources = uncertain.map(({ member, posterior }) => ({ posterior, sampler: samplerOf(member) }));
     const had = new Set(own.items);
     const histories = Array.from({ length: HISTORIES }, () => drawHistory(sources, length, had, random));
     return { left, overlap: await overlapOf(histories), history: length, intervals };

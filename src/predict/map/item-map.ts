@@ -9,7 +9,7 @@ import { type Random, randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import { createTurns, type Turn } from '../../parallel/turns.js';
 import type { TaskOptions } from '../../progress.js';
-import { modelFeatures } from '../features.js';
+import { mainFeatures } from '../features.js';
 import { type Neighbours, nearestNeighbours } from './nearest-points.js';
 import { principalComponents } from './principal.js';
 
@@ -47,16 +47,16 @@ export async function mapItems(
   const turn = createTurns(signal);
   onProgress?.({ stage: 'finding neighbours', done: 0, total: 1 });
   const neighbours = await nearestNeighbours(components, count, width, {
-    ...{ neighbours: Math.min(NEIGHBOURS, count - 1), random: random.derive(0), turn },
+    neighbours: Math.min(NEIGHBOURS, count - 1),
+    random: random.derive(0),
+    turn,
   });
   const places = started(components, count, width);
   await embed(places, count, neighbours, random.derive(1), turn, (done, total) =>
     onProgress?.({ stage: 'drawing the map', done, total, unit: 'rounds' }),
   );
   throwIfAborted(signal);
-  const described = modelFeatures(model);
-  const feature = Uint16Array.from({ length: count }, (_, j) => described.main('items', j).feature);
-  return { ...scaled(places, count), feature };
+  return { ...scaled(places, count), feature: mainFeatures(model) };
 }
 
 /** Items × features: log means less the item's own mean. */
