@@ -8,21 +8,7 @@ import { createItemSearch } from './search-index.js';
 /** The item of an id or a title, or why there is none. */
 type Found = { readonly item: number } | 'unknown' | 'ambiguous';
 
-export interface TitleBook {
-  id(item: number): string;
-  /** The title of an item; undefined if it has none. */
-  of(item: number): string | undefined;
-  /** The same by its id. */
-  ofId(id: string | number): string | undefined;
-  /** Finds an item by its id, else by its title: exactly, then ignoring case, then without the year at the end. */
-  find(text: string | number): Found;
-  /** The same in words, for a message that asks which item is meant: title and id of at most five. */
-  candidateWords(text: string | number): string | undefined;
-  /** The first item that a search finds, by title or id, for a hint; undefined if there is none. */
-  near(text: string | number): string | undefined;
-  /** At most `n` items: those that contain the words first, then close spellings (search-index.ts). */
-  search(text: string | number, n: number, only?: 'contained'): number[];
-}
+export type TitleBook = ReturnType<typeof titleBook>;
 
 const SEVERAL = -2;
 /** Candidates that a message names. */
@@ -39,11 +25,7 @@ function withoutYear(title: string): string {
  * `titles` has a text for each item, '' if it has no title. The list is empty if no titles were given. `degree`: the users of each
  * item, by which a search orders what it finds.
  */
-export function titleBook(
-  ids: VertexIds,
-  titles: readonly string[],
-  degree?: ArrayLike<number> | undefined,
-): TitleBook {
+export function titleBook(ids: VertexIds, titles: readonly string[], degree?: ArrayLike<number> | undefined) {
   const exact = new Map<string, number>();
   const folded = new Map<string, number>();
   /** 'the matrix' of 'The Matrix (1999)'. */
@@ -58,10 +40,13 @@ export function titleBook(
   }
   const search = once(() => createItemSearch(ids, titles, degree));
   return {
-    id: (item) => ids.at(item),
-    of: (item) => titles[item] || undefined,
-    ofId: (id) => titles[ids.find(id)] || undefined,
-    find(text) {
+    id: (item: number): string => ids.at(item),
+    /** The title of an item; undefined if it has none. */
+    of: (item: number): string | undefined => titles[item] || undefined,
+    /** The same by its id. */
+    ofId: (id: string | number): string | undefined => titles[ids.find(id)] || undefined,
+    /** Finds an item by its id, else by its title: exactly, then ignoring case, then without the year at the end. */
+    find(text: string | number): Found {
       const id = ids.find(text);
       if (id >= 0) return { item: id };
       const item =
@@ -71,7 +56,8 @@ export function titleBook(
       if (item === undefined) return 'unknown';
       return item === SEVERAL ? 'ambiguous' : { item };
     },
-    candidateWords(text) {
+    /** Title and id of at most five items that contain the words, for a message that asks which item is meant. */
+    candidateWords(text: string | number): string | undefined {
       const found = search()(String(text), NAMED + 1, 'contained');
       if (found.length === 0) return undefined;
       const named = found.slice(0, NAMED).map((item) => {
@@ -80,10 +66,13 @@ export function titleBook(
       });
       return `${named.join(', ')}${found.length > NAMED ? ', …' : ''}`;
     },
-    near(text) {
+    /** The first item that a search finds, by title or id, for a hint; undefined if there is none. */
+    near(text: string | number): string | undefined {
       const [item] = search()(String(text), 1);
       return item === undefined ? undefined : titles[item] || ids.at(item);
     },
-    search: (text, n, only) => search()(String(text), n, only),
+    /** At most `n` items: those that contain the words first, then close spellings (search-index.ts). */
+    search: (text: string | number, n: number, only?: 'contained'): number[] =>
+      search()(String(text), n, only),
   };
 }

@@ -91,18 +91,13 @@ export function createDrawer(plan: DrawPlan): (random: Random, options: OneDrawO
   return (random, options) => drawTestGraph(plan, walking, samplers, random, options);
 }
 
-interface Samplers {
-  readonly walking: SamplerOf<EdgeSampler>;
-  readonly met: SamplerOf<VertexSampler>;
-}
-
 /** The sampler of a vertex, and the vertex within its group. */
 type SamplerOf<S> = (vertex: number) => readonly [sampler: S, own: number];
 
 function drawTestGraph(
   plan: DrawPlan,
   walking: SideName,
-  samplers: Samplers,
+  samplers: { readonly walking: SamplerOf<EdgeSampler>; readonly met: SamplerOf<VertexSampler> },
   random: Random,
   { sizes, keep }: OneDrawOptions,
 ): TestGraphDraw {
@@ -187,21 +182,17 @@ function drawTestGraph(
   };
 }
 
-interface DrawnVertices {
-  /** Number of vertices with an index. Entry `atoms` of a table stands for all atoms below the cut. */
-  readonly atoms: number;
-  /** One for each feature; undefined if the feature has no mass. */
-  readonly tables: readonly (AliasTable | undefined)[];
-  readonly mass: Float64Array;
-}
-
+/**
+ * The vertices that can be met: how many have an index, an alias table for each feature with some mass, and the mass of each feature.
+ * Entry `atoms` of a table stands for all atoms below the cut.
+ */
 function drawMet(
   groups: readonly VertexGroup[],
   samplerOf: SamplerOf<VertexSampler>,
   K: number,
   random: Random,
   sizes: SizeMode,
-): DrawnVertices {
+) {
   const unseen = drawUnseen(groups, K, random, sizes);
   const known = knownCount(groups);
   const atoms = known + unseen.weights.length;

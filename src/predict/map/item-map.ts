@@ -13,14 +13,6 @@ import { mainFeatures } from '../features.js';
 import { type Neighbours, nearestNeighbours } from './nearest-points.js';
 import { principalComponents } from './principal.js';
 
-interface ItemPlaces {
-  /** Both from −1 to 1. */
-  readonly x: Float32Array;
-  readonly y: Float32Array;
-  /** The feature that explains most of each item's expected edges, from 0. */
-  readonly feature: Uint16Array;
-}
-
 const NEIGHBOURS = 15;
 const COMPONENTS = 16;
 /** UMAP's curve 1/(1 + a d^2b) for a least distance of 0.1. */
@@ -33,11 +25,11 @@ const WORK = 4e7;
 const MOST_ROUNDS = 300;
 const LEAST_ROUNDS = 30;
 
-/** Computes the places of all items of a model. */
+/** The places of all items of a model, both coordinates from −1 to 1, and the main feature of each (features.ts). */
 export async function mapItems(
   model: PosteriorModel,
   { seed, signal, onProgress }: TaskOptions & { readonly seed: number },
-): Promise<ItemPlaces> {
+): Promise<Record<'x' | 'y', Float32Array> & { readonly feature: Uint16Array }> {
   const { items, features } = model;
   const { count } = items;
   const random = randomStream(seed, STREAMS.map);
