@@ -19,12 +19,8 @@ import { type ModelSide, meanTable, type PosteriorModel } from '../src/fit/model
 import type { FitOptions } from '../src/fit/options.js';
 import type { GraphSide, SideName } from '../src/graph/graph.js';
 import { randomStream } from '../src/math/random.js';
-import {
-  createDrawer,
-  type GraphStatistics,
-  graphStatistics,
-  type SizeMode,
-} from '../src/predict/draw/draw-graph.js';
+import type { SizeMode } from '../src/options/names.js';
+import { createDrawer, type GraphStatistics, graphStatistics } from '../src/predict/draw/draw-graph.js';
 import { type DrawPlan, drawPlan, fitItems, type VertexGroup } from '../src/predict/draw/draw-plan.js';
 import type { VertexParameters } from '../src/process/assemble.js';
 import { simulate } from '../src/process/poisson-model.js';

@@ -14,8 +14,9 @@ import { type BipartiteGraph, otherSide, type SideName } from '../src/graph/grap
 import { type ChainSummary, summarizeChains } from '../src/math/diagnostics.js';
 import { quantile } from '../src/math/quantile.js';
 import { randomStream } from '../src/math/random.js';
+import type { SizeMode } from '../src/options/names.js';
 import { createPool, type TaskModule, threadCount } from '../src/parallel/pool.js';
-import { createDrawer, graphStatistics, type SizeMode } from '../src/predict/draw/draw-graph.js';
+import { createDrawer, graphStatistics } from '../src/predict/draw/draw-graph.js';
 import { replicaPlan } from '../src/predict/draw/replica.js';
 import { simulate } from '../src/process/poisson-model.js';
 import { SMALL_GRAPHS } from '../test/fit/small-graphs.js';

@@ -16,16 +16,10 @@ import { meanAndSpread } from '../math/moments.js';
 import { type Random, randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { studentQuantile, studentTwoSided } from '../math/student.js';
+import type { DrawsGiven, SizeMode } from '../options/names.js';
 import { drawPlans } from '../predict/draw/draw.js';
-import { type GraphStatistics, graphStatistics, type SizeMode } from '../predict/draw/draw-graph.js';
-import {
-  blockPlan,
-  type DrawPlan,
-  type DrawsGiven,
-  fitItems,
-  rowsWhere,
-  testItems,
-} from '../predict/draw/draw-plan.js';
+import { type GraphStatistics, graphStatistics } from '../predict/draw/draw-graph.js';
+import { blockPlan, type DrawPlan, fitItems, rowsWhere, testItems } from '../predict/draw/draw-plan.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 import { reasonAgainstCalibration } from './calibrate.js';

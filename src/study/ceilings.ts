@@ -4,12 +4,12 @@
 import { evaluateRanking, type RankingOptions } from '../evaluate/evaluate-ranking.js';
 import type { SplitRankingTask } from '../evaluate/split-task.js';
 import { foldIn } from '../fit/fold-in/fold-in.js';
-import type { ModelSide, PosteriorModel } from '../fit/model.js';
+import { type ModelSide, meanTable, type PosteriorModel } from '../fit/model.js';
 import { type BipartiteGraph, degrees, type GraphSide } from '../graph/graph.js';
 import { allocate } from '../math/memory.js';
 import { unseenMass } from '../math/quadrature.js';
 import type { RankingResult } from '../metrics/ranking-metrics.js';
-import { factorScorer, modelScorer } from '../predict/scoring/scorer.js';
+import { factorScorer } from '../predict/scoring/scorer.js';
 import { positions } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { VERSION } from '../version.js';
@@ -46,7 +46,7 @@ export async function rankingCeilings(
     activity: 'mean',
     unseenShare: 0,
   });
-  const byFoldIn = factorScorer(modelScorer(folded, model.items, K).users, trainItems, K);
+  const byFoldIn = factorScorer(meanTable(folded, K), trainItems, K);
   return {
     truth: await evaluateRanking(task, byTruth, options),
     foldIn: await evaluateRanking(task, byFoldIn, options),

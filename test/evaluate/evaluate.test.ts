@@ -3,10 +3,10 @@ import { type Evaluation, evaluateModel } from '../../src/evaluate/evaluate.js';
 import { evaluateRanking } from '../../src/evaluate/evaluate-ranking.js';
 import { splitRankingTask } from '../../src/evaluate/split-task.js';
 import { fit } from '../../src/fit/fit.js';
-import type { FactorScores, PosteriorModel } from '../../src/fit/model.js';
+import { type FactorScores, meanTable, type PosteriorModel } from '../../src/fit/model.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { VertexIds } from '../../src/graph/ids.js';
-import { modelScorer } from '../../src/predict/scoring/scorer.js';
+import { factorScorer } from '../../src/predict/scoring/scorer.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split, unseenByTraining } from '../../src/sample/split.js';
 import type { Split } from '../../src/sample/split-types.js';
@@ -41,7 +41,8 @@ describe('evaluateModel on a split by users and items', () => {
 
   test('ranks with the folded-in users, better than chance and with the lists asked for', async () => {
     const task = splitRankingTask(parts, model.items.ids);
-    const scorer = modelScorer(result.folded!, model.items, features);
+    const [users, items] = [meanTable(result.folded!, features), meanTable(model.items, features)];
+    const scorer = factorScorer(users, items, features);
     const direct = await evaluateRanking(task, scorer, { n: 5, depth: 50, threads: 1 });
     const { ranking } = await evaluateModel(model, parts, { n: 5, depth: 50, draws: 0, threads: 1 });
     expect(ranking).toEqual(direct);

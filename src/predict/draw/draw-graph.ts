@@ -58,8 +58,6 @@ export interface DrawnEdges {
   readonly itemCount: number;
 }
 
-export type { SizeMode };
-
 export function graphStatistics(graph: BipartiteGraph): GraphStatistics {
   const { counts } = graph.users;
   if (!counts) return statistics(degrees(graph.users), degrees(graph.items), undefined);

@@ -21,8 +21,6 @@ import type { Split } from '../../sample/split-types.js';
 import { shown } from '../../text/untrusted.js';
 import { type KnownVertices, roomFor } from './draw-vertex.js';
 
-export type { DrawsGiven };
-
 /** The unseen atoms of one side. */
 export interface UnseenPlan {
   readonly prior: SidePrior;

@@ -1,7 +1,6 @@
 // A scorer gives every pair of a row (a user) and an item a score; a ranking needs nothing else of a model.
 
 import type { EngineName } from '../../engine/select.js';
-import { meanTable, type Posterior } from '../../fit/model.js';
 import { hasBit } from '../../math/bits.js';
 import type { RowLists } from '../../math/csr.js';
 import { allocate } from '../../math/memory.js';
@@ -77,15 +76,6 @@ export function bestItems(
     return out.has(item) || (without && hasBit(without, item)) ? Number.NEGATIVE_INFINITY : score(item);
   });
   return Uint32Array.from(best, itemAt);
-}
-
-/** Scores from mean activities: r_ij = E[γ_i] E[ω_j] Σ_k E[θ_ik] E[β_jk]. */
-export function modelScorer(
-  users: Posterior,
-  items: Posterior,
-  features: number,
-): Scorer & { kind: 'factors' } {
-  return factorScorer(meanTable(users, features), meanTable(items, features), features);
 }
 
 /** The same list for every user: items by degree. */

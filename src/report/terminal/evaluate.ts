@@ -13,7 +13,7 @@ import {
 } from '../../evaluate/predictive.js';
 import { type RankingResult, USER_METRICS, type UserMetric } from '../../metrics/ranking-metrics.js';
 import { asFlag } from '../../options/as-flag.js';
-import type { DrawsGiven } from '../../predict/draw/draw-plan.js';
+import type { DrawsGiven } from '../../options/names.js';
 import { metricTitle, statisticLabel } from '../../text/figures.js';
 import { fixed, grouped } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
