@@ -25,25 +25,36 @@ export type { ModelKind };
 /** The row of a ranker that also knows attributes of the items. */
 export const INFO_ROW = 'ranking-info';
 
-/** What a study takes: see options/commands.ts, and what only a program can give. */
-export interface StudyOptions extends OptionsOf<typeof STUDY>, TaskOptions {
+const GIVEN = {
   /** Titles of the items, for the view of the features. */
-  readonly titles?: StudyTitles | undefined;
+  titles: value<StudyTitles>('object', 'titles of the items, for the view of the features'),
   /** The true parameters of a simulated graph, in the order of its vertices: then ceilings are computed. */
-  readonly truth?: StudyTruth | undefined;
+  truth: value<StudyTruth>(
+    'object',
+    'the true parameters of a simulated graph, in the order of its vertices',
+  ),
   /** The time of each edge, in the order of graph.users.neighbors: for weights by age (`halfLife`). Splits have their own. */
-  readonly times?: Float64Array | undefined;
+  times: value<Float64Array>('object', 'the time of each edge, in the order of graph.users.neighbors'),
   /** Splits to study, one for each run, in place of random ones; the graph is that of all their parts (`wholeGraph`). */
-  readonly splits?: readonly Split[] | undefined;
+  splits: value<readonly Split[]>('object', 'splits to study, one for each run'),
   /** Lists made elsewhere, which join the leaderboard. They need `splits` and the protocol all-items. */
-  readonly lists?: readonly StudyLists[] | undefined;
+  lists: value<readonly StudyLists[]>('object', 'lists made elsewhere, which join the leaderboard'),
   /** A table about the items: a ranker with attributes joins the leaderboard. */
-  readonly itemInfo?: SideInfoSource | undefined;
+  itemInfo: value<SideInfoSource>(
+    'object',
+    'a table about the items: a ranker with attributes joins the leaderboard',
+  ),
   /** Where the data came from and what runs the study, for the receipt. */
-  readonly origin?: StudyOrigin | undefined;
+  origin: value<StudyOrigin>('object', 'where the data came from, for the receipt'),
   /** Called with each result as soon as it is there; must return quickly. */
-  readonly onFinding?: ((finding: StudyFinding) => void) | undefined;
-}
+  onFinding: value<(finding: StudyFinding) => void>(
+    'function',
+    'called with each result as soon as it is there',
+  ),
+};
+
+/** What a study takes; declared in options/commands/study.ts, less what only a program can give. */
+export interface StudyOptions extends OptionsOf<typeof STUDY & typeof GIVEN>, TaskOptions {}
 
 /** Lists made elsewhere, with a name. */
 export interface StudyLists {
@@ -63,26 +74,6 @@ export interface TitleLookup {
 export function titleLookup(titles: StudyTitles | undefined): TitleLookup | undefined {
   return titles && 'get' in titles ? { find: (id: string) => titles.get(id) } : titles;
 }
-
-const PROGRAM_ONLY = {
-  onFinding: value<NonNullable<StudyOptions['onFinding']>>(
-    'function',
-    'called with each result as soon as it is there',
-  ),
-  origin: value<StudyOrigin>('object', 'where the data came from, for the receipt'),
-  times: value<Float64Array>('object', 'the time of each edge, in the order of graph.users.neighbors'),
-  splits: value<readonly Split[]>('object', 'splits to study, one for each run'),
-  lists: value<readonly StudyLists[]>('object', 'lists made elsewhere, which join the leaderboard'),
-  itemInfo: value<SideInfoSource>(
-    'object',
-    'a table about the items: a ranker with attributes joins the leaderboard',
-  ),
-  titles: value<StudyTitles>('object', 'titles of the items, for the view of the features'),
-  truth: value<StudyTruth>(
-    'object',
-    'the true parameters of a simulated graph, in the order of its vertices',
-  ),
-};
 
 /** What a simulation knows: `simulate({ …, truth: true })`. */
 export interface StudyTruth {
@@ -148,7 +139,7 @@ function checkCalibration({ draws, model, users, items, drawsGiven }: StudySetti
 
 /** Checks the options and fills in the defaults. */
 export function studySettings(options: StudyOptions, edges: number): StudySettings {
-  const checked = withDefaults({ ...STUDY, ...TASK, ...PROGRAM_ONLY }, options);
+  const checked = withDefaults({ ...STUDY, ...TASK, ...GIVEN }, options);
   const { threads, signal, onProgress, titles, truth, origin, onFinding, ...given } = checked;
   const { times: _, splits, lists, itemInfo, ...said } = given;
   const settings: StudySettings = {
