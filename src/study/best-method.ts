@@ -2,15 +2,16 @@
 
 import {
   type Comparison,
+  gapToBest,
   type Leaderboard,
   type LeaderboardMetric,
   type LeaderboardRow,
   leaderboardFigure,
+  MAIN_METRICS,
 } from './leaderboard.js';
 import { type StudyResults, type TooLittle, tooLittle } from './results.js';
 
-type MainMetric = 'recall' | 'ndcg';
-const MAIN_METRICS: readonly MainMetric[] = ['recall', 'ndcg'];
+type MainMetric = (typeof MAIN_METRICS)[number];
 
 /** The best of ours and the best baseline by one metric, and whether they differ by more than chance. */
 export interface BestPair {
@@ -95,12 +96,10 @@ function bestPair(leaderboard: Leaderboard, metric: LeaderboardMetric): BestPair
   const ours = bestOf(leaderboard, metric, ['model', 'ranker'])!;
   const baseline = bestOf(leaderboard, metric, ['baseline']);
   if (!baseline) return undefined;
-  const [first, second] = leaderboard.best[metric] === baseline.id ? [baseline, ours] : [ours, baseline];
-  const gap = leaderboard.comparisons.find(
-    (c) => c.metric === metric && c.row === second.id && c.to === first.id,
-  );
+  const second = leaderboard.best[metric] === baseline.id ? ours : baseline;
+  const gap = gapToBest(leaderboard, metric, second.id);
   if (!gap) return undefined;
-  const winner = gap.high >= 0 ? 'tie' : first === baseline ? 'baseline' : 'model';
+  const winner = gap.high >= 0 ? 'tie' : second === ours ? 'baseline' : 'model';
   return { metric, ours, baseline, winner, gap };
 }
 
@@ -178,9 +177,9 @@ function isOurs(row: LeaderboardRow, features: number): boolean {
 }
 
 /** Whether a row is the best by a metric, or behind it by no more than chance. */
-function isAsGood({ best, comparisons }: Leaderboard, { id }: LeaderboardRow, metric: MainMetric): boolean {
-  if (id === best[metric]) return true;
-  const gap = comparisons.find((c) => c.metric === metric && c.row === id && c.to === best[metric]);
+function isAsGood(leaderboard: Leaderboard, { id }: LeaderboardRow, metric: MainMetric): boolean {
+  if (id === leaderboard.best[metric]) return true;
+  const gap = gapToBest(leaderboard, metric, id);
   return gap !== undefined && gap.high >= 0;
 }
 

@@ -4,7 +4,7 @@
 import type { BaselineName } from '../evaluate/baselines/all-baselines.js';
 import type { Setting, SkipReason } from '../evaluate/baselines/baseline.js';
 import type { BaselineReport } from '../evaluate/baselines/run-baselines.js';
-import { type PairedInterval, pairedBootstraps } from '../evaluate/bootstrap.js';
+import { pairedBootstraps } from '../evaluate/bootstrap.js';
 import { mean } from '../math/moments.js';
 import {
   type RankingResult,
@@ -17,8 +17,17 @@ import { fitId } from './results.js';
 
 /** What is compared: the two metrics of the paper, with and without popular items. */
 export const LEADERBOARD_METRICS = ['recall', 'ndcg', 'recallUnpopular', 'ndcgUnpopular'] as const;
+export const MAIN_METRICS = ['recall', 'ndcg'] as const;
 /** The metrics that a study's leaderboard shows. */
 export type LeaderboardMetric = (typeof LEADERBOARD_METRICS)[number];
+
+/** Where the figures of a metric are. */
+const PLACES = {
+  recall: { items: 'all', figure: 'recall' },
+  ndcg: { items: 'all', figure: 'ndcg' },
+  recallUnpopular: { items: 'unpopular', figure: 'recall' },
+  ndcgUnpopular: { items: 'unpopular', figure: 'ndcg' },
+} as const;
 
 /** A figure with its standard error over users. */
 export interface Figure {
@@ -87,13 +96,14 @@ export interface RankedMethod extends Omit<LeaderboardRow, 'all' | 'unpopular'> 
   readonly ranking: RankingResult;
 }
 
+/** What a row has that is neither a model nor tuned. */
+export const PLAIN_ROW = { model: null, also: [], features: null, setting: null, trials: 0, tuned: true };
+
 export function rankedBaselines(report: BaselineReport): RankedMethod[] {
   return report.results.map(({ name, setting, trials, tuned, ranking }) => ({
+    ...PLAIN_ROW,
     id: name,
     kind: 'baseline',
-    model: null,
-    also: [],
-    features: null,
     setting,
     trials: trials.length,
     tuned,
@@ -113,30 +123,20 @@ export function buildLeaderboard(
   const best: Partial<Record<LeaderboardMetric, string>> = {};
   const comparisons: Comparison[] = [];
   for (const metric of LEADERBOARD_METRICS) {
-    const entries = methods.flatMap((c) => {
-      const values = perUser(c.ranking, metric);
-      return values ? [{ c, values, mean: mean(values) }] : [];
-    });
-    const rivals = entries.filter(({ c }) => c.kind !== 'ceiling' && c.kind !== 'lists');
+    const measured = methods.filter(({ ranking }) => perUser(ranking, metric));
+    const rivals = measured.filter(({ kind }) => kind !== 'ceiling' && kind !== 'lists');
     if (rivals.length === 0) continue;
-    const first = rivals.reduce((a, b) => (b.mean > a.mean ? b : a));
-    best[metric] = first.c.id;
-    const pairs = entries.filter((entry) => entry !== first).map((entry) => [entry, first] as const);
-    const models = rivals.filter(({ c }) => c.model !== null);
-    for (const [at, one] of models.entries()) {
-      for (const other of models.slice(at + 1)) {
-        const done = one === first || other === first;
-        if (!done && other.c.features === one.c.features) pairs.push([one, other]);
+    const value = ({ ranking }: RankedMethod) => mean(perUser(ranking, metric)!);
+    const first = rivals.reduce((a, b) => (value(b) > value(a) ? b : a));
+    best[metric] = first.id;
+    const pairs = measured.filter((row) => row !== first).map((row) => ({ metric, row, to: first }));
+    const models = rivals.filter((row) => row.model !== null && row !== first);
+    for (const [at, row] of models.entries()) {
+      for (const to of models.slice(at + 1)) {
+        if (to.features === row.features) pairs.push({ metric, row, to });
       }
     }
-    if (pairs.length === 0) continue;
-    const intervals = pairedBootstraps(
-      pairs.map(([a, b]) => ({ a: a.values, b: b.values })),
-      { seed },
-    );
-    for (const [at, [a, b]] of pairs.entries()) {
-      comparisons.push({ metric, row: a.c.id, to: b.c.id, ...shortened(intervals[at]) });
-    }
+    comparisons.push(...compared(pairs, seed));
   }
   return {
     n,
@@ -159,23 +159,32 @@ function compareNeighbours(methods: readonly RankedMethod[], seed: number): Comp
   const order = methods
     .filter(({ kind }) => kind !== 'ceiling')
     .sort((a, b) => b.ranking.all.mean.recall - a.ranking.all.mean.recall);
-  const metrics = ['recall', 'ndcg'] as const;
   const pairs = order
     .slice(1)
-    .flatMap((next, at) => metrics.map((metric) => ({ metric, one: order[at], next })));
-  if (pairs.length === 0) return [];
+    .flatMap((to, at) => MAIN_METRICS.map((metric) => ({ metric, row: order[at], to })));
+  return compared(pairs, seed);
+}
+
+/** Pairs of methods with paired intervals; all are over the same users. */
+function compared(
+  pairs: readonly {
+    readonly metric: LeaderboardMetric;
+    readonly row: RankedMethod;
+    readonly to: RankedMethod;
+  }[],
+  seed: number,
+): Comparison[] {
   const intervals = pairedBootstraps(
-    pairs.map(({ metric, one, next }) => ({
-      a: one.ranking.all.perUser[metric],
-      b: next.ranking.all.perUser[metric],
+    pairs.map(({ metric, row, to }) => ({
+      a: perUser(row.ranking, metric)!,
+      b: perUser(to.ranking, metric)!,
     })),
     { seed },
   );
-  return pairs.map(({ metric, one, next }, at) => ({
-    metric,
-    ...{ row: one.id, to: next.id },
-    ...shortened(intervals[at]),
-  }));
+  return pairs.map(({ metric, row, to }, at) => {
+    const { difference, low, high, level } = intervals[at];
+    return { metric, row: row.id, to: to.id, difference, low, high, level };
+  });
 }
 
 /** The ids of a row: its own, and those of models with the same fit. */
@@ -190,13 +199,22 @@ export function byRecall({ rows }: Leaderboard): LeaderboardRow[] {
 
 /** A figure of a row, or undefined if no user has an unpopular test item. */
 export function leaderboardFigure(row: LeaderboardRow, metric: LeaderboardMetric): Figure | undefined {
-  const name = metric.startsWith('recall') ? 'recall' : 'ndcg';
-  return (metric.endsWith('Unpopular') ? row.unpopular : row.all)?.[name];
+  const { items, figure } = PLACES[metric];
+  return row[items]?.[figure];
 }
 
 function perUser(ranking: RankingResult, metric: LeaderboardMetric): Float64Array | undefined {
-  const scores = metric.endsWith('Unpopular') ? ranking.unpopular : ranking.all;
-  return scores?.perUser[metric.startsWith('recall') ? 'recall' : 'ndcg'];
+  const { items, figure } = PLACES[metric];
+  return ranking[items]?.perUser[figure];
+}
+
+/** How a row compares with the best by a metric; undefined if it is the best, or has no such figure. */
+export function gapToBest(
+  { comparisons, best }: Leaderboard,
+  metric: LeaderboardMetric,
+  row: string,
+): Comparison | undefined {
+  return comparisons.find((c) => c.metric === metric && c.row === row && c.to === best[metric]);
 }
 
 function scoresOf({ users, candidates, coverage, mean, standardError }: RankingScores): LeaderboardScores {
@@ -204,8 +222,4 @@ function scoresOf({ users, candidates, coverage, mean, standardError }: RankingS
     USER_METRICS.map((name) => [name, { mean: mean[name], standardError: standardError[name] }]),
   ) as Record<UserMetric, Figure>;
   return { users, candidates, ...figures, coverage };
-}
-
-function shortened({ difference, low, high, level }: PairedInterval) {
-  return { difference, low, high, level };
 }

@@ -13,10 +13,10 @@ import { hyperBySide, type Model, type PosteriorModel } from '../fit/model.js';
 import { describeSides } from '../fit/sides/side-prior.js';
 import type { RankingResult } from '../metrics/ranking-metrics.js';
 import { withTables } from '../predict/content/fit-info.js';
+import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
-import type { Stage } from '../text/stages.js';
 import { type Atlas, atlas } from './atlas.js';
-import type { RankedMethod } from './leaderboard.js';
+import { PLAIN_ROW, type RankedMethod } from './leaderboard.js';
 import {
   calibratedModel,
   fitOptionsOf,
@@ -76,7 +76,7 @@ export async function fitModels(
     for (const kind of modelsOf(settings)) {
       const same = await sameAmong(done, kind, parts, settings);
       const named = { model: kind, ...(settings.features.length > 1 && { features }) };
-      const fitted =
+      const found =
         same?.fitted ??
         (await times.stage({ stage: 'fit', ...named }, (t) =>
           fit(parts.train, {
@@ -86,15 +86,16 @@ export async function fitModels(
             ...t,
           }),
         ));
-      counts ??= fitted.countChoice ?? null;
-      const evaluated: EvaluatedModel = {
-        kind,
-        features,
-        fitted: { ...fitted, model: { ...fitted.model, kind } },
-        evaluation: same
-          ? await evaluateAgain(same, kind, parts, settings, times, named)
-          : await evaluate(fitted.model, parts, settings, times, named, about),
-      };
+      counts ??= found.countChoice ?? null;
+      const fitted = { ...found, model: { ...found.model, kind } };
+      // Replicas belong to one kind of model, so with them every kind is evaluated.
+      const evaluation =
+        same && settings.calibrate === 0
+          ? uncorrected(same.evaluation)
+          : await times.stage({ stage: 'evaluate', ...named }, (t) =>
+              evaluateInStudy(fitted.model, parts, settings, t, about),
+            );
+      const evaluated: EvaluatedModel = { kind, features, fitted, evaluation };
       if (same) times.skip(settings.calibrate > 0 ? 1 : 2);
       done.push(evaluated);
       const described = describeFit(evaluated, same?.kind ?? null);
@@ -121,21 +122,8 @@ async function sameAmong(
   return undefined;
 }
 
-/**
- * The paper's models are shown without correction, so a correction of the first model is removed. Replicas are computed
- * separately.
- */
-async function evaluateAgain(
-  { fitted, evaluation }: EvaluatedModel,
-  kind: ModelKind,
-  parts: Split,
-  settings: StudySettings,
-  times: StageTimes,
-  named: Omit<Stage, 'stage'>,
-): Promise<Evaluation> {
-  if (settings.calibrate > 0) {
-    return evaluate({ ...fitted.model, kind }, parts, settings, times, named);
-  }
+/** The paper's models are shown without correction, so that of the first model with the same fit is removed. */
+function uncorrected(evaluation: Evaluation): Evaluation {
   const { predictive } = evaluation;
   return { ...evaluation, predictive: predictive && asDrawn(predictive) };
 }
@@ -151,24 +139,25 @@ function addMethod(
   else methods.push(modelMethod(evaluated));
 }
 
-/** Recommendations and, if draws were requested, predictive checks. */
-async function evaluate(
+/** Recommendations and, if draws were requested, predictive checks. `about` describes new items to rank. */
+export async function evaluateInStudy(
   model: Model,
   parts: Split,
   settings: StudySettings,
-  times: StageTimes,
-  named: Omit<Stage, 'stage'>,
-  about?: SideInfo,
+  task: TaskOptions,
+  about: SideInfo | undefined,
 ): Promise<Evaluation> {
   const { n, depth, draws, drawsGiven, seed, engine, protocol } = settings;
   const fixed =
     model.type === 'ranker' || model.kind !== calibratedModel(settings) || reasonAgainstCalibration(model);
   const calibrate = fixed ? 0 : settings.calibrate;
-  return times.stage({ stage: 'evaluate', ...named }, async (t) => {
-    const known = about ? await withTables(model, { items: about }, { ...t, seed }) : model;
-    const how = { n, depth, draws, calibrate, drawsGiven, seed, engine, ...t };
-    return evaluateModel(known, parts, how, protocol);
-  });
+  const known = about ? await withTables(model, { items: about }, { ...task, seed }) : model;
+  return evaluateModel(
+    known,
+    parts,
+    { n, depth, draws, calibrate, drawsGiven, seed, engine, ...task },
+    protocol,
+  );
 }
 
 async function findings(
@@ -197,8 +186,6 @@ async function findings(
 export function rankingOf(evaluation: Evaluation): RankingResult {
   return evaluation.task.protocol === 'all-items' ? everyone(evaluation) : evaluation.ranking;
 }
-
-export const PLAIN_ROW = { model: null, also: [], features: null, setting: null, trials: 0, tuned: true };
 
 function modelMethod({ kind: model, features, evaluation }: EvaluatedModel): RankedMethod {
   const id = fitId(model, features);

@@ -7,23 +7,22 @@ import type { RankingResult } from '../metrics/ranking-metrics.js';
 import { serveTasks } from '../parallel/worker.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
-import { describeRanker, evaluateRanker, fitForRanking, type RankerSettings } from './ranker.js';
+import type { StudySettings } from './options.js';
+import { describeRanker, evaluateRanker, fitForRanking } from './ranker.js';
 import type { StudyRanker } from './results.js';
 
-interface Job {
-  readonly settings: RankerSettings;
+export interface FitJob {
+  readonly parts: Transfer<Split>;
+  readonly settings: StudySettings;
   readonly threads: number | undefined;
 }
 
-export interface EvaluateJob extends Job {
+export interface EvaluateJob {
+  readonly threads: number | undefined;
   readonly itemInfo: SideInfoSource | undefined;
 }
 
-export interface FitJob extends Job {
-  readonly parts: Transfer<Split>;
-}
-
-let fitted: { readonly model: Ranker; readonly parts: Split } | undefined;
+let fitted: { readonly model: Ranker; readonly parts: Split; readonly settings: StudySettings } | undefined;
 
 export async function fitApart(
   { parts: given, settings, threads }: FitJob,
@@ -31,16 +30,17 @@ export async function fitApart(
 ): Promise<StudyRanker> {
   const parts = fromShared(given);
   const result = await fitForRanking(parts, settings, { threads, onProgress });
-  fitted = { model: result.model, parts };
+  fitted = { model: result.model, parts, settings };
   return describeRanker(result);
 }
 
 export async function evaluateApart(
-  { settings, threads, itemInfo }: EvaluateJob,
+  { threads, itemInfo }: EvaluateJob,
   onProgress: TaskOptions['onProgress'],
 ): Promise<RankingResult> {
   if (!fitted) throw new Error('no ranker was fitted that could be evaluated');
-  return evaluateRanker(fitted.model, fitted.parts, settings, { threads, onProgress }, itemInfo);
+  const { model, parts, settings } = fitted;
+  return evaluateRanker(model, parts, settings, { threads, onProgress }, itemInfo);
 }
 
 serveTasks('ranker-tasks', { fitApart, evaluateApart });

@@ -26,8 +26,14 @@ import { checkSparsity } from '../sparsity/check.js';
 import { tailIndexJson } from '../sparsity/tail-index.js';
 import { VERSION } from '../version.js';
 import { rankingCeilings } from './ceilings.js';
-import { buildLeaderboard, type Leaderboard, type RankedMethod, rankedBaselines } from './leaderboard.js';
-import { type CountedSettings, type FirstRunFindings, fitModels, PLAIN_ROW } from './models.js';
+import {
+  buildLeaderboard,
+  type Leaderboard,
+  PLAIN_ROW,
+  type RankedMethod,
+  rankedBaselines,
+} from './leaderboard.js';
+import { type CountedSettings, type FirstRunFindings, fitModels } from './models.js';
 import {
   checkStudyTimes,
   fitOptionsOf,
@@ -171,7 +177,9 @@ async function oneRun(
       async (own) => {
         if (!settings.ranker) return undefined;
         if (onGpu) await models;
-        return own.within(ofRanker, () => fitRanker(parts, settings, own, parallel && !onGpu, options));
+        return own.within(ofRanker, () =>
+          fitRanker(parts, settings, own, parallel && !onGpu, options.itemInfo),
+        );
       },
       (own) =>
         (newItems

@@ -67,7 +67,8 @@ export function leaderboardEntries(runs: readonly StudyRun[]): LeaderboardEntry[
       rows.every((one) => one.unpopular) ? of((one) => one.unpopular![metric].mean) : null;
     return [
       {
-        ...{ name: row.id, kind: row.kind },
+        name: row.id,
+        kind: row.kind,
         users: rows.reduce((sum, one) => sum + one.all.users, 0),
         recall: of((one) => one.all.recall.mean),
         recallCapped: of((one) => one.all.recallCapped.mean),

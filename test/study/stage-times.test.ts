@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Progress } from '../../src/progress.js';
 import type { RankedMethod } from '../../src/study/leaderboard.js';
-import { PLAIN_ROW } from '../../src/study/models.js';
+import { PLAIN_ROW } from '../../src/study/leaderboard.js';
 import { studySettings } from '../../src/study/options.js';
 import { StageTimes } from '../../src/study/stage-times.js';
 
