@@ -213,6 +213,11 @@ export type CheckedFit = StudyFit & {
   readonly also?: readonly ModelKind[] | undefined;
 };
 
+/** The first run's fits with the K that the report shows. */
+export function chosenFits({ runs, chosen }: StudyResults): StudyFit[] {
+  return runs[0].fits.filter((fit) => fit.features === chosen.features);
+}
+
 /** The fits that were checked by draws: all of them, or none; a fit with two names comes twice. */
 export function checkedFits(fits: readonly StudyFit[]): CheckedFit[] {
   return fits.filter((fit): fit is CheckedFit => fit.predictive !== null);

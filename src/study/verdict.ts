@@ -65,7 +65,7 @@ export function shownStatistics(fits: readonly CheckedFit[]): Statistic[] {
   return STATISTICS.filter((name) => fits.every((fit) => fit.predictive.observed[name] !== undefined));
 }
 
-interface Interval {
+export interface Interval {
   readonly low: number;
   readonly high: number;
 }

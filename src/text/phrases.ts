@@ -16,10 +16,23 @@ export function list(parts: readonly string[], last: 'and' | 'or' = 'and'): stri
   return `${parts.slice(0, -1).join(comma)}${long ? '; ' : ' '}${last} ${parts.at(-1)}`;
 }
 
+/** What a condition leaves in place of a sentence, a row or a section that there is not. */
+export type Absent = false | null | undefined;
+
+/** The entries that there are. */
+export function present<T>(entries: readonly (T | Absent)[]): T[] {
+  return entries.filter((entry): entry is T => (entry ?? false) !== false);
+}
+
 /** '1 edge', '1,204 edges'. A plain word takes an s. */
 export function many(count: number, noun: string | Noun): string {
   const { one, many } = typeof noun === 'string' ? { one: noun, many: `${noun}s` } : noun;
   return `${grouped(count)} ${count === 1 ? one : many}`;
+}
+
+/** 'test user', 'test users'. */
+export function described(adjective: string, { one, many }: Noun): Noun {
+  return { one: `${adjective} ${one}`, many: `${adjective} ${many}` };
 }
 
 /** 'was' or 'were', by the count. */

@@ -1,7 +1,8 @@
 // All pictures of a study. Those of the page have two widths, since wide charts are too small to read on a phone.
 
-import { LEADERBOARD_METRICS } from '../../study/leaderboard.js';
-import { predictingFits, type StudyFit, type StudyResults } from '../../study/results.js';
+import type { SideName } from '../../graph/graph.js';
+import { MAIN_METRICS } from '../../study/leaderboard.js';
+import { chosenFits, predictingFits, type StudyResults } from '../../study/results.js';
 import { shortName } from '../words/methods.js';
 import { type Chart, drawChart } from './chart.js';
 import { degreesChart } from './degrees.js';
@@ -78,18 +79,13 @@ function studyCharts(results: StudyResults): { readonly [K in keyof StudyPicture
       predictive: predictivePair(panels, names),
     }),
     ranking: {
-      wide: rankingChart(leaderboard, LEADERBOARD_METRICS.slice(0, 2), { names }),
-      narrow: [rankingChart(leaderboard, LEADERBOARD_METRICS.slice(0, 2), { names, narrow: true })],
+      wide: rankingChart(leaderboard, MAIN_METRICS, { names }),
+      narrow: [rankingChart(leaderboard, MAIN_METRICS, { names, narrow: true })],
     },
   };
 }
 
-/** The first run's fits with the K that the report shows. */
-export function chosenFits({ runs, chosen }: StudyResults): StudyFit[] {
-  return runs[0].fits.filter((fit) => fit.features === chosen.features);
-}
-
-function fittedDegrees({ check }: StudyResults, side: 'users' | 'items') {
+function fittedDegrees({ check }: StudyResults, side: SideName) {
   const fitted = check.sigma[side].likelihood;
   return fitted ? { ...fitted, standardError: fitted.standardError ?? undefined } : undefined;
 }

@@ -15,7 +15,7 @@ import {
   checkWords,
   comparedMethodTitle,
   decisionWords,
-  splitKindTitle,
+  SPLIT_KIND_TITLES,
 } from '../words/audit.js';
 import { type Content, html, numbers, table } from './html.js';
 import { renderPage } from './page.js';
@@ -51,27 +51,21 @@ export function renderAuditPage(page: AuditPage): string {
           ]),
         ),
       },
-      ...(decision
-        ? [
-            {
-              id: 'decision',
-              title: 'Would another split have another winner?',
-              body: leaderboards(decision),
-            },
-          ]
-        : []),
+      decision && {
+        id: 'decision',
+        title: 'Would another split have another winner?',
+        body: leaderboards(decision),
+      },
     ],
     footer: html`Made by graphex ${page.version} with seed ${page.seed}. docs/audit.md reports the error rates of these checks.`,
   });
 }
 
 function checks({ audit, names }: AuditPage): Content {
+  const [first, verdict, ...figures] = CHECK_COLUMNS;
   return [
     table(
-      CHECK_COLUMNS.map((label, at) => ({
-        label: at === 0 ? capital(label) : label,
-        numeric: at > 1,
-      })),
+      [{ label: capital(first) }, { label: verdict }, ...numbers(...figures)],
       audit.checks.map((check) => [
         capital(checkTitle(check, names)),
         html`<b>${check.verdict}</b>`,
@@ -79,14 +73,13 @@ function checks({ audit, names }: AuditPage): Content {
       ]),
       CHECK_NOTE,
     ),
-    html`<dl class="words">${audit.checks.map(
-      (
-        check,
-      ) => html`<dt>${capital(checkTitle(check, names))}: ${check.verdict}</dt><dd>${checkWords(check, names)}${
-        checkAdvice(check, names) === undefined ? undefined : html` <b>${checkAdvice(check, names)}</b>`
+    html`<dl class="words">${audit.checks.map((check) => {
+      const advice = checkAdvice(check, names);
+      return html`<dt>${capital(checkTitle(check, names))}: ${check.verdict}</dt><dd>${checkWords(check, names)}${
+        advice !== undefined && html` <b>${advice}</b>`
       }</dd>
-`,
-    )}</dl>`,
+`;
+    })}</dl>`,
   ];
 }
 
@@ -96,7 +89,7 @@ function leaderboards(decision: Decision): Content {
     decision.leaderboards.map(({ split, users, rows }) =>
       table(
         [
-          { label: capital(splitKindTitle(split)) },
+          { label: capital(SPLIT_KIND_TITLES[split]) },
           ...numbers(`nDCG@${decision.n}`, 'behind the winner (95 %)'),
         ],
         rows.map(({ name, mean, behind }) => [

@@ -75,13 +75,12 @@ function data({ source, check, read, guess }: CheckPage): Content {
       { label: capital(names.users.many), value: grouped(check.users) },
       { label: capital(names.items.many), value: grouped(check.items) },
       { label: 'Edges', value: grouped(check.edges) },
-      ...(check.total === check.edges ? [] : [{ label: 'Sum of counts', value: grouped(check.total) }]),
+      check.total !== check.edges && { label: 'Sum of counts', value: grouped(check.total) },
       { label: term('density', 'Density'), value: short(check.density) },
     ]),
     html`<p>Read from <code>${source}</code>${
-      guess?.kind === 'table'
-        ? html`: ${names.users.many} from the column <code>${shown(guess.columns.users)}</code>, ${names.items.many} from <code>${shown(guess.columns.items)}</code>`
-        : undefined
-    }. ${read && guess ? readingSentences({ read, guess }, asFlag).join(' ') : undefined}</p>`,
+      guess?.kind === 'table' &&
+      html`: ${names.users.many} from the column <code>${shown(guess.columns.users)}</code>, ${names.items.many} from <code>${shown(guess.columns.items)}</code>`
+    }. ${read && guess && readingSentences({ read, guess }, asFlag).join(' ')}</p>`,
   ];
 }

@@ -31,15 +31,15 @@ export function featuresSection(results: StudyResults): Content {
     : topics?.features.filter((topic) => topic.items.length > 0).map((topic) => card(topic, topic));
   return [
     introduction(results, cards !== undefined),
-    atlas ? findForm(check.names) : undefined,
-    cards ? html`<div class="topics">${cards.slice(0, SHOWN_CARDS)}</div>` : undefined,
-    cards && cards.length > SHOWN_CARDS
-      ? fold(
-          `The other ${cards.length - SHOWN_CARDS} features`,
-          html`<div class="topics">${cards.slice(SHOWN_CARDS)}</div>`,
-        )
-      : undefined,
-    atlas ? index(atlas, check.names) : undefined,
+    atlas && findForm(check.names),
+    cards && html`<div class="topics">${cards.slice(0, SHOWN_CARDS)}</div>`,
+    cards &&
+      cards.length > SHOWN_CARDS &&
+      fold(
+        `The other ${cards.length - SHOWN_CARDS} features`,
+        html`<div class="topics">${cards.slice(SHOWN_CARDS)}</div>`,
+      ),
+    atlas && index(atlas, check.names),
   ];
 }
 
@@ -52,12 +52,11 @@ function introduction({ topics, atlas, receipt, check }: StudyResults, shows: bo
   return html`<p>What the ${model} model found: for each ${term('features', 'feature')} the ${items.many} that ${
     topics ? term('topic', 'stand out in it') : 'have most of it'
   }; features with most edges come first.${
-    topics?.features.some((topic) => topic.users.length > 0)
-      ? ` Below them the ${users.many} that have most of it.`
-      : ''
-  }${atlas ? ` Each opens to its ${items.many} and ${users.many}.` : ''} ${
+    topics?.features.some((topic) => topic.users.length > 0) &&
+    ` Below them the ${users.many} that have most of it.`
+  }${atlas && ` Each opens to its ${items.many} and ${users.many}.`} ${
     topics ? `The model does not know what any ${items.one} means.` : codes
-  }${receipt.origin?.text ? ' Words are reduced to their stems.' : ''}</p>`;
+  }${receipt.origin?.text && ' Words are reduced to their stems.'}</p>`;
 }
 
 function atlasCards(atlas: Atlas, topics: readonly Topic[], names: SideNames): Html[] {
@@ -86,29 +85,27 @@ function card(
       ? html`<ol>${first.map((entry) => html`<li>${name(entry)}</li>`)}</ol>`
       : html`<p>${first.map(name).join(', ')}</p>`
   }${
-    topic && topic.users.length > 0
-      ? html`<p class="who">${capital(topic.users.map((user) => shown(user.id, LONGEST_ID)).join('; '))}</p>`
-      : undefined
+    topic &&
+    topic.users.length > 0 &&
+    html`<p class="who">${capital(topic.users.map((user) => shown(user.id, LONGEST_ID)).join('; '))}</p>`
   }${lists}</div>`;
 }
 
 function members(entries: readonly AtlasEntry[], noun: Noun, count: number): Content {
   if (entries.length === 0) return undefined;
-  return [
-    table(
-      [{ label: capital(noun.one) }, ...numbers('share of the feature', 'edges')],
-      entries.map(({ id, title, share, edges }) => [
-        title === null
-          ? shown(id, LONGEST_ID)
-          : html`${shown(title, LONGEST_ID)} <small>${shown(id, LONGEST_ID)}</small>`,
-        `${short(100 * share, 2)} %`,
-        grouped(edges),
-      ]),
-      entries.length < count
-        ? `The first ${grouped(entries.length)} of ${many(count, noun)}, by their share of the feature’s edges.`
-        : undefined,
-    ),
-  ];
+  return table(
+    [{ label: capital(noun.one) }, ...numbers('share of the feature', 'edges')],
+    entries.map(({ id, title, share, edges }) => [
+      title === null
+        ? shown(id, LONGEST_ID)
+        : html`${shown(title, LONGEST_ID)} <small>${shown(id, LONGEST_ID)}</small>`,
+      `${short(100 * share, 2)} %`,
+      grouped(edges),
+    ]),
+    entries.length < count
+      ? `The first ${grouped(entries.length)} of ${many(count, noun)}, by their share of the feature’s edges.`
+      : undefined,
+  );
 }
 
 /** Shown by the script that answers it. */

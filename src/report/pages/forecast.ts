@@ -4,7 +4,7 @@ import type { ESTIMATORS } from '../../forecast/estimators.js';
 import type { ForecastEstimator, GrowthForecast } from '../../forecast/forecast.js';
 import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
 import { grouped, percent, short } from '../../text/numbers.js';
-import { capital, sourceName } from '../../text/phrases.js';
+import { capital, present, sourceName } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import {
   backtestWords,
@@ -49,15 +49,7 @@ export function renderForecastPage(page: ForecastPage): string {
     sections: [
       { id: 'answer', title: 'Now and after the growth', body: answer(page) },
       ...SIDES.map((side) => ({ id: side, title: capital(names[side].many), body: sideBody(page, side) })),
-      ...(found.time
-        ? [
-            {
-              id: 'time',
-              title: 'By time',
-              body: timeWords(found, names).map((sentence) => html`<p>${sentence}</p>`),
-            },
-          ]
-        : []),
+      found.time && { id: 'time', title: 'By time', body: paragraphs(timeWords(found, names)) },
     ],
     definitions: definitionsOf(TERMS),
     footer: html`Made by graphex ${page.version} with seed ${page.seed}; data fingerprint <code>${page.fingerprint}</code>.
@@ -67,35 +59,32 @@ The same data and seed give the same page.`,
 
 function answer({ found, names }: ForecastPage): Content {
   const { observed, forecast, asked } = found;
-  const rows = (['users', 'items'] as const).map((side) => [
-    capital(names[side].many),
-    grouped(observed[side]),
-    forecast ? foreseenWords(forecast[side]) : '–',
-  ]);
+  const times = (side: SideName) => `${short(asked[side])} × ${names[side].many}`;
+  const after = present([
+    found.next ? `after the next ${periodTitle(found.next)}` : times('users'),
+    !(found.next && asked.items === 1) && times('items'),
+  ]).join(', ');
   return [
-    nextWords(found, names).map((sentence) => html`<p>${sentence}</p>`),
+    paragraphs(nextWords(found, names)),
     table(
+      [{ label: '' }, ...numbers('now', after)],
       [
-        { label: '' },
-        ...numbers(
-          'now',
-          [
-            found.next
-              ? `after the next ${periodTitle(found.next)}`
-              : `${short(asked.users)} × ${names.users.many}`,
-            ...(found.next && asked.items === 1 ? [] : [`${short(asked.items)} × ${names.items.many}`]),
-          ].join(', '),
-        ),
-      ],
-      [
-        ...rows,
+        ...SIDES.map((side) => [
+          capital(names[side].many),
+          grouped(observed[side]),
+          forecast ? foreseenWords(forecast[side]) : '–',
+        ]),
         ['Edges', grouped(observed.edges), forecast ? foreseenWords(forecast.edges) : '–'],
         ['Density', short(observed.density), forecast ? short(forecast.density.mean) : '–'],
       ],
     ),
-    backtestWords(found, names).map((sentence) => html`<p>${sentence}</p>`),
-    modelLeftOutWords(found) && html`<p>${modelLeftOutWords(found)}</p>`,
+    paragraphs(backtestWords(found, names)),
+    paragraphs(present([modelLeftOutWords(found)])),
   ];
+}
+
+function paragraphs(sentences: readonly string[]): Content {
+  return sentences.map((sentence) => html`<p>${sentence}</p>`);
 }
 
 function sideBody({ found, names, charts }: ForecastPage, side: SideName): Content {
@@ -111,19 +100,18 @@ function sideBody({ found, names, charts }: ForecastPage, side: SideName): Conte
           chart,
           `The curve ends at ${short(curve[curve.length - 1].times)} times the present ${names[otherSide(side)].many}, the largest multiple that passed the back-test.`,
         ),
-    backtests.length > 0
-      ? table(
-          [{ label: 'Back-test' }, ...numbers(...backtests.map(({ times }) => `×${short(times)}`))],
-          tested.map((name) => [
-            estimatorTitle(name),
-            ...backtests.map(({ estimators: by }) => {
-              const record = by[name];
-              return record ? `${percent(record.error)} off, ${percent(record.coverage)} held` : '–';
-            }),
-          ]),
-          'Root mean square error, and how often the 90 % interval contained the truth.',
-        )
-      : undefined,
+    backtests.length > 0 &&
+      table(
+        [{ label: 'Back-test' }, ...numbers(...backtests.map(({ times }) => `×${short(times)}`))],
+        tested.map((name) => [
+          estimatorTitle(name),
+          ...backtests.map(({ estimators: by }) => {
+            const record = by[name];
+            return record ? `${percent(record.error)} off, ${percent(record.coverage)} held` : '–';
+          }),
+        ]),
+        'Root mean square error, and how often the 90 % interval contained the truth.',
+      ),
     facts([{ label: 'Discovery rate', value: percent(found.sides[side].discoveryRate) }]),
   ];
 }

@@ -1,6 +1,7 @@
 // HTML that cannot be injected into: what goes between the braces of html`…` is escaped unless it is Html already.
 
 import { unbroken } from '../../text/numbers.js';
+import { type Absent, present } from '../../text/phrases.js';
 import { escapeXml } from '../charts/ink.js';
 
 export class Html {
@@ -10,7 +11,8 @@ export class Html {
   }
 }
 
-export type Content = string | number | Html | undefined | readonly Content[];
+/** What goes between the braces; what is absent leaves nothing, so a condition can stand before a text. */
+export type Content = string | number | Html | Absent | readonly Content[];
 
 export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
   let text = unbroken(strings[0]);
@@ -27,7 +29,7 @@ const OPENS_CODE = /<(?:code|pre)>$/;
 
 /** Html comes as it is: it may be a script or data. */
 function render(value: Content, isCode = false): string {
-  if (value === undefined) return '';
+  if (value === undefined || value === null || value === false) return '';
   if (value instanceof Html) return value.text;
   if (typeof value === 'object') return value.map((one) => render(one, isCode)).join('');
   const text = escapeXml(String(value));
@@ -61,8 +63,8 @@ export function table(
   rows: readonly (readonly Content[])[],
   caption?: Content,
 ): Html {
-  const kind = (column: Column | undefined) => (column?.numeric ? new Html(' class="number"') : undefined);
-  return html`<div class="scroll"><table>${caption === undefined ? undefined : html`<caption>${caption}</caption>`}
+  const kind = (column: Column | undefined) => column?.numeric === true && new Html(' class="number"');
+  return html`<div class="scroll"><table>${caption !== undefined && html`<caption>${caption}</caption>`}
 <thead><tr>${columns.map((c) => html`<th scope="col"${kind(c)}>${c.label}</th>`)}</tr></thead>
 <tbody>${rows.map(
     (row) => html`<tr>${row.map((cell, i) =>
@@ -75,8 +77,10 @@ export function table(
 }
 
 /** A row of figures with what they count. */
-export function facts(list: readonly { readonly value: Content; readonly label: Content }[]): Html {
-  return html`<dl class="facts">${list.map((f) => html`<div><dt>${f.label}</dt><dd>${f.value}</dd></div>`)}</dl>`;
+export function facts(
+  list: readonly ({ readonly value: Content; readonly label: Content } | Absent)[],
+): Html {
+  return html`<dl class="facts">${present(list).map((f) => html`<div><dt>${f.label}</dt><dd>${f.value}</dd></div>`)}</dl>`;
 }
 
 /** Something a click opens. */

@@ -4,6 +4,7 @@ import { drawsOf, isIndex, observedOf, type Statistic } from '../../evaluate/pre
 import {
   byRecall,
   type Comparison,
+  gapToBest,
   LEADERBOARD_METRICS,
   type Leaderboard,
   type LeaderboardMetric,
@@ -13,6 +14,7 @@ import {
 import {
   type CheckedFit,
   checkedFits,
+  chosenFits,
   fitId,
   predictingFits,
   type Spread,
@@ -23,7 +25,7 @@ import { metricLabel, metricTitle, statisticLabel } from '../../text/figures.js'
 import { fixed, grouped, percent, short, signedFixed } from '../../text/numbers.js';
 import { list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
-import { chosenFits, type PredictionPictures, type StudyPicture } from '../charts/study.js';
+import type { PredictionPictures, StudyPicture } from '../charts/study.js';
 import { rankerAges } from '../words/blend.js';
 import { methodTitle, shortName, skippedWords } from '../words/methods.js';
 import { statisticValue } from '../words/prediction.js';
@@ -60,7 +62,7 @@ export function predictionSection(
     picture(
       pictures.prediction,
       html`Dots: the mean of the ${term('draw', 'draws')}; bars: their ${term('interval', '90 % interval')}${
-        corrected ? html`, thin lines: ${term('corrected', 'corrected')}` : undefined
+        corrected && html`, thin lines: ${term('corrected', 'corrected')}`
       }; the line at zero: the test set.`,
     ),
     fold('All figures', predictionTable(fits, names)),
@@ -69,34 +71,31 @@ export function predictionSection(
       picture(
         pictures.predictive,
         html`The degrees of the ${names.users.many} and of the ${names.items.many} in the test graph. Dots: the test graph, hollow if outside the band. Band: the
-${term('interval', '90 % interval')} of the draws${corrected ? ', not corrected' : ''}. Vertices with a single edge are on the left of each panel. If a
+${term('interval', '90 % interval')} of the draws${corrected && ', not corrected'}. Vertices with a single edge are on the left of each panel. If a
 model misses new vertices, the dots there lie above the band.`,
       ),
     ),
-    results.receipt.settings.features.length > 1
-      ? fold('The same for every K', predictionTable(predictingFits(results.runs[0].fits), names))
-      : undefined,
+    results.receipt.settings.features.length > 1 &&
+      fold('The same for every K', predictionTable(predictingFits(results.runs[0].fits), names)),
   ];
 }
 
 /** The main sentence of a verdict, and the others folded. */
 function verdictList({ text, details }: StudyVerdict): Html {
   const more = html`<ul class="steps">${details.map((sentence) => html`<li>${sentence}</li>`)}</ul>`;
-  return html`<p>${text}</p>${details.length > 0 ? fold('In detail', more) : undefined}`;
+  return html`<p>${text}</p>${details.length > 0 && fold('In detail', more)}`;
 }
 
 /** Whether and how the intervals were corrected. */
 function intervalNote(fits: readonly CheckedFit[], names: SideNames): Content {
   const drawn = fits.filter((fit) => fit.features === fits[0].features && !fit.predictive.internal);
   const own = fits.find((fit) => fit.predictive.internal);
-  const internal = own
-    ? `Those of the ${shortName(own)} model are shifted and rescaled by the errors of such draws on known data: edges of training ${names.users.many} to the test ${names.items.many}, and a quarter of the fold-in edges of held-out ${names.users.many}${
-        drawn.length > 0
-          ? `; those of the ${list(drawn.map(shortName))} model${drawn.length > 1 ? 's' : ''} are as drawn`
-          : ''
-      }. `
-    : '';
-  return [internal, replicaNote(fits)];
+  const asDrawn = `; those of the ${list(drawn.map(shortName))} model${drawn.length > 1 ? 's' : ''} are as drawn`;
+  return [
+    own &&
+      `Those of the ${shortName(own)} model are shifted and rescaled by the errors of such draws on known data: edges of training ${names.users.many} to the test ${names.items.many}, and a quarter of the fold-in edges of held-out ${names.users.many}${drawn.length > 0 ? asDrawn : ''}. `,
+    replicaNote(fits),
+  ];
 }
 
 function replicaNote(fits: readonly CheckedFit[]): Content {
@@ -112,9 +111,8 @@ measures this for data like these and corrects the intervals.`;
   const parts = corrected.map((fit) => (several ? `K = ${fit.features}: ` : '') + held(fit).join(', '));
   return html`For the ${shortName(corrected[0])} model, intervals and p-values are also ${term('corrected', 'corrected')} by ${grouped(replicas)} replicas of
 it. How many replicas lay within the interval of their own draws, for each row of the table: ${parts.join('; ')}.${
-    fits.some((fit) => fit.model === 'dense')
-      ? ' Those of the dense model are not corrected: it expects no unseen vertices, which is an error of the model and not of its intervals.'
-      : ''
+    fits.some((fit) => fit.model === 'dense') &&
+    ' Those of the dense model are not corrected: it expects no unseen vertices, which is an error of the model and not of its intervals.'
   }`;
 }
 
@@ -152,15 +150,14 @@ function predictionTable(fits: readonly CheckedFit[], names: SideNames): Html {
 }
 
 export function rankingSection(results: StudyResults, verdict: StudyVerdict, ranking: StudyPicture): Content {
-  const { leaderboard } = results.runs[0];
-  const rows = byRecall(leaderboard);
+  const shown = shownLeaderboard(results);
+  const { leaderboard, rows, names } = shown;
   const { users, candidates } = rows[0].all;
   const ceiling = leaderboard.rows.find((row) => row.id === 'ceiling-fold-in');
-  const { names } = results.check;
   const newItems = results.runs[0].split.method === 'new-items';
   return [
     html`<p>The ${term('candidates', 'task')}: ${many(candidates, names.items)} are ranked for each of ${grouped(users)}
-test ${names.users.many}${results.receipt.settings.protocol === 'all-items' ? `, except the ${names.items.many} that they have` : ''}; their own test ${names.items.many} should come first. All methods see the same edges of the same ${names.users.many}.
+test ${names.users.many}${results.receipt.settings.protocol === 'all-items' && `, except the ${names.items.many} that they have`}; their own test ${names.items.many} should come first. All methods see the same edges of the same ${names.users.many}.
 ${
   newItems
     ? `The ranked ${names.items.many} have no edge in training, so every method ranks them by their attributes. Nothing was chosen by the test part.`
@@ -173,35 +170,55 @@ part.`
       html`Further right is better; each panel has its own scale. Bars: 95 % interval of each figure, from its
 ${term('error', 'standard error')}. To compare two methods, use the ${term('paired', 'paired intervals')} below: they are narrower.`,
     ),
-    leaderboardTable(leaderboard, rows, names),
-    fold('Differences from the best, with paired intervals', pairedTable(leaderboard, rows, names)),
-    fold('Differences between neighbours in the table', neighboursTable(leaderboard, names)),
-    fold('More figures: capped recall, hit rate, MRR, MAP, coverage', moreTable(leaderboard, rows, names)),
-    rows.some((row) => row.kind === 'baseline') && !newItems
-      ? fold('How the baselines were tuned', tuningTable(leaderboard, rows, names))
-      : undefined,
+    leaderboardTable(shown),
+    fold('Differences from the best, with paired intervals', pairedTable(shown)),
+    fold('Differences between neighbours in the table', neighboursTable(shown)),
+    fold('More figures: capped recall, hit rate, MRR, MAP, coverage', moreTable(shown)),
+    rows.some((row) => row.kind === 'baseline') &&
+      !newItems &&
+      fold('How the baselines were tuned', tuningTable(shown)),
     leaderboard.skipped.map((skipped) => html`<p>${skippedWords(skipped, leaderboard)}</p>`),
-    ceiling ? ceilingTable(leaderboard, rows, ceiling, names) : undefined,
+    ceiling && ceilingTable(shown, ceiling),
     results.runs[0].lists.map(({ name, ...notes }) => {
       const said = [
         ...missingNotes(notes.missing, rows[0].all.users, names),
         ...listNotes(notes, leaderboard.n, names),
       ];
-      return said.length > 0 ? html`<p>Lists ${name}: ${said.join(' ')}</p>` : undefined;
+      return said.length > 0 && html`<p>Lists ${name}: ${said.join(' ')}</p>`;
     }),
     html`<p>${leftWords(results, names)}</p>`,
     ...rankerAges(results.runs[0], names).map((words) => html`<p>${words}</p>`),
   ];
 }
 
-/** Rows that follow one another, with paired intervals. */
-function neighboursTable(leaderboard: Leaderboard, names: SideNames): Html {
-  const title = (id: string) => {
-    const row = leaderboard.rows.find((r) => r.id === id)!;
-    return methodTitle(row, leaderboard, names);
+/** The leaderboard of the first run, its rows by recall, and what they are called. */
+interface ShownLeaderboard {
+  readonly leaderboard: Leaderboard;
+  readonly rows: readonly LeaderboardRow[];
+  readonly names: SideNames;
+  /** The title of a row by its id. */
+  title(id: string | undefined): string;
+  /** The title of a row, with what it means one click away. */
+  term(row: LeaderboardRow): Content;
+}
+
+function shownLeaderboard({ runs, check: { names } }: StudyResults): ShownLeaderboard {
+  const { leaderboard } = runs[0];
+  const titles = new Map(leaderboard.rows.map((row) => [row.id, methodTitle(row, leaderboard, names)]));
+  const title = (id: string | undefined) => titles.get(id ?? '') ?? '';
+  return {
+    leaderboard,
+    rows: byRecall(leaderboard),
+    names,
+    title,
+    term: ({ id, model, kind }) => term(model ? `${model}-model` : kind, title(id)),
   };
+}
+
+/** Rows that follow one another, with paired intervals. */
+function neighboursTable({ leaderboard, title }: ShownLeaderboard): Html {
   const cell = ({ difference, low, high }: Comparison) =>
-    html`${low > 0 || high < 0 ? html`<b>${signedFixed(difference, 3)}</b>` : signedFixed(difference, 3)}<br><small>${signedFixed(low, 3)} … ${signedFixed(high, 3)}</small>`;
+    html`${boldIf(low > 0 || high < 0, signedFixed(difference, 3))}<br><small>${signedFixed(low, 3)} … ${signedFixed(high, 3)}</small>`;
   const byRecall = leaderboard.neighbours.filter(({ metric }) => metric === 'recall');
   return table(
     [
@@ -223,15 +240,14 @@ function neighboursTable(leaderboard: Leaderboard, names: SideNames): Html {
 function figureCell(row: LeaderboardRow, metric: LeaderboardMetric, best: string | undefined): Content {
   const figure = leaderboardFigure(row, metric);
   if (!figure) return '–';
-  const mean = fixed(figure.mean, 3);
-  return html`${row.id === best ? html`<b>${mean}</b>` : mean} <small>± ${fixed(figure.standardError, 3)}</small>`;
+  return html`${boldIf(row.id === best, fixed(figure.mean, 3))} <small>± ${fixed(figure.standardError, 3)}</small>`;
 }
 
-function methodName(row: LeaderboardRow, leaderboard: Leaderboard, names: SideNames): Content {
-  return term(row.model ? `${row.model}-model` : row.kind, methodTitle(row, leaderboard, names));
+function boldIf(bold: boolean, text: string): Content {
+  return bold ? html`<b>${text}</b>` : text;
 }
 
-function leaderboardTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], names: SideNames): Html {
+function leaderboardTable({ leaderboard, rows, term: named }: ShownLeaderboard): Html {
   return table(
     [
       { label: 'Method' },
@@ -243,30 +259,24 @@ function leaderboardTable(leaderboard: Leaderboard, rows: readonly LeaderboardRo
       ),
     ],
     rows.map((row) => [
-      methodName(row, leaderboard, names),
+      named(row),
       ...LEADERBOARD_METRICS.map((metric) => figureCell(row, metric, leaderboard.best[metric])),
     ]),
     html`With ${term('error', 'standard errors')}. Bold: the best of a column${
-      rows.some((row) => row.kind === 'ceiling') ? ', without the ceilings' : ''
+      rows.some((row) => row.kind === 'ceiling') && ', without the ceilings'
     }.`,
   );
 }
 
-function pairedTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], names: SideNames): Html {
-  const title = (id: string | undefined) => {
-    const row = leaderboard.rows.find((r) => r.id === id);
-    return row ? methodTitle(row, leaderboard, names) : '';
-  };
+function pairedTable({ leaderboard, rows, title, term: named }: ShownLeaderboard): Html {
   const cell = (row: LeaderboardRow, metric: LeaderboardMetric): Content => {
     if (row.id === leaderboard.best[metric]) return 'the best';
-    const c = leaderboard.comparisons.find(
-      (x) => x.metric === metric && x.row === row.id && x.to === leaderboard.best[metric],
-    );
+    const c = gapToBest(leaderboard, metric, row.id);
     if (!c) return '–';
     // Tiny differences between nearly equal models need a digit more to be seen at all.
     const digits = Math.abs(c.difference) < 0.001 ? 4 : 3;
     const [difference, low, high] = [c.difference, c.low, c.high].map((x) => fixed(x, digits));
-    return html`${c.high < 0 ? html`<b>${difference}</b>` : difference}<br><small>${low} … ${high}</small>`;
+    return html`${boldIf(c.high < 0, difference)}<br><small>${low} … ${high}</small>`;
   };
   return table(
     [
@@ -278,12 +288,12 @@ function pairedTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], 
     ],
     rows
       .filter((row) => row.kind !== 'ceiling')
-      .map((row) => [methodName(row, leaderboard, names), cell(row, 'recall'), cell(row, 'ndcg')]),
+      .map((row) => [named(row), cell(row, 'recall'), cell(row, 'ndcg')]),
     html`Below each difference: its 95 % ${term('paired', 'paired interval')}. Bold: more than chance (the interval does not contain 0).`,
   );
 }
 
-function moreTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], names: SideNames): Html {
+function moreTable({ leaderboard, rows, term: named }: ShownLeaderboard): Html {
   return table(
     [
       { label: 'Method' },
@@ -296,7 +306,7 @@ function moreTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], na
       ),
     ],
     rows.map((row) => [
-      methodName(row, leaderboard, names),
+      named(row),
       ...(['recallCapped', 'hitRate', 'mrr', 'map'] as const).map(
         (metric) => `${fixed(row.all[metric].mean, 3)} ± ${fixed(row.all[metric].standardError, 3)}`,
       ),
@@ -305,13 +315,13 @@ function moreTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], na
   );
 }
 
-function tuningTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], names: SideNames): Html {
+function tuningTable({ rows, title }: ShownLeaderboard): Html {
   return table(
     [{ label: 'Baseline' }, { label: 'chosen setting' }, { label: 'settings tried', numeric: true }],
     rows
       .filter((row) => row.kind === 'baseline')
       .map((row) => [
-        methodTitle(row, leaderboard, names),
+        title(row.id),
         Object.entries(row.setting ?? {})
           .map(([name, value]) => `${name} ${short(value)}`)
           .join(', ') || 'nothing to choose',
@@ -320,12 +330,7 @@ function tuningTable(leaderboard: Leaderboard, rows: readonly LeaderboardRow[], 
   );
 }
 
-function ceilingTable(
-  leaderboard: Leaderboard,
-  rows: readonly LeaderboardRow[],
-  ceiling: LeaderboardRow,
-  names: SideNames,
-): Html {
+function ceilingTable({ rows, names, term: named }: ShownLeaderboard, ceiling: LeaderboardRow): Html {
   const share = (row: LeaderboardRow, metric: LeaderboardMetric) => {
     const top = leaderboardFigure(ceiling, metric)?.mean;
     const own = leaderboardFigure(row, metric)?.mean;
@@ -338,16 +343,14 @@ function ceilingTable(
     ],
     rows
       .filter((row) => row.kind !== 'ceiling')
-      .map((row) => [methodName(row, leaderboard, names), ...LEADERBOARD_METRICS.map((m) => share(row, m))]),
+      .map((row) => [named(row), ...LEADERBOARD_METRICS.map((m) => share(row, m))]),
     `The data are simulated, so the best possible ranking is known: fold-in with the true parameters of the ${names.items.many}.`,
   );
 }
 
 export function repeatsSection(results: StudyResults): Content {
-  const { summary, runs, check } = results;
-  const { names } = check;
-  const { leaderboard } = runs[0];
-  const rows = byRecall(leaderboard);
+  const { summary, runs } = results;
+  const { rows, term: named } = shownLeaderboard(results);
   const checked = predictingFits(runs[0].fits);
   return [
     html`<p>The study was repeated on ${runs.length} splits (seeds ${runs.map((run) => run.split.seed).join(', ')}). The
@@ -356,18 +359,15 @@ sections above show the first; this section shows ${term('spread', 'mean and spr
       [{ label: 'Ranking' }, ...numbers(...LEADERBOARD_METRICS.map((metric) => metricLabel(metric)))],
       rows.map((row) => {
         const s = summary.ranking[row.id] ?? {};
-        return [
-          methodName(row, leaderboard, names),
-          ...LEADERBOARD_METRICS.map((metric) => spread(s[metric])),
-        ];
+        return [named(row), ...LEADERBOARD_METRICS.map((metric) => spread(s[metric]))];
       }),
     ),
-    checked.length > 0 ? predictionErrors(results, checked) : undefined,
+    checked.length > 0 && predictionErrors(results, checked),
   ];
 }
 
 /** '0.123 ± 0.004'. */
-function spread(value: Spread | undefined, digits = 3): string {
+function spread(value: Pick<Spread, 'mean' | 'spread'> | undefined, digits = 3): string {
   return value ? `${fixed(value.mean, digits)} ± ${fixed(value.spread ?? 0, digits)}` : '–';
 }
 
@@ -383,9 +383,7 @@ function predictionErrors({ summary, runs, check }: StudyResults, fits: readonly
       ...statistics.map((statistic) => {
         const error = summary.prediction[fitId(fit.model, fit.features)]?.[statistic];
         if (!error || isIndex(statistic)) return spread(error);
-        const percentage = (x: number | null) => (x === null ? null : 100 * x);
-        const { mean, ...rest } = error;
-        return `${spread({ ...rest, mean: 100 * mean, spread: percentage(rest.spread) }, 1)} %`;
+        return `${spread({ mean: 100 * error.mean, spread: 100 * (error.spread ?? 0) }, 1)} %`;
       }),
     ]),
     'Counts: relative error of the mean draw; tail indexes: difference.',

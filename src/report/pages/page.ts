@@ -1,11 +1,12 @@
 // One self-contained page: it loads nothing and runs no script but its own. It follows the reader's light or dark setting and
 // fits phones, desktops and paper.
 
+import { type Absent, present } from '../../text/phrases.js';
 import { INK } from '../charts/ink.js';
 import { EXPLORE_HASH, EXPLORE_SCRIPT } from './explore.js';
 import { type Content, fold, Html, html } from './html.js';
 
-export interface Section {
+interface Section {
   /** Anchor, and entry of the table of contents. */
   readonly id: string;
   readonly title: string;
@@ -33,7 +34,7 @@ interface Page {
   readonly title: string;
   /** A sentence under the title. */
   readonly lead?: Content;
-  readonly sections: readonly Section[];
+  readonly sections: readonly (Section | Absent)[];
   readonly definitions?: readonly Definition[];
   /** Version, seed, fingerprint: what is needed to reproduce the page. */
   readonly footer?: Content;
@@ -48,9 +49,9 @@ export function term(id: string, text: Content): Html {
 
 export function renderPage(page: Page): string {
   const { definitions = [] } = page;
-  const sections: Section[] = [...page.sections];
-  if (definitions.length > 0) {
-    sections.push({
+  const sections = present([
+    ...page.sections,
+    definitions.length > 0 && {
       id: 'words',
       title: 'Definitions',
       body: fold(
@@ -60,12 +61,8 @@ export function renderPage(page: Page): string {
 `,
         )}</dl>`,
       ),
-    });
-  }
-  const contents =
-    sections.length > 3
-      ? html`<nav aria-label="Contents">${sections.map((s) => html`<a href="#${s.id}">${s.title}</a>`)}</nav>`
-      : undefined;
+    },
+  ]);
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -80,21 +77,24 @@ export function renderPage(page: Page): string {
 </head>
 <body>
 <main>
-<header><h1>${page.title}</h1>${page.lead === undefined ? undefined : html`<p class="lead">${page.lead}</p>`}</header>
-${contents}
+<header><h1>${page.title}</h1>${page.lead !== undefined && html`<p class="lead">${page.lead}</p>`}</header>
+${
+  sections.length > 3 &&
+  html`<nav aria-label="Contents">${sections.map((s) => html`<a href="#${s.id}">${s.title}</a>`)}</nav>`
+}
 ${sections.map(
   (s) => html`<section id="${s.id}"><h2>${s.title}</h2>
 ${s.body}
 </section>
 `,
-)}${page.footer === undefined ? undefined : html`<footer>${page.footer}</footer>`}
+)}${page.footer !== undefined && html`<footer>${page.footer}</footer>`}
 </main>
 ${definitions.map(
   (
     d,
   ) => html`<div popover class="tip" id="tip-${d.id}"><b>${d.name}</b> ${d.meaning} <a href="#what-${d.id}">All definitions</a></div>
 `,
-)}${page.explored ? new Html(`<script>${EXPLORE_SCRIPT}</script>`) : undefined}
+)}${page.explored === true && new Html(`<script>${EXPLORE_SCRIPT}</script>`)}
 </body>
 </html>
 `.text;
@@ -151,7 +151,6 @@ thead th{font-weight:600;color:var(--muted);font-size:.93rem}
 thead .number{white-space:normal;vertical-align:bottom}thead th{vertical-align:bottom}
 tbody th{font-weight:600;overflow-wrap:anywhere;min-width:6rem}td{overflow-wrap:anywhere}
 .number{text-align:right;padding-right:0;padding-left:.8rem;white-space:nowrap}.number+td:not(.number),.number+th:not(.number){padding-left:1.6rem}
-tr.best td,td.best{font-weight:600}
 details{border:1px solid var(--line);border-radius:.5rem;margin:0 0 1rem;padding:.6rem 1rem;background:var(--soft)}
 summary{cursor:pointer;font-weight:600}
 details>div{padding:.6rem 0 .2rem}

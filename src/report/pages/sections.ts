@@ -1,11 +1,12 @@
 // The sections of a study's report on the data, the split and the fits.
 
+import type { BySide } from '../../graph/graph.js';
 import { asFlag } from '../../options/as-flag.js';
 import type { SplitMethod } from '../../options/names.js';
 import { modelsOf } from '../../study/options.js';
 import type { StudyOrigin, StudyReceipt, StudyResults } from '../../study/results.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
-import { article, capital, many } from '../../text/phrases.js';
+import { article, capital, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import type { StudyPicture } from '../charts/study.js';
@@ -72,21 +73,18 @@ export function dataSection({ check, receipt }: StudyResults): Content {
       { label: term('user', capital(names.users.many)), value: grouped(check.users) },
       { label: term('user', capital(names.items.many)), value: grouped(check.items) },
       { label: term('user', 'Edges'), value: grouped(check.edges) },
-      ...(check.multigraph ? [{ label: 'Sum of counts', value: grouped(check.total) }] : []),
+      check.multigraph && { label: 'Sum of counts', value: grouped(check.total) },
       { label: term('density', 'Density'), value: short(check.density) },
     ]),
-    origin
-      ? html`<p>From ${sourcesOf(origin).map((source, at) => html`${at > 0 ? ', ' : undefined}<code>${source}</code>`)}. ${whatItIs(receipt, origin, names, check.multigraph)}</p>`
-      : undefined,
+    origin &&
+      html`<p>From ${sourcesOf(origin).map((source, at) => html`${at > 0 && ', '}<code>${source}</code>`)}. ${whatItIs(receipt, origin, names, check.multigraph)}</p>`,
     fold('How many edges they have', degreeTable(check)),
   ];
 }
 
 /** The files of the data: those of a split that was given, or the source. */
 function sourcesOf({ source, parts }: StudyOrigin): readonly string[] {
-  const files = [parts?.folder, parts?.train, parts?.validation, parts?.test].filter(
-    (file) => file !== undefined,
-  );
+  const files = present([parts?.folder, parts?.train, parts?.validation, parts?.test]);
   return files.length > 0 ? files : [source];
 }
 
@@ -101,10 +99,9 @@ function whatItIs(
   }
   const { columns, kind, rows } = origin;
   return [
-    kind === 'table'
-      ? html`${capital(article(names.users.one))} is ${columnMeaning(shown(columns.users))}, ${article(names.items.one)} ${columnMeaning(shown(columns.items))}. `
-      : undefined,
-    multigraph ? 'A pair may count more than once. ' : undefined,
+    kind === 'table' &&
+      html`${capital(article(names.users.one))} is ${columnMeaning(shown(columns.users))}, ${article(names.items.one)} ${columnMeaning(shown(columns.items))}. `,
+    multigraph && 'A pair may count more than once. ',
     readingSentences({ guess: origin, read: rows }, asFlag).join(' '),
   ];
 }
@@ -118,9 +115,7 @@ export function sparsitySection(
   return [
     verdictCards(check),
     html`<p>${sparsityWords(check).advice}${
-      here
-        ? html` The ${term('evidence', 'evidence')} ${evidenceWords(here).replace('The evidence ', '')}`
-        : undefined
+      here && html` The ${term('evidence', 'evidence')} ${evidenceWords(here).replace('The evidence ', '')}`
     }</p>`,
     verdictReasons(check),
     html`<p>Why it matters: a model that treats a ${term('sparse', 'sparse')} side as ${term('dense', 'dense')} expects
@@ -149,22 +144,15 @@ export function splitSection(results: StudyResults, picture_: StudyPicture): Con
   const { testUsers, testItems, method } = split;
   const sizes = table(
     [{ label: 'Part' }, ...numbers(users.many, items.many, 'edges')],
-    (['train', 'foldin', 'test'] as const)
-      .filter((name) => name !== 'foldin' || method === 'pq')
-      .map((name) => {
-        const part = split[name];
-        return [
-          name === 'foldin' ? 'fold-in' : name,
-          grouped(part.users),
-          grouped(part.items),
-          grouped(part.edges),
-        ];
-      }),
+    present([
+      ['train', split.train] as const,
+      method === 'pq' && (['fold-in', split.foldin] as const),
+      ['test', split.test] as const,
+    ]).map(([name, part]) => [name, grouped(part.users), grouped(part.items), grouped(part.edges)]),
     html`${
-      method === 'pq'
-        ? html`The random draws hold out ${many(split.coins.users, users)} and choose ${many(split.coins.items, items)} for the test. The table counts
+      method === 'pq' &&
+      html`The random draws hold out ${many(split.coins.users, users)} and choose ${many(split.coins.items, items)} for the test. The table counts
 only those with an edge in the part. `
-        : undefined
     }${term('dropped', many(split.dropped, 'edge'))} of the held-out parts
 ${split.dropped === 1 ? 'leads' : 'lead'} to ${items.many}${method === 'pq' ? '' : ` or ${users.many}`} not in training.`,
   );
@@ -202,19 +190,18 @@ export function fitsSection({ runs, receipt, chosen, check }: StudyResults): Con
   const ofChosen = fits.filter((f) => f.features === chosen.features);
   const auto = ofChosen.find((f) => f.model === 'auto');
   const train = runs[0].split.train;
-  const both = (pair: { readonly users: number; readonly items: number }, show: (x: number) => string) =>
+  const both = (pair: BySide<number>, show: (x: number) => string) =>
     `${show(pair.users)}, ${show(pair.items)}`;
   return [
     html`<p>${term('model', 'The model')} was fitted to the training part${
       models.length > 1
-        ? html`: ${models.length > 2 ? html`as an ${term('auto-model', 'auto')} model, which chooses sparse or dense for each side, ` : undefined}as a
+        ? html`: ${models.length > 2 && html`as an ${term('auto-model', 'auto')} model, which chooses sparse or dense for each side, `}as a
 ${term('sparse-model', 'sparse')} model, which expects unseen ${users.many} and ${items.many} without an upper limit, and as a
 ${term('dense-model', 'dense')} model, which expects none`
         : html` as ${term(`${models[0]}-model`, `${article(models[0])} model`)}`
     }, with ${several ? 'different numbers of ' : html`${chosen.features} `}${term('features', 'features')}.</p>`,
-    auto
-      ? html`<p>What the auto model found:</p><ul class="steps">${sidePriorWords(auto.sides, { seen: train, names: check.names, features: auto.features, training: true }).map((sentence) => html`<li>${sentence}</li>`)}</ul>`
-      : undefined,
+    auto &&
+      html`<p>What the auto model found:</p><ul class="steps">${sidePriorWords(auto.sides, { seen: train, names: check.names, features: auto.features, training: true }).map((sentence) => html`<li>${sentence}</li>`)}</ul>`,
     fold('All fits', [
       table(
         [
@@ -233,29 +220,26 @@ ${term('dense-model', 'dense')} model, which expects none`
           f.features,
           both(f.sigma, (x) => fixed(x, 2)),
           f.size.users === 0 && f.size.items === 0 ? 'none' : both(f.size, short),
-          html`${f.iterations}${f.converged ? '' : html`&nbsp;<span title="stopped before it converged">(not converged)</span>`}`,
+          html`${f.iterations}${!f.converged && html`&nbsp;<span title="stopped before it converged">(not converged)</span>`}`,
           grouped(f.bound),
           f.sameAs === null ? short(f.seconds, 2) : `as ${f.sameAs}`,
         ]),
         html`Do not compare the bounds of different models; the ${term('evidence', 'evidence')} compares sparse and dense.${
-          several
-            ? ` Within a kind, higher is better; the rest of the report uses K = ${chosen.features}.`
-            : ''
+          several && ` Within a kind, higher is better; the rest of the report uses K = ${chosen.features}.`
         } Engine: ${fits[0].engine}.`,
       ),
-      runs[0].counts ? html`<p>${countWords(runs[0].counts, check.names)}</p>` : undefined,
+      runs[0].counts && html`<p>${countWords(runs[0].counts, check.names)}</p>`,
       ...ofChosen
         .filter((f) => f.sameAs !== null)
         .map((f) => html`<p>The ${f.model} model has the same prior, so both are one fit.</p>`),
     ]),
-    settings.start === 'warm'
-      ? fold(
-          'How the models were fitted',
-          html`<p>Coordinate ascent updates all ${users.many} given the ${items.many}, then all ${items.many} given the ${users.many}. Earlier
+    settings.start === 'warm' &&
+      fold(
+        'How the models were fitted',
+        html`<p>Coordinate ascent updates all ${users.many} given the ${items.many}, then all ${items.many} given the ${users.many}. Earlier
 iterations also use posterior means, which finds much better optima. The last ones use geometric means only, which maximize the bound.
 The fit stops when the relative change of the ${term('bound', 'bound')} in an iteration is below ${short(settings.tolerance)},
 or after ${many(settings.iterations, 'iteration')}.</p>`,
-        )
-      : undefined,
+      ),
   ];
 }

@@ -1,6 +1,6 @@
 // What the check and the study both show of sparsity: the verdict cards, the density curves, the tail indexes.
 
-import { otherSide, SIDES } from '../../graph/graph.js';
+import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
 import { BORDER } from '../../sparsity/low-degrees.js';
 import type { StudyCheck } from '../../study/results.js';
@@ -23,7 +23,7 @@ export function verdictCards(check: Checked): Html {
 }
 
 /** The estimate that the verdict uses. */
-function tailIndexOf({ sigma }: Checked, side: 'users' | 'items') {
+function tailIndexOf({ sigma }: Checked, side: SideName) {
   return sigma[side].lowDegrees ?? sigma[side].likelihood;
 }
 
@@ -92,9 +92,8 @@ export function densityCaption({ degrees, edges, curves, names }: Checked): Cont
   const replicates = curves.users[0].sampled.length;
   const heavy = SIDES.filter((side) => degrees[side].max >= HEAVY * edges);
   return html`Lines: ${term('expected', 'expected edges over expected pairs')}.${
-    replicates > 0
-      ? html` Dots and bars: mean and range of ${replicates} ${term('replicate', 'replicates')}.`
-      : undefined
+    replicates > 0 &&
+    html` Dots and bars: mean and range of ${replicates} ${term('replicate', 'replicates')}.`
   }${heavy.map(
     (side) =>
       html` One ${names[side].one} has ${percent(degrees[side].max / edges)} of all edges, and a replicate either keeps or drops it. So the dots may lie

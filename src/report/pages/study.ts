@@ -2,7 +2,7 @@
 
 import type { StudyParts, StudyReceipt, StudyResults } from '../../study/results.js';
 import { fixed, short } from '../../text/numbers.js';
-import { capital, many, sourceName } from '../../text/phrases.js';
+import { capital, many, present, sourceName } from '../../text/phrases.js';
 import { stageLabel } from '../../text/stages.js';
 import type { StudyPictures } from '../charts/study.js';
 import { command } from '../words/next-commands.js';
@@ -13,7 +13,7 @@ import { type StudyVerdict, type StudyVerdicts, studyVerdicts } from '../words/s
 import { featuresSection } from './features.js';
 import { type Content, commandLine, fold, html, table } from './html.js';
 import { predictionSection, rankingSection, repeatsSection } from './outcomes.js';
-import { renderPage, type Section, term } from './page.js';
+import { renderPage, term } from './page.js';
 import { dataSection, fitsSection, STUDY_STYLE, sparsitySection, splitSection } from './sections.js';
 import { studyDefinitions } from './term-definitions.js';
 
@@ -25,39 +25,34 @@ export function renderStudyPage(results: StudyResults, pictures: StudyPictures):
   const { n, depth } = runs[0].leaderboard;
   const { names } = check;
   const source = receipt.origin ? sourceName(receipt.origin.source) : 'a graph';
-  const sections: Section[] = [
-    { id: 'short', title: 'In short', body: shortSection(results, verdicts) },
-    { id: 'data', title: 'The data', body: dataSection(results) },
-    { id: 'sparse', title: 'Is it sparse?', body: sparsitySection(results, pictures) },
-    { id: 'split', title: 'The split', body: splitSection(results, pictures.split) },
-    { id: 'fits', title: 'The fits', body: fitsSection(results) },
-    ...(verdicts.prediction && prediction && predictive
-      ? [
-          {
-            id: 'prediction',
-            title: predictionQuestion(results),
-            body: predictionSection(results, verdicts.prediction, { prediction, predictive }),
-          },
-        ]
-      : []),
-    {
-      id: 'ranking',
-      title: RANKING_QUESTION,
-      body: rankingSection(results, verdicts.ranking, pictures.ranking),
-    },
-    ...(runs.length > 1
-      ? [{ id: 'repeats', title: 'Over several splits', body: repeatsSection(results) }]
-      : []),
-    { id: 'features', title: 'What the features are about', body: featuresSection(results) },
-    { id: 'next', title: 'What to do next', body: nextSection(verdicts) },
-    { id: 'receipt', title: 'Receipt', body: receiptSection(results) },
-  ];
   return renderPage({
     title: `A study of ${source}`,
     lead: html`${many(check.users, names.users)}, ${many(check.items, names.items)}, ${many(check.edges, 'edge')}. Is it sparse?${
-      verdicts.prediction ? ' Does a model with sparsity predict it better?' : ''
+      verdicts.prediction && ' Does a model with sparsity predict it better?'
     } ${RANKING_QUESTION}`,
-    sections,
+    sections: [
+      { id: 'short', title: 'In short', body: shortSection(results, verdicts) },
+      { id: 'data', title: 'The data', body: dataSection(results) },
+      { id: 'sparse', title: 'Is it sparse?', body: sparsitySection(results, pictures) },
+      { id: 'split', title: 'The split', body: splitSection(results, pictures.split) },
+      { id: 'fits', title: 'The fits', body: fitsSection(results) },
+      verdicts.prediction &&
+        prediction &&
+        predictive && {
+          id: 'prediction',
+          title: predictionQuestion(results),
+          body: predictionSection(results, verdicts.prediction, { prediction, predictive }),
+        },
+      {
+        id: 'ranking',
+        title: RANKING_QUESTION,
+        body: rankingSection(results, verdicts.ranking, pictures.ranking),
+      },
+      runs.length > 1 && { id: 'repeats', title: 'Over several splits', body: repeatsSection(results) },
+      { id: 'features', title: 'What the features are about', body: featuresSection(results) },
+      { id: 'next', title: 'What to do next', body: nextSection(verdicts) },
+      { id: 'receipt', title: 'Receipt', body: receiptSection(results) },
+    ],
     explored: true,
     definitions: studyDefinitions({
       names,
@@ -97,19 +92,15 @@ function shortSection(results: StudyResults, verdicts: StudyVerdicts): Content {
       first(sparsityWords(results.check).advice),
       'sparse',
     )}${
-      prediction
-        ? card(predicted, predictionQuestion(results), prediction, first(prediction.text), 'prediction')
-        : undefined
+      prediction &&
+      card(predicted, predictionQuestion(results), prediction, first(prediction.text), 'prediction')
     }${card(winner, RANKING_QUESTION, ranking, advice, 'ranking')}</div>`,
   ];
 }
 
 function nextSection(verdicts: StudyVerdicts): Content {
   const steps = (some: StudyVerdicts['next']) =>
-    html`<ul class="steps">${some.map(
-      (step) =>
-        html`<li>${step.text}${step.command ? html`<br>${commandLine(step.command)}` : undefined}</li>`,
-    )}</ul>`;
+    html`<ul class="steps">${some.map(({ text, command }) => html`<li>${text}<br>${commandLine(command)}</li>`)}</ul>`;
   // The steps to recommend with are what most readers need.
   const at = verdicts.next.findIndex(({ text }) => text.startsWith('To recommend'));
   const main = verdicts.next.slice(at, at + 3);
@@ -118,32 +109,22 @@ function nextSection(verdicts: StudyVerdicts): Content {
 
 function receiptSection({ receipt, check: { names } }: StudyResults): Content {
   const { origin, settings } = receipt;
-  const rows: Content[][] = [
+  const { machine, titles } = origin ?? {};
+  const rows = present<readonly Content[]>([
     [
       term('fingerprint', 'Data'),
-      html`${origin ? html`<code>${origin.source}</code>, ` : undefined}fingerprint <code>${receipt.fingerprint}</code>`,
+      html`${origin && html`<code>${origin.source}</code>, `}fingerprint <code>${receipt.fingerprint}</code>`,
     ],
     ['Seeds of the splits', receipt.seeds.join(', ')],
     ['Software', `graphex ${receipt.graphexVersion}${origin ? `, ${origin.runtime}` : ''}`],
-    ...(origin
-      ? [
-          [
-            'Machine',
-            `${origin.machine.cpu}, ${origin.machine.cores} cores, ${short(origin.machine.memory / 2 ** 30)} GiB, ${origin.machine.system}`,
-          ],
-        ]
-      : []),
+    machine && [
+      'Machine',
+      `${machine.cpu}, ${machine.cores} cores, ${short(machine.memory / 2 ** 30)} GiB, ${machine.system}`,
+    ],
     ['Engine', receipt.engines.join('; ')],
-    ...(origin?.titles
-      ? [
-          [
-            'Titles',
-            `${origin.titles.source}: ${many(origin.titles.matched, names.items)} by ${origin.titles.columns}`,
-          ],
-        ]
-      : []),
+    titles && ['Titles', `${titles.source}: ${many(titles.matched, names.items)} by ${titles.columns}`],
     ['Time', `${short(receipt.seconds)} s in all`],
-  ];
+  ]);
   return [
     html`<p>All figures are in <code>results.json</code> in the folder of this page. This command repeats the study with the same
 numbers; only times differ:</p>`,
@@ -165,16 +146,17 @@ numbers; only times differ:</p>`,
 
 /** The arguments of a study of a given split, without its other options. */
 function partsCommand({ folder, train, test, validation, lists }: StudyParts): string {
-  const words = [
+  const files = Object.entries({ train, test, validation }).flatMap(([name, file]) =>
+    file === undefined ? [] : [`--${name}`, file],
+  );
+  return command([
     'study',
-    ...(folder === undefined ? [] : [folder]),
-    ...(train === undefined ? [] : ['--train', train]),
-    ...(test === undefined ? [] : ['--test', test]),
-    ...(validation === undefined ? [] : ['--validation', validation]),
+    ...present([folder]),
+    ...files,
     ...lists.flatMap(({ name, source }) => ['--lists', `${name}=${source}`]),
-    ...['-o', 'again'],
-  ];
-  return command(words);
+    '-o',
+    'again',
+  ]);
 }
 
 function optionsTable(settings: StudyReceipt['settings']): Content {

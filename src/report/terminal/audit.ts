@@ -14,7 +14,7 @@ import {
   checkWords,
   comparedMethodTitle,
   decisionWords,
-  splitKindTitle,
+  SPLIT_KIND_TITLES,
 } from '../words/audit.js';
 import { nextLine, textTable, wrap } from './text-table.js';
 
@@ -39,11 +39,8 @@ export function auditText(
     ...audit.checks
       .filter(({ verdict, figures }) => verdict !== 'fine' || figures.byTime)
       .map((check) => {
-        const advice = checkAdvice(check, names);
-        const known = check.verdict === 'fine' ? ' Every split by time has this.' : '';
-        return wrap(
-          `${checkTitle(check, names)}: ${checkWords(check, names)}${advice ? ` ${advice}` : known}`,
-        );
+        const advice = checkAdvice(check, names) ?? 'Every split by time has this.';
+        return wrap(`${checkTitle(check, names)}: ${checkWords(check, names)} ${advice}`);
       }),
     ...(decision ? ['', ...describeDecision(decision)] : []),
     ...(written.length ? ['', `wrote ${written.join(', ')}`, nextLine(...next)] : []),
@@ -55,7 +52,7 @@ function describeDecision(decision: Decision): string[] {
     ...decision.leaderboards.flatMap(({ split, users, rows, skipped }) => [
       textTable([
         [
-          `${splitKindTitle(split)}, ${grouped(users)} users`,
+          `${SPLIT_KIND_TITLES[split]}, ${grouped(users)} users`,
           `nDCG@${decision.n}`,
           'behind the winner',
           '95 % interval',

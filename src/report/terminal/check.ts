@@ -1,12 +1,11 @@
 // The text of graphex check.
 
 import type { SparsityEvidence } from '../../fit/choose/sparsity-evidence.js';
-import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { otherSide, SIDES } from '../../graph/graph.js';
 import { mean } from '../../math/moments.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
-import type { CurvePoint } from '../../sparsity/curves.js';
 import { grouped, percent, short } from '../../text/numbers.js';
-import { many } from '../../text/phrases.js';
+import { many, present } from '../../text/phrases.js';
 import { estimateWords, evidenceWords, sparsityWords } from '../words/sparsity.js';
 import { nextLine, textTable, wrap, wrapLines } from './text-table.js';
 
@@ -22,7 +21,6 @@ export function checkText(
 ): string {
   const { verdict, sigma, degrees, names } = check;
   const words = sparsityWords(check);
-  const bySide = (value: (side: SideName) => string) => SIDES.map(value);
   const total = check.total === check.edges ? '' : ` (counts add up to ${grouped(check.total)})`;
   return [
     wrap(
@@ -35,17 +33,17 @@ export function checkText(
     ...SIDES.map((side) => wrap(`Reason for the ${names[side].many}: ${words.reasons[side]}.`)),
     '',
     textTable([
-      ['', ...bySide((side) => names[side].many)],
-      ['verdict', ...bySide((side) => verdict[side])],
+      ['', ...SIDES.map((side) => names[side].many)],
+      ['verdict', ...SIDES.map((side) => verdict[side])],
       // The estimate that the verdict uses; the others are on the page and in --json.
       [
         tailIndexLabel(check),
-        ...bySide((side) => estimateWords(sigma[side].lowDegrees ?? sigma[side].likelihood, 3)),
+        ...SIDES.map((side) => estimateWords(sigma[side].lowDegrees ?? sigma[side].likelihood, 3)),
       ],
-      ['edges, median', ...bySide((side) => grouped(degrees[side].median))],
-      ['edges, mean', ...bySide((side) => short(degrees[side].mean, 4))],
-      ['edges, most', ...bySide((side) => grouped(degrees[side].max))],
-      ['with a single edge', ...bySide((side) => percent(degrees[side].single, 1))],
+      ['edges, median', ...SIDES.map((side) => grouped(degrees[side].median))],
+      ['edges, mean', ...SIDES.map((side) => short(degrees[side].mean, 4))],
+      ['edges, most', ...SIDES.map((side) => grouped(degrees[side].max))],
+      ['with a single edge', ...SIDES.map((side) => percent(degrees[side].single, 1))],
     ]),
     '',
     densityTable(check),
@@ -62,25 +60,19 @@ function tailIndexLabel({ sigma }: SparsityCheck): string {
 }
 
 function densityTable({ curves, names }: SparsityCheck): string {
-  const shown = SHOWN_LEVELS.map((level) => curves.users.findIndex((p) => p.level === level)).filter(
-    (l) => l >= 0,
-  );
+  const shown = curves.users.flatMap(({ level }, l) => (SHOWN_LEVELS.includes(level) ? [l] : []));
   return textTable([
     ['density with', ...shown.map((l) => percent(curves.users[l].level))],
     ...SIDES.flatMap((side) => {
       const points = shown.map((l) => curves[side][l]);
-      return [
+      const drawn = points.map(({ sampled }) => (sampled.length > 0 ? short(mean(sampled), 4) : '–'));
+      return present([
         [
           `of ${names[side].many} (tests ${names[otherSide(side)].many})`,
           ...points.map((p) => short(p.expected, 4)),
         ],
-        ...replicateRow('  mean of replicates', points),
-      ];
+        points.some(({ sampled }) => sampled.length > 0) && ['  mean of replicates', ...drawn],
+      ]);
     }),
   ]);
-}
-
-function replicateRow(label: string, points: readonly CurvePoint[]): string[][] {
-  if (points.every((p) => p.sampled.length === 0)) return [];
-  return [[label, ...points.map((p) => (p.sampled.length ? short(mean(p.sampled), 4) : '–'))]];
 }

@@ -16,7 +16,7 @@ import { asFlag } from '../../options/as-flag.js';
 import type { DrawsGiven } from '../../options/names.js';
 import { metricTitle, statisticLabel } from '../../text/figures.js';
 import { fixed, grouped } from '../../text/numbers.js';
-import { many } from '../../text/phrases.js';
+import { many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import {
   betterRanker,
@@ -103,7 +103,7 @@ export function evaluationText(
   advice: readonly string[],
 ): string {
   const { predictive, predictiveReason, drawsGiven, names } = result;
-  return [
+  return present([
     heading,
     '',
     describeRanking(result),
@@ -119,10 +119,10 @@ export function evaluationText(
           wrap(intervalWords(predictive, names, asFlag)),
         ]
       : []),
-    ...(predictiveReason ? [wrap(`No predictive check: ${noPredictiveCheck(predictiveReason)}.`)] : []),
+    predictiveReason && wrap(`No predictive check: ${noPredictiveCheck(predictiveReason)}.`),
     '',
     wrap(leftOutWords(result)),
-  ].join('\n');
+  ]).join('\n');
 }
 
 /** Users with a history, those without one, and all. */
@@ -146,8 +146,8 @@ function describeGroups(result: Printed, withoutHistory: RankingResult): string 
 function describeRanking(result: Printed): string {
   const { ranking, withoutHistory, names } = result;
   const { all, unpopular, n, depth } = ranking;
-  const columns = [`all ${names.items.many}`, ...(unpopular ? [`unpopular ${names.items.many}`] : [])];
-  const scores = unpopular ? [all, unpopular] : [all];
+  const columns = present([`all ${names.items.many}`, unpopular && `unpopular ${names.items.many}`]);
+  const scores = present([all, unpopular]);
   const cell = ({ mean, standardError }: typeof all, name: UserMetric) =>
     `${fixed(mean[name], 4)} ± ${fixed(standardError[name], 4)}`;
   return [

@@ -5,6 +5,7 @@ import type { Model } from '../../fit/model.js';
 import type { Reasons } from '../../predict/explain/reasons.js';
 import type { TitleBook } from '../../predict/titles.js';
 import { grouped, significant } from '../../text/numbers.js';
+import { present } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { oneLine, shown } from '../../text/untrusted.js';
 import { INTERVAL_NOTE } from '../words/confidence.js';
@@ -37,31 +38,29 @@ export function listText({ items: list, confidence }: PrintedList, model: Model,
     return `No ${items.one} is left to recommend: the model has ${grouped(catalogueOf(model).count)}, and all are excluded or known.`;
   }
   const named = list.some((entry) => entry.title !== undefined);
-  const table = textTable(
-    [
-      ['', items.one, ...(named ? ['title'] : []), 'score', ...(confidence ? ['90 % interval'] : [])],
-      ...list.map(({ item, title, score, low, high }, rank) => [
+  const cells = [
+    present(['', items.one, named && 'title', 'score', confidence && '90 % interval']),
+    ...list.map(({ item, title, score, low, high }, rank) =>
+      present([
         `${rank + 1}.`,
         shown(item, LONGEST_TITLE),
-        ...(named ? [shown(title ?? '', LONGEST_TITLE)] : []),
+        named && shown(title ?? '', LONGEST_TITLE),
         significant(score, 4),
-        ...(low === undefined || high === undefined
-          ? []
-          : [`${significant(low, 2)} … ${significant(high, 2)}`]),
+        low !== undefined && high !== undefined && `${significant(low, 2)} … ${significant(high, 2)}`,
       ]),
-    ],
-    Number.POSITIVE_INFINITY,
-  );
+    ),
+  ];
+  const table = textTable(cells, Number.POSITIVE_INFINITY);
   const [heading, ...rows] = table.split('\n');
   const why = list.map(({ score, reasons }) => reasons && reasonWords(reasons, score, names, name));
   const lines = rows.flatMap((row, at) => [
     row,
     ...(why[at]?.lines ?? []).map((line) => wrap(oneLine(line), INDENT, `${INDENT}  `)),
   ]);
-  const notes = [
-    ...(why.some((one) => one?.usual) ? [usualWords(names)] : []),
-    ...(why.some((one) => one?.against) ? [AGAINST_WORDS] : []),
-    ...(confidence ? [`${confidence.text} ${INTERVAL_NOTE}`] : []),
-  ];
+  const notes = present([
+    why.some((one) => one?.usual) && usualWords(names),
+    why.some((one) => one?.against) && AGAINST_WORDS,
+    confidence && `${confidence.text} ${INTERVAL_NOTE}`,
+  ]);
   return [heading, ...lines, ...notes.flatMap((note) => ['', wrap(note)])].join('\n');
 }

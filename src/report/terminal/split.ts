@@ -49,21 +49,20 @@ export function foldsText(splits: readonly Split[]): string {
 export function splitText({ method, times, names, edges: of, bias, dropped }: SplitSummary): string {
   const { users, items } = bias;
   const edges = of.train + of.foldIn + of.test;
-  const row = (name: string, part: 'whole' | 'train' | 'foldIn' | 'test', partEdges: number) => [
-    name,
-    grouped(users[part].vertices),
-    grouped(items[part].vertices),
-    grouped(partEdges),
+  const row = (name: string, part: 'whole' | 'train' | 'foldIn' | 'test', partEdges: number) => {
     // An empty part has no averages.
-    ...(partEdges === 0
-      ? ['–', '–', '–', '–']
-      : [
-          fixed(users[part].meanDegree, 1),
-          fixed(items[part].meanDegree, 1),
-          fixed(users[part].sigma, 3),
-          fixed(items[part].sigma, 3),
-        ]),
-  ];
+    const average = (value: number, digits: number) => (partEdges === 0 ? '–' : fixed(value, digits));
+    return [
+      name,
+      grouped(users[part].vertices),
+      grouped(items[part].vertices),
+      grouped(partEdges),
+      average(users[part].meanDegree, 1),
+      average(items[part].meanDegree, 1),
+      average(users[part].sigma, 3),
+      average(items[part].sigma, 3),
+    ];
+  };
   const preference = (side: 'users' | 'items') =>
     short(bias[side].heldOutDegree / bias[side].whole.meanDegree);
   const ratio = `${preference('users')} (${names.users.many}) and ${preference('items')} (${names.items.many})`;

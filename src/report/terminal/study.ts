@@ -7,11 +7,11 @@ import {
   type LeaderboardRow,
   leaderboardFigure,
 } from '../../study/leaderboard.js';
-import { checkedFits, predictingFits, type StudyFit, type StudyResults } from '../../study/results.js';
-import { decideStudy, shownStatistics } from '../../study/verdict.js';
+import { checkedFits, chosenFits, predictingFits, type StudyResults } from '../../study/results.js';
+import { decideStudy, type Interval, shownStatistics } from '../../study/verdict.js';
 import { metricLabel, statisticLabel } from '../../text/figures.js';
 import { fixed, short } from '../../text/numbers.js';
-import { many } from '../../text/phrases.js';
+import { many, present } from '../../text/phrases.js';
 import { safeJson } from '../../text/untrusted.js';
 import { recommendSteps } from '../words/advice.js';
 import { rankerAges } from '../words/blend.js';
@@ -37,7 +37,7 @@ export function resultsJson(results: StudyResults): string {
  */
 export function studyDocument(results: StudyResults): object {
   const run = results.runs[0];
-  const fits = shownFits(results);
+  const fits = chosenFits(results);
   const checked = checkedFits(fits);
   // Lists for readers of the report: large, and `graphex features` gives them to programs.
   const { atlas: _, ...numbers } = results;
@@ -76,10 +76,6 @@ function recommendationOf(row: LeaderboardRow): object {
   };
 }
 
-function shownFits({ runs, chosen }: StudyResults): StudyFit[] {
-  return runs[0].fits.filter((fit) => fit.features === chosen.features);
-}
-
 /** The study in a screenful; `reading` says how its data were understood. */
 export function describeStudy(results: StudyResults, reading: string): string {
   const { check, receipt, runs } = results;
@@ -90,21 +86,21 @@ export function describeStudy(results: StudyResults, reading: string): string {
     const figure = leaderboardFigure(row, metric);
     return figure ? fixed(figure.mean, 3) : '–';
   };
-  return [
+  return present([
     `${receipt.origin?.source ?? 'graph'}: ${many(check.users, names.users)} × ${many(check.items, names.items)}, ${many(check.edges, 'edge')}`,
     wrapLines(reading),
-    ...(results.chosen.byEvidence ? [wrap(featureChoiceWords(results.chosen.byEvidence))] : []),
+    results.chosen.byEvidence && wrap(featureChoiceWords(results.chosen.byEvidence)),
     '',
     wrap(`Is it sparse?  ${verdicts.sparsity.headline}.`),
     wrap([...verdicts.sparsity.details, verdicts.sparsity.text].join(' ')),
-    ...describePriors(results),
-    ...(runs[0].counts ? [wrap(countWords(runs[0].counts, names))] : []),
+    describePriors(results),
+    runs[0].counts && wrap(countWords(runs[0].counts, names)),
     '',
     ...(verdicts.prediction
       ? [
           wrap(`${predictionQuestion(results)}  ${verdicts.prediction.headline}.`),
           describePredictions(results),
-          wrap([verdicts.prediction.text, ...correctedWords(predictingFits(shownFits(results)))].join(' ')),
+          wrap([verdicts.prediction.text, ...correctedWords(predictingFits(chosenFits(results)))].join(' ')),
           '',
         ]
       : []),
@@ -130,44 +126,37 @@ export function describeStudy(results: StudyResults, reading: string): string {
     '',
     ...recommendSteps(decideStudy(results).ranking, results).flatMap(({ text, command }) => [
       wrap(text),
-      ...(command ? [`  ${command}`] : []),
+      `  ${command}`,
     ]),
     '',
     `${short(receipt.seconds)} s in all.`,
-  ].join('\n');
+  ]).join('\n');
 }
 
 /** What the auto model found of each side. */
-function describePriors(results: StudyResults): string[] {
-  const auto = shownFits(results).find((fit) => fit.model === 'auto');
-  const { names } = results.check;
-  return auto
-    ? [
-        wrap(
-          sidePriorWords(auto.sides, {
-            seen: results.runs[0].split.train,
-            names,
-            features: auto.features,
-            training: true,
-          }).join(' '),
-        ),
-      ]
-    : [];
+function describePriors(results: StudyResults): string | undefined {
+  const auto = chosenFits(results).find((fit) => fit.model === 'auto');
+  if (!auto) return undefined;
+  const words = sidePriorWords(auto.sides, {
+    seen: results.runs[0].split.train,
+    names: results.check.names,
+    features: auto.features,
+    training: true,
+  });
+  return wrap(words.join(' '));
 }
 
 function describePredictions(results: StudyResults): string {
-  const fits = predictingFits(shownFits(results));
-  const interval = (name: Statistic, { low, high }: { readonly low: number; readonly high: number }) =>
+  const fits = predictingFits(chosenFits(results));
+  const interval = (name: Statistic, { low, high }: Interval) =>
     `${statisticValue(name, low)}…${statisticValue(name, high)}`;
   return textTable([
     [
       'test part',
       'test',
-      ...fits.flatMap((fit) => [
-        shortName(fit),
-        '90 % interval',
-        ...(fit.predictive.calibration ? ['corrected'] : []),
-      ]),
+      ...fits.flatMap((fit) =>
+        present([shortName(fit), '90 % interval', fit.predictive.calibration && 'corrected']),
+      ),
     ],
     ...shownStatistics(fits).map((name) => [
       statisticLabel(name, results.check.names),
@@ -175,11 +164,11 @@ function describePredictions(results: StudyResults): string {
       ...fits.flatMap((fit) => {
         const drawn = drawsOf(fit.predictive, name);
         const corrected = fit.predictive.calibration?.statistics[name];
-        return [
+        return present([
           statisticValue(name, drawn.mean),
           interval(name, drawn),
-          ...(fit.predictive.calibration ? [corrected ? interval(name, corrected) : '–'] : []),
-        ];
+          fit.predictive.calibration && (corrected ? interval(name, corrected) : '–'),
+        ]);
       }),
     ]),
   ]);

@@ -5,7 +5,7 @@ import { type AuditCheck, type AuditVerdict, type CheckName, LIMITS } from '../.
 import type { ComparedMethod, Decision, SplitKind } from '../../audit/decision.js';
 import { baselineTitle } from '../../evaluate/baselines/all-baselines.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
-import { list, many } from '../../text/phrases.js';
+import { list, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 const CHECK_TITLES: Readonly<Record<CheckName, string>> = {
@@ -23,8 +23,7 @@ const CHECK_TITLES: Readonly<Record<CheckName, string>> = {
 /** 'degree bias of the customers'. */
 export function checkTitle({ name, side }: AuditCheck, names: SideNames): string {
   const title = CHECK_TITLES[name];
-  if (name === 'timeWithin') return `${title} ${names.users.many}`;
-  if (name === 'timeAcross') return `${title} ${names.users.many}`;
+  if (name === 'timeWithin' || name === 'timeAcross') return `${title} ${names.users.many}`;
   return side === undefined ? title : `${title} of the ${names[side].many}`;
 }
 
@@ -91,10 +90,10 @@ export function checkWords({ name, side, value, figures, verdict }: AuditCheck, 
   switch (name) {
     case 'overlap': {
       if (verdict === 'fine') return 'No test pair is in training or validation.';
-      const places = [
-        ...(f.train > 0 ? [`${grouped(f.train)} ${are(f.train)} in training`] : []),
-        ...(f.validation > 0 ? [`${grouped(f.validation)} ${are(f.validation)} in validation`] : []),
-      ];
+      const places = present([
+        f.train > 0 && `${grouped(f.train)} ${are(f.train)} in training`,
+        f.validation > 0 && `${grouped(f.validation)} ${are(f.validation)} in validation`,
+      ]);
       return `Of ${many(f.test, 'test pair')}, ${list(places)}, too; independently drawn parts would share ${percent(f.chance)}.`;
     }
     case 'degreeBias': {
@@ -149,28 +148,21 @@ export function checkAdvice({ name, verdict }: AuditCheck, names: SideNames): st
   return verdict === 'fine' ? undefined : ADVICE[name](names);
 }
 
-const VERDICT_WORDS: Readonly<Record<AuditVerdict, string>> = {
-  fine: 'This split is fine: no check found a problem.',
-  look: 'Look before you trust this split: some checks found a problem.',
-  broken: 'This split is biased: metrics computed on it mislead.',
-};
-
 export function auditAnswer({ verdict, checks }: Pick<SplitAudit, 'verdict' | 'checks'>): string {
   const found = checks.filter((check) => check.verdict !== 'fine').length;
-  return verdict === 'look' && found === 1
-    ? 'Look before you trust this split: one check found a problem.'
-    : VERDICT_WORDS[verdict];
+  const words: Readonly<Record<AuditVerdict, string>> = {
+    fine: 'This split is fine: no check found a problem.',
+    look: `Look before you trust this split: ${found === 1 ? 'one check' : 'some checks'} found a problem.`,
+    broken: 'This split is biased: metrics computed on it mislead.',
+  };
+  return words[verdict];
 }
 
-const SPLIT_TITLES: Readonly<Record<SplitKind, string>> = {
+export const SPLIT_KIND_TITLES: Readonly<Record<SplitKind, string>> = {
   pq: 'random users and items',
   edges: 'random pairs',
   time: 'by time',
 };
-
-export function splitKindTitle(kind: SplitKind): string {
-  return SPLIT_TITLES[kind];
-}
 
 export function comparedMethodTitle(name: ComparedMethod): string {
   return name === 'ranking' ? 'ranker' : baselineTitle(name);
@@ -179,10 +171,10 @@ export function comparedMethodTitle(name: ComparedMethod): string {
 /** Whether another way of splitting has another winner. */
 export function decisionWords({ leaderboards, agreement, another }: Decision): string {
   const winners = leaderboards.map(({ split, rows }) =>
-    rows.length > 0 ? `${comparedMethodTitle(rows[0].name)} (${splitKindTitle(split)})` : 'none',
+    rows.length > 0 ? `${comparedMethodTitle(rows[0].name)} (${SPLIT_KIND_TITLES[split]})` : 'none',
   );
   const tau = agreement.map(
-    ({ a, b, tau: value }) => `${fixed(value, 2)} (${splitKindTitle(a)}; ${splitKindTitle(b)})`,
+    ({ a, b, tau: value }) => `${fixed(value, 2)} (${SPLIT_KIND_TITLES[a]}; ${SPLIT_KIND_TITLES[b]})`,
   );
   const answer = {
     no: 'The same recommender wins under every way of splitting.',

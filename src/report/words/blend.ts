@@ -7,7 +7,7 @@ import type { Recency } from '../../fit/ranking/recency.js';
 import type { StudyRun } from '../../study/results.js';
 import { durationWords } from '../../text/durations.js';
 import { percent, short } from '../../text/numbers.js';
-import { list, many } from '../../text/phrases.js';
+import { list, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** Why a ranker of large data has no blend. */
@@ -22,36 +22,34 @@ export function blendWords(found: BlendReport, names: SideNames): string {
   const items = names.items.many;
   const has = (part: keyof PartGains) => hasPart(found, part);
   const gain = (part: keyof PartGains) => (adds ? `, adds ${percent(adds[part])}` : '');
-  const parts = [
+  const parts = present([
     has('weights') &&
       `weights between ${items} (${neighbours} nearest, ridge ${short(lambda)}, dropout ${short(dropout)}${gain('weights')})`,
     has('similarities') &&
       `similarities of ${items} (share ${short(similarities)}, exponent ${short(history)}${gain('similarities')})`,
     has('leastSquares') &&
       `least-squares factors (λ ${short(leastSquares.lambda)}, α ${short(leastSquares.alpha)}${gain('leastSquares')})`,
-  ].filter((part) => part !== false);
+  ]);
   const keepsAll =
     adds &&
     (['weights', 'similarities', 'leastSquares'] as const).some((part) => has(part) && adds[part] < 0);
-  const left = (['weights', 'leastSquares'] as const).filter((part) => !has(part));
-  const sentences = [
+  const left = present([
+    !has('weights') && `weights between ${items}`,
+    !has('leastSquares') && 'least-squares factors',
+  ]);
+  const sentences = present([
     parts.length > 0 ? `Blend: the scores include ${list(parts)}.` : 'Blend: no part of it helps.',
-    ...(left.length > 0
-      ? [
-          `Left out, since they do not help: ${list(left.map((part) => (part === 'weights' ? `weights between ${items}` : 'least-squares factors')))}.`,
-        ]
-      : []),
-    ...(users > 0 ? [`A ${names.users.one} with many ${items} counts less (exponent ${short(users)}).`] : []),
+    left.length > 0 && `Left out, since they do not help: ${list(left)}.`,
+    users > 0 && `A ${names.users.one} with many ${items} counts less (exponent ${short(users)}).`,
     heldBack === 0
       ? `There are too few ${names.users.many} to tune these settings, so they are defaults.`
       : kept
         ? `The settings come from the previous model, tuned on ${many(heldBack, names.users)} held back; all parts are recomputed.`
         : `The settings were tuned on ${many(heldBack, names.users)} held back.`,
-    ...(adds && parts.length > 0 ? ['“Adds” is the gain in recall and nDCG for these users.'] : []),
-    ...(keepsAll
-      ? [`With fewer than ${LEAST_TO_LEAVE_OUT} of them, a loss may be chance, so no part is left out.`]
-      : []),
-  ];
+    adds && parts.length > 0 && '“Adds” is the gain in recall and nDCG for these users.',
+    keepsAll &&
+      `With fewer than ${LEAST_TO_LEAVE_OUT} of them, a loss may be chance, so no part is left out.`,
+  ]);
   return sentences.join(' ');
 }
 

@@ -2,7 +2,7 @@
 
 import type { ListConfidence } from '../../predict/explain/confidence.js';
 import { grouped } from '../../text/numbers.js';
-import { many } from '../../text/phrases.js';
+import { described, many } from '../../text/phrases.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 
 /** How the interval of a score differs from the confidence of a list. */
@@ -14,22 +14,22 @@ const SINGLE_ITEMS = 1 / 3;
 const BOTH = 2 / 3;
 
 /** What decides a list, and what follows for the one who uses it. */
-const LEVELS = [
-  {
-    verdict: ({ users, items }: SideNames) =>
-      `Single ${items.many} of this ${users.one}’s history decide the list.`,
-    advice: () => ' So a complete history matters.',
-  },
-  {
-    verdict: ({ users, items }: SideNames) =>
-      `The taste of this ${users.one} and single ${items.many} of the history decide the list.`,
-    advice: () => '',
-  },
-  {
-    verdict: ({ users }: SideNames) => `The taste of this ${users.one} decides the list.`,
-    advice: ({ items }: SideNames) => ` So a few missing ${items.many} hardly matter.`,
-  },
-] as const;
+function levels({ users, items }: SideNames) {
+  return [
+    {
+      verdict: `Single ${items.many} of this ${users.one}’s history decide the list.`,
+      advice: ' So a complete history matters.',
+    },
+    {
+      verdict: `The taste of this ${users.one} and single ${items.many} of the history decide the list.`,
+      advice: '',
+    },
+    {
+      verdict: `The taste of this ${users.one} decides the list.`,
+      advice: ` So a few missing ${items.many} hardly matter.`,
+    },
+  ] as const;
+}
 
 /**
  * How stable a list is. `overlap` is the fraction of it that another history of the same taste would give again, with
@@ -44,10 +44,10 @@ export function confidenceWords(
   if (left === 0) return `The list holds every ${items.one} that is left, so there was nothing to choose.`;
   const kept = Math.round(overlap * listed);
   // The number in the sentence decides, so that one sentence has one verdict.
-  const { verdict, advice } = LEVELS[kept < SINGLE_ITEMS * listed ? 0 : kept < BOTH * listed ? 1 : 2];
-  const others = many(history, { one: `other ${items.one}`, many: `other ${items.many}` });
+  const { verdict, advice } = levels(names)[kept < SINGLE_ITEMS * listed ? 0 : kept < BOTH * listed ? 1 : 2];
+  const others = many(history, described('other', items));
   return (
-    `${verdict(names)} Another ${users.one} of the same taste, with ${others}, would get about ${grouped(kept)} of these ${grouped(listed)}.` +
-    `${advice(names)} This says how stable the list is, not how good.`
+    `${verdict} Another ${users.one} of the same taste, with ${others}, would get about ${grouped(kept)} of these ${grouped(listed)}.` +
+    `${advice} This says how stable the list is, not how good.`
   );
 }

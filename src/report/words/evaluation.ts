@@ -8,7 +8,7 @@ import { type WriteOption, withArgument } from '../../options/error.js';
 import type { SplitMethod } from '../../options/names.js';
 import { metricPhrase, statisticPhrase } from '../../text/figures.js';
 import { fixed, percent, signedFixed } from '../../text/numbers.js';
-import { article, list, many } from '../../text/phrases.js';
+import { article, described, list, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { command } from './next-commands.js';
 
@@ -47,14 +47,14 @@ export function surpriseWords(
     const figures = surprising
       .filter((s) => observed[s]! > draws[s]!.mean === larger)
       .map((s) => `the ${statisticPhrase(s, names)}`);
-    if (figures.length === 0) return [];
-    return [`${list(figures)} ${figures.length === 1 ? 'is' : 'are'} ${larger ? 'larger' : 'smaller'}`];
+    const are = figures.length === 1 ? 'is' : 'are';
+    return figures.length > 0 && `${list(figures)} ${are} ${larger ? 'larger' : 'smaller'}`;
   };
   const where =
     surprising.length === statistics.length
       ? 'The test set looks like none of the model’s draws'
       : `In ${surprising.length} of ${statistics.length} figures the test set surprises the model`;
-  const sentence = `${where} (p-values below 0.1): ${[...off(true), ...off(false)].join('; ')} than expected.`;
+  const sentence = `${where} (p-values below 0.1): ${present([off(true), off(false)]).join('; ')} than expected.`;
   const uneven =
     multigraph && draws.edges && observed.edges! * TOO_MANY_PAIRS < draws.edges.mean
       ? ' The counts are not Poisson: fit with the hurdle model (option counts), which models counts separately.'
@@ -128,11 +128,11 @@ function standing({ difference }: RankingComparison, n: number, names: SideNames
   if (above.length === METRICS.length) return 'above it';
   if (below.length === METRICS.length) return 'below it';
   const rest = METRICS.filter((metric) => !above.includes(metric) && !below.includes(metric));
-  return [
-    ...(above.length > 0 ? [`above it by ${phrases(above)}`] : []),
-    ...(below.length > 0 ? [`below it by ${phrases(below)}`] : []),
-    ...(rest.length > 0 ? [`neither above nor below it by ${phrases(rest)}`] : []),
-  ].join(', ');
+  return present([
+    above.length > 0 && `above it by ${phrases(above)}`,
+    below.length > 0 && `below it by ${phrases(below)}`,
+    rest.length > 0 && `neither above nor below it by ${phrases(rest)}`,
+  ]).join(', ');
 }
 
 /** The commands that fit and evaluate a ranker instead. */
@@ -183,39 +183,22 @@ export function leftOutWords({
 }: Pick<Evaluation, 'dropped' | 'method' | 'predictive' | 'drawsGiven' | 'names'>): string {
   const { ranking, foldIn } = dropped;
   const { users, items } = names;
-  const kind = (adjective: string) => ({
-    one: `${adjective} ${users.one}`,
-    many: `${adjective} ${users.many}`,
-  });
-  const leftOut = [
-    ...(ranking.edges > 0
-      ? [
-          `${many(ranking.edges, 'test edge')} to ${items.many} ${method === 'new-items' ? 'without attributes' : 'that are not in the training part'}`,
-        ]
-      : []),
-  ];
-  const sentences: string[] = [];
-  if (ranking.users > 0) {
-    const one = ranking.users === 1;
-    const none =
-      method === 'pq'
-        ? `${one ? 'has' : 'have'} no fold-in ${items.one} that occurs in training`
-        : `${one ? 'has' : 'have'} no training edge`;
-    sentences.push(
-      `${many(ranking.users, kind('test'))} ${none}: ${one ? 'the list has' : 'their lists have'} popular ${items.many} and ${one ? 'is' : 'are'} evaluated separately.`,
-    );
-  }
-  if (leftOut.length > 0) sentences.push(`The recommendation figures leave out ${list(leftOut)}.`);
-  if (foldIn.edges > 0) {
-    const whose = foldIn.users > 0 ? `, among them all edges of ${many(foldIn.users, kind('held-out'))}` : '';
-    sentences.push(
+  const one = ranking.users === 1;
+  const none = method === 'pq' ? `fold-in ${items.one} that occurs in training` : 'training edge';
+  const unranked = method === 'new-items' ? 'without attributes' : 'that are not in the training part';
+  const whose =
+    foldIn.users > 0 ? `, among them all edges of ${many(foldIn.users, described('held-out', users))}` : '';
+  const sentences = present([
+    ranking.users > 0 &&
+      `${many(ranking.users, described('test', users))} ${one ? 'has' : 'have'} no ${none}: ${one ? 'the list has' : 'their lists have'} popular ${items.many} and ${one ? 'is' : 'are'} evaluated separately.`,
+    ranking.edges > 0 &&
+      `The recommendation figures leave out ${many(ranking.edges, 'test edge')} to ${items.many} ${unranked}.`,
+    foldIn.edges > 0 &&
       `Fold-in could not use ${many(foldIn.edges, 'edge')} to ${items.many} that are not in the training part${whose}.`,
-    );
-  }
+  ]);
   if (sentences.length === 0) {
     return `Every test edge and every test ${users.one} counts in the recommendation figures.`;
   }
-  if (predictive && drawsGiven === 'unconditional')
-    sentences.push('The predictive check counts all of them.');
-  return sentences.join(' ');
+  const counted = predictive && drawsGiven === 'unconditional';
+  return present([...sentences, counted && 'The predictive check counts all of them.']).join(' ');
 }

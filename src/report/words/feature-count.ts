@@ -7,7 +7,7 @@ import { list, many } from '../../text/phrases.js';
 export function featureChoiceWords({ chosen, sample, trials }: FeatureChoice): string {
   const compared = trials.filter(({ whole }) => whole !== null).map(({ features }) => String(features));
   const first = sample === null ? '' : ` A sample of ${many(sample, 'edge')} narrowed the search.`;
-  return `K = ${chosen} has the highest bound of K = ${list(compared, 'and')}.${first}`;
+  return `K = ${chosen} has the highest bound of K = ${list(compared)}.${first}`;
 }
 
 /** K, and the bound per edge on a sample and on all data. */

@@ -8,7 +8,7 @@ import type { Foreseen } from '../../forecast/project.js';
 import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
 import { FORECAST } from '../../options/commands/forecast.js';
 import { grouped, percent, short } from '../../text/numbers.js';
-import { capital, list, many } from '../../text/phrases.js';
+import { capital, list, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** Four digits: 15,363.8 is about 15,360. */
@@ -64,26 +64,26 @@ export function forecastAnswer(found: GrowthForecast, names: SideNames): string 
   if (grown.length === 0) return 'Neither side grows, so everything stays as it is.';
   const multiples = grown.filter((side) => side !== 'users' || !found.next);
   const times = list(multiples.map((side) => timesAsMany(asked[side], names[side].many)));
-  const when = [
-    ...(found.next ? [`after the next ${periodTitle(found.next)}`] : []),
-    ...(multiples.length > 0 ? [`with ${times}`] : []),
-  ].join(', ');
+  const when = present([
+    found.next && `after the next ${periodTitle(found.next)}`,
+    multiples.length > 0 && `with ${times}`,
+  ]).join(', ');
   const counted = SIDES.filter((side) => asked[otherSide(side)] > 1);
   const seen = counted.map((side) => {
     const more = forecast[side].mean / observed[side] - 1;
     const than = more < 0.001 ? 'hardly more than now' : `${percent(more)} more than now`;
     return `${foreseenWords(forecast[side])} ${names[side].many}, ${than}`;
   });
-  return `${capital(when)} there will be ${seen.join(' and ')}, and ${foreseenWords(forecast.edges)} edges. ${[rangeWords(found), ...missedWords(found)].join(' ')}`;
+  return `${capital(when)} there will be ${seen.join(' and ')}, and ${foreseenWords(forecast.edges)} edges. ${rangeWords(found)}${missedWords(found)}`;
 }
 
-/** A warning if the same forecast, made in the past, missed what came. */
-function missedWords({ time }: GrowthForecast): string[] {
+/** A warning if the same forecast, made in the past, missed what came; else nothing. */
+function missedWords({ time }: GrowthForecast): string {
   const tests = time?.tests ?? [];
   const missed = tests.filter(({ held }) => !held).length;
-  if (missed === 0) return [];
+  if (missed === 0) return '';
   const were = missed === 1 ? 'was outside its interval' : 'were outside their intervals';
-  return [`Trust them less: ${missed} of ${many(tests.length, 'test')} on the past ${were}.`];
+  return ` Trust them less: ${missed} of ${many(tests.length, 'test')} on the past ${were}.`;
 }
 
 /** How far the ranges can be trusted, by the back-test at the requested multiples. */
@@ -189,8 +189,7 @@ function timeTestWords(
 
 /** Why the model was not drawn from. */
 export function modelLeftOutWords({ modelLeftOut }: GrowthForecast): string | undefined {
-  if (modelLeftOut === 'large') {
-    return 'The model was not used, since fitting more than 500,000 edges takes long; the option draws adds it.';
-  }
-  return undefined;
+  return modelLeftOut === 'large'
+    ? 'The model was not used, since fitting more than 500,000 edges takes long; the option draws adds it.'
+    : undefined;
 }

@@ -5,7 +5,7 @@ import type { Tastes } from '../../attributes/info.js';
 import type { InfoReport } from '../../attributes/side-info.js';
 import { MOST_COLUMNS as COLUMNS_READ } from '../../ingest/side-table.js';
 import { grouped } from '../../text/numbers.js';
-import { list, many, type Noun } from '../../text/phrases.js';
+import { list, many, type Noun, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 
@@ -36,27 +36,25 @@ export function infoWords(report: InfoReport & { readonly source: string }, side
     missing.count === 0 ? `all ${many(total, side)}` : `${grouped(matched)} of ${many(total, side)}`;
   const found = `${shown(source)} describes ${part} of the data`;
   const more = added.count > 0 ? ` and ${many(added.count, side)} without edges` : '';
-  const sentences = [
+  const lost = present([
+    dropped.rare > 0 && `${many(dropped.rare, 'word')} of a single row`,
+    dropped.common > 0 && `${many(dropped.common, 'word')} of more than half of the rows`,
+    dropped.beyond > 0 && `${many(dropped.beyond, 'value')} beyond the limit of a column`,
+  ]);
+  const unused = named(
+    ignored.filter(({ because }) => because !== 'unwanted'),
+    ({ name, because }) => `${columnName(name)} (${BECAUSE[because]})`,
+  );
+  return present([
     `${found}${more}.`,
     `${many(kept, 'attribute')} from ${list(
       named(columns, ({ name, kind, attributes }) => `${columnName(name)} (${kind}, ${grouped(attributes)})`),
-      'and',
     )}.`,
     title === null ? 'No column holds titles.' : `The titles are in ${columnName(title)}.`,
-  ];
-  if (report.isWide) sentences.push(`Only the first ${COLUMNS_READ} columns are read.`);
-  const lost = [
-    dropped.rare > 0 ? `${many(dropped.rare, 'word')} of a single row` : '',
-    dropped.common > 0 ? `${many(dropped.common, 'word')} of more than half of the rows` : '',
-    dropped.beyond > 0 ? `${many(dropped.beyond, 'value')} beyond the limit of a column` : '',
-  ].filter((one) => one !== '');
-  if (lost.length > 0) sentences.push(`Dropped: ${list(lost, 'and')}.`);
-  const unused = ignored.filter(({ because }) => because !== 'unwanted');
-  if (unused.length > 0) {
-    const words = named(unused, ({ name, because }) => `${columnName(name)} (${BECAUSE[because]})`);
-    sentences.push(`Not used: ${list(words, 'and')}.`);
-  }
-  return sentences.join(' ');
+    report.isWide && `Only the first ${COLUMNS_READ} columns are read.`,
+    lost.length > 0 && `Dropped: ${list(lost)}.`,
+    unused.length > 0 && `Not used: ${list(unused)}.`,
+  ]).join(' ');
 }
 
 /** Which columns of a table about the users say something about their items. */
@@ -64,7 +62,7 @@ export function tastesWords({ heldBack, columns }: Tastes, { users, items }: Sid
   const used = Object.keys(columns).filter((name) => columns[name] > 0);
   const tried = `found on ${many(heldBack, users)} held back`;
   return used.length > 0
-    ? `New ${users.many} of the table get lists by ${list(named(used, columnName), 'and')} (${tried}).`
+    ? `New ${users.many} of the table get lists by ${list(named(used, columnName))} (${tried}).`
     : `New ${users.many} of the table get the popular ${items.many}: no attribute predicted better (${tried}).`;
 }
 

@@ -3,7 +3,7 @@
 import type { FilterColumn } from '../../attributes/item-filter.js';
 import type { ModelKind } from '../../options/names.js';
 import { fixed, grouped, percent, short } from '../../text/numbers.js';
-import { list, many } from '../../text/phrases.js';
+import { described, list, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import { columnName } from './info.js';
@@ -59,7 +59,7 @@ export function comparisonWords({ scores, best, n, users, items }: ComparedLists
 
 /** Which users a file of the models lacks. `setting`: the label of the setting that holds them out. */
 export function heldOutOfFile(heldOut: number, setting: string, { users }: SideNames): string {
-  return `Saved without the ${many(heldOut, { one: `held-out ${users.one}`, many: `held-out ${users.many}` })}. To have all, untick “${setting}” in the settings of Fit and fit again.`;
+  return `Saved without the ${many(heldOut, described('held-out', users))}. To have all, untick “${setting}” in the settings of Fit and fit again.`;
 }
 
 /** What was found in a table about the items. */
@@ -90,19 +90,15 @@ export function itemTableWords(
     .slice(0, MOST_ATTRIBUTES)
     .map(({ name }) => columnName(name));
   const more = attributes.length - named.length;
-  return [
+  const one = added === 1;
+  return present([
     title === undefined
       ? `No column of ${file} holds titles.`
       : `${grouped(matched)} of ${many(of, items)} have a title, from ${/^\d+$/.test(title) ? '' : 'column '}${columnName(title)} of ${file}.`,
-    ...(named.length > 0
-      ? [`Lists can be filtered by ${list(more > 0 ? [...named, `${more} others`] : named)}.`]
-      : []),
-    ...(added > 0
-      ? [
-          `${many(added, items)} in it ${added === 1 ? 'is' : 'are'} ${hasData ? `new (nobody has ${added === 1 ? 'it' : 'them'} yet)` : 'unknown to this model'}; ${added === 1 ? 'its attributes give its score' : 'their attributes give their scores'}.`,
-        ]
-      : []),
-  ].join(' ');
+    named.length > 0 && `Lists can be filtered by ${list(more > 0 ? [...named, `${more} others`] : named)}.`,
+    added > 0 &&
+      `${many(added, items)} in it ${one ? 'is' : 'are'} ${hasData ? `new (nobody has ${one ? 'it' : 'them'} yet)` : 'unknown to this model'}; ${one ? 'its attributes give its score' : 'their attributes give their scores'}.`,
+  ]).join(' ');
 }
 
 /** What an attribute holds: some values, or a range. */

@@ -2,7 +2,13 @@
 
 import { drawsOf, isIndex, observedOf, type Statistic } from '../../evaluate/predictive.js';
 import { type CheckedFit, predictingFits, type StudyResults } from '../../study/results.js';
-import { believedInterval, heldFigures, isWithin, type PredictionDecision } from '../../study/verdict.js';
+import {
+  believedInterval,
+  heldFigures,
+  type Interval,
+  isWithin,
+  type PredictionDecision,
+} from '../../study/verdict.js';
 import { statisticPhrase } from '../../text/figures.js';
 import { fixed, grouped, percent } from '../../text/numbers.js';
 import { capital, list } from '../../text/phrases.js';
@@ -20,14 +26,11 @@ type PredictionVerdict = NonNullable<StudyVerdicts['prediction']>;
 export function predictionVerdict(decision: PredictionDecision, results: StudyResults): PredictionVerdict {
   const { names } = results.check;
   const { winner, well, tooLittle } = decision;
-  const verdict =
+  const words =
     decision.fits.length === 1 ? oneModel(decision, names) : severalModels(decision, results, names);
-  if (!tooLittle) return { winner, well, ...verdict };
-  return {
-    ...{ winner, well, details: verdict.details },
-    headline: TOO_LITTLE,
-    text: `${tooLittleWords(tooLittle, names)} ${verdict.text}`,
-  };
+  const verdict = { winner, well, ...words };
+  if (!tooLittle) return verdict;
+  return { ...verdict, headline: TOO_LITTLE, text: `${tooLittleWords(tooLittle, names)} ${words.text}` };
 }
 
 /** The question that the verdict answers. */
@@ -163,7 +166,7 @@ function containment(
   { predictive }: CheckedFit,
   statistics: readonly Statistic[],
   names: SideNames,
-  interval: (statistic: Statistic) => { readonly low: number; readonly high: number },
+  interval: (statistic: Statistic) => Interval,
 ): string {
   const missed = statistics.filter((s) => !isWithin(observedOf(predictive, s), interval(s)));
   if (missed.length === 0) return 'every figure of the test set';

@@ -5,7 +5,7 @@ import { type Model, modelHyper } from '../../fit/model.js';
 import { SIDES } from '../../graph/graph.js';
 import { HYPER_NAMES } from '../../options/shared.js';
 import { grouped, short } from '../../text/numbers.js';
-import { list, many } from '../../text/phrases.js';
+import { list, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 /** Matched, new and dropped vertices, and the hyperparameters that changed. */
@@ -17,14 +17,14 @@ export function previousWords(report: PreviousReport, previous: Model, now: Mode
     return `${many(matched, names[side])} matched, ${grouped(fresh)} new, ${grouped(dropped)} dropped`;
   });
   const changed = changedHyper(previous, now, names);
-  return [
+  return present([
     `The fit started from the previous model: ${sides.join('; ')}.`,
-    ...(changed.length === 0 ? [] : [`Since then ${list(changed, 'and')}.`]),
-    ...(previous.multigraph === now.multigraph ? [] : [otherRates(now)]),
-    ...(isPlain(previous) && isPlain(now)
-      ? ['Like the previous model, this one has no blend; the option blend adds it.']
-      : []),
-  ].join(' ');
+    changed.length > 0 && `Since then ${list(changed)}.`,
+    previous.multigraph !== now.multigraph && otherRates(now),
+    isPlain(previous) &&
+      isPlain(now) &&
+      'Like the previous model, this one has no blend; the option blend adds it.',
+  ]).join(' ');
 }
 
 /** If counts are modelled separately, rates are those of edges. */

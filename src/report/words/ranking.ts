@@ -2,15 +2,17 @@
 
 import { type BestPair, type Gap, mayBeChance, type RankingDecision } from '../../study/best-method.js';
 import {
+  gapToBest,
   LEADERBOARD_METRICS,
   type Leaderboard,
   type LeaderboardRow,
   leaderboardFigure,
+  MAIN_METRICS,
 } from '../../study/leaderboard.js';
 import type { StudyResults, StudyRun } from '../../study/results.js';
 import { metricPhrase } from '../../text/figures.js';
 import { fixed } from '../../text/numbers.js';
-import { capital, list, many } from '../../text/phrases.js';
+import { capital, described, list, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { methodPhrase, methodsPhrase, methodTitle, shortName, startOf } from './methods.js';
 import { type StudyVerdicts, TOO_LITTLE, tooLittleWords } from './study.js';
@@ -98,7 +100,7 @@ function rankingByFigures(decision: RankingDecision, results: StudyResults): Stu
 /** How lists made elsewhere compare with the best method of the study. */
 function listsWords(leaderboard: Leaderboard, names: SideNames): string[] {
   return leaderboard.rows.flatMap((row) => {
-    const gap = leaderboard.comparisons.find((c) => c.metric === 'recall' && c.row === row.id);
+    const gap = gapToBest(leaderboard, 'recall', row.id);
     if (row.kind !== 'lists' || !gap) return [];
     const best = leaderboard.rows.find(({ id }) => id === gap.to)!;
     const word = metricPhrase('recall', leaderboard.n, names);
@@ -115,10 +117,7 @@ export function leftWords({ runs, receipt }: StudyResults, names: SideNames): st
   const { left, withoutHistory, n } = leaderboard;
   const { protocol } = receipt.settings;
   const { usersWithoutHistory, edgesToUnseenItems } = left;
-  const users = many(usersWithoutHistory, {
-    one: `test ${names.users.one}`,
-    many: `test ${names.users.many}`,
-  });
+  const users = many(usersWithoutHistory, described('test', names.users));
   const edges = `${many(edgesToUnseenItems, 'edge')} to ${names.items.many} that training never saw`;
   if (split.method === 'new-items') {
     return `Only attributes rank ${names.items.many} without edges, so other baselines were not fitted. Left out: ${users} without a history, and ${many(edgesToUnseenItems, 'edge')} to ${names.items.many} without attributes.`;
@@ -158,7 +157,6 @@ function belowPopularityWords(
   leaderboard: Leaderboard,
   names: SideNames,
 ): string[] {
-  const metrics = ['recall', 'ndcg'] as const;
   const sentence = (found: typeof belowPopularity, start: string, end: string) => {
     const who = list(found.map(({ row }) => methodPhrase(row, leaderboard, names)));
     const rank = found.length === 1 ? 'ranks' : 'rank';
@@ -167,14 +165,14 @@ function belowPopularityWords(
       : [startOf(`${start}${who} ${rank} below popularity, the same list for everyone${end}.`)];
   };
   const chance = ', by a difference that may be chance';
-  const inBoth = belowPopularity.filter(({ by }) => by.length === metrics.length);
-  const poor = inBoth.filter(({ clear }) => clear.length === metrics.length);
+  const inBoth = belowPopularity.filter(({ by }) => by.length === MAIN_METRICS.length);
+  const poor = inBoth.filter(({ clear }) => clear.length === MAIN_METRICS.length);
   const perhaps = inBoth.filter(({ clear }) => clear.length === 0);
   const others = belowPopularity.filter((one) => !poor.includes(one) && !perhaps.includes(one));
   return [
     ...sentence(poor, '', `: do not recommend with ${poor.length === 1 ? 'it' : 'them'}`),
     ...sentence(perhaps, '', chance),
-    ...metrics.flatMap((metric) => {
+    ...MAIN_METRICS.flatMap((metric) => {
       const start = `By ${metricPhrase(metric, leaderboard.n, names)}, `;
       const [sure, unsure] = [true, false].map((is) =>
         others.filter(({ by, clear }) => by.includes(metric) && clear.includes(metric) === is),

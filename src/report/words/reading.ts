@@ -4,7 +4,7 @@ import { type BipartiteGraph, type GraphSide, SIDES } from '../../graph/graph.js
 import type { ReadCounts, ReadGuess, ReadResult, TextReading } from '../../ingest/options.js';
 import { type WriteOption, withArgument } from '../../options/error.js';
 import { grouped, percent } from '../../text/numbers.js';
-import { capital, many, were } from '../../text/phrases.js';
+import { capital, many, present, were } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 
@@ -32,13 +32,13 @@ export function tablesReadingWords(
 /** '100 rows: 98 kept, 2 merged, 0 rejected'. */
 function rowWords({ rows, kept, merged, rejected, leftOut = {} }: ReadCounts, write: WriteOption): string {
   const { where, weight = 0, dropped, core } = leftOut;
-  return [
+  return present([
     `${many(rows, 'row')}: ${grouped(kept)} kept, ${grouped(merged)} merged, ${grouped(rejected)} rejected`,
-    ...(where === undefined ? [] : [`${grouped(where)} left out by ${write('where')}`]),
-    ...(weight > 0 ? [`${grouped(weight)} left out because their weight rounds to 0`] : []),
-    ...(dropped ? [`${grouped(dropped.edges)} dropped with their ids`] : []),
-    ...(core ? [`${grouped(core.edges)} left out by ${write('minDegree')}`] : []),
-  ].join(', ');
+    where !== undefined && `${grouped(where)} left out by ${write('where')}`,
+    weight > 0 && `${grouped(weight)} left out because their weight rounds to 0`,
+    dropped && `${grouped(dropped.edges)} dropped with their ids`,
+    core && `${grouped(core.edges)} left out by ${write('minDegree')}`,
+  ]).join(', ');
 }
 
 /** Warnings about how the data were read: effects of filters, columns that are not used. */
@@ -86,11 +86,11 @@ export function readingCautions(
 
 /** '226 documents: 310 words in more than 50 % of them left out'. */
 function textWords({ documents, commonWords, commonShare, wordless }: TextReading, read: ReadCounts): string {
-  return [
+  return present([
     `${many(documents, 'document')}: ${many(commonWords, 'word')} in more than ${percent(commonShare)} of them left out`,
-    ...(wordless > 0 ? [`${many(wordless, 'document')} without any word left out`] : []),
-    ...(read.rejected > 0 ? [`${grouped(read.rejected)} rejected`] : []),
-  ].join(', ');
+    wordless > 0 && `${many(wordless, 'document')} without any word left out`,
+    read.rejected > 0 && `${grouped(read.rejected)} rejected`,
+  ]).join(', ');
 }
 
 /** The same in whole sentences, for a page. */
@@ -99,41 +99,39 @@ export function readingSentences(
   write: WriteOption = withArgument,
 ): string[] {
   if (guess.kind === 'simulated') return [];
-  const sentences: string[] = [];
   if (guess.text) {
     const { documents, commonWords, commonShare, wordless } = guess.text;
-    sentences.push(
+    return present([
       `Words are reduced to their stems; ${many(commonWords, 'word')} in more than ${percent(commonShare)} of the ${grouped(documents)} texts ${were(commonWords)} left out.`,
-    );
-    if (wordless > 0)
-      sentences.push(`${many(wordless, 'text')} without any word ${were(wordless)} left out.`);
-    if (read.rejected > 0)
-      sentences.push(`${many(read.rejected, 'text')} could not be read and ${were(read.rejected)} left out.`);
-    return sentences;
+      wordless > 0 && `${many(wordless, 'text')} without any word ${were(wordless)} left out.`,
+      read.rejected > 0 &&
+        `${many(read.rejected, 'text')} could not be read and ${were(read.rejected)} left out.`,
+    ]);
   }
+  const cautions = readingCautions({ guess, read }, write).map((caution) => `${capital(caution)}.`);
+  return [rowSentence(read, write), ...cautions];
+}
+
+function rowSentence(read: ReadCounts, write: WriteOption): string {
   const { rows, kept, merged, rejected, leftOut } = read;
-  if (leftOut) sentences.push(`Read ${rowWords(read, write)}.`);
-  else if (merged === 0 && rejected === 0) {
-    sentences.push(rows === 1 ? 'The only row was kept.' : `All ${grouped(rows)} rows were kept.`);
-  } else {
-    sentences.push(
-      `Of ${many(rows, 'row')}, ${grouped(kept)} ${were(kept)} kept, ${grouped(merged)} repeated an earlier pair and ${were(merged)} merged, and ${grouped(rejected)} ${were(rejected)} rejected.`,
-    );
+  if (leftOut) return `Read ${rowWords(read, write)}.`;
+  if (merged === 0 && rejected === 0) {
+    return rows === 1 ? 'The only row was kept.' : `All ${grouped(rows)} rows were kept.`;
   }
-  return [...sentences, ...readingCautions({ guess, read }, write).map((caution) => `${capital(caution)}.`)];
+  return `Of ${many(rows, 'row')}, ${grouped(kept)} ${were(kept)} kept, ${grouped(merged)} repeated an earlier pair and ${were(merged)} merged, and ${grouped(rejected)} ${were(rejected)} rejected.`;
 }
 
 function understood(guess: ReadGuess, write: WriteOption): string {
-  const parts: string[] = [
-    guess.files === undefined ? guess.format : `${guess.files} files, ${guess.format}`,
-  ];
-  if (guess.separator !== undefined) parts.push(`separator ${separatorName(guess.separator)}`);
-  if (guess.header !== undefined) parts.push(headerWords(guess, write));
   const { users, items, count, weight } = guess.columns;
-  parts.push(`users ${shown(users)}`, `items ${shown(items)}`);
-  if (count !== undefined) parts.push(`counts ${shown(count)}${guess.countUnused ? ', not used' : ''}`);
-  if (weight !== undefined) parts.push(`weights ${shown(weight)}`);
-  return parts.join('; ');
+  return present([
+    guess.files === undefined ? guess.format : `${guess.files} files, ${guess.format}`,
+    guess.separator !== undefined && `separator ${separatorName(guess.separator)}`,
+    guess.header !== undefined && headerWords(guess, write),
+    `users ${shown(users)}`,
+    `items ${shown(items)}`,
+    count !== undefined && `counts ${shown(count)}${guess.countUnused ? ', not used' : ''}`,
+    weight !== undefined && `weights ${shown(weight)}`,
+  ]).join('; ');
 }
 
 function rowNumberWords(graph: BipartiteGraph, write: WriteOption): string[] {

@@ -4,7 +4,7 @@ import type { SharedAttribute } from '../../attributes/shared-attributes.js';
 import { isDistinct, LEAST, type Reasons } from '../../predict/explain/reasons.js';
 import type { ScoreContribution } from '../../predict/recommend.js';
 import { percent } from '../../text/numbers.js';
-import { article, list, many } from '../../text/phrases.js';
+import { article, described, list, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import { columnName } from './info.js';
@@ -73,15 +73,14 @@ export function reasonWords(
   // A single remaining item is named.
   const [lone] = count === 1 ? left : [];
   const ofOthers = left.reduce((sum, { contribution }) => sum + contribution, others.contribution);
-  const other = { one: `other ${names.items.one}`, many: `other ${names.items.many}` };
-  const unnamed = many(count, listed.length > 0 ? other : names.items);
-  const ofItems = [
+  const unnamed = many(count, listed.length > 0 ? described('other', names.items) : names.items);
+  const ofItems = present([
     ...listed.map(
       (one) => `${name(one.item)} (${distinctive.length > 0 ? part(one) : of(one.contribution)})`,
     ),
-    ...(count > 0 && counts(ofOthers) ? [`${lone ? name(lone.item) : unnamed} (${of(ofOthers)})`] : []),
-  ];
-  const parts = [...ofItems, ...(counts(rest) ? [`unexplained (${of(rest)})`] : [])];
+    count > 0 && counts(ofOthers) && `${lone ? name(lone.item) : unnamed} (${of(ofOthers)})`,
+  ]);
+  const parts = present([...ofItems, counts(rest) && `unexplained (${of(rest)})`]);
   const ofUser = attributes?.some(({ times }) => times !== undefined);
   const why = ofUser
     ? `by the attributes of this ${names.users.one}, not by ${names.items.many}`
@@ -91,22 +90,21 @@ export function reasonWords(
   const shared = attributes ? (listed.length > 0 ? attributesOf(attributes, listed) : attributes) : [];
   const alike = 'none of them contributes more than usual';
   const hasFeatures = features.length + otherFeatures.count > 0;
-  const ways = [
+  const ways = present([
     ...features.map((one) => `feature ${one.feature} (${one.about.map(name).join(', ')}): ${part(one)}`),
-    ...(counts(otherFeatures.contribution)
-      ? [`${features.length > 0 ? 'other ' : ''}features: ${of(otherFeatures.contribution)}`]
-      : []),
+    counts(otherFeatures.contribution) &&
+      `${features.length > 0 ? 'other ' : ''}features: ${of(otherFeatures.contribution)}`,
     // Without features everything is direct, so there is nothing to compare.
-    ...(hasFeatures && counts(direct.contribution)
-      ? [`direct weights between ${names.items.many}: ${part(direct)}`]
-      : []),
-  ];
+    hasFeatures &&
+      counts(direct.contribution) &&
+      `direct weights between ${names.items.many}: ${part(direct)}`,
+  ]);
   return {
-    lines: [
+    lines: present([
       distinctive.length > 0 || ofItems.length === 0 ? why : `${why}; ${alike}`,
-      ...(ways.length > 0 ? [`by ${ways.join('; ')}`] : []),
-      ...(shared.length > 0 ? [attributeReason(shared, names)] : []),
-    ],
+      ways.length > 0 && `by ${ways.join('; ')}`,
+      shared.length > 0 && attributeReason(shared, names),
+    ]),
     against,
     usual: said,
   };

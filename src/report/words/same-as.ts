@@ -7,6 +7,7 @@ import { FIT_COMMAND, METHOD, METHODS } from '../../options/commands/fit.js';
 import { RECOMMEND, RECOMMEND_COMMAND } from '../../options/commands/recommend.js';
 import { SPLIT, SPLIT_COMMAND } from '../../options/commands/split.js';
 import { READ, SIDE_INFO } from '../../options/shared.js';
+import { present } from '../../text/phrases.js';
 import { command, shellArgument } from './next-commands.js';
 
 /** A step with a seed of its own. */
@@ -52,84 +53,93 @@ export interface Done {
   readonly n: number;
 }
 
-/** The commands, one per line. No command thins data, so a first line says that they are thinned. */
-export function sameCommands(done: Done): string {
-  const { source, read, seed, split, likes = [], n, user, itemInfo, filter, time, hidden = [] } = done;
-  const data = [source, ...toArguments(READ, read)];
-  const about = toArguments({ itemInfo: SIDE_INFO.itemInfo }, { itemInfo });
-  const lines = [command(['check', ...data, ...toArguments(CHECK, { seed })])];
-  if (split)
-    lines.push(
-      command([
-        ...[
-          'split',
-          ...data,
-          ...toArguments({ ...SPLIT, time: SPLIT_COMMAND.time }, { seed, ...split, time }),
-        ],
-        ...['-o', 'parts'],
-      ]),
-    );
-  if (done.fit) {
-    const options = [
-      ...toArguments(METHODS.ascent, { seed, ...done.fit }, { always: ['features'] }),
-      ...about,
-    ];
-    lines.push(command(['fit', ...(split ? ['parts'] : data), ...options, '-o', 'model.safetensors']));
-  }
-  if (done.ranker) {
-    const options = [
-      ...toArguments(
-        { ...METHODS.ranking, method: METHOD.method, time: FIT_COMMAND.time },
-        { seed, ...done.ranker, method: 'ranking', time: split ? undefined : time },
-      ),
-      ...about,
-    ];
-    lines.push(command(['fit', ...(split ? ['parts'] : data), ...options, '-o', RANKER]));
-  }
-  if (split && done.fit && done.evaluate) {
-    const options = toArguments(EVALUATE, { seed, ...done.evaluate });
-    lines.push(command(['evaluate', 'model.safetensors', 'parts', ...options]));
-  }
-  if (user !== undefined || likes.length > 0) {
-    const { likes: liked, user: someone, confidence, exclude } = RECOMMEND_COMMAND;
-    const query = user === undefined ? { likes } : { user };
-    const options = toArguments(
-      { ...RECOMMEND, likes: liked, user: someone, confidence, exclude },
-      {
-        n,
-        explain: true,
-        ...query,
-        confidence: true,
-        filter,
-        exclude: hidden.length > 0 ? HIDDEN : undefined,
-      },
-    );
-    if (hidden.length > 0) lines.push(`printf '%s\\n' ${hidden.map(shellArgument).join(' ')} > ${HIDDEN}`);
-    lines.push(command(['recommend', done.by === 'recommend' ? RANKER : 'model.safetensors', ...options]));
-  }
-  if (done.kept) lines.unshift('# on a thinned table, which only the library makes');
-  return lines.join('\n');
-}
-
+const MODEL = 'model.safetensors';
 const RANKER = 'ranker.safetensors';
 /** The file of items that no list shows. */
 const HIDDEN = 'hidden.txt';
 const PACKAGE = "'graphex'";
 
+/** The commands, one per line. No command thins data, so a first line says that they are thinned. */
+export function sameCommands(done: Done): string {
+  const { source, read, seed, kept, split, fit, ranker, evaluate, time, itemInfo, user, hidden = [] } = done;
+  const data = [source, ...toArguments(READ, read)];
+  const fitted = split ? ['parts'] : data;
+  const about = toArguments({ itemInfo: SIDE_INFO.itemInfo }, { itemInfo });
+  const splitOptions = { ...SPLIT, time: SPLIT_COMMAND.time };
+  const rankerOptions = { ...METHODS.ranking, method: METHOD.method, time: FIT_COMMAND.time };
+  const { likes, confidence, exclude } = RECOMMEND_COMMAND;
+  const listOptions = { ...RECOMMEND, likes, user: RECOMMEND_COMMAND.user, confidence, exclude };
+  const asksForList = isAsked(done);
+  return present([
+    kept && '# on a thinned table, which only the library makes',
+    command(['check', ...data, ...toArguments(CHECK, { seed })]),
+    split &&
+      command(['split', ...data, ...toArguments(splitOptions, { seed, ...split, time }), '-o', 'parts']),
+    fit &&
+      command([
+        'fit',
+        ...fitted,
+        ...toArguments(METHODS.ascent, { seed, ...fit }, { always: ['features'] }),
+        ...about,
+        '-o',
+        MODEL,
+      ]),
+    ranker &&
+      command([
+        'fit',
+        ...fitted,
+        ...toArguments(rankerOptions, {
+          seed,
+          ...ranker,
+          method: 'ranking',
+          time: split ? undefined : time,
+        }),
+        ...about,
+        '-o',
+        RANKER,
+      ]),
+    split &&
+      fit &&
+      evaluate &&
+      command(['evaluate', MODEL, 'parts', ...toArguments(EVALUATE, { seed, ...evaluate })]),
+    asksForList && hidden.length > 0 && `printf '%s\\n' ${hidden.map(shellArgument).join(' ')} > ${HIDDEN}`,
+    asksForList &&
+      command([
+        'recommend',
+        done.by === 'recommend' ? RANKER : MODEL,
+        ...toArguments(listOptions, {
+          n: done.n,
+          explain: true,
+          ...(user === undefined ? { likes: done.likes } : { user }),
+          confidence: true,
+          filter: done.filter,
+          exclude: hidden.length > 0 ? HIDDEN : undefined,
+        }),
+      ]),
+  ]).join('\n');
+}
+
+/** Whether a list was made, for a user or for likes. */
+function isAsked({ user, likes = [] }: Done): boolean {
+  return user !== undefined || likes.length > 0;
+}
+
 /** The same with the library. */
 export function sameScript(done: Done): string {
-  const { source, read, seed, kept, split, likes = [], n, user, time } = done;
-  const asked = user !== undefined || likes.length > 0;
+  const { source, read, seed, kept, split, fit, ranker, likes, n, user, time, itemInfo, hidden = [] } = done;
+  const evaluate = split && fit && done.evaluate;
+  const asked = (fit || ranker) && isAsked(done);
   const timed = time !== undefined;
-  const names = [
-    ...(timed ? ['readWithValues', 'timeColumn'] : ['readGraph']),
-    ...(kept ? ['thin'] : []),
+  const names = present([
+    timed ? 'readWithValues' : 'readGraph',
+    timed && 'timeColumn',
+    kept && 'thin',
     'checkSparsity',
-    ...(split ? ['split'] : []),
-    ...(done.fit || done.ranker ? ['fit'] : []),
-    ...(split && done.fit && done.evaluate ? ['evaluateModel'] : []),
-    ...((done.fit || done.ranker) && asked ? ['recommend'] : []),
-  ];
+    split && 'split',
+    (fit || ranker) && 'fit',
+    evaluate && 'evaluateModel',
+    asked && 'recommend',
+  ]);
   const said = (value: object) => {
     const known = Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined));
     return JSON.stringify(known)
@@ -137,48 +147,36 @@ export function sameScript(done: Done): string {
       .replace(/,(?=\w+: )/g, ', ')
       .replace(/^\{(.+)\}$/, '{ $1 }');
   };
+  const seeded = (options: Seeded) => said({ ...options, seed: options.seed ?? seed });
   const graph = kept ? 'part' : 'graph';
+  const fitted = split ? 'parts.train' : graph;
   // If a pair occurs several times, a split keeps its first time, and a fit of all rows its last one.
   const column = `timeColumn(${JSON.stringify(time)})`;
   const times = split ? column : `{ ...${column}, keep: 'largest' }`;
   /** The options with the times of the edges. */
   const withTimes = (options: string, values: string) =>
     timed ? options.replace(/ \}$/, `, times: ${values} }`) : options;
-  return [
+  const ranking = withTimes(
+    seeded({ method: 'ranking', ...ranker } as Seeded),
+    split ? 'parts.times.train' : 'values',
+  );
+  const query = user === undefined ? { likes } : { user };
+  const list = { n, explain: true, ...(hidden.length > 0 && { exclude: hidden }) };
+  return present([
     `import { ${names.join(', ')} } from ${PACKAGE};`,
     '',
-    ...(done.itemInfo
-      ? [`// Only the command line reads a table about the items, here ${JSON.stringify(done.itemInfo)}.`]
-      : []),
+    itemInfo !== undefined &&
+      `// Only the command line reads a table about the items, here ${JSON.stringify(itemInfo)}.`,
     timed
       ? `const { graph, values } = await readWithValues(${JSON.stringify(source)}, ${said(read)}, ${times});`
       : `const { graph } = await readGraph(${JSON.stringify(source)}, ${said(read)});`,
-    ...(kept ? [`const part = thin(graph, ${said({ ...kept, seed: kept.seed ?? seed })});`] : []),
+    kept && `const part = thin(graph, ${seeded(kept)});`,
     `const { verdict } = await checkSparsity(${graph}, ${said({ seed })});`,
-    ...(split
-      ? [
-          `const parts = split(${graph}, ${withTimes(said({ ...split, seed: split.seed ?? seed }), 'values')});`,
-        ]
-      : []),
-    ...(done.fit
-      ? [
-          `const { model } = await fit(${split ? 'parts.train' : graph}, ${said({ ...done.fit, seed: done.fit.seed ?? seed })});`,
-          ...(split && done.evaluate
-            ? [
-                `const evaluation = await evaluateModel(model, parts, ${said({ ...done.evaluate, seed: done.evaluate.seed ?? seed })});`,
-              ]
-            : []),
-        ]
-      : []),
-    ...(done.ranker
-      ? [
-          `const { model: ranker } = await fit(${split ? 'parts.train' : graph}, ${withTimes(said({ method: 'ranking', ...done.ranker, seed: done.ranker.seed ?? seed }), split ? 'parts.times.train' : 'values')});`,
-        ]
-      : []),
-    ...((done.fit || done.ranker) && asked
-      ? [
-          `const list = await recommend(${done.by === 'recommend' ? 'ranker' : 'model'}, ${said(user === undefined ? { likes } : { user })}, ${said({ n, explain: true, ...(done.hidden?.length && { exclude: done.hidden }) })});`,
-        ]
-      : []),
-  ].join('\n');
+    split && `const parts = split(${graph}, ${withTimes(seeded(split), 'values')});`,
+    fit && `const { model } = await fit(${fitted}, ${seeded(fit)});`,
+    evaluate && `const evaluation = await evaluateModel(model, parts, ${seeded(evaluate)});`,
+    ranker && `const { model: ranker } = await fit(${fitted}, ${ranking});`,
+    asked &&
+      `const list = await recommend(${done.by === 'recommend' ? 'ranker' : 'model'}, ${said(query)}, ${said(list)});`,
+  ]).join('\n');
 }

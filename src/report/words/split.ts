@@ -2,26 +2,23 @@
 
 import type { SplitTimes } from '../../sample/split-types.js';
 import { grouped } from '../../text/numbers.js';
-import { capital, many, type Noun } from '../../text/phrases.js';
+import { capital, many, type Noun, present } from '../../text/phrases.js';
 
 /** `ratio`: degrees of the vertices that are held out, in words. */
 export function timeSplitWords({ cut }: Pick<SplitTimes, 'cut'>, ratio: string): string {
-  if (cut === undefined) return lastSplitWords(ratio);
+  const degrees = `Vertices with a test edge have ${ratio} times the average degree.`;
+  if (cut === undefined) {
+    return (
+      'The last edges of each user are the test part, earlier edges are for training. This measures what known users take next. ' +
+      `Training also holds edges that are later than the test edges of other users. ${degrees}`
+    );
+  }
   const date = new Date(cut);
   const when = Number.isFinite(date.getTime()) ? date.toISOString().replace('.000Z', 'Z') : String(cut);
   return (
     `Edges from ${when} on are the test part, earlier edges are for training. This measures forecasts for known users. ` +
     'Users who first appear after the cut are not evaluated. Random users and items (method pq) measure recommendations for new users, ' +
-    'without bias by degree, and allow predictive checks. ' +
-    `Vertices with a test edge have ${ratio} times the average degree.`
-  );
-}
-
-function lastSplitWords(ratio: string): string {
-  return (
-    'The last edges of each user are the test part, earlier edges are for training. This measures what known users take next. ' +
-    'Training also holds edges that are later than the test edges of other users. ' +
-    `Vertices with a test edge have ${ratio} times the average degree.`
+    `without bias by degree, and allow predictive checks. ${degrees}`
   );
 }
 
@@ -43,18 +40,12 @@ interface SplitSizes {
 export function splitWords({ users, items, all, train, foldIn, test, unseenItems }: SplitSizes): string {
   const heldOut = all - train;
   const silent = heldOut - foldIn;
-  return [
+  return present([
     `The models learn from ${many(train, users)} of ${grouped(all)}.`,
     `The other ${many(heldOut, users)} are held out: a model sees some of their ${items.many} and must predict the rest, ${many(test, 'edge')}.`,
-    ...(silent > 0
-      ? [
-          `${capital(many(silent, users))} of these ${silent === 1 ? 'has' : 'have'} no ${items.one} to show, so ${silent === 1 ? 'the list has' : 'their lists have'} popular ${items.many}.`,
-        ]
-      : []),
-    ...(unseenItems > 0
-      ? [
-          `${many(unseenItems, items)} ${unseenItems === 1 ? 'is' : 'are'} only with held-out ${users.many}, so the models do not know ${unseenItems === 1 ? 'it' : 'them'}.`,
-        ]
-      : []),
-  ].join(' ');
+    silent > 0 &&
+      `${capital(many(silent, users))} of these ${silent === 1 ? 'has' : 'have'} no ${items.one} to show, so ${silent === 1 ? 'the list has' : 'their lists have'} popular ${items.many}.`,
+    unseenItems > 0 &&
+      `${many(unseenItems, items)} ${unseenItems === 1 ? 'is' : 'are'} only with held-out ${users.many}, so the models do not know ${unseenItems === 1 ? 'it' : 'them'}.`,
+  ]).join(' ');
 }

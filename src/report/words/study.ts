@@ -4,7 +4,7 @@ import type { RankingDecision } from '../../study/best-method.js';
 import { type ModelKind, modelsOf } from '../../study/options.js';
 import type { StudyResults, TooLittle } from '../../study/results.js';
 import { decideStudy } from '../../study/verdict.js';
-import { many } from '../../text/phrases.js';
+import { described, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { recommendSteps } from './advice.js';
 import { command, fitCommand, forecastCommand, studyCommand } from './next-commands.js';
@@ -48,15 +48,14 @@ export interface StudyVerdicts {
 /** What to do next, and the command for it. */
 export interface NextStep {
   readonly text: string;
-  readonly command: string | null;
+  readonly command: string;
 }
 
 export const TOO_LITTLE = 'Too little data to tell';
 
 /** Why the test part cannot tell methods apart. */
 export function tooLittleWords({ users, edges }: NonNullable<TooLittle>, names: SideNames): string {
-  const noun = { one: `test ${names.users.one}`, many: `test ${names.users.many}` };
-  return `With ${many(users, noun)} and ${many(edges, 'test edge')}, differences may well be chance.`;
+  return `With ${many(users, described('test', names.users))} and ${many(edges, 'test edge')}, differences may well be chance.`;
 }
 
 /** A study's verdicts, and what to do next, in words. */
@@ -85,58 +84,49 @@ function nextSteps(
   results: StudyResults,
   prediction: StudyVerdicts['prediction'],
   ranking: RankingDecision,
-): NextStep[] {
+): readonly NextStep[] {
   const { receipt, check } = results;
+  const recommending = recommendSteps(ranking, results);
+  // A study of a given split does not know the table that was split.
+  if (receipt.origin?.parts) return recommending;
   const { settings } = receipt;
-  const steps: NextStep[] = [];
-  const add = (text: string, line: string | null = null) => steps.push({ text, command: line });
   // The kind that predicted best, else the first: auto, or the sparse one of the paper's two.
   const models = modelsOf(settings);
   const kind = models.find((model) => model === prediction?.winner) ?? models[0];
   const stopped = results.runs.flatMap((run) => run.fits).filter((fit) => !fit.converged);
-  if (stopped.length > 0 && !receipt.origin?.parts) {
-    add(
-      `${many(stopped.length, 'fit')} did not converge within ${many(settings.iterations, 'iteration')}. Run again with more:`,
-      studyCommand(results, { iterations: 2 * settings.iterations }),
-    );
-  }
-  if (receipt.origin?.parts) return [...steps, ...recommendSteps(ranking, results)];
-  if (!prediction) {
-    add(
-      'This study drew no test graphs. To see whether the models predict the test set:',
-      studyCommand(results, { draws: 100 }),
-    );
-  }
-  add(
-    `To predict how these data will grow, fit the ${kind} model to all of them:`,
-    fitCommand(receipt, kind, results.chosen.features),
-  );
-  add(
-    `To see how many ${check.names.items.many} there will be with twice as many ${check.names.users.many}:`,
-    forecastCommand(receipt),
-  );
-  add(
-    'To check a split of your own, and whether another split would have a different winner:',
-    command(['audit', '--train', 'TRAIN', '--test', 'TEST', '--decision']),
-  );
-  steps.push(...recommendSteps(ranking, results));
-  if (settings.features.length === 1) {
-    add(
-      'To see whether K is right, compare a few; the highest bound explains the data best:',
-      studyCommand(results, { features: [10, 30, 60] }),
-    );
-  }
-  if (settings.repeats === 1) {
-    add(
-      'This study has one random split. To see how much the figures vary, repeat it:',
-      studyCommand(results, { repeats: 5 }),
-    );
-  }
-  if (results.topics === null) {
-    add(
-      `To see what the features are about, add titles of the ${check.names.items.many}:`,
-      studyCommand(results, { titles: 'FILE' }),
-    );
-  }
-  return steps;
+  return present<NextStep>([
+    stopped.length > 0 && {
+      text: `${many(stopped.length, 'fit')} did not converge within ${many(settings.iterations, 'iteration')}. Run again with more:`,
+      command: studyCommand(results, { iterations: 2 * settings.iterations }),
+    },
+    !prediction && {
+      text: 'This study drew no test graphs. To see whether the models predict the test set:',
+      command: studyCommand(results, { draws: 100 }),
+    },
+    {
+      text: `To predict how these data will grow, fit the ${kind} model to all of them:`,
+      command: fitCommand(receipt, kind, results.chosen.features),
+    },
+    {
+      text: `To see how many ${check.names.items.many} there will be with twice as many ${check.names.users.many}:`,
+      command: forecastCommand(receipt),
+    },
+    {
+      text: 'To check a split of your own, and whether another split would have a different winner:',
+      command: command(['audit', '--train', 'TRAIN', '--test', 'TEST', '--decision']),
+    },
+    ...recommending,
+    settings.features.length === 1 && {
+      text: 'To see whether K is right, compare a few; the highest bound explains the data best:',
+      command: studyCommand(results, { features: [10, 30, 60] }),
+    },
+    settings.repeats === 1 && {
+      text: 'This study has one random split. To see how much the figures vary, repeat it:',
+      command: studyCommand(results, { repeats: 5 }),
+    },
+    results.topics === null && {
+      text: `To see what the features are about, add titles of the ${check.names.items.many}:`,
+      command: studyCommand(results, { titles: 'FILE' }),
+    },
+  ]);
 }

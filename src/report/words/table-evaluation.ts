@@ -4,7 +4,7 @@ import type { ListComparison, ListSource, TablesEvaluation } from '../../evaluat
 import { METRICS } from '../../metrics/definitions.js';
 import type { ListMetricName } from '../../metrics/list-metrics.js';
 import { grouped } from '../../text/numbers.js';
-import { capital, many, were } from '../../text/phrases.js';
+import { capital, many, present, were } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 
 export function listMetricTitle(name: ListMetricName, n: number): string {
@@ -31,60 +31,44 @@ export function tableEvaluationDefinition({ users, items }: SideNames): string {
 }
 
 /** A sentence for each thing that happened. */
-export function tableEvaluationWords(
-  { left, leaderboard, given, givenByRival, users, n, comparisons, comparisonsOfListed }: TablesEvaluation,
-  names: SideNames,
-  duplicates = 0,
-): string[] {
+export function tableEvaluationWords(found: TablesEvaluation, names: SideNames, duplicates = 0): string[] {
+  const { left, leaderboard, given, givenByRival, users, n } = found;
   const longest = Math.max(...n);
-  const sentences: string[] = [];
-  const { source: lastSource } = leaderboard[leaderboard.length - 1];
-  for (const row of leaderboard.slice(-1)) {
-    const { source, missing } = row;
-    const againstPopularity = (c: ListComparison) => c.source === lastSource && c.against === 'popularity';
-    const against = comparisons.filter(againstPopularity);
-    if (against.length === 0 || against.some(({ interval }) => interval.difference >= 0)) continue;
-    const lists = source === 'recommendations';
-    const [rank, them] = lists ? ['rank', 'them'] : ['ranks', 'it'];
-    // Popularity has a list for everyone. It may be ahead only because the other method has no list for some users.
-    if (comparisonsOfListed.filter(againstPopularity).some(({ interval }) => interval.difference >= 0)) {
-      sentences.push(
-        `${capital(rowTitle(row))} ${rank} below popularity only because ${many(missing, names.users)} of ${grouped(users)} had no list; for the others ${lists ? 'they do' : 'it does'} not. Give users without a list the most popular ${names.items.many}.`,
-      );
-      continue;
-    }
-    sentences.push(
-      `${capital(rowTitle(row))} ${rank} below popularity, the same list for everyone: do not recommend with ${them}.`,
-    );
-  }
-  if (left.repeated > 0) {
-    sentences.push(
+  return present([
+    popularityWords(found, names),
+    left.repeated > 0 &&
       `${many(left.repeated, 'test pair')} ${were(left.repeated)} also in training or validation, and left out; ` +
         `${many(left.usersOfRepeated, names.users)} had no other test pair.`,
-    );
-  }
-  if (left.unseenPairs > 0) {
-    sentences.push(
+    left.unseenPairs > 0 &&
       `${many(left.unseenPairs, 'test pair')} ${were(left.unseenPairs)} with ${many(left.unseenItems, names.items)} not in training: they count as misses unless a list has them.`,
-    );
-  }
-  if (left.withoutHistory > 0) {
-    sentences.push(
+    left.withoutHistory > 0 &&
       `${many(left.withoutHistory, names.users)} of the test part ${left.withoutHistory === 1 ? 'has' : 'have'} no history: no edge in training, and none in a fold-in part to ${names.items.many} of training or test. Every method recommends them popular ${names.items.many}.`,
-    );
-  }
-  for (const row of leaderboard) {
-    const notes = missingNotes(row.missing, users, names);
-    sentences.push(...notes.map((note) => `${capital(rowTitle(row))}: ${note}`));
-  }
-  if (duplicates > 0) {
-    sentences.push(`The lists named ${many(duplicates, 'pair')} more than once: the best rank counts.`);
-  }
-  if (given) sentences.push(...listNotes(given, longest, names));
-  for (const [name, notes] of Object.entries(givenByRival)) {
-    sentences.push(...listNotes(notes, longest, names).map((note) => `${name}: ${note}`));
-  }
-  return sentences;
+    ...leaderboard.flatMap((row) =>
+      missingNotes(row.missing, users, names).map((note) => `${capital(rowTitle(row))}: ${note}`),
+    ),
+    duplicates > 0 && `The lists named ${many(duplicates, 'pair')} more than once: the best rank counts.`,
+    ...(given ? listNotes(given, longest, names) : []),
+    ...Object.entries(givenByRival).flatMap(([name, notes]) =>
+      listNotes(notes, longest, names).map((note) => `${name}: ${note}`),
+    ),
+  ]);
+}
+
+/** A warning if the last row ranks below popularity. */
+function popularityWords(
+  { leaderboard, users, comparisons, comparisonsOfListed }: TablesEvaluation,
+  names: SideNames,
+): string | undefined {
+  const row = leaderboard[leaderboard.length - 1];
+  const againstPopularity = (c: ListComparison) => c.source === row.source && c.against === 'popularity';
+  const against = comparisons.filter(againstPopularity);
+  if (against.length === 0 || against.some(({ interval }) => interval.difference >= 0)) return undefined;
+  const lists = row.source === 'recommendations';
+  const ranks = `${capital(rowTitle(row))} ${lists ? 'rank' : 'ranks'} below popularity`;
+  // Popularity has a list for everyone. It may be ahead only because the other method has no list for some users.
+  return comparisonsOfListed.filter(againstPopularity).some(({ interval }) => interval.difference >= 0)
+    ? `${ranks} only because ${many(row.missing, names.users)} of ${grouped(users)} had no list; for the others ${lists ? 'they do' : 'it does'} not. Give users without a list the most popular ${names.items.many}.`
+    : `${ranks}, the same list for everyone: do not recommend with ${lists ? 'them' : 'it'}.`;
 }
 
 /** Users with a history for whom lists have nothing. */
@@ -100,24 +84,14 @@ export function listNotes(
   longest: number,
   names: SideNames,
 ): string[] {
-  const sentences: string[] = [];
-  if (seenPairs > 0) {
-    sentences.push(
+  return present([
+    seenPairs > 0 &&
       `${many(seenPairs, 'recommended pair')} ${were(seenPairs)} in training: they are removed from the lists.`,
-    );
-  }
-  if (unknownPairs > 0) {
-    sentences.push(
+    unknownPairs > 0 &&
       `${many(unknownPairs, 'recommended pair')} ${were(unknownPairs)} with ${names.items.many} of neither part: they keep their rank and cannot be hits.`,
-    );
-  }
-  if (shortLists > 0) {
-    sentences.push(
+    shortLists > 0 &&
       `${many(shortLists, 'list')} ${were(shortLists)} shorter than ${longest}: missing ranks count as misses.`,
-    );
-  }
-  if (otherUsers > 0) {
-    sentences.push(`${many(otherUsers, names.users)} of the lists ${were(otherUsers)} not in the test part.`);
-  }
-  return sentences;
+    otherUsers > 0 &&
+      `${many(otherUsers, names.users)} of the lists ${were(otherUsers)} not in the test part.`,
+  ]);
 }
