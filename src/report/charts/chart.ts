@@ -107,8 +107,14 @@ export function legend(
   });
   const marks = places.map(({ words, ink, dx, ...place }) =>
     Plot.text([words], {
-      ...{ facet: 'super', frameAnchor: 'top-left', textAnchor: 'start', lineAnchor: 'bottom' },
-      ...{ dx, dy: -12 - ROW * (row - place.row), fill: ink, fontWeight: 600 },
+      facet: 'super',
+      frameAnchor: 'top-left',
+      textAnchor: 'start',
+      lineAnchor: 'bottom',
+      dx,
+      dy: -12 - ROW * (row - place.row),
+      fill: ink,
+      fontWeight: 600,
     } as Plot.TextOptions),
   );
   return { marks, height: ROW * (row + 1) };
@@ -116,17 +122,24 @@ export function legend(
 
 /** Axes without arrows; the arrow of a label says where it leads. */
 export const across = (label: string, more: object = {}) => ({
-  ...{ label: `${label} →`, labelAnchor: 'right', labelArrow: 'none' },
+  label: `${label} →`,
+  labelAnchor: 'right',
+  labelArrow: 'none',
   ...more,
 });
 export const upward = (label: string, more: object = {}) => ({
-  ...{ label: `↑ ${label}`, labelArrow: 'none', grid: true },
+  label: `↑ ${label}`,
+  labelArrow: 'none',
+  grid: true,
   ...more,
 });
 
 /** A logarithmic axis from powers of ten to powers of ten. */
 export const logarithmic = (domain: readonly [number, number], low: number, high: number) => ({
-  ...{ type: 'log', domain, ticks: powersOfTen(low, high), tickFormat: power },
+  type: 'log',
+  domain,
+  ticks: powersOfTen(low, high),
+  tickFormat: power,
 });
 
 /** The name of a curve in its colour, in a corner of the frame; `row`: below that many others. */
@@ -170,7 +183,7 @@ function tidy(svg: string): string {
 }
 
 /** The ticks of a log axis: only powers of ten, since more labels would overlap. */
-export function powersOfTen(low: number, high: number): number[] {
+function powersOfTen(low: number, high: number): number[] {
   const first = Math.ceil(Math.log10(low) - 1e-9);
   const last = Math.max(first, Math.floor(Math.log10(high) + 1e-9));
   return Array.from({ length: last - first + 1 }, (_, i) => Number(`1e${first + i}`));

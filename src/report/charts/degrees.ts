@@ -1,7 +1,7 @@
 // Degree distributions of both sides: the share of vertices by least number of edges, log-log, with the fitted distribution.
 
 import * as Plot from '@observablehq/plot';
-import { SIDES, type SideName } from '../../graph/graph.js';
+import { type BySide, SIDES } from '../../graph/graph.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
 import { type DegreeFit, logProbability } from '../../sparsity/degree-likelihood.js';
 import { grouped } from '../../text/numbers.js';
@@ -17,7 +17,7 @@ export interface DegreeCurve {
 }
 
 /** The degrees of a check, with the distributions fitted to them. */
-export function checkedDegrees({ degrees, sigma }: SparsityCheck): Readonly<Record<SideName, DegreeCurve>> {
+export function checkedDegrees({ degrees, sigma }: SparsityCheck): BySide<DegreeCurve> {
   return {
     users: { histogram: degrees.users.histogram, fit: sigma.users.likelihood },
     items: { histogram: degrees.items.histogram, fit: sigma.items.likelihood },
@@ -33,28 +33,25 @@ interface Point {
 const MOST_POINTS = 160;
 
 /** Both sides' degrees with the fitted distributions; a curve ends at one vertex. */
-export function degreesChart(
-  sides: Readonly<Record<SideName, DegreeCurve>>,
-  names: SideNames = USERS_AND_ITEMS,
-): Chart {
+export function degreesChart(sides: BySide<DegreeCurve>, names: SideNames = USERS_AND_ITEMS): Chart {
   const curves = SIDES.map((side) => {
-    const vertices = sides[side].histogram.reduce((sum, [, n]) => sum + n, 0);
-    const points = thin(survival(sides[side].histogram));
-    const fitted = sides[side].fit
-      ? fittedSurvival(sides[side].fit, points.at(-1)!.degree, 1 / vertices)
-      : [];
-    return { side, points, fitted, vertices };
+    const { histogram, fit } = sides[side];
+    const points = thin(survival(histogram));
+    const maxDegree = points.at(-1)!.degree;
+    const minShare = 1 / histogram.reduce((sum, [, n]) => sum + n, 0);
+    const fitted = fit ? fittedSurvival(fit, maxDegree, minShare) : [];
+    return { side, points, fitted, maxDegree, minShare };
   });
-  const maxDegree = Math.max(...curves.map(({ points }) => points.at(-1)!.degree));
-  const minShare = Math.min(...curves.map(({ vertices }) => 1 / vertices));
+  const maxDegree = Math.max(...curves.map((curve) => curve.maxDegree));
+  const minShare = Math.min(...curves.map((curve) => curve.minShare));
   return {
     title: `How many edges ${names.users.many} and ${names.items.many} have`,
     subtitle: 'Dots: the data. Dashed: the distribution fitted to all degrees.',
     description: curves
-      .map(({ side, points }) => {
-        const last = points.at(-1)!;
-        return `The ${names[side].many} have between ${grouped(points[0].degree)} and ${grouped(last.degree)} edges.`;
-      })
+      .map(
+        ({ side, points, maxDegree: most }) =>
+          `The ${names[side].many} have between ${grouped(points[0].degree)} and ${grouped(most)} edges.`,
+      )
       .join(' '),
     plot: {
       x: across('edges', logarithmic([0.9, Math.max(10, maxDegree) * 1.15], 1, maxDegree)),

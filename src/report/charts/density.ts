@@ -2,6 +2,7 @@
 
 import * as Plot from '@observablehq/plot';
 import { otherSide, SIDES } from '../../graph/graph.js';
+import { mean } from '../../math/moments.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
 import type { CurvePoint } from '../../sparsity/curves.js';
 import { percent, short } from '../../text/numbers.js';
@@ -38,7 +39,9 @@ export function densityChart(found: DensityCurves): Chart {
     plot: {
       x: across('share kept', { domain: [0, 1] }),
       y: upward('density', {
-        ...{ domain: [0, top * 1.25], tickFormat: (value: number) => short(value), ticks: 6 },
+        domain: [0, top * 1.25],
+        tickFormat: (value: number) => short(value),
+        ticks: 6,
       }),
       marks: sides.flatMap(({ label, ink, points }, row) => {
         const replicated = points.filter((p) => p.sampled.length > 0);
@@ -51,7 +54,12 @@ export function densityChart(found: DensityCurves): Chart {
             stroke: ink,
             strokeOpacity: 0.55,
           }),
-          Plot.dot(replicated, { x: 'level', y: meanSampled, r: 2.6, fill: ink }),
+          Plot.dot(replicated, {
+            x: 'level',
+            y: (p: CurvePoint) => mean(p.sampled),
+            r: 2.6,
+            fill: ink,
+          }),
           cornerName(label, { frameAnchor: 'top-right', dx: -4, dy: 4, ink, row }),
         ];
       }),
@@ -64,8 +72,4 @@ function readingWords({ names = USERS_AND_ITEMS, verdict }: DensityCurves): stri
   const rule = 'Level except at the left end: dense. Falling all along: sparse.';
   if (!verdict) return rule;
   return `${rule} Here: ${SIDES.map((side) => `${names[side].many} ${verdict[side]}`).join(', ')}.`;
-}
-
-function meanSampled(point: CurvePoint): number {
-  return point.sampled.reduce((sum, density) => sum + density, 0) / point.sampled.length;
 }

@@ -126,12 +126,13 @@ export function predictionChart(
         ...fits.flatMap(({ model }) => {
           const own = points.filter((p) => p.model === model);
           const place = { fy: 'statistic', y: 'model' } as const;
+          const ink = INK[model].light;
           return [
             Plot.ruleY(own, {
               ...place,
               x1: ({ bar }: Point) => clip(bar[0]),
               x2: ({ bar }: Point) => clip(bar[1]),
-              stroke: INK[model].light,
+              stroke: ink,
               strokeWidth: 4,
               strokeOpacity: 0.35,
             }),
@@ -139,35 +140,40 @@ export function predictionChart(
               ...place,
               x1: ({ bar }: Point) => clip(bar[2]),
               x2: ({ bar }: Point) => clip(bar[3]),
-              stroke: INK[model].light,
+              stroke: ink,
               strokeWidth: 1.6,
               dy: 7,
             }),
             Plot.dot(
               own.filter(({ mean }) => clip(mean) === mean),
-              { ...place, x: 'mean', fill: INK[model].light, r: 4.4 },
+              { ...place, x: 'mean', fill: ink, r: 4.4 },
             ),
             ...([-1, 1] as const).flatMap((way) => [
               Plot.dot(
                 own.filter(({ least, most }) => (way < 0 ? -least : most) > end),
                 {
-                  ...{ ...place, x: () => 1.04 * way * end, fill: INK[model].light, r: 5 },
-                  ...{ symbol: 'triangle', rotate: 90 * way },
-                } as Plot.DotOptions,
+                  ...place,
+                  x: () => 1.04 * way * end,
+                  fill: ink,
+                  r: 5,
+                  symbol: 'triangle',
+                  rotate: 90 * way,
+                },
               ),
               // A mean beyond the axis is written out.
               Plot.text(
                 own.filter(({ mean }) => way * mean > end),
                 {
-                  ...{
-                    ...place,
-                    x: () => way * end,
-                    dx: -6 * way,
-                    text: ({ mean }: Point) => `mean ${signed(Math.round(mean))}`,
-                  },
-                  ...{ textAnchor: way < 0 ? 'start' : 'end', fill: INK[model].light, fontWeight: 600 },
-                  ...{ stroke: INK.ground.light, strokeWidth: 4 },
-                } as Plot.TextOptions,
+                  ...place,
+                  x: () => way * end,
+                  dx: -6 * way,
+                  text: ({ mean }: Point) => `mean ${signed(Math.round(mean))}`,
+                  textAnchor: way < 0 ? 'start' : 'end',
+                  fill: ink,
+                  fontWeight: 600,
+                  stroke: INK.ground.light,
+                  strokeWidth: 4,
+                },
               ),
             ]),
           ];

@@ -3,7 +3,7 @@
 
 import * as Plot from '@observablehq/plot';
 import type { DegreeBin } from '../../evaluate/predictive.js';
-import { SIDES, type SideName } from '../../graph/graph.js';
+import { type BySide, SIDES, type SideName } from '../../graph/graph.js';
 import { MODEL_KINDS, type ModelKind } from '../../options/names.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { across, type Chart, logarithmic, upward } from './chart.js';
@@ -14,21 +14,15 @@ export interface PredictivePanel {
   /** Heading of the model's panels. */
   readonly name: string;
   readonly kind: ModelKind;
-  readonly degrees: Readonly<Record<SideName, readonly DegreeBin[]>>;
+  readonly degrees: BySide<readonly DegreeBin[]>;
 }
 
-interface Point {
+interface Point extends DegreeBin {
   readonly panel: string;
   readonly side: SideName;
   readonly kind: ModelKind;
   /** Geometric middle of the bin. */
   readonly degree: number;
-  /** Vertices in the bin. */
-  readonly observed: number;
-  readonly low: number;
-  readonly median: number;
-  readonly high: number;
-  readonly outside: boolean;
 }
 
 /** The test graph's degrees over those of the draws, a panel for each model and side. */
@@ -36,7 +30,14 @@ export function predictiveChart(
   panels: readonly PredictivePanel[],
   names: SideNames = USERS_AND_ITEMS,
 ): Chart {
-  const points = panels.flatMap((panel) => SIDES.flatMap((side) => panelPoints(panel, side)));
+  const points = panels.flatMap(({ name, kind, degrees }) =>
+    SIDES.flatMap((side) =>
+      degrees[side].map((bin): Point => {
+        const degree = Math.sqrt(bin.from * bin.to);
+        return { ...bin, panel: name, side, kind, degree };
+      }),
+    ),
+  );
   // The axis starts at one vertex. A band that reaches down to 0 starts at the floor of the axis.
   const floor = 0.8;
   const top = Math.max(10, ...points.flatMap((p) => [p.observed, p.high])) * 1.6;
@@ -44,7 +45,7 @@ export function predictiveChart(
   const lift = (y: number) => Math.max(y, floor);
   const bands = points.filter((p) => p.high > 0);
   const dots = points.filter((p) => p.observed > 0);
-  const facet = { fx: 'panel', fy: 'side' } as const;
+  const place = { fx: 'panel', fy: 'side', x: 'degree' } as const;
   return {
     title: 'Degrees of the test graph and of predictive draws',
     subtitle: 'Dots: the test graph; hollow where it leaves the band. Band: the central 90 % of the draws.',
@@ -64,57 +65,30 @@ export function predictiveChart(
           const of = bands.filter((p) => p.kind === kind);
           return [
             Plot.areaY(of, {
-              ...facet,
-              x: 'degree',
+              ...place,
               y1: (p: Point) => lift(p.low),
               y2: (p: Point) => lift(p.high),
               fill: ink,
               fillOpacity: 0.25,
             }),
-            Plot.line(of, {
-              ...facet,
-              x: 'degree',
-              y: (p: Point) => lift(p.median),
-              stroke: ink,
-              strokeWidth: 1.5,
-            }),
+            Plot.line(of, { ...place, y: (p: Point) => lift(p.median), stroke: ink, strokeWidth: 1.5 }),
           ];
         }),
         Plot.dot(
-          dots.filter((p) => !p.outside),
-          { ...facet, x: 'degree', y: 'observed', r: 2.6, fill: INK.text.light },
+          dots.filter((p) => !isOutside(p)),
+          { ...place, y: 'observed', r: 2.6, fill: INK.text.light },
         ),
-        Plot.dot(
-          dots.filter((p) => p.outside),
-          {
-            ...facet,
-            x: 'degree',
-            y: 'observed',
-            r: 2.8,
-            fill: INK.ground.light,
-            stroke: INK.text.light,
-            strokeWidth: 1.4,
-          },
-        ),
+        Plot.dot(dots.filter(isOutside), {
+          ...place,
+          y: 'observed',
+          r: 2.8,
+          fill: INK.ground.light,
+          stroke: INK.text.light,
+          strokeWidth: 1.4,
+        }),
       ],
     },
   };
-}
-
-function panelPoints({ name, kind, degrees }: PredictivePanel, side: SideName): Point[] {
-  return degrees[side].map((bin) => {
-    return {
-      panel: name,
-      side,
-      kind,
-      degree: Math.sqrt(bin.from * bin.to),
-      observed: bin.observed,
-      low: bin.low,
-      median: bin.median,
-      high: bin.high,
-      outside: isOutside(bin),
-    };
-  });
 }
 
 function isOutside({ observed, low, high }: DegreeBin): boolean {

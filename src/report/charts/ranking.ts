@@ -54,8 +54,8 @@ export function rankingChart(
   const at = (edge: 'low' | 'value' | 'high') => (p: Point) => scales.get(p.metric)!.at(p[edge]);
   const ticks = domain.flatMap((name) => scales.get(name)!.ticks.map((tick) => ({ name, ...tick })));
   const panel = narrow ? 'fy' : 'fx';
-  const height =
-    46 + ROW_HEIGHT * rows.length * (narrow ? shown.length : 1) + 34 * (narrow ? shown.length : 1);
+  const place = { [panel]: 'metric', y: 'who' };
+  const height = 46 + (34 + ROW_HEIGHT * rows.length) * (narrow ? shown.length : 1);
   return {
     title: `Which method ranks the test ${names.items.many} best`,
     subtitle: narrow ? undefined : 'Further right is better. Bars: 95 % interval.',
@@ -91,8 +91,7 @@ export function rankingChart(
           const own = points.filter((p) => p.ink === ink);
           return [
             Plot.ruleY(own, {
-              [panel]: 'metric',
-              y: 'who',
+              ...place,
               x1: at('low'),
               x2: at('high'),
               stroke: ink,
@@ -101,19 +100,11 @@ export function rankingChart(
             }),
             Plot.dot(
               own.filter((p) => !p.hollow),
-              { [panel]: 'metric', y: 'who', x: at('value'), fill: ink, r: 4.4 },
+              { ...place, x: at('value'), fill: ink, r: 4.4 },
             ),
             Plot.dot(
               own.filter((p) => p.hollow),
-              {
-                [panel]: 'metric',
-                y: 'who',
-                x: at('value'),
-                fill: INK.ground.light,
-                stroke: ink,
-                strokeWidth: 1.6,
-                r: 4,
-              },
+              { ...place, x: at('value'), fill: INK.ground.light, stroke: ink, strokeWidth: 1.6, r: 4 },
             ),
           ];
         }),

@@ -31,26 +31,12 @@ export function splitChart(split: StudySplit, names: SideNames = USERS_AND_ITEMS
   const drawn = Math.max(q, 0.32);
   const left = Math.max(92, 20 + LETTER * (users.many.length + 3));
   const across = Math.max(300, 2 * LETTER * (items.many.length + 8));
+  const [muted, dark] = [INK.muted.light, INK.text.light];
+  const below = { y1: 1 - held, y2: 1, opacity: 0.42 };
   const parts: readonly Part[] = [
-    { x1: 0, x2: 1, y1: 0, y2: 1 - held, ink: INK.muted.light, opacity: 0.2, text: `train\n${edges(train)}` },
-    {
-      x1: 0,
-      x2: 1 - drawn,
-      y1: 1 - held,
-      y2: 1,
-      ink: INK.muted.light,
-      opacity: 0.42,
-      text: `fold-in\n${edges(foldin)}`,
-    },
-    {
-      x1: 1 - drawn,
-      x2: 1,
-      y1: 1 - held,
-      y2: 1,
-      ink: INK.text.light,
-      opacity: 0.42,
-      text: `test\n${edges(test)}`,
-    },
+    { x1: 0, x2: 1, y1: 0, y2: 1 - held, ink: muted, opacity: 0.2, text: `train\n${edges(train)}` },
+    { x1: 0, x2: 1 - drawn, ...below, ink: muted, text: `fold-in\n${edges(foldin)}` },
+    { x1: 1 - drawn, x2: 1, ...below, ink: dark, text: `test\n${edges(test)}` },
   ];
   return {
     title: 'How the data are split',
