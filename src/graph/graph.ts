@@ -80,6 +80,11 @@ export type SideName = 'users' | 'items';
 export type BySide<T> = Readonly<Record<SideName, T>>;
 export const SIDES = ['users', 'items'] as const satisfies readonly SideName[];
 
+/** A value for each side, made by the same function. */
+export function bySide<T>(value: (side: SideName) => T): BySide<T> {
+  return { users: value('users'), items: value('items') };
+}
+
 export function otherSide(side: SideName): SideName {
   return side === 'users' ? 'items' : 'users';
 }

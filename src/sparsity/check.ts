@@ -1,14 +1,7 @@
 // Is the graph sparse? Computes a sparsity check from the graph alone.
 
 import { InputError, throwIfAborted } from '../errors.js';
-import {
-  type BipartiteGraph,
-  type BySide,
-  degrees,
-  otherSide,
-  SIDES,
-  type SideName,
-} from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, bySide, degrees, otherSide, SIDES } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { withDefaults } from '../options/check-options.js';
@@ -16,7 +9,9 @@ import { CHECK } from '../options/commands/check.js';
 import type { OptionsOf } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
 import { TASK } from '../options/shared.js';
+import { createTurns } from '../parallel/turns.js';
 import type { TaskOptions } from '../progress.js';
+import { present } from '../text/phrases.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import {
   type CurvePoint,
@@ -85,14 +80,12 @@ export async function checkSparsity(
   const levels = orderedLevels(asked ?? DEFAULT_LEVELS);
   if (graph.edges === 0) throw new InputError('the graph has no edges: there is nothing to check');
 
-  const counts = bySide((side) => countDegrees(degrees(graph[side])));
-  const sigma = bySide((side) => tailIndexOfCounts(counts[side]));
-
   const random = randomStream(seed, STREAMS.check);
   const sampled = bySide((): (number | undefined)[][] => []);
+  const turn = createTurns();
   for (let done = 0; done < replicates; done += REPLICATES_PER_PASS) {
     for (const side of SIDES) {
-      await nextTurn();
+      await turn();
       throwIfAborted(signal);
       onProgress?.({ stage: 'sampling', done, total: replicates, unit: 'replicates' });
       const streams = Array.from({ length: Math.min(REPLICATES_PER_PASS, replicates - done) }, (_, r) =>
@@ -101,37 +94,33 @@ export async function checkSparsity(
       sampled[side].push(...sampledDensities(graph[side], graph[otherSide(side)], levels, streams));
     }
   }
-  return fromDegrees(counts, sigma, graph, levels, sampled);
+  const counts = bySide((side) => countDegrees(degrees(graph[side])));
+  return checkDegreeCounts(counts, graph, levels, sampled);
 }
 
-/** The part of a check that needs only the degrees of both sides: everything but the sampled points. */
+/** A check from the degrees of both sides; without `sampled` densities, by replicate and level, it has only the exact curves. */
 export function checkDegreeCounts(
   counts: BySide<DegreeCounts>,
-  about: { readonly total: number; readonly names?: SideNames | undefined },
+  { total, names }: { readonly total: number; readonly names?: SideNames | undefined },
+  levels: readonly number[] = DEFAULT_LEVELS,
+  sampled: BySide<readonly (readonly (number | undefined)[])[]> = { users: [], items: [] },
 ): SparsityCheck {
   const sigma = bySide((side) => tailIndexOfCounts(counts[side]));
-  return fromDegrees(counts, sigma, about, orderedLevels(DEFAULT_LEVELS), { users: [], items: [] });
-}
-
-function fromDegrees(
-  counts: BySide<DegreeCounts>,
-  sigma: BySide<TailIndex>,
-  { total, names }: { readonly total: number; readonly names?: SideNames | undefined },
-  levels: readonly number[],
-  sampled: BySide<readonly (readonly (number | undefined)[])[]>,
-): SparsityCheck {
   const curves = bySide((side) =>
     levels.map((level, l) =>
       Object.freeze({
         level,
         expected: expectedDensity(counts[side], counts[otherSide(side)], level),
-        sampled: sampled[side].map((replicate) => replicate[l]).filter((density) => density !== undefined),
+        sampled: present(sampled[side].map((replicate) => replicate[l])),
       }),
     ),
   );
   const [users, items, edges] = [counts.users.count, counts.items.count, counts.users.sum];
   return Object.freeze({
-    ...{ users, items, edges, total },
+    users,
+    items,
+    edges,
+    total,
     density: edges / (users * items),
     degrees: bySide((side) => summarize(counts[side])),
     sigma,
@@ -158,13 +147,4 @@ function summarize(counts: DegreeCounts): DegreeSummary {
     single: (counts.degree[0] === 1 ? counts.vertices[0] : 0) / counts.count,
     histogram: Array.from(counts.degree, (degree, n) => [degree, counts.vertices[n]] as const),
   });
-}
-
-function bySide<T>(value: (side: SideName) => T): BySide<T> {
-  return { users: value('users'), items: value('items') };
-}
-
-/** Lets signals and timers run between two pieces of work. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
 }

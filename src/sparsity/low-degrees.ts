@@ -41,29 +41,41 @@ export function fitLowDegrees(counts: DegreeCounts): LowDegreeFit | undefined {
 
   /** Log-likelihood per vertex at σ and its best r ≤ 1. */
   const logLikelihood = (sigma: number): number => {
-    const base = lgamma(1 - sigma);
-    let value = 0;
-    for (let n = 1; n <= upTo; n++) {
-      logWeight[n] = lgamma(n - sigma) - base - lgamma(n + 1);
-      if (vertices[n] > 0) value += vertices[n] * logWeight[n];
-    }
+    const value = fillLogWeights(logWeight, sigma, vertices);
     const best = solveLogR(logWeight, mean, start);
     start = best.logR;
     return value / count + mean * best.logR - best.logMass;
   };
 
-  // Uniform in log(1−σ), as for all degrees; there is one peak.
-  const sigmaOf = (x: number) => 1 - Math.exp(x);
-  const top = maximize((x) => logLikelihood(sigmaOf(x)), Math.log(1 - RANGE.high), Math.log(1 - RANGE.low), {
-    tolerance: 1e-6,
-  });
-  const sigma = sigmaOf(top);
+  const sigma = maximizeSigma(logLikelihood, RANGE, 1e-6);
   return {
     estimate: sigma,
     ...precisionAt(sigma, logLikelihood, count, RANGE, BORDER),
     upTo,
     vertices: count,
   };
+}
+
+/** Fills in log( Γ(n−σ)/(Γ(1−σ) n!) ) for each n ≥ 1; returns the sum over the vertices of each degree. */
+export function fillLogWeights(logWeight: Float64Array, sigma: number, vertices: Float64Array): number {
+  const base = lgamma(1 - sigma);
+  let sum = 0;
+  for (let n = 1; n < logWeight.length; n++) {
+    logWeight[n] = lgamma(n - sigma) - base - lgamma(n + 1);
+    if (vertices[n] > 0) sum += vertices[n] * logWeight[n];
+  }
+  return sum;
+}
+
+/** The σ at which a function with one peak is largest, searched uniformly in log(1−σ). */
+export function maximizeSigma(
+  f: (sigma: number) => number,
+  { low, high }: { readonly low: number; readonly high: number },
+  tolerance: number,
+): number {
+  const sigmaOf = (x: number) => 1 - Math.exp(x);
+  const best = maximize((x) => f(sigmaOf(x)), Math.log(1 - high), Math.log(1 - low), { tolerance });
+  return sigmaOf(best);
 }
 
 /** The log r ≤ 0 at which the truncated distribution has the given mean (0 if there is none), and its log-normalizer. */

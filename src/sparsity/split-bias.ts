@@ -1,7 +1,7 @@
 // How well the parts of a split resemble the whole graph. A part drawn by vertices is a smaller graph of the same kind;
 // a part drawn by edges prefers vertices with many edges.
 
-import { type BipartiteGraph, degrees, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, bySide, degrees, type SideName } from '../graph/graph.js';
 import { mean } from '../math/moments.js';
 import { positions } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
@@ -27,10 +27,10 @@ interface SideBias {
   readonly heldOutDegree: number;
 }
 
-export type SplitBias = Readonly<Record<SideName, SideBias>>;
+export type SplitBias = BySide<SideBias>;
 
 export function compareSplit(graph: BipartiteGraph, split: Split): SplitBias {
-  return { users: compareSide('users', graph, split), items: compareSide('items', graph, split) };
+  return bySide((side) => compareSide(side, graph, split));
 }
 
 function compareSide(side: SideName, graph: BipartiteGraph, split: Split): SideBias {

@@ -1,7 +1,7 @@
 // Sparse, dense or unclear, and why. The low-degree estimate, where bias is smallest, is compared with the border of
 // low-degrees.ts, in standard errors. docs/sparsity.md has the error rates of these rules, measured by bench/verdict.ts.
 
-import type { SideName } from '../graph/graph.js';
+import { type BySide, bySide, otherSide } from '../graph/graph.js';
 import type { DegreeCounts } from './degree-counts.js';
 import { type DegreeFit, logProbability, probabilityBelow } from './degree-likelihood.js';
 import { type TailIndex, tailIndexHalfError } from './tail-index.js';
@@ -45,7 +45,7 @@ export type VerdictReason =
 export interface Verdict {
   readonly users: SideVerdict;
   readonly items: SideVerdict;
-  readonly reasons: Readonly<Record<SideName, VerdictReason>>;
+  readonly reasons: BySide<VerdictReason>;
 }
 
 /** With fewer vertices the tail cannot be estimated. */
@@ -65,16 +65,11 @@ const FULL = 0.9;
 /** If the mean degree exceeds this fraction of the other side, degrees vary less than the fit expects, without any filter. */
 const CROWDED = 0.2;
 
-export function sparsityVerdict(
-  counts: Readonly<Record<SideName, DegreeCounts>>,
-  sigma: Readonly<Record<SideName, TailIndex>>,
-): Verdict {
-  const users = verdictOf(counts.users, counts.items.count, sigma.users);
-  const items = verdictOf(counts.items, counts.users.count, sigma.items);
+export function sparsityVerdict(counts: BySide<DegreeCounts>, sigma: BySide<TailIndex>): Verdict {
+  const found = bySide((side) => verdictOf(counts[side], counts[otherSide(side)].count, sigma[side]));
   return Object.freeze({
-    users: users.verdict,
-    items: items.verdict,
-    reasons: Object.freeze({ users: users.reason, items: items.reason }),
+    ...bySide((side) => found[side].verdict),
+    reasons: Object.freeze(bySide((side) => found[side].reason)),
   });
 }
 

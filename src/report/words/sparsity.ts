@@ -1,6 +1,6 @@
 // Is it sparse? The verdict in sentences, for readers who do not know the theory.
 
-import { SIDES, type SideName } from '../../graph/graph.js';
+import { type BySide, bySide, SIDES, type SideName } from '../../graph/graph.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
 import { BORDER } from '../../sparsity/low-degrees.js';
 import type { SideVerdict, VerdictReason } from '../../sparsity/verdict.js';
@@ -18,11 +18,11 @@ export interface SparsityWords {
   /** The answer to 'Is it sparse?'. */
   readonly answer: string;
   /** What it means for each side: 'Customers are sparse: …'. */
-  readonly meanings: Readonly<Record<SideName, string>>;
+  readonly meanings: BySide<string>;
   /** The same without the side and the verdict. */
-  readonly plain: Readonly<Record<SideName, string>>;
+  readonly plain: BySide<string>;
   /** What it rests on, without a capital or a full stop. */
-  readonly reasons: Readonly<Record<SideName, string>>;
+  readonly reasons: BySide<string>;
   /** What to do. */
   readonly advice: string;
   /** Meanings and advice in one. */
@@ -31,12 +31,8 @@ export interface SparsityWords {
 
 /** The verdict of a check in words. */
 export function sparsityWords({ verdict, names }: NamedVerdict): SparsityWords {
-  const each = <T>(say: (side: SideName) => T): Record<SideName, T> => ({
-    users: say('users'),
-    items: say('items'),
-  });
-  const plain = each((side) => PLAIN[verdict[side]](names[side]));
-  const meanings = each((side) =>
+  const plain = bySide((side) => PLAIN[verdict[side]](names[side]));
+  const meanings = bySide((side) =>
     verdict[side] === 'unclear'
       ? `These data cannot tell whether the ${names[side].many} are sparse or dense.`
       : `${capital(names[side].many)} are ${verdict[side]}: ${plain[side]}`,
@@ -46,8 +42,8 @@ export function sparsityWords({ verdict, names }: NamedVerdict): SparsityWords {
     headline: headline(verdict, names),
     answer: answer(verdict, names),
     meanings,
-    plain: each((side) => capital(plain[side])),
-    reasons: each((side) => reasonWords(verdict.reasons[side], names[side], verdict[side])),
+    plain: bySide((side) => capital(plain[side])),
+    reasons: bySide((side) => reasonWords(verdict.reasons[side], names[side], verdict[side])),
     advice,
     text: `${meanings.users} ${meanings.items} ${advice}`,
   };
@@ -59,7 +55,7 @@ const PLAIN: Readonly<Record<SideVerdict, (noun: Noun) => string>> = {
   unclear: () => 'these data cannot tell.',
 };
 
-function headline(verdict: Readonly<Record<SideName, SideVerdict>>, names: SideNames): string {
+function headline(verdict: BySide<SideVerdict>, names: SideNames): string {
   const { users, items } = verdict;
   if (users === items)
     return users === 'unclear' ? 'The data cannot tell' : `${capital(users)} on both sides`;
@@ -71,7 +67,7 @@ function headline(verdict: Readonly<Record<SideName, SideVerdict>>, names: SideN
   return capital(said + open.join(''));
 }
 
-function answer({ users, items }: Readonly<Record<SideName, SideVerdict>>, names: SideNames): string {
+function answer({ users, items }: BySide<SideVerdict>, names: SideNames): string {
   if (users === items) {
     if (users === 'unclear') return 'The data cannot tell for either side.';
     return `${users === 'sparse' ? 'Yes' : 'No'}: ${names.users.many} and ${names.items.many} are both ${users}.`;
@@ -85,7 +81,7 @@ function answer({ users, items }: Readonly<Record<SideName, SideVerdict>>, names
 
 const AUTO = 'The default, the auto model, chooses sparse or dense for each side.';
 
-function advise(verdict: Readonly<Record<SideName, SideVerdict>>, names: SideNames): string {
+function advise(verdict: BySide<SideVerdict>, names: SideNames): string {
   const sides = (wanted: SideVerdict) => SIDES.filter((side) => verdict[side] === wanted);
   if (sides('dense').length === 2) {
     return `The degrees suggest a dense model; a sparse one does no harm. ${AUTO}`;
