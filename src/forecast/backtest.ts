@@ -5,6 +5,7 @@
 import { throwIfAborted } from '../errors.js';
 import { meanAndSpread } from '../math/moments.js';
 import type { Random } from '../math/random.js';
+import { createTurns } from '../parallel/turns.js';
 import type { TaskOptions } from '../progress.js';
 import { drawAssignment } from '../sample/pq.js';
 import { DEFAULT_ESTIMATOR, ESTIMATOR_NAMES, type EstimatorName } from './estimators.js';
@@ -55,10 +56,11 @@ export async function backtest(
   { signal, onProgress }: Pick<TaskOptions, 'signal' | 'onProgress'> = {},
 ): Promise<Backtest[]> {
   const results: Backtest[] = [];
+  const turn = createTurns();
   for (const [at, f] of times.entries()) {
     const found: Trial[] = [];
     for (let trial = 0; trial < trials; trial++) {
-      await new Promise((resolve) => setTimeout(resolve, 0)); // lets signals through
+      await turn();
       throwIfAborted(signal);
       onProgress?.({
         stage: 'back-testing',
@@ -75,7 +77,7 @@ export async function backtest(
 }
 
 interface Trial {
-  readonly vertices: Readonly<Partial<Record<EstimatorName, Hit>>>;
+  readonly vertices: Readonly<Partial<Record<EstimatorName, Hit | undefined>>>;
   readonly edges: Hit;
 }
 
@@ -98,9 +100,9 @@ function tryOnce(side: GrowingSide, times: number, random: Random): Trial | unde
   };
   return {
     vertices: Object.fromEntries(
-      ESTIMATOR_NAMES.flatMap((name) => {
+      ESTIMATOR_NAMES.map((name) => {
         const foreseen = vertices[name];
-        return foreseen ? [[name, hit(foreseen, other.count, counts.count)]] : [];
+        return [name, foreseen && hit(foreseen, other.count, counts.count)];
       }),
     ),
     edges: hit(edges, own.neighbors.length, counts.sum),
@@ -108,23 +110,15 @@ function tryOnce(side: GrowingSide, times: number, random: Random): Trial | unde
 }
 
 function summarize(times: number, trials: readonly Trial[], asked: number, samples: number): Backtest {
+  const recordOf = (hit: (trial: Trial) => Hit | undefined) => record(trials.map(hit), asked);
   const estimators = Object.fromEntries(
-    ESTIMATOR_NAMES.map((name) => [
-      name,
-      record(
-        trials.map((trial) => trial.vertices[name]),
-        asked,
-      ),
-    ]),
+    ESTIMATOR_NAMES.map((name) => [name, recordOf(({ vertices }) => vertices[name])]),
   ) as Backtest['estimators'];
   return {
     times,
     trials: trials.length,
     estimators,
-    edges: record(
-      trials.map((trial) => trial.edges),
-      asked,
-    ),
+    edges: recordOf(({ edges }) => edges),
     refused: samples < FEWEST_SAMPLES ? 'few' : refusal(estimators[DEFAULT_ESTIMATOR]),
   };
 }

@@ -2,8 +2,7 @@
 // One forecast starts from all edges up to the time when 1/times of the growing side had arrived. The other starts from these
 // vertices with all their edges, also later ones. Both are compared with the data.
 
-import type { BipartiteGraph, SideName } from '../graph/graph.js';
-import { otherSide } from '../graph/graph.js';
+import { type BipartiteGraph, otherSide, type SideName } from '../graph/graph.js';
 import { selectEdges } from '../graph/subgraph.js';
 import type { Random } from '../math/random.js';
 import { DEFAULT_ESTIMATOR } from './estimators.js';
@@ -48,10 +47,11 @@ export function testByTime(
   const until = first[order[early - 1]];
   const isEarly = new Uint8Array(order.length);
   for (const v of order.subarray(0, early)) isEarly[v] = 1;
+  const vertices = edgeVertices(graph, side);
   const tests: TimeTest[] = [];
   for (const cut of TIME_CUTS) {
-    const labels = labelEdges(graph, (user, item, edge) =>
-      cut === 'calendar' ? times[edge] <= until : isEarly[side === 'users' ? user : item] === 1,
+    const labels = Uint8Array.from(times, (time, edge) =>
+      cut === 'arrival' ? isEarly[vertices[edge]] : time <= until ? 1 : 0,
     );
     const part = selectEdges(graph, labels, 1);
     const growth = graph[side].count / part[side].count;
@@ -85,23 +85,17 @@ export function testByTime(
 /** The first time of each vertex of a side; `times` are in the order of the users' edges. */
 export function firstTimes(graph: BipartiteGraph, times: Float64Array, side: SideName): Float64Array {
   const first = new Float64Array(graph[side].count).fill(Number.POSITIVE_INFINITY);
-  labelEdges(graph, (user, item, edge) => {
-    const v = side === 'users' ? user : item;
-    if (times[edge] < first[v]) first[v] = times[edge];
-    return false;
-  });
+  const vertices = edgeVertices(graph, side);
+  for (let e = 0; e < vertices.length; e++) {
+    if (times[e] < first[vertices[e]]) first[vertices[e]] = times[e];
+  }
   return first;
 }
 
-function labelEdges(
-  { users }: BipartiteGraph,
-  wanted: (user: number, item: number, edge: number) => boolean,
-): Uint8Array {
-  const labels = new Uint8Array(users.neighbors.length);
-  for (let user = 0; user < users.count; user++) {
-    for (let e = users.offsets[user]; e < users.offsets[user + 1]; e++) {
-      labels[e] = wanted(user, users.neighbors[e], e) ? 1 : 0;
-    }
-  }
-  return labels;
+/** The vertex of a side at each edge, in the order of the users' edges. */
+function edgeVertices({ users }: BipartiteGraph, side: SideName): Uint32Array {
+  if (side === 'items') return users.neighbors;
+  const vertices = new Uint32Array(users.neighbors.length);
+  for (let u = 0; u < users.count; u++) vertices.fill(u, users.offsets[u], users.offsets[u + 1]);
+  return vertices;
 }

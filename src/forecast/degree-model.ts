@@ -4,10 +4,8 @@
 // ((1+(1+t)m)^σ − 1)/σ. New vertices will have few edges, so the distribution is fitted to low degrees
 // only: it fails for high degrees (sparsity/low-degrees.ts), which would bias the fit.
 
-import { maximize } from '../math/maximize.js';
-import { lgamma } from '../math/special.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
-import { countUpTo, momentsOf } from '../sparsity/low-degrees.js';
+import { countUpTo, fillLogWeights, maximizeSigma, momentsOf } from '../sparsity/low-degrees.js';
 
 export interface DegreeModel {
   readonly sigma: number;
@@ -15,8 +13,6 @@ export interface DegreeModel {
   readonly mass: number;
   /** Vertices with n edges: scale · Γ(n−σ)/(Γ(1−σ) n!) · r^n. */
   readonly scale: number;
-  /** Degrees up to this one were used. */
-  readonly upTo: number;
 }
 
 /** Degrees up to this one are used; more if fewer than `ENOUGH` vertices have them, but never beyond `MOST`. */
@@ -35,24 +31,13 @@ export function fitDegreeModel(counts: DegreeCounts): DegreeModel | undefined {
   if (sum <= count) return undefined;
   const logWeight = new Float64Array(upTo + 1);
   const profile = (sigma: number) => {
-    const base = lgamma(1 - sigma);
-    let value = 0;
-    for (let n = 1; n <= upTo; n++) {
-      logWeight[n] = lgamma(n - sigma) - base - lgamma(n + 1);
-      if (vertices[n] > 0) value += vertices[n] * logWeight[n];
-    }
+    const value = fillLogWeights(logWeight, sigma, vertices);
     const { logR, logMass } = solveLogR(logWeight, sum / count);
     return { logR, logMass, value: value / count + (sum / count) * logR - logMass };
   };
-  const sigma =
-    1 -
-    Math.exp(
-      maximize((x) => profile(1 - Math.exp(x)).value, Math.log(1 - RANGE.high), Math.log(1 - RANGE.low), {
-        tolerance: 1e-4,
-      }),
-    );
+  const sigma = maximizeSigma((x) => profile(x).value, RANGE, 1e-4);
   const { logR, logMass } = profile(sigma);
-  return { sigma, mass: 1 / Math.expm1(-logR), scale: count / Math.exp(logMass), upTo };
+  return { sigma, mass: 1 / Math.expm1(-logR), scale: count / Math.exp(logMass) };
 }
 
 /** New vertices that the model expects when the other side grows from 1 to 1 + t times what it is. */

@@ -14,12 +14,10 @@ interface SeenVertices {
 
 interface GrowthEstimator {
   readonly title: string;
-  /** The largest t at which it is valid. */
-  readonly until: number;
-  /** Smallest t it is made for; at and below it, it has no value. */
-  readonly from: number;
-  /** An estimate, or one end of the bracket. */
-  readonly kind: 'estimate' | 'lower' | 'upper';
+  /** Smallest t it is made for; at and below it, it has no value. Default 0. */
+  readonly from?: number;
+  /** The largest t at which it is valid. Default: it is valid for any. */
+  readonly until?: number;
   /** A function of t, made once for the same degrees: vertices seen in all. */
   readonly curve: (seen: SeenVertices) => (t: number) => number;
 }
@@ -28,9 +26,6 @@ interface GrowthEstimator {
 export const ESTIMATORS = {
   lowDegrees: {
     title: 'low-degree model',
-    from: 0,
-    until: Number.POSITIVE_INFINITY,
-    kind: 'estimate',
     curve: ({ counts }) => {
       const model = fitDegreeModel(counts);
       const single = counts.degree[0] === 1 ? counts.vertices[0] : 0;
@@ -40,43 +35,32 @@ export const ESTIMATORS = {
   },
   goodToulmin: {
     title: 'Good–Toulmin',
-    from: 0,
     until: 1,
-    kind: 'estimate',
     curve: ({ counts }) => {
       const at = (t: number) => counts.count - weighted(counts, t, () => 1);
       const sigma = tailIndexAt(counts, 0.5);
-      // The series ends at t = 1. If random thinning or a left-out group puts t just above, a power law extends it.
+      // The series ends at t = 1; a power law extends it.
       return (t) => (t <= 1 ? at(t) : at(1) * ((1 + t) / 2) ** sigma);
     },
   },
   efronThisted: {
     title: 'Efron–Thisted',
     from: 1,
-    until: Number.POSITIVE_INFINITY,
-    kind: 'estimate',
     curve: ({ counts }) => smoothed(counts, (t) => binomialTail(1 / (t + 1), steps(counts, t, 2))),
   },
   smoothedBinomial: {
     title: 'smoothed Good–Toulmin (binomial)',
     from: 1,
-    until: Number.POSITIVE_INFINITY,
-    kind: 'estimate',
     curve: ({ counts }) => smoothed(counts, (t) => binomialTail(2 / (t + 2), steps(counts, t, 3))),
   },
   smoothedPoisson: {
     title: 'smoothed Good–Toulmin (Poisson)',
     from: 1,
-    until: Number.POSITIVE_INFINITY,
-    kind: 'estimate',
     curve: ({ counts }) =>
       smoothed(counts, (t) => poissonTail(Math.log((counts.sum * (t + 1) ** 2) / (t - 1)) / (2 * t))),
   },
   chao2: {
     title: 'Chao2',
-    from: 0,
-    until: Number.POSITIVE_INFINITY,
-    kind: 'lower',
     curve: ({ counts, samples }) => {
       const [once, twice] = [withDegree(counts, 1), withDegree(counts, 2)];
       const share = samples > 1 ? (samples - 1) / samples : 1;
@@ -88,9 +72,6 @@ export const ESTIMATORS = {
   },
   power: {
     title: 'power law',
-    from: 0,
-    until: Number.POSITIVE_INFINITY,
-    kind: 'upper',
     curve: ({ counts }) => {
       const sigma = tailIndexAt(counts, 0.5);
       return (t) => counts.count * (1 + t) ** sigma;
@@ -103,10 +84,13 @@ export type EstimatorName = keyof typeof ESTIMATORS;
 export const ESTIMATOR_NAMES = Object.keys(ESTIMATORS) as readonly EstimatorName[];
 export const DEFAULT_ESTIMATOR = 'lowDegrees' satisfies EstimatorName;
 
-/** Whether an estimator is valid at this t. */
+/** Random thinning or a left-out group may put t just above the largest valid one: by less than this factor. */
+const SLACK = 1.15;
+
+/** Whether an estimator is used at this t. */
 export function servesAt(name: EstimatorName, t: number): boolean {
-  const { from, until } = ESTIMATORS[name];
-  return t > from && t <= until;
+  const { from = 0, until = Number.POSITIVE_INFINITY }: GrowthEstimator = ESTIMATORS[name];
+  return t > from && t < until * SLACK;
 }
 
 function withDegree({ degree, vertices }: DegreeCounts, wanted: number): number {

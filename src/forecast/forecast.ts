@@ -4,7 +4,7 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import { fit } from '../fit/fit.js';
 import type { PosteriorModel } from '../fit/model.js';
-import { type BipartiteGraph, type BySide, otherSide, SIDES, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, bySide, otherSide, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { withDefaults } from '../options/check-options.js';
@@ -135,66 +135,42 @@ export async function forecastGrowth(
       : graph.edges > MOST_EDGES_UNASKED && options.draws === undefined && !options.model
         ? 'large'
         : undefined;
-  const model =
-    leftOut === undefined
-      ? (options.model ??
-        (
-          await fit(graph, {
-            features,
-            iterations,
-            seed,
-            threads,
-            signal,
-            onProgress,
-          })
-        ).model)
-      : undefined;
-  const sides: Partial<Record<SideName, SideForecast>> = {};
-  const atAsked: Partial<Record<SideName, End>> = {};
-  for (const [s, counted] of SIDES.entries()) {
+  const task = { threads, signal, onProgress };
+  const fitted = async () => (await fit(graph, { features, iterations, seed, ...task })).model;
+  const model = leftOut === undefined ? (options.model ?? (await fitted())) : undefined;
+  const endOf = async (counted: SideName): Promise<End> => {
     const growing = otherSide(counted);
+    const s = SIDES.indexOf(counted);
     const ends = growing === 'users' ? (periodEnds(graph, next) ?? []) : [];
     const grid = gridTo(Math.max(until, asked[growing], ...ends), [asked[growing], ...ends]);
     const side = { own: graph[growing], other: graph[counted] };
     throwIfAborted(signal);
     const { counts, projections } = project(side, grid, random.derive(s, 0));
-    const tried = grid.filter((f) => f === asked[growing] || f === 2 || f === until);
-    const backtests = await backtest(
-      side,
-      tried.filter((f) => f > 1),
-      trials,
-      random.derive(s, 1),
-      { signal, onProgress },
-    );
-    const drawn = model
-      ? await drawGrowth(model, growing, grid, { draws, seed, threads, signal, onProgress })
-      : undefined;
-    const degreeModel = fitDegreeModel(counts);
+    const tried = grid.filter((f) => f > 1 && (f === asked[growing] || f === 2 || f === until));
+    const backtests = await backtest(side, tried, trials, random.derive(s, 1), task);
+    const drawn = model && (await drawGrowth(model, growing, grid, { draws, seed, ...task }));
+    const seen = graph[counted].count;
     const failed = backtests.find(({ refused }) => refused)?.times ?? Number.POSITIVE_INFINITY;
-    const points = projections.map((projection, at) =>
-      curvePoint(projection, backtests, graph[counted].count, drawn?.[at]),
-    );
-    sides[counted] = Object.freeze({
-      seen: graph[counted].count,
-      curve: points.filter(({ times }) => times < failed),
-      backtests,
-      discoveryRate: (counts.degree[0] === 1 ? counts.vertices[0] : 0) / counts.sum,
-      saturation: saturation(degreeModel, counts, graph.edges),
-    });
+    const points = projections.map((projection, at) => curvePoint(projection, backtests, seen, drawn?.[at]));
     const at = grid.indexOf(asked[growing]);
-    atAsked[counted] = {
+    return {
+      side: Object.freeze({
+        seen,
+        curve: points.filter(({ times }) => times < failed),
+        backtests,
+        discoveryRate: (counts.degree[0] === 1 ? counts.vertices[0] : 0) / counts.sum,
+        saturation: saturation(fitDegreeModel(counts), counts, graph.edges),
+      }),
       point: points[at],
       projection: projections[at],
       backtest: backtests.find(({ times }) => times === asked[growing]),
       period: ends.map((times) => points[grid.indexOf(times)]),
     };
-  }
-  const found = { sides: sides as BySide<SideForecast>, ends: atAsked as BySide<End> };
-  const tests = options.times
-    ? timeTests(graph, options.times, asked, found.ends, random.derive(2))
-    : undefined;
-  const refusedSide = SIDES.find((counted) => found.ends[counted].backtest?.refused);
-  const refusal = refusedSide && found.ends[refusedSide].backtest!;
+  };
+  const ends = { users: await endOf('users'), items: await endOf('items') };
+  const tests = options.times ? timeTests(graph, options.times, asked, ends, random.derive(2)) : undefined;
+  const refusedSide = SIDES.find((counted) => ends[counted].backtest?.refused);
+  const refusal = refusedSide && ends[refusedSide].backtest!;
   return Object.freeze({
     observed: {
       users: graph.users.count,
@@ -203,13 +179,11 @@ export async function forecastGrowth(
       density: graph.edges / (graph.users.count * graph.items.count),
     },
     asked,
-    forecast: refusal
-      ? undefined
-      : inPeriod(combined(graph, asked, found.ends), graph, asked, found.ends.items, next),
+    forecast: refusal ? undefined : inPeriod(combined(graph, asked, ends), graph, asked, ends.items, next),
     estimator: DEFAULT_ESTIMATOR,
-    estimators: estimatorsAt(asked, found.ends),
-    sides: found.sides,
-    backtest: worstBacktest(SIDES.map((counted) => found.ends[counted].backtest)),
+    estimators: estimatorsAt(asked, ends),
+    sides: bySide((counted) => ends[counted].side),
+    backtest: worstBacktest(SIDES.map((counted) => ends[counted].backtest)),
     refused:
       refusal &&
       Object.freeze({
@@ -236,7 +210,9 @@ function nextOf(graph: BipartiteGraph, { next, times, usersTimes }: ForecastOpti
   return nextPeriod(graph, times, next);
 }
 
+/** What a side does while the other grows, and its forecasts at the multiple asked for. */
 interface End {
+  readonly side: SideForecast;
   readonly point: CurveForecast;
   readonly projection: Projection;
   readonly backtest: Backtest | undefined;

@@ -3,8 +3,9 @@
 // and everything is estimated again. So a few vertices with very many edges widen the interval as they should. The error is the
 // spread of an estimate times the root of 1 − 1/times, because the vertices that are seen today belong to the future ones, too.
 
-import type { GraphSide } from '../graph/graph.js';
-import type { Random } from '../math/random.js';
+import { degrees, type GraphSide } from '../graph/graph.js';
+import { mean } from '../math/moments.js';
+import { type Random, shuffle } from '../math/random.js';
 import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
 import { ESTIMATOR_NAMES, ESTIMATORS, type EstimatorName, servesAt } from './estimators.js';
 
@@ -38,7 +39,6 @@ export interface Projection {
 }
 
 interface SeenSide {
-  readonly samples: number;
   readonly counts: DegreeCounts;
   readonly projections: readonly Projection[];
 }
@@ -49,11 +49,8 @@ export const REACH = 1.645;
 
 /** Degrees of the counted side, over the edges of the kept vertices of the growing side. */
 function degreesAmong({ own, other }: GrowingSide, kept: Uint8Array | undefined): Uint32Array {
+  if (!kept) return degrees(other);
   const degree = new Uint32Array(other.count);
-  if (!kept) {
-    for (let v = 0; v < other.count; v++) degree[v] = other.offsets[v + 1] - other.offsets[v];
-    return degree;
-  }
   for (let v = 0; v < own.count; v++) {
     if (kept[v]) for (let e = own.offsets[v]; e < own.offsets[v + 1]; e++) degree[own.neighbors[e]]++;
   }
@@ -73,19 +70,20 @@ export function project(
   const samples = groups.reduce((sum, group) => sum + group.length, 0);
   const counts = countDegrees(degree);
   const whole = estimate(counts, samples, times);
-  const parts = groups.map((group) => {
+  const add = (group: readonly number[], change: 1 | -1) => {
     for (const v of group) {
-      for (let e = own.offsets[v]; e < own.offsets[v + 1]; e++) degree[own.neighbors[e]]--;
+      for (let e = own.offsets[v]; e < own.offsets[v + 1]; e++) degree[own.neighbors[e]] += change;
     }
+  };
+  const parts = groups.map((group) => {
+    add(group, -1);
     const left = samples - group.length;
     const part = estimate(
       countDegrees(degree),
       left,
       times.map((f) => (f * samples) / left),
     );
-    for (const v of group) {
-      for (let e = own.offsets[v]; e < own.offsets[v + 1]; e++) degree[own.neighbors[e]]++;
-    }
+    add(group, 1);
     return part;
   });
   const projections = times.map((f, at): Projection => {
@@ -104,7 +102,7 @@ export function project(
       density: uncertain((values) => values.density)!,
     };
   });
-  return { samples, counts, projections };
+  return { counts, projections };
 }
 
 interface Estimates {
@@ -117,12 +115,9 @@ function estimate(counts: DegreeCounts, samples: number, times: readonly number[
   const curves = ESTIMATOR_NAMES.map((name) => [name, ESTIMATORS[name].curve({ counts, samples })] as const);
   return times.map((f) => {
     const t = f - 1;
-    const vertices = Object.fromEntries(
-      // Leaving out a group changes t a little: an estimator that is valid for all groups is used for each.
-      curves
-        .filter(([name]) => servesAt(name, t) || nearlyServes(name, t))
-        .map(([name, at]) => [name, at(t)]),
-    ) as Estimates['vertices'];
+    const vertices: Estimates['vertices'] = Object.fromEntries(
+      curves.filter(([name]) => servesAt(name, t)).map(([name, at]) => [name, at(t)]),
+    );
     return {
       vertices,
       edges: f * counts.sum,
@@ -131,30 +126,20 @@ function estimate(counts: DegreeCounts, samples: number, times: readonly number[
   });
 }
 
-/** Good–Toulmin is valid for t ≤ 1; random thinning or a left-out group may put t just above. */
-function nearlyServes(name: EstimatorName, t: number): boolean {
-  return servesAt(name, Math.min(t, ESTIMATORS[name].until)) && t < ESTIMATORS[name].until * SLACK;
-}
-const SLACK = 1.15;
-
+/** Groups of equal size: a group's size would otherwise be one more source of spread. */
 function drawGroups(count: number, kept: Uint8Array | undefined, random: Random): number[][] {
-  const groups: number[][] = Array.from({ length: GROUPS }, () => []);
   const order: number[] = [];
   for (let v = 0; v < count; v++) if (!kept || kept[v]) order.push(v);
-  // Groups of equal size: a group's size would otherwise be one more source of spread.
-  for (let i = order.length - 1; i >= 0; i--) {
-    const j = random.below(i + 1);
-    [order[i], order[j]] = [order[j], order[i]];
-    groups[i % GROUPS].push(order[i]);
-  }
+  shuffle(order, random);
+  const groups = Array.from({ length: GROUPS }, (_, g) => order.filter((_, i) => i % GROUPS === g));
   return groups.filter((group) => group.length > 0 && group.length < order.length);
 }
 
 function jackknifeVariance(values: readonly number[]): number {
   const n = values.length;
   if (n < 2) return Number.POSITIVE_INFINITY;
-  const mean = values.reduce((sum, x) => sum + x, 0) / n;
-  return ((n - 1) / n) * values.reduce((sum, x) => sum + (x - mean) ** 2, 0);
+  const center = mean(values);
+  return ((n - 1) / n) * values.reduce((sum, x) => sum + (x - center) ** 2, 0);
 }
 
 /** The 90 % interval of a count: whole numbers, never below the number seen. */
