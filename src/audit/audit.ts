@@ -2,7 +2,7 @@
 
 import { InputError, throwIfAborted } from '../errors.js';
 import type { SplitTables } from '../evaluate/table-task.js';
-import { type PartSize, partSize, SIDES, type SideName } from '../graph/graph.js';
+import { type BySide, type PartSize, partSize, SIDES, type SideName } from '../graph/graph.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { withDefaults } from '../options/check-options.js';
@@ -32,10 +32,7 @@ const GIVEN = {
   /** The time of each edge of a part, milliseconds since 1970, in the order of its graph's users.neighbors. */
   times: value<PartTimes>('object', 'the times of the edges of each part'),
   /** The random assignment of a split that keeps it, as `split` gives. */
-  assignment: value<Readonly<Record<SideName, Assignment>>>(
-    'object',
-    'the random assignment of a split that keeps it',
-  ),
+  assignment: value<BySide<Assignment>>('object', 'the random assignment of a split that keeps it'),
 };
 
 /** What is checked; declared in options/commands/audit.ts. */

@@ -209,8 +209,7 @@ export function checkLost(parts: CommonParts): AuditCheck {
   if (separate) {
     for (let u = 0; u < count.users; u++) heldShare += (1 - member.train.users[u]) / count.users;
   } else {
-    const all = test.users.length + pairs.train.users.length;
-    heldShare = test.users.length / all;
+    heldShare = test.users.length / (test.users.length + pairs.train.users.length);
   }
   for (let e = 0; e < test.users.length; e++) {
     const [user, item] = [test.users[e], test.items[e]];
@@ -240,16 +239,13 @@ export function checkLost(parts: CommonParts): AuditCheck {
 /** Test pairs whose user has a training pair of a later time; and, over all users, the share of training that is later. */
 export function checkTime(parts: CommonParts, times: PartTimes): readonly AuditCheck[] {
   const { pairs, count } = parts;
-  const { train, test, foldIn } = times;
+  const { train, test } = times;
   if (!train || !test) return [];
   const latest = new Float64Array(count.users).fill(Number.NEGATIVE_INFINITY);
-  const history: [PartName, Float64Array | undefined][] = [
-    ['train', train],
-    ['foldIn', foldIn],
-  ];
   const own = new Uint32Array(count.users);
-  for (const [name, at] of history) {
-    for (let e = 0; at && e < at.length; e++) {
+  for (const name of ['train', 'foldIn'] as const) {
+    const at = times[name] ?? [];
+    for (let e = 0; e < at.length; e++) {
       const user = pairs[name].users[e];
       own[user]++;
       if (at[e] > latest[user]) latest[user] = at[e];
@@ -262,7 +258,7 @@ export function checkTime(parts: CommonParts, times: PartTimes): readonly AuditC
   for (let e = 0; e < test.length; e++) {
     const user = pairs.test.users[e];
     if (latest[user] > test[e]) within++;
-    across += laterThan(sorted, test[e]) / sorted.length;
+    across += (sorted.length - upperBound(sorted, test[e])) / sorted.length;
     chance += own[user] / (own[user] + 1);
   }
   const share = within / test.length;
@@ -285,29 +281,23 @@ export function checkTime(parts: CommonParts, times: PartTimes): readonly AuditC
   ];
 }
 
-function laterThan(ascending: Float64Array, time: number): number {
-  return ascending.length - upperBound(ascending, time);
-}
-
 /** A minimum or a cap of the degrees of the whole: what was filtered before the split. */
 export function checkFiltering({ degree, count }: CommonParts): readonly AuditCheck[] {
-  return SIDES.map((side) => {
+  return SIDES.map((side): AuditCheck => {
     const counts = countDegrees(degree[side]);
     const fit = fitDegrees(counts);
     const cut = fit && counts.count >= 50 ? findCut(counts, count[otherSide(side)], fit) : undefined;
-    const missing = cut?.code === 'filtered' ? cut.missing : 0;
-    const piled = cut?.code === 'capped' ? cut.vertices : 0;
     return {
-      name: 'filtering' as const,
+      name: 'filtering',
       side,
       value: counts.degree[0],
       expected: 1,
-      verdict: cut ? ('look' as const) : ('fine' as const),
+      verdict: cut ? 'look' : 'fine',
       figures: {
         least: counts.degree[0],
         largest: counts.degree.at(-1)!,
-        missing,
-        piled,
+        missing: cut?.code === 'filtered' ? cut.missing : 0,
+        piled: cut?.code === 'capped' ? cut.vertices : 0,
         vertices: counts.count,
       },
     };

@@ -20,6 +20,8 @@ const TEST = 2;
 const MOST_USERS = 1000;
 const MOST_CONTROL_PAIRS = 1e6;
 const LIST = 20;
+/** Exchanges per pair: after about ten, only the degrees are left. */
+const EXCHANGES = 10;
 const SETTING = { neighbours: 100, shrinkage: 10, history: 0.5, candidates: 0.5, users: 0 };
 
 export async function negativeControl(
@@ -29,9 +31,12 @@ export async function negativeControl(
 ): Promise<AuditCheck | undefined> {
   if (parts.whole.edges > MOST_CONTROL_PAIRS) return undefined;
   const { users, items, labels } = rewired(parts, random.derive(0));
-  const rows = (label: number) =>
-    collectByUser(parts.count.users, users, items, (e) => (labels[e] & label) !== 0);
-  const [train, test] = [rows(TRAIN), rows(TEST)];
+  const labelled = (label: number) => {
+    const rows: number[][] = Array.from({ length: parts.count.users }, () => []);
+    for (let e = 0; e < users.length; e++) if (labels[e] & label) rows[users[e]].push(items[e]);
+    return collectLists(rows.length, (row, add) => rows[row].forEach(add));
+  };
+  const [train, test] = [labelled(TRAIN), labelled(TEST)];
   const asked = Array.from({ length: parts.count.users }, (_, u) => u).filter(
     (u) => test.offsets[u + 1] > test.offsets[u] && train.offsets[u + 1] > train.offsets[u],
   );
@@ -121,19 +126,4 @@ function rewired(
     [items[a], items[b]] = [ib, ia];
   }
   return { users, items, labels };
-}
-/** Exchanges per pair: after about ten, only the degrees are left. */
-const EXCHANGES = 10;
-
-function collectByUser(
-  count: number,
-  users: Uint32Array,
-  items: Uint32Array,
-  wanted: (edge: number) => boolean,
-): ReturnType<typeof collectLists> {
-  const rows: number[][] = Array.from({ length: count }, () => []);
-  for (let e = 0; e < users.length; e++) if (wanted(e)) rows[users[e]].push(items[e]);
-  return collectLists(count, (row, add) => {
-    for (const item of rows[row]) add(item);
-  });
 }

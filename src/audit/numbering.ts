@@ -2,7 +2,7 @@
 
 import type { SplitTables } from '../evaluate/table-task.js';
 import { buildGraph } from '../graph/build.js';
-import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, bySide, degrees, type SideName } from '../graph/graph.js';
 
 export const PARTS = ['train', 'foldIn', 'validation', 'test'] as const;
 /** The names of the parts of a split. */
@@ -16,22 +16,20 @@ export interface Pairs {
 
 export interface CommonParts {
   readonly pairs: Readonly<Record<PartName, Pairs>>;
-  readonly count: Readonly<Record<SideName, number>>;
+  readonly count: BySide<number>;
   /** Per part and side, 1 where a vertex is in the part. */
-  readonly member: Readonly<Record<PartName, Readonly<Record<SideName, Uint8Array>>>>;
+  readonly member: Readonly<Record<PartName, BySide<Uint8Array>>>;
   /** Every pair of every part, once. */
   readonly whole: BipartiteGraph;
   /** Degrees in the whole. */
-  readonly degree: Readonly<Record<SideName, Uint32Array>>;
+  readonly degree: BySide<Uint32Array>;
   /** The number of a vertex, by its id. */
   find(side: SideName, id: string): number;
 }
 
 export function commonParts(parts: SplitTables): CommonParts {
   const number = { users: new Map<string, number>(), items: new Map<string, number>() };
-  const pairs = Object.fromEntries(
-    PARTS.map((name) => [name, numbered(parts[name], number)]),
-  ) as unknown as CommonParts['pairs'];
+  const pairs = byPart((name) => numbered(parts[name], number));
   const count = { users: number.users.size, items: number.items.size };
   const whole = buildGraph({
     users: PARTS.flatMap((name) => Array.from(pairs[name].users)),
@@ -39,26 +37,21 @@ export function commonParts(parts: SplitTables): CommonParts {
     userCount: count.users,
     itemCount: count.items,
   });
-  const member = Object.fromEntries(
-    PARTS.map((name) => [
-      name,
-      Object.fromEntries(SIDES.map((side) => [side, marked(pairs[name][side], count[side])])),
-    ]),
-  ) as unknown as CommonParts['member'];
   return {
     pairs,
     count,
-    member,
+    member: byPart((name) => bySide((side) => marked(pairs[name][side], count[side]))),
     whole,
-    degree: { users: degrees(whole.users), items: degrees(whole.items) },
+    degree: bySide((side) => degrees(whole[side])),
     find: (side, id) => number[side].get(id) ?? -1,
   };
 }
 
-function numbered(
-  graph: BipartiteGraph | undefined,
-  number: Readonly<Record<SideName, Map<string, number>>>,
-): Pairs {
+function byPart<T>(value: (name: PartName) => T): Readonly<Record<PartName, T>> {
+  return Object.fromEntries(PARTS.map((name) => [name, value(name)])) as Record<PartName, T>;
+}
+
+function numbered(graph: BipartiteGraph | undefined, number: BySide<Map<string, number>>): Pairs {
   if (!graph) return { users: new Uint32Array(0), items: new Uint32Array(0) };
   const places = (side: SideName) =>
     Uint32Array.from({ length: graph[side].count }, (_, v) => {
