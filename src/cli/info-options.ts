@@ -11,6 +11,7 @@ import { option, optionError } from '../options/error.js';
 import type { READ, SIDE_INFO } from '../options/shared.js';
 import { wrap } from '../report/terminal/text-table.js';
 import { carriedWords, infoWords, tastesWords } from '../report/words/info.js';
+import { present } from '../text/phrases.js';
 import { type SideNames, USERS_AND_ITEMS } from '../text/sides.js';
 import type { CommandContext } from './command.js';
 
@@ -116,9 +117,9 @@ export function infoText(
 ): string[] {
   return SIDES.flatMap((side) => {
     const report = about?.reports[side];
-    if (!report) return model.info?.[side] ? ['', wrap(carriedWords(names[side]))] : [];
+    if (!report) return model.info?.[side] ? [wrap(carriedWords(names[side]))] : [];
     const tastes = model.info?.[side]?.tastes;
-    const sentences = [infoWords(report, names[side]), ...(tastes ? [tastesWords(tastes, names)] : [])];
-    return ['', wrap(sentences.join(' '))];
+    const sentences = present([infoWords(report, names[side]), tastes && tastesWords(tastes, names)]);
+    return [wrap(sentences.join(' '))];
   });
 }

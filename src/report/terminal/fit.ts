@@ -3,17 +3,25 @@
 import type { SparsityEvidence } from '../../fit/choose/sparsity-evidence.js';
 import type { FitResult } from '../../fit/fit.js';
 import type { GibbsPosterior } from '../../fit/gibbs/gibbs.js';
-import { featureCount, fitCount, hyperBySide, type Model, modelHyper } from '../../fit/model.js';
+import {
+  featureCount,
+  fitCount,
+  hyperBySide,
+  type Model,
+  modelHyper,
+  type PosteriorModel,
+  type Ranker,
+} from '../../fit/model.js';
 import { mayBlend } from '../../fit/ranking/blend/blend.js';
 import { describeSides, type SidesReport } from '../../fit/sides/side-prior.js';
-import { SIDES, type SideName } from '../../graph/graph.js';
+import { bySide, SIDES, type SideName } from '../../graph/graph.js';
 import type { ReadResult } from '../../ingest/options.js';
 import type { Setting, Tuned } from '../../metrics/setting-search.js';
 import { asFlag } from '../../options/as-flag.js';
 import { modelState } from '../../store/model-state.js';
 import { fixed, grouped, plusMinus, short } from '../../text/numbers.js';
-import { list, many } from '../../text/phrases.js';
-import { USERS_AND_ITEMS } from '../../text/sides.js';
+import { list, many, present } from '../../text/phrases.js';
+import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { blendWords, noBlendWords, recencyWords } from '../words/blend.js';
 import { countWords } from '../words/counts.js';
 import { engineWords } from '../words/engines.js';
@@ -73,6 +81,7 @@ export function fitJson(
   };
 }
 
+/** `about`: what was found in tables about the users and items. */
 export function fitText(
   result: Reported,
   evidence: SparsityEvidence | undefined,
@@ -82,85 +91,88 @@ export function fitText(
   next: readonly string[] = ['recommend', output, '--user ID'],
   about: readonly string[] = [],
 ): string {
-  const { model } = result;
+  const { model, countChoice, chosenFeatures, posterior, from } = result;
   const bound = model.type === 'posterior' ? model.bound : undefined;
   const names = model.names ?? USERS_AND_ITEMS;
-  const lines = [
-    ...(read ? [wrapLines(readingWords(read, asFlag)), ''] : []),
-    `${headline(model)}, ${many(model.users.count, names.users)} × ${many(model.items.count, names.items)}`,
-    wrap(`${result.engine}; ${engineWords(result.engineReason)}`, 'engine       ', ' '.repeat(13)),
-    ...progressLines(result),
-    ...(bound === undefined ? [] : [`bound        ${short(bound, 5)}`]),
-    `time         ${fixed(result.seconds, 1)} s`,
-  ];
-  if (result.countChoice) lines.push('', wrap(countWords(result.countChoice, names)));
-  if (result.chosenFeatures) {
-    lines.push('', wrap(featureChoiceWords(result.chosenFeatures)), '');
-    lines.push(textTable(featureChoiceRows(result.chosenFeatures)));
-  }
-  // A ranker's hyperparameters are settings, not estimates.
-  if (model.type === 'posterior') {
-    const { hyper: users } = model.users;
-    const hyper = { users, items: model.items.hyper };
-    const priors = sidesOf(result);
-    const value = (side: SideName, name: (typeof HYPER)[number]) => {
-      const number = hyper[side][name];
-      if (name === 'size' && number === 0) return 'none';
-      const interval = name === 'size' ? priors?.[side].sizeInterval : null;
-      const error = name === 'sigma' ? priors?.[side].standardError.sigma : null;
-      if (error) return plusMinus(number, error, 3);
-      const text = Math.abs(number) >= 100 ? grouped(number) : short(number);
-      return interval ? `${text} (${short(interval.low)} … ${short(interval.high)})` : text;
-    };
-    const intervals = SIDES.some((side) => priors?.[side].sizeInterval);
-    lines.push(
-      '',
-      textTable([
-        ['', ...HYPER.map((name) => (name === 'size' && intervals ? 'size (90 % interval)' : name))],
-        ...SIDES.map((side) => [names[side].many, ...HYPER.map((name) => value(side, name))]),
-      ]),
-    );
-    if (priors && model.kind === 'auto') {
-      const seen = { users: model.users.count, items: model.items.count };
-      const context = { seen, names, features: model.features };
-      lines.push('', ...sidePriorWords(priors, context).map((sentence) => wrap(sentence)));
-    }
-    const closed = SIDES.filter((side) => hyper[side].size === 0).map((side) => names[side].many);
-    if (closed.length > 0) {
-      lines.push('', `size none    the model expects no ${list(closed, 'or')} beyond those of the data`);
-    }
-  }
-  if (result.posterior) {
-    lines.push(
-      '',
-      textTable(posteriorRows(result.posterior, names)),
-      '',
-      wrap(posteriorWords(result.posterior)),
-    );
-  }
-  if (previous && result.from) lines.push('', wrap(previousWords(result.from, previous, model, names)));
-  if (evidence) lines.push('', wrap(evidenceWords(evidence)));
-  if (bound !== undefined) {
-    lines.push(
-      '',
-      evidence
-        ? 'Compare sparse and dense fits by this evidence, not by their bounds.'
-        : wrap(
-            'Compare this bound only with models of the same kind. To compare sparse and dense, fit with --model sparse, which prints the evidence.',
-          ),
-    );
-  }
-  if (model.type === 'ranker') {
-    const fits = fitCount(model);
-    if (fits > 1) lines.push('', `The score is the sum of ${fits} fits from different seeds.`);
-    if (result.blend) lines.push('', wrap(blendWords(result.blend, names)));
-    else if (read && model.method === 'ranking' && !mayBlend(read.graph))
-      lines.push('', wrap(noBlendWords(names)));
-    const byAge = recencyWords(model.recency, result.recency, names);
-    if (byAge !== undefined) lines.push('', wrap(byAge));
-  }
-  lines.push(...about, '', `model        ${output}`, nextLine(...next));
-  return lines.join('\n');
+  const paragraphs = present([
+    read && wrapLines(readingWords(read, asFlag)),
+    present([
+      `${headline(model)}, ${many(model.users.count, names.users)} × ${many(model.items.count, names.items)}`,
+      wrap(`${result.engine}; ${engineWords(result.engineReason)}`, 'engine       ', ' '.repeat(13)),
+      ...progressLines(result),
+      bound !== undefined && `bound        ${short(bound, 5)}`,
+      `time         ${fixed(result.seconds, 1)} s`,
+    ]).join('\n'),
+    countChoice && wrap(countWords(countChoice, names)),
+    chosenFeatures && wrap(featureChoiceWords(chosenFeatures)),
+    chosenFeatures && textTable(featureChoiceRows(chosenFeatures)),
+    // A ranker's hyperparameters are settings, not estimates.
+    ...(model.type === 'posterior' ? priorParagraphs(model, sidesOf(result), names) : []),
+    posterior && textTable(posteriorRows(posterior, names)),
+    posterior && wrap(posteriorWords(posterior)),
+    previous && from && wrap(previousWords(from, previous, model, names)),
+    evidence && wrap(evidenceWords(evidence)),
+    bound !== undefined &&
+      wrap(
+        evidence
+          ? 'Compare sparse and dense fits by this evidence, not by their bounds.'
+          : 'Compare this bound only with models of the same kind. To compare sparse and dense, fit with --model sparse, which prints the evidence.',
+      ),
+    ...(model.type === 'ranker' ? rankerParagraphs(model, result, read, names) : []),
+    ...about,
+    `model        ${output}\n${nextLine(...next)}`,
+  ]);
+  return paragraphs.join('\n\n');
+}
+
+/** The hyperparameters of both sides, and what they mean. */
+function priorParagraphs(
+  model: PosteriorModel,
+  priors: SidesReport | undefined,
+  names: SideNames,
+): readonly string[] {
+  const value = (side: SideName, name: (typeof HYPER)[number]) => {
+    const number = model[side].hyper[name];
+    if (name === 'size' && number === 0) return 'none';
+    const interval = name === 'size' ? priors?.[side].sizeInterval : null;
+    const error = name === 'sigma' ? priors?.[side].standardError.sigma : null;
+    if (error) return plusMinus(number, error, 3);
+    const text = Math.abs(number) >= 100 ? grouped(number) : short(number);
+    return interval ? `${text} (${short(interval.low)} … ${short(interval.high)})` : text;
+  };
+  const intervals = SIDES.some((side) => priors?.[side].sizeInterval);
+  const seen = bySide((side) => model[side].count);
+  const closed = SIDES.filter((side) => model[side].hyper.size === 0).map((side) => names[side].many);
+  return present([
+    textTable([
+      ['', ...HYPER.map((name) => (name === 'size' && intervals ? 'size (90 % interval)' : name))],
+      ...SIDES.map((side) => [names[side].many, ...HYPER.map((name) => value(side, name))]),
+    ]),
+    priors &&
+      model.kind === 'auto' &&
+      sidePriorWords(priors, { seen, names, features: model.features })
+        .map((sentence) => wrap(sentence))
+        .join('\n'),
+    closed.length > 0 && `size none    the model expects no ${list(closed, 'or')} beyond those of the data`,
+  ]);
+}
+
+/** Of which fits the score is the sum, what is added to it, and how edges are weighed by age. */
+function rankerParagraphs(
+  model: Ranker,
+  { blend, recency }: Reported,
+  read: ReadResult | undefined,
+  names: SideNames,
+): readonly string[] {
+  const fits = fitCount(model);
+  const unblended = !blend && read && model.method === 'ranking' && !mayBlend(read.graph);
+  const byAge = recencyWords(model.recency, recency, names);
+  return present([
+    fits > 1 && `The score is the sum of ${fits} fits from different seeds.`,
+    blend && wrap(blendWords(blend, names)),
+    unblended && wrap(noBlendWords(names)),
+    byAge !== undefined && wrap(byAge),
+  ]);
 }
 
 /** The half-life in milliseconds (null: edges are not weighed), and the search that found it. */
@@ -192,10 +204,10 @@ function progressLines({ model, setting, tuned, posterior }: Reported): string[]
   const tried = tuned
     ? `; the best of ${many(tuned.trials.length, 'setting')}, tried on held-back ${(model.names ?? USERS_AND_ITEMS).users.many}`
     : '';
-  return [
-    ...(iterates ? [`iterations   ${iterations}`] : []),
-    ...(found.length > 0 ? [wrap(`${found.join(', ')}${tried}`, 'setting      ', ' '.repeat(13))] : []),
-  ];
+  return present([
+    iterates && `iterations   ${iterations}`,
+    found.length > 0 && wrap(`${found.join(', ')}${tried}`, 'setting      ', ' '.repeat(13)),
+  ]);
 }
 
 /** The priors of both sides: of the model, or as computed over all shards. */
