@@ -101,9 +101,9 @@ export const PLAIN_ROW = { model: null, also: [], features: null, setting: null,
 
 export function rankedBaselines(report: BaselineReport): RankedMethod[] {
   return report.results.map(({ name, setting, trials, tuned, ranking }) => ({
-    ...PLAIN_ROW,
     id: name,
     kind: 'baseline',
+    ...PLAIN_ROW,
     setting,
     trials: trials.length,
     tuned,

@@ -178,7 +178,7 @@ async function findings(
   const titles = titleLookup(options.titles);
   found.atlas.set(features, atlas(fitted.model, titles));
   if (hasNames(fitted.model.items.ids, titles)) {
-    found.topics.set(features, topics(fitted.model, { titles, items: settings.topicItems }));
+    found.topics.set(features, topics(fitted.model, settings.topicItems, titles));
   }
 }
 

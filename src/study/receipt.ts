@@ -42,6 +42,7 @@ const path = z
   .max(65_536)
   .refine((text) => !text.includes('\0'), 'expected a path');
 const source = { source: path, sourceFrom: path.nullish().transform((from) => from ?? null) };
+const columns = z.array(z.string().max(1000)).max(1000).nullable();
 const anything = z.looseObject({});
 
 const RESULTS = z.looseObject({
@@ -52,13 +53,11 @@ const RESULTS = z.looseObject({
     settings: anything,
     origin: z.looseObject({
       ...source,
-      sources: z.array(z.looseObject(source)).min(1).max(100_000).optional(),
+      sources: z.array(z.object(source)).min(1).max(100_000).optional(),
       read: anything,
       time: z.union([z.string().min(1).max(1000), z.number().int().min(1)]).optional(),
-      titles: z.looseObject(source).nullable(),
-      itemInfo: z
-        .looseObject({ ...source, columns: z.array(z.string().max(1000)).max(1000).nullable() })
-        .optional(),
+      titles: z.object(source).nullable(),
+      itemInfo: z.object({ ...source, columns: columns.transform((names) => names ?? undefined) }).optional(),
     }),
   }),
   check: anything,
@@ -116,18 +115,12 @@ export function checkReceipt(document: unknown): CheckedReceipt {
     results: document as StudyResults,
     settings: checked as unknown as StudySettings,
     fingerprint,
-    data: (origin.sources ?? [origin]).map(({ source, sourceFrom }) => ({ source, sourceFrom })),
+    data: origin.sources ?? [{ source: origin.source, sourceFrom: origin.sourceFrom }],
     read,
     time: origin.time,
     setAside: rejects !== undefined,
-    itemInfo: origin.itemInfo
-      ? {
-          source: origin.itemInfo.source,
-          sourceFrom: origin.itemInfo.sourceFrom,
-          columns: origin.itemInfo.columns ?? undefined,
-        }
-      : null,
-    titles: origin.titles && { source: origin.titles.source, sourceFrom: origin.titles.sourceFrom },
+    itemInfo: origin.itemInfo ?? null,
+    titles: origin.titles,
   };
 }
 

@@ -26,27 +26,20 @@ export interface Topic {
   readonly users: readonly { readonly id: string; readonly share: number }[];
 }
 
-interface TopicOptions {
-  /** Items shown of each feature. Default 10. */
-  readonly items?: number | undefined;
-  /** Users shown of each feature. Default 3. */
-  readonly users?: number | undefined;
-  /** Titles of the items. */
-  readonly titles?: TitleLookup | undefined;
-  /** An item needs this many training edges to be shown. Default 3. */
-  readonly leastDegree?: number | undefined;
-}
+/** Users shown of each feature. */
+const SHOWN_USERS = 3;
+/** An item needs this many training edges to be shown. */
+const LEAST_DEGREE = 3;
 
 /** True if items have names that a reader understands. */
 export function hasNames(ids: VertexIds, titles: TitleLookup | undefined): boolean {
   return titles !== undefined || isWords(ids);
 }
 
-/** The features of a model, those that explain most first. */
-export function topics(model: PosteriorModel, options: TopicOptions = {}): Topic[] {
-  const { items: shown = 10, users: shownUsers = 3, titles, leastDegree = 3 } = options;
+/** The features of a model, those that explain most first, with at most `shown` items each. */
+export function topics(model: PosteriorModel, shown: number, titles?: TitleLookup): Topic[] {
   const features = modelFeatures(model);
-  const mayShow = (item: number) => model.items.degree[item] >= leastDegree;
+  const mayShow = (item: number) => model.items.degree[item] >= LEAST_DEGREE;
   const namedUsers = isWords(model.users.ids);
   return Array.from(
     { length: features.count },
@@ -59,7 +52,7 @@ export function topics(model: PosteriorModel, options: TopicOptions = {}): Topic
       }),
       users: namedUsers
         ? features
-            .heaviest('users', k, shownUsers)
+            .heaviest('users', k, SHOWN_USERS)
             .map(({ vertex, share }) => ({ id: model.users.ids.at(vertex), share }))
         : [],
     }),

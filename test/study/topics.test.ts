@@ -81,7 +81,7 @@ describe('topics', () => {
       itemIds: VertexIds.texts([...names, 'zcommon']),
     });
     const { model } = await fit(graph, { features: 2, engine: 'reference', iterations: 100 });
-    const found = topics(model, { items: 5 });
+    const found = topics(model, 5);
     expect(found).toHaveLength(2);
     const groups = found.map((topic) => {
       const sides = new Set(topic.items.map((item) => item.id.replace(/\d+/, '')));

@@ -140,7 +140,6 @@ figcaption{font-size:.95rem;color:var(--muted);margin-top:.5rem}
 .card.auto{border-top-color:var(--auto)}.card.sparse{border-top-color:var(--sparse)}.card.dense{border-top-color:var(--dense)}.card.ranking{border-top-color:var(--ranking)}
 .card.auto strong{color:var(--auto)}.card.sparse strong{color:var(--sparse)}.card.dense strong{color:var(--dense)}.card.ranking strong{color:var(--ranking)}
 .card small{display:block;margin-top:.5rem;color:var(--muted);font-size:.95rem}
-b.sparse{color:var(--sparse)}b.dense{color:var(--dense)}
 .facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(7.5rem,1fr));gap:.8rem 1.4rem;margin:1.2rem 0}
 .facts dt{font-size:.95rem;color:var(--muted)}.facts dd{margin:0;font-size:1.35rem;font-weight:600;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
 .scroll{overflow-x:auto;margin:1rem 0 1.4rem}

@@ -12,7 +12,7 @@ import {
 import type { StudyResults, StudyRun } from '../../study/results.js';
 import { metricPhrase } from '../../text/figures.js';
 import { fixed } from '../../text/numbers.js';
-import { capital, described, list, many } from '../../text/phrases.js';
+import { capital, described, list, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { methodPhrase, methodsPhrase, methodTitle, shortName, startOf } from './methods.js';
 import { type StudyVerdicts, TOO_LITTLE, tooLittleWords } from './study.js';
@@ -52,7 +52,7 @@ function rankingByFigures(decision: RankingDecision, results: StudyResults): Stu
   const { winner, places, pairs } = decision;
   const [first] = places[0].first;
   const headline = rankingHeadline(decision, results);
-  const details = [...modelsAmongEachOther(decision, leaderboard.n, names), ...ceilingShare(run, names)];
+  const ofModels = [...modelsAmongEachOther(decision, leaderboard.n, names), ...ceilingShare(run, names)];
   if (!pairs) {
     const best = leaderboard.rows.find((row) => row.id === leaderboard.best.recall)!;
     return {
@@ -61,7 +61,7 @@ function rankingByFigures(decision: RankingDecision, results: StudyResults): Stu
       rival: null,
       headline,
       text: `The best ${metricPhrase('recall', leaderboard.n, names)} is ${fixed(best.all.recall.mean, 3)}. No baseline was fitted, so there is nothing to compare it with.`,
-      details,
+      details: ofModels,
     };
   }
   const [recall, ndcg] = [pairs.recall, pairs.ndcg].map((pair) => pairWords(pair, leaderboard, names));
@@ -69,18 +69,8 @@ function rankingByFigures(decision: RankingDecision, results: StudyResults): Stu
     pairs.ndcg.winner === pairs.recall.winner &&
     pairs.ndcg.baseline === pairs.recall.baseline &&
     pairs.ndcg.ours === pairs.recall.ours;
-  details.unshift(
-    ...listsWords(leaderboard, names),
-    recall.interval,
-    ndcg.interval,
-    ...decision.otherWinners.map((pair) => pairWords(pair, leaderboard, names).text),
-  );
-  if (results.runs.length > 1) details.push(overSplits(results, pairs.recall));
-  if (winner === 'baseline') {
-    const kinds = decision.models.map(shortName);
-    const who = kinds.length === 1 ? `${kinds[0]} model is` : `${list(kinds)} models are`;
-    details.push(`The ${who} fitted to explain the data, not to rank.`);
-  }
+  const kinds = decision.models.map(shortName);
+  const who = kinds.length === 1 ? `${kinds[0]} model is` : `${list(kinds)} models are`;
   const rival =
     places[0].first.find(({ kind }) => kind === 'baseline') ?? pairs[places[0].metrics[0]].baseline;
   return {
@@ -88,12 +78,20 @@ function rankingByFigures(decision: RankingDecision, results: StudyResults): Stu
     method: first.id,
     rival: rival.id,
     headline,
-    text: [
+    text: present([
       recall.text,
-      ...(same ? [] : [ndcg.text]),
+      !same && ndcg.text,
       ...belowPopularityWords(decision, leaderboard, names),
-    ].join(' '),
-    details,
+    ]).join(' '),
+    details: present([
+      ...listsWords(leaderboard, names),
+      recall.interval,
+      ndcg.interval,
+      ...decision.otherWinners.map((pair) => pairWords(pair, leaderboard, names).text),
+      ...ofModels,
+      results.runs.length > 1 && overSplits(results, pairs.recall),
+      winner === 'baseline' && `The ${who} fitted to explain the data, not to rank.`,
+    ]),
   };
 }
 
