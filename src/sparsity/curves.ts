@@ -50,13 +50,8 @@ export function sampledDensities(
     }
     return { vertices, edges };
   });
-  const others = Array.from({ length: REPLICATES_PER_PASS }, () => new Float64Array(256));
-  const [others0, others1, others2, others3] = others as [
-    Float64Array,
-    Float64Array,
-    Float64Array,
-    Float64Array,
-  ];
+  // For each replicate, the vertices of the other side by the first level that includes them.
+  const others = new Float64Array(256 * REPLICATES_PER_PASS);
   const { offsets, neighbors, count } = other;
   const none = Math.imul(top, 0x01010101);
   for (let v = 0; v < count; v++) {
@@ -69,10 +64,10 @@ export function sampledDensities(
       least = (at & lower) | (least & ~lower);
       if (least === 0) break; // all in at the lowest level: nothing can be lower
     }
-    others0[least & 255]++;
-    others1[(least >>> 8) & 255]++;
-    others2[(least >>> 16) & 255]++;
-    others3[least >>> 24]++;
+    others[least & 255]++;
+    others[256 + ((least >>> 8) & 255)]++;
+    others[512 + ((least >>> 16) & 255)]++;
+    others[768 + (least >>> 24)]++;
   }
   return totals.map(({ vertices, edges }, replicate) => {
     let v = 0;
@@ -81,7 +76,7 @@ export function sampledDensities(
     return levels.map((_, l) => {
       v += vertices[l];
       e += edges[l];
-      o += others[replicate][l];
+      o += others[256 * replicate + l];
       return v > 0 ? e / (v * o) : undefined;
     });
   });
