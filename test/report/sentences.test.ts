@@ -3,7 +3,7 @@ import type { RankingComparison } from '../../src/evaluate/compare-rankings.js';
 import type { Evaluation } from '../../src/evaluate/evaluate.js';
 import type { PredictiveCheck, Statistic } from '../../src/evaluate/predictive.js';
 import type { ReadResult } from '../../src/ingest/options.js';
-import { checkDefinitions, studyDefinitions } from '../../src/report/pages/term-definitions.js';
+import { checkTerms, studyTerms } from '../../src/report/pages/term-definitions.js';
 import { blendWords, noBlendWords } from '../../src/report/words/blend.js';
 import { countWords } from '../../src/report/words/counts.js';
 import { engineWords } from '../../src/report/words/engines.js';
@@ -307,15 +307,16 @@ function dictionary(): void {
   say(describeError('items', -0.031), describeError('sigmaItems', 0.0521), describeError('items', 0.0001));
   const drawn = { n: 20, depth: 1000, drawn: true, corrected: true, ranked: 'split' } as const;
   heading('Definitions');
+  const terms = studyTerms({ names, ...drawn });
   const meanings = [
-    ...studyDefinitions({ names: USERS_AND_ITEMS, ...drawn }).slice(0, 1),
-    ...studyDefinitions({ names, ...drawn }),
-    ...(['all-items', 'new-items'] as const).flatMap((ranked) =>
-      studyDefinitions({ names, ...drawn, ranked }).filter(({ id }) => id === 'candidates'),
+    studyTerms({ names: USERS_AND_ITEMS, ...drawn }).user,
+    ...Object.values(terms),
+    ...(['all-items', 'new-items'] as const).map(
+      (ranked) => studyTerms({ names, ...drawn, ranked }).candidates,
     ),
   ];
-  for (const { name, meaning } of meanings) say(`${name}: ${String(meaning).replace(/<[^>]+>/g, '')}`);
-  expect(checkDefinitions(names).every(({ id }) => meanings.some((m) => m.id === id))).toBe(true);
+  for (const meaning of meanings) say(meaning.replace(/<[^>]+>/g, ''));
+  expect(Object.keys(checkTerms(names)).every((id) => id in terms)).toBe(true);
 }
 
 describe('every sentence', () => {

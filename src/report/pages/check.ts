@@ -20,7 +20,7 @@ import {
   verdictCards,
   verdictReasons,
 } from './sparsity.js';
-import { checkDefinitions } from './term-definitions.js';
+import { checkTerms } from './term-definitions.js';
 
 /** What the page of a check shows. */
 export interface CheckPage {
@@ -62,7 +62,7 @@ export function renderCheckPage(page: CheckPage): string {
       },
       { id: 'data', title: 'The data', body: data(page) },
     ],
-    definitions: checkDefinitions(check.names),
+    definitions: checkTerms(check.names),
     footer: html`Made by graphex ${page.version} with seed ${page.seed}; data fingerprint <code>${page.fingerprint}</code>.
 The same data and seed give the same page. Click a dotted word for its definition.`,
   });

@@ -18,7 +18,7 @@ import {
   timeWords,
 } from '../words/forecast.js';
 import { type Content, facts, figure, html, numbers, table } from './html.js';
-import { definitionsOf, type Glossary, renderPage } from './page.js';
+import { type Glossary, renderPage } from './page.js';
 
 interface ForecastPage {
   readonly source: string;
@@ -51,7 +51,7 @@ export function renderForecastPage(page: ForecastPage): string {
       ...SIDES.map((side) => ({ id: side, title: capital(names[side].many), body: sideBody(page, side) })),
       found.time && { id: 'time', title: 'By time', body: paragraphs(timeWords(found, names)) },
     ],
-    definitions: definitionsOf(TERMS),
+    definitions: TERMS,
     footer: html`Made by graphex ${page.version} with seed ${page.seed}; data fingerprint <code>${page.fingerprint}</code>.
 The same data and seed give the same page.`,
   });

@@ -13,17 +13,10 @@ interface Section {
   readonly body: Content;
 }
 
-/** A word that the page explains; `term(id)` opens it. */
-export interface Definition {
-  readonly id: string;
-  readonly name: string;
-  readonly meaning: string;
-}
-
-/** By id: a name and, after a colon, its meaning. */
+/** Words that a page explains, by id: a name and, after a colon, its meaning. `term(id)` opens it. */
 export type Glossary = Readonly<Record<string, string>>;
 
-export function definitionsOf(glossary: Glossary): Definition[] {
+function definitionsOf(glossary: Glossary) {
   return Object.entries(glossary).map(([id, text]) => {
     const end = text.indexOf(': ');
     return { id, name: text.slice(0, end), meaning: text.slice(end + 2) };
@@ -35,7 +28,7 @@ interface Page {
   /** A sentence under the title. */
   readonly lead?: Content;
   readonly sections: readonly (Section | Absent)[];
-  readonly definitions?: readonly Definition[];
+  readonly definitions?: Glossary;
   /** Version, seed, fingerprint: what is needed to reproduce the page. */
   readonly footer?: Content;
   /** With the script that sorts tables and looks up ids. */
@@ -48,7 +41,7 @@ export function term(id: string, text: Content): Html {
 }
 
 export function renderPage(page: Page): string {
-  const { definitions = [] } = page;
+  const definitions = definitionsOf(page.definitions ?? {});
   const sections = present([
     ...page.sections,
     definitions.length > 0 && {

@@ -15,7 +15,7 @@ import { type Content, commandLine, fold, html, table } from './html.js';
 import { predictionSection, rankingSection, repeatsSection } from './outcomes.js';
 import { renderPage, term } from './page.js';
 import { dataSection, fitsSection, STUDY_STYLE, sparsitySection, splitSection } from './sections.js';
-import { studyDefinitions } from './term-definitions.js';
+import { studyTerms } from './term-definitions.js';
 
 /** A study as one self-contained HTML page. */
 export function renderStudyPage(results: StudyResults, pictures: StudyPictures): string {
@@ -54,7 +54,7 @@ export function renderStudyPage(results: StudyResults, pictures: StudyPictures):
       { id: 'receipt', title: 'Receipt', body: receiptSection(results) },
     ],
     explored: true,
-    definitions: studyDefinitions({
+    definitions: studyTerms({
       names,
       n,
       depth,

@@ -4,14 +4,10 @@ import type { Protocol } from '../../options/names.js';
 import { grouped } from '../../text/numbers.js';
 import { article, capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
-import { type Definition, definitionsOf, type Glossary } from './page.js';
+import type { Glossary } from './page.js';
 
 /** What a check's page explains. */
-export function checkDefinitions(names: SideNames): readonly Definition[] {
-  return definitionsOf(checkTerms(names));
-}
-
-const checkTerms = ({ users, items }: SideNames): Glossary => ({
+export const checkTerms = ({ users, items }: SideNames): Glossary => ({
   density: `Density: Edges divided by ${users.many} times ${items.many}: the share of all possible pairs that occur in the data.`,
   sparse:
     'Sparse: A side is sparse if new vertices with only a few edges keep appearing, however large the data grow. The words of texts are an example: every new text brings some new words.',
@@ -42,7 +38,7 @@ const CORRECTED: Glossary = {
     'Corrected interval: Replicas are graphs drawn from the fitted model, so their truth is known. Each replica is split and fitted, and test graphs are drawn for it, exactly as for the data. The position of its test part among these draws shows how biased, too narrow or too wide the intervals are for data of this kind. The intervals of the data are shifted and rescaled accordingly.',
 };
 
-const RANKED: Readonly<Record<StudyDefinitions['ranked'], (names: SideNames) => string>> = {
+const RANKED: Readonly<Record<StudyTermsContext['ranked'], (names: SideNames) => string>> = {
   split: ({ users, items }) =>
     `For each held-out ${users.one}, a method ranks all test ${items.many} that occur in training; those of the ${users.one} should come first. The ${items.many} of the fold-in part are not ranked. Held-out ${users.many} without a test ${items.one}, or without a fold-in ${items.one}, are left out.`,
   'all-items': ({ users, items }) =>
@@ -51,7 +47,7 @@ const RANKED: Readonly<Record<StudyDefinitions['ranked'], (names: SideNames) => 
     `For each test ${users.one}, a method ranks all test ${items.many}; those of the ${users.one} should come first. They have no edge in training, so only their attributes can rank them. Test ${users.many} without any ${items.one} in training are left out.`,
 };
 
-interface StudyDefinitions {
+interface StudyTermsContext {
   readonly names: SideNames;
   readonly n: number;
   readonly depth: number;
@@ -63,17 +59,10 @@ interface StudyDefinitions {
 }
 
 /** What a study's page explains. */
-export function studyDefinitions({
-  names,
-  n,
-  depth,
-  drawn,
-  corrected,
-  ranked,
-}: StudyDefinitions): readonly Definition[] {
+export function studyTerms({ names, n, depth, drawn, corrected, ranked }: StudyTermsContext): Glossary {
   const { users, items } = names;
   const plain = users.one === 'user' && items.one === 'item';
-  return definitionsOf({
+  return {
     user: plain
       ? 'User, item, edge: The data are pairs: a reader and a book, a text and a word, a package and a dependency. The first of a pair is called a user, the second an item, and the pair an edge. The degree of a user or item is the number of its edges.'
       : `${capital(users.many)} and ${items.many}: The data are pairs of ${article(users.one)} and ${article(items.one)}. A pair is called an edge, and its two ends vertices. The degree of a vertex is the number of its edges. Options and files call the two sides users and items.`,
@@ -116,5 +105,5 @@ look like the data.`,
       'Fingerprint: A hash of all edges, ids and counts. The same data give the same fingerprint in any order of rows.',
     spread:
       'Mean and spread: Average and standard deviation over the splits. The spread shows how much a figure depends on the random draws of splits and fits.',
-  });
+  };
 }
