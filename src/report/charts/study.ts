@@ -30,9 +30,10 @@ export type StudyPictures = Readonly<
 
 /** Every picture of a study as SVG, for the page and for files. */
 export function studyPictures(document: Document, results: StudyResults): StudyPictures {
+  const draw = (chart: Chart) => drawChart(document, chart);
   const drawn = Object.entries(studyCharts(results)).map(([name, { wide, narrow }]) => [
     name,
-    { wide: drawChart(document, wide), narrow: narrow.map((chart) => drawChart(document, chart)) },
+    { wide: draw(wide), narrow: narrow.map(draw) },
   ]);
   return Object.fromEntries(drawn);
 }

@@ -16,7 +16,7 @@ import {
   decisionWords,
   SPLIT_KIND_TITLES,
 } from '../words/audit.js';
-import { nextLine, textTable, wrap } from './text-table.js';
+import { nextLine, paragraphs, textTable, wrap, wrapAll } from './text-table.js';
 
 export function auditText(
   source: string,
@@ -26,31 +26,28 @@ export function auditText(
   written: readonly string[],
   next: readonly string[],
 ): string {
-  return [
+  const table = textTable([
+    [...CHECK_COLUMNS],
+    ...audit.checks.map((check) => [checkTitle(check, names), check.verdict, ...checkFigures(check)]),
+  ]);
+  const noted = audit.checks.filter(({ verdict, figures }) => verdict !== 'fine' || figures.byTime);
+  const notes = noted.map((check) => {
+    const advice = checkAdvice(check, names) ?? 'Every split by time has this.';
+    return `${checkTitle(check, names)}: ${checkWords(check, names)} ${advice}`;
+  });
+  return paragraphs([
     `${source}: ${audit.verdict}`,
-    '',
-    textTable([
-      [...CHECK_COLUMNS],
-      ...audit.checks.map((check) => [checkTitle(check, names), check.verdict, ...checkFigures(check)]),
-    ]),
-    wrap(CHECK_NOTE),
-    '',
-    wrap(auditAnswer(audit)),
-    ...audit.checks
-      .filter(({ verdict, figures }) => verdict !== 'fine' || figures.byTime)
-      .map((check) => {
-        const advice = checkAdvice(check, names) ?? 'Every split by time has this.';
-        return wrap(`${checkTitle(check, names)}: ${checkWords(check, names)} ${advice}`);
-      }),
-    ...(decision ? ['', ...describeDecision(decision)] : []),
-    ...(written.length ? ['', `wrote ${written.join(', ')}`, nextLine(...next)] : []),
-  ].join('\n');
+    `${table}\n${wrap(CHECK_NOTE)}`,
+    wrapAll([auditAnswer(audit), ...notes]),
+    ...(decision ? describeDecision(decision) : []),
+    written.length > 0 && `wrote ${written.join(', ')}\n${nextLine(...next)}`,
+  ]);
 }
 
 function describeDecision(decision: Decision): string[] {
   return [
-    ...decision.leaderboards.flatMap(({ split, users, rows, skipped }) => [
-      textTable([
+    ...decision.leaderboards.map(({ split, users, rows, skipped }) => {
+      const table = textTable([
         [
           `${SPLIT_KIND_TITLES[split]}, ${grouped(users)} users`,
           `nDCG@${decision.n}`,
@@ -63,10 +60,10 @@ function describeDecision(decision: Decision): string[] {
           behind ? fixed(behind.difference, 4) : '',
           behind ? `${fixed(behind.low, 4)} … ${fixed(behind.high, 4)}` : '',
         ]),
-      ]),
-      ...skipped.map(({ name, message }) => wrap(`Left out: ${comparedMethodTitle(name)}: ${message}.`)),
-      '',
-    ]),
+      ]);
+      const left = skipped.map(({ name, message }) => `Left out: ${comparedMethodTitle(name)}: ${message}.`);
+      return [table, ...left.map((line) => wrap(line))].join('\n');
+    }),
     wrap(decisionWords(decision)),
   ];
 }

@@ -7,7 +7,7 @@ import type { SparsityCheck } from '../../sparsity/check.js';
 import { grouped, percent, short } from '../../text/numbers.js';
 import { many, present } from '../../text/phrases.js';
 import { estimateWords, evidenceWords, sparsityWords } from '../words/sparsity.js';
-import { nextLine, textTable, wrap, wrapLines } from './text-table.js';
+import { nextLine, paragraphs, textTable, wrap, wrapAll } from './text-table.js';
 
 /** The levels shown on a terminal; all are in --json. */
 const SHOWN_LEVELS = [0.05, 0.1, 0.2, 0.5, 1];
@@ -22,16 +22,16 @@ export function checkText(
   const { verdict, sigma, degrees, names } = check;
   const words = sparsityWords(check);
   const total = check.total === check.edges ? '' : ` (counts add up to ${grouped(check.total)})`;
-  return [
-    wrap(
+  return paragraphs([
+    wrapAll([
       `${source}: ${many(check.users, names.users)} × ${many(check.items, names.items)}, ${many(check.edges, 'edge')}${total}, density ${short(check.density, 4)}`,
-    ),
-    wrapLines(reading),
-    '',
-    `Is it sparse?  ${words.headline}.`,
-    wrap(words.text),
-    ...SIDES.map((side) => wrap(`Reason for the ${names[side].many}: ${words.reasons[side]}.`)),
-    '',
+      ...reading.split('\n'),
+    ]),
+    wrapAll([
+      `Is it sparse?  ${words.headline}.`,
+      words.text,
+      ...SIDES.map((side) => `Reason for the ${names[side].many}: ${words.reasons[side]}.`),
+    ]),
     textTable([
       ['', ...SIDES.map((side) => names[side].many)],
       ['verdict', ...SIDES.map((side) => verdict[side])],
@@ -45,13 +45,13 @@ export function checkText(
       ['edges, most', ...SIDES.map((side) => grouped(degrees[side].max))],
       ['with a single edge', ...SIDES.map((side) => percent(degrees[side].single, 1))],
     ]),
-    '',
     densityTable(check),
-    ...(evidence ? ['', wrap(evidenceWords(evidence))] : []),
-    '',
-    ...(written.length ? [`wrote ${written.join(', ')}`] : []),
-    nextLine('fit', source, '-o model.safetensors'),
-  ].join('\n');
+    evidence && wrap(evidenceWords(evidence)),
+    present([
+      written.length > 0 && `wrote ${written.join(', ')}`,
+      nextLine('fit', source, '-o model.safetensors'),
+    ]).join('\n'),
+  ]);
 }
 
 /** Names the estimate, since a fit uses another one. */

@@ -12,7 +12,7 @@ import {
   SOURCE_TITLES,
   tableEvaluationDefinition,
 } from '../words/table-evaluation.js';
-import { textTable, wrap } from './text-table.js';
+import { paragraphs, textTable, wrapAll } from './text-table.js';
 
 export function tableEvaluationText(
   found: TablesEvaluation,
@@ -42,17 +42,12 @@ export function tableEvaluationText(
     `${fixed(interval.low, 4)} … ${fixed(interval.high, 4)}`,
     interval.low > 0 ? 'better' : interval.high < 0 ? 'worse' : 'may be chance',
   ]);
-  return [
+  return paragraphs([
     table,
-    ...(found.left.withoutHistory > 0 && found.metrics.some(isUserMetric)
-      ? ['', groupsTable(found, names)]
-      : []),
-    ...(paired.length > 0
-      ? ['', textTable([['user by user', 'difference', '95 % interval', ''], ...paired])]
-      : []),
-    '',
-    ...[tableEvaluationDefinition(names), ...words].map((sentence) => wrap(sentence)),
-  ].join('\n');
+    found.left.withoutHistory > 0 && found.metrics.some(isUserMetric) && groupsTable(found, names),
+    paired.length > 0 && textTable([['user by user', 'difference', '95 % interval', ''], ...paired]),
+    wrapAll([tableEvaluationDefinition(names), ...words]),
+  ]);
 }
 
 /** The first metric of users with a history, of those without one, and of all. */

@@ -27,7 +27,7 @@ import {
   surpriseWords,
 } from '../words/evaluation.js';
 import { statisticValue } from '../words/prediction.js';
-import { textTable, wrap } from './text-table.js';
+import { paragraphs, textTable, wrap, wrapAll } from './text-table.js';
 
 /** The results that are printed. */
 export type Printed = Omit<ShardedEvaluation, 'popularity'>;
@@ -102,27 +102,19 @@ export function evaluationText(
   multigraph: boolean,
   advice: readonly string[],
 ): string {
-  const { predictive, predictiveReason, drawsGiven, names } = result;
-  return present([
+  const { predictive, predictiveReason, drawsGiven, withoutHistory, names } = result;
+  return paragraphs([
     heading,
-    '',
     describeRanking(result),
-    '',
+    withoutHistory && describeGroups(result, withoutHistory),
     wrap(rankedDefinition(names, result.method)),
-    ...(advice.length > 0 ? ['', ...advice] : []),
-    '',
-    ...(predictive
-      ? [
-          describePredictive(predictive, drawsGiven, names),
-          '',
-          wrap(surpriseWords(predictive, names, multigraph)),
-          wrap(intervalWords(predictive, names, asFlag)),
-        ]
-      : []),
+    advice.length > 0 && advice.join('\n'),
+    predictive && describePredictive(predictive, drawsGiven, names),
+    predictive &&
+      wrapAll([surpriseWords(predictive, names, multigraph), intervalWords(predictive, names, asFlag)]),
     predictiveReason && wrap(`No predictive check: ${noPredictiveCheck(predictiveReason)}.`),
-    '',
     wrap(leftOutWords(result)),
-  ]).join('\n');
+  ]);
 }
 
 /** Users with a history, those without one, and all. */
@@ -144,26 +136,20 @@ function describeGroups(result: Printed, withoutHistory: RankingResult): string 
 
 /** The metrics in two groups: of all items, and of those that few users have. */
 function describeRanking(result: Printed): string {
-  const { ranking, withoutHistory, names } = result;
+  const { ranking, names } = result;
   const { all, unpopular, n, depth } = ranking;
   const columns = present([`all ${names.items.many}`, unpopular && `unpopular ${names.items.many}`]);
   const scores = present([all, unpopular]);
   const cell = ({ mean, standardError }: typeof all, name: UserMetric) =>
     `${fixed(mean[name], 4)} ± ${fixed(standardError[name], 4)}`;
-  return [
-    'Recommendation (± standard error)',
-    textTable([
-      ['', ...columns],
-      ...USER_METRICS.map((name) => [
-        metricTitle(name, { n, depth }),
-        ...scores.map((one) => cell(one, name)),
-      ]),
-      [metricTitle('coverage', { n }), ...scores.map(({ coverage }) => fixed(coverage, 4))],
-      [names.users.many, ...scores.map(({ users }) => grouped(users))],
-      ['candidates', ...scores.map(({ candidates }) => grouped(candidates))],
-    ]),
-    ...(withoutHistory ? ['', describeGroups(result, withoutHistory)] : []),
-  ].join('\n');
+  const table = textTable([
+    ['', ...columns],
+    ...USER_METRICS.map((name) => [metricTitle(name, { n, depth }), ...scores.map((one) => cell(one, name))]),
+    [metricTitle('coverage', { n }), ...scores.map(({ coverage }) => fixed(coverage, 4))],
+    [names.users.many, ...scores.map(({ users }) => grouped(users))],
+    ['candidates', ...scores.map(({ candidates }) => grouped(candidates))],
+  ]);
+  return `Recommendation (± standard error)\n${table}`;
 }
 
 function describePredictive(check: PredictiveCheck, drawsGiven: DrawsGiven, names: SideNames): string {

@@ -31,7 +31,7 @@ import { readingWords } from '../words/reading.js';
 import { sidePriorWords } from '../words/side-prior.js';
 import { evidenceWords } from '../words/sparsity.js';
 import { posteriorRows, posteriorWords } from './posterior.js';
-import { nextLine, textTable, wrap, wrapLines } from './text-table.js';
+import { nextLine, paragraphs, textTable, wrap, wrapAll, wrapLines } from './text-table.js';
 
 const HYPER = ['sigma', 'size', 'tau', 'shape', 'rate'] as const;
 const NO_HYPER = { sigma: null, size: null, tau: null, shape: null, rate: null };
@@ -94,7 +94,7 @@ export function fitText(
   const { model, countChoice, chosenFeatures, posterior, from } = result;
   const bound = model.type === 'posterior' ? model.bound : undefined;
   const names = model.names ?? USERS_AND_ITEMS;
-  const paragraphs = present([
+  return paragraphs([
     read && wrapLines(readingWords(read, asFlag)),
     present([
       `${headline(model)}, ${many(model.users.count, names.users)} × ${many(model.items.count, names.items)}`,
@@ -122,7 +122,6 @@ export function fitText(
     ...about,
     `model        ${output}\n${nextLine(...next)}`,
   ]);
-  return paragraphs.join('\n\n');
 }
 
 /** The hyperparameters of both sides, and what they mean. */
@@ -150,9 +149,7 @@ function priorParagraphs(
     ]),
     priors &&
       model.kind === 'auto' &&
-      sidePriorWords(priors, { seen, names, features: model.features })
-        .map((sentence) => wrap(sentence))
-        .join('\n'),
+      wrapAll(sidePriorWords(priors, { seen, names, features: model.features })),
     closed.length > 0 && `size none    the model expects no ${list(closed, 'or')} beyond those of the data`,
   ]);
 }

@@ -1,5 +1,6 @@
 // The text of graphex split.
 
+import type { SideName } from '../../graph/graph.js';
 import { drawnVertices } from '../../sample/split.js';
 import type { Split } from '../../sample/split-types.js';
 import type { SplitBias } from '../../sparsity/split-bias.js';
@@ -7,7 +8,7 @@ import { fixed, grouped, short } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { timeSplitWords } from '../words/split.js';
-import { textTable, wrap } from './text-table.js';
+import { paragraphs, textTable, wrap, wrapAll } from './text-table.js';
 
 /** What is printed of a split. */
 export interface SplitSummary extends Pick<Split, 'method' | 'times'> {
@@ -34,16 +35,15 @@ export function foldsText(splits: readonly Split[]): string {
     grouped(drawnVertices(assignment).users),
     ...[train, foldIn, test].map(({ edges }) => grouped(edges)),
   ];
-  return [
+  return paragraphs([
     textTable([
       ['fold', `held-out ${names.users.many}`, 'train edges', 'fold-in edges', 'test edges'],
       ...splits.map(cells),
     ]),
-    '',
     wrap(
       `Each ${names.users.one} is held out in one fold. A study of the folder fits every method to each fold and shows means with intervals over the folds.`,
     ),
-  ].join('\n');
+  ]);
 }
 
 export function splitText({ method, times, names, edges: of, bias, dropped }: SplitSummary): string {
@@ -63,10 +63,9 @@ export function splitText({ method, times, names, edges: of, bias, dropped }: Sp
       average(items[part].sigma, 3),
     ];
   };
-  const preference = (side: 'users' | 'items') =>
-    short(bias[side].heldOutDegree / bias[side].whole.meanDegree);
+  const preference = (side: SideName) => short(bias[side].heldOutDegree / bias[side].whole.meanDegree);
   const ratio = `${preference('users')} (${names.users.many}) and ${preference('items')} (${names.items.many})`;
-  return [
+  return paragraphs([
     textTable([
       [
         'part',
@@ -83,8 +82,7 @@ export function splitText({ method, times, names, edges: of, bias, dropped }: Sp
       row('fold-in', 'foldIn', of.foldIn),
       row('test', 'test', of.test),
     ]),
-    '',
-    wrap(
+    wrapAll([
       times && (method === 'time' || method === 'last')
         ? timeSplitWords(times, ratio)
         : method === 'pq'
@@ -92,15 +90,10 @@ export function splitText({ method, times, names, edges: of, bias, dropped }: Sp
           : method === 'new-items'
             ? `The ${names.items.many} of the test part have no edge in training. They have ${preference('items')} times the average degree of the whole graph; random draws give 1, up to chance. Fit with a table about the ${names.items.many}: only their attributes can score them.`
             : `Vertices with a held-out edge have ${ratio} times the average degree of the whole graph: a split by edges favours vertices with many edges.`,
-    ),
-    ...(dropped === 0
-      ? []
-      : [
-          wrap(
-            method === 'new-items'
-              ? `${many(dropped, 'test edge')} ${dropped === 1 ? 'belongs' : 'belong'} to ${names.users.many} without a history: they have no edge in training.`
-              : `${many(dropped, 'edge')} of fold-in and test ${dropped === 1 ? 'leads' : 'lead'} to vertices that are not in training; a model must drop ${dropped === 1 ? 'it' : 'them'}.`,
-          ),
-        ]),
-  ].join('\n');
+      dropped > 0 &&
+        (method === 'new-items'
+          ? `${many(dropped, 'test edge')} ${dropped === 1 ? 'belongs' : 'belong'} to ${names.users.many} without a history: they have no edge in training.`
+          : `${many(dropped, 'edge')} of fold-in and test ${dropped === 1 ? 'leads' : 'lead'} to vertices that are not in training; a model must drop ${dropped === 1 ? 'it' : 'them'}.`),
+    ]),
+  ]);
 }

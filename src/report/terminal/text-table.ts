@@ -1,5 +1,6 @@
 // Columns and paragraphs for a terminal of 80 columns.
 
+import { type Absent, present } from '../../text/phrases.js';
 import { oneLine } from '../../text/untrusted.js';
 
 const COLUMNS = 80;
@@ -70,11 +71,22 @@ export function wrap(text: string, first = '', rest = first): string {
   return [...lines, line].join('\n');
 }
 
-/** Paragraphs, each broken to fit the width. */
+/** The lines of a text, each broken to fit the width. */
 export function wrapLines(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => wrap(line))
+  return wrapAll(text.split('\n'));
+}
+
+/** The paragraphs that there are, with an empty line between two. */
+export function paragraphs(texts: readonly (string | Absent)[]): string {
+  return present(texts)
+    .filter((text) => text !== '')
+    .join('\n\n');
+}
+
+/** The lines that there are, each broken to fit the width. */
+export function wrapAll(texts: readonly (string | Absent)[]): string {
+  return present(texts)
+    .map((text) => wrap(text))
     .join('\n');
 }
 
