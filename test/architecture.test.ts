@@ -105,7 +105,7 @@ describe('architecture', () => {
   it('sees the imports: static, typed, dynamic and of workers', () => {
     expect(imports.length).toBeGreaterThan(100);
     expect(imports).toContainEqual({
-      from: 'sparsity/verdict.ts',
+      from: 'sparsity/curves.ts',
       to: 'graph/graph.ts',
       typeOnly: true,
       dynamic: false,
