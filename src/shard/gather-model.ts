@@ -79,17 +79,20 @@ export async function gatherModel(
   fitted: FittedShards,
 ): Promise<FitResult | undefined> {
   const { itemsModel, tablesOf, streamedShards: _, stateHash: __, close: ___, ...result } = fitted;
-  // Rank 0 reads each shard twice, first for the order and then for its edges, so that it holds one at a time.
-  const builder =
-    communicator.rank === 0
-      ? new ModelBuilder(itemsModel, partition, await orderPartition(partition))
-      : undefined;
   const rows = partition.shards.map(({ users }) => users);
   const shape = { widths: userWidths(itemsModel), double: false };
-  await gatherRows(communicator, rows, shape, tablesOf, async (s, tables) =>
-    builder!.add(s, await readShard(partition, s), tables),
-  );
-  return builder && { ...result, model: builder.finish() };
+  const gathered = gatherRows(communicator, rows, shape, tablesOf);
+  try {
+    if (communicator.rank !== 0) return undefined;
+    // Rank 0 reads each shard twice, first for the order and then for its edges, so that it holds one at a time.
+    const builder = new ModelBuilder(itemsModel, partition, await orderPartition(partition));
+    for (const s of rows.keys()) {
+      builder.add(s, await readShard(partition, s), await gathered.next());
+    }
+    return { ...result, model: builder.finish() };
+  } finally {
+    await gathered.rest();
+  }
 }
 
 /** Puts the users of one shard after the other into a whole model. */

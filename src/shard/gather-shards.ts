@@ -24,39 +24,52 @@ interface RowShape {
   readonly double: boolean;
 }
 
+/** The tables of the users of all shards, on their way to rank 0. */
+interface TablesOfShards<T> {
+  /** The tables of the next shard; whole on rank 0 and on the rank that has the shard. */
+  next(): Promise<readonly T[]>;
+  /** Lets the other shards pass, so that no rank waits. */
+  rest(): Promise<void>;
+}
+
 /**
- * Passes the tables of all shards to `receive` on rank 0, in the order of the shards. Every rank calls it; `tablesOf` gives
- * the tables of one of its own shards. If `receive` fails, rank 0 still receives the rest, so that no rank waits, and throws
- * at the end.
+ * Gathers the tables of all shards on rank 0, in the order of the shards. `tablesOf` gives the tables of one of this rank's
+ * own shards. Rank 0 takes them by `next`; every rank calls `rest` at the end, also after an error.
  */
-export async function gatherRows<T extends Values>(
+export function gatherRows<T extends Values>(
   communicator: Communicator,
   rows: readonly number[],
   { widths, double }: RowShape,
   tablesOf: (localShard: number) => Promise<readonly T[]>,
-  receive: (shard: number, tables: readonly T[]) => Promise<void>,
-): Promise<void> {
+): TablesOfShards<T> {
   const { rank, size } = communicator;
   const empty = (count: number) =>
     widths.map((width) => (double ? new Float64Array(count * width) : new Float32Array(count * width)) as T);
-  let failed: { readonly error: unknown } | undefined;
-  for (let owner = 0; owner < size; owner++) {
-    if (rank !== owner && rank !== 0) continue;
-    const { first, last } = shardsOfRank(rows.length, { size, rank: owner });
-    for (let shard = first; shard < last; shard++) {
-      const tables = rank === owner ? await tablesOf(shard - first) : empty(rows[shard]);
-      for (const { buffer, byteOffset, byteLength } of tables) {
-        await communicator.transfer(new Uint8Array(buffer, byteOffset, byteLength), owner, 0);
-      }
-      if (rank !== 0 || failed) continue;
-      try {
-        await receive(shard, tables);
-      } catch (error) {
-        failed = { error };
-      }
+  const ranges = Array.from({ length: size }, (_, r) => shardsOfRank(rows.length, { size, rank: r }));
+  let shard = 0;
+  const next = async (): Promise<readonly T[]> => {
+    const now = shard;
+    const owner = ranges.findIndex(({ last }) => now < last);
+    // If a transfer fails, nothing more is transferred.
+    shard = rows.length;
+    const tables = await pass(now, owner);
+    shard = now + 1;
+    return tables;
+  };
+  const pass = async (now: number, owner: number): Promise<readonly T[]> => {
+    if (rank !== owner && rank !== 0) return [];
+    const tables = rank === owner ? await tablesOf(now - ranges[owner].first) : empty(rows[now]);
+    for (const { buffer, byteOffset, byteLength } of tables) {
+      await communicator.transfer(new Uint8Array(buffer, byteOffset, byteLength), owner, 0);
     }
-  }
-  if (failed) throw failed.error;
+    return tables;
+  };
+  return {
+    next,
+    async rest() {
+      while (shard < rows.length) await next();
+    },
+  };
 }
 
 /** A folder with files that all shards share, written first, and a file for the users of each shard. */
@@ -70,7 +83,7 @@ interface GatheredFolder {
 
 /**
  * Writes a folder whose files by shard come from the ranks that hold them. Every rank calls it, rank 0 writes; all files
- * appear, or none. The folder's writer asks for a shard and waits until it arrives.
+ * appear, or none.
  */
 export async function writeGathered<T extends Values>(
   communicator: Communicator,
@@ -80,39 +93,16 @@ export async function writeGathered<T extends Values>(
   write: (path: string, shard: number, tables: readonly T[]) => Promise<void>,
   options: FolderOptions = {},
 ): Promise<void> {
-  const requests = new Map<number, (tables: readonly T[]) => Promise<void>>();
+  const gathered = gatherRows(communicator, rows, shape, tablesOf);
   const files: Record<string, FolderFiles[string]> = { ...shared };
-  let onRequest: (() => void) | undefined;
-  let failed: { readonly error: unknown } | undefined;
-  for (let s = 0; s < rows.length; s++) {
-    files[nameOf(s)] = (path) =>
-      new Promise<void>((resolve, reject) => {
-        requests.set(s, async (tables) => {
-          const done = write(path, s, tables);
-          done.then(resolve, reject);
-          await done;
-        });
-        onRequest?.();
-      });
+  for (const s of rows.keys()) {
+    files[nameOf(s)] = async (path) => write(path, s, await gathered.next());
   }
-  const written =
-    communicator.rank === 0
-      ? writeFolder(folder, files, options).catch((error: unknown) => {
-          failed = { error };
-          onRequest?.();
-        })
-      : Promise.resolve();
-  await gatherRows(communicator, rows, shape, tablesOf, async (shard, tables) => {
-    while (!requests.has(shard)) {
-      if (failed) return;
-      await new Promise<void>((resolve) => {
-        onRequest = resolve;
-      });
-    }
-    await requests.get(shard)!(tables).catch(() => undefined);
-  });
-  await written;
-  if (failed) throw (failed as { readonly error: unknown }).error;
+  try {
+    if (communicator.rank === 0) await writeFolder(folder, files, options);
+  } finally {
+    await gathered.rest();
+  }
 }
 
 /** The lists of all ranks, one after another, on every rank. */
