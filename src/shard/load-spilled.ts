@@ -3,7 +3,7 @@
 import { readSync } from 'node:fs';
 import { InputError } from '../errors.js';
 import { VertexIds } from '../graph/ids.js';
-import { rankInPlace, type SharedRanks } from './number-ranks.js';
+import { rankInPlace, type SharedRanks } from '../ingest/intake/number-ranks.js';
 
 /** The rows of one shard in one batch: users, then items, then counts if there are any. */
 export interface RowBlock {

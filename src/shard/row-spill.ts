@@ -7,11 +7,11 @@ import { sortIds, VertexIds } from '../graph/ids.js';
 import type { ColumnGroup, RowSpill } from '../ingest/intake/collect.js';
 import { NumberDictionary } from '../ingest/intake/dictionary.js';
 import { type IdColumn, isInteger } from '../ingest/intake/id-column.js';
+import { ranksOf } from '../ingest/intake/number-ranks.js';
 import { requireHeap } from '../ingest/intake/text-memory.js';
 import { allocate, grown, inSharedMemory } from '../math/memory.js';
 import { createPool, taskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
-
 import {
   type ItemNumbers,
   NO_ITEM,
@@ -19,7 +19,6 @@ import {
   type ShardSource,
   type UserTexts,
 } from './load-spilled.js';
-import { ranksOf } from './number-ranks.js';
 import { type Window, writeAll } from './shard-tasks.js';
 import { groupByShard, shardOfBytes, shardsOfNumbers } from './user-shards.js';
 

@@ -8,10 +8,10 @@ import { buildRows } from '../graph/build-tasks.js';
 import type { IdHashes } from '../graph/fingerprint.js';
 import { readColumn } from '../ingest/formats/parquet-tasks.js';
 import type { ColumnGroup } from '../ingest/intake/collect.js';
+import { DistinctNumbers, rankWith } from '../ingest/intake/number-ranks.js';
 import { serveTasks } from '../parallel/worker.js';
 import { writeTensorsTo } from '../store/safetensors.js';
 import { loadShard, type ShardSource } from './load-spilled.js';
-import { DistinctNumbers, rankWith } from './number-ranks.js';
 import { describeShard, ItemSums, type ShardSummary } from './shard-totals.js';
 import { groupByShard, shardsOfNumbers } from './user-shards.js';
 

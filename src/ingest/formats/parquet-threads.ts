@@ -14,8 +14,8 @@ import type { ColumnChunk, ParquetColumn } from '../../parquet/footer.js';
 import { isParquet } from '../../parquet/magic.js';
 import { mostUnpacked, withParquet } from '../../parquet/rows.js';
 import { MAX_COUNT, NO_GRAPH, type RowSpill, readCounts } from '../intake/collect.js';
-import { NumberDictionary } from '../intake/dictionary.js';
-import { IdColumn, isThin, MAX_SMALL } from '../intake/id-column.js';
+import { IdColumn, MAX_SMALL } from '../intake/id-column.js';
+import { rankInPlace } from '../intake/number-ranks.js';
 import { TableTarget } from '../intake/target.js';
 import type { ReaderOptions, ReadResult } from '../options.js';
 import { sourceTitle } from '../sources.js';
@@ -228,12 +228,9 @@ async function numberIds(
   largest: number,
   signal: AbortSignal | undefined,
 ): Promise<VertexIds> {
-  if (isThin(largest, ids.length)) {
-    const numbers = new NumberDictionary();
-    for (let row = 0; row < ids.length; row++) ids[row] = numbers.code(ids[row]);
-    const { sorted, rank } = numbers.ranked();
-    for (let row = 0; row < ids.length; row++) ids[row] = rank[ids[row]];
-    return VertexIds.integers(Float64Array.from(sorted));
+  // Too sparse for a table of all numbers.
+  if (largest >= 16 * ids.length + (1 << 20)) {
+    return VertexIds.integers(Float64Array.from(rankInPlace(ids)));
   }
   const table = allocate(Uint32Array, largest + 1);
   const tasks = cut(ids.length, PIECES_PER_THREAD * pool.size).map(

@@ -5,6 +5,7 @@
 import { MAX_ID_BYTES, sortIds, VertexIds } from '../../graph/ids.js';
 import { NumberBlocks } from './blocks.js';
 import { ByteDictionary, NumberDictionary } from './dictionary.js';
+import { rankInPlace } from './number-ranks.js';
 import { requireHeap } from './text-memory.js';
 
 /** The largest whole number that is a code by itself. */
@@ -113,8 +114,14 @@ export class IdColumn {
   finish(name: string): { vertices: Uint32Array; ids: VertexIds } {
     const dictionary = this.#dictionary;
     if (dictionary) requireHeap(name, dictionary.size, dictionary.byteLength);
-    const { rank, ids } = dictionary ? this.#rankDictionary(dictionary) : this.#rankIntegers();
     const vertices = this.codes.drain();
+    const used = rankInPlace(vertices);
+    if (!dictionary) return { vertices, ids: VertexIds.integers(Float64Array.from(used)) };
+    const texts = Array.from(used, (code) => decoder.decode(dictionary.bytes(code)));
+    const whole = !this.#textOnly && used.every((code) => isInteger(dictionary.bytes(code)));
+    const { ids, order } = sortIds(texts, whole);
+    const rank = new Uint32Array(order.length);
+    for (let v = 0; v < order.length; v++) rank[order[v]] = v;
     for (let row = 0; row < vertices.length; row++) vertices[row] = rank[vertices[row]];
     return { vertices, ids };
   }
@@ -135,52 +142,6 @@ export class IdColumn {
     }
     this.#dictionary = dictionary;
   }
-
-  #rankIntegers(): { rank: Uint32Array; ids: VertexIds } {
-    let max = 0;
-    for (const part of this.codes.parts())
-      for (let i = 0; i < part.length; i++) if (part[i] > max) max = part[i];
-    if (!isThin(max, this.codes.length)) {
-      const { rank, used } = this.#rankUsed(max + 1);
-      return { rank, ids: VertexIds.integers(Float64Array.from(used)) };
-    }
-    // Too sparse for a table: number the distinct values first.
-    const numbers = new NumberDictionary();
-    for (const part of this.codes.parts())
-      for (let i = 0; i < part.length; i++) part[i] = numbers.code(part[i]);
-    const { sorted, rank } = numbers.ranked();
-    return { rank, ids: VertexIds.integers(Float64Array.from(sorted)) };
-  }
-
-  #rankDictionary(dictionary: ByteDictionary): { rank: Uint32Array; ids: VertexIds } {
-    const { rank, used } = this.#rankUsed(dictionary.size);
-    const texts = Array.from(used, (code) => decoder.decode(dictionary.bytes(code)));
-    const whole = !this.#textOnly && used.every((code) => isInteger(dictionary.bytes(code)));
-    const { ids, order } = sortIds(texts, whole);
-    for (let v = 0; v < order.length; v++) rank[used[order[v]]] = v;
-    return { rank, ids };
-  }
-
-  /** The codes below `limit` that rows use, ascending, and the position of each among them. */
-  #rankUsed(limit: number): { rank: Uint32Array; used: Uint32Array } {
-    const rank = new Uint32Array(limit);
-    for (const part of this.codes.parts()) for (let i = 0; i < part.length; i++) rank[part[i]] = 1;
-    let count = 0;
-    for (let code = 0; code < limit; code++) count += rank[code];
-    const used = new Uint32Array(count);
-    count = 0;
-    for (let code = 0; code < limit; code++) {
-      if (rank[code] === 0) continue;
-      used[count] = code;
-      rank[code] = count++;
-    }
-    return { rank, used };
-  }
-}
-
-/** Whether `rows` numbers up to `max` are too sparse for a table of all numbers up to `max`. */
-export function isThin(max: number, rows: number): boolean {
-  return max >= 16 * rows + (1 << 20);
 }
 
 /** The value of a plain whole number of at most ten digits without leading zero, if below 2^32 − 1; otherwise −1. */

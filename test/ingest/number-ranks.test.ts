@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { DistinctNumbers, rankInPlace, ranksOf, rankWith } from '../../src/ingest/intake/number-ranks.js';
 import { randomStream } from '../../src/math/random.js';
-import { DistinctNumbers, rankInPlace, ranksOf, rankWith } from '../../src/shard/number-ranks.js';
 
 const CASES: [string, number, number][] = [
   ['close together', 5000, 3000],

@@ -1,9 +1,9 @@
 // The rank of whole numbers in ascending order. A bit for each number up to the largest serves dense numbers, so that a
 // look-up touches a few kilobytes; sparse numbers are hashed.
 
-import { NumberDictionary } from '../ingest/intake/dictionary.js';
-import { countBits } from '../math/bits.js';
-import { allocate, grown } from '../math/memory.js';
+import { countBits } from '../../math/bits.js';
+import { allocate, grown } from '../../math/memory.js';
+import { NumberDictionary } from './dictionary.js';
 
 /** Bits per number, at most, for numbers to count as dense. */
 const BITS_PER_NUMBER = 64;
