@@ -1,4 +1,4 @@
-import type { BipartiteGraph } from '../graph/graph.js';
+import type { BipartiteGraph, BySide } from '../graph/graph.js';
 import type { OptionsOf } from '../options/declare.js';
 import type { READ } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
@@ -9,8 +9,10 @@ import type { RowFilter } from './where/row-filter.js';
 /** How to read a table; declared in options/shared.ts. Everything has a default; guesses are in the result. */
 export interface ReadOptions extends OptionsOf<typeof READ>, TaskOptions {}
 
-/** The options of format readers: the caller's, and optionally a column of values, a condition on rows, and a receiver of rows. */
+/** The options of format readers: the caller's, and those that graphex itself gives. */
 export interface ReaderOptions extends ReadOptions {
+  /** The sides whose ids stay texts even if all of them are digits. */
+  readonly texts?: Partial<BySide<boolean>> | undefined;
   readonly value?: ValueColumn | undefined;
   readonly filter?: RowFilter | undefined;
   readonly spill?: RowSpill | undefined;

@@ -4,7 +4,6 @@ import { option, optionError } from '../options/error.js';
 import { READ, TASK } from '../options/shared.js';
 import { readWithThreads } from './formats/parquet-threads.js';
 import { missingFile, namedFormat, refuseOptions, tableFormat } from './formats.js';
-import type { IdKind } from './intake/id-column.js';
 import { openRejects } from './intake/rejects.js';
 import { TableTarget } from './intake/target.js';
 import { refuseTrimming, trimmed } from './intake/trim.js';
@@ -105,14 +104,9 @@ async function readAny(
   }
 }
 
-/** Reads one table whose kinds of ids are known: 'text' keeps digits as text. */
-export async function readTable(
-  path: string,
-  options: ReaderOptions,
-  kinds: { readonly users?: IdKind; readonly items?: IdKind },
-): Promise<ReadResult> {
+/** Reads one table, row by row. */
+export async function readTable(path: string, options: ReaderOptions): Promise<ReadResult> {
   const target = new TableTarget(options, undefined);
-  target.open(path, kinds);
   await readFile(path, options, target);
   return target.finish(path);
 }

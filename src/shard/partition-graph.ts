@@ -128,10 +128,10 @@ async function readInto(
 }
 
 function spillGraph(spill: RowSpillFile, graph: BipartiteGraph): ReadResult['read'] {
-  const collector = new EdgeCollector('the graph', { multigraph: graph.multigraph, spill }, undefined, {
-    users: graph.users.ids.kind === 'text' ? 'text' : 'dictionary',
-    items: graph.items.ids.kind === 'text' ? 'text' : 'dictionary',
-  });
+  const texts = { users: graph.users.ids.kind === 'text', items: graph.items.ids.kind === 'text' };
+  const collector = new EdgeCollector('the graph', { multigraph: graph.multigraph, spill, texts });
+  // The codes of the items serve all rows.
+  collector.items.keepCodes();
   const { offsets, neighbors, counts } = graph.users;
   const items = Uint32Array.from({ length: graph.items.count }, (_, v) =>
     collector.items.encodeText(graph.items.ids.at(v)),

@@ -253,15 +253,14 @@ async function loadPart(
     graph = emptyGraph(multigraph);
     times = withTimes ? new Float64Array(0) : undefined;
   } else {
-    const kind = (side: SideName) => (ids[side] === 'text' ? 'text' : 'dictionary');
     const columns = { users: 'user', items: 'item', ...(multigraph ? { count: 'count' } : {}) };
-    const kinds = { users: kind('users'), items: kind('items') } as const;
+    const texts = { users: ids.users === 'text', items: ids.items === 'text' };
     const value = withTimes ? TIMES : undefined;
-    const reading = { ...options, ...columns, multigraph, value };
+    const reading = { ...options, ...columns, multigraph, value, texts };
     const read =
       files === 'csv'
-        ? await readTable(path, { ...reading, header: true, sep: ',' }, kinds)
-        : await readParquet(path, reading, undefined, kinds);
+        ? await readTable(path, { ...reading, header: true, sep: ',' })
+        : await readParquet(path, reading);
     graph = read.graph;
     times = read.values;
   }

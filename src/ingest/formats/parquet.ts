@@ -15,20 +15,14 @@ import {
 import { DamagedError } from '../../parquet/thrift.js';
 import { numberOf } from '../../text/numbers.js';
 import { chooseColumns, clip, findColumn, type TableColumns } from '../intake/columns.js';
-import { EMPTY_ID, type IdColumn, type IdKind } from '../intake/id-column.js';
+import { EMPTY_ID, type IdColumn } from '../intake/id-column.js';
 import { RowIntake } from '../intake/row-intake.js';
 import { TableTarget } from '../intake/target.js';
-import type { ReaderOptions, ReadResult, RejectSink } from '../options.js';
+import type { ReaderOptions, ReadResult } from '../options.js';
 
-/** `kinds`: 'text' keeps digits as text, for callers that know they were texts. */
-export async function readParquet(
-  source: ParquetSource,
-  options: ReaderOptions,
-  rejects?: RejectSink,
-  kinds: { users?: IdKind; items?: IdKind } = {},
-): Promise<ReadResult> {
-  const target = new TableTarget(options, rejects);
-  await fillParquet(source, options, target, kinds);
+export async function readParquet(source: ParquetSource, options: ReaderOptions): Promise<ReadResult> {
+  const target = new TableTarget(options, undefined);
+  await fillParquet(source, options, target);
   return target.finish(sourceLabel(source));
 }
 
@@ -37,10 +31,9 @@ export async function fillParquet(
   source: ParquetSource,
   options: ReaderOptions,
   target: TableTarget,
-  kinds: { users?: IdKind; items?: IdKind } = {},
 ): Promise<void> {
   const path = sourceLabel(source);
-  await inWords(path, () => withParquet(source, (file) => readEdges(file, path, options, target, kinds)));
+  await inWords(path, () => withParquet(source, (file) => readEdges(file, path, options, target)));
 }
 
 /** The named columns, row by row, as texts; null for a missing value. A function chooses them by position. */
@@ -109,18 +102,12 @@ async function readEdges(
   path: string,
   options: ReaderOptions,
   target: TableTarget,
-  kinds: { users?: IdKind; items?: IdKind },
 ): Promise<void> {
   const columns = columnsOf(file, path, options);
   const { users, items, count, value, filter } = columns;
-  const kindOf = (column: number, asked: IdKind | undefined): IdKind =>
-    asked === 'text' ? 'text' : file.columns[column].meaning.kind === 'whole' ? 'guess' : 'dictionary';
-  const collector = target.open(path, {
-    users: kindOf(users, kinds.users),
-    items: kindOf(items, kinds.items),
-  });
-  const encodeUser = idEncoder(collector.users, file.columns[users], kinds.users);
-  const encodeItem = idEncoder(collector.items, file.columns[items], kinds.items);
+  const collector = target.open(path);
+  const encodeUser = idEncoder(collector.users, file.columns[users]);
+  const encodeItem = idEncoder(collector.items, file.columns[items]);
   const wanted = [...new Set([users, items, count, value, ...filter])].filter((c) => c !== undefined);
   /** The position of each column among those that are read. */
   const slots = new Map(wanted.map((column, slot) => [column, slot]));
@@ -168,10 +155,10 @@ function requireValues({ name, meaning }: ParquetColumn): void {
 
 type Encode = (cell: Cell) => number;
 
-function idEncoder(ids: IdColumn, column: ParquetColumn, asked: IdKind | undefined): Encode {
+function idEncoder(ids: IdColumn, column: ParquetColumn): Encode {
   requireValues(column);
   const { meaning } = column;
-  if (meaning.kind === 'whole' && asked !== 'text') {
+  if (meaning.kind === 'whole' && !ids.isText) {
     return ({ present, values, at }) => {
       if (!present) return EMPTY_ID;
       const id = wholeAt(values, at, meaning.signed);
@@ -185,6 +172,7 @@ function idEncoder(ids: IdColumn, column: ParquetColumn, asked: IdKind | undefin
     return ids.encode(bytes, 0, bytes.length);
   };
   // Cached, because the values of a dictionary repeat.
+  ids.keepCodes();
   let known: Values | undefined;
   let codes = new Float64Array(0);
   return ({ present, values, at }) => {

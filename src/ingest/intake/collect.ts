@@ -11,7 +11,7 @@ import type { ColumnTask } from '../formats/parquet-tasks.js';
 import type { LeftOut, ReadCounts, ReaderOptions, RejectSink } from '../options.js';
 import { NumberBlocks } from './blocks.js';
 import { clip } from './columns.js';
-import { IdColumn, type IdKind } from './id-column.js';
+import { IdColumn } from './id-column.js';
 import { FEW_ROWS, mergePairs, RepeatEstimate } from './merge-pairs.js';
 import type { ValueColumn } from './value-column.js';
 
@@ -84,17 +84,16 @@ export class EdgeCollector {
   /** `name` is the source, for messages. Without `rejects`, the first bad row throws. */
   constructor(
     public name: string,
-    options: Pick<ReaderOptions, 'multigraph' | 'value' | 'spill' | 'filter' | 'weight'>,
+    options: Pick<ReaderOptions, 'multigraph' | 'value' | 'spill' | 'filter' | 'weight' | 'texts'>,
     readonly rejects?: RejectSink,
-    kinds: { users?: IdKind; items?: IdKind } = {},
   ) {
     this.#multigraph = options.multigraph ?? false;
     this.#value = options.value;
     this.#spill = options.spill;
     this.#options = options;
     if (options.value) this.#values = new Float64Array(1024);
-    this.users = new IdColumn(kinds.users);
-    this.items = new IdColumn(kinds.items);
+    this.users = new IdColumn(options.texts?.users);
+    this.items = new IdColumn(options.texts?.items);
   }
 
   /** Good rows so far. */

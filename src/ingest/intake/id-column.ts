@@ -27,12 +27,6 @@ export function idProblem(code: number): string {
   return 'the id is not UTF-8 text (save the file as UTF-8)';
 }
 
-/**
- * 'guess': whole numbers, until an id appears that is none. 'dictionary': codes from the start, so that a code never changes; they
- * become whole numbers at the end if all ids are. 'text': texts, even if all ids are digits.
- */
-export type IdKind = 'guess' | 'dictionary' | 'text';
-
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -42,11 +36,10 @@ export class IdColumn {
   #dictionary: ByteDictionary | undefined;
   /** Codes of byte strings that are not ids, and why; no row uses them. */
   #bad: Map<number, number> | undefined;
-  readonly #textOnly: boolean;
 
-  constructor(kind: IdKind = 'guess') {
-    this.#textOnly = kind === 'text';
-    if (kind !== 'guess') this.#dictionary = new ByteDictionary();
+  /** `isText`: ids stay texts even if all of them are digits. */
+  constructor(readonly isText = false) {
+    if (isText) this.#dictionary = new ByteDictionary();
   }
 
   /**
@@ -90,11 +83,6 @@ export class IdColumn {
     return this.#dictionary === undefined;
   }
 
-  /** Whether digits stay texts. */
-  get isText(): boolean {
-    return this.#textOnly;
-  }
-
   /** The id of a code of a column that is not numeric. */
   bytes(code: number): Uint8Array {
     return this.#dictionary!.bytes(code);
@@ -118,7 +106,7 @@ export class IdColumn {
     const used = rankInPlace(vertices);
     if (!dictionary) return { vertices, ids: VertexIds.integers(Float64Array.from(used)) };
     const texts = Array.from(used, (code) => decoder.decode(dictionary.bytes(code)));
-    const whole = !this.#textOnly && used.every((code) => isInteger(dictionary.bytes(code)));
+    const whole = !this.isText && used.every((code) => isInteger(dictionary.bytes(code)));
     const { ids, order } = sortIds(texts, whole);
     const rank = new Uint32Array(order.length);
     for (let v = 0; v < order.length; v++) rank[order[v]] = v;

@@ -3,7 +3,6 @@
 import type { ReaderOptions, ReadGuess, ReadResult, RejectSink } from '../options.js';
 import { EdgeCollector } from './collect.js';
 import type { TableColumns } from './columns.js';
-import type { IdKind } from './id-column.js';
 
 /** The properties of the first table, which later tables must share. */
 export interface FirstTable {
@@ -39,16 +38,11 @@ export class TableTarget {
     };
   }
 
-  /** The collector of all rows, for the table of this name. `kinds` are those of its columns of ids. */
-  open(name: string, kinds: { users?: IdKind; items?: IdKind } = {}): EdgeCollector {
-    if (!this.#collector) {
-      this.#collector = new EdgeCollector(name, this.options, this.rejects, kinds);
-      this.#collector.nameRejects = this.several;
-    } else {
-      this.#collector.name = name;
-      if (kinds.users === 'dictionary') this.#collector.users.keepCodes();
-      if (kinds.items === 'dictionary') this.#collector.items.keepCodes();
-    }
+  /** The collector of all rows, for the table of this name. */
+  open(name: string): EdgeCollector {
+    this.#collector ??= new EdgeCollector(name, this.options, this.rejects);
+    this.#collector.name = name;
+    this.#collector.nameRejects = this.several;
     return this.#collector;
   }
 

@@ -64,7 +64,8 @@ export class DocumentCollector {
       throw new InputError(`commonWords ${common}: expected a share above 0 and at most 1, for instance 0.5`);
     }
     this.#common = common;
-    this.collector = new EdgeCollector(name, options, rejects, { items: 'dictionary' });
+    this.collector = new EdgeCollector(name, options, rejects);
+    this.collector.items.keepCodes();
   }
 
   get documents(): number {
