@@ -4,7 +4,7 @@
 import { InputError } from '../errors.js';
 import { option, optionError } from '../options/error.js';
 import { sourceLabel } from '../parquet/rows.js';
-import { fillDatabase, isDuckDb, readSql } from './formats/duckdb.js';
+import { fillFromDuckDb, isDuckDb, readSql } from './formats/duckdb.js';
 import { type BegunSource, FILE_FORMATS, type FileFormat, fileFormat } from './formats/file-formats.js';
 import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
 import { readSotu } from './recipes/builtin.js';
@@ -78,7 +78,10 @@ const DATABASE: FileFormat = {
   endings: ['.duckdb'],
   meaning: 'a DuckDB database, by DuckDB',
   matches: ({ first }) => isDuckDb(first),
-  fill: (_, options, target, inFile) => inFile((file) => fillDatabase(sourceLabel(file), options, target)),
+  fill: (_, options, target, inFile) =>
+    inFile((file) =>
+      fillFromDuckDb({ path: sourceLabel(file), table: options.table }, 'duckdb', options, target),
+    ),
 };
 
 /** The format of an opened file; throws if there is none, or if the options belong to another. */

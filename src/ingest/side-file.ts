@@ -1,7 +1,7 @@
 // Small tables that go with the data, from files.
 
 import { InputError } from '../errors.js';
-import { eachRow, isDuckDb, type SmallSource } from './formats/duckdb.js';
+import { type DuckDbSource, eachRow, isDuckDb } from './formats/duckdb.js';
 import type { TextRow } from './formats/scan.js';
 import { type SideTableOptions, sideRows, tableRows } from './side-table.js';
 import { openSource, withTemporaryFile } from './source.js';
@@ -20,7 +20,7 @@ export async function readSideTable(path: string, options: SideFileOptions = {})
   try {
     if (isDuckDb(source.first)) {
       if (!source.plainFile) throw new InputError(`${path}: a database must be a plain file; unpack it`);
-      return await duckDbRows(path, { path }, options);
+      return await duckDbRows(path, { path, onlyTable: true }, options);
     }
     return await sideRows(
       source,
@@ -32,7 +32,7 @@ export async function readSideTable(path: string, options: SideFileOptions = {})
   }
 }
 
-async function duckDbRows(name: string, source: SmallSource, options: SideFileOptions): Promise<TextRow[]> {
+async function duckDbRows(name: string, source: DuckDbSource, options: SideFileOptions): Promise<TextRow[]> {
   const { rows, choose, take } = tableRows(name, options.pick);
   await eachRow(source, options, choose, take);
   return rows;

@@ -137,10 +137,7 @@ class TableParser {
     const { separator, quoted, columns } = shape;
     this.#skipHeader = shape.header;
     this.#slots = new Int32Array(columns.names.length).fill(-1);
-    let slots = 0;
-    for (const column of [columns.users, columns.items, columns.count, columns.value, ...columns.filter]) {
-      if (column !== undefined && this.#slots[column] < 0) this.#slots[column] = slots++;
-    }
+    for (const [slot, column] of columns.used.entries()) this.#slots[column] = slot;
     this.#scanner = new RowScanner({ separator, quoted, slots: this.#slots });
     const [users, items] = [this.#slots[columns.users], this.#slots[columns.items]];
     this.#intake = new RowIntake(collector, columns, options, {

@@ -28,73 +28,116 @@ export function isDuckDb(first: Uint8Array): boolean {
   return String.fromCharCode(...first.subarray(8, 12)) === 'DUCK';
 }
 
+/** What DuckDB reads: a query, perhaps over a database, or a table of a database. */
+export type DuckDbSource =
+  | { readonly sql: string; readonly database?: string | undefined }
+  | {
+      readonly path: string;
+      /** Not needed if there is only one. */
+      readonly table?: string | undefined;
+      /** Whether no option can name the table. */
+      readonly onlyTable?: boolean;
+    };
+
 /** Reads the rows of a query as a table. */
 export async function readSql(
-  query: string,
+  sql: string,
   options: ReaderOptions,
   rejects?: RejectSink,
 ): Promise<ReadResult> {
   const target = new TableTarget(options, rejects);
-  await withDuckDb('sql:', options, async (duckdb, connection) => {
-    if (options.database !== undefined) await attach(connection, options.database);
-    await lock(connection, await namedFiles(query));
-    const select = query.trim().replace(/;$/, '');
-    await requireSelect(duckdb, connection, select);
-    await fillQuery(connection, { name: 'sql:', format: 'sql', select }, options, target);
-  });
+  await fillFromDuckDb({ sql, database: options.database }, 'sql', options, target);
   return target.finish('sql:');
 }
 
-/** Adds the rows of a database table to a target, which may already hold rows of other tables. */
-export async function fillDatabase(path: string, options: ReaderOptions, target: TableTarget): Promise<void> {
-  await withDuckDb(path, options, async (_, connection) => {
-    await attach(connection, path);
-    await lock(connection, { files: [], folders: [] });
-    const table = await tableOf(connection, path, options.table);
-    await fillQuery(
-      connection,
-      { name: path, format: 'duckdb', select: `SELECT * FROM ${table}` },
-      options,
-      target,
-    );
+/** Adds the rows of a query or table to a target, which may already hold rows of other tables. */
+export async function fillFromDuckDb(
+  source: DuckDbSource,
+  format: string,
+  options: ReaderOptions,
+  target: TableTarget,
+): Promise<void> {
+  const name = nameOf(source);
+  const collector = target.open(name);
+  let intake: RowIntake | undefined;
+  let cells: readonly (string | null)[] = [];
+  const begin = (names: readonly string[]) => {
+    const columns = chooseColumns(name, names, true, options);
+    const { users, items, used } = columns;
+    const text = (column: number) => cells[used.indexOf(column)] || undefined;
+    intake = new RowIntake(collector, columns, options, {
+      user: () => collector.users.encodeText(text(users) ?? ''),
+      item: () => collector.items.encodeText(text(items) ?? ''),
+      text,
+      number: (column) => numberOf(text(column)),
+    });
+    return used;
+  };
+  await eachRow(source, options, begin, (found, row) => {
+    cells = found;
+    const problem = intake!.take();
+    if (problem !== undefined)
+      collector.reject(row, problem, cells.join(',').slice(0, 1000), `${name}, row ${row}`);
   });
+  target.close(name, format, intake!.columns);
 }
 
-/** Where the rows of a small table come from: a query, or a database with one table. */
-export type SmallSource =
-  | { readonly sql: string; readonly database: string | undefined }
-  | { readonly path: string };
+function nameOf(source: DuckDbSource): string {
+  return 'sql' in source ? 'sql:' : source.path;
+}
 
-/** Calls `take` with every row of the columns that `choose` picks by their names. */
+/**
+ * Calls `take` with every row of the columns that `choose` picks by their names, and with its number from 1. All values are texts, so that
+ * ids equal those of a file of that table.
+ */
 export async function eachRow(
-  source: SmallSource,
-  options: Pick<ReadOptions, 'threads' | 'signal'>,
+  source: DuckDbSource,
+  options: Pick<ReadOptions, 'threads' | 'signal' | 'onProgress'>,
   choose: (names: readonly string[]) => readonly number[],
-  take: (cells: readonly (string | null)[]) => void,
+  take: (cells: readonly (string | null)[], row: number) => void,
 ): Promise<void> {
-  const name = 'sql' in source ? 'sql:' : source.path;
-  await withDuckDb(name, options, async (duckdb, connection) => {
+  await withDuckDb(nameOf(source), options, async (duckdb, connection) => {
     const database = 'sql' in source ? source.database : source.path;
     if (database !== undefined) await attach(connection, database);
-    await lock(connection, 'sql' in source ? await namedFiles(source.sql) : { files: [], folders: [] });
-    const select =
-      'sql' in source
-        ? source.sql.trim().replace(/;$/, '')
-        : `SELECT * FROM ${await onlyTable(connection, source.path)}`;
-    if ('sql' in source) await requireSelect(duckdb, connection, select);
+    let select: string;
+    if ('sql' in source) {
+      await lock(connection, await namedFiles(source.sql));
+      select = source.sql.trim().replace(/;$/, '');
+      await requireSelect(duckdb, connection, select);
+    } else {
+      await lock(connection, { files: [], folders: [] });
+      select = `SELECT * FROM ${await tableOf(connection, source)}`;
+    }
     const names = await columnNames(connection, select);
-    await fetchTexts(connection, { select, names, wanted: choose(names) }, options, take);
+    const columns = choose(names).map((column) => `CAST(c${column} AS VARCHAR)`);
+    // An interrupt before the query starts has no effect.
+    throwIfAborted(options.signal);
+    // Not streamed: after an error or an interrupt, a stream ends as if it were complete.
+    const result = await connection.run(
+      `SELECT ${columns.join(', ')} FROM (${select}\n) AS t(${names.map((_, c) => `c${c}`).join(', ')})`,
+    );
+    let row = 0;
+    for (;;) {
+      throwIfAborted(options.signal);
+      const chunk = await result.fetchChunk();
+      if (!chunk || chunk.rowCount === 0) break;
+      const values = columns.map((_, c) => chunk.getColumnValues(c) as (string | null)[]);
+      for (let r = 0; r < chunk.rowCount; r++) {
+        take(
+          values.map((column) => column[r]),
+          ++row,
+        );
+      }
+      options.onProgress?.({ stage: 'reading', done: row, unit: 'rows' });
+    }
   });
 }
 
-async function onlyTable(connection: Connection, path: string): Promise<string> {
-  const tables = await tablesOf(connection);
-  if (tables.length === 1) return tables[0].written;
-  throw new InputError(
-    tables.length === 0
-      ? `${path}: there is no table in it`
-      : `${path}: it has ${tables.length} tables, ${shownTables(tables)}; give a query instead, as in sql:SELECT * FROM 'items.parquet', or a file with one table`,
-  );
+async function columnNames(connection: Connection, select: string): Promise<string[]> {
+  const described = await connection.prepare(select);
+  const names = Array.from({ length: described.columnCount }, (_, c) => described.columnName(c));
+  described.destroySync();
+  return names;
 }
 
 async function withDuckDb(
@@ -212,17 +255,24 @@ async function tablesOf(connection: Connection): Promise<DatabaseTable[]> {
   }));
 }
 
-function shownTables(tables: readonly DatabaseTable[]): string {
-  const names = tables.slice(0, 30).map(({ name }) => shown(name));
-  return `${names.join(', ')}${tables.length > 30 ? ', …' : ''}`;
-}
-
-async function tableOf(connection: Connection, path: string, asked: string | undefined): Promise<string> {
+/** The table that is asked for, as SQL. */
+async function tableOf(
+  connection: Connection,
+  { path, table: asked, onlyTable }: Extract<DuckDbSource, { path: string }>,
+): Promise<string> {
   const tables = await tablesOf(connection);
   if (tables.length === 0) throw new InputError(`${path}: there is no table in it`);
-  const shownNames = shownTables(tables);
+  const shownNames =
+    tables
+      .slice(0, SHOWN_TABLES)
+      .map(({ name }) => shown(name))
+      .join(', ') + (tables.length > SHOWN_TABLES ? ', …' : '');
   if (asked === undefined && tables.length > 1) {
-    throw optionError`${path}: it has ${tables.length} tables; name one with ${option('table')}: ${shownNames}`;
+    throw onlyTable
+      ? new InputError(
+          `${path}: it has ${tables.length} tables, ${shownNames}; give a query instead, as in sql:SELECT * FROM 'items.parquet', or a file with one table`,
+        )
+      : optionError`${path}: it has ${tables.length} tables; name one with ${option('table')}: ${shownNames}`;
   }
   const [found, other] = asked === undefined ? tables : tables.filter(({ name }) => name === asked);
   if (asked !== undefined && other) {
@@ -234,78 +284,4 @@ async function tableOf(connection: Connection, path: string, asked: string | und
   return found.written;
 }
 
-interface Query {
-  readonly name: string;
-  readonly format: string;
-  readonly select: string;
-}
-
-/** The rows of a query. All values are texts, so that ids equal those of a file of that table. */
-async function fillQuery(
-  connection: Connection,
-  { name, format, select }: Query,
-  options: ReaderOptions,
-  target: TableTarget,
-): Promise<void> {
-  const names = await columnNames(connection, select);
-  const columns = chooseColumns(name, names, true, options);
-  const { users, items, count, value, filter } = columns;
-  const wanted = [...new Set([users, items, count, value, ...filter])].filter((c) => c !== undefined);
-  const collector = target.open(name);
-  let cells: readonly (string | null)[] = [];
-  const text = (column: number) => cells[wanted.indexOf(column)] || undefined;
-  const intake = new RowIntake(collector, columns, options, {
-    user: () => collector.users.encodeText(text(users) ?? ''),
-    item: () => collector.items.encodeText(text(items) ?? ''),
-    text,
-    number: (column) => numberOf(text(column)),
-  });
-  await fetchTexts(connection, { select, names, wanted }, options, (found, row) => {
-    cells = found;
-    const problem = intake.take();
-    if (problem !== undefined)
-      collector.reject(row, problem, cells.join(',').slice(0, 1000), `${name}, row ${row}`);
-  });
-  target.close(name, format, columns);
-}
-
-async function columnNames(connection: Connection, select: string): Promise<string[]> {
-  const described = await connection.prepare(select);
-  const names = Array.from({ length: described.columnCount }, (_, c) => described.columnName(c));
-  described.destroySync();
-  return names;
-}
-
-/** Calls `take` with the texts of the wanted columns of every row, and with the number of the row, from 1. */
-async function fetchTexts(
-  connection: Connection,
-  {
-    select,
-    names,
-    wanted,
-  }: { readonly select: string; readonly names: readonly string[]; readonly wanted: readonly number[] },
-  options: Pick<ReaderOptions, 'signal' | 'onProgress'>,
-  take: (cells: readonly (string | null)[], row: number) => void,
-): Promise<void> {
-  const cast = wanted.map((column) => `CAST(c${column} AS VARCHAR)`);
-  // An interrupt before the query starts has no effect.
-  throwIfAborted(options.signal);
-  // Not streamed: after an error or an interrupt, a stream ends as if it were complete.
-  const result = await connection.run(
-    `SELECT ${cast.join(', ')} FROM (${select}\n) AS t(${names.map((_, c) => `c${c}`).join(', ')})`,
-  );
-  let row = 0;
-  for (;;) {
-    throwIfAborted(options.signal);
-    const chunk = await result.fetchChunk();
-    if (!chunk || chunk.rowCount === 0) break;
-    const values = wanted.map((_, c) => chunk.getColumnValues(c) as (string | null)[]);
-    for (let r = 0; r < chunk.rowCount; r++) {
-      take(
-        values.map((column) => column[r]),
-        ++row,
-      );
-    }
-    options.onProgress?.({ stage: 'reading', done: row, unit: 'rows' });
-  }
-}
+const SHOWN_TABLES = 30;

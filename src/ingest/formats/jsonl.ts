@@ -155,9 +155,7 @@ export function ownValue(row: object, key: string): unknown {
 
 /** The first used column whose key occurs twice in the object: JSON.parse silently takes the last one. */
 function repeatedKey(text: string, keys: readonly string[], columns: TableColumns): string | undefined {
-  const { users, items, count, value, filter } = columns;
-  for (const column of [users, items, count, value, ...filter]) {
-    if (column === undefined) continue;
+  for (const column of columns.used) {
     const written = JSON.stringify(keys[column]);
     const first = text.indexOf(written);
     // Parse the keys only if a repetition is possible: a key can also be written with escapes.

@@ -104,15 +104,15 @@ async function readEdges(
   target: TableTarget,
 ): Promise<void> {
   const columns = columnsOf(file, path, options);
-  const { users, items, count, value, filter } = columns;
+  const { users, items, used } = columns;
   const collector = target.open(path);
   const encodeUser = idEncoder(collector.users, file.columns[users]);
   const encodeItem = idEncoder(collector.items, file.columns[items]);
-  const wanted = [...new Set([users, items, count, value, ...filter])].filter((c) => c !== undefined);
+  const read = used.map((column) => file.columns[column]);
   /** The position of each column among those that are read. */
-  const slots = new Map(wanted.map((column, slot) => [column, slot]));
-  const show = wanted.map((column) => shown(file.columns[column]));
-  const numbers = wanted.map((column) => numberIn(file.columns[column]));
+  const slots = new Map(used.map((column, slot) => [column, slot]));
+  const show = read.map(shown);
+  const numbers = read.map(numberIn);
   let cells: readonly Cell[] = [];
   const text = (column: number) => {
     const slot = slots.get(column)!;
@@ -128,7 +128,7 @@ async function readEdges(
     },
   });
   await file.eachRow(
-    wanted.map((column) => file.columns[column]),
+    read,
     (row, current) => {
       cells = current;
       const problem = intake.take();

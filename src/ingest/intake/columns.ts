@@ -20,6 +20,8 @@ export interface TableColumns {
   readonly value: number | undefined;
   /** The columns of the condition, in the order in which it names them. */
   readonly filter: readonly number[];
+  /** All of these columns, each once: users and items first. */
+  readonly used: readonly number[];
 }
 
 /** Chooses the columns that the options name. `source` names the table in messages. */
@@ -37,16 +39,13 @@ export function chooseColumns(
   const find = (column: string | number, role: string) => findColumn(source, column, role, names, header);
   const counted = countedBy(options);
   const { value: asked, filter } = options;
-  const columns = {
-    names,
-    header,
-    users: find(options.users ?? 1, 'users'),
-    items: find(options.items ?? 2, 'items'),
-    count: counted && find(counted.column, counted.role),
-    value: asked?.column === undefined ? undefined : find(asked.column, asked.role),
-    filter: filter?.find(source, names, header) ?? [],
-  };
-  const { users, items, count, value } = columns;
+  const users = find(options.users ?? 1, 'users');
+  const items = find(options.items ?? 2, 'items');
+  const count = counted && find(counted.column, counted.role);
+  const value = asked?.column === undefined ? undefined : find(asked.column, asked.role);
+  const conditions = filter?.find(source, names, header) ?? [];
+  const used = [users, items, count, value, ...conditions].filter((column) => column !== undefined);
+  const columns = { names, header, users, items, count, value, filter: conditions, used: [...new Set(used)] };
   if (users === items) {
     throw optionError`${source}: users and items are both ${columnLabel(columns, users)}; name two different columns with ${option('users')} and ${option('items')}`;
   }
