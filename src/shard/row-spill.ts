@@ -4,7 +4,8 @@
 import { closeSync, unlinkSync } from 'node:fs';
 import { openNew } from '../files/temporary-name.js';
 import { sortIds, VertexIds } from '../graph/ids.js';
-import type { ColumnGroup, RowSpill } from '../ingest/intake/collect.js';
+import type { ColumnGroup } from '../ingest/formats/parquet-tasks.js';
+import type { RowSpill } from '../ingest/intake/collect.js';
 import { NumberDictionary } from '../ingest/intake/dictionary.js';
 import { type IdColumn, isInteger } from '../ingest/intake/id-column.js';
 import { ranksOf } from '../ingest/intake/number-ranks.js';

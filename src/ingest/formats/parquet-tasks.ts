@@ -8,22 +8,34 @@ import { pagesOf } from '../../parquet/pages.js';
 import { withBytes } from '../../parquet/rows.js';
 import { DamagedError } from '../../parquet/thrift.js';
 
-export interface ColumnTask {
+/** A column of whole numbers in a group of rows. */
+export interface ColumnSource {
   readonly path: string;
   readonly identity: string;
   readonly column: ParquetColumn;
   readonly chunk: ColumnChunk;
   readonly rows: number;
-  /** Absent: the numbers are checked but not stored. */
-  readonly into: Uint32Array | undefined;
-  /** The position of the first row. */
-  readonly at: number;
   /** The least and the largest number that is allowed. */
   readonly least: number;
   readonly most: number;
   /** The unpacked size of the file so far, in units, which all its tasks increase, and its limit. */
   readonly spent: Int32Array;
   readonly mostSpent: number;
+}
+
+/** A group of rows whose users, items and perhaps counts are whole numbers. */
+export interface ColumnGroup {
+  readonly rows: number;
+  readonly users: ColumnSource;
+  readonly items: ColumnSource;
+  readonly count: ColumnSource | undefined;
+}
+
+export interface ColumnTask extends ColumnSource {
+  /** Absent: the numbers are checked but not stored. */
+  readonly into: Uint32Array | undefined;
+  /** The position of the first row. */
+  readonly at: number;
 }
 
 /** Bytes per unit of unpacked size. */

@@ -10,7 +10,7 @@ import { cut } from '../../graph/pieces.js';
 import { allocate, createCounter } from '../../math/memory.js';
 import { createPool, taskModule, threadCount, type WorkerPool } from '../../parallel/pool.js';
 import { freeMemory } from '../../parallel/spawn.js';
-import type { ColumnChunk, ParquetColumn } from '../../parquet/footer.js';
+import type { ParquetColumn } from '../../parquet/footer.js';
 import { isParquet } from '../../parquet/magic.js';
 import { mostUnpacked, withParquet } from '../../parquet/rows.js';
 import { MAX_COUNT, NO_GRAPH, type RowSpill, readCounts } from '../intake/collect.js';
@@ -20,7 +20,13 @@ import { TableTarget } from '../intake/target.js';
 import type { ReaderOptions, ReadResult } from '../options.js';
 import { sourceTitle } from '../sources.js';
 import { columnsOf } from './parquet.js';
-import { type ColumnTask, type IdTask, SPENT_UNIT } from './parquet-tasks.js';
+import {
+  type ColumnGroup,
+  type ColumnSource,
+  type ColumnTask,
+  type IdTask,
+  SPENT_UNIT,
+} from './parquet-tasks.js';
 
 const GROUPS = taskModule('./parquet-tasks.js', import.meta.url);
 
@@ -69,31 +75,14 @@ export async function readWithThreads(
 const sumRows = (groups: readonly { readonly rows: number }[]): number =>
   groups.reduce((sum, group) => sum + group.rows, 0);
 
-/** A group of rows, with the chunks of the columns that are read. */
-interface Group {
-  readonly path: string;
-  readonly identity: string;
-  readonly rows: number;
-  readonly users: Chunk;
-  readonly items: Chunk;
-  readonly count: Chunk | undefined;
-  readonly spent: Int32Array;
-  readonly mostSpent: number;
-}
-
-interface Chunk {
-  readonly column: ParquetColumn;
-  readonly chunk: ColumnChunk;
-}
-
 /** The row groups of all files; undefined if a file or a column is of another kind. */
 async function groupsOf(
   paths: readonly string[],
   options: ReaderOptions,
   target: TableTarget,
-): Promise<Group[] | undefined> {
+): Promise<ColumnGroup[] | undefined> {
   const { open, stat } = process.getBuiltinModule('node:fs/promises');
-  const groups: Group[] = [];
+  const groups: ColumnGroup[] = [];
   for (const path of paths) {
     throwIfAborted(options.signal);
     const found = path === '-' ? undefined : await stat(path);
@@ -107,8 +96,7 @@ async function groupsOf(
       await file.close();
     }
     const { size } = found;
-    const spent = createCounter();
-    const mostSpent = Math.ceil(mostUnpacked(size) / SPENT_UNIT);
+    const limit = { spent: createCounter(), mostSpent: Math.ceil(mostUnpacked(size) / SPENT_UNIT) };
     const plain = await withParquet(path, async (footer) => {
       const chosen = columnsOf(footer, path, { ...options, ...target.sameColumns() });
       const [users, items] = [footer.columns[chosen.users], footer.columns[chosen.items]];
@@ -117,10 +105,21 @@ async function groupsOf(
       if (!columns.every(({ meaning }) => meaning.kind === 'whole')) return false;
       let rows = 0;
       for (const group of footer.groups) {
-        const chunk = (column: ParquetColumn): Chunk => ({ column, chunk: group.chunk(column) });
+        const source = (column: ParquetColumn, least: number, most: number): ColumnSource => ({
+          path,
+          identity: footer.identity,
+          column,
+          chunk: group.chunk(column),
+          rows: group.rows,
+          least,
+          most,
+          ...limit,
+        });
         groups.push({
-          ...{ path, identity: footer.identity, rows: group.rows, users: chunk(users), items: chunk(items) },
-          ...{ count: count && chunk(count), spent, mostSpent },
+          rows: group.rows,
+          users: source(users, 0, MAX_SMALL),
+          items: source(items, 0, MAX_SMALL),
+          count: count && source(count, 1, MAX_COUNT),
         });
         rows += group.rows;
       }
@@ -133,7 +132,7 @@ async function groupsOf(
 }
 
 /** All rows, as vertices. */
-async function readRows(groups: readonly Group[], options: ReaderOptions) {
+async function readRows(groups: readonly ColumnGroup[], options: ReaderOptions) {
   const pool = await createPool(GROUPS, threadCount(options.threads, 2 * groups.length));
   try {
     const { most, ...read } = await readColumns(pool, groups, options);
@@ -147,37 +146,20 @@ async function readRows(groups: readonly Group[], options: ReaderOptions) {
 
 /** Passes the rows to the spill; the threads that read rows distribute them. */
 async function spillRows(
-  groups: readonly Group[],
+  groups: readonly ColumnGroup[],
   spill: RowSpill,
   { multigraph = false, threads, signal, onProgress }: ReaderOptions,
 ): Promise<BipartiteGraph> {
   const total = sumRows(groups);
   let done = 0;
-  const source = (
-    { rows, path, identity, spent, mostSpent }: Group,
-    chunk: Chunk,
-    least: number,
-    most: number,
-  ) => ({
-    ...{ path, identity, rows, spent, mostSpent, least, most },
-    ...chunk,
-  });
-  await spill.takeColumns(
-    groups.map((group) => ({
-      rows: group.rows,
-      users: source(group, group.users, 0, MAX_SMALL),
-      items: source(group, group.items, 0, MAX_SMALL),
-      count: group.count && source(group, group.count, 1, MAX_COUNT),
-    })),
-    multigraph && groups[0].count !== undefined,
-    {
-      ...{ threads, signal },
-      onRows(rows) {
-        done += rows;
-        onProgress?.({ stage: 'reading', done, total, unit: 'rows' });
-      },
+  await spill.takeColumns(groups, multigraph && groups[0].count !== undefined, {
+    threads,
+    signal,
+    onRows(rows) {
+      done += rows;
+      onProgress?.({ stage: 'reading', done, total, unit: 'rows' });
     },
-  );
+  });
   spill.finish({ users: new IdColumn(), items: new IdColumn() });
   return NO_GRAPH;
 }
@@ -185,7 +167,7 @@ async function spillRows(
 /** The numbers of the columns, and the largest of them. */
 async function readColumns(
   pool: WorkerPool,
-  groups: readonly Group[],
+  groups: readonly ColumnGroup[],
   { multigraph, signal, onProgress }: ReaderOptions,
 ) {
   const all = sumRows(groups);
@@ -194,12 +176,11 @@ async function readColumns(
   const counts = multigraph && groups[0].count ? allocate(Uint32Array, all) : undefined;
   const tasks: ColumnTask[] = [];
   let at = 0;
-  for (const { path, identity, rows, users: user, items: item, count, spent, mostSpent } of groups) {
-    const shared = { path, identity, rows, at, spent, mostSpent };
-    tasks.push({ ...shared, ...user, into: users, least: 0, most: MAX_SMALL });
-    tasks.push({ ...shared, ...item, into: items, least: 0, most: MAX_SMALL });
-    if (count) tasks.push({ ...shared, ...count, into: counts, least: 1, most: MAX_COUNT });
-    at += rows;
+  for (const group of groups) {
+    tasks.push({ ...group.users, into: users, at });
+    tasks.push({ ...group.items, into: items, at });
+    if (group.count) tasks.push({ ...group.count, into: counts, at });
+    at += group.rows;
   }
   const columns = groups[0].count ? 3 : 2;
   let read = 0;

@@ -7,7 +7,7 @@ import { lowerBound } from '../../math/csr.js';
 import { grown } from '../../math/memory.js';
 import { option, optionError } from '../../options/error.js';
 import type { TaskOptions } from '../../progress.js';
-import type { ColumnTask } from '../formats/parquet-tasks.js';
+import type { ColumnGroup } from '../formats/parquet-tasks.js';
 import type { LeftOut, ReadCounts, ReaderOptions, RejectSink } from '../options.js';
 import { NumberBlocks } from './blocks.js';
 import { clip } from './columns.js';
@@ -22,17 +22,6 @@ export const MAX_COUNT = 2 ** 32 - 1;
 export const MAX_REJECTS = 1_000_000;
 /** … and the most characters of their texts in all. */
 export const MAX_REJECTED_TEXT = 1 << 26;
-
-/** A column of a row group, before its numbers have a place. */
-type ColumnSource = Omit<ColumnTask, 'into' | 'at'>;
-
-/** A group of rows whose users, items and perhaps counts are whole numbers. */
-export interface ColumnGroup {
-  readonly rows: number;
-  readonly users: ColumnSource;
-  readonly items: ColumnSource;
-  readonly count: ColumnSource | undefined;
-}
 
 /** Receives the rows of a table that is too large for memory; the result is then not a graph. */
 export interface RowSpill {
