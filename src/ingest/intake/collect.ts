@@ -12,7 +12,7 @@ import type { LeftOut, ReadCounts, ReaderOptions, RejectSink } from '../options.
 import { NumberBlocks } from './blocks.js';
 import { clip } from './columns.js';
 import { IdColumn } from './id-column.js';
-import { FEW_ROWS, mergePairs, RepeatEstimate } from './merge-pairs.js';
+import { differentPairs, FEW_ROWS, mergePairs } from './merge-pairs.js';
 import type { ValueColumn } from './value-column.js';
 
 /** The largest count of one row and of one edge. */
@@ -68,7 +68,8 @@ export class EdgeCollector {
   #merged = 0;
   readonly #spill: RowSpill | undefined;
   #spilled = 0;
-  readonly #repeats = new RepeatEstimate();
+  /** The number of rows at which to see whether they repeat. */
+  #checkAt = FEW_ROWS;
 
   /** `name` is the source, for messages. Without `rejects`, the first bad row throws. */
   constructor(
@@ -120,9 +121,7 @@ export class EdgeCollector {
       this.#handOver(this.#spill);
       return;
     }
-    if (row < FEW_ROWS) return;
-    if (row === FEW_ROWS) this.#repeats.restart(this.users.codes, this.items.codes);
-    if (this.#repeats.see(user, item, row + 1)) this.#merge();
+    if (row + 1 >= this.#checkAt) this.#mergeRepeats();
   }
 
   /** Passes on rows that are too many for memory. */
@@ -132,9 +131,15 @@ export class EdgeCollector {
     this.#counts = undefined;
   }
 
-  /** Merges equal pairs, so that memory grows with the distinct pairs and not with the rows. */
-  #merge(): void {
+  /** Merges equal pairs if half of the rows repeat others: memory grows with the distinct pairs, not with the rows. */
+  #mergeRepeats(): void {
     const [users, items] = [this.users.codes, this.items.codes];
+    const different = differentPairs(users, items);
+    if (users.length > 2 * different) this.#merge(users, items);
+    this.#checkAt = Math.max(users.length + FEW_ROWS, 2 * different);
+  }
+
+  #merge(users: NumberBlocks, items: NumberBlocks): void {
     const before = users.length;
     if (this.#multigraph && !this.#counts) {
       this.#counts = new NumberBlocks();
@@ -155,7 +160,6 @@ export class EdgeCollector {
     });
     counts?.truncate(kept);
     this.#merged += before - kept;
-    this.#repeats.restart(users, items);
   }
 
   /** Counts a row that the condition leaves out. */

@@ -5,51 +5,23 @@ import { hashWords } from './keyed-hash.js';
 
 /** With fewer rows nothing is merged: they take little memory. */
 export const FEW_ROWS = 1 << 22;
-/** When the sample of pairs has grown to this size, half of it is dropped. */
+/** About the number of pairs by which that of all is estimated. */
 const SAMPLE = 1 << 14;
 const KEY_A = hashWords(0, 0, 4);
 const KEY_B = hashWords(0, 0, 5);
 
-/**
- * Estimates the number of distinct pairs from those whose hash is below a bound. Tells when at least half of the rows repeat others.
- */
-export class RepeatEstimate {
-  #bound = 2 ** 32;
-  readonly #sample = new Map<string, number>();
-  /** The number of rows at which to check next. */
-  #next = FEW_ROWS;
-
-  /** Counts a row, from FEW_ROWS on; returns true when it is time to merge. `rows`: the number of rows so far. */
-  see(user: number, item: number, rows: number): boolean {
-    this.#take(user, item);
-    if (rows < this.#next) return false;
-    const different = (this.#sample.size * 2 ** 32) / this.#bound;
-    if (rows > 2 * different) return true;
-    this.#next = Math.max(rows + FEW_ROWS, 2 * different);
-    return false;
-  }
-
-  /** Takes a new sample: at the first rows, and after merging, because codes may have changed. */
-  restart(users: NumberBlocks, items: NumberBlocks): void {
-    this.#sample.clear();
-    this.#bound = 2 ** 32;
-    for (let row = 0; row < users.length; row++) this.#take(users.get(row), items.get(row));
-    this.#next = 0;
-  }
-
-  #take(user: number, item: number): void {
+/** About how many pairs are different, estimated from those whose hash is below a bound. */
+export function differentPairs(users: NumberBlocks, items: NumberBlocks): number {
+  const bound = 2 ** 32 * Math.min(1, SAMPLE / users.length);
+  const sample = new Set<string>();
+  for (let row = 0; row < users.length; row++) {
+    const [user, item] = [users.get(row), items.get(row)];
     // Cheaper than the hash of the tables. A crafted table that defeats it only avoids being merged.
     let hash = Math.imul(Math.imul(user ^ KEY_A, 0x9e3779b1) ^ item ^ KEY_B, 0x85ebca6b);
     hash = Math.imul(hash ^ (hash >>> 15), 0x7feb352d) >>> 0;
-    if (hash >= this.#bound) return;
-    this.#sample.set(`${user} ${item}`, hash);
-    while (this.#sample.size > SAMPLE) this.#thin();
+    if (hash < bound) sample.add(`${user} ${item}`);
   }
-
-  #thin(): void {
-    this.#bound /= 2;
-    for (const [pair, hash] of this.#sample) if (hash >= this.#bound) this.#sample.delete(pair);
-  }
+  return (sample.size * 2 ** 32) / bound;
 }
 
 /** Other data of a row: moved with it, or added to those of an equal pair. */
