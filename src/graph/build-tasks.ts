@@ -4,7 +4,7 @@
 import type { EdgeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import { serveTasks } from '../parallel/worker.js';
-import { addCounts } from './build.js';
+import { mergeEqual } from './build.js';
 
 /** The vertex of each row on the distributed side, its vertex on the other side, and its count. */
 export interface Rows {
@@ -132,7 +132,7 @@ export function sortBucket({ rows, from, to, first, last, otherCount, offsets }:
       here.counts?.set(there.counts!.subarray(0, size));
     }
   }
-  return merge(here, starts, first, last, offsets);
+  return mergeEqual({ neighbors: here.other, counts: here.counts }, starts, offsets, first);
 }
 
 /** Wide enough for two passes over four million vertices, narrow enough for the first cache. */
@@ -179,47 +179,6 @@ function byVertex(rows: Rows, into: Rows, size: number, first: number, place: Ui
     others[at] = other[i];
     if (counts) times![at] = counts[i];
   }
-}
-
-function merge(
-  { other, counts }: Rows,
-  starts: Uint32Array,
-  first: number,
-  last: number,
-  offsets: Uint32Array,
-): number {
-  if (counts === undefined) return mergeSimple(other, starts, first, offsets);
-  let edges = 0;
-  for (let v = first; v < last; v++) {
-    offsets[v] = edges;
-    const stop = starts[v - first + 1];
-    const begin = edges;
-    for (let i = starts[v - first]; i < stop; i++) {
-      const neighbor = other[i];
-      if (edges > begin && other[edges - 1] === neighbor) {
-        counts[edges - 1] = addCounts(counts[edges - 1], counts[i]);
-      } else {
-        counts[edges] = counts[i];
-        other[edges++] = neighbor;
-      }
-    }
-  }
-  return edges;
-}
-
-function mergeSimple(other: Uint32Array, starts: Uint32Array, first: number, offsets: Uint32Array): number {
-  let edges = 0;
-  for (let v = 0; v + 1 < starts.length; v++) {
-    offsets[first + v] = edges;
-    const stop = starts[v + 1];
-    let before = -1;
-    for (let i = starts[v]; i < stop; i++) {
-      const neighbor = other[i];
-      if (neighbor !== before) other[edges++] = neighbor;
-      before = neighbor;
-    }
-  }
-  return edges;
 }
 
 export function allocateRows(length: number, counted: boolean): Rows {

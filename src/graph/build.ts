@@ -2,6 +2,7 @@
 // ascending neighbours, so that equal pairs are adjacent and merge in one walk.
 
 import { InputError } from '../errors.js';
+import { type EdgeRows, transposeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import type { SideNames } from '../text/sides.js';
 import { type BipartiteGraph, createGraph } from './graph.js';
@@ -9,7 +10,7 @@ import { VertexIds } from './ids.js';
 
 /** The most edges a graph can hold: positions are unsigned 32-bit, neighbours below 2^31. */
 export const MAX_EDGES = 2 ** 31;
-/** The largest count of an edge. */
+/** The largest count of one row and of one edge. */
 export const MAX_COUNT = 2 ** 32 - 1;
 
 interface EdgeList {
@@ -30,70 +31,73 @@ interface EdgeList {
 
 /** Builds the graph. It keeps vertices without an edge; the caller leaves them out if they are not wanted. */
 export function buildGraph(list: EdgeList): BipartiteGraph {
-  const { users, items, userCount, itemCount } = list;
+  const { users, userCount, itemCount } = list;
   const rows = users.length;
   if (rows >= MAX_EDGES) {
     throw new InputError(`${rows} rows: a graph holds at most ${MAX_EDGES - 1} edges; sample the data first`);
   }
-  const multigraph = list.multigraph ?? false;
-  const counts = multigraph ? list.counts : undefined;
-
-  const itemStart = new Uint32Array(itemCount + 1);
-  for (let e = 0; e < rows; e++) itemStart[items[e] + 1]++;
-  for (let v = 0; v < itemCount; v++) itemStart[v + 1] += itemStart[v];
-  requireAll('items', itemStart[itemCount] - itemStart[0], rows, itemCount);
-  const cursor = itemStart.slice(0, itemCount);
-  const userByItem = new Uint32Array(rows);
-  const countByItem = multigraph ? new Uint32Array(rows) : undefined;
-  for (let e = 0; e < rows; e++) {
-    const at = cursor[items[e]]++;
-    userByItem[at] = users[e];
-    if (countByItem) countByItem[at] = counts ? counts[e] : 1;
-  }
-
+  const byItem = groupByItem(list);
   // Within a user, items come out ascending, so equal pairs are adjacent.
-  const userStart = new Uint32Array(userCount + 1);
-  for (let e = 0; e < rows; e++) userStart[userByItem[e] + 1]++;
-  for (let v = 0; v < userCount; v++) userStart[v + 1] += userStart[v];
-  requireAll('users', userStart[userCount] - userStart[0], rows, userCount);
-  const userCursor = userStart.slice(0, userCount);
-  const itemByUser = allocate(Uint32Array, rows);
-  const countByUser = multigraph ? allocate(Uint32Array, rows) : undefined;
-  for (let item = 0; item < itemCount; item++) {
-    for (let e = itemStart[item]; e < itemStart[item + 1]; e++) {
-      const at = userCursor[userByItem[e]]++;
-      itemByUser[at] = item;
-      if (countByUser) countByUser[at] = countByItem![e];
-    }
-  }
-
-  // Merge equal neighbours in place.
-  let edges = 0;
+  const byUser = transposeRows(byItem, userCount);
+  requireAll('users', byUser.offsets[userCount], rows, userCount);
   const offsets = allocate(Uint32Array, userCount + 1);
-  for (let user = 0; user < userCount; user++) {
-    offsets[user] = edges;
-    const first = edges;
-    for (let e = userStart[user]; e < userStart[user + 1]; e++) {
-      const item = itemByUser[e];
-      if (edges > first && itemByUser[edges - 1] === item) {
-        if (countByUser) countByUser[edges - 1] = addCounts(countByUser[edges - 1], countByUser[e]);
-      } else {
-        if (countByUser) countByUser[edges] = countByUser[e];
-        itemByUser[edges++] = item;
-      }
-    }
-  }
+  const edges = mergeEqual(byUser, byUser.offsets, offsets);
   offsets[userCount] = edges;
   return createGraph({
     userIds: list.userIds ?? VertexIds.range(userCount),
     itemIds: list.itemIds ?? VertexIds.range(itemCount),
     byUser: {
       offsets,
-      neighbors: firstOf(itemByUser, edges),
-      counts: countByUser && firstOf(countByUser, edges),
+      neighbors: firstOf(byUser.neighbors, edges),
+      counts: byUser.counts && firstOf(byUser.counts, edges),
     },
     names: list.names,
   });
+}
+
+/** The rows grouped by item, in their order. */
+function groupByItem({ users, items, itemCount, counts, multigraph }: EdgeList): EdgeRows {
+  const rows = users.length;
+  const offsets = new Uint32Array(itemCount + 1);
+  for (let e = 0; e < rows; e++) offsets[items[e] + 1]++;
+  for (let v = 0; v < itemCount; v++) offsets[v + 1] += offsets[v];
+  requireAll('items', offsets[itemCount] - offsets[0], rows, itemCount);
+  const cursor = offsets.slice(0, itemCount);
+  const neighbors = new Uint32Array(rows);
+  const times = multigraph ? new Uint32Array(rows) : undefined;
+  for (let e = 0; e < rows; e++) {
+    const at = cursor[items[e]]++;
+    neighbors[at] = users[e];
+    if (times) times[at] = counts ? counts[e] : 1;
+  }
+  return { offsets, neighbors, counts: times };
+}
+
+/**
+ * Merges equal neighbours of the vertices from `first` on, whose edges begin at `starts` and ascend. Works in place, writes where the edges
+ * of each vertex begin afterwards, and returns their number.
+ */
+export function mergeEqual(
+  { neighbors, counts }: Pick<EdgeRows, 'neighbors' | 'counts'>,
+  starts: Uint32Array,
+  offsets: Uint32Array,
+  first = 0,
+): number {
+  let edges = 0;
+  for (let v = 0; v + 1 < starts.length; v++) {
+    offsets[first + v] = edges;
+    const stop = starts[v + 1];
+    let before = -1;
+    for (let e = starts[v]; e < stop; e++) {
+      const neighbor = neighbors[e];
+      if (neighbor !== before) {
+        if (counts) counts[edges] = counts[e];
+        neighbors[edges++] = neighbor;
+      } else if (counts) counts[edges - 1] = addCounts(counts[edges - 1], counts[e]);
+      before = neighbor;
+    }
+  }
+  return edges;
 }
 
 /** The counting ignores vertices that are out of range, so a missing row reveals them. */

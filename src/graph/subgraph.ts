@@ -69,16 +69,12 @@ export function selectVertices(graph: BipartiteGraph, users: Uint8Array, items: 
 export function dropEdgesOfItems(graph: BipartiteGraph, kept: Uint8Array): BipartiteGraph {
   const { users, items, names } = graph;
   const everyone = new Uint8Array(users.count).fill(1);
-  const [allUsers, allItems] = [users, items].map(({ count }) =>
-    Uint32Array.from({ length: count }, (_, v) => v),
-  );
-  const itemNumber = Uint32Array.from(kept, (one, j) => one * (j + 1));
-  const userNumber = Uint32Array.from(everyone, (_, i) => i + 1);
+  const all = Uint32Array.from(everyone.keys());
+  const number = Uint32Array.from(kept, (one, j) => one * (j + 1));
   return createGraph({
     userIds: users.ids,
     itemIds: items.ids,
-    byUser: takeRows(users, allUsers, innerDegrees(users, everyone, kept), itemNumber),
-    byItem: takeRows(items, allItems, innerDegrees(items, kept, everyone), userNumber),
+    byUser: takeRows(users, all, innerDegrees(users, everyone, kept), number),
     names,
   });
 }

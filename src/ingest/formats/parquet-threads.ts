@@ -2,7 +2,7 @@
 // all other tables, and reports all errors.
 
 import { throwIfAborted } from '../../errors.js';
-import { MAX_EDGES } from '../../graph/build.js';
+import { MAX_COUNT, MAX_EDGES } from '../../graph/build.js';
 import { buildGraphWithThreads } from '../../graph/build-threads.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
 import { VertexIds } from '../../graph/ids.js';
@@ -13,7 +13,7 @@ import { freeMemory } from '../../parallel/spawn.js';
 import type { ParquetColumn } from '../../parquet/footer.js';
 import { isParquet } from '../../parquet/magic.js';
 import { mostUnpacked, withParquet } from '../../parquet/rows.js';
-import { MAX_COUNT, NO_GRAPH, type RowSpill, readCounts } from '../intake/collect.js';
+import { NO_GRAPH, type RowSpill, readCounts } from '../intake/collect.js';
 import { IdColumn, MAX_SMALL } from '../intake/id-column.js';
 import { rankInPlace } from '../intake/number-ranks.js';
 import { TableTarget } from '../intake/target.js';

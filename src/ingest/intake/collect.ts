@@ -15,9 +15,6 @@ import { IdColumn } from './id-column.js';
 import { differentPairs, FEW_ROWS, mergePairs } from './merge-pairs.js';
 import type { ValueColumn } from './value-column.js';
 
-/** The largest count of one row and of one edge. */
-export const MAX_COUNT = 2 ** 32 - 1;
-
 /** The most bad rows that are set aside; a table with more is not what the options say. */
 export const MAX_REJECTS = 1_000_000;
 /** … and the most characters of their texts in all. */

@@ -1,9 +1,10 @@
 // Checks a row of any format: the condition, the two ids, the count and the value, in this order. The first that is wrong makes it a bad
 // row.
 
+import { MAX_COUNT } from '../../graph/build.js';
 import type { ReaderOptions } from '../options.js';
 import type { Cells } from '../where/parse.js';
-import { type EdgeCollector, MAX_COUNT } from './collect.js';
+import type { EdgeCollector } from './collect.js';
 import { clip, columnLabel, type TableColumns } from './columns.js';
 import { idProblem } from './id-column.js';
 
