@@ -36,7 +36,7 @@ import type {
   RecommendOptions,
   UserQuery,
 } from './recommend.js';
-import { type AttributeUserScorer, createAttributeUsers } from './scoring/attribute-users.js';
+import { createAttributeUsers } from './scoring/attribute-users.js';
 import { createModelScorer, type UserScorer } from './scoring/model-scorer.js';
 import { bestItems } from './scoring/scorer.js';
 import { createSimilarity, type SimilarItem } from './similar.js';
@@ -114,15 +114,7 @@ export function createRecommender(model: Model): Recommender {
     item >= model.items.count ||
     ((model.info?.items?.content?.settings.few ?? 0) > 0 && catalogue.degree[item] < FEW_EDGES);
   const shared = once(() => model.info?.items && createSharedAttributes(model.info.items, catalogue.ids));
-  const byAttributes = once(() => {
-    const score = createAttributeUsers(model);
-    let last: { attributes: readonly number[]; user: AttributeUserScorer } | undefined;
-    // Every item of a list asks for the same user.
-    return (attributes: readonly number[]) => {
-      if (last?.attributes !== attributes) last = { attributes, user: score(attributes) };
-      return last.user;
-    };
-  });
+  const byAttributes = once(() => createAttributeUsers(model));
   const byPopularity = once(() => byFallingValue(catalogue.degree));
   let closed = false;
   const open = () => {
@@ -164,7 +156,9 @@ export function createRecommender(model: Model): Recommender {
       const scored = scorerOf(user);
       const explained = explain ? scored.explainer() : undefined;
       const best = bestItems(model.items.count, scored.score, n, user.exclude, without, include);
-      return Array.from(best, (item) => described(item, scored.score(item), user, explained));
+      return Array.from(best, (item) =>
+        described(item, scored.score(item), user, explained, scored.attributes),
+      );
     });
   }
 
@@ -175,15 +169,16 @@ export function createRecommender(model: Model): Recommender {
   function described(
     item: number,
     score: number,
-    { own, attributes: ofUser }: ResolvedUser,
+    { own }: ResolvedUser,
     explain: ((item: number) => Explanation) | undefined,
+    attributesOf?: UserScorer['attributes'],
   ): Recommendation {
     const { ids } = catalogue;
     if (!explain) return { item: ids.at(item), score };
     const parts = explain(item);
     const ofItems = contributions(ids, own, parts);
-    const attributes = ofUser
-      ? byAttributes()(ofUser).attributes(item)
+    const attributes = attributesOf
+      ? attributesOf(item)
       : byAttributesToo(item)
         ? // Attributes are compared with the items that reasons name: other items of the user may have others.
           shared()?.(
@@ -202,7 +197,8 @@ export function createRecommender(model: Model): Recommender {
     const explained = explain ? ofUser.explainer() : undefined;
     return {
       user,
-      score: (item: number) => described(item, explained ? 0 : ofUser.score(item), user, explained),
+      score: (item: number) =>
+        described(item, explained ? 0 : ofUser.score(item), user, explained, ofUser.attributes),
     };
   }
 

@@ -13,6 +13,11 @@ import type { Tensor } from './tensors.js';
 const LARGEST = 2 ** 31 - 1;
 const whole = z.number().int().min(0).max(LARGEST);
 const setting = z.number().min(0).max(1e6);
+/** Settings that were searched on held-back users or items. */
+const searched = {
+  heldBack: whole,
+  columns: z.array(z.tuple([z.string().max(10_000), setting])).max(1000),
+};
 const sideSchema = z.object({
   added: whole,
   titles: z.boolean(),
@@ -23,8 +28,7 @@ const sideSchema = z.object({
   numbers: z.array(z.string().max(10_000)).max(1000),
   content: z
     .object({
-      heldBack: whole,
-      columns: z.array(z.tuple([z.string().max(10_000), setting])).max(1000),
+      ...searched,
       popularity: setting,
       direct: setting,
       commonness: setting.optional(),
@@ -34,13 +38,7 @@ const sideSchema = z.object({
       few: z.number().min(0).max(1e12).optional(),
     })
     .optional(),
-  tastes: z
-    .object({
-      heldBack: whole,
-      columns: z.array(z.tuple([z.string().max(10_000), setting])).max(1000),
-      added: z.number().positive().max(1e6),
-    })
-    .optional(),
+  tastes: z.object({ ...searched, added: z.number().positive().max(1e6) }).optional(),
 });
 const infoSchema = z.object({ users: sideSchema.optional(), items: sideSchema.optional() });
 type SideHead = z.infer<typeof sideSchema>;

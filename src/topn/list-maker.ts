@@ -1,6 +1,7 @@
 // Lists of the best items, for many queries to one table of items. The items are packed once. A lane of this thread and a pool of workers
 // wait for the next query.
 
+import { createQueue } from '../engine/queue.js';
 import { throwIfAborted } from '../errors.js';
 import { createCounter, inSharedMemory } from '../math/memory.js';
 import { once } from '../math/once.js';
@@ -41,7 +42,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
   let closed = false;
   let pool: { readonly workers: Lanes; readonly lanes: readonly number[] } | undefined;
   /** Queries to the workers run one after the other, because they share the lanes. */
-  let turn: Promise<unknown> = Promise.resolve();
+  const { inOrder, idle } = createQueue(() => checkOpen(closed));
   const setUp = once(async () => {
     const { module } = await loadKernels();
     const heap = new Heap();
@@ -127,12 +128,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
         await here({ ...job, users }, createLane(kernels, heap.memory, lane, features, job.query), options);
         return lists;
       }
-      const mine = turn.then(() => {
-        checkOpen(closed);
-        return inPool({ ...job, users: inSharedMemory(users) }, lanes, options);
-      });
-      turn = mine.catch(() => {});
-      await mine;
+      await inOrder(() => inPool({ ...job, users: inSharedMemory(users) }, lanes, options));
       return lists;
     },
     /** The best items by scores that a function writes, row by row, in this thread. */
@@ -181,7 +177,7 @@ export function createListMaker(items: Float32Array, count: number, features: nu
     },
     async close(): Promise<void> {
       closed = true;
-      await turn;
+      await idle();
       await stop();
     },
   };

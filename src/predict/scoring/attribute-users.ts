@@ -1,18 +1,11 @@
 // Users without items, scored by their attributes: the popularity of items among users with the same attributes.
 
 import { columnOf, type SideInfo } from '../../attributes/info.js';
-import type { SharedAttribute } from '../../attributes/shared-attributes.js';
 import { createTasteScores, FEWEST_USERS, tasteCounts } from '../../attributes/tastes.js';
 import type { Model } from '../../fit/model.js';
 import { priorExplainer } from '../explain/explain.js';
 import type { Id } from '../recommend.js';
 import type { UserScorer } from './model-scorer.js';
-
-/** A user who is scored by attributes. */
-export interface AttributeUserScorer extends UserScorer {
-  /** The attributes that change the score of an item most. */
-  attributes(item: number): SharedAttribute[];
-}
 
 /** The attributes of a user whom the table about the users has and the data do not; undefined for all others. */
 export function attributesOfUser({ users, info }: Model, id: Id): readonly number[] | undefined {
@@ -53,7 +46,7 @@ export function saysMore({ users, info }: Model, attributes: readonly number[]):
 const NOTHING = { columns: {}, added: 1 };
 
 /** A function that scores users by attributes. It counts the users of each attribute once. */
-export function createAttributeUsers(model: Model): (attributes: readonly number[]) => AttributeUserScorer {
+export function createAttributeUsers(model: Model): (attributes: readonly number[]) => UserScorer {
   const { items, seen, info } = model;
   const about = info?.users;
   const scoresOf =

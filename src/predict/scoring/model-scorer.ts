@@ -1,6 +1,7 @@
 // How each kind of model scores users, behind one interface: products of factors, item weights, popularity, or a sum of them.
 // Recommendation and evaluation both use it.
 
+import type { SharedAttribute } from '../../attributes/shared-attributes.js';
 import { throwIfAborted } from '../../errors.js';
 import type { OwnItems } from '../../fit/fold-in/member-fold.js';
 import type { ItemScores, Model, Ranker } from '../../fit/model.js';
@@ -34,6 +35,8 @@ export interface UserScorer {
   readonly weightScore?: ((item: number) => number) | undefined;
   /** A function that explains scores; it computes what depends on the user alone once. */
   explainer(): (item: number) => Explanation;
+  /** The user's attributes that change the score of an item most, if the user is scored by attributes. */
+  readonly attributes?: ((item: number) => SharedAttribute[]) | undefined;
 }
 
 /** What is listed for each of several users. */
