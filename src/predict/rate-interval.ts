@@ -47,8 +47,6 @@ export function rateInterval(
   }
   rates.sort();
   const { mean, spread } = meanAndSpread(rates);
-  return {
-    ...{ mean, standardDeviation: spread, draws },
-    ...{ low: quantile(rates, 0.05), high: quantile(rates, 0.95) },
-  };
+  const [low, high] = [quantile(rates, 0.05), quantile(rates, 0.95)];
+  return { mean, standardDeviation: spread, draws, low, high };
 }

@@ -25,6 +25,7 @@ import {
   POSITIVE,
   type Put,
   putInto,
+  type Range,
   signed,
   type TensorReader,
 } from './tensor-reader.js';
@@ -136,14 +137,10 @@ export function putRanker(
     for (const [m, member] of scores.members.entries()) {
       const put = putInto(tensors, `members.${m}.`);
       const form = memberPrecision(member, precision);
-      putMeans(put, 'items', member.items, {
-        rows: model.items.count,
-        precision: form,
-        weights: member.userMass,
-      });
+      putMeans(put, 'items', member.items, model.items.count, form, member.userMass);
       if (users === 'stored' && member.users) {
         const weights = columnSums(member.items, member.features);
-        putMeans(put, 'users', member.users, { rows: model.users.count, precision: form, weights });
+        putMeans(put, 'users', member.users, model.users.count, form, weights);
       }
       put('user_mass', member.userMass);
     }
@@ -197,7 +194,9 @@ function putMeans(
   put: Put,
   name: string,
   table: Float32Array,
-  { rows, precision, weights }: { rows: number; precision: Precision; weights?: Float64Array },
+  rows: number,
+  precision: Precision,
+  weights?: Float64Array,
 ): void {
   const shape = [rows, rows === 0 ? 0 : table.length / rows];
   if (precision === 'float32') {
@@ -214,9 +213,9 @@ function getMeans(
   name: string,
   rows: number,
   features: number,
-  { precision, signed: mayBeNegative }: { readonly precision: Precision; readonly signed: boolean },
+  precision: Precision,
+  range: Range,
 ): Float32Array {
-  const range = mayBeNegative ? FINITE : NOT_NEGATIVE;
   if (precision === 'float32') return read.numbers(name, Float32Array, rows * features, range);
   const values = read.get(name, Uint16Array, rows * features);
   const scales = read.numbers(`${name}_scale`, Float32Array, rows, POSITIVE);
@@ -230,11 +229,8 @@ function getMeans(
 /** Weights by the item that they come from: a full table, or for each item their number and the items they lead to. */
 function putWeights(put: Put, scores: ItemScores, count: number, precision: Precision): void {
   const { offsets, targets, weights } = scores;
-  if (!offsets || !targets) {
-    putMeans(put, 'values', weights, { rows: count, precision });
-    return;
-  }
-  putSparse(put, { offsets, targets, weights }, count, precision);
+  if (offsets && targets) putSparse(put, { offsets, targets, weights }, count, precision);
+  else putMeans(put, 'values', weights, count, precision);
 }
 
 export function putSparse(
@@ -248,12 +244,12 @@ export function putSparse(
     'lengths',
     Int32Array.from({ length: count }, (_, item) => offsets[item + 1] - offsets[item]),
   );
-  putMeans(put, 'values', weights, { rows: 1, precision });
+  putMeans(put, 'values', weights, 1, precision);
 }
 
 function getWeights(read: TensorReader, count: number, precision: Precision): ItemScores {
   if (!read.has('weights.targets')) {
-    const weights = getMeans(read, 'weights.values', count, count, { precision, signed: true });
+    const weights = getMeans(read, 'weights.values', count, count, precision, FINITE);
     return Object.freeze({ kind: 'items', offsets: undefined, targets: undefined, weights });
   }
   return Object.freeze({ kind: 'items', ...getSparse(read, 'weights.', count, precision) });
@@ -275,7 +271,7 @@ export function getSparse(
     offsets[item + 1] = offsets[item] + lengths[item];
   }
   const targets = read.lists(`${prefix}targets`, offsets, columns, 'an item');
-  const weights = getMeans(read, `${prefix}values`, 1, targets.length, { precision, signed: true });
+  const weights = getMeans(read, `${prefix}values`, 1, targets.length, precision, FINITE);
   return Object.freeze({ offsets, targets, weights });
 }
 
@@ -313,12 +309,10 @@ function getScores(read: TensorReader, head: Head, users: Vertices, items: Verti
   const { precision } = head;
   const members = (head.members ?? []).map((member, m): RankerMember => {
     const { features, fold } = member;
-    const form = {
-      precision: memberPrecision(member, precision),
-      signed: fold.kind === 'least-squares',
-    };
+    const form = memberPrecision(member, precision);
+    const range = fold.kind === 'least-squares' ? FINITE : NOT_NEGATIVE;
     const table = (side: 'users' | 'items', rows: number) =>
-      getMeans(read, `members.${m}.${side}`, rows, features, form);
+      getMeans(read, `members.${m}.${side}`, rows, features, form, range);
     return Object.freeze({
       ...member,
       items: table('items', items.count),

@@ -264,7 +264,6 @@ function tiltedBy(plan: UnseenPlan, random: Random, sizes: SizeMode): TiltedOpti
 
 /** The unseen atoms of the walking side: their weights now, and their edges by feature on request. */
 function drawUnseenWalkers(groups: readonly VertexGroup[], K: number, random: Random, sizes: SizeMode) {
-  const draw = createEdgesOfWeight(K);
   const missing = new Float64Array(K);
   const parts = groups.flatMap(({ unseen }) => {
     if (!unseen) return [];
@@ -273,7 +272,8 @@ function drawUnseenWalkers(groups: readonly VertexGroup[], K: number, random: Ra
     const belowCut = missingMass(tilted.hyper, unseen.tilt, tilted.cut);
     for (let k = 0; k < K; k++) missing[k] += belowCut[k];
     const shapes = new Float64Array(K).fill(unseen.prior.shape);
-    return [{ weights, shapes, origin: { rate: unseen.prior.rate, otherMass: unseen.tilt } }];
+    const draw = createEdgesOfWeight({ rate: unseen.prior.rate, otherMass: unseen.tilt }, K);
+    return [{ weights, shapes, draw }];
   });
   return {
     count: parts.reduce((sum, { weights }) => sum + weights.length, 0),
@@ -281,8 +281,8 @@ function drawUnseenWalkers(groups: readonly VertexGroup[], K: number, random: Ra
     edges(vertex: number, mass: Float64Array, out: Uint32Array): number {
       let part = 0;
       for (; vertex >= parts[part].weights.length; part++) vertex -= parts[part].weights.length;
-      const { weights, shapes, origin } = parts[part];
-      return draw(random, { weight: weights[vertex], shapes, first: 0 }, origin, mass, out);
+      const { weights, shapes, draw } = parts[part];
+      return draw(random, weights[vertex], shapes, 0, mass, out);
     },
   };
 }

@@ -62,34 +62,28 @@ const MANY_JUMPS = 0.7;
 const LARGE_JUMPS = 8;
 
 export function createEdgeSampler(vertices: KnownVertices, features: number): EdgeSampler {
-  const { featureShape, rate, otherMass } = vertices;
+  const { featureShape } = vertices;
   const drawWeight = createWeightSampler(vertices, features);
-  const drawEdges = createEdgesOfWeight(features);
+  const drawEdges = createEdgesOfWeight(vertices, features);
   return (v, random, mass, out) =>
-    drawEdges(
-      random,
-      { weight: drawWeight(v, random), shapes: featureShape, first: v * features },
-      { rate, otherMass },
-      mass,
-      out,
-    );
+    drawEdges(random, drawWeight(v, random), featureShape, v * features, mass, out);
 }
 
-/** A vertex with a drawn weight, and the position of its feature shapes. */
-interface WeightedVertex {
-  readonly weight: number;
-  readonly shapes: ArrayLike<number>;
-  readonly first: number;
-}
-
-/** Draws the edges by feature of a vertex, given its weight and the Gamma shapes of its features. */
-export function createEdgesOfWeight(features: number) {
+/**
+ * Draws the edges by feature of a vertex, given its weight and the Gamma shapes of its features, which are at `first` … of `shapes`.
+ * `rate` and `otherMass` are those that the vertex was fitted with.
+ */
+export function createEdgesOfWeight(
+  { rate, otherMass }: Pick<KnownVertices, 'rate' | 'otherMass'>,
+  features: number,
+) {
   const ratios = new Float64Array(features);
   const upTo = new Float64Array(features);
   return (
     random: Random,
-    { weight, shapes, first }: WeightedVertex,
-    { rate, otherMass }: Pick<KnownVertices, 'rate' | 'otherMass'>,
+    weight: number,
+    shapes: ArrayLike<number>,
+    first: number,
     mass: Float64Array,
     out: Uint32Array,
   ): number => {

@@ -53,15 +53,8 @@ export function replicaPlan(model: PosteriorModel, heldOut?: HeldOutUsers): Draw
   const fitted = (name: SideName): VertexGroup => {
     const own = model[name];
     const met = eligibleMass(model, otherSide(name));
-    return {
-      known: knownVertices(
-        own,
-        rowsWhere(own, () => true),
-        model.features,
-        met,
-      ),
-      unseen: unseen(own, 1, met, met),
-    };
+    const all = rowsWhere(own, () => true);
+    return { known: knownVertices(own, all, model.features, met), unseen: unseen(own, 1, met, met) };
   };
   return {
     features: model.features,
@@ -76,13 +69,9 @@ export function replicaPlan(model: PosteriorModel, heldOut?: HeldOutUsers): Draw
 function heldOutGroup(model: PosteriorModel, { folded, split }: HeldOutUsers): VertexGroup {
   const met = eligibleMass(model, 'items', { eligible: fitItems(model, split), unseenShare: 0 });
   const p = split.testUsers;
+  const rows = rowsWhere(folded, (i) => folded.degree[i] > 0);
   return {
-    known: knownVertices(
-      folded,
-      rowsWhere(folded, (i) => folded.degree[i] > 0),
-      model.features,
-      met,
-    ),
+    known: knownVertices(folded, rows, model.features, met),
     unseen: unseen(model.users, p / (1 - p), met, eligibleMass(model, 'items')),
   };
 }

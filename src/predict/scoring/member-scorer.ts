@@ -2,7 +2,7 @@
 // has one for each member, and their scores add up. Recommendation folds users in one by one, evaluation many at a time.
 
 import { ACTIVITY_FLOOR } from '../../engine/engine.js';
-import { eligibleMass, type FoldedVertex, foldBase, foldVertex } from '../../fit/fold-in/fold-in.js';
+import { eligibleMass, foldBase, foldVertex } from '../../fit/fold-in/fold-in.js';
 import { leastSquaresSystem } from '../../fit/fold-in/least-squares-fold.js';
 import {
   type FoldManyOptions,
@@ -27,7 +27,7 @@ import { sumOfProducts } from '../../math/products.js';
 import { type Explanation, expectedRate, explainer, posteriorExplainer } from '../explain/explain.js';
 
 type MemberOf<Kind extends FoldRule['kind']> = RankerMember & {
-  readonly fold: { readonly kind: Kind };
+  readonly fold: Extract<FoldRule, { readonly kind: Kind }>;
 };
 
 /** The Gammas of a user in one fit. */
@@ -84,17 +84,20 @@ function posteriorScorer(model: PosteriorModel): MemberScorer {
     row: number,
     own: OwnItems,
     activity: 'geometric' | 'mean',
-  ): UserFactors => ({
-    means: rowMeans(users, row, features),
-    score: (item) => expectedRate(model, users, row, item),
-    explainer: () => posteriorExplainer(model, { users, row, own, activity }),
-    posterior: () => ({
+  ): UserFactors => {
+    const posterior = {
       weightShape: users.weightShape[row],
       weightRate: users.weightRate[row],
       featureShape: users.featureShape.subarray(row * features, (row + 1) * features),
       featureRate: users.featureRate.subarray(row * features, (row + 1) * features),
-    }),
-  });
+    };
+    return {
+      means: Float32Array.from(meansOf(posterior)),
+      score: (item) => expectedRate(model, users, row, item),
+      explainer: () => posteriorExplainer(model, { users, row, own, activity }),
+      posterior: () => posterior,
+    };
+  };
   const base = foldBase(model, 'users');
   return {
     features,
@@ -122,19 +125,7 @@ function memberScorer({ fold, ...member }: RankerMember, multigraph: boolean): M
   const kind =
     fold.kind === 'least-squares'
       ? leastSquaresUsers({ ...member, fold })
-      : fold.kind === 'poisson'
-        ? gammaUsers(member, {
-            foldOne: poissonFold({ ...member, fold }, multigraph).foldOne,
-            priorShape: fold.hyper.users.shape,
-            multigraph: fold.weighed ?? multigraph,
-            history: (own) => weighedHistory(own, fold),
-          })
-        : gammaUsers(member, {
-            foldOne: hierarchicalFold({ ...member, fold }).foldOne,
-            priorShape: fold.shape,
-            multigraph: true,
-            history: ({ items }) => ({ items }),
-          });
+      : gammaUsers({ ...member, fold }, multigraph);
   const foldOne = (own: OwnItems) => kind.user(kind.row(own), own);
   return {
     features: K,
@@ -153,25 +144,14 @@ interface MemberUsers {
   user(means: Float32Array, own: OwnItems): UserFactors;
 }
 
-/** How a member with Gamma factors folds in a user; edge passes use means. */
-interface GammaFold {
-  /** Whether counts are Poisson; otherwise an edge is either there or not. */
-  readonly multigraph: boolean;
-  readonly priorShape: number;
-  /** The part of a user's history that the fit uses. */
-  history(own: OwnItems): OwnItems;
-  foldOne(own: OwnItems): FoldedVertex;
-}
-
-function gammaUsers(
-  { features: K, items }: Omit<RankerMember, 'fold'>,
-  { foldOne, history, multigraph, priorShape }: GammaFold,
-): MemberUsers {
+/** Members with Gamma factors fold users in by half-steps, whose edge passes use means. */
+function gammaUsers(member: MemberOf<'poisson' | 'hierarchical'>, multigraph: boolean): MemberUsers {
+  const { features: K, items, fold } = member;
+  const isPoisson = fold.kind === 'poisson';
+  const { foldOne } = isPoisson
+    ? poissonFold({ ...member, fold }, multigraph)
+    : hierarchicalFold({ ...member, fold });
   const allMass = once(() => columnSums(items, K));
-  const meansOf = ({ featureShape, featureRate, weightShape, weightRate }: FoldedVertex) => {
-    const weight = weightShape / weightRate;
-    return featureShape.map((shape, k) => (weight * shape) / featureRate[k]);
-  };
   return {
     row: (own) => Float32Array.from(meansOf(foldOne(own))),
     user: (means, own) => ({
@@ -181,11 +161,13 @@ function gammaUsers(
         // A ranker stores means alone; the shapes behind them are computed again from the user's items.
         const folded = foldOne(own);
         return explainer({
-          multigraph,
-          priorShape,
+          // Counts are Poisson; otherwise an edge is either there or not.
+          multigraph: isPoisson ? (fold.weighed ?? multigraph) : true,
+          priorShape: isPoisson ? fold.hyper.users.shape : fold.shape,
           shape: folded.featureShape,
           activity: meansOf(folded).map((mean) => Math.max(ACTIVITY_FLOOR, mean)),
-          own: history(own),
+          // The part of the history that the fit uses.
+          own: isPoisson ? weighedHistory(own, fold) : { items: own.items },
           writeItem(item, out) {
             for (let k = 0; k < K; k++) out[k] = Math.max(ACTIVITY_FLOOR, items[item * K + k]);
           },
@@ -242,13 +224,8 @@ function leastSquaresUsers(member: MemberOf<'least-squares'>): MemberUsers {
   };
 }
 
-/** E[weight]·E[feature] of one row. */
-function rowMeans(posterior: Posterior, row: number, features: number): Float32Array {
-  const weight = posterior.weightShape[row] / posterior.weightRate[row];
-  const out = new Float32Array(features);
-  for (let k = 0; k < features; k++) {
-    const at = row * features + k;
-    out[k] = (weight * posterior.featureShape[at]) / posterior.featureRate[at];
-  }
-  return out;
+/** E[weight]·E[feature] of a user. */
+function meansOf({ featureShape, featureRate, weightShape, weightRate }: UserPosterior): Float64Array {
+  const weight = weightShape / weightRate;
+  return Float64Array.from(featureShape, (shape, k) => (weight * shape) / featureRate[k]);
 }
