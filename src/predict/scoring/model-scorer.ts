@@ -121,7 +121,17 @@ function factorModelScorer(
     const [learned, ofAttributes] = [itemWeightsOf(model), added?.weights];
     return learned && ofAttributes ? addScaled(learned, ofAttributes, 1, count) : (learned ?? ofAttributes);
   });
-  const itemWeights = once(() => sharedWeights(allWeights()));
+  /** In memory that threads can share. */
+  const itemWeights = once(() => {
+    const found = allWeights();
+    return (
+      found && {
+        offsets: inSharedMemory(found.offsets),
+        targets: inSharedMemory(found.targets),
+        weights: inSharedMemory(found.weights),
+      }
+    );
+  });
   const byItemWeights = once(() => {
     const weights = allWeights();
     return weights && itemUsers({ kind: 'items', ...weights }, count);
@@ -182,7 +192,7 @@ function factorModelScorer(
       const table = allocate(Float32Array, users.length * features);
       rows(users, table);
       const history = () => historyLists(users.map((user) => (user as FactorScorer).own));
-      const query = { n, excluded: excludedRows(excluded), without };
+      const query = { n, excluded: rowLists(excluded), without };
       return bestOf(await lists(table, query, history, options), users.length);
     },
     eachRow(users, take, options) {
@@ -204,10 +214,6 @@ function factorModelScorer(
   };
 }
 
-function excludedRows(excluded: readonly ArrayLike<number>[]): RowLists | undefined {
-  return excluded.some((list) => list.length > 0) ? rowLists(excluded) : undefined;
-}
-
 function bestOf({ positions, listed, counts }: TopLists, rows: number): Uint32Array[] {
   return Array.from({ length: rows }, (_, row) =>
     positions.subarray(row * listed, row * listed + counts[row]),
@@ -216,17 +222,6 @@ function bestOf({ positions, listed, counts }: TopLists, rows: number): Uint32Ar
 
 export function itemWeightsOf(model: Model): SparseWeights | undefined {
   return model.type === 'ranker' && model.scores.kind === 'factors' ? model.scores.itemWeights : undefined;
-}
-
-/** The item weights in memory that threads can share. */
-function sharedWeights(found: SparseWeights | undefined): SparseWeights | undefined {
-  return (
-    found && {
-      offsets: inSharedMemory(found.offsets),
-      targets: inSharedMemory(found.targets),
-      weights: inSharedMemory(found.weights),
-    }
-  );
 }
 
 /** A user whose scores are written row by row. */
@@ -358,7 +353,7 @@ function rowModelScorer(count: number, userOf: (own: OwnItems) => RowScorer): Mo
     factors: undefined,
     userScorer: (_row, own) => userOf(own),
     async best(users, { n, excluded, without }, options) {
-      const query = { n, excluded: excludedRows(excluded), without };
+      const query = { n, excluded: rowLists(excluded), without };
       const write = (row: number, out: Float32Array) => (users[row] as RowScorer).write(out);
       return bestOf(await maker.byRows(users.length, write, query, options), users.length);
     },
