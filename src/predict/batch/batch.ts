@@ -102,6 +102,7 @@ export function createBatch(model: Model, scorer: ModelScorer) {
       { include, explain, ...settings }: BatchSettings,
       options: BatchOptions,
     ): Promise<BatchList[]> {
+      if (users.length === 0) return [];
       const found = !include && !explain && (await inWorkers(users, settings, options));
       return found || inThisThread(users, { include, explain, ...settings }, options);
     },
