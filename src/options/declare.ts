@@ -195,6 +195,16 @@ export function output<const A extends About>(about: A) {
   return { kind: 'output', argument: 'file', ...about } as { readonly kind: 'output' } & A & Typed<string>;
 }
 
+/** The file that a command writes. */
+export function outputFile<const A extends About>(about: A) {
+  return output({ flag: '-o, --output', common: true, ...about });
+}
+
+/** The folder that a command writes. */
+export function outputFolder<const A extends About>(about: A) {
+  return outputFile({ argument: 'dir', ...about });
+}
+
 type Listed<O> = Typed<readonly ValueOf<O>[]>;
 
 export function list<const O extends ListOption['of'], const A extends About>(of: O, about: A) {

@@ -1,6 +1,6 @@
 // Options of `graphex audit` and of `auditSplit`.
 
-import { flag, output } from '../declare.js';
+import { flag, outputFolder } from '../declare.js';
 import { FORCE, SEED } from '../shared.js';
 import { SPLIT_TABLES } from './evaluate.js';
 import { TIME } from './forecast.js';
@@ -24,10 +24,7 @@ export const AUDIT_COMMAND = {
     meaning: 'also try other splits, to see whether the winner changes',
     details: 'It fits recommenders under three kinds of splits, which takes minutes.',
   }),
-  output: output({
-    flag: '-o, --output',
-    argument: 'dir',
-    common: true,
+  output: outputFolder({
     meaning: 'folder for audit.html',
   }),
   ...FORCE,

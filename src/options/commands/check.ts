@@ -1,6 +1,6 @@
 // Options of `graphex check` and of `checkSparsity`.
 
-import { decimal, input, list, output, whole } from '../declare.js';
+import { decimal, input, list, outputFolder, whole } from '../declare.js';
 import { FORCE, SEED } from '../shared.js';
 
 export const CHECK = {
@@ -20,10 +20,7 @@ export const CHECK = {
 };
 
 export const CHECK_COMMAND = {
-  output: output({
-    flag: '-o, --output',
-    argument: 'dir',
-    common: true,
+  output: outputFolder({
     meaning: 'folder for density.svg, degrees.svg and check.html',
   }),
   model: input({

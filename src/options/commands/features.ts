@@ -1,17 +1,10 @@
 // Options of `graphex features` and of `describeFeatures`.
 
 import { whole } from '../declare.js';
-import { ITEM_TITLES } from './similar.js';
+import { ITEM_TITLES, LENGTH } from './similar.js';
 
 export const DESCRIBE = {
-  n: whole({
-    min: 1,
-    max: 1e6,
-    default: 10,
-    flag: '-n',
-    common: true,
-    meaning: 'number of items and users of each feature',
-  }),
+  n: whole({ ...LENGTH, default: 10, meaning: 'number of items and users of each feature' }),
   leastDegree: whole({
     min: 0,
     default: 3,

@@ -10,7 +10,7 @@ import {
   inputOrBare,
   list,
   oneOf,
-  output,
+  outputFile,
   text,
   whole,
   wholeOr,
@@ -260,10 +260,8 @@ export const FIT: Declaration = {
 
 /** Of `graphex fit` alone. */
 export const FIT_COMMAND = {
-  output: output({
-    flag: '-o, --output',
+  output: outputFile({
     required: true,
-    common: true,
     meaning: 'model file to write (safetensors)',
   }),
   evidence: flag({

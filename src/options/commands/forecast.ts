@@ -1,6 +1,6 @@
 // Options of `graphex forecast` and of `forecastGrowth`.
 
-import { column, decimal, flag, input, output, text, whole } from '../declare.js';
+import { column, decimal, flag, input, outputFolder, text, whole } from '../declare.js';
 import { DATA_GROUP, FORCE, SEED } from '../shared.js';
 import { FEATURES } from './fit.js';
 
@@ -43,10 +43,7 @@ export const ABOUT_TIME = {
 export const TIME = column(ABOUT_TIME);
 
 export const FORECAST_COMMAND = {
-  output: output({
-    flag: '-o, --output',
-    argument: 'dir',
-    common: true,
+  output: outputFolder({
     meaning: 'folder for users.svg, items.svg and forecast.html',
   }),
   model: input({ common: true, meaning: 'a model of these data to draw from' }),

@@ -1,6 +1,6 @@
 // Options of `graphex merge`, and the names of models by shard.
 
-import { output } from '../declare.js';
+import { outputFile } from '../declare.js';
 import { FORCE } from '../shared.js';
 import { FIT_COMMAND } from './fit.js';
 
@@ -10,10 +10,8 @@ export const MODEL_FILE = 'head.safetensors';
 export const MODEL_FOLDER_READERS = ['recommend', 'search', 'evaluate', 'merge'] as const;
 
 export const MERGE_COMMAND = {
-  output: output({
-    flag: '-o, --output',
+  output: outputFile({
     required: true,
-    common: true,
     meaning: 'model file to write (safetensors)',
   }),
   precision: FIT_COMMAND.precision,

@@ -1,6 +1,6 @@
 // Options of `graphex partition` and of `partitionGraph`, and the names of partitioned data.
 
-import { output, text, whole } from '../declare.js';
+import { outputFolder, text, whole } from '../declare.js';
 import { FORCE } from '../shared.js';
 
 /** The file that marks a folder of shards. */
@@ -35,11 +35,8 @@ export const PARTITION = {
 };
 
 export const PARTITION_COMMAND = {
-  output: output({
-    flag: '-o, --output',
-    argument: 'dir',
+  output: outputFolder({
     required: true,
-    common: true,
     meaning: 'folder for the shards, the items and parts.json',
   }),
   ...FORCE,

@@ -1,19 +1,12 @@
 // Options of `graphex recommend` and of `recommend`.
 
-import { flag, input, output, repeated, text, whole } from '../declare.js';
+import { flag, input, outputFile, repeated, text, whole } from '../declare.js';
 import { FORCE } from '../shared.js';
-import { ITEM_FILTER, ITEM_TITLES } from './similar.js';
+import { ITEM_FILTER, ITEM_TITLES, LENGTH } from './similar.js';
 
 /** Lists for one user or for many. */
 export const RECOMMEND = {
-  n: whole({
-    min: 1,
-    max: 1e6,
-    default: 20,
-    flag: '-n, --count',
-    common: true,
-    meaning: 'number of items to list',
-  }),
+  n: whole({ ...LENGTH, default: 20, flag: '-n, --count', meaning: 'number of items to list' }),
   ...ITEM_FILTER,
   includeSeen: flag({ default: false, common: true, meaning: 'also list items that the user has' }),
   explain: flag({
@@ -40,9 +33,7 @@ export const RECOMMEND_COMMAND = {
       'Any table that can be fitted, or - for standard input. The items of a known user are added to those of the model.',
   }),
   allUsers: flag({ default: false, common: true, meaning: 'lists for every user of the model' }),
-  output: output({
-    flag: '-o, --output',
-    common: true,
+  output: outputFile({
     meaning: 'file for lists of many: .csv, .jsonl, .parquet',
     details: 'Also .tsv, and text formats as .gz; - writes CSV to standard output.',
   }),

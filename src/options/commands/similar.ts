@@ -14,16 +14,12 @@ export const ITEM_FILTER = {
   }),
 };
 
+/** The length of a list. */
+export const LENGTH = { min: 1, max: 1e6, flag: '-n', common: true } as const;
+
 /** Lists of items alone. */
 export const LIST = {
-  n: whole({
-    min: 1,
-    max: 1e6,
-    default: 10,
-    flag: '-n',
-    common: true,
-    meaning: 'number of items to list',
-  }),
+  n: whole({ ...LENGTH, default: 10, meaning: 'number of items to list' }),
   ...ITEM_FILTER,
 };
 

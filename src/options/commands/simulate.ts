@@ -1,6 +1,6 @@
 // Options of `graphex simulate` and of `simulate`.
 
-import { decimal, flag, oneOf, output, section, whole } from '../declare.js';
+import { decimal, flag, oneOf, outputFile, section, whole } from '../declare.js';
 import { PROCESS_NAMES } from '../names.js';
 import { FORCE, HYPER, hyper, SEED } from '../shared.js';
 
@@ -49,10 +49,8 @@ export const SIMULATE = {
 };
 
 export const SIMULATE_COMMAND = {
-  output: output({
-    flag: '-o, --output',
+  output: outputFile({
     required: true,
-    common: true,
     meaning: 'table of edges to write: .parquet, .csv or .tsv (also .gz)',
   }),
   process: oneOf(PROCESS_NAMES, {

@@ -1,6 +1,6 @@
 // Options of `graphex split` and of `split`.
 
-import { column, decimal, oneOf, output, whole } from '../declare.js';
+import { column, decimal, oneOf, outputFolder, whole } from '../declare.js';
 import { SPLIT_FORMATS, SPLIT_METHODS } from '../names.js';
 import { FORCE, SEED } from '../shared.js';
 import { ABOUT_TIME } from './forecast.js';
@@ -56,11 +56,8 @@ export const SAVE_SPLIT = {
 };
 
 export const SPLIT_COMMAND = {
-  output: output({
-    flag: '-o, --output',
-    argument: 'dir',
+  output: outputFolder({
     required: true,
-    common: true,
     meaning: 'folder for train, foldin, test and split.json',
   }),
   time: column({

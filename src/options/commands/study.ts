@@ -8,7 +8,7 @@ import {
   listOrAll,
   listOrOne,
   oneOf,
-  output,
+  outputFolder,
   repeated,
   text,
   whole,
@@ -95,11 +95,8 @@ export const STUDY = {
 };
 
 export const STUDY_COMMAND = {
-  output: output({
-    flag: '-o, --output',
-    argument: 'dir',
+  output: outputFolder({
     required: true,
-    common: true,
     meaning: 'folder for report.html, results.json and figures/',
   }),
   from: input({
