@@ -43,16 +43,10 @@ export interface CommandOutput {
 }
 
 const EXAMPLES = new WeakMap<Command, readonly string[]>();
-const LEVELS = new WeakMap<Command, HelpLevel>();
 
 /** The examples at the end of the help of a command. */
 export function examplesOf(command: Command): readonly string[] {
   return EXAMPLES.get(command) ?? [];
-}
-
-/** Sets which help the commands of a program print. Default: that of --help. */
-export function setHelpLevel(program: Command, level: HelpLevel): void {
-  LEVELS.set(program, level);
 }
 
 /** The typed options of a command, by the parts of its declaration. */
@@ -78,11 +72,14 @@ export function declareCommand<N extends CommandName, Given extends readonly unk
     typed: TypedOptions<N>,
     ...given: Given
   ) => Promise<CommandOutput | undefined>,
-): (program: Command) => void {
-  return (program) => {
+): (program: Command, level: HelpLevel) => void {
+  return (program, level) => {
     const command = program.command(name).description(description);
     for (const [argument, meaning] of Object.entries(takes)) command.argument(argument, meaning);
-    addOptions(command, examples);
+    addOptions(command, level);
+    EXAMPLES.set(command, examples);
+    const heading = examples.length === 1 ? 'Example' : 'Examples';
+    command.addHelpText('after', `\n${heading}:\n${examples.map((e) => `  ${e}`).join('\n')}`);
     if (more !== undefined) command.addHelpText('after', more);
     command.action((...given) =>
       runCommand(command, (context) => {
@@ -96,9 +93,8 @@ export function declareCommand<N extends CommandName, Given extends readonly unk
   };
 }
 
-/** Adds the declared flags of a command, --help, --help-all and --version, and examples after the help. */
-function addOptions(command: Command, examples: readonly string[]): Command {
-  const level = LEVELS.get(command.parent!) ?? 'common';
+/** Adds the declared flags of a command, --help, --help-all and --version. */
+function addOptions(command: Command, level: HelpLevel): void {
   for (const [name, declared] of Object.entries(partsOf(command))) {
     // --seed is also an option of the library: it is shown once, among the options of every command.
     addFlags(command, declared, level, name === 'common' ? {} : COMMON);
@@ -111,10 +107,6 @@ function addOptions(command: Command, examples: readonly string[]): Command {
   for (const option of command.options)
     if (option.long === '--version') every(option).hideHelp(level === 'common');
   command.showHelpAfterError(`(graphex ${command.name()} --help shows the options and an example)`);
-  EXAMPLES.set(command, examples);
-  const heading = examples.length === 1 ? 'Example' : 'Examples';
-  command.addHelpText('after', `\n${heading}:\n${examples.map((e) => `  ${e}`).join('\n')}`);
-  return command;
 }
 
 function partsOf(command: Command): Readonly<Record<string, Declaration>> {

@@ -5,7 +5,6 @@ import { Command, CommanderError } from 'commander';
 import type { CommandName } from '../options/commands.js';
 import { lines, oneLine } from '../text/untrusted.js';
 import { VERSION } from '../version.js';
-import { setHelpLevel } from './command.js';
 import type { HelpLevel } from './flags.js';
 import { stoppedStatus } from './signals.js';
 import { writeOut } from './stdout.js';
@@ -52,7 +51,7 @@ export async function main(argv: readonly string[], onLoaded: () => void = () =>
 
 const HELP_ALL = '--help-all';
 
-type Loader = () => Promise<{ register(program: Command): void }>;
+type Loader = () => Promise<{ register(program: Command, level: HelpLevel): void }>;
 
 /** In the order of use, as the help lists them. */
 const LOADERS: Readonly<Record<CommandName, Loader>> = {
@@ -89,9 +88,8 @@ export async function createProgram(
     // Messages repeat what was typed.
     .configureOutput({ writeOut: onHelp, writeErr: (text) => process.stderr.write(lines(text)) })
     .showHelpAfterError('(graphex --help lists the commands)');
-  setHelpLevel(program, level);
   const loaded = await Promise.all(loadersFor(asked).map((load) => load()));
-  for (const { register } of loaded) register(program);
+  for (const { register } of loaded) register(program, level);
   return program;
 }
 

@@ -332,8 +332,7 @@ export async function orRefusal<T>(work: () => T | Promise<T>): Promise<T | Refu
     return await work();
   } catch (error) {
     if (error instanceof Problem) {
-      const { kind, message, field } = error;
-      return { problem: kind, detail: message, ...(field !== undefined && { field }) };
+      return { problem: error.kind, detail: error.message, field: error.field };
     }
     if (error instanceof InputError) return { problem: 'cannot-do', detail: error.message };
     throw error;

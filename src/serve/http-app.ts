@@ -235,7 +235,7 @@ async function ask(
   });
   const reply = joinReplies(query, replies);
   if ('problem' in reply) {
-    throw new Problem(reply.problem, reply.detail, reply.field === undefined ? {} : { field: reply.field });
+    throw new Problem(reply.problem, reply.detail, { field: reply.field });
   }
   return reply.value;
 }

@@ -37,7 +37,11 @@ export class Problem extends Error {
   /** Seconds after which the client may ask again. */
   readonly retryAfter: number | undefined;
 
-  constructor(kind: ProblemKind, detail: string, more: { field?: string; retryAfter?: number } = {}) {
+  constructor(
+    kind: ProblemKind,
+    detail: string,
+    more: { field?: string | undefined; retryAfter?: number } = {},
+  ) {
     super(detail);
     this.kind = kind;
     this.field = more.field;
@@ -101,11 +105,7 @@ export function wrongField(error: z.core.$ZodError): Problem {
       : isMissing({ message })
         ? 'this field is missing'
         : boundInWords(message);
-  return new Problem(
-    'bad-request',
-    `${field === '' ? 'the body' : field}: ${why}`,
-    field === '' ? {} : { field },
-  );
+  return new Problem('bad-request', `${field || 'the body'}: ${why}`, { field: field || undefined });
 }
 
 interface ProblemDocument {
@@ -125,7 +125,7 @@ export function problemDocument(problem: Problem, requestId: string): ProblemDoc
     status,
     detail: problem.message,
     instance: `request:${requestId}`,
-    ...(problem.field === undefined ? {} : { field: problem.field }),
+    field: problem.field,
   };
 }
 

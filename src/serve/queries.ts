@@ -156,9 +156,7 @@ async function answerBatch(
   const answers: BatchEntry[] = [];
   do {
     for (const list of await recommendAll(served, nextGroup(requests, answers.length))) {
-      answers.push(
-        'problem' in list ? { error: list.detail, ...(list.field && { field: list.field }) } : list,
-      );
+      answers.push('problem' in list ? { error: list.detail, field: list.field } : list);
     }
   } while (answers.length < requests.length && !isOver());
   const size = JSON.stringify(answers).length;

@@ -114,7 +114,6 @@ export function createQueue<Query, Reply>(
   /** Workers that answer nothing more for now, with what to call when they have ended what they do. */
   const wanted = new Map<Worker<Query, Reply>, () => void>();
   let lastTurn: Promise<void> = Promise.resolve();
-  let bulkWaiting = 0;
   let working = 0;
   /** Whether a piece was started last: then a single request is next. */
   let pieceWasLast = false;
@@ -130,7 +129,7 @@ export function createQueue<Query, Reply>(
       if (batch.length === 0) break;
       // The worker that rested longest: one that fails instantly is not asked again before the others.
       const worker = idle.shift() as Worker<Query, Reply>;
-      const weight = batch.reduce((sum, one) => sum + one.weight, 0);
+      const weight = weightOf(batch);
       working += weight;
       for (const { asked, bulk } of batch) asked.started ||= bulk === true;
       worker(batch.map(({ query }) => query))
@@ -203,16 +202,10 @@ export function createQueue<Query, Reply>(
     dropDead();
     if (pieces.length > 0 && !(singles.length > 0 && pieceWasLast)) {
       pieceWasLast = true;
-      return [removed(pieces, 0)];
+      return pieces.splice(0, 1);
     }
     pieceWasLast = false;
     return singles.splice(0, batchSize);
-  }
-
-  function removed(from: Entry[], at: number): Entry {
-    const [one] = from.splice(at, 1);
-    if (one.bulk) bulkWaiting -= one.weight;
-    return one;
   }
 
   /** Rejects requests past their deadline, and drops those that no client waits for. */
@@ -220,10 +213,12 @@ export function createQueue<Query, Reply>(
     const time = now();
     for (const list of [singles, pieces]) {
       for (let at = list.length - 1; at >= 0; at--) {
-        const { asked } = list[at];
-        if (asked.failed) removed(list, at).reject(undefined);
-        else if (asked.gone()) removed(list, at).reject(new Problem('gone', 'the client is gone'));
-        else if (asked.until <= time) removed(list, at).reject(late(asked));
+        const { asked, reject } = list[at];
+        if (asked.failed) reject(undefined);
+        else if (asked.gone()) reject(new Problem('gone', 'the client is gone'));
+        else if (asked.until <= time) reject(late(asked));
+        else continue;
+        list.splice(at, 1);
       }
     }
   }
@@ -241,7 +236,7 @@ export function createQueue<Query, Reply>(
   }
 
   /** A request that is larger than the whole queue is taken when the queue is empty. */
-  const isBulkFull = (weight: number) => bulkWaiting > 0 && bulkWaiting + weight > BULK_CAPACITY;
+  const isBulkFull = (weight: number) => pieces.length > 0 && weightOf(pieces) + weight > BULK_CAPACITY;
 
   function enqueue(one: Entry): void {
     if (!one.bulk) {
@@ -251,12 +246,11 @@ export function createQueue<Query, Reply>(
     let at = pieces.length;
     while (at > 0 && pieces[at - 1].position > one.position) at--;
     pieces.splice(at, 0, one);
-    bulkWaiting += one.weight;
   }
 
   return {
     get waiting() {
-      return singles.length + bulkWaiting;
+      return singles.length + weightOf(pieces);
     },
     get working() {
       return working;
@@ -266,9 +260,9 @@ export function createQueue<Query, Reply>(
       if (draining) throw new Problem('draining', 'the server is stopping', { retryAfter: 5 });
       const time = now();
       const bulk = asking.length > 1 || asking[0].bulk === true;
-      const weight = asking.reduce((sum, piece) => sum + piece.weight, 0);
+      const weight = weightOf(asking);
       if (singles.length === 0) lastEmpty = time;
-      if (bulk ? isBulkFull(weight) : isFull()) throw tooBusy(singles.length + bulkWaiting);
+      if (bulk ? isBulkFull(weight) : isFull()) throw tooBusy(singles.length + weightOf(pieces));
       const asked: Asked = { until: time + deadline, gone, tooSlow, started: false, failed: false, size: 0 };
       const replies = asking.map(
         (piece, i) =>
@@ -304,6 +298,10 @@ export function createQueue<Query, Reply>(
       });
     },
   };
+}
+
+function weightOf(pieces: readonly Piece<unknown>[]): number {
+  return pieces.reduce((sum, { weight }) => sum + weight, 0);
 }
 
 function late({ started, tooSlow }: Asked): Problem {

@@ -4,7 +4,8 @@ import { InputError } from '../../errors.js';
 import type { Model } from '../../fit/model.js';
 import type { RECOMMEND, RECOMMEND_COMMAND } from '../../options/commands/recommend.js';
 import type { OptionsOf } from '../../options/declare.js';
-import { createRecommender, type Recommender } from '../../predict/recommender.js';
+import type { ExplainListOptions } from '../../predict/explain/explain-lists.js';
+import { createRecommender } from '../../predict/recommender.js';
 import type { TitleBook } from '../../predict/titles.js';
 import { nextLine } from '../../report/terminal/text-table.js';
 import { listPieces, type UserList } from '../../store/list-pieces.js';
@@ -12,8 +13,8 @@ import { listsFormat, writeLists } from '../../store/write-table.js';
 import { many } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { lines } from '../../text/untrusted.js';
-import type { CommandContext, CommandOutput } from '../command.js';
-import { listingJson, makeListings } from '../listings.js';
+import type { CommandOutput } from '../command.js';
+import { type Listing, listingJson, makeListings } from '../listings.js';
 import type { OpenedModel } from '../model-source.js';
 import { checkOutputs } from '../outputs.js';
 import { writeOut } from '../stdout.js';
@@ -79,56 +80,49 @@ const BATCH = 8192;
 /** Smaller with explanations, which are long. */
 const EXPLAINED_BATCH = 512;
 
-/** Writes each batch of lists while the next one is computed. */
-export async function listsToOutput(
+/** The lists of all groups, batch by batch: while one is used, the next is computed. */
+export async function* listingsOf(
   groups: AsyncIterable<AskedGroup>,
+  titles: TitleBook,
+  options: ExplainListOptions,
+  onDone: (lists: number) => void,
+): AsyncGenerator<Listing[]> {
+  const batch = options.explain || options.confidence ? EXPLAINED_BATCH : BATCH;
+  let done = 0;
+  for await (const { model, queries } of groups) {
+    const recommender = createRecommender(model);
+    const ask = (at: number) => makeListings(recommender, queries.slice(at, at + batch), titles, options);
+    try {
+      let next = queries.length > 0 ? ask(0) : undefined;
+      for (let at = batch; next; at += batch) {
+        const listings = await next;
+        next = at < queries.length ? ask(at) : undefined;
+        // If a write fails, no further batch is computed.
+        next?.catch(() => {});
+        done += listings.length;
+        onDone(done);
+        yield listings;
+      }
+    } finally {
+      await recommender.close();
+    }
+  }
+}
+
+/** Writes the lists to the output and says what was written. */
+export async function listsToOutput(
+  lists: AsyncIterable<Listing[]>,
   { head: model, users: everyone, byShard }: OpenedModel,
   found: BatchQueries,
-  { path, ...flags }: RecommendFlags & { readonly output: string; readonly path: string },
-  { titles, exclude }: { readonly titles: TitleBook; readonly exclude: readonly string[] },
-  { threads, signal, onProgress }: CommandContext,
+  flags: RecommendFlags & { readonly output: string; readonly path: string },
+  titles: TitleBook,
 ): Promise<CommandOutput | undefined> {
-  const { output } = flags;
+  const { output, path } = flags;
   const withTitles = flags.titles !== undefined || (model.info?.items?.titles.length ?? 0) > 0;
   const total = flags.allUsers ? everyone : found.queries.length;
   let rows = 0;
-  let done = 0;
   async function* batches(): AsyncGenerator<UserList[]> {
-    for await (const group of groups) {
-      const recommender = createRecommender(group.model);
-      try {
-        yield* batchesOf(recommender, group.queries);
-      } finally {
-        await recommender.close();
-      }
-    }
-  }
-  async function* batchesOf(
-    recommender: Recommender,
-    queries: AskedGroup['queries'],
-  ): AsyncGenerator<UserList[]> {
-    const batch = flags.explain || flags.confidence ? EXPLAINED_BATCH : BATCH;
-    const { n, filter, includeSeen, explain, confidence } = flags;
-    const settings = {
-      n,
-      filter,
-      includeSeen,
-      explain,
-      confidence,
-      exclude,
-      threads,
-      signal,
-      onUnknown: () => {},
-    };
-    const ask = (at: number) => makeListings(recommender, queries.slice(at, at + batch), titles, settings);
-    let next = queries.length > 0 ? ask(0) : undefined;
-    for (let at = 0; next; at += batch) {
-      const listings = await next;
-      next = at + batch < queries.length ? ask(at + batch) : undefined;
-      // If a write fails, no further batch is computed.
-      next?.catch(() => {});
-      done += listings.length;
-      onProgress({ stage: 'ranking', done, total, unit: 'users' });
+    for await (const listings of lists) {
       for (const { items } of listings) rows += items.length;
       yield listings.map((listing) => listingJson(listing, titles));
     }

@@ -5,14 +5,13 @@ import { InputError } from '../../errors.js';
 import { readSideTable } from '../../ingest/side-file.js';
 import { NAMES_LINE } from '../../ingest/side-table.js';
 import type { UserQuery } from '../../predict/recommend.js';
-import { createRecommender } from '../../predict/recommender.js';
 import type { TitleBook } from '../../predict/titles.js';
 import { listText } from '../../report/terminal/lists.js';
 import { many } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import { type CommandContext, declareCommand } from '../command.js';
-import { type Listing, listingJson, makeListings } from '../listings.js';
+import { type Listing, listingJson } from '../listings.js';
 import { byModel, modelsInTurn, openModel, requireUser } from '../model-source.js';
 import { idByTitle, itemsIn, readTitles } from '../titles.js';
 import { type BatchQueries, knownLikes, readBatch, some, warnOfSkipped } from './recommend-batch.js';
@@ -20,6 +19,7 @@ import {
   type AskedGroup,
   checkMany,
   everyUser,
+  listingsOf,
   listsToOutput,
   type RecommendFlags,
   requireUsers,
@@ -69,10 +69,26 @@ async function run(path: string, values: RecommendFlags, context: CommandContext
   if (values.allUsers) requireUsers(opened);
   warnOfSkipped(found, opened, titles, context.warn);
   warnOfExcluded();
-  const { output } = values;
+  const { n, filter, includeSeen, explain, confidence, output } = values;
+  const { threads, signal, onProgress } = context;
+  const total = values.allUsers ? opened.users : found.queries.length;
+  // A warning has named unknown items.
+  const options = {
+    n,
+    filter,
+    includeSeen,
+    explain,
+    confidence,
+    exclude,
+    threads,
+    signal,
+    onUnknown: () => {},
+  };
+  const lists = listingsOf(groups(), titles, options, (done) =>
+    onProgress({ stage: 'ranking', done, total, unit: 'users' }),
+  );
   if (toMany && output !== undefined) {
-    const flags = { ...values, output, path };
-    return listsToOutput(groups(), opened, found, flags, { titles, exclude }, context);
+    return listsToOutput(lists, opened, found, { ...values, output, path }, titles);
   }
   return answer();
 
@@ -108,20 +124,7 @@ async function run(path: string, values: RecommendFlags, context: CommandContext
 
   async function answer() {
     const listings: Listing[] = [];
-    for await (const { model: one, queries } of groups()) {
-      const recommender = createRecommender(one);
-      try {
-        const { n, filter, includeSeen, explain, confidence } = values;
-        const asked = {
-          ...{ n, filter, includeSeen, explain, confidence, exclude, ...context.task },
-          // A warning has named them.
-          onUnknown: () => {},
-        };
-        listings.push(...(await makeListings(recommender, queries, titles, asked)));
-      } finally {
-        await recommender.close();
-      }
-    }
+    for await (const some of lists) listings.push(...some);
     // Lists arrive in the order of shards; they are printed in the order of the file.
     const place = new Map(found.queries.map(({ name }, at) => [name, at]));
     listings.sort((a, b) => (place.get(a.user) ?? 0) - (place.get(b.user) ?? 0));

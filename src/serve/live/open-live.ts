@@ -117,11 +117,6 @@ export async function openRefits(
   parts: Pick<RefitsOptions, 'folder' | 'generations' | 'model' | 'live' | 'event'>,
 ): Promise<Refits> {
   const { refit, window, data = [], users, items, table, time, keep } = options;
-  const read = {
-    ...(users !== undefined && { users }),
-    ...(items !== undefined && { items }),
-    ...(table !== undefined && { table }),
-  };
   await parts.generations.removeParts();
   if (parts.live) await removeExports(parts.live);
   return createRefits({
@@ -129,7 +124,7 @@ export async function openRefits(
     keep,
     itemInfo: options.itemInfo,
     window: spanOf(window, 'window'),
-    data: data.length === 0 ? [] : [{ sources: data, read, time }],
+    data: data.length === 0 ? [] : [{ sources: data, read: { users, items, table }, time }],
     schedule: refit === undefined ? undefined : createSchedule(parseTimes(refit)),
   });
 }
