@@ -153,11 +153,19 @@ async function checkCommand(
       await checkOutputs({ folder: { path: output, names }, inputs: [source, resumeFolder], force });
     } else await checkOutputs({ files: [output], inputs: [source, resumeFolder], force });
     await checkOutputs({ folder: { path: folder, names: stateFiles(shards) }, inputs: [source], force });
-    warnOfShards(context, partition, asked as { readonly counts?: string }, {
-      forRanking,
-      begins: resumeFolder === undefined,
-      replaced: resumeFolder === undefined && (await methodOfState(folder)) ? folder : undefined,
-    });
+    if (resumeFolder === undefined) {
+      const { counts = 'auto' } = asked as { readonly counts?: string };
+      if (partition.multigraph && !forRanking && counts === 'auto') {
+        context.warn(
+          'counts are fitted as Poisson counts: only data in one piece can show whether another prior fits better; partition without --multi to fit edges without counts',
+        );
+      }
+      if (await methodOfState(folder)) {
+        context.warn(
+          `${folder} holds the state of a stopped fit; this fit starts again and replaces it, --resume would continue it`,
+        );
+      }
+    }
     if (size > 1 && availableParallelism() === 1 && context.threads === undefined) {
       context.warn(
         'a rank may use only one core; pass --bind-to none to Open MPI, or --cpus-per-task to Slurm',
@@ -165,34 +173,6 @@ async function checkCommand(
     }
   }
   return { values, partition, asked, output, folder, resumeFolder };
-}
-
-/** Warns of what a fit of the data in one piece would do differently, and of a state that will be replaced. */
-function warnOfShards(
-  { warn }: CommandContext,
-  { multigraph }: PartitionedData,
-  { counts }: { readonly counts?: string | undefined },
-  {
-    forRanking,
-    begins,
-    replaced,
-  }: {
-    readonly forRanking: boolean;
-    readonly begins: boolean;
-    /** The folder of a state that this fit will replace. */
-    readonly replaced: string | undefined;
-  },
-): void {
-  if (multigraph && !forRanking && begins && (counts === undefined || counts === 'auto')) {
-    warn(
-      'counts are fitted as Poisson counts: only data in one piece can show whether another prior fits better; partition without --multi to fit edges without counts',
-    );
-  }
-  if (replaced !== undefined) {
-    warn(
-      `${replaced} holds the state of a stopped fit; this fit starts again and replaces it, --resume would continue it`,
-    );
-  }
 }
 
 function refuseBaseline(method: string | undefined, source: string): void {

@@ -6,8 +6,8 @@ import { resolve } from 'node:path';
 import { AbortError, FitError, InputError } from '../../errors.js';
 import type { Checkpoint } from '../../fit/ascent/loop.js';
 import { successorOptions } from '../../fit/ascent/previous.js';
-import { sparsityEvidence } from '../../fit/choose/sparsity-evidence.js';
-import { fit, resolveOptions } from '../../fit/fit.js';
+import { type SparsityEvidence, sparsityEvidence } from '../../fit/choose/sparsity-evidence.js';
+import { type FitResult, fit, resolveOptions } from '../../fit/fit.js';
 import type { Model } from '../../fit/model.js';
 import { checkFit, type FitOptions } from '../../fit/options.js';
 import { missingUsers } from '../../fit/repeat-options.js';
@@ -98,6 +98,14 @@ async function run(typed: TypedOptions<'fit'>, given: readonly string[], context
   const about = await readInfo({ ...values, database }, graph, context);
   const { task } = context;
   const storage = storageOf(values);
+  const report = (result: FitResult, described: Model, evidence?: SparsityEvidence, previous?: Model) => {
+    const names = graph.names ?? USERS_AND_ITEMS;
+    const next = nextCommand(output, given, read);
+    return {
+      json: { ...fitJson(result, evidence, read), ...infoJson(about, described) },
+      text: fitText(result, evidence, read, output, previous, next, infoText(about, names, described)),
+    };
+  };
   const { method } = fitting as { readonly method?: string };
   if (isBaseline(method)) {
     const { trials } = values;
@@ -107,19 +115,8 @@ async function run(typed: TypedOptions<'fit'>, given: readonly string[], context
     const result = await fitBaseline(graph, method, { trials, seed, ...task });
     const described = await withInfo(result.model, about, context);
     await saveModel(output, described, storage);
-    return {
-      json: {
-        ...fitJson(result, undefined, read),
-        ...infoJson(about, described),
-        method,
-        setting: result.setting,
-      },
-      text: fitText(
-        ...([result, undefined, read, output, undefined] as const),
-        nextCommand(output, given, read),
-        infoText(about, graph.names ?? USERS_AND_ITEMS, described),
-      ),
-    };
+    const { json, text } = report(result, described);
+    return { json: { ...json, method, setting: result.setting }, text };
   }
   if (values.trials !== undefined) {
     throw optionError`${option('trials')} is for baselines: leave it out, or choose one with ${option('method')}`;
@@ -170,14 +167,7 @@ async function run(typed: TypedOptions<'fit'>, given: readonly string[], context
       provenance: { ...model.provenance, evidence },
     });
   }
-  return {
-    json: { ...fitJson(result, evidence, read), ...infoJson(about, described) },
-    text: fitText(
-      ...([result, evidence, read, output, from] as const),
-      nextCommand(output, given, read),
-      infoText(about, graph.names ?? USERS_AND_ITEMS, described),
-    ),
-  };
+  return report(result, described, evidence, from);
 }
 
 /** After a fit to the training part of a split: evaluate. After a fit to data: recommend. */
