@@ -63,11 +63,6 @@ interface PopularOptions {
   readonly halfLife: number;
 }
 
-interface StoreOptions {
-  /** Events to begin with if the table of events is made now. */
-  readonly seed?: Seed | undefined;
-}
-
 /** Milliseconds that events wait for others of their group, and the size of a group that waits no longer. */
 const GROUP = { wait: 20, enough: 10_000 };
 /** Milliseconds between two attempts to open the database again. */
@@ -84,13 +79,14 @@ const SCANNED_USERS = 32;
 /** Paths of the stores that this process has open: DuckDB keeps out only other processes. */
 const inUse = new Set<string>();
 
-export async function openEventStore(given: string, options: StoreOptions = {}): Promise<EventStore> {
+/** `seed`: events to begin with if the table of events is made now. */
+export async function openEventStore(given: string, seed?: Seed): Promise<EventStore> {
   // The log has the name of the database and lies next to it, so a link would get a log of its own.
   const path = await realpath(given).catch(() => resolve(given));
   if (inUse.has(path))
     throw new InputError(`${given}: this process has the store open already; close it first`);
   inUse.add(path);
-  let opened: Database | undefined = await openDatabase(path, options.seed).catch((error) => {
+  let opened: Database | undefined = await openDatabase(path, seed).catch((error) => {
     inUse.delete(path);
     throw error;
   });

@@ -149,7 +149,7 @@ describe('a store of events', () => {
       yield [event('bob', 'tea')];
     };
     for (let time = 0; time < 2; time++) {
-      const store = await openEventStore(path, { seed });
+      const store = await openEventStore(path, seed);
       await store.add([event('bob', 'tea', { weight: 2 })]);
       const file = scratch.path(`export-${time}.parquet`);
       await store.exportTo(file, undefined);
@@ -169,10 +169,8 @@ describe('a store of events', () => {
       'CREATE TABLE events (id VARCHAR, "user" VARCHAR, item VARCHAR, weight DOUBLE, time TIMESTAMP)',
       "INSERT INTO events VALUES ('x', 'ann', 'tea', 3, '2026-01-01')",
     );
-    const store = await openEventStore(own, {
-      async *seed() {
-        yield [event('nobody', 'tea')];
-      },
+    const store = await openEventStore(own, async function* () {
+      yield [event('nobody', 'tea')];
     });
     await store.add([event('ann', 'tea', { id: 'x' }), event('bob', 'rum', { id: 'y' })]);
     expect(await store.count()).toBe(2);

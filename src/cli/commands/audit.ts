@@ -45,9 +45,7 @@ export const register = declareCommand(
       force,
     });
     const given = await inputs(folder, tables, time, reader, context);
-    const audit = await auditSplit(given.parts, {
-      ...{ ...options, ...given.options, ...task },
-    });
+    const audit = await auditSplit(given.parts, { ...options, ...given.options, ...task });
     let decision: Decision | undefined;
     if (decide) {
       const { graph, times } = wholeOfParts(given.parts, given.options.times);

@@ -50,9 +50,8 @@ export const register = declareCommand(
       modelFile === undefined
         ? undefined
         : await posteriorFor(modelFile, 'draws', fingerprint(result.graph), warn);
-    const found = await forecastGrowth(result.graph, {
-      ...{ ...options, model, times: result.values, ...task },
-    });
+    const times = result.values;
+    const found = await forecastGrowth(result.graph, { ...options, model, times, ...task });
     const names = result.graph.names ?? USERS_AND_ITEMS;
     await pause(signal);
     const written =

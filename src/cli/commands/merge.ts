@@ -41,7 +41,9 @@ export const register = declareCommand(
       json: {
         model: folder,
         shards: parts.shards.length,
-        ...{ users: users.count, items: items.count, edges: parts.edges },
+        users: users.count,
+        items: items.count,
+        edges: parts.edges,
         state: modelState(model),
         output,
       },

@@ -40,9 +40,7 @@ export const register = declareCommand(
       inputs: data.sources,
       force,
     });
-    const result = await partitionGraph(data.sources, output, {
-      ...{ ...asked, ...reader, force, ...task },
-    });
+    const result = await partitionGraph(data.sources, output, { ...asked, ...reader, force, ...task });
     const { guess, names: _, ...document } = result;
     return { json: { ...dataJson(data), ...document, output }, text: words(result, guess, output) };
   },

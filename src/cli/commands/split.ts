@@ -1,4 +1,4 @@
-import { partSize } from '../../graph/graph.js';
+import { type PartSize, partSize } from '../../graph/graph.js';
 import { DATA_HELP } from '../../ingest/formats.js';
 import { timeColumn } from '../../ingest/intake/value-column.js';
 import type { ReadResult } from '../../ingest/options.js';
@@ -12,7 +12,7 @@ import { drawnVertices, type SplitOptions, split, splitFolds, unseenByTraining }
 import type { Split } from '../../sample/split-types.js';
 import { isPartitionFolder, openPartition } from '../../shard/partition-folder.js';
 import { partitionedSplitFiles, splitPartition } from '../../shard/split-partition.js';
-import { compareSplit } from '../../sparsity/split-bias.js';
+import { compareSplit, type SplitBias } from '../../sparsity/split-bias.js';
 import { foldFiles, saveFolds } from '../../store/fold-folder.js';
 import { type SplitPart, saveSplit, splitFiles } from '../../store/split-folder.js';
 import { many } from '../../text/phrases.js';
@@ -43,7 +43,7 @@ export const register = declareCommand(
     if (given.length === 1 && (await isPartitionFolder(given[0]))) {
       refuseReading(given[0], { ...reader, ...(time !== undefined && { time }) }, 'partition');
       refuseWhole({ folds, format });
-      return runSplitParts(given[0], { output, force, asked, title: data.title }, context);
+      return runSplitParts(given[0], data.title, output, force, asked, context);
     }
     await checkOutputs({
       files: [reader.rejects],
@@ -65,7 +65,7 @@ export const register = declareCommand(
       return foldsOutput(splits, result, { ...dataJson(data), output });
     }
     const parts = split(result.graph, { ...asked, times: result.values });
-    const { method, seed, testUsers, testItems } = parts;
+    const { train, foldIn, test } = parts;
     const unseen = unseenByTraining(parts);
     const bias = compareSplit(result.graph, parts);
     const dropped = unseen.foldIn.edges + unseen.test.edges;
@@ -73,35 +73,43 @@ export const register = declareCommand(
     onProgress({ stage: 'writing', done: 0 });
     const extra = { ...dataJson(data), dropped, unseen: { foldin: unseen.foldIn, test: unseen.test } };
     await saveSplit(output, parts, extra, { force, format });
+    const sizes = { train: partSize(train), foldIn: partSize(foldIn), test: partSize(test) };
     return {
-      json: {
-        ...extra,
-        method,
-        seed,
-        ...(method !== 'last' && method !== 'new-items' && { testUsers }),
-        ...((method === 'pq' || method === 'new-items') && { testItems }),
-        ...(parts.times?.cut !== undefined && { cut: parts.times.cut }),
-        train: partSize(parts.train),
-        foldin: partSize(parts.foldIn),
-        test: partSize(parts.test),
-        coins: drawnVertices(parts.assignment),
-        bias,
-        fingerprint: parts.fingerprint,
-        read: result.read,
-        output,
-      },
+      json: { ...extra, ...splitJson(parts, sizes, bias), read: result.read, output },
       text: [
         wrapLines(readingWords(result, asFlag)),
         '',
         splitText(splitSummary(parts, bias, dropped)),
         `wrote ${output}`,
-        method === 'new-items'
+        parts.method === 'new-items'
           ? nextLine('study', output, '--item-info TABLE -o report')
           : nextLine('fit', output, '-o model.safetensors'),
       ].join('\n'),
     };
   },
 );
+
+/** The fields of the document of --json on a split. */
+function splitJson(
+  split: Omit<Split, SplitPart>,
+  { train, foldIn, test }: Readonly<Record<SplitPart, PartSize>>,
+  bias: SplitBias,
+) {
+  const { method, seed, testUsers, testItems, times, assignment, fingerprint } = split;
+  return {
+    method,
+    seed,
+    ...(method !== 'last' && method !== 'new-items' && { testUsers }),
+    ...((method === 'pq' || method === 'new-items') && { testItems }),
+    ...(times?.cut !== undefined && { cut: times.cut }),
+    train,
+    foldin: foldIn,
+    test,
+    coins: drawnVertices(assignment),
+    bias,
+    fingerprint,
+  };
+}
 
 /** What is printed of folds: the sizes of each. */
 function foldsOutput(
@@ -112,7 +120,9 @@ function foldsOutput(
   const [{ method, seed, testItems, fingerprint }] = splits;
   const folds = splits.map(({ train, foldIn, test }, fold) => ({
     fold: fold + 1,
-    ...{ train: partSize(train), foldin: partSize(foldIn), test: partSize(test) },
+    train: partSize(train),
+    foldin: partSize(foldIn),
+    test: partSize(test),
   }));
   return {
     json: { ...about, method, seed, testItems, fingerprint, folds, read: result.read },
@@ -129,7 +139,10 @@ function foldsOutput(
 /** Splits partitioned data shard by shard. */
 async function runSplitParts(
   source: string,
-  { output, force, asked, title }: PartsFlags,
+  title: string,
+  output: string,
+  force: boolean | undefined,
+  asked: SplitOptions,
   { signal, onProgress }: CommandContext,
 ): Promise<CommandOutput> {
   const parts = await openPartition(source);
@@ -137,45 +150,31 @@ async function runSplitParts(
   await checkOutputs({ folder: { path: output, names }, inputs: [source], force });
   const extra = { source: title };
   const made = await splitPartition(parts, output, asked, { extra, force, signal, onProgress });
-  const { method, seed, testUsers, testItems, bias, unseen, assignment, fingerprint } = made;
+  const { method, bias, unseen } = made;
   const dropped = unseen.foldIn.edges + unseen.test.edges;
-  const part = (name: SplitPart) => {
-    const { users, items, edges } = made.parts[name];
-    return { users, items, edges };
-  };
+  const { train, foldIn, test } = made.parts;
+  const size = ({ users, items, edges }: PartSize): PartSize => ({ users, items, edges });
   return {
     json: {
       ...extra,
-      ...{ dropped, unseen: { foldin: unseen.foldIn, test: unseen.test } },
-      ...{ method, seed, testUsers, testItems },
-      ...{ train: part('train'), foldin: part('foldIn'), test: part('test') },
-      coins: drawnVertices(assignment),
-      bias,
-      fingerprint,
+      dropped,
+      unseen: { foldin: unseen.foldIn, test: unseen.test },
+      ...splitJson(made, { train: size(train), foldIn: size(foldIn), test: size(test) }, bias),
       shards: parts.shards.length,
       output,
     },
     text: [
       splitText({
-        ...{ method, bias, dropped },
+        method,
+        bias,
+        dropped,
         names: parts.names ?? USERS_AND_ITEMS,
-        edges: {
-          train: made.parts.train.edges,
-          foldIn: made.parts.foldIn.edges,
-          test: made.parts.test.edges,
-        },
+        edges: { train: train.edges, foldIn: foldIn.edges, test: test.edges },
       }),
       `wrote ${output}, in ${many(parts.shards.length, 'shard')}`,
       nextLine('fit', output, '-o model.safetensors'),
     ].join('\n'),
   };
-}
-
-interface PartsFlags {
-  readonly output: string;
-  readonly force: boolean | undefined;
-  readonly asked: SplitOptions;
-  readonly title: string;
 }
 
 function checkTime(method: SplitMethod | undefined, time: string | number | undefined): void {

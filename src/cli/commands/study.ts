@@ -165,7 +165,13 @@ async function run(
   const results = await study(graph, {
     ...plan.options,
     ...task,
-    ...{ titles, truth, origin, onFinding, splits, lists, itemInfo },
+    titles,
+    truth,
+    origin,
+    onFinding,
+    splits,
+    lists,
+    itemInfo,
     ...(!splits && { times }),
   });
   const differences = plan.before ? compareStudies(plan.before.results, results) : undefined;

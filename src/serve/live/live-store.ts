@@ -5,6 +5,7 @@ import { createGroupCommit } from '../../events/group-commit.js';
 import { createHistories } from '../../events/histories.js';
 import { withFields } from '../../events/insert.js';
 import { type PopularEntry, type StoredEvent, type StoredItem, StoreError } from '../../events/stored.js';
+import type { OneRequest } from '../http-schema.js';
 import { Problem } from '../problems.js';
 import type { Query } from '../queries.js';
 import type { LiveUpdate, StoredHistory } from './live-view.js';
@@ -173,29 +174,17 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
     countOf: (user) => store.count(user).catch(failed),
     eventsOf: (user, n) => store.eventsOf(user, n).catch(failed) as Promise<StoredEvent[]>,
     async withHistories(query) {
-      switch (query.endpoint) {
-        case 'recommend':
-        case 'rank':
-        case 'explain': {
-          const { user } = query.request;
-          if (user === undefined) return query;
-          const [stored] = await storedOf([String(user)]);
-          return { ...query, request: Object.assign({ stored }, query.request) } as Query;
-        }
-        case 'batch': {
-          const { requests } = query.request;
-          const users = requests.flatMap(({ user }) => (user === undefined ? [] : [String(user)]));
-          if (users.length === 0) return query;
-          const found = await storedOf(users);
-          let next = 0;
-          const asked = requests.map((request) =>
-            request.user === undefined ? request : { ...request, stored: found[next++] },
-          );
-          return { ...query, request: { ...query.request, requests: asked } } as Query;
-        }
-        default:
-          return query;
-      }
+      const { request } = query;
+      const requests = ('requests' in request ? request.requests : [request]) as readonly OneRequest[];
+      const users = requests.flatMap(({ user }) => (user === undefined ? [] : [String(user)]));
+      if (users.length === 0) return query;
+      const found = await storedOf(users);
+      let next = 0;
+      const asked = requests.map((one) => (one.user === undefined ? one : { ...one, stored: found[next++] }));
+      return {
+        ...query,
+        request: 'requests' in request ? { ...request, requests: asked } : asked[0],
+      } as Query;
     },
     async attach(listener) {
       listeners.add(listener);

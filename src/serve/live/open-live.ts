@@ -35,15 +35,13 @@ export async function openLive(options: LiveOptions): Promise<LiveStore | undefi
   const halfLife = spanOf(options.popularHalfLife, 'popularHalfLife') as number;
   const window = spanOf(options.window, 'window');
   let imported = 0;
-  const store = await openEventStore(path, {
-    seed: async function* () {
-      const hasData = (options.data ?? []).length > 0;
-      const model = options.model === undefined || hasData ? undefined : await loadModel(options.model);
-      for (const events of model ? historiesOf(model) : []) {
-        imported += events.length;
-        yield events;
-      }
-    },
+  const store = await openEventStore(path, async function* () {
+    const hasData = (options.data ?? []).length > 0;
+    const model = options.model === undefined || hasData ? undefined : await loadModel(options.model);
+    for (const events of model ? historiesOf(model) : []) {
+      imported += events.length;
+      yield events;
+    }
   });
   if (imported > 0) event('store', `${path} is new and begins with ${grouped(imported)} events of the model`);
   let said = { message: '', at: -Infinity };
