@@ -24,9 +24,8 @@ export function createHistories(read: (users: readonly string[]) => Promise<read
   /** In the order of use: the least recently used comes first. */
   const known = new Map<string, Map<string, HistoryEntry>>();
   let items = 0;
-  /** Users whose history is being read, each with the number of reads; and those who changed meanwhile. */
-  const reading = new Map<string, number>();
-  const changed = new Set<string>();
+  /** Users whose history is being read, each with its last read; a change of the user removes it. */
+  const reading = new Map<string, symbol>();
 
   const sizeOf = (history: History) => history.size + 1;
 
@@ -60,29 +59,23 @@ export function createHistories(read: (users: readonly string[]) => Promise<read
           known.set(user, history);
         }
       }
-      for (const user of missing) reading.set(user, (reading.get(user) ?? 0) + 1);
+      const own = Symbol();
+      for (const user of missing) reading.set(user, own);
       try {
         const histories = missing.length === 0 ? [] : await read(missing);
         for (const [i, user] of missing.entries()) {
           found.set(user, histories[i]);
           // Events that were committed during the read may be missing.
-          if (!changed.has(user)) keep(user, new Map(histories[i]));
+          if (reading.get(user) === own) keep(user, new Map(histories[i]));
         }
       } finally {
-        for (const user of missing) {
-          const left = (reading.get(user) ?? 1) - 1;
-          if (left > 0) reading.set(user, left);
-          else {
-            reading.delete(user);
-            changed.delete(user);
-          }
-        }
+        for (const user of missing) if (reading.get(user) === own) reading.delete(user);
       }
       return users.map((user) => found.get(user) as History);
     },
     add(events, allNew) {
       for (const { user, item, weight, time } of events) {
-        if (reading.has(user)) changed.add(user);
+        reading.delete(user);
         // If some are known, the next read of the store says which count.
         if (!allNew) forget(user);
         const history = known.get(user);
@@ -96,7 +89,7 @@ export function createHistories(read: (users: readonly string[]) => Promise<read
       }
     },
     erase(user) {
-      if (reading.has(user)) changed.add(user);
+      reading.delete(user);
       forget(user);
     },
     get size() {

@@ -67,8 +67,6 @@ const counted = (most: number) =>
       throw tooLarge(most);
     },
   });
-const countedBody = counted(LIMITS.body);
-const countedBulk = counted(LIMITS.bulkBody);
 
 /** Lists of events and items may be larger than requests to a model. */
 function bodyLimitAt({ req }: Context): number {
@@ -107,7 +105,7 @@ export function createApp(options: AppOptions): App {
     // its streams, which take longer than everything else here.
     const most = bodyLimitAt(c);
     if (length === undefined || c.req.header('transfer-encoding') !== undefined) {
-      return (most === LIMITS.body ? countedBody : countedBulk)(c, next);
+      return counted(most)(c, next);
     }
     if (Number(length) > most) throw tooLarge(most);
     return next();
