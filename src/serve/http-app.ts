@@ -334,7 +334,7 @@ function problemOf(error: unknown): Problem {
 /** Adds the headers of every answer, and records it. */
 function finish(c: Context<Env>, { requestLog, draining }: AppOptions): void {
   const { headers, status } = c.res;
-  for (const [name, value] of answerHeaders(c.get('requestId'), draining())) {
+  for (const [name, value] of Object.entries(answerHeaders(c.get('requestId'), draining()))) {
     if (name !== 'cache-control' || !headers.has(name)) headers.set(name, value);
   }
   requestLog.record({

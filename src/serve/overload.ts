@@ -27,7 +27,7 @@ export function refuseOverload({ refusal, requestLog, draining, app }: OverloadO
     const close = draining() || !isSmall(request);
     const body = JSON.stringify(problemDocument(problem, requestId));
     response.writeHead(problem.status, {
-      ...Object.fromEntries(answerHeaders(requestId, close)),
+      ...answerHeaders(requestId, close),
       ...problemHeaders(problem),
       'content-length': String(Buffer.byteLength(body)),
     });

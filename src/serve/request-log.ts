@@ -93,11 +93,11 @@ export function createRequestLog(
 }
 
 /** Headers of every answer. */
-export function answerHeaders(requestId: string, close: boolean): [string, string][] {
-  return [
-    ['x-request-id', requestId],
-    ['x-content-type-options', 'nosniff'],
-    ['cache-control', 'no-store'],
-    ...(close ? ([['connection', 'close']] as [string, string][]) : []),
-  ];
+export function answerHeaders(requestId: string, close: boolean): Record<string, string> {
+  return {
+    'x-request-id': requestId,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+    ...(close && { connection: 'close' }),
+  };
 }

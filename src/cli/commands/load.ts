@@ -27,7 +27,7 @@ export const register = declareCommand(
     }
     const { rate, seconds, events, keyFile } = withDefaults(LOAD, options);
     const key = keyFile === undefined ? undefined : await firstLine(keyFile);
-    const result = await loadServer(url, { rate, seconds, events, key, seed: seed ?? 1, signal });
+    const result = await loadServer(url, { rate, seconds, events, key, seed, signal });
     const rows = [
       row('recommendations', result.recommendations),
       ...(result.events ? [row('batches of 100 events', result.events)] : []),
