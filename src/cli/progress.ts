@@ -21,8 +21,6 @@ interface ProgressViewOptions {
   readonly quiet?: boolean | undefined;
   /** Milliseconds; replaced in tests. */
   readonly now?: (() => number) | undefined;
-  /** The environment; replaced in tests. */
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 const REDRAW_EVERY = 100;
@@ -32,7 +30,7 @@ const CLEAR_LINE = '\r\u001b[2K';
 
 export function createProgressView(stream: ProgressStream, options: ProgressViewOptions = {}): ProgressView {
   const now = options.now ?? (() => performance.now());
-  const terminal = stream.isTTY === true && obeysEscapes(options.env ?? process.env);
+  const terminal = stream.isTTY === true && obeysEscapes();
   let stage = '';
   let stageStart = 0;
   let firstDone = 0;
@@ -76,7 +74,8 @@ export function createProgressView(stream: ProgressStream, options: ProgressView
 }
 
 /** Whether this terminal supports escape sequences and its user allows them. */
-function obeysEscapes({ TERM, NO_COLOR }: Readonly<Record<string, string | undefined>>): boolean {
+function obeysEscapes(): boolean {
+  const { TERM, NO_COLOR } = process.env;
   return TERM !== 'dumb' && !NO_COLOR;
 }
 

@@ -42,8 +42,6 @@ interface LiveStoreOptions {
   /** Milliseconds after which an event counts half for popularity. */
   readonly halfLife: number;
   readonly onFailure: (message: string) => void;
-  /** Milliseconds between two looks for popular items. */
-  readonly every?: number;
 }
 
 /** Milliseconds that items wait for others before they are passed to models. */
@@ -56,7 +54,7 @@ const POPULAR_EVERY = 30_000;
 const POPULAR_AT_LEAST = 3_600_000;
 
 export async function createLiveStore(store: EventStore, options: LiveStoreOptions): Promise<LiveStore> {
-  const { window, halfLife, onFailure, every = POPULAR_EVERY } = options;
+  const { window, halfLife, onFailure } = options;
   const histories = createHistories((users) => store.historiesOf(users));
   const listeners = new Set<Listener>();
   const items = new Map<string, StoredItem>();
@@ -121,7 +119,7 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
   let looking = Promise.resolve();
   const timer = setInterval(() => {
     looking = looking.then(lookForPopular);
-  }, every);
+  }, POPULAR_EVERY);
   timer.unref();
 
   const storedOf = async (users: readonly string[]): Promise<(StoredHistory | undefined)[]> => {

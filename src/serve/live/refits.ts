@@ -47,10 +47,9 @@ export interface RefitsOptions {
   readonly schedule: Schedule | undefined;
   readonly keep: number;
   readonly event: (name: EventRecord['event'], detail: string) => void;
-  /** Milliseconds between two looks at the schedule. */
-  readonly look?: number;
 }
 
+/** Milliseconds between two looks at the schedule. */
 const LOOK_EVERY = 1000;
 /** A model that lacks more than this share of the present model's users waits until somebody activates it. */
 const MOST_FORGOTTEN = 0.5;
@@ -79,18 +78,7 @@ async function writeItems({ store }: LiveStore, file: string): Promise<boolean> 
 }
 
 export function createRefits(options: RefitsOptions): Refits {
-  const {
-    folder,
-    generations,
-    model,
-    live,
-    window,
-    data,
-    schedule,
-    keep,
-    event,
-    look = LOOK_EVERY,
-  } = options;
+  const { folder, generations, model, live, window, data, schedule, keep, event } = options;
   const stopping = new AbortController();
   const counts = { swapped: 0, 'kept-aside': 0, failed: 0 };
   let running: Promise<void> | undefined;
@@ -221,7 +209,7 @@ export function createRefits(options: RefitsOptions): Refits {
     return true;
   }
 
-  const timer = schedule && setInterval(() => schedule.isDue() && start(), look);
+  const timer = schedule && setInterval(() => schedule.isDue() && start(), LOOK_EVERY);
   timer?.unref();
 
   return {
