@@ -25,7 +25,7 @@ export function checkOptions<const D extends Declaration>(
   return checkFields(declared, given ?? {}, '') as OptionsOf<D>;
 }
 
-/** Checks the options and fills in the defaults. */
+/** Checks the options and fills in the defaults. A required option that is missing is refused. */
 export function withDefaults<const D extends Declaration>(
   declared: D,
   given: OptionsOf<D> | undefined,
@@ -40,40 +40,22 @@ export function partFor<const D extends Declaration>(declared: D, given: object)
   ) as OptionsOf<D>;
 }
 
-/** As `withDefaults`; a required option that is missing is refused. */
-export function withAllDefaults<const D extends Declaration>(declared: D, given: object): SettingsOf<D> {
-  const settings = withDefaults(declared, given as OptionsOf<D>);
-  const missing = missingOption(declared, settings, '');
-  if (missing) throw missing;
-  return settings;
-}
-
-function missingOption(declared: Declaration, settings: object, within: string): OptionError | undefined {
-  for (const [name, known] of Object.entries(declared)) {
-    const value = (settings as Readonly<Record<string, unknown>>)[name];
-    const path = within === '' ? name : `${within}.${name}`;
-    if (known.kind === 'section') {
-      const missing = missingOption(known.fields, value ?? {}, path);
-      if (missing) return missing;
-    } else if (known.required && value === undefined) {
-      return optionError`${option(path)} is missing: give ${describe(known)} (${known.meaning})`;
-    }
-  }
-  return undefined;
-}
-
 function fillDefaults(
   declared: Declaration,
   given: Readonly<Record<string, unknown>>,
+  within = '',
 ): Record<string, unknown> {
   const result: Record<string, unknown> = {};
-  for (const [name, option] of Object.entries(declared)) {
-    const said = given[name];
-    if (option.kind === 'section') {
-      const fields = fillDefaults(option.fields, (said ?? {}) as Record<string, unknown>);
+  for (const [name, known] of Object.entries(declared)) {
+    const path = within === '' ? name : `${within}.${name}`;
+    const said = given[name] ?? known.default;
+    if (known.kind === 'section') {
+      const fields = fillDefaults(known.fields, (said ?? {}) as Record<string, unknown>, path);
       if (said !== undefined || Object.keys(fields).length > 0) result[name] = fields;
-    } else if ((said ?? option.default) !== undefined) {
-      result[name] = said ?? option.default;
+    } else if (said !== undefined) {
+      result[name] = said;
+    } else if (known.required) {
+      throw optionError`${option(path)} is missing: give ${describe(known)} (${known.meaning})`;
     }
   }
   return result;

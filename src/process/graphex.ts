@@ -8,7 +8,7 @@ import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { poisson } from '../math/count-samplers.js';
 import { type Random, randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { withAllDefaults } from '../options/check-options.js';
+import { withDefaults } from '../options/check-options.js';
 import { type OptionsOf, value } from '../options/declare.js';
 import { GRAPHEX } from '../options/library.js';
 import { TASK } from '../options/shared.js';
@@ -76,7 +76,7 @@ const MOST_POINTS = 2 ** 27;
  * console.log(graph.edges);
  */
 export async function sampleGraphex(options: SampleGraphexOptions): Promise<GraphexSample> {
-  const { seed } = withAllDefaults({ ...GRAPHEX, ...INTENSITIES, ...TASK }, options);
+  const { seed } = withDefaults({ ...GRAPHEX, ...INTENSITIES, ...TASK }, options);
   const { probability, signal, onProgress } = options;
   for (const side of SIDES) checkIntensity(side, options[side], options.sizes[side]);
   if (options.decreasing && !('inverseTail' in options.items)) {

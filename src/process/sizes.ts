@@ -5,7 +5,7 @@ import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
 import { expectedLaplace } from '../math/quadrature.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { withAllDefaults } from '../options/check-options.js';
+import { withDefaults } from '../options/check-options.js';
 import { SIMULATE } from '../options/commands/simulate.js';
 import { ESTIMATE_SIZES } from '../options/library.js';
 import { HYPER, TASK } from '../options/shared.js';
@@ -59,7 +59,7 @@ const MOST_GRAPHS = 8;
  * console.log(await estimateSizes(graph, { users: prior, items: prior, features: 4, seed: 1 }));
  */
 export async function estimateSizes(graph: GraphSizes, options: EstimateSizesOptions): Promise<Sizes> {
-  const { seed } = withAllDefaults({ ...ESTIMATE_SIZES, ...TASK }, options);
+  const { seed } = withDefaults({ ...ESTIMATE_SIZES, ...TASK }, options);
   if (graph.edges === 0)
     throw new InputError('the sizes of a graph without edges cannot be estimated; give the sizes');
   let sizes: Sizes = sizesOfEdges({ users: 1, items: 1 }, FIRST_EDGES, options);

@@ -5,7 +5,7 @@ import { InputError } from '../errors.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { selectVertices } from '../graph/subgraph.js';
 import { Random } from '../math/random.js';
-import { withAllDefaults } from '../options/check-options.js';
+import { withDefaults } from '../options/check-options.js';
 import { LEVELS } from '../options/library.js';
 
 /** The fraction of each side that is kept. */
@@ -24,7 +24,7 @@ export interface Levels {
  * console.log(pqSample(graph, { users: 0.5, items: 0.5 }, randomStream(1)).edges);
  */
 export function pqSample(graph: BipartiteGraph, levels: Levels, random: Random): BipartiteGraph {
-  withAllDefaults(LEVELS, levels);
+  withDefaults(LEVELS, levels);
   if (!(random instanceof Random)) {
     throw new InputError('random: expected a stream of random numbers, as randomStream(seed) gives it');
   }
