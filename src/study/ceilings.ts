@@ -8,17 +8,12 @@ import { type ModelSide, meanTable, type PosteriorModel } from '../fit/model.js'
 import { type BipartiteGraph, degrees, type GraphSide } from '../graph/graph.js';
 import { allocate } from '../math/memory.js';
 import { unseenMass } from '../math/quadrature.js';
-import type { RankingResult } from '../metrics/ranking-metrics.js';
-import { factorScorer } from '../predict/scoring/scorer.js';
+import { factorScorer, type Scorer } from '../predict/scoring/scorer.js';
 import { positions } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { VERSION } from '../version.js';
+import { PLAIN_ROW, type RankedMethod } from './leaderboard.js';
 import type { StudyTruth, TrueSide } from './options.js';
-
-interface Ceilings {
-  readonly truth: RankingResult;
-  readonly foldIn: RankingResult;
-}
 
 /** `graph` is the whole graph, in the order of the truth. */
 export async function rankingCeilings(
@@ -27,7 +22,7 @@ export async function rankingCeilings(
   task: SplitRankingTask,
   truth: StudyTruth,
   options: RankingOptions,
-): Promise<Ceilings> {
+): Promise<readonly RankedMethod[]> {
   const K = truth.features;
   const trainItems = pickRows(
     trueMeans(truth.items, K),
@@ -47,10 +42,11 @@ export async function rankingCeilings(
     unseenShare: 0,
   });
   const byFoldIn = factorScorer(meanTable(folded, K), trainItems, K);
-  return {
-    truth: await evaluateRanking(task, byTruth, options),
-    foldIn: await evaluateRanking(task, byFoldIn, options),
+  const row = async (id: string, scorer: Scorer): Promise<RankedMethod> => {
+    const ranking = await evaluateRanking(task, scorer, options);
+    return { ...PLAIN_ROW, id, kind: 'ceiling', ranking };
   };
+  return [await row('ceiling-fold-in', byFoldIn), await row('ceiling-truth', byTruth)];
 }
 
 function trueMeans({ weights, features }: TrueSide, K: number): Float32Array {

@@ -16,6 +16,7 @@ import type { Recency } from '../fit/ranking/recency.js';
 import type { SidesReport } from '../fit/sides/side-prior.js';
 import type { BySide, PartSize } from '../graph/graph.js';
 import type { ReadCounts, ReadGuess } from '../ingest/options.js';
+import type { UserMetric } from '../metrics/ranking-metrics.js';
 import type { DrawsGiven, SplitMethod } from '../options/names.js';
 import type { SparsityCheck } from '../sparsity/check.js';
 import type { TailIndexJson } from '../sparsity/tail-index.js';
@@ -286,18 +287,12 @@ export interface EntryDifference {
 }
 
 /** One method in the table of all. */
-export interface LeaderboardEntry {
+export interface LeaderboardEntry extends Readonly<Record<UserMetric, number>> {
   readonly name: string;
   readonly kind: Exclude<LeaderboardRow['kind'], 'ceiling'>;
   readonly users: number;
-  readonly recall: number;
-  readonly recallCapped: number;
-  readonly ndcg: number;
   readonly recallUnpopular: number | null;
   readonly ndcgUnpopular: number | null;
-  readonly hitRate: number;
-  readonly mrr: number;
-  readonly map: number;
   readonly coverage: number;
   /** To the next method in the table: over the same users, or over the runs if there are several. Null for the last. */
   readonly difference: {

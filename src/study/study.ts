@@ -206,12 +206,7 @@ async function oneRun(
     const ceilings = await times.stage({ stage: 'ceilings' }, (t) =>
       rankingCeilings(graph, parts, task, truth, { ...t, n, depth }),
     );
-    for (const [id, ranking] of [
-      ['ceiling-fold-in', ceilings.foldIn],
-      ['ceiling-truth', ceilings.truth],
-    ] as const) {
-      methods.push({ ...PLAIN_ROW, id, kind: 'ceiling', ranking });
-    }
+    methods.push(...ceilings);
   }
   const leaderboard = await times.stage({ stage: 'compare' }, async () =>
     buildLeaderboard(methods, seed, { skipped: baselines.skipped, left: task.left, withoutHistory }),

@@ -3,6 +3,7 @@
 import { STATISTICS, type Statistic } from '../evaluate/predictive.js';
 import { mean, meanAndSpread } from '../math/moments.js';
 import { studentQuantile } from '../math/student.js';
+import { USER_METRICS, type UserMetric } from '../metrics/ranking-metrics.js';
 import {
   LEADERBOARD_METRICS,
   type LeaderboardMetric,
@@ -63,6 +64,9 @@ export function leaderboardEntries(runs: readonly StudyRun[]): LeaderboardEntry[
     if (row.kind === 'ceiling') return [];
     const rows = rowsOf(row.id);
     const of = (figure: (one: LeaderboardRow) => number) => mean(rows.map(figure));
+    const metrics = Object.fromEntries(
+      USER_METRICS.map((metric) => [metric, of((one) => one.all[metric].mean)]),
+    ) as Record<UserMetric, number>;
     const unpopular = (metric: 'recall' | 'ndcg') =>
       rows.every((one) => one.unpopular) ? of((one) => one.unpopular![metric].mean) : null;
     return [
@@ -70,14 +74,9 @@ export function leaderboardEntries(runs: readonly StudyRun[]): LeaderboardEntry[
         name: row.id,
         kind: row.kind,
         users: rows.reduce((sum, one) => sum + one.all.users, 0),
-        recall: of((one) => one.all.recall.mean),
-        recallCapped: of((one) => one.all.recallCapped.mean),
-        ndcg: of((one) => one.all.ndcg.mean),
+        ...metrics,
         recallUnpopular: unpopular('recall'),
         ndcgUnpopular: unpopular('ndcg'),
-        hitRate: of((one) => one.all.hitRate.mean),
-        mrr: of((one) => one.all.mrr.mean),
-        map: of((one) => one.all.map.mean),
         coverage: of((one) => one.all.coverage),
       },
     ];
