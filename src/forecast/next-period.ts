@@ -62,7 +62,11 @@ export function nextPeriod(graph: BipartiteGraph, times: Float64Array, period: s
   ).reverse();
   const users = expectedNext(past, past.length > 1 ? variance(past) : 3 * variance(thirds));
   return Object.freeze({
-    ...{ period, days, from: end, past, users },
+    period,
+    days,
+    from: end,
+    past,
+    users,
     times: (graph.users.count + users.mean) / graph.users.count,
   });
 }

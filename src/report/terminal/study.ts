@@ -1,6 +1,7 @@
 // A study on the terminal, and as one JSON document.
 
 import { drawsOf, observedOf, type Statistic } from '../../evaluate/predictive.js';
+import { USER_METRICS } from '../../metrics/ranking-metrics.js';
 import {
   byRecall,
   LEADERBOARD_METRICS,
@@ -22,9 +23,9 @@ import { correctedWords, predictionQuestion, statisticValue } from '../words/pre
 import { leftWords, RANKING_QUESTION } from '../words/ranking.js';
 import { sidePriorWords } from '../words/side-prior.js';
 import { sparsityWords } from '../words/sparsity.js';
-import { studyVerdicts } from '../words/study.js';
+import { type StudyVerdict, studyVerdicts } from '../words/study.js';
 import { listNotes, missingNotes } from '../words/table-evaluation.js';
-import { textTable, wrap, wrapLines } from './text-table.js';
+import { paragraphs, textTable, wrap, wrapAll, wrapLines } from './text-table.js';
 
 /** The text of results.json, the same from the command line and from the page. */
 export function resultsJson(results: StudyResults): string {
@@ -67,10 +68,7 @@ function recommendationOf(row: LeaderboardRow): object {
     ...Object.fromEntries(
       LEADERBOARD_METRICS.map((metric) => [metric, leaderboardFigure(row, metric)?.mean ?? null]),
     ),
-    recallCapped: row.all.recallCapped.mean,
-    hitRate: row.all.hitRate.mean,
-    mrr: row.all.mrr.mean,
-    map: row.all.map.mean,
+    ...Object.fromEntries(USER_METRICS.map((metric) => [metric, row.all[metric].mean])),
     coverage: row.all.coverage,
     users: row.all.users,
   };
@@ -78,7 +76,7 @@ function recommendationOf(row: LeaderboardRow): object {
 
 /** The study in a screenful; `reading` says how its data were understood. */
 export function describeStudy(results: StudyResults, reading: string): string {
-  const { check, receipt, runs } = results;
+  const { check, receipt, runs, chosen } = results;
   const { names } = check;
   const verdicts = studyVerdicts(results);
   const { leaderboard } = runs[0];
@@ -86,51 +84,48 @@ export function describeStudy(results: StudyResults, reading: string): string {
     const figure = leaderboardFigure(row, metric);
     return figure ? fixed(figure.mean, 3) : '–';
   };
-  return present([
-    `${receipt.origin?.source ?? 'graph'}: ${many(check.users, names.users)} × ${many(check.items, names.items)}, ${many(check.edges, 'edge')}`,
-    wrapLines(reading),
-    results.chosen.byEvidence && wrap(featureChoiceWords(results.chosen.byEvidence)),
-    '',
-    wrap(`Is it sparse?  ${verdicts.sparsity.headline}.`),
-    wrap([...verdicts.sparsity.details, verdicts.sparsity.text].join(' ')),
-    describePriors(results),
-    runs[0].counts && wrap(countWords(runs[0].counts, names)),
-    '',
-    ...(verdicts.prediction
-      ? [
-          wrap(`${predictionQuestion(results)}  ${verdicts.prediction.headline}.`),
-          describePredictions(results),
-          wrap([verdicts.prediction.text, ...correctedWords(predictingFits(chosenFits(results)))].join(' ')),
-          '',
-        ]
-      : []),
-    wrap(`${RANKING_QUESTION}  ${verdicts.ranking.headline}.`),
-    textTable([
-      ['', ...LEADERBOARD_METRICS.map((metric) => metricLabel(metric, leaderboard.n))],
-      ...byRecall(leaderboard).map((row) => [
-        methodTitle(row, leaderboard, names),
-        ...LEADERBOARD_METRICS.map((metric) => cell(row, metric)),
+  const table = textTable([
+    ['', ...LEADERBOARD_METRICS.map((metric) => metricLabel(metric, leaderboard.n))],
+    ...byRecall(leaderboard).map((row) => [
+      methodTitle(row, leaderboard, names),
+      ...LEADERBOARD_METRICS.map((metric) => cell(row, metric)),
+    ]),
+  ]);
+  const listed = runs[0].lists.flatMap(({ name, ...notes }) =>
+    [
+      ...missingNotes(notes.missing, leaderboard.rows[0].all.users, names),
+      ...listNotes(notes, leaderboard.n, names),
+    ].map((note) => `Lists ${name}: ${note}`),
+  );
+  const steps = recommendSteps(decideStudy(results).ranking, results);
+  return paragraphs([
+    present([
+      `${receipt.origin?.source ?? 'graph'}: ${many(check.users, names.users)} × ${many(check.items, names.items)}, ${many(check.edges, 'edge')}`,
+      wrapLines(reading),
+      chosen.byEvidence && wrap(featureChoiceWords(chosen.byEvidence)),
+    ]).join('\n'),
+    wrapAll([
+      `Is it sparse?  ${verdicts.sparsity.headline}.`,
+      [...verdicts.sparsity.details, verdicts.sparsity.text].join(' '),
+      describePriors(results),
+      runs[0].counts && countWords(runs[0].counts, names),
+    ]),
+    verdicts.prediction && describePredictions(verdicts.prediction, results),
+    [
+      wrap(`${RANKING_QUESTION}  ${verdicts.ranking.headline}.`),
+      table,
+      wrapAll([
+        [verdicts.ranking.text, ...verdicts.ranking.details].join(' '),
+        leftWords(results, names),
+        ...rankerAges(runs[0], names),
+        ...listed,
+        ...leaderboard.skipped.map((skipped) => skippedWords(skipped, leaderboard)),
       ]),
-    ]),
-    wrap([verdicts.ranking.text, ...verdicts.ranking.details].join(' ')),
-    wrap(leftWords(results, names)),
-    ...rankerAges(runs[0], names).map((words) => wrap(words)),
-    ...runs[0].lists.flatMap(({ name, ...notes }) =>
-      [
-        ...missingNotes(notes.missing, leaderboard.rows[0].all.users, names),
-        ...listNotes(notes, leaderboard.n, names),
-      ].map((note) => wrap(`Lists ${name}: ${note}`)),
-    ),
-    ...leaderboard.skipped.map((skipped) => wrap(skippedWords(skipped, leaderboard))),
-    ...(runs.length > 1 ? ['', describeRepeats(results)] : []),
-    '',
-    ...recommendSteps(decideStudy(results).ranking, results).flatMap(({ text, command }) => [
-      wrap(text),
-      `  ${command}`,
-    ]),
-    '',
+    ].join('\n'),
+    runs.length > 1 && describeRepeats(results),
+    steps.map(({ text, command }) => `${wrap(text)}\n  ${command}`).join('\n'),
     `${short(receipt.seconds)} s in all.`,
-  ]).join('\n');
+  ]);
 }
 
 /** What the auto model found of each side. */
@@ -143,14 +138,14 @@ function describePriors(results: StudyResults): string | undefined {
     features: auto.features,
     training: true,
   });
-  return wrap(words.join(' '));
+  return words.join(' ');
 }
 
-function describePredictions(results: StudyResults): string {
+function describePredictions(verdict: StudyVerdict, results: StudyResults): string {
   const fits = predictingFits(chosenFits(results));
   const interval = (name: Statistic, { low, high }: Interval) =>
     `${statisticValue(name, low)}…${statisticValue(name, high)}`;
-  return textTable([
+  const table = textTable([
     [
       'test part',
       'test',
@@ -172,6 +167,11 @@ function describePredictions(results: StudyResults): string {
       }),
     ]),
   ]);
+  return [
+    wrap(`${predictionQuestion(results)}  ${verdict.headline}.`),
+    table,
+    wrap([verdict.text, ...correctedWords(fits)].join(' ')),
+  ].join('\n');
 }
 
 function describeRepeats({ summary, runs, check }: StudyResults): string {

@@ -9,6 +9,7 @@ import { SPLIT, SPLIT_COMMAND } from '../../options/commands/split.js';
 import { READ, SIDE_INFO } from '../../options/shared.js';
 import { present } from '../../text/phrases.js';
 import { command, shellArgument } from './next-commands.js';
+import type { Purpose } from './page.js';
 
 /** A step with a seed of its own. */
 interface Seeded {
@@ -39,7 +40,7 @@ export interface Done {
   /** The column of times, if the ranker weighs edges by age. */
   readonly time?: string | undefined;
   /** The model that makes the lists. Default: the one that describes the data. */
-  readonly by?: 'understand' | 'recommend' | undefined;
+  readonly by?: Purpose | undefined;
   readonly split?: ({ readonly testUsers: number; readonly testItems: number } & Seeded) | undefined;
   readonly evaluate?: ({ readonly draws: number; readonly n: number } & Seeded) | undefined;
   readonly likes?: readonly string[] | undefined;
