@@ -99,12 +99,16 @@ export interface RowRange {
   readonly last: number;
 }
 
-/** One Gamma for all weights of a table, and one for all features. */
+/** One Gamma for all features of a table, and one for all weights, or weights with shapes of their own. */
 export interface UniformValues {
-  readonly weightShape: number;
+  readonly weightShape: number | Float32Array | Float64Array;
   readonly weightRate: number;
   readonly featureShape: number;
   readonly featureRate: number;
+}
+
+export function isUniform(values: TableValues | UniformValues): values is UniformValues {
+  return typeof values.featureShape === 'number';
 }
 
 /** The mean of a row's weight, of all rows or of each, and of every feature. */

@@ -9,6 +9,11 @@ interface OperationQueue {
   idle(): Promise<void>;
 }
 
+/** Options as they are now: an operation runs later, when its caller may have changed the vector. */
+export function captured<O extends { readonly otherMass?: Float64Array | undefined }>(options: O): O {
+  return options.otherMass ? { ...options, otherMass: options.otherMass.slice() } : options;
+}
+
 /** `before` runs before every operation; it throws if the device is lost. */
 export function createQueue(before: () => void = () => {}): OperationQueue {
   let tail: Promise<unknown> = Promise.resolve();

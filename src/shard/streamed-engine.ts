@@ -14,6 +14,7 @@ import {
 import { withFoldFresh } from '../engine/fold-fresh.js';
 import { mixedValues, mixTable } from '../engine/mix-features.js';
 import { createQueue } from '../engine/queue.js';
+import { noTotals } from '../engine/totals.js';
 import type { EdgeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import type { ScratchFile } from './scratch-file.js';
@@ -31,8 +32,7 @@ class StreamedTable implements Table {
     readonly features: number,
     public activity: Activity,
   ) {
-    const nothing = () => new Float64Array(features);
-    this.totals = { mass: nothing(), unseenMass: nothing(), unseenMassAt: nothing() };
+    this.totals = noTotals(features);
   }
 }
 

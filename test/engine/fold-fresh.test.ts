@@ -35,7 +35,7 @@ async function onReference({ graph, hyper, features, start }: Problem, weights?:
   const otherMass = massOf({ graph, hyper, features, start });
   const ones = { weightRate: 1, featureRate: 1 };
   if (weights) {
-    const all = (value: number, length: number) => new Float32Array(length).fill(value);
+    const all = (value: number, length: number) => new Float64Array(length).fill(value);
     const rates = { weightRate: all(1, weights.length), featureRate: all(1, weights.length * features) };
     const featureShape = all(START.feature, weights.length * features);
     await engine.write(users, { weightShape: weights, featureShape, ...rates }, 'mean');

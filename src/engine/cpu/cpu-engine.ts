@@ -11,7 +11,6 @@
 
 import { FitError, located } from '../../errors.js';
 import { inSharedMemory } from '../../math/memory.js';
-import { unseenMass } from '../../math/quadrature.js';
 import { lgamma } from '../../math/special.js';
 import { threadCount } from '../../parallel/pool.js';
 import { Heap } from '../../wasm/heap.js';
@@ -30,7 +29,8 @@ import {
   tooLarge,
   type UpdateOptions,
 } from '../engine.js';
-import { createQueue } from '../queue.js';
+import { captured, createQueue } from '../queue.js';
+import { copyTotals, noTotals, totalsAfter } from '../totals.js';
 import { createEngineWorkers, createWorkers, type Workers } from './engine-workers.js';
 import { type CpuIndex, createJobs, type Walked } from './jobs.js';
 import {
@@ -44,7 +44,6 @@ import {
   loadMeans,
   loadTable,
   type MeansTable,
-  noTotals,
   storeCounts,
   storeTable,
   strideOf,
@@ -102,18 +101,14 @@ function engineOn(
   }
 
   /** Completes a half-step: throws for the first bad row, else sets the table's mass and unseen mass. */
-  function conclude(own: CpuTable, out: Float64Array, M: Float64Array, { size, ...hyper }: SideHyper): void {
+  function conclude(own: CpuTable, out: Float64Array, M: Float64Array, hyper: SideHyper): void {
     const bad = firstBad(out, own.stride);
     if (bad >= 0) {
       const of = (at: number) => heap.f32(at, own.rows)[bad];
       const [shape, rate] = [of(own.at.weightShape), of(own.at.weightRate)];
       throw new FitError(`row ${bad}: the weight became Gamma(${shape}, ${rate}), which is not finite`);
     }
-    own.totals = {
-      mass: sumMass(out, own),
-      unseenMass: size > 0 ? unseenMass({ size, ...hyper }, M) : new Float64Array(own.features),
-      unseenMassAt: M.slice(),
-    };
+    own.totals = totalsAfter(hyper, sumMass(out, own), M);
   }
 
   /** Half-steps of several tables from one other table. An error names the table's place. */
@@ -169,9 +164,6 @@ function engineOn(
     return terms.map((term) => (edgeTerm ? term : undefined));
   }
 
-  const copied = <O extends { readonly otherMass?: Float64Array | undefined }>(given: O): O =>
-    given.otherMass ? { ...given, otherMass: given.otherMass.slice() } : given;
-
   return {
     name: 'cpu',
     description: `cpu (WebAssembly SIMD${relaxed ? ' with fused multiply-add' : ''}, float32, ${threads} thread${threads === 1 ? '' : 's'})`,
@@ -213,7 +205,7 @@ function engineOn(
       }),
 
     update(own, index, other, given) {
-      const options = copied(given);
+      const options = captured(given);
       return inOrder(async () => {
         const [term] = await updateAll([{ own, index, rows: options.rows }], other as CpuTable, options);
         return term;
@@ -226,7 +218,7 @@ function engineOn(
       fold(table, index, other, given) {
         const { weight } = given.start;
         const start = { ...given.start, weight: typeof weight === 'number' ? weight : weight.slice() };
-        const options = { ...copied(given), start };
+        const options = { ...captured(given), start };
         return inOrder(async () => {
           const own = table as MeansTable;
           jobs.bindMass(own, options.otherMass);
@@ -254,17 +246,17 @@ function engineOn(
 
     batched: {
       update(all, other, given) {
-        const options = copied(given);
+        const options = captured(given);
         return inOrder(() => updateAll(all, other as CpuTable, options));
       },
       count(own, from, into, given) {
-        const options = given.finish ? { ...given, finish: copied(given.finish) } : given;
+        const options = given.finish ? { ...given, finish: captured(given.finish) } : given;
         return inOrder(() => countAll(own as CpuTable, from, into as CpuCounts, options));
       },
     },
 
     finish(own, counts, given) {
-      const options = copied(given);
+      const options = captured(given);
       return inOrder(() => finish(own as CpuTable, counts as CpuCounts, options));
     },
 
@@ -301,11 +293,7 @@ function engineOn(
         return sum + table.rows * table.features * constant;
       }),
 
-    totals: (table) =>
-      inOrder(() => {
-        const { mass, unseenMass, unseenMassAt } = (table as CpuTable).totals;
-        return { mass: mass.slice(), unseenMass: unseenMass.slice(), unseenMassAt: unseenMassAt.slice() };
-      }),
+    totals: (table) => inOrder(() => copyTotals((table as CpuTable).totals)),
 
     weightSum: (table) =>
       inOrder(() => {

@@ -13,6 +13,7 @@ import {
   type TableValues,
   type UniformValues,
 } from '../engine.js';
+import { noTotals } from '../totals.js';
 import { UNIT_FIELDS } from './units.js';
 
 /** Addresses of a table's arrays. */
@@ -102,11 +103,6 @@ export function beginMeans(
     const shown = Math.max(weights[row] * Math.fround(feature), ACTIVITY_FLOOR);
     heap.f32(at.activity + 4 * row * stride, features).fill(shown);
   }
-}
-
-export function noTotals(features: number): TableTotals {
-  const nothing = () => new Float64Array(features);
-  return { mass: nothing(), unseenMass: nothing(), unseenMassAt: nothing() };
 }
 
 export function freeTable(heap: Heap, { at }: Gathered): void {

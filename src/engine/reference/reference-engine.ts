@@ -3,7 +3,6 @@
 
 import { FitError } from '../../errors.js';
 import type { EdgeCounts, EdgeRows } from '../../math/csr.js';
-import { unseenMass } from '../../math/quadrature.js';
 import { digamma, lgamma, logExpm1 } from '../../math/special.js';
 import {
   type Activity,
@@ -19,6 +18,7 @@ import {
   type SideHyper,
   TABLE_FIELDS,
   type Table,
+  type TableTotals,
   type TableValues,
   tooLarge,
   type UniformValues,
@@ -26,6 +26,7 @@ import {
   WEIGHT_SHAPE_FLOOR,
 } from '../engine.js';
 import { withFoldFresh } from '../fold-fresh.js';
+import { copyTotals, noTotals, totalsAfter } from '../totals.js';
 
 interface ReferenceTable extends Table {
   readonly weightShape: Float64Array;
@@ -34,9 +35,7 @@ interface ReferenceTable extends Table {
   readonly featureRate: Float64Array;
   /** A_ik, which the edge pass of the other side reads. */
   readonly activity: Float64Array;
-  readonly mass: Float64Array;
-  unseen: Float64Array;
-  unseenMassAt: Float64Array;
+  totals: TableTotals;
 }
 
 type ReferenceIndex = EdgeIndex & EdgeRows<EdgeCounts>;
@@ -62,9 +61,7 @@ export function createReferenceEngine(): CountingEngine {
         featureShape: new Float64Array(rows * features),
         featureRate: new Float64Array(rows * features),
         activity: new Float64Array(rows * features),
-        mass: new Float64Array(features),
-        unseen: new Float64Array(features),
-        unseenMassAt: new Float64Array(features),
+        totals: noTotals(features),
       };
       write(table, values, activity);
       return table;
@@ -130,29 +127,27 @@ export function createReferenceEngine(): CountingEngine {
 
     rowTerms: async (table, hyper) => rowTerms(table as ReferenceTable, hyper),
 
-    async totals(table) {
-      const { mass, unseen, unseenMassAt } = table as ReferenceTable;
-      return { mass: mass.slice(), unseenMass: unseen.slice(), unseenMassAt: unseenMassAt.slice() };
-    },
+    totals: async (table) => copyTotals((table as ReferenceTable).totals),
 
     async weightSum(table) {
       const { weightShape, weightRate } = table as ReferenceTable;
       return weightShape.reduce((sum, shape, i) => sum + shape / weightRate[i], 0);
     },
 
-    async setMass(table, mass) {
-      (table as ReferenceTable).mass.set(mass);
+    async setMass(given, mass) {
+      const table = given as ReferenceTable;
+      table.totals = { ...table.totals, mass: mass.slice() };
     },
 
-    async setUnseenMass(table, unseen, at) {
-      (table as ReferenceTable).unseen = unseen.slice();
-      (table as ReferenceTable).unseenMassAt = at.slice();
+    async setUnseenMass(given, unseenMass, at) {
+      const table = given as ReferenceTable;
+      table.totals = { ...table.totals, unseenMass: unseenMass.slice(), unseenMassAt: at.slice() };
     },
 
     async scale(table, factor, activity) {
       const scaled = table as ReferenceTable;
       for (let i = 0; i < table.rows; i++) scaled.weightRate[i] /= factor;
-      for (let k = 0; k < table.features; k++) scaled.mass[k] *= factor;
+      scaled.totals = { ...scaled.totals, mass: scaled.totals.mass.map((mass) => mass * factor) };
       showActivity(scaled, activity, 0, table.rows);
     },
 
@@ -172,9 +167,7 @@ function write(table: ReferenceTable, values: TableValues | UniformValues, activ
     else table[field].set(given);
   }
   showActivity(table, activity, 0, table.rows);
-  sumMass(table, 0, table.rows);
-  table.unseen = new Float64Array(table.features);
-  table.unseenMassAt = new Float64Array(table.features);
+  table.totals = { ...noTotals(table.features), mass: massOf(table, 0, table.rows) };
 }
 
 /** One half-step; returns the edge term of the state before it. */
@@ -184,7 +177,8 @@ function halfStep(
   other: ReferenceTable,
   options: UpdateOptions,
 ): EdgeTerm | undefined {
-  const M = options.otherMass ?? other.mass.map((m, k) => m + other.unseen[k]);
+  const { mass, unseenMass } = other.totals;
+  const M = options.otherMass ?? mass.map((m, k) => m + unseenMass[k]);
   const { first, last } = options.rows ?? { first: 0, last: own.rows };
   const counts = new Float64Array(own.features);
   let edgeTerm = 0;
@@ -288,9 +282,7 @@ function finishTable(
 ): void {
   const { first, last } = rows ?? { first: 0, last: own.rows };
   showActivity(own, activity, first, last);
-  sumMass(own, first, last);
-  own.unseenMassAt = M.slice();
-  own.unseen = hyper.size > 0 ? unseenMass(hyper, M) : new Float64Array(own.features);
+  own.totals = totalsAfter(hyper, massOf(own, first, last), M);
 }
 
 /** Extrapolates the count from `before` by the factor `relaxation`. */
@@ -340,15 +332,16 @@ function showActivity(table: ReferenceTable, activity: Activity, first: number, 
   }
 }
 
-function sumMass(table: ReferenceTable, first: number, last: number): void {
+function massOf(table: ReferenceTable, first: number, last: number): Float64Array {
   const K = table.features;
-  table.mass.fill(0);
+  const mass = new Float64Array(K);
   for (let i = first; i < last; i++) {
     const weight = table.weightShape[i] / table.weightRate[i];
     for (let k = 0; k < K; k++) {
-      table.mass[k] += (weight * table.featureShape[i * K + k]) / table.featureRate[i * K + k];
+      mass[k] += (weight * table.featureShape[i * K + k]) / table.featureRate[i * K + k];
     }
   }
+  return mass;
 }
 
 function rowTerms(table: ReferenceTable, hyper: SideHyper): number {

@@ -18,17 +18,9 @@ export interface Exchange {
 export function createExchange(communicator: Communicator): Exchange {
   const { rank, size } = communicator;
 
-  async function outcomeOf<T>(work: () => Promise<T>): Promise<{ value: T } | { error: unknown }> {
-    try {
-      return { value: await work() };
-    } catch (error) {
-      return { error };
-    }
-  }
-
   /** `failures`: the sum over ranks, with one entry per rank. */
-  function unwrap<T>(outcome: { value: T } | { error: unknown }, failures: Float64Array): T {
-    if ('error' in outcome) throw outcome.error;
+  function unwrap<T>(outcome: PromiseSettledResult<T>, failures: Float64Array): T {
+    if (outcome.status === 'rejected') throw outcome.reason;
     const failed = failures.findIndex((said) => said !== 0);
     if (failed >= 0) throw new FitError(`rank ${failed} could not go on`);
     return outcome.value;
@@ -37,19 +29,19 @@ export function createExchange(communicator: Communicator): Exchange {
   return {
     async onAllRanks(work) {
       if (size === 1) return work();
-      const outcome = await outcomeOf(work);
+      const [outcome] = await Promise.allSettled([work()]);
       const failures = new Float64Array(size);
-      if ('error' in outcome) failures[rank] = 1;
+      if (outcome.status === 'rejected') failures[rank] = 1;
       await communicator.sum(failures);
       return unwrap(outcome, failures);
     },
 
     async sumShards(layout, width, ofShards) {
-      const outcome = await outcomeOf(ofShards);
+      const [outcome] = await Promise.allSettled([ofShards()]);
       // Each entry comes from one rank, so the sum over ranks is exact. The same sum carries the failures.
       const places = layout.shards * width;
       const all = new Float64Array(places + size);
-      if ('error' in outcome) all[places + rank] = 1;
+      if (outcome.status === 'rejected') all[places + rank] = 1;
       else for (const [p, values] of outcome.value.entries()) all.set(values, (layout.first + p) * width);
       await communicator.sum(all);
       unwrap(outcome, all.subarray(places));

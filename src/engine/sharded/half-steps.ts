@@ -1,15 +1,12 @@
-// The two halves of a half-step over shards: which tables and indexes match, what is local and what is exchanged.
+// The two halves of a half-step over shards: what is local and what is exchanged.
 
 import type { Communicator } from '../../comm/communicator.js';
 import { located } from '../../errors.js';
-import { unseenMass } from '../../math/quadrature.js';
 import type {
   BatchCountOptions,
   CountingEngine,
-  EdgeIndex,
   EdgeTerm,
   ExpectedCounts,
-  FinishOptions,
   OtherEdges,
   OwnEdges,
   RowRange,
@@ -17,16 +14,9 @@ import type {
   TableTotals,
   UpdateOptions,
 } from '../engine.js';
+import { totalsAfter } from '../totals.js';
 import type { Exchange } from './exchange.js';
-import {
-  partOf,
-  rowsWithin,
-  type ShardedIndex,
-  type ShardedTable,
-  type SplitIndex,
-  type SplitTable,
-  type WholeTable,
-} from './tables.js';
+import { isSplit, partOf, rowsWithin, type SplitIndex, type SplitTable } from './tables.js';
 
 /** Counts copied at a time. */
 const PIECE = 1 << 20;
@@ -34,7 +24,7 @@ const PIECE = 1 << 20;
 export function createHalfSteps(local: CountingEngine, communicator: Communicator, { sumShards }: Exchange) {
   const { size } = communicator;
   /** Counts of whole tables, kept between half-steps, and the largest sum, which sets their scale. */
-  const scratch = new Map<WholeTable, { readonly largest: number; readonly counts: ExpectedCounts }>();
+  const scratch = new Map<object, { readonly largest: number; readonly counts: ExpectedCounts }>();
 
   /** Runs `work` on each part of a split table. An error names the shard. */
   function onParts<T>(
@@ -48,7 +38,10 @@ export function createHalfSteps(local: CountingEngine, communicator: Communicato
     );
   }
 
-  async function sumOfParts(table: SplitTable, one: (part: Table) => Promise<number>): Promise<number> {
+  async function sumOfParts(
+    table: SplitTable,
+    one: (part: Table, p: number) => Promise<number>,
+  ): Promise<number> {
     const [sum] = await sumShards(table.layout, 1, async () => (await onParts(table, one)).map((x) => [x]));
     return sum;
   }
@@ -58,30 +51,19 @@ export function createHalfSteps(local: CountingEngine, communicator: Communicato
       onParts(table, async (part) => (await local.totals(part)).mass),
     );
 
-  async function totalsOf(table: ShardedTable): Promise<TableTotals> {
-    return table.kind === 'split' ? table.totals : local.totals(table.local);
+  async function totalsOf(table: Table): Promise<TableTotals> {
+    return isSplit(table) ? table.totals : local.totals(table);
   }
 
-  async function massOf(table: ShardedTable): Promise<Float64Array> {
+  async function massOf(table: Table): Promise<Float64Array> {
     const { mass, unseenMass } = await totalsOf(table);
     return mass.map((m, k) => m + unseenMass[k]);
-  }
-
-  /** Updates the totals after the rows of a split table have changed. */
-  function conclude(
-    own: SplitTable,
-    mass: Float64Array,
-    M: Float64Array,
-    { hyper }: Pick<FinishOptions, 'hyper'>,
-  ) {
-    const unseen = hyper.size > 0 ? unseenMass(hyper, M) : new Float64Array(own.features);
-    own.totals = { mass, unseenMass: unseen, unseenMassAt: M.slice() };
   }
 
   async function updateSplit(
     own: SplitTable,
     index: SplitIndex,
-    other: WholeTable,
+    other: Table,
     options: UpdateOptions,
   ): Promise<EdgeTerm | undefined> {
     const M = options.otherMass ?? (await massOf(other));
@@ -96,18 +78,18 @@ export function createHalfSteps(local: CountingEngine, communicator: Communicato
       });
       const of = own.parts.map(() => new Float64Array(K + 1));
       const [terms, masses] = await Promise.all([
-        updateAll(walked, other.local, { ...options, otherMass: M }),
+        updateAll(walked, other, { ...options, otherMass: M }),
         Promise.all(walked.map(async (one) => (await local.totals(one.own)).mass)),
       ]);
       for (const [i, { p }] of walked.entries()) of[p].set([...masses[i], terms[i] ?? 0]);
       return of;
     });
-    conclude(own, sums.slice(0, K), M, options);
+    own.totals = totalsAfter(options.hyper, sums.slice(0, K), M);
     return options.edgeTerm ? sums[K] : undefined;
   }
 
   async function updateWhole(
-    own: WholeTable,
+    own: Table,
     index: SplitIndex,
     other: SplitTable,
     options: UpdateOptions,
@@ -118,15 +100,15 @@ export function createHalfSteps(local: CountingEngine, communicator: Communicato
     // A single rank finishes rows while their counts are in cache.
     if (size === 1) return countWhole(own, index, other, into, { ...options, clear: true, finish });
     const term = await countWhole(own, index, other, into, { ...options, clear: true });
-    await local.finish(own.local, into, finish);
+    await local.finish(own, into, finish);
     return term;
   }
 
-  async function countsOf(own: WholeTable, { largest, strengths }: SplitIndex): Promise<ExpectedCounts> {
+  async function countsOf(own: Table, { largest, strengths }: SplitIndex): Promise<ExpectedCounts> {
     const kept = scratch.get(own);
     if (kept?.largest === largest) return kept.counts;
     if (kept) void local.free(kept.counts);
-    const counts = await local.createCounts(own.local, largest, strengths);
+    const counts = await local.createCounts(own, largest, strengths);
     scratch.set(own, { largest, counts });
     return counts;
   }
@@ -165,7 +147,7 @@ export function createHalfSteps(local: CountingEngine, communicator: Communicato
 
   /** Counts a whole table's rows over the shards of all ranks. `into` must be zero, or cleared by the options. */
   async function countWhole(
-    own: WholeTable,
+    own: Table,
     index: SplitIndex,
     other: SplitTable,
     into: ExpectedCounts,
@@ -174,7 +156,7 @@ export function createHalfSteps(local: CountingEngine, communicator: Communicato
     const [term] = await sumShards(other.layout, 1, async () => {
       // An error names a row of the whole table, whichever shard was being counted.
       const from = other.parts.map((part, p) => ({ index: index.parts[p], other: part }));
-      return (await countAll(own.local, from, into, options)).map((one) => [one ?? 0]);
+      return (await countAll(own, from, into, options)).map((one) => [one ?? 0]);
     });
     if (size > 1) {
       const rows = options.rows ?? { first: 0, last: own.rows };
@@ -203,7 +185,7 @@ export function createHalfSteps(local: CountingEngine, communicator: Communicato
   }
 
   /** Frees what is kept for a whole table. */
-  function forget(table: WholeTable): void {
+  function forget(table: object): void {
     const kept = scratch.get(table);
     if (kept) void local.free(kept.counts);
     scratch.delete(table);
@@ -218,39 +200,4 @@ export function createHalfSteps(local: CountingEngine, communicator: Communicato
     updateWhole,
     forget,
   };
-}
-
-/** The tables and index of a half-step, checked to match. */
-type Pairing =
-  | { readonly kind: 'local'; readonly own: Table; readonly index: EdgeIndex; readonly other: Table }
-  | {
-      readonly kind: 'split';
-      readonly own: SplitTable;
-      readonly index: SplitIndex;
-      readonly other: WholeTable;
-    }
-  | {
-      readonly kind: 'whole';
-      readonly own: WholeTable;
-      readonly index: SplitIndex;
-      readonly other: SplitTable;
-    };
-
-export function pair(own: ShardedTable, index: ShardedIndex, other: ShardedTable): Pairing {
-  if (own.kind === 'whole' && other.kind === 'whole' && index.kind === 'whole index') {
-    return { kind: 'local', own: own.local, index: index.local, other: other.local };
-  }
-  if (own.kind === 'split' && other.kind === 'whole' && index.kind === 'split index' && index.by === 'own') {
-    return { kind: 'split', own, index, other };
-  }
-  if (
-    own.kind === 'whole' &&
-    other.kind === 'split' &&
-    index.kind === 'split index' &&
-    index.by === 'other'
-  ) {
-    return { kind: 'whole', own, index, other };
-  }
-  const by = index.kind === 'split index' ? `split by its ${index.by} side` : 'whole';
-  throw new Error(`a ${own.kind} table and a ${other.kind} table cannot use an index that is ${by}`);
 }

@@ -9,17 +9,19 @@ import type { Communicator } from '../../comm/communicator.js';
 import type { CountingEngine, EdgeIndex, Engine, Table, TableValues } from '../engine.js';
 import { withFoldFresh } from '../fold-fresh.js';
 import { mixTable } from '../mix-features.js';
-import { createQueue } from '../queue.js';
+import { captured, createQueue } from '../queue.js';
+import { copyTotals, noTotals } from '../totals.js';
 import { createExchange } from './exchange.js';
-import { createHalfSteps, pair } from './half-steps.js';
+import { createHalfSteps } from './half-steps.js';
 import {
+  checkMatch,
   edgesByNeighbor,
   edgesWithin,
+  isSplit,
   joinedValues,
   partOf,
-  type ShardedIndex,
-  type ShardedTable,
   type ShardLayout,
+  type SplitIndex,
   type SplitTable,
   strengths,
   valuesWithin,
@@ -50,20 +52,15 @@ export function createShardedEngine(
 ): ShardedEngine {
   const { size } = communicator;
   const exchange = createExchange(communicator);
-  const { onAllRanks, sumShards } = exchange;
+  const { onAllRanks } = exchange;
   const steps = createHalfSteps(local, communicator, exchange);
   const { onParts, sumOfParts, massOfParts, totalsOf } = steps;
   const { inOrder, inPassing, idle } = createQueue();
 
-  const copied = <O extends { readonly otherMass?: Float64Array | undefined }>(given: O): O =>
-    given.otherMass ? { ...given, otherMass: given.otherMass.slice() } : given;
-
   /** A split table whose parts were just created. */
   async function splitTable(rows: number, features: number, layout: ShardLayout, parts: readonly Table[]) {
-    const nothing = () => new Float64Array(features);
-    const totals = { mass: nothing(), unseenMass: nothing(), unseenMassAt: nothing() };
-    const table: SplitTable = { kind: 'split', rows, features, layout, parts, totals };
-    table.totals = { ...totals, mass: await massOfParts(table) };
+    const table: SplitTable = { rows, features, layout, parts, totals: noTotals(features) };
+    table.totals = { ...table.totals, mass: await massOfParts(table) };
     return table;
   }
 
@@ -74,11 +71,8 @@ export function createShardedEngine(
     threads: local.threads,
 
     createTable: (features, values, activity, split = false) =>
-      inOrder(async (): Promise<ShardedTable> => {
-        if (!split) {
-          const table = await onAllRanks(() => local.createTable(features, values, activity));
-          return { kind: 'whole', rows: table.rows, features, local: table };
-        }
+      inOrder(async () => {
+        if (!split) return onAllRanks(() => local.createTable(features, values, activity));
         const layout = layoutOf(values.weightShape.length);
         const rows = Float64Array.of(layout.bounds[layout.bounds.length - 1]);
         await communicator.sum(rows);
@@ -95,49 +89,40 @@ export function createShardedEngine(
         return splitTable(rows[0], features, layout, parts);
       }),
 
-    write: (handle, values, activity) =>
+    write: (table, values, activity) =>
       inOrder(async () => {
-        const table = handle as ShardedTable;
-        if (table.kind === 'whole') return local.write(table.local, values, activity);
+        if (!isSplit(table)) return local.write(table, values, activity);
         const { layout, features } = table;
         await onAllRanks(() =>
-          onParts(table, (part, p) => {
-            const own =
-              typeof values.weightShape === 'number'
-                ? values
-                : valuesWithin(
-                    values as Parameters<typeof valuesWithin>[0],
-                    features,
-                    partOf(layout.bounds, p),
-                  );
-            return local.write(part, own, activity);
-          }),
+          onParts(table, (part, p) =>
+            local.write(part, valuesWithin(values, features, partOf(layout.bounds, p)), activity),
+          ),
         );
-        const nothing = () => new Float64Array(features);
-        table.totals = { mass: await massOfParts(table), unseenMass: nothing(), unseenMassAt: nothing() };
+        table.totals = { ...noTotals(features), mass: await massOfParts(table) };
       }),
 
-    read: (handle) =>
-      inOrder(async () => {
-        const table = handle as ShardedTable;
-        return table.kind === 'whole'
-          ? local.read(table.local)
-          : joinedValues(await onParts(table, (part) => local.read(part)));
-      }),
+    read: (table) =>
+      inOrder(async () =>
+        isSplit(table) ? joinedValues(await onParts(table, (part) => local.read(part))) : local.read(table),
+      ),
 
     readPart: (table, part) => inOrder(() => local.read((table as SplitTable).parts[part])),
 
     createIndex: (rows, split) =>
-      inOrder(async (): Promise<ShardedIndex> => {
-        const shape = { rows: rows.offsets.length - 1, edges: rows.neighbors.length };
-        if (split === undefined) {
-          return { kind: 'whole index', ...shape, local: await onAllRanks(() => local.createIndex(rows)) };
-        }
+      inOrder(async () => {
+        if (split === undefined) return onAllRanks(() => local.createIndex(rows));
         const sums = ready?.strengths ?? (split.side === 'other' ? strengths(rows) : new Float64Array(0));
         if (!ready) await communicator.sum(sums);
         const largest = sums.reduce((most, sum) => Math.max(most, sum), 0);
-        const index = { kind: 'split index', by: split.side, ...shape, strengths: sums, largest } as const;
-        if (ready) return { ...index, parts: ready.indexes[split.side] };
+        const index = (parts: readonly EdgeIndex[]): SplitIndex => ({
+          rows: rows.offsets.length - 1,
+          edges: rows.neighbors.length,
+          by: split.side,
+          parts,
+          strengths: sums,
+          largest,
+        });
+        if (ready) return index(ready.indexes[split.side]);
         const { bounds } = layoutOf(split.rows);
         const parts = await onAllRanks(() => {
           const edges =
@@ -146,112 +131,86 @@ export function createShardedEngine(
               : edgesByNeighbor(rows, bounds);
           return Promise.all(edges.map((part) => local.createIndex(part)));
         });
-        return { ...index, parts };
+        return index(parts);
       }),
 
     update(own, index, other, given) {
-      const options = copied(given);
+      const options = captured(given);
       return inOrder(async () => {
-        const pairing = pair(own as ShardedTable, index as ShardedIndex, other as ShardedTable);
-        if (pairing.kind === 'local') {
-          return onAllRanks(() => local.update(pairing.own, pairing.index, pairing.other, options));
-        }
-        return pairing.kind === 'split'
-          ? steps.updateSplit(pairing.own, pairing.index, pairing.other, options)
-          : steps.updateWhole(pairing.own, pairing.index, pairing.other, options);
+        checkMatch(own, index, other);
+        if (isSplit(own)) return steps.updateSplit(own, index as SplitIndex, other, options);
+        if (isSplit(other)) return steps.updateWhole(own, index as SplitIndex, other, options);
+        return onAllRanks(() => local.update(own, index, other, options));
       });
     },
 
     edgeTerm: (own, index, other) =>
       inOrder(async () => {
-        const pairing = pair(own as ShardedTable, index as ShardedIndex, other as ShardedTable);
-        if (pairing.kind === 'local') return local.edgeTerm(pairing.own, pairing.index, pairing.other);
-        const { parts } = pairing.index;
-        const [table, whole] =
-          pairing.kind === 'split' ? [pairing.own, pairing.other] : [pairing.other, pairing.own];
-        const [sum] = await sumShards(table.layout, 1, () =>
-          onParts(table, async (part, p) => [
-            pairing.kind === 'split'
-              ? await local.edgeTerm(part, parts[p], whole.local)
-              : await local.edgeTerm(whole.local, parts[p], part),
-          ]),
-        );
-        return sum;
+        checkMatch(own, index, other);
+        const { parts } = index as SplitIndex;
+        if (isSplit(own)) return sumOfParts(own, (part, p) => local.edgeTerm(part, parts[p], other));
+        if (isSplit(other)) return sumOfParts(other, (part, p) => local.edgeTerm(own, parts[p], part));
+        return local.edgeTerm(own, index, other);
       }),
 
-    rowTerms: (handle, hyper) =>
-      inOrder(async () => {
-        const table = handle as ShardedTable;
-        return table.kind === 'whole'
-          ? local.rowTerms(table.local, hyper)
-          : sumOfParts(table, (part) => local.rowTerms(part, hyper));
-      }),
+    rowTerms: (table, hyper) =>
+      inOrder(async () =>
+        isSplit(table)
+          ? sumOfParts(table, (part) => local.rowTerms(part, hyper))
+          : local.rowTerms(table, hyper),
+      ),
 
-    totals: (table) =>
-      inOrder(async () => {
-        const { mass, unseenMass, unseenMassAt } = await totalsOf(table as ShardedTable);
-        return { mass: mass.slice(), unseenMass: unseenMass.slice(), unseenMassAt: unseenMassAt.slice() };
-      }),
+    totals: (table) => inOrder(async () => copyTotals(await totalsOf(table))),
 
-    weightSum: (handle) =>
-      inOrder(async () => {
-        const table = handle as ShardedTable;
-        return table.kind === 'whole'
-          ? local.weightSum(table.local)
-          : sumOfParts(table, (part) => local.weightSum(part));
-      }),
+    weightSum: (table) =>
+      inOrder(async () =>
+        isSplit(table) ? sumOfParts(table, (part) => local.weightSum(part)) : local.weightSum(table),
+      ),
 
-    setMass(handle, given) {
+    setMass(table, given) {
       const mass = given.slice();
       return inPassing(async () => {
-        const table = handle as ShardedTable;
-        if (table.kind === 'split') table.totals = { ...table.totals, mass };
-        else await local.setMass(table.local, mass);
+        if (isSplit(table)) table.totals = { ...table.totals, mass };
+        else await local.setMass(table, mass);
       });
     },
 
-    setUnseenMass(handle, given, at) {
+    setUnseenMass(table, given, at) {
       const [unseenMass, unseenMassAt] = [given.slice(), at.slice()];
       return inPassing(async () => {
-        const table = handle as ShardedTable;
-        if (table.kind === 'split') table.totals = { ...table.totals, unseenMass, unseenMassAt };
-        else await local.setUnseenMass(table.local, unseenMass, unseenMassAt);
+        if (isSplit(table)) table.totals = { ...table.totals, unseenMass, unseenMassAt };
+        else await local.setUnseenMass(table, unseenMass, unseenMassAt);
       });
     },
 
-    scale: (handle, factor, activity) =>
+    scale: (table, factor, activity) =>
       inOrder(async () => {
-        const table = handle as ShardedTable;
-        if (table.kind === 'whole') return local.scale(table.local, factor, activity);
+        if (!isSplit(table)) return local.scale(table, factor, activity);
         await onAllRanks(() => onParts(table, (part) => local.scale(part, factor, activity)));
         table.totals = { ...table.totals, mass: await massOfParts(table) };
       }),
 
-    mixFeatures: (handle, mix, activity) =>
-      inOrder(async (): Promise<ShardedTable> => {
-        const table = handle as ShardedTable;
-        const { rows } = table;
-        if (table.kind === 'whole') {
+    mixFeatures: (table, mix, activity) =>
+      inOrder(async () => {
+        if (!isSplit(table)) {
           steps.forget(table);
-          const mixed = await onAllRanks(() => mixTable(local, table.local, mix, activity));
-          return { kind: 'whole', rows, features: mix.features, local: mixed };
+          return onAllRanks(() => mixTable(local, table, mix, activity));
         }
         const mixed = await onAllRanks(() => onParts(table, (part) => mixTable(local, part, mix, activity)));
-        return splitTable(rows, mix.features, table.layout, mixed);
+        return splitTable(table.rows, mix.features, table.layout, mixed);
       }),
 
-    setActivity: (handle, activity) =>
+    setActivity: (table, activity) =>
       inOrder(async () => {
-        const table = handle as ShardedTable;
-        if (table.kind === 'whole') return local.setActivity(table.local, activity);
+        if (!isSplit(table)) return local.setActivity(table, activity);
         await onAllRanks(() => onParts(table, (part) => local.setActivity(part, activity)));
       }),
 
     free: (handle) =>
       inPassing(async () => {
-        const owned = handle as ShardedTable | ShardedIndex;
-        if (owned.kind === 'whole') steps.forget(owned);
-        for (const part of 'parts' in owned ? owned.parts : [owned.local]) void local.free(part);
+        steps.forget(handle);
+        const owned = 'parts' in handle ? (handle as SplitTable | SplitIndex).parts : [handle];
+        for (const part of owned) void local.free(part);
       }),
 
     async close() {

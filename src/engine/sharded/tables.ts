@@ -1,8 +1,8 @@
-// Tables, indexes and counts with rows in shards. Each shard's part is a table, index or counts of a local engine.
+// Tables and indexes with rows in shards. Each shard's part is a table or index of the local engine; so are whole tables and indexes.
 
 import { allocateCounts, type EdgeCounts, type EdgeRows, lowerBound } from '../../math/csr.js';
 import { allocate, concat } from '../../math/memory.js';
-import type { EdgeIndex, RowRange, Table, TableTotals, TableValues } from '../engine.js';
+import type { EdgeIndex, RowRange, Table, TableTotals, TableValues, UniformValues } from '../engine.js';
 
 /** How the data are cut into shards (the same for any number of ranks), and which shards this rank has. */
 export interface ShardLayout {
@@ -14,13 +14,7 @@ export interface ShardLayout {
   readonly bounds: readonly number[];
 }
 
-export interface WholeTable extends Table {
-  readonly kind: 'whole';
-  readonly local: Table;
-}
-
 export interface SplitTable extends Table {
-  readonly kind: 'split';
   /** Rows of all ranks. */
   readonly rows: number;
   readonly layout: ShardLayout;
@@ -30,15 +24,7 @@ export interface SplitTable extends Table {
   totals: TableTotals;
 }
 
-export type ShardedTable = WholeTable | SplitTable;
-
-interface WholeIndex extends EdgeIndex {
-  readonly kind: 'whole index';
-  readonly local: EdgeIndex;
-}
-
 export interface SplitIndex extends EdgeIndex {
-  readonly kind: 'split index';
   /** Which side is split. */
   readonly by: 'own' | 'other';
   readonly parts: readonly EdgeIndex[];
@@ -47,7 +33,20 @@ export interface SplitIndex extends EdgeIndex {
   readonly largest: number;
 }
 
-export type ShardedIndex = WholeIndex | SplitIndex;
+export function isSplit(table: Table): table is SplitTable {
+  return 'parts' in table;
+}
+
+/** Throws if the tables and the index of a half-step do not match. */
+export function checkMatch(own: Table, index: EdgeIndex, other: Table): void {
+  const by = 'parts' in index ? (index as SplitIndex).by : undefined;
+  const [ownSplit, otherSplit] = [isSplit(own), isSplit(other)];
+  if (ownSplit === (by === 'own') && otherSplit === (by === 'other')) return;
+  const kind = (split: boolean) => (split ? 'split' : 'whole');
+  throw new Error(
+    `a ${kind(ownSplit)} table and a ${kind(otherSplit)} table cannot use an index that is ${by ? `split by its ${by} side` : 'whole'}`,
+  );
+}
 
 export function partOf(bounds: readonly number[], p: number): RowRange {
   return { first: bounds[p], last: bounds[p + 1] };
@@ -60,13 +59,19 @@ export function rowsWithin({ first, last }: RowRange, rows: RowRange | undefined
   return from < to ? { first: from - first, last: to - first } : undefined;
 }
 
-export function valuesWithin(values: TableValues, features: number, { first, last }: RowRange): TableValues {
+export function valuesWithin<V extends TableValues | UniformValues>(
+  values: V,
+  features: number,
+  { first, last }: RowRange,
+): V {
+  const within = (of: UniformValues['weightShape'], width: number) =>
+    typeof of === 'number' ? of : of.subarray(first * width, last * width);
   return {
-    weightShape: values.weightShape.subarray(first, last),
-    weightRate: values.weightRate.subarray(first, last),
-    featureShape: values.featureShape.subarray(first * features, last * features),
-    featureRate: values.featureRate.subarray(first * features, last * features),
-  };
+    weightShape: within(values.weightShape, 1),
+    weightRate: within(values.weightRate, 1),
+    featureShape: within(values.featureShape, features),
+    featureRate: within(values.featureRate, features),
+  } as V;
 }
 
 /** The values of all parts, concatenated. */

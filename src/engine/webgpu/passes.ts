@@ -1,12 +1,11 @@
 // The passes of a half-step, recorded into the queue: edges, rows, masses. All passes share the scratch buffers. That is safe, because
 // the engine records one operation at a time and the GPU keeps their order.
 
-import { FitError } from '../../errors.js';
 import type { Activity, UniformValues } from '../engine.js';
 import { allocate, type GpuDevice } from './device.js';
-import type { GpuIndex, Plan } from './indexes.js';
+import { type GpuIndex, type Plan, planOf } from './indexes.js';
 import type { Commands, Kernel, Part } from './kernel-queue.js';
-import type { Layout } from './layout.js';
+import type { Layout, Tuning } from './layout.js';
 import { type GpuCounts, type GpuTable, storageBuffer } from './tables.js';
 import { edgeShader } from './wgsl/edges.js';
 import { MAX_FEATURES, type Params } from './wgsl/params.js';
@@ -30,37 +29,56 @@ import {
 
 const MASS_CHUNK = 32;
 
-export function createPasses(gpu: GpuDevice, commands: Commands) {
+/** What an edge pass leaves for the rows: the partial sums of its tasks. */
+interface EdgeSums {
+  readonly plan: Plan;
+  readonly sums: GPUBuffer;
+}
+
+/** What the rows leave: the mass of each workgroup's rows. */
+interface Masses {
+  readonly masses: GPUBuffer;
+  readonly partials: number;
+}
+
+export function createPasses(gpu: GpuDevice, commands: Commands, tuning: Partial<Tuning>) {
   const scratch = createScratch(gpu, () => commands.forget());
   const terms = { buffer: storageBuffer(gpu, 'sums of the edge term', 4 * MOST_TERM_SUMS), count: 0 };
   const noTotals = storageBuffer(gpu, 'no totals', 12 * MAX_FEATURES);
   const edgeKernels = new Map<string, Promise<Kernel>>();
 
-  /** Adds the masses of `partials` groups of rows to the totals, and computes the unseen mass if the parameters say so. */
-  async function finish(table: GpuTable, other: GPUBuffer, partials: number, params: Params): Promise<void> {
+  /** Room for the masses of the workgroups that a row kernel needs. */
+  async function massesOf(table: GpuTable, workgroups: number): Promise<Masses> {
+    return { masses: await scratch('masses', workgroups * table.quads * 16), partials: workgroups };
+  }
+
+  /** Adds the masses to the totals, and computes the unseen mass if the parameters say so. */
+  async function finish(
+    table: GpuTable,
+    other: GPUBuffer,
+    { masses, partials }: Masses,
+    params: Params,
+  ): Promise<void> {
     const { quads } = table;
     const mass = await commands.kernel('mass', massShader(quads));
     const last = await commands.kernel('totals', finishShader(table.features));
     const chunk = Math.max(MASS_CHUNK, Math.ceil(partials / 512));
     const sums = Math.ceil(partials / chunk);
-    const masses = scratch.get('masses', partials * quads * 16);
-    const sumsBuffer = scratch.get('mass sums', sums * quads * 16);
+    const sumsBuffer = await scratch('mass sums', sums * quads * 16);
     const at = commands.params({ ...params, partials, chunk });
     commands.run(mass, at, [masses, sumsBuffer], Math.ceil((sums * quads) / REDUCE_WORKGROUP));
     const parts = [sumsBuffer, other, table.totals];
     commands.run(last, commands.params({ ...params, partials: sums }), parts, 1);
   }
 
-  /** Sets the activity of all rows. Returns the number of partial masses. */
-  async function refresh(table: GpuTable, params: Params): Promise<number> {
+  /** Sets the activity of all rows. */
+  async function refresh(table: GpuTable, params: Params): Promise<Masses> {
     const rows = rowLayout(table.features, 1);
     const kernel = await commands.kernel('refresh', refreshShader(rows));
-    const partials = Math.ceil(table.rows / rows.rows);
-    const masses = await scratch.grow('masses', partials * table.quads * 16);
-    await scratch.grow('mass sums', partials * table.quads * 16);
-    const buffers = [table.weights, table.shapes, table.rates, table.activity, masses];
-    commands.run(kernel, commands.params(params), buffers, partials);
-    return partials;
+    const made = await massesOf(table, Math.ceil(table.rows / rows.rows));
+    const buffers = [table.weights, table.shapes, table.rates, table.activity, made.masses];
+    commands.run(kernel, commands.params(params), buffers, made.partials);
+    return made;
   }
 
   function edgeKernel(
@@ -84,13 +102,13 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
     own: GpuTable,
     index: GpuIndex,
     other: GpuTable,
-    plan: Plan,
     params: Params,
     withTerm: boolean,
-  ): Promise<void> {
+  ): Promise<EdgeSums> {
+    const plan = await planOf(gpu, index, own.features, other.rows, tuning);
     const { layout, groups, slots } = plan;
-    const partials = await scratch.grow('partial sums', slots * own.quads * 16);
-    const taskTerms = withTerm ? await scratch.grow('edge terms', 4 * slots) : undefined;
+    const sums = await scratch('partial sums', slots * own.quads * 16);
+    const taskTerms = withTerm ? await scratch('edge terms', 4 * slots) : undefined;
     const kernels = await Promise.all(
       groups.map(({ short }) => edgeKernel(layout, short, index.multigraph, withTerm)),
     );
@@ -103,7 +121,7 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
         neighbors,
         own.activity,
         other.activity,
-        partials,
+        sums,
       ];
       if (taskTerms) parts.push(taskTerms);
       if (counts) parts.push(counts);
@@ -114,11 +132,16 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
       terms.count = termSums(slots);
       commands.run(termSum, 0, [{ buffer: taskTerms, size: 4 * slots }, terms.buffer], terms.count);
     }
+    return { plan, sums };
   }
 
   /** After the edge pass: updates the range's rows, their mass and the unseen mass. */
-  async function rowPass(own: GpuTable, other: GpuTable, plan: Plan, params: Params): Promise<void> {
-    const sums = scratch.get('partial sums', plan.slots * own.quads * 16);
+  async function rowPass(
+    own: GpuTable,
+    other: GpuTable,
+    { plan, sums }: EdgeSums,
+    params: Params,
+  ): Promise<void> {
     await updateRows(own, other.totals, plan.rowLayout, params, 'partials', [plan.firstSlot, sums]);
   }
 
@@ -136,32 +159,35 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
     source: CountSource,
     from: readonly GPUBuffer[],
   ): Promise<void> {
-    const partials = Math.ceil((params.last - params.first) / rows.rows);
-    const masses = await scratch.grow('masses', partials * own.quads * 16);
-    await scratch.grow('mass sums', partials * own.quads * 16);
+    const made = await massesOf(own, Math.ceil((params.last - params.first) / rows.rows));
     const label = source === 'partials' ? 'rows' : 'counted rows';
     const kernel = await commands.kernel(label, updateShader(rows, source));
     const table = [own.weights, own.shapes, own.rates, own.activity];
-    const buffers = [...from, ...table, otherTotals, masses];
-    commands.run(kernel, commands.params(params), buffers, partials);
-    await finish(own, otherTotals, partials, params);
+    const buffers = [...from, ...table, otherTotals, made.masses];
+    commands.run(kernel, commands.params(params), buffers, made.partials);
+    await finish(own, otherTotals, made, params);
   }
 
   /** After the edge pass: adds the expected counts of the range's rows. */
-  async function countPass(own: GpuTable, plan: Plan, counts: GpuCounts, params: Params): Promise<void> {
+  async function countPass(
+    own: GpuTable,
+    { plan, sums }: EdgeSums,
+    counts: GpuCounts,
+    params: Params,
+  ): Promise<void> {
     const rows = plan.rowLayout;
     const kernel = await commands.kernel('counts', countShader(rows));
-    const sums = scratch.get('partial sums', plan.slots * own.quads * 16);
     const buffers = [plan.firstSlot, sums, own.activity, counts.values];
     const at = commands.params({ ...params, scale: counts.scale });
     commands.run(kernel, at, buffers, Math.ceil((params.last - params.first) / rows.rows));
   }
 
-  /** Sets all weights to one Gamma and all features to another. */
+  /** Sets all features to one Gamma, and all weights to another one. Of weights with shapes of their own it sets the rates. */
   async function fill(table: GpuTable, values: UniformValues): Promise<void> {
     const rows = rowLayout(table.features, 1);
     const kernel = await commands.kernel('fill', fillShader(rows));
-    const { weightShape: sigma, weightRate: tau, featureShape: shape, featureRate: rate } = values;
+    const { weightShape, weightRate: tau, featureShape: shape, featureRate: rate } = values;
+    const sigma = typeof weightShape === 'number' ? weightShape : 1;
     const at = commands.params({ first: 0, last: table.rows, hyper: { sigma, tau, shape, rate, size: 0 } });
     const buffers = [table.weights, table.shapes, table.rates];
     commands.run(kernel, at, buffers, Math.ceil(table.rows / rows.rows));
@@ -176,25 +202,16 @@ export function createPasses(gpu: GpuDevice, commands: Commands) {
   return { scratch, terms, show, refresh, edgePass, rowPass, countPass, countedRowPass, fill };
 }
 
-/** Scratch buffers that pass data between kernels of a half-step. Each grows to the largest size requested. */
+/** Scratch buffers that pass data between kernels of a half-step: each grows to the largest size requested. */
 function createScratch(gpu: GpuDevice, beforeGrowth: () => void) {
   const buffers = new Map<string, GPUBuffer>();
-  return {
-    async grow(what: string, bytes: number): Promise<GPUBuffer> {
-      const old = buffers.get(what);
-      if (old && old.size >= bytes) return old;
-      beforeGrowth();
-      old?.destroy();
-      const made = await allocate(gpu, what, bytes, () => storageBuffer(gpu, what, bytes));
-      buffers.set(what, made);
-      return made;
-    },
-    /** A buffer that `grow` has created. */
-    get(what: string, bytes: number): GPUBuffer {
-      const buffer = buffers.get(what);
-      if (!buffer || buffer.size < bytes)
-        throw new FitError(`the scratch buffer "${what}" was never allocated`);
-      return buffer;
-    },
+  return async (what: string, bytes: number): Promise<GPUBuffer> => {
+    const old = buffers.get(what);
+    if (old && old.size >= bytes) return old;
+    beforeGrowth();
+    old?.destroy();
+    const made = await allocate(gpu, what, bytes, () => storageBuffer(gpu, what, bytes));
+    buffers.set(what, made);
+    return made;
   };
 }

@@ -2,7 +2,15 @@
 
 import { DeviceError, InputError } from '../../errors.js';
 import { allocate as inShared } from '../../math/memory.js';
-import { type ExpectedCounts, gammasOf, type RowRange, type Table, type TableValues } from '../engine.js';
+import {
+  type ExpectedCounts,
+  gammasOf,
+  isUniform,
+  type RowRange,
+  type Table,
+  type TableValues,
+  type UniformValues,
+} from '../engine.js';
 import { allocate, type GpuDevice, megabytes } from './device.js';
 import { type Commands, USAGE } from './kernel-queue.js';
 import { MAX_FEATURES } from './wgsl/params.js';
@@ -81,24 +89,24 @@ export async function allocateGpuTable(
   }));
 }
 
-/** Uploads the values. Flush earlier commands first. */
-export async function writeGpuTable(gpu: GpuDevice, table: GpuTable, values: TableValues): Promise<void> {
-  await writeGpuWeights(gpu, table, values);
-  await writePadded(gpu, table, table.shapes, values.featureShape, 0);
-  await writePadded(gpu, table, table.rates, values.featureRate, 1);
-}
-
-export async function writeGpuWeights(
+/** Uploads the values that are arrays. Flush earlier commands first. */
+export async function writeGpuTable(
   gpu: GpuDevice,
   table: GpuTable,
-  { weightShape, weightRate }: Pick<TableValues, 'weightShape' | 'weightRate'>,
+  values: TableValues | UniformValues,
 ): Promise<void> {
-  const weights = new Float32Array(2 * table.rows);
-  for (let i = 0; i < table.rows; i++) {
-    weights[2 * i] = weightShape[i];
-    weights[2 * i + 1] = weightRate[i];
+  const { weightShape, weightRate } = values;
+  if (typeof weightShape !== 'number') {
+    const weights = new Float32Array(2 * table.rows);
+    for (let i = 0; i < table.rows; i++) {
+      weights[2 * i] = weightShape[i];
+      weights[2 * i + 1] = typeof weightRate === 'number' ? weightRate : weightRate[i];
+    }
+    await upload(gpu, table.weights, weights);
   }
-  await upload(gpu, table.weights, weights);
+  if (isUniform(values)) return;
+  await writePadded(gpu, table, table.shapes, values.featureShape, 0);
+  await writePadded(gpu, table, table.rates, values.featureRate, 1);
 }
 
 export async function createGpuCounts(

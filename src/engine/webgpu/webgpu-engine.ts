@@ -7,14 +7,14 @@ import {
   COUNT_LIMIT,
   type CountingEngine,
   countScale,
-  type TableValues,
+  isUniform,
   tooLarge,
-  type UniformValues,
   type UpdateOptions,
 } from '../engine.js';
+import { withFoldFresh } from '../fold-fresh.js';
 import { createQueue } from '../queue.js';
 import { type GpuDevice, openDevice } from './device.js';
-import { createGpuIndex, destroyIndex, type GpuIndex, planOf } from './indexes.js';
+import { createGpuIndex, destroyIndex, type GpuIndex } from './indexes.js';
 import { createCommands } from './kernel-queue.js';
 import type { Tuning } from './layout.js';
 import { createPasses } from './passes.js';
@@ -30,7 +30,6 @@ import {
   readGpuTable,
   writeGpuCounts,
   writeGpuTable,
-  writeGpuWeights,
 } from './tables.js';
 import type { Params } from './wgsl/params.js';
 import { rowLayout, termsShader } from './wgsl/rows.js';
@@ -63,7 +62,7 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
   const { device } = gpu;
   const { tuning = {} } = options;
   const commands = createCommands(gpu, options.onKernelTime);
-  const passes = createPasses(gpu, commands);
+  const passes = createPasses(gpu, commands, tuning);
   const { scratch, terms } = passes;
 
   const { inOrder, inPassing, idle } = createQueue(() => gpu.check());
@@ -110,7 +109,7 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
 
   const subgroups = gpu.subgroupSize > 0 ? `subgroups of ${gpu.subgroupSize}` : 'no subgroups';
 
-  return {
+  const engine: Omit<CountingEngine, 'foldFresh'> = {
     name: 'gpu',
     description: `WebGPU on ${gpu.description} (float32, ${subgroups}${gpu.software ? ', software' : ''})`,
     tolerance: TOLERANCE,
@@ -127,10 +126,10 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
     write: (gpuTable, values, activity) =>
       inOrder(async () => {
         const table = gpuTable as GpuTable;
-        if (typeof values.weightShape === 'number') await passes.fill(table, values as UniformValues);
-        else {
+        if (isUniform(values)) await passes.fill(table, values);
+        if (typeof values.weightShape !== 'number') {
           commands.flush();
-          await writeGpuTable(gpu, table, values as TableValues);
+          await writeGpuTable(gpu, table, values);
         }
         await passes.show(table, activity);
       }),
@@ -151,41 +150,10 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
         logNorm: lgamma(1 - hyper.sigma),
       };
       return askInOrder(async () => {
-        const plan = await planOf(gpu, index, own.features, other.rows, tuning);
-        await passes.edgePass(own, index, other, plan, params, options.edgeTerm ?? false);
-        await passes.rowPass(own, other, plan, params);
+        const sums = await passes.edgePass(own, index, other, params, options.edgeTerm ?? false);
+        await passes.rowPass(own, other, sums, params);
         return termAfter(index, options.edgeTerm);
       });
-    },
-
-    foldFresh: {
-      createTable: (rows, features) => inOrder(() => allocateGpuTable(gpu, rows, features, true)),
-      means: (table) => inOrder(() => readGpuMeans(commands, table as GpuTable)),
-      fold(table, edgeIndex, otherTable, { hyper, otherMass, start, steps }) {
-        const own = table as GpuTable;
-        const index = edgeIndex as GpuIndex;
-        const other = otherTable as GpuTable;
-        const weight = typeof start.weight === 'number' ? start.weight : start.weight.slice();
-        const params: Params = {
-          ...{ first: 0, last: own.rows, activity: 'mean', mass: otherMass.slice() },
-          ...{ hyper: { ...hyper, size: 0 }, logNorm: lgamma(1 - hyper.sigma) },
-        };
-        return inOrder(async () => {
-          const one = { weightShape: typeof weight === 'number' ? weight : 1, weightRate: 1 };
-          await passes.fill(own, { ...one, featureShape: start.feature, featureRate: 1 });
-          if (typeof weight !== 'number') {
-            commands.flush();
-            await writeGpuWeights(gpu, own, { weightShape: weight, weightRate: weight.map(() => 1) });
-          }
-          await passes.show(own, 'mean');
-          const plan = await planOf(gpu, index, own.features, other.rows, tuning);
-          for (let step = 0; step < steps; step++) {
-            await passes.edgePass(own, index, other, plan, params, false);
-            await passes.rowPass(own, other, plan, params);
-            await commands.pace(index.edges);
-          }
-        });
-      },
     },
 
     createCounts: (own, largest) => inOrder(() => createGpuCounts(gpu, own as GpuTable, countScale(largest))),
@@ -196,9 +164,8 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
         const index = edgeIndex as GpuIndex;
         const other = otherTable as GpuTable;
         const params = options.rows ?? { first: 0, last: own.rows };
-        const plan = await planOf(gpu, index, own.features, other.rows, tuning);
-        await passes.edgePass(own, index, other, plan, params, options.edgeTerm ?? false);
-        await passes.countPass(own, plan, into as GpuCounts, params);
+        const sums = await passes.edgePass(own, index, other, params, options.edgeTerm ?? false);
+        await passes.countPass(own, sums, into as GpuCounts, params);
         return termAfter(index, options.edgeTerm);
       }),
 
@@ -230,13 +197,10 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
         commands.clear((counts as GpuCounts).values);
       }),
 
-    edgeTerm: (ownTable, edgeIndex, otherTable) =>
+    edgeTerm: (own, index, other) =>
       askInOrder(async () => {
-        const own = ownTable as GpuTable;
-        const index = edgeIndex as GpuIndex;
-        const other = otherTable as GpuTable;
-        const plan = await planOf(gpu, index, own.features, other.rows, tuning);
-        await passes.edgePass(own, index, other, plan, { first: 0, last: own.rows }, true);
+        const params = { first: 0, last: own.rows };
+        await passes.edgePass(own as GpuTable, index as GpuIndex, other as GpuTable, params, true);
         return { answer: readEdgeTerm() };
       }),
 
@@ -246,7 +210,7 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
         const rows = rowLayout(table.features, 1);
         const kernel = await commands.kernel('row terms', termsShader(rows));
         const groups = Math.ceil(table.rows / rows.rows);
-        const into = await scratch.grow('row terms', 4 * groups);
+        const into = await scratch('row terms', 4 * groups);
         const constant = hyper.shape * Math.log(hyper.rate) - lgamma(hyper.shape);
         const at = commands.params({ first: 0, last: table.rows, hyper, constant });
         commands.run(kernel, at, [table.weights, table.shapes, table.rates, into], groups);
@@ -260,7 +224,7 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
         const { weights, rows } = table as GpuTable;
         const groups = weightSums(rows);
         const kernel = await commands.kernel('weight sum', weightSumShader);
-        const into = await scratch.grow('weight sums', 4 * MOST_WEIGHT_SUMS);
+        const into = await scratch('weight sums', 4 * MOST_WEIGHT_SUMS);
         commands.run(kernel, 0, [{ buffer: weights, size: 8 * rows }, into], groups);
         return { answer: sums(into, groups, 'sum of the weights') };
       }),
@@ -301,4 +265,8 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
       closeDevice();
     },
   };
+  return withFoldFresh(engine, {
+    createTable: (rows, features) => inOrder(() => allocateGpuTable(gpu, rows, features, true)),
+    means: (table) => inOrder(() => readGpuMeans(commands, table as GpuTable)),
+  });
 }
