@@ -216,9 +216,7 @@ function prefetchRows(neighbors: usize, edges: u32): void {
  * @param offsets address of the first row's offset
  */
 function passBatch(rows: usize, count: u32, offsets: usize, sums: usize, prefetch: bool): void {
-  const other: usize = job.other;
-  const bytes = rowBytes();
-  const lambdas = scratch;
+  // Fields of the job are read where they are needed: held over the loops, they would take registers from the inner ones.
   const first = load<u32>(offsets);
   const skipped = skippedBytes(first);
   const at = <usize>unit.neighbors + skipped;
@@ -227,15 +225,15 @@ function passBatch(rows: usize, count: u32, offsets: usize, sums: usize, prefetc
   for (let r: u32 = 0; r < count; r++) {
     const end = load<u32>(offsets + ((<usize>r) << 2), 4);
     const skip = (<usize>(begin - first)) << 2;
-    computeLambdas(rows + (<usize>r) * bytes, other, at + skip, end - begin, bytes, lambdas + skip);
+    computeLambdas(rows + (<usize>r) * rowBytes(), job.other, at + skip, end - begin, rowBytes(), scratch + skip);
     begin = end;
   }
-  computeWeights(lambdas, unit.edgeCounts ? <usize>unit.edgeCounts + skipped : 0, begin - first, job.withTerm != 0);
+  computeWeights(scratch, unit.edgeCounts ? <usize>unit.edgeCounts + skipped : 0, begin - first, job.withTerm != 0);
   begin = first;
   for (let r: u32 = 0; r < count; r++) {
     const end = load<u32>(offsets + ((<usize>r) << 2), 4);
     const skip = (<usize>(begin - first)) << 2;
-    addWeighted(other, at + skip, lambdas + skip, end - begin, bytes, sums + (<usize>r) * bytes);
+    addWeighted(job.other, at + skip, scratch + skip, end - begin, rowBytes(), sums + (<usize>r) * rowBytes());
     begin = end;
   }
 }
