@@ -4,9 +4,10 @@
 import { describe, expect, test } from 'vitest';
 import { createCpuEngine } from '../../src/engine/cpu/cpu-engine.js';
 import {
-  cutTiles,
+  cutRows,
   DEFAULT_TILES,
-  type TiledCut,
+  type RowCut,
+  type TiledRows,
   type TileLimits,
   tilingOf,
 } from '../../src/engine/cpu/tiles.js';
@@ -24,10 +25,14 @@ const problems = new Map(
   [false, true].map((multigraph) => [multigraph, randomProblem({ ...shape, multigraph }, 8)] as const),
 );
 
-function cutOf({ graph, features }: Problem, side: 'users' | 'items'): TiledCut {
+function cutOf(
+  { graph, features }: Problem,
+  side: 'users' | 'items',
+): RowCut & { readonly tiled: TiledRows } {
   const other = graph[side === 'users' ? 'items' : 'users'].count;
-  const tiling = tilingOf({ rows: other, stride: 4 * Math.ceil(features / 4) }, TILES)!;
-  return cutTiles(graph[side], { first: 0, last: graph[side].count }, tiling, LIMITS)!;
+  const tiling = tilingOf({ rows: other, stride: 4 * Math.ceil(features / 4) }, TILES);
+  const cut = cutRows(graph[side], { first: 0, last: graph[side].count }, LIMITS, tiling);
+  return { ...cut, tiled: cut.tiled! };
 }
 
 function unitsOf(units: Uint32Array): Uint32Array[] {
@@ -43,7 +48,7 @@ test.each(['users', 'items'] as const)(
     const { offsets, neighbors } = problem.graph[side];
     const { stages, rows, tiled, pieces } = cutOf(problem, side);
     const other = problem.graph[side === 'users' ? 'items' : 'users'].count;
-    const { inTile } = tilingOf({ rows: other, stride: 16 }, TILES)!;
+    const { inTile } = tilingOf({ rows: other, stride: 16 }, TILES);
     const walked = new Uint8Array(neighbors.length);
     const kinds = { short: 0, tiled: tiled.rows.length, pieces };
     for (const [stage, units] of stages.entries()) {
@@ -92,7 +97,7 @@ test('tiles need at most 4 bytes an edge in addition to the index', () => {
   const random = randomStream(3, 79);
   for (const features of [8, 32, 100, 512]) {
     const otherRows = Math.ceil((400 * 2 ** 20) / (4 * features));
-    const tiling = tilingOf({ rows: otherRows, stride: features }, DEFAULT_TILES)!;
+    const tiling = tilingOf({ rows: otherRows, stride: features }, DEFAULT_TILES);
     // Rows that are just long enough for tiles, some that are longer, and some that are just too long for a window.
     const offsets = new Uint32Array(61);
     for (let i = 0; i < 60; i++) {
@@ -106,11 +111,17 @@ test('tiles need at most 4 bytes an edge in addition to the index', () => {
         row[e] = Math.floor((e * otherRows) / row.length);
       });
     }
-    const cut = cutTiles({ offsets, neighbors }, { first: 0, last: 60 }, tiling, DEFAULT_LIMITS)!;
-    expect(cut.tiled.rows.length).toBe(40);
-    expect(cut.pieces).toBeGreaterThan(60);
-    const lists = cut.tiled.rows.byteLength + cut.tiled.begins.byteLength;
-    const bytes = lists + 4 * features * cut.tiled.rows.length + 8 * features * cut.pieces;
+    const { pieces, ...cut } = cutRows(
+      { offsets, neighbors },
+      { first: 0, last: 60 },
+      DEFAULT_LIMITS,
+      tiling,
+    );
+    const tiled = cut.tiled!;
+    expect(tiled.rows.length).toBe(40);
+    expect(pieces).toBeGreaterThan(60);
+    const lists = tiled.rows.byteLength + tiled.begins.byteLength;
+    const bytes = lists + 4 * features * tiled.rows.length + 8 * features * pieces;
     expect(bytes / neighbors.length).toBeLessThan(4);
   }
 });

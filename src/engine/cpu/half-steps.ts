@@ -319,7 +319,7 @@ function runKernel(
   } else {
     const window = tiled
       ? openRest(words, place.window, index, rows, lastEdge, tiled, slot)
-      : openWindow(words, place.window, index, rows, [firstEdge, lastEdge]);
+      : openWindow(words, place.window, index, rows, [index.offsets[first], index.offsets[last]]);
     const sums = part.tileSums + 4 * stride * slot;
     describe(place, words, first, last, edges, kind === 'edgeTerm' ? 0 : mass, window, 0, 0, sums);
     if (kind === 'foldFresh') return kernels.foldFreshRows();

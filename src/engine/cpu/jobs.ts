@@ -18,17 +18,9 @@ import {
 import type { EngineWorkers } from './engine-workers.js';
 import { type Groups, type JobKind, type JobPart, MAX_STRIDE, RESULT_EXTRAS } from './half-steps.js';
 import { beginMeans, type CpuCounts, type CpuTable, type Gathered, type MeansTable } from './tables.js';
-import { cutTiles, shouldPrefetch, type TiledRows, type TileLimits, tilingOf } from './tiles.js';
+import { cutRows, NO_TILES, type RowCut, shouldPrefetch, type TileLimits, tilingOf } from './tiles.js';
 import { firstBad, sumTerm } from './unit-results.js';
-import {
-  beginsOf,
-  cutUnits,
-  type RowCut,
-  UNIT_FIELDS,
-  UNIT_FINISH,
-  type UnitLimits,
-  unitsWithin,
-} from './units.js';
+import { beginsOf, UNIT_FIELDS, UNIT_FINISH, type UnitLimits, unitsWithin } from './units.js';
 import type { IndexArrays } from './windows.js';
 
 export interface CpuIndex extends EdgeIndex, IndexArrays {
@@ -39,7 +31,6 @@ export interface CpuIndex extends EdgeIndex, IndexArrays {
 }
 
 interface Cut extends RowCut {
-  readonly tiled?: TiledRows;
   readonly begins?: Uint32Array;
 }
 
@@ -145,16 +136,14 @@ export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimit
   }
 
   function cutOf({ own, index, other, rows }: WalkedRows, groups?: Uint32Array, byTiles = true): Cut {
-    const { first, last } = rows ?? { first: 0, last: own.rows };
-    const tiling = byTiles ? tilingOf(other, tileLimits) : undefined;
-    const key = `${first}-${last}${tiling ? ` ${tiling.inTile}-${tiling.least}` : ''}`;
+    const range = rows ?? { first: 0, last: own.rows };
+    const tiling = byTiles ? tilingOf(other, tileLimits) : NO_TILES;
+    const key = `${range.first}-${range.last} ${tiling.inTile}-${tiling.least}`;
     const known = groups ? (index.grouped.get(groups) ?? new Map<string, Cut>()) : index.cuts;
     if (groups) index.grouped.set(groups, known);
     let cut = known.get(key);
     if (!cut) {
-      cut =
-        (tiling && cutTiles(index, { first, last }, tiling, limits, groups)) ??
-        cutUnits(index.offsets, first, last, limits, groups);
+      cut = cutRows(index, range, limits, tiling, groups);
       if (groups) cut = { ...cut, begins: beginsOf(cut.rows, groups) };
       known.set(key, cut);
     }

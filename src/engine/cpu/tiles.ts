@@ -1,3 +1,6 @@
+// Cuts the rows of an index into units of work. The cut depends on the degrees, on the neighbours and on the other table's size,
+// never on the number of threads. Partial sums are added in unit order. So results are bit-identical for any number of threads.
+//
 // Tables larger than every cache are read tile by tile. Every edge reads a row of the other table. If that table exceeds the
 // cache, nearly every read goes to memory and also misses the address translation. Neighbours ascend within a row, so a row's
 // edges to one tile are contiguous. All rows walk their edges to the first tile while that tile is in cache, then those to the
@@ -7,15 +10,8 @@
 // cut into pieces as usual, but also at tile borders, and each piece runs with its tile.
 
 import { allocate, allocateFrom } from '../../math/memory.js';
-import {
-  bordersOf,
-  type RowCut,
-  UNIT_FINISH,
-  UNIT_PIECE,
-  UNIT_ROWS,
-  UNIT_TILE,
-  type UnitLimits,
-} from './units.js';
+import type { RowRange } from '../engine.js';
+import { bordersOf, UNIT_FINISH, UNIT_PIECE, UNIT_ROWS, UNIT_TILE, type UnitLimits } from './units.js';
 
 export interface TileLimits {
   /** Tables of at most `near` bytes or `few` rows are not prefetched: their rows arrive soon enough. */
@@ -58,14 +54,17 @@ export interface TiledRows {
 
 /** How a table is tiled. */
 interface Tiling {
-  /** Rows of the table, and rows of one tile. */
-  readonly rows: number;
+  readonly tiles: number;
+  /** Rows of one tile. */
   readonly inTile: number;
   /** Least edges of a row that is walked by tiles. */
   readonly least: number;
   /** Least edges of a piece, on average. If a long row has fewer in a tile, a piece spans several tiles. */
   readonly leastPiece: number;
 }
+
+/** One tile has all rows, and no row is walked by tiles. */
+export const NO_TILES: Tiling = { tiles: 1, inTile: Infinity, least: Infinity, leastPiece: 1 };
 
 /** The table that edges lead to. `stride`: float32 per row. */
 interface Gathered {
@@ -80,46 +79,46 @@ export function shouldPrefetch(table: Gathered, limits: TileLimits): boolean {
   return bytesOf(table) > limits.near && table.rows > limits.few;
 }
 
-/** How the table is tiled; undefined: it is read without tiles. */
-export function tilingOf(table: Gathered, limits: TileLimits): Tiling | undefined {
+export function tilingOf(table: Gathered, limits: TileLimits): Tiling {
   const { rows, stride } = table;
   const bytes = bytesOf(table);
-  if (bytes <= limits.cache) return undefined;
+  if (bytes <= limits.cache) return NO_TILES;
   const inTile = Math.ceil(rows / Math.ceil(bytes / limits.tile));
   const tiles = Math.ceil(rows / inTile);
   return {
-    ...{ rows, inTile, least: Math.max(limits.least * tiles, EDGES_PER_SUM * stride) },
+    tiles,
+    inTile,
+    least: Math.max(limits.least * tiles, EDGES_PER_SUM * stride),
     leastPiece: EDGES_PER_SUM * 2 * stride, // sums of pieces are float64
   };
 }
 
-export interface TiledCut extends RowCut {
-  readonly tiled: TiledRows;
+export interface RowCut {
+  /** Stages that run before `rows`, in order: pieces of long rows, and tiles. */
+  readonly stages: readonly Uint32Array[];
+  /** Units of whole rows and updates of long rows, in row order. */
+  readonly rows: Uint32Array;
+  readonly pieces: number;
+  /** The rows that are walked by tiles, if any. */
+  readonly tiled: TiledRows | undefined;
 }
 
-/** The cut of rows first … last−1, with units inside `groups`. Undefined: no row is long enough for tiles. */
-export function cutTiles(
+/** The cut of rows first … last−1, with units inside `groups`. */
+export function cutRows(
   { offsets, neighbors }: { readonly offsets: Uint32Array; readonly neighbors: Uint32Array },
-  { first, last }: { readonly first: number; readonly last: number },
-  { rows: otherRows, inTile, least, leastPiece }: Tiling,
+  { first, last }: RowRange,
   limits: UnitLimits,
+  { tiles, inTile, least, leastPiece }: Tiling,
   groups?: Uint32Array,
-): TiledCut | undefined {
-  const tiles = Math.ceil(otherRows / inTile);
-  const degree = (i: number) => offsets[i + 1] - offsets[i];
-  const byTiles = (i: number) => degree(i) >= least && degree(i) <= limits.edges;
-  let count = 0;
-  let long = 0;
-  for (let i = first; i < last; i++) {
-    if (byTiles(i)) count++;
-    else if (degree(i) > limits.edges) long++;
-  }
-  if (count + long === 0) return undefined;
-
-  const tiled: TiledRows = {
-    rows: allocate(Uint32Array, count),
-    begins: allocate(Uint32Array, (tiles + 1) * count),
+): RowCut {
+  const byTiles = (i: number) => {
+    const degree = offsets[i + 1] - offsets[i];
+    return degree >= least && degree <= limits.edges;
   };
+  let count = 0;
+  for (let i = first; i < last; i++) if (byTiles(i)) count++;
+  const tiledRows = allocate(Uint32Array, count);
+  const begins = allocate(Uint32Array, (tiles + 1) * count);
   const stages = Array.from({ length: tiles }, (): number[] => []);
   const rows: number[] = [];
   let pieces = 0;
@@ -154,22 +153,22 @@ export function cutTiles(
     if (edges + whole > limits.edges || i - start >= limits.rows) flush(i);
     edges += whole;
     if (whole === to - from) continue;
-    tiled.rows[slot] = i;
+    tiledRows[slot] = i;
     let e = from;
     for (let t = 0; t < tiles; t++) {
-      tiled.begins[t * count + slot] = e;
+      begins[t * count + slot] = e;
       e = endIn(neighbors, e, to, (t + 1) * inTile);
     }
-    tiled.begins[tiles * count + slot] = to;
+    begins[tiles * count + slot] = to;
     slot++;
   }
   flush(last);
-  for (let t = 0; t < tiles; t++) cutStage(stages[t], tiled.begins, t * count, count, limits);
+  for (let t = 0; t < tiles; t++) cutStage(stages[t], begins, t * count, count, limits);
   return {
     stages: stages.filter((s) => s.length > 0).map(allocateFrom),
     rows: allocateFrom(rows),
     pieces,
-    tiled,
+    tiled: count > 0 ? { rows: tiledRows, begins } : undefined,
   };
 }
 

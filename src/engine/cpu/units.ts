@@ -1,11 +1,13 @@
-// Cuts the rows of an index into units of work. The cut depends on the degrees (with tiles also on neighbours and the other
-// table's size), never on the number of threads. Partial sums are added in unit order. Therefore results are bit-identical for
-// any number of threads.
+// Units of work, and groups of rows. tiles.ts cuts the rows of an index into units.
 
 import { allocateFrom } from '../../math/memory.js';
+
 /** Fields of a unit in the flat list: kind, rows first … last−1, edges firstEdge … lastEdge−1, slot. */
 export const UNIT_FIELDS = 6;
-/** Whole rows: edge pass and update in one go. With tiled rows, `slot` is the first slot among these rows. */
+/**
+ * Whole rows: edge pass and update in one go. firstEdge is 0, and lastEdge the number of edges of untiled rows; `slot` is the first slot
+ * among these rows.
+ */
 export const UNIT_ROWS = 0;
 /** One piece of a row that is longer than a window. Its sums go to `slot`. */
 export const UNIT_PIECE = 1;
@@ -13,14 +15,6 @@ export const UNIT_PIECE = 1;
 export const UNIT_FINISH = 2;
 /** Edges of tiled rows in one tile: slots first … last−1. Their positions begin at `slot` of `TiledRows.begins` (tiles.ts). */
 export const UNIT_TILE = 3;
-
-export interface RowCut {
-  /** Stages that run before `rows`, in order: pieces of long rows, and tiles. */
-  readonly stages: readonly Uint32Array[];
-  /** Units of whole rows and updates of long rows, in row order. */
-  readonly rows: Uint32Array;
-  readonly pieces: number;
-}
 
 export interface UnitLimits {
   /** Most edges in a window. */
@@ -30,44 +24,6 @@ export interface UnitLimits {
 }
 
 export const DEFAULT_LIMITS: UnitLimits = { edges: 16384, rows: 4096 };
-
-/** `groups`: units of rows whose borders no unit may cross. */
-export function cutUnits(
-  offsets: Uint32Array,
-  first: number,
-  last: number,
-  limits: UnitLimits,
-  groups?: Uint32Array,
-): RowCut {
-  const pieces: number[] = [];
-  const rows: number[] = [];
-  let slots = 0;
-  let start = first;
-  const flush = (end: number) => {
-    if (end > start) rows.push(UNIT_ROWS, start, end, offsets[start], offsets[end], 0);
-    start = end;
-  };
-  const borders = bordersOf(groups);
-  for (let i = first; i < last; i++) {
-    const from = offsets[i];
-    const to = offsets[i + 1];
-    if (borders.at(i)) flush(i);
-    if (to - from > limits.edges) {
-      flush(i);
-      const firstSlot = slots;
-      for (let e = from; e < to; e += limits.edges) {
-        pieces.push(UNIT_PIECE, i, i + 1, e, Math.min(e + limits.edges, to), slots++);
-      }
-      rows.push(UNIT_FINISH, i, i + 1, 0, slots - firstSlot, firstSlot);
-      start = i + 1;
-    } else if (to - offsets[start] > limits.edges || i - start >= limits.rows) {
-      flush(i);
-    }
-  }
-  flush(last);
-  const stages = slots > 0 ? [allocateFrom(pieces)] : [];
-  return { stages, rows: allocateFrom(rows), pieces: slots };
-}
 
 /** Tells whether a group begins at a row. Rows must be asked for in ascending order. */
 export function bordersOf(groups: Uint32Array | undefined): { at(row: number): boolean } {
