@@ -180,7 +180,7 @@ export interface BatchCountOptions extends CountOptions {
 }
 
 /** Several calls of `update`, or of `count` and `finish`, as one job: the same bits in less time. */
-interface Batched {
+export interface Batched {
   /** Half-steps of several tables from the same other one. `options.rows` is ignored: each table has its own. */
   update(
     all: readonly OwnEdges[],

@@ -1,39 +1,35 @@
 // Operations of an engine in the order of the calls, so that callers may queue several without waiting.
 
-interface OperationQueue {
-  /** Runs the operation when all earlier ones have ended. If it fails, only its own promise rejects. */
-  inOrder<Result>(operation: () => Result | Promise<Result>): Promise<Result>;
-  /** The same for an operation that no caller awaits. Its failure is reported by the next operation that returns a value. */
-  inPassing(operation: () => void | Promise<void>): Promise<void>;
-  /** Resolves when all operations have ended. */
-  idle(): Promise<void>;
-}
-
 /** Options as they are now: an operation runs later, when its caller may have changed the vector. */
 export function captured<O extends { readonly otherMass?: Float64Array | undefined }>(options: O): O {
   return options.otherMass ? { ...options, otherMass: options.otherMass.slice() } : options;
 }
 
 /** `before` runs before every operation; it throws if the device is lost. */
-export function createQueue(before: () => void = () => {}): OperationQueue {
+export function createQueue(before: () => void = () => {}) {
   let tail: Promise<unknown> = Promise.resolve();
-  const inOrder: OperationQueue['inOrder'] = (operation) => {
+
+  /** Runs the operation when all earlier ones have ended. If it fails, only its own promise rejects. */
+  function inOrder<Result>(operation: () => Result | Promise<Result>): Promise<Result> {
     const result = tail.then(() => {
       before();
       return operation();
     });
     tail = result.catch(() => {});
     return result;
-  };
-  return {
-    inOrder,
-    inPassing(operation) {
-      const result = inOrder(operation);
-      result.catch(() => {});
-      return result;
-    },
-    idle: async () => {
-      await tail;
-    },
-  };
+  }
+
+  /** The same for an operation that no caller awaits. Its failure is reported by the next operation that returns a value. */
+  function inPassing(operation: () => void | Promise<void>): Promise<void> {
+    const result = inOrder(operation);
+    result.catch(() => {});
+    return result;
+  }
+
+  /** Resolves when all operations have ended. */
+  async function idle(): Promise<void> {
+    await tail;
+  }
+
+  return { inOrder, inPassing, idle };
 }

@@ -3,25 +3,21 @@
 import { throwIfAborted } from '../errors.js';
 import { createPool, type TaskModule, type WorkerPool } from '../parallel/pool.js';
 
-/** Workers that wait for tasks. */
-export interface Lanes {
-  /** Runs a task on all workers. `job.next` counts its blocks, `blocks` in all. */
-  all<Job extends { readonly next: Int32Array }>(
-    name: string,
-    task: (job: Job) => void,
-    job: Job,
-    signal: AbortSignal | undefined,
-    blocks: number,
-    report?: () => void,
-  ): Promise<void>;
-  close(): Promise<void>;
-}
+export type Lanes = ReturnType<typeof inLanes>;
 
 /** `threads` workers for the tasks of a module. With 0, tasks run in the caller's thread. The pool starts when first needed. */
-export function inLanes(module: TaskModule, threads: number): Lanes {
+export function inLanes(module: TaskModule, threads: number) {
   let pool: WorkerPool | undefined;
   return {
-    async all(name, task, job, signal, blocks, report) {
+    /** Runs a task on all workers. `job.next` counts its blocks, `blocks` in all. */
+    async all<Job extends { readonly next: Int32Array }>(
+      name: string,
+      task: (job: Job) => void,
+      job: Job,
+      signal: AbortSignal | undefined,
+      blocks: number,
+      report?: () => void,
+    ): Promise<void> {
       throwIfAborted(signal);
       if (threads === 0) {
         task(job);
@@ -40,6 +36,6 @@ export function inLanes(module: TaskModule, threads: number): Lanes {
       }
       throwIfAborted(signal);
     },
-    close: async () => pool?.close(),
+    close: async (): Promise<void> => pool?.close(),
   };
 }

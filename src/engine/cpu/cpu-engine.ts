@@ -18,6 +18,7 @@ import { type KernelModule, loadKernels } from '../../wasm/load.js';
 import {
   type Activity,
   type BatchCountOptions,
+  type Batched,
   type CountingEngine,
   countScale,
   type EdgeTerm,
@@ -164,6 +165,17 @@ function engineOn(
     return terms.map((term) => (edgeTerm ? term : undefined));
   }
 
+  const batched: Batched = {
+    update(all, other, given) {
+      const options = captured(given);
+      return inOrder(() => updateAll(all, other as CpuTable, options));
+    },
+    count(own, from, into, given) {
+      const options = given.finish ? { ...given, finish: captured(given.finish) } : given;
+      return inOrder(() => countAll(own as CpuTable, from, into as CpuCounts, options));
+    },
+  };
+
   return {
     name: 'cpu',
     description: `cpu (WebAssembly SIMD${relaxed ? ' with fused multiply-add' : ''}, float32, ${threads} thread${threads === 1 ? '' : 's'})`,
@@ -204,12 +216,9 @@ function engineOn(
         return index;
       }),
 
-    update(own, index, other, given) {
-      const options = captured(given);
-      return inOrder(async () => {
-        const [term] = await updateAll([{ own, index, rows: options.rows }], other as CpuTable, options);
-        return term;
-      });
+    async update(own, index, other, options) {
+      const [term] = await batched.update([{ own, index, rows: options.rows }], other, options);
+      return term;
     },
 
     foldFresh: {
@@ -238,22 +247,12 @@ function engineOn(
         return { kind: 'counts', rows, features, stride, scale: countScale(largest), at, groups };
       }),
 
-    count: (own, index, other, into, options = {}) =>
-      inOrder(async () => {
-        const [term] = await countAll(own as CpuTable, [{ index, other }], into as CpuCounts, options);
-        return term;
-      }),
-
-    batched: {
-      update(all, other, given) {
-        const options = captured(given);
-        return inOrder(() => updateAll(all, other as CpuTable, options));
-      },
-      count(own, from, into, given) {
-        const options = given.finish ? { ...given, finish: captured(given.finish) } : given;
-        return inOrder(() => countAll(own as CpuTable, from, into as CpuCounts, options));
-      },
+    async count(own, index, other, into, options = {}) {
+      const [term] = await batched.count(own, [{ index, other }], into, options);
+      return term;
     },
+
+    batched,
 
     finish(own, counts, given) {
       const options = captured(given);

@@ -24,26 +24,21 @@ const SHORT = 2048;
 
 let nextEngine = 0;
 
-/** Workers that are not set up for an engine yet. */
-export interface Workers {
-  readonly threads: number;
-  /** Starts workers until there are `wanted`. Returns all groups that were ever started. */
-  startUpTo(wanted: number): readonly WorkerGroup[];
-  /** Does not wait for running jobs. */
-  close(): Promise<void>;
-}
-
 interface WorkerGroup {
   readonly size: number;
   readonly pool: Promise<WorkerPool>;
 }
 
-export function createWorkers(threads: number): Workers {
+export type Workers = ReturnType<typeof createWorkers>;
+
+/** Workers that are not set up for an engine yet. */
+export function createWorkers(threads: number) {
   const all: WorkerGroup[] = [];
   let count = 0;
   return {
     threads,
-    startUpTo(wanted) {
+    /** Starts workers until there are `wanted`. Returns all groups that were ever started. */
+    startUpTo(wanted: number): readonly WorkerGroup[] {
       if (wanted > count) {
         const size = wanted - count;
         const pool = createPool(HALF_STEPS, size);
@@ -53,31 +48,23 @@ export function createWorkers(threads: number): Workers {
       }
       return all;
     },
-    async close() {
+    /** Does not wait for running jobs. */
+    async close(): Promise<void> {
       const started = await Promise.allSettled(all.map(({ pool }) => pool));
       await Promise.all(started.map((one) => one.status === 'fulfilled' && one.value.close()));
     },
   };
 }
 
-/** The threads that work for one engine. */
-export interface EngineWorkers {
-  /** Starts the workers for a job of `pieces` units now, while the caller prepares the job. */
-  expect(pieces: number, stride: number): void;
-  /** Runs a job of `pieces` units to its end. One job at a time. */
-  run(job: Omit<Job, 'engine' | 'bytes'>, pieces: number): Promise<void>;
-  addIndex(index: IndexArrays): Promise<void>;
-  dropIndex(id: number): Promise<void>;
-  /** Makes the workers forget this engine. Does not wait for running jobs. */
-  leave(): Promise<void>;
-}
+export type EngineWorkers = ReturnType<typeof createEngineWorkers>;
 
+/** The threads that work for one engine. */
 export function createEngineWorkers(
   module: WebAssembly.Module,
   heap: Heap,
   limits: UnitLimits,
   workers: Workers,
-): EngineWorkers {
+) {
   const engine = nextEngine++;
   /** The caller's thread (from its first job on) and the workers that are ready. */
   let here: WorkerPool | undefined;
@@ -140,8 +127,10 @@ export function createEngineWorkers(
   }
 
   return {
+    /** Starts the workers for a job of `pieces` units now, while the caller prepares the job. */
     expect: startFor,
-    async run(job, pieces) {
+    /** Runs a job of `pieces` units to its end. One job at a time. */
+    async run(job: Omit<Job, 'engine' | 'bytes'>, pieces: number): Promise<void> {
       if (failed) throw failed.error;
       const short = startFor(pieces, job.stride);
       if (!short) await starting;
@@ -149,15 +138,16 @@ export function createEngineWorkers(
       const { byteLength: bytes } = heap.memory.buffer;
       await everywhere('run', { ...job, engine, bytes }, short ? all() : pools);
     },
-    async addIndex(index) {
+    async addIndex(index: IndexArrays): Promise<void> {
       indexes.set(index.id, index);
       await everywhere('addIndex', { engine, index });
     },
-    async dropIndex(id) {
+    async dropIndex(id: number): Promise<void> {
       indexes.delete(id);
       await everywhere('dropIndex', { engine, id });
     },
-    async leave() {
+    /** Makes the workers forget this engine. Does not wait for running jobs. */
+    async leave(): Promise<void> {
       await starting.catch(() => {});
       // Ignore errors: a worker that has died needs no message.
       void everywhere('stop', engine).catch(() => {});

@@ -4,18 +4,9 @@ import type { Communicator } from '../../comm/communicator.js';
 import { FitError } from '../../errors.js';
 import type { ShardLayout } from './tables.js';
 
-export interface Exchange {
-  /** Runs `work` on every rank. If it fails on one, it fails on all, so that no rank waits for another for ever. */
-  onAllRanks<T>(work: () => Promise<T>): Promise<T>;
-  /** Sums the vectors of all ranks' shards, in shard order. */
-  sumShards(
-    layout: ShardLayout,
-    width: number,
-    ofShards: () => Promise<readonly ArrayLike<number>[]>,
-  ): Promise<Float64Array>;
-}
+export type Exchange = ReturnType<typeof createExchange>;
 
-export function createExchange(communicator: Communicator): Exchange {
+export function createExchange(communicator: Communicator) {
   const { rank, size } = communicator;
 
   /** `failures`: the sum over ranks, with one entry per rank. */
@@ -27,7 +18,8 @@ export function createExchange(communicator: Communicator): Exchange {
   }
 
   return {
-    async onAllRanks(work) {
+    /** Runs `work` on every rank. If it fails on one, it fails on all, so that no rank waits for another for ever. */
+    async onAllRanks<T>(work: () => Promise<T>): Promise<T> {
       if (size === 1) return work();
       const [outcome] = await Promise.allSettled([work()]);
       const failures = new Float64Array(size);
@@ -36,7 +28,12 @@ export function createExchange(communicator: Communicator): Exchange {
       return unwrap(outcome, failures);
     },
 
-    async sumShards(layout, width, ofShards) {
+    /** Sums the vectors of all ranks' shards, in shard order. */
+    async sumShards(
+      layout: ShardLayout,
+      width: number,
+      ofShards: () => Promise<readonly ArrayLike<number>[]>,
+    ): Promise<Float64Array> {
       const [outcome] = await Promise.allSettled([ofShards()]);
       // Each entry comes from one rank, so the sum over ranks is exact. The same sum carries the failures.
       const places = layout.shards * width;

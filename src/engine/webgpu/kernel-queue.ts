@@ -56,32 +56,15 @@ function bindingsOf(code: string): Binding[] {
 /** A buffer, or its first `size` bytes. */
 export type Part = GPUBuffer | { readonly buffer: GPUBuffer; readonly size: number };
 
-export interface Commands {
-  /** The kernel of this code, compiled once. */
-  kernel(label: string, code: string): Promise<Kernel>;
-  /** Adds a parameter block for the next runs, up to the next block. Returns its offset. */
-  params(values: Params): number;
-  /** Records one run. `parts` follow the kernel's bindings, without the parameters. */
-  run(kernel: Kernel, params: number, parts: readonly Part[], workgroups: number): void;
-  /** Counts work and submits the batch when it is large enough. Waits while too many batches are in flight. */
-  pace(edges: number): Promise<void>;
-  flush(): void;
-  /** Records that a buffer is set to zero. */
-  clear(buffer: GPUBuffer): void;
-  /** Returns what `take` makes of the bytes, which it must not keep. Without `take`, returns a copy of them. */
-  read(buffer: GPUBuffer, offset: number, bytes: number): Promise<ArrayBuffer>;
-  read<T>(buffer: GPUBuffer, offset: number, bytes: number, take: (bytes: ArrayBuffer) => T): Promise<T>;
-  /** Drops cached references to buffers that are about to be destroyed. */
-  forget(): void;
-}
-
 const BATCH_EDGES = 2 ** 24;
 const BATCH_UPDATES = 16;
+
+export type Commands = ReturnType<typeof createCommands>;
 
 export function createCommands(
   gpu: GpuDevice,
   onKernelTime?: (kernel: string, milliseconds: number) => void,
-): Commands {
+) {
   const { device } = gpu;
   const kernels = new Map<string, Promise<Kernel>>();
   const names = new WeakMap<GPUBuffer, number>();
@@ -173,13 +156,15 @@ export function createCommands(
   }
 
   return {
-    kernel(label, code) {
+    /** The kernel of this code, compiled once. */
+    kernel(label: string, code: string): Promise<Kernel> {
       let kernel = kernels.get(code);
       if (!kernel) kernels.set(code, (kernel = compile(label, code)));
       return kernel;
     },
 
-    params(values) {
+    /** Adds a parameter block for the next runs, up to the next block. Returns its offset. */
+    params(values: Params): number {
       if (used === SLOTS) flush();
       const at = used++ * PARAMS_BYTES;
       new Uint8Array(blocks, at, PARAMS_BYTES).fill(0);
@@ -187,7 +172,8 @@ export function createCommands(
       return at;
     },
 
-    run(kernel, params, parts, workgroups) {
+    /** Records one run. `parts` follow the kernel's bindings, without the parameters. */
+    run(kernel: Kernel, params: number, parts: readonly Part[], workgroups: number): void {
       if (workgroups === 0) return;
       const to = passFor(kernel.label);
       to.setPipeline(kernel.pipeline);
@@ -198,7 +184,8 @@ export function createCommands(
       to.dispatchWorkgroups(Math.ceil(workgroups / y), y);
     },
 
-    async pace(edges) {
+    /** Counts work and submits the batch when it is large enough. Waits while too many batches are in flight. */
+    async pace(edges: number): Promise<void> {
       edgesWaiting += edges;
       if (++updatesWaiting < BATCH_UPDATES && edgesWaiting < BATCH_EDGES) return;
       flush();
@@ -212,14 +199,21 @@ export function createCommands(
 
     flush,
 
-    clear(buffer) {
+    /** Records that a buffer is set to zero. */
+    clear(buffer: GPUBuffer): void {
       encoder ??= device.createCommandEncoder();
       pass?.end();
       pass = undefined;
       encoder.clearBuffer(buffer);
     },
 
-    async read<T>(buffer: GPUBuffer, offset: number, bytes: number, take?: (bytes: ArrayBuffer) => T) {
+    /** Returns what `take` makes of the bytes, which it must not keep; by default a copy of them. */
+    async read<T = ArrayBuffer>(
+      buffer: GPUBuffer,
+      offset: number,
+      bytes: number,
+      take: (bytes: ArrayBuffer) => T = (mapped) => mapped.slice(0) as T,
+    ): Promise<T> {
       gpu.check();
       const staging = device.createBuffer({ size: bytes, usage: USAGE.mapRead | USAGE.copyTarget });
       encoder ??= device.createCommandEncoder();
@@ -229,10 +223,9 @@ export function createCommands(
       flush();
       try {
         await staging.mapAsync(MAP_READ);
-        const mapped = staging.getMappedRange();
-        const taken = take ? take(mapped) : mapped.slice(0);
+        const taken = take(staging.getMappedRange());
         gpu.check();
-        return taken as T & ArrayBuffer;
+        return taken;
       } catch (error) {
         throw gpu.explain(error);
       } finally {
@@ -240,7 +233,8 @@ export function createCommands(
       }
     },
 
-    forget() {
+    /** Drops cached references to buffers that are about to be destroyed. */
+    forget(): void {
       flush();
       for (const kernel of kernels.values())
         void kernel.then(
