@@ -5,7 +5,7 @@ import type { RowLists } from '../math/csr.js';
 import { serveTasks } from '../parallel/worker.js';
 import { instantiate } from '../wasm/instantiate.js';
 import { type CountedColumns, copyCounts, createTiles, pairsMet, TILE } from './pair-counts.js';
-import type { StoredLists } from './stored-lists.js';
+import type { StoredLists, WorkerPlace } from './stored-lists.js';
 
 /** Targets solved at a time. */
 export const BLOCK = 16;
@@ -21,7 +21,6 @@ export interface CountRows {
 
 /** The weight of users that two columns share: as counts, or from the users of each column as lists. Addresses in kernel memory. */
 export interface SharedUsers {
-  readonly memory: WebAssembly.Memory;
   readonly columns: number;
   /** Either pairs or lists are there, unless only similarities are asked for. */
   readonly pairs?: CountRows | undefined;
@@ -33,12 +32,8 @@ export interface SharedUsers {
     | undefined;
 }
 
-interface PairJob {
-  readonly next: Int32Array;
-  readonly module: WebAssembly.Module;
-  readonly places: Int32Array;
-  /** Each worker's scratch for a tile; empty if memory has no room for it. */
-  readonly scratch: readonly number[];
+/** `scratch` has room for a tile; it is empty if memory has no room for tiles. */
+interface PairJob extends WorkerPlace {
   /** Columns by user, the weight of each user, and the columns in kernel memory. */
   readonly rows: RowLists;
   readonly weights: Uint8Array;
@@ -49,8 +44,8 @@ interface PairJob {
 }
 
 /** Counts the users that each list shares with each column. */
-export function countPairs({ next, rows, weights, lists, counts, counted, ...place }: PairJob): void {
-  const { memory, columns } = counted;
+export function countPairs({ next, memory, rows, weights, lists, counts, counted, ...place }: PairJob): void {
+  const { columns } = counted;
   const count = lists.offsets.length - 1;
   const scratch = place.scratch.at(Atomics.add(place.places, 0, 1));
   const tiles = scratch === undefined ? undefined : createTiles(place.module, counted, scratch);
@@ -104,12 +99,7 @@ export interface ChosenColumns {
 }
 
 /** What every task on targets needs. */
-export interface TargetJob {
-  readonly next: Int32Array;
-  readonly module: WebAssembly.Module;
-  /** A counter: each worker takes the next entry of `scratch`, an address of memory of its own. */
-  readonly places: Int32Array;
-  readonly scratch: readonly number[];
+export interface TargetJob extends WorkerPlace {
   readonly rows: RowLists;
   readonly weights: Uint8Array;
   readonly shared: SharedUsers;
@@ -218,7 +208,7 @@ export function solveTargets(job: RegressionJob): void {
     if (!known) chosen.found[t] = bench.choose(t, at);
     const size = Math.min(neighbours, chosen.found[t]);
     job.found[t] = size;
-    ofTarget(job.sources, job, t, size).set(new Uint32Array(job.shared.memory.buffer, at, size));
+    ofTarget(job.sources, job, t, size).set(new Uint32Array(job.memory.buffer, at, size));
     const weights = ofTarget(job.targetWeights, job, t, size);
     weights.set(solve(at, size, job.dropout));
     if (nearest === 0) return;
@@ -244,8 +234,8 @@ export function findSimilar(job: SimilarJob): void {
 
 /** A worker's scratch, with the steps that use it. */
 function createBench(job: TargetJob, neighbours: number) {
-  const { shared, rows, weights, targets, ownColumn } = job;
-  const { memory, columns, pairs, lists, ofTargets } = shared;
+  const { memory, shared, rows, weights, targets, ownColumn } = job;
+  const { columns, pairs, lists, ofTargets } = shared;
   const kernels = instantiate(job.module, memory);
   const base = job.scratch[Atomics.add(job.places, 0, 1)];
   const parts = scratchParts(neighbours, shared);
@@ -307,7 +297,7 @@ function createBench(job: TargetJob, neighbours: number) {
 
 /** Solves for the weights of the first `size` chosen columns, whose data are at `from`. */
 function createSolver(job: RegressionJob, { kernels, at, room }: ReturnType<typeof createBench>) {
-  const { memory } = job.shared;
+  const { memory } = job;
   const scale = new Float32Array(memory.buffer, at('scale'), room);
   const right = new Float32Array(memory.buffer, at('right'), room);
   const solved = new Float32Array(memory.buffer, at('solved'), room);

@@ -11,7 +11,7 @@
 // The same counts give similarities between items (item-kNN), without solving a system.
 
 import { lengths, placesOf, type RowLists } from '../math/csr.js';
-import { allocate, createCounter } from '../math/memory.js';
+import { allocate } from '../math/memory.js';
 import { taskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import type { SparseWeights } from '../topn/query.js';
@@ -42,7 +42,7 @@ import {
 } from './item-regression-tasks.js';
 import { pairsMet, scratchRoom, storeColumns, TILE, tileScratchBytes } from './pair-counts.js';
 import { SMALL } from './solver-workers.js';
-import { storeLists } from './stored-lists.js';
+import { placeOn, storeLists } from './stored-lists.js';
 
 const TASKS = taskModule('./item-regression-tasks.js', import.meta.url);
 
@@ -51,8 +51,6 @@ const KEPT_BYTES = 2 ** 28;
 /** Relative residual at which a target counts as solved. Rankings do not need more digits. */
 const TOLERANCE = 1e-4;
 const MAX_STEPS = 200;
-
-export type { RegressionData };
 
 export interface RegressionSetting {
   /** Number of inputs of each target. */
@@ -77,38 +75,22 @@ interface SimilaritySetting {
   readonly shrinkage?: number | undefined;
 }
 
-/** For each item its weights to the targets, given by position. */
-export type ItemWeights = SparseWeights;
-
-/** Solves the regressions of some data for any setting. */
+/** Solves the regressions of some data for any setting: for each item its weights to the targets, given by position. */
 export interface ItemRegression {
-  solve(setting: RegressionSetting, options?: TaskOptions): Promise<ItemWeights>;
-  similar(setting: SimilaritySetting, options?: TaskOptions): Promise<ItemWeights>;
-}
-
-/** A regression that keeps its workers until it is closed. */
-export interface OpenRegression extends ItemRegression {
+  solve(setting: RegressionSetting, options?: TaskOptions): Promise<SparseWeights>;
+  similar(setting: SimilaritySetting, options?: TaskOptions): Promise<SparseWeights>;
+  /** Ends the workers, which only a regression for several settings keeps. */
   close(): Promise<void>;
 }
 
-/** Counts the pairs of the data once, for any number of settings. */
+/**
+ * Counts the pairs of the data once, for any number of settings. If `several` are to come, it keeps the data that they share, and its
+ * workers.
+ */
 export async function createItemRegression(
   data: RegressionData,
-  options: TaskOptions = {},
+  { several = false, ...options }: TaskOptions & { readonly several?: boolean } = {},
 ): Promise<ItemRegression> {
-  return createRegression(data, options, false);
-}
-
-/** The same for several settings: it keeps the data that they share, and its workers. */
-export function openItemRegression(data: RegressionData, options: TaskOptions = {}): Promise<OpenRegression> {
-  return createRegression(data, options, true);
-}
-
-async function createRegression(
-  data: RegressionData,
-  options: TaskOptions,
-  several: boolean,
-): Promise<OpenRegression> {
   const itemCount = data.items.offsets.length - 1;
   const targets = data.targets ?? Uint32Array.from({ length: itemCount }, (_, item) => item);
   const chosenInputs = chooseInputs(data);
@@ -161,7 +143,7 @@ async function createRegression(
     make: (common: TargetJob, first: number, last: number) => J,
     scale: ArrayLike<number> | undefined,
     { neighbours, threads, signal, onProgress }: TaskOptions & { readonly neighbours: number },
-  ): Promise<ItemWeights> {
+  ): Promise<SparseWeights> {
     const own = threadCount(several ? options.threads : threads, Math.ceil(targets.length / BLOCK));
     const lanes = work.amount < (several ? SMALL / 4 : SMALL) ? 1 : own;
     const { module } = await loadKernels();
@@ -177,7 +159,7 @@ async function createRegression(
         await withCounts(first, last, signal, async (piece) => {
           const job = make(
             {
-              ...{ module, places: createCounter(), next: createCounter(), scratch },
+              ...placeOn(heap, module, scratch),
               ...{ rows, weights, numbers, ...piece, neighbours },
               found: found.subarray(first, last),
               sources: sources.subarray(first * neighbours, last * neighbours),
@@ -253,7 +235,7 @@ async function createRegression(
 
   // Settings are solved one after the other, since they share memory.
   let last: Promise<unknown> = Promise.resolve();
-  const inTurn = (work: () => Promise<ItemWeights>) => {
+  const inTurn = (work: () => Promise<SparseWeights>) => {
     const result = last.then(work);
     last = result.catch(() => {});
     return result;
@@ -292,11 +274,10 @@ function createCounting(heap: Heap, { rows, weights, columns }: RegressionInputs
       const lanes = work < SMALL ? 1 : threadCount(threads, workers);
       const scratch = tile > 0 ? Array.from({ length: lanes }, () => heap.allocate(tile)) : [];
       const counts = { at: heap.allocate(bytes * blocks), stride, wide };
-      const job = { module, scratch, rows, weights, counted, lists, counts };
+      const job = { ...placeOn(heap, module, scratch), rows, weights, counted, lists, counts };
       const run = inLanes(TASKS, work < SMALL ? 0 : lanes);
       try {
-        const counters = { next: createCounter(), places: createCounter() };
-        await run.all('countPairs', countPairs, { ...job, ...counters }, signal, blocks);
+        await run.all('countPairs', countPairs, job, signal, blocks);
         return counts;
       } finally {
         await run.close();
@@ -316,7 +297,7 @@ async function shareUsers(
   targets: RowLists | undefined,
   signal: AbortSignal | undefined,
 ): Promise<SharedUsers> {
-  const shared = { memory: heap.memory, columns: columns.offsets.length - 1 };
+  const shared = { columns: columns.offsets.length - 1 };
   if (!counting) {
     const at = heap.allocate(weights.length);
     new Uint8Array(heap.memory.buffer, at, weights.length).set(weights);

@@ -2,7 +2,7 @@
 
 import { throwIfAborted } from '../errors.js';
 import type { RowLists } from '../math/csr.js';
-import { allocate, createCounter } from '../math/memory.js';
+import { allocate } from '../math/memory.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { threadCount } from '../parallel/pool.js';
@@ -19,7 +19,7 @@ import {
   solveLeastSquares,
 } from './linear-tasks.js';
 import { SMALL, SOLVERS } from './solver-workers.js';
-import { storeLists } from './stored-lists.js';
+import { placeOn, storeLists } from './stored-lists.js';
 
 interface LeastSquaresOptions extends TaskOptions {
   readonly features: number;
@@ -220,7 +220,7 @@ async function createSolver(
       end: Pick<LeastSquaresJob, 'steps' | 'tolerance'>,
     ): Promise<void> {
       const job: LeastSquaresJob = {
-        ...{ module, memory: heap.memory, places: createCounter(), next: createCounter(), scratch },
+        ...placeOn(heap, module, scratch),
         ...own.lists,
         ...{ own: own.table, other, packed, rows: own.rows, block: rowsPerBlock(own.rows, lanes) },
         ...{ stride, lambda, base, ...end },

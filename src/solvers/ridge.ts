@@ -2,7 +2,7 @@
 
 import type { RowLists } from '../math/csr.js';
 import { transposeLists } from '../math/csr.js';
-import { allocate, createCounter, inSharedMemory } from '../math/memory.js';
+import { allocate, inSharedMemory } from '../math/memory.js';
 import { threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { Heap } from '../wasm/heap.js';
@@ -19,7 +19,7 @@ import {
   WIDTH,
 } from './ridge-blocks.js';
 import { SMALL, SOLVERS } from './solver-workers.js';
-import { type StoredLists, storeLists } from './stored-lists.js';
+import { placeOn, type StoredLists, storeLists } from './stored-lists.js';
 
 export interface RidgeProblem {
   /** Per row, its columns: a 0/1 matrix X. */
@@ -117,23 +117,30 @@ async function solveSystems(
       scale[inputs.values[e]] += weights?.[row] ?? 1;
   }
   for (let c = 0; c < columns; c++) scale[c] = 1 / scale[c];
-  const next = createCounter();
-  const system = { module, memory: heap.memory, scratch, inputs: rows, scale: scaleAt, columns, lambda };
   const counted =
     columnLists && tile > 0 ? { ...columnLists, scratch: scratch.map(() => heap.allocate(tile)) } : undefined;
   // A worker takes as many blocks as fill a tile of counts, unless other workers would then idle.
   const blocksPerTurn = systems >= 4 * TILE * lanes ? TILE / WIDTH : 1;
   const job: RidgeJob = {
-    ...{ ...system, weights: weights && inSharedMemory(weights), weightsAt },
-    ...{ places: createCounter(), next, counted, blocksPerTurn },
-    ...{ aim, tolerance, maxIterations: 200 },
+    ...placeOn(heap, module, scratch),
+    inputs: rows,
+    weights: weights && inSharedMemory(weights),
+    weightsAt,
+    scale: scaleAt,
+    columns,
+    lambda,
+    counted,
+    blocksPerTurn,
+    aim,
+    tolerance,
+    maxIterations: 200,
   };
   const run = inLanes(SOLVERS, small ? 0 : lanes);
   try {
     await run.all('solveRidge', solveRidge, job, options.signal, systems, () =>
       options.onProgress?.({
         stage: 'solving',
-        done: Math.min(systems, WIDTH * blocksPerTurn * Atomics.load(next, 0)),
+        done: Math.min(systems, WIDTH * blocksPerTurn * Atomics.load(job.next, 0)),
         total: systems,
         unit: aim.kind === 'scores-by-row' ? 'rows' : 'targets',
       }),

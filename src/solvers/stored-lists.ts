@@ -1,6 +1,7 @@
 // Lists in the memory of the kernels, and the addresses that a worker passes to them.
 
 import type { RowLists } from '../math/csr.js';
+import { createCounter } from '../math/memory.js';
 import type { Heap } from '../wasm/heap.js';
 
 export interface WorkerPlace {
@@ -11,6 +12,11 @@ export interface WorkerPlace {
   readonly next: Int32Array;
   /** Address of each worker's scratch. */
   readonly scratch: readonly number[];
+}
+
+/** A new job's place: both counters start at 0. */
+export function placeOn(heap: Heap, module: WebAssembly.Module, scratch: readonly number[]): WorkerPlace {
+  return { module, memory: heap.memory, places: createCounter(), next: createCounter(), scratch };
 }
 
 /** Addresses of lists of row numbers and of their weights (0: none), and how many there are. */

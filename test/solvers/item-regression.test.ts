@@ -2,13 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { transposeLists } from '../../src/math/csr.js';
 import { randomStream } from '../../src/math/random.js';
 import { addScaled, degreeScale, scaleTargets } from '../../src/solvers/combine-weights.js';
-import {
-  createItemRegression,
-  type ItemWeights,
-  openItemRegression,
-  type RegressionSetting,
-} from '../../src/solvers/item-regression.js';
+import { createItemRegression, type RegressionSetting } from '../../src/solvers/item-regression.js';
 import { weighUsers } from '../../src/solvers/user-weights.js';
+import type { SparseWeights } from '../../src/topn/query.js';
 import { communityLists, solve } from '../evaluate/baseline-data.js';
 import { listOf } from '../evaluate/brute-force.js';
 
@@ -19,7 +15,7 @@ const owners = Array.from({ length: ITEMS }, (_, i) => new Set(listOf(items, i))
 const common = (i: number, j: number) => [...owners[i]].filter((user) => owners[j].has(user)).length;
 
 /** inputs × targets. */
-function dense({ offsets, targets, weights }: ItemWeights, width: number): number[][] {
+function dense({ offsets, targets, weights }: SparseWeights, width: number): number[][] {
   return Array.from({ length: offsets.length - 1 }, (_, i) => {
     const row = new Array<number>(width).fill(0);
     for (let e = offsets[i]; e < offsets[i + 1]; e++) row[targets[e]] = weights[e];
@@ -137,7 +133,7 @@ describe('regressions of items on their neighbours', () => {
     ].map((setting) => ({ ...setting, nearest: { neighbours: 3, dropout: setting.dropout / 2 } }));
     for (const rows of [users, communityLists(600, ITEMS, 3, 4)]) {
       const data = { users: rows, items: transposeLists(rows, ITEMS) };
-      const open = await openItemRegression(data, { threads: 2 });
+      const open = await createItemRegression(data, { threads: 2, several: true });
       const single = await createItemRegression(data);
       try {
         for (const setting of settings)

@@ -17,8 +17,6 @@ import { addScaled, degreeScale, scaleTargets, timesFactor } from '../../../solv
 import {
   createItemRegression,
   type ItemRegression,
-  type OpenRegression,
-  openItemRegression,
   type RegressionSetting,
 } from '../../../solvers/item-regression.js';
 import { emptyProducts, type FactorTables, type SparseWeights } from '../../../topn/query.js';
@@ -112,7 +110,7 @@ export async function searchWeights(
   const { data, history } = trial;
   const task = { threads, signal };
   const degree = lengths(data.items);
-  const opened = new Map<number, OpenRegression>();
+  const opened = new Map<number, ItemRegression>();
   const users = tables.users.map((value) => (SHARES.leastSquares / SHARES.weights) * value);
   const none = { ...tables, users: tables.users.map(() => 0) };
   const factors = { ...tables, users, products: emptyProducts(trial.users, data.candidates.length) };
@@ -122,15 +120,15 @@ export async function searchWeights(
     const known = opened.get(exponent);
     if (known) return known;
     const own = { ...data, targets: data.candidates, userExponent: exponent };
-    const regression = await openItemRegression(own, task);
+    const regression = await createItemRegression(own, { ...task, several: true });
     opened.set(exponent, regression);
     return regression;
   };
   // Exponents of candidates and shares of similarities need no new systems.
-  const solved = lastOf((setting: WeightSetting, regression: OpenRegression) =>
+  const solved = lastOf((setting: WeightSetting, regression: ItemRegression) =>
     regression.solve(regressionSetting(setting), task),
   );
-  const similar = lastOf((setting: WeightSetting, regression: OpenRegression) =>
+  const similar = lastOf((setting: WeightSetting, regression: ItemRegression) =>
     similarities(regression, setting, task),
   );
   const partsOf = async (setting: WeightSetting) => {
@@ -213,8 +211,8 @@ function along(axes: Record<string, SettingAxis>, setting: Setting): Record<stri
 
 /** The result of `make`, kept until it is asked for with another key. */
 function lastOf(
-  make: (setting: WeightSetting, regression: OpenRegression) => Promise<SparseWeights>,
-): (key: string, setting: WeightSetting, regression: OpenRegression) => Promise<SparseWeights> {
+  make: (setting: WeightSetting, regression: ItemRegression) => Promise<SparseWeights>,
+): (key: string, setting: WeightSetting, regression: ItemRegression) => Promise<SparseWeights> {
   let known: { readonly key: string; readonly made: Promise<SparseWeights> } | undefined;
   return (key, setting, regression) => {
     if (known?.key !== key) known = { key, made: make(setting, regression) };
