@@ -1,37 +1,7 @@
 // Sparse sums by the kernels, with the same bits as SparseSums. All arrays that are given must lie in the kernels' memory.
 
+import { instantiate } from '../wasm/instantiate.js';
 import { BLOCK, CANDIDATES, type Sums } from './similarity.js';
-
-/** The exports of wasm/kernels/sums.ts. */
-interface SumKernels {
-  sumLists(
-    sums: number,
-    blocks: number,
-    blockCount: number,
-    offsets: number,
-    targets: number,
-    weights: number,
-    which: number,
-    factors: number,
-    count: number,
-    longest: number,
-    factor: number,
-  ): void;
-  sumLargest(
-    sums: number,
-    importance: number,
-    blocks: number,
-    blockCount: number,
-    n: number,
-    most: number,
-    maxima: number,
-    found: number,
-    sizes: number,
-    rows: number,
-    values: number,
-  ): number;
-  sumClear(sums: number, blocks: number, blockCount: number): void;
-}
 
 /** Numbers that sums of `size` numbers are padded to. */
 export const paddedSums = (size: number) => BLOCK * Math.ceil(size / BLOCK);
@@ -51,8 +21,7 @@ export function createKernelSums(
   size: number,
   n: number,
 ): Sums {
-  const instance = new WebAssembly.Instance(module, { env: { memory, abort: () => {} } });
-  const kernels = instance.exports as unknown as SumKernels;
+  const kernels = instantiate(module, memory);
   const count = Math.ceil(size / BLOCK);
   const maxima = at + 4 * paddedSums(size);
   const blocks = maxima + paddedSums(size);
@@ -62,10 +31,17 @@ export function createKernelSums(
   return {
     addLists({ offsets, targets, weights }, entries, { first, end, factor, longest = EVERY }) {
       kernels.sumLists(
-        ...([at, blocks, count] as const),
-        ...([offsets.byteOffset, targets.byteOffset, weights.byteOffset] as const),
-        ...([entries.targets.byteOffset + 4 * first, entries.weights.byteOffset + 4 * first] as const),
-        ...([end - first, longest, factor] as const),
+        at,
+        blocks,
+        count,
+        offsets.byteOffset,
+        targets.byteOffset,
+        weights.byteOffset,
+        entries.targets.byteOffset + 4 * first,
+        entries.weights.byteOffset + 4 * first,
+        end - first,
+        longest,
+        factor,
       );
     },
     drop(one) {
@@ -76,14 +52,17 @@ export function createKernelSums(
     writeLargest(most, to, first, importance) {
       if (most === 0) return 0;
       return kernels.sumLargest(
-        ...([at, importance?.byteOffset ?? 0, blocks, count, most, CANDIDATES * most] as const),
-        ...([
-          maxima,
-          found,
-          sizes,
-          to.rows.byteOffset + 4 * first,
-          to.values.byteOffset + 4 * first,
-        ] as const),
+        at,
+        importance?.byteOffset ?? 0,
+        blocks,
+        count,
+        most,
+        CANDIDATES * most,
+        maxima,
+        found,
+        sizes,
+        to.rows.byteOffset + 4 * first,
+        to.values.byteOffset + 4 * first,
       );
     },
     clear: () => kernels.sumClear(at, blocks, count),

@@ -49,14 +49,7 @@ const LIMITS = [
 /** Whether a GPU is available, without creating an engine. Never throws. */
 export async function webgpuAvailability(): Promise<Availability> {
   // Looking for adapters makes Dawn and the Vulkan loader write to stderr. Without a device there is no need to look.
-  if (await noDeviceFile()) {
-    return {
-      available: false,
-      reason: 'this machine has no GPU device',
-      software: false,
-      description: 'none',
-    };
-  }
+  if (noDeviceFile()) return unavailable('this machine has no GPU device');
   try {
     const adapter = await findAdapter(FLAGS);
     const description = describe(adapter.info);
@@ -64,12 +57,16 @@ export async function webgpuAvailability(): Promise<Availability> {
     const reason = software ? `only a software adapter was found: ${description}` : `found ${description}`;
     return { available: true, reason, software, description };
   } catch (error) {
-    return { available: false, reason: (error as Error).message, software: false, description: 'none' };
+    return unavailable((error as Error).message);
   }
 }
 
+function unavailable(reason: string): Availability {
+  return { available: false, reason, software: false, description: 'none' };
+}
+
 /** True on Linux if there is neither a graphics device nor a driver named by the environment. */
-async function noDeviceFile(): Promise<boolean> {
+function noDeviceFile(): boolean {
   if (typeof process === 'undefined' || process.platform !== 'linux') return false;
   if (process.env.VK_ICD_FILENAMES || process.env.VK_DRIVER_FILES || process.env.DAWN_NODE) return false;
   const { existsSync } = process.getBuiltinModule('node:fs');

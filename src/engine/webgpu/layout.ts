@@ -21,17 +21,10 @@ export interface Tuning {
   readonly chunkEdges: number;
 }
 
-export interface Layout {
+export interface Layout extends Omit<Tuning, 'chunkEdges'> {
   readonly features: number;
   readonly quads: number;
-  readonly subgroups: boolean;
-  readonly lanes: number;
   readonly perLane: number;
-  readonly steps: number;
-  readonly team: number;
-  readonly workgroup: number;
-  readonly block: number;
-  readonly tile: number;
   /** Tasks of at most this many edges get a team of only `lanes` lanes. */
   readonly short: number;
 }

@@ -54,16 +54,6 @@ export function storageBuffer(gpu: GpuDevice, what: string, bytes: number): GPUB
   });
 }
 
-export async function createGpuTable(
-  gpu: GpuDevice,
-  features: number,
-  values: TableValues,
-): Promise<GpuTable> {
-  const table = await allocateGpuTable(gpu, values.weightShape.length, features);
-  await writeGpuTable(gpu, table, values);
-  return table;
-}
-
 /** A table without values. */
 export async function allocateGpuTable(
   gpu: GpuDevice,

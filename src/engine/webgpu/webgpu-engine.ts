@@ -21,7 +21,6 @@ import { createPasses } from './passes.js';
 import {
   allocateGpuTable,
   createGpuCounts,
-  createGpuTable,
   destroyTable,
   type GpuCounts,
   type GpuTable,
@@ -117,7 +116,8 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
 
     createTable: (features, values, activity) =>
       inOrder(async () => {
-        const table = await createGpuTable(gpu, features, values);
+        const table = await allocateGpuTable(gpu, values.weightShape.length, features);
+        await writeGpuTable(gpu, table, values);
         await passes.show(table, activity);
         commands.flush();
         return table;

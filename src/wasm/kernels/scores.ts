@@ -164,22 +164,24 @@ function countHigher(scores: usize, count: i32, own: i32): i32 {
  */
 export function rankTop(keptScores: usize, keptPositions: usize, kept: i32, top: i32): i32 {
   if (kept <= top) return kept;
-  const least = nthLargest(keptScores, kept, top);
-  let above = 0;
-  for (let i = 0; i < kept; i++) {
-    if (load<f32>(keptScores + (<usize>i << 2)) > least) above++;
+  keepLargest(keptPositions, keptScores, kept, top);
+  return top;
+}
+
+/** Moves the `n` largest of `count` values and their numbers to the front, in their order; returns the smallest of them. */
+export function keepLargest(numbers: usize, values: usize, count: i32, n: i32): f32 {
+  const least = nthLargest(values, count, n);
+  let ties = n;
+  for (let i = 0; i < count; i++) if (load<f32>(values + (<usize>i << 2)) > least) ties--;
+  let kept = 0;
+  for (let i = 0; i < count && kept < n; i++) {
+    const value = load<f32>(values + (<usize>i << 2));
+    if (value < least || (value == least && ties-- <= 0)) continue;
+    store<u32>(numbers + (<usize>kept << 2), load<u32>(numbers + (<usize>i << 2)));
+    store<f32>(values + (<usize>kept << 2), value);
+    kept++;
   }
-  let ties = top - above;
-  let taken = 0;
-  for (let i = 0; i < kept && taken < top; i++) {
-    const score = load<f32>(keptScores + (<usize>i << 2));
-    if (score < least) continue;
-    if (score == least && ties-- <= 0) continue;
-    store<f32>(keptScores + (<usize>taken << 2), score);
-    store<i32>(keptPositions + (<usize>taken << 2), load<i32>(keptPositions + (<usize>i << 2)));
-    taken++;
-  }
-  return taken;
+  return least;
 }
 
 /**

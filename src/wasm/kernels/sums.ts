@@ -2,7 +2,7 @@
 // Sums of some of many numbers, with the same bits as SparseSums (attributes/similarity.ts). A block of 256 numbers that has a sum
 // has a 1 in `blocks`; the others are skipped. Sums are padded with zeros to whole blocks.
 
-import { exceeding, nthLargest } from './scores';
+import { exceeding, keepLargest, nthLargest } from './scores';
 
 @inline const BLOCK_BITS: usize = 8;
 @inline const BLOCK_BYTES: usize = 4 << BLOCK_BITS;
@@ -180,22 +180,6 @@ function boundBelow(values: usize, end: usize, n: i32): f32 {
     }
   }
   return reinterpret<f32>(low);
-}
-
-/** Keeps the `n` largest of `count` sizes in their order; returns the smallest of them. */
-function keepLargest(found: usize, sizes: usize, count: i32, n: i32): f32 {
-  const least = nthLargest(sizes, count, n);
-  let ties = n;
-  for (let i = 0; i < count; i++) if (load<f32>(sizes + (<usize>i << 2)) > least) ties--;
-  let kept = 0;
-  for (let i = 0; i < count; i++) {
-    const size = load<f32>(sizes + (<usize>i << 2));
-    if (size < least || (size == least && ties-- <= 0)) continue;
-    store<u32>(found + (<usize>kept << 2), load<u32>(found + (<usize>i << 2)));
-    store<f32>(sizes + (<usize>kept << 2), size);
-    kept++;
-  }
-  return least;
 }
 
 /** Sets all sums to zero. */
