@@ -10,6 +10,7 @@ import { readGraph } from '../../src/ingest/read.js';
 import { crc32ByTable } from '../../src/parquet/crc32.js';
 import { gunzipHere } from '../../src/parquet/unpack.js';
 import { writeEdges } from '../../src/store/write-table.js';
+import { literal, withDuckDB } from './duckdb.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'graphex-blob-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -110,6 +111,18 @@ describe('a preview', () => {
     });
     const { graph } = await readBlob(source, { users: 'user', items: '3' });
     expect([graph.items.ids.at(0), graph.items.ids.at(1)]).toEqual(['p', 'q']);
+  });
+
+  it('of Parquet leaves out columns that no reader reads, such as lists', async () => {
+    const path = join(folder, 'lists.parquet');
+    await withDuckDB(1, (connection) =>
+      connection.run(
+        `COPY (SELECT 'u' || i AS u, [i, 2] AS tags, i AS item FROM range(3) t(i)) TO ${literal(path)}`,
+      ),
+    );
+    const preview = await previewBlob({ name: 'lists.parquet', blob: new Blob([readFileSync(path)]) });
+    expect(preview).toMatchObject({ names: ['u', 'item'], guess: { users: 'u', items: 'item' } });
+    expect(preview.rows[1]).toEqual(['u1', '1']);
   });
 
   it('reads JSON lines, and takes the first two columns if names say nothing', async () => {

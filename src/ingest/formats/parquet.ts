@@ -59,7 +59,7 @@ export async function readParquetColumns(
   );
 }
 
-/** The names of the first columns, and the first rows as texts. */
+/** The names of the first columns that can be read, and the first rows as texts. */
 export async function firstRows(
   source: ParquetSource,
   most: number,
@@ -69,7 +69,7 @@ export async function firstRows(
   const enough = new Error('enough rows');
   return inWords(sourceLabel(source), () =>
     withParquet(source, async (file) => {
-      const taken = file.columns.slice(0, columns);
+      const taken = file.columns.filter(({ meaning }) => meaning.kind !== 'other').slice(0, columns);
       const show = taken.map(shown);
       const take = (_: number, cells: readonly Cell[]) => {
         rows.push(cells.map((cell, c) => show[c](cell) ?? ''));
