@@ -19,7 +19,7 @@ import { readTensors, writeTensorsTo } from '../store/safetensors.js';
 import { checkContents, NOT_NEGATIVE, putInto, TensorReader } from '../store/tensor-reader.js';
 import { type Tensor, type TensorFile, UPDATE } from '../store/tensors.js';
 import { many } from '../text/phrases.js';
-import { writeGathered } from './gather-shards.js';
+import { usersFile, usersFiles, writeGathered } from './gather-shards.js';
 import { MOST_SHARDS, type PartitionedData } from './partition-folder.js';
 
 const EXPECTED = { version: 2, oldest: 1, what: 'state of a fit', again: 'fit' } as const;
@@ -31,14 +31,9 @@ const FILES = {
 type Method = keyof typeof FILES;
 const USERS_FORMAT = 'graphex-state-users';
 
-const usersFile = (shard: number) => `users-${String(shard).padStart(4, '0')}.safetensors`;
-
 /** The names of all files of a state with this number of shards. */
 export function stateFiles(shards: number): string[] {
-  return [
-    ...Object.values(FILES).map(({ name }) => name),
-    ...Array.from({ length: shards }, (_, s) => usersFile(s)),
-  ];
+  return [...Object.values(FILES).map(({ name }) => name), ...usersFiles(shards)];
 }
 
 /** What a fit of either method resumes from. */
@@ -107,15 +102,9 @@ export async function saveAscentState(
   await writeGathered(
     communicator,
     folder,
-    {
-      shared: { [FILES.ascent.name]: (path) => writeTensorsTo(path, file) },
-      rows: partition.shards.map(({ users }) => users),
-      nameOf: usersFile,
-      shape: {
-        widths: [1, 1, features, features],
-        double: items.weightShape instanceof Float64Array,
-      },
-    },
+    { [FILES.ascent.name]: (path) => writeTensorsTo(path, file) },
+    partition.shards,
+    { widths: [1, 1, features, features], double: items.weightShape instanceof Float64Array },
     async (localShard) => {
       const table = await usersOf(localShard);
       return TABLE_FIELDS.map((field) => table[field]);
@@ -126,8 +115,10 @@ export async function saveAscentState(
       putTable(putInto(tensors, 'users.'), table, weightShape.length, features);
       const { hash } = partition.shards[s];
       const metadata = {
-        ...{ format: USERS_FORMAT, format_version: String(EXPECTED.version) },
-        ...{ hash, iteration: String(state.iteration) },
+        format: USERS_FORMAT,
+        format_version: String(EXPECTED.version),
+        hash,
+        iteration: String(state.iteration),
       };
       await writeTensorsTo(path, { tensors, metadata });
     },
@@ -159,7 +150,8 @@ function sharedTensors(
   const { length: rows } = items.weightShape;
   putTable(putInto(tensors, 'items.'), items, rows, items.featureShape.length / rows);
   const metadata = {
-    ...{ format: FILES[method].format, format_version: String(EXPECTED.version) },
+    format: FILES[method].format,
+    format_version: String(EXPECTED.version),
     state: JSON.stringify(state),
     options: JSON.stringify(origin.options),
     fingerprint: origin.fingerprint,

@@ -79,14 +79,14 @@ export async function gatherModel(
   fitted: FittedShards,
 ): Promise<FitResult | undefined> {
   const { itemsModel, tablesOf, streamedShards: _, stateHash: __, close: ___, ...result } = fitted;
-  const rows = partition.shards.map(({ users }) => users);
+  const { shards } = partition;
   const shape = { widths: userWidths(itemsModel), double: false };
-  const gathered = gatherRows(communicator, rows, shape, tablesOf);
+  const gathered = gatherRows(communicator, shards, shape, tablesOf);
   try {
     if (communicator.rank !== 0) return undefined;
     // Rank 0 reads each shard twice, first for the order and then for its edges, so that it holds one at a time.
     const builder = new ModelBuilder(itemsModel, partition, await orderPartition(partition));
-    for (const s of rows.keys()) {
+    for (const s of shards.keys()) {
       builder.add(s, await readShard(partition, s), await gathered.next());
     }
     return { ...result, model: builder.finish() };

@@ -38,27 +38,27 @@ interface TablesOfShards<T> {
  */
 export function gatherRows<T extends Values>(
   communicator: Communicator,
-  rows: readonly number[],
+  shards: readonly { readonly users: number }[],
   { widths, double }: RowShape,
   tablesOf: (localShard: number) => Promise<readonly T[]>,
 ): TablesOfShards<T> {
   const { rank, size } = communicator;
   const empty = (count: number) =>
     widths.map((width) => (double ? new Float64Array(count * width) : new Float32Array(count * width)) as T);
-  const ranges = Array.from({ length: size }, (_, r) => shardsOfRank(rows.length, { size, rank: r }));
+  const ranges = Array.from({ length: size }, (_, r) => shardsOfRank(shards.length, { size, rank: r }));
   let shard = 0;
   const next = async (): Promise<readonly T[]> => {
     const now = shard;
     const owner = ranges.findIndex(({ last }) => now < last);
     // If a transfer fails, nothing more is transferred.
-    shard = rows.length;
+    shard = shards.length;
     const tables = await pass(now, owner);
     shard = now + 1;
     return tables;
   };
   const pass = async (now: number, owner: number): Promise<readonly T[]> => {
     if (rank !== owner && rank !== 0) return [];
-    const tables = rank === owner ? await tablesOf(now - ranges[owner].first) : empty(rows[now]);
+    const tables = rank === owner ? await tablesOf(now - ranges[owner].first) : empty(shards[now].users);
     for (const { buffer, byteOffset, byteLength } of tables) {
       await communicator.transfer(new Uint8Array(buffer, byteOffset, byteLength), owner, 0);
     }
@@ -67,36 +67,39 @@ export function gatherRows<T extends Values>(
   return {
     next,
     async rest() {
-      while (shard < rows.length) await next();
+      while (shard < shards.length) await next();
     },
   };
 }
 
-/** A folder with files that all shards share, written first, and a file for the users of each shard. */
-interface GatheredFolder {
-  readonly shared: FolderFiles;
-  /** The number of users of each shard. */
-  readonly rows: readonly number[];
-  readonly nameOf: (shard: number) => string;
-  readonly shape: RowShape;
+/** The file of the users of a shard. */
+export function usersFile(shard: number): string {
+  return `users-${String(shard).padStart(4, '0')}.safetensors`;
+}
+
+/** The names of the files of the users of `shards` shards. */
+export function usersFiles(shards: number): string[] {
+  return Array.from({ length: shards }, (_, shard) => usersFile(shard));
 }
 
 /**
- * Writes a folder whose files by shard come from the ranks that hold them. Every rank calls it, rank 0 writes; all files
- * appear, or none.
+ * Writes a folder with the files `shared`, and a file for the users of each shard, whose tables come from the ranks that hold them. Every
+ * rank calls it, rank 0 writes; all files appear, or none.
  */
 export async function writeGathered<T extends Values>(
   communicator: Communicator,
   folder: string,
-  { shared, rows, nameOf, shape }: GatheredFolder,
+  shared: FolderFiles,
+  shards: readonly { readonly users: number }[],
+  shape: RowShape,
   tablesOf: (localShard: number) => Promise<readonly T[]>,
   write: (path: string, shard: number, tables: readonly T[]) => Promise<void>,
   options: FolderOptions = {},
 ): Promise<void> {
-  const gathered = gatherRows(communicator, rows, shape, tablesOf);
+  const gathered = gatherRows(communicator, shards, shape, tablesOf);
   const files: Record<string, FolderFiles[string]> = { ...shared };
-  for (const s of rows.keys()) {
-    files[nameOf(s)] = async (path) => write(path, s, await gathered.next());
+  for (const s of shards.keys()) {
+    files[usersFile(s)] = async (path) => write(path, s, await gathered.next());
   }
   try {
     if (communicator.rank === 0) await writeFolder(folder, files, options);

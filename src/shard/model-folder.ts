@@ -22,7 +22,7 @@ import type { Tensor, TensorFile } from '../store/tensors.js';
 import { getSeen, getVertices, putSeen, putVertices } from '../store/vertex-tensors.js';
 import type { FittedShards } from './fitted-shards.js';
 import { ModelBuilder, orderUsers } from './gather-model.js';
-import { writeGathered } from './gather-shards.js';
+import { usersFile, usersFiles, writeGathered } from './gather-shards.js';
 import { MOST_SHARDS, type PartitionedData, readShard } from './partition-folder.js';
 import { shardOfBytes } from './user-shards.js';
 
@@ -32,11 +32,9 @@ const EXPECTED = { version: 2, oldest: 1, what: 'model by shard', again: 'fit' }
 
 const MASS = 'users.mass';
 
-const usersFile = (shard: number) => `users-${String(shard).padStart(4, '0')}.safetensors`;
-
 /** The names of all files of a model with this number of shards. */
 export function modelFiles(shards: number): string[] {
-  return [MODEL_FILE, ...Array.from({ length: shards }, (_, s) => usersFile(s))];
+  return [MODEL_FILE, ...usersFiles(shards)];
 }
 
 const whole = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -78,12 +76,9 @@ export async function saveModelShards(
   await writeGathered<Float32Array>(
     communicator,
     folder,
-    {
-      shared: { [MODEL_FILE]: (path) => writeTensorsTo(path, itemsTensors(itemsModel, partition)) },
-      rows: partition.shards.map(({ users }) => users),
-      nameOf: usersFile,
-      shape: { widths: userWidths(itemsModel), double: false },
-    },
+    { [MODEL_FILE]: (path) => writeTensorsTo(path, itemsTensors(itemsModel, partition)) },
+    partition.shards,
+    { widths: userWidths(itemsModel), double: false },
     tablesOf,
     async (path, s, tables) => {
       const { hash } = partition.shards[s];

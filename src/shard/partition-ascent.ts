@@ -34,7 +34,7 @@ import {
 import { gatherLists, type ShardRange, shardsOfRank } from './gather-shards.js';
 import { parseMemory, planMemory } from './memory-plan.js';
 import { type PartitionedData, readShard } from './partition-folder.js';
-import { loadAllShards, readRankRows, streamShards } from './rank-shards.js';
+import { type LoadedShards, loadAllShards, readRankRows, streamShards } from './rank-shards.js';
 
 /** Options of coordinate ascent over shards. */
 export interface ShardedFitOptions
@@ -93,30 +93,25 @@ export async function fitAscentShards(
         ? undefined
         : await shardProfiles(partition, communicator, features, rows?.users),
     );
+    const { total } = partition;
+    const { seed } = settings;
     const start = (side: SideName, vertices: StartingVertices) =>
-      startOf(
-        ...([side, vertices, partition.total, hyper, features, settings.seed] as const),
-        differences[side],
-      );
+      startOf(side, vertices, total, hyper, features, seed, differences[side]);
     const items =
       saved?.items ??
       start('items', { ids: partition.itemIds, strength: (item) => partition.itemTotal[item] });
-    const loaded = rows
-      ? loadAllShards(
-          ...([partition, communicator, local, range.first, rows] as const),
-          saved
-            ? await savedUsers(resumeFolder!, partition, range, saved)
-            : start('users', vertexStart(rows.users)),
-        )
-      : await streamShards(
-          ...([partition, communicator, local, { plan: plan!, path: within!.path }] as const),
-          ...([features, phase.users] as const),
-          async (shard, users) =>
-            saved
-              ? loadShardUsers(resumeFolder!, partition, shard, saved)
-              : start('users', vertexStart(users)),
-          options,
-        );
+    let loaded: LoadedShards;
+    if (rows) {
+      const values = saved
+        ? await savedUsers(resumeFolder!, partition, range, saved)
+        : start('users', vertexStart(rows.users));
+      loaded = loadAllShards(partition, communicator, local, range.first, rows, values);
+    } else {
+      const startShard = async (shard: number, users: GraphSide) =>
+        saved ? loadShardUsers(resumeFolder!, partition, shard, saved) : start('users', vertexStart(users));
+      const scratch = { plan: plan!, path: within!.path };
+      loaded = await streamShards(partition, communicator, local, scratch, phase, startShard, options);
+    }
     try {
       const { engine } = loaded;
       const tables = {

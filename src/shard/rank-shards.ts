@@ -1,10 +1,11 @@
 // The shards of a rank for a sharded engine: all in memory, or some of them streamed from disk.
 
 import type { Communicator } from '../comm/communicator.js';
-import type { Activity, CountingEngine, EdgeIndex, Table, TableValues } from '../engine/engine.js';
+import type { CountingEngine, EdgeIndex, Table, TableValues } from '../engine/engine.js';
 import { createShardedEngine, type ShardedEngine } from '../engine/sharded/sharded-engine.js';
 import { joinedValues, type SplitTable } from '../engine/sharded/tables.js';
 import { InputError, throwIfAborted } from '../errors.js';
+import type { Phase } from '../fit/ascent/schedule.js';
 import { MAX_EDGES } from '../graph/build.js';
 import type { GraphSide } from '../graph/graph.js';
 import { joinIds, VertexIds } from '../graph/ids.js';
@@ -20,7 +21,7 @@ import { createStreamedEngine } from './streamed-engine.js';
 /** Returns the values of a shard, also after the engine is closed. */
 type ValuesOfShard = () => Promise<TableValues>;
 
-interface LoadedShards {
+export interface LoadedShards {
   readonly engine: ShardedEngine;
   /** The edges that are in memory. */
   readonly edges: { readonly users: EdgeRows; readonly items: EdgeRows };
@@ -104,8 +105,7 @@ export async function streamShards(
   communicator: Communicator,
   local: CountingEngine,
   { plan, path }: { readonly plan: MemoryPlan; readonly path: string },
-  features: number,
-  activity: Activity,
+  { features, users: activity }: Pick<Phase, 'features' | 'users'>,
   start: StartShard,
   { signal, onProgress }: TaskOptions,
 ): Promise<LoadedShards> {

@@ -49,12 +49,10 @@ export async function groupWindow({ job, groups, shards, counted, file, at }: Wi
     row += some;
   }
   const { users, items, shardOf, met } = own;
+  const counts = counted ? own.counts : undefined;
   shardsOfNumbers(users, rows, shards, shardOf);
   met.add(items, rows);
-  const { starts, words } = groupByShard(
-    ...([users.subarray(0, rows), items, counted ? own.counts : undefined] as const),
-    ...([shardOf, shards, own.words] as const),
-  );
+  const { starts, words } = groupByShard(users.subarray(0, rows), items, counts, shardOf, shards, own.words);
   writeAll(file, new Uint8Array(words.buffer, 0, words.byteLength), at);
   return starts;
 }

@@ -149,7 +149,11 @@ describe('memory', () => {
       featureRate: new Float64Array(2 * rows).fill(2),
     });
     const held = await streamShards(
-      ...([parts, ALONE, counting, { plan: room, path: path('m') }, 2, 'geometric'] as const),
+      parts,
+      ALONE,
+      counting,
+      { plan: room, path: path('m') },
+      { features: 2, users: 'geometric' },
       async (_, { count }) => values(count),
       {},
     );
