@@ -11,7 +11,7 @@ export async function refuseRanks(command: string, source?: string): Promise<voi
   const launched = launchedRanks();
   if (!launched || (command === 'fit' && source === undefined)) return;
   // Every process finds the same error; only the first prints it.
-  if (launchedRank() > 0) {
+  if (launchedRank(launched) > 0) {
     await new Promise((resolve) => setTimeout(resolve, SILENT_MS));
     process.exit(2);
   }

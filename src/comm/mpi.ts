@@ -8,19 +8,20 @@ import type { Addable, Communicator } from './communicator.js';
 /** What a launcher writes into the environment of each process. */
 interface Launched {
   readonly size: number;
-  readonly by: string;
+  readonly by: keyof typeof RANK_OF;
 }
 
-/** Variables in which launchers store the number of processes. (SLURM_NTASKS is also set without a launch.) */
-const SIZES = ['OMPI_COMM_WORLD_SIZE', 'PMI_SIZE', 'SLURM_STEP_NUM_TASKS'] as const;
-
-/** Variables in which launchers store the rank of a process, in the order of SIZES. */
-const RANKS = ['OMPI_COMM_WORLD_RANK', 'PMI_RANK', 'SLURM_PROCID'] as const;
+/** Variables in which launchers store the number of processes, and the rank of each. (SLURM_NTASKS is also set without a launch.) */
+const RANK_OF = {
+  OMPI_COMM_WORLD_SIZE: 'OMPI_COMM_WORLD_RANK',
+  PMI_SIZE: 'PMI_RANK',
+  SLURM_STEP_NUM_TASKS: 'SLURM_PROCID',
+} as const;
+const SIZES = Object.keys(RANK_OF) as (keyof typeof RANK_OF)[];
 
 /** The rank of this process; 0 if the launcher does not say. */
-export function launchedRank(): number {
-  const by = SIZES.findIndex((name) => Number(process.env[name]) > 1);
-  const rank = Number(process.env[RANKS[by]] ?? 0);
+export function launchedRank({ by }: Launched): number {
+  const rank = Number(process.env[RANK_OF[by]] ?? 0);
   return Number.isSafeInteger(rank) && rank > 0 ? rank : 0;
 }
 

@@ -3,7 +3,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { InputError } from '../errors.js';
-import { filesOf, isPattern, MOST_FILES } from '../files/glob.js';
+import { filesOf, MOST_FILES } from '../files/glob.js';
 import { namedFormat } from './formats.js';
 
 const SQL = 'sql:';
@@ -13,12 +13,13 @@ export async function expandSources(sources: readonly string[]): Promise<string[
   if (sources.length === 0) throw new InputError('there is nothing to read: give at least one file');
   const files: string[] = [];
   for (const source of sources) {
-    if (sources.length > 1 && namedFormat(source)) {
+    const named = namedFormat(source) !== undefined;
+    if (named && sources.length > 1) {
       throw new InputError(
         `${source}: this is not a file, so it cannot be combined; only files are read as one`,
       );
     }
-    for (const file of isRecipe(source) ? [source] : await filesOf(source)) files.push(file);
+    for (const file of named ? [source] : await filesOf(source)) files.push(file);
     if (files.length > MOST_FILES) {
       throw new InputError(`more than ${MOST_FILES} files to read as one; join them, or read them in parts`);
     }
@@ -56,13 +57,9 @@ export async function refuseOwnInput(output: string, inputs: readonly string[]):
   }
 }
 
-function isRecipe(source: string): boolean {
-  return source.startsWith('@') || namedFormat(source) !== undefined;
-}
-
 /** Its name in messages and reports: the source, or the first of several and their number. */
 export function sourceTitle(sources: readonly string[]): string {
   const [first = '', ...more] = sources;
-  if (more.length === 0) return isPattern(first) || first !== '-' ? first : 'standard input';
+  if (more.length === 0) return first === '-' ? 'standard input' : first;
   return more.length === 1 ? `${first} and ${more[0]}` : `${first} and ${more.length} others`;
 }

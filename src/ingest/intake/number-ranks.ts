@@ -1,7 +1,7 @@
 // The rank of whole numbers in ascending order. A bit for each number up to the largest serves dense numbers, so that a
 // look-up touches a few kilobytes; sparse numbers are hashed.
 
-import { countBits } from '../../math/bits.js';
+import { countBits, forEachBit, setBit } from '../../math/bits.js';
 import { allocate, grown } from '../../math/memory.js';
 import { NumberDictionary } from './dictionary.js';
 
@@ -24,7 +24,7 @@ export function ranksOf(numbers: Uint32Array): SharedRanks {
   const most = numbers.length === 0 ? 0 : numbers[numbers.length - 1];
   if (isSparse(most, numbers.length)) return { numbers, bits: undefined };
   const words = allocate(Uint32Array, (most >>> 5) + 1);
-  for (let at = 0; at < numbers.length; at++) words[numbers[at] >>> 5] |= 1 << (numbers[at] & 31);
+  for (let at = 0; at < numbers.length; at++) setBit(words, numbers[at]);
   return { numbers, bits: { words, before: countBefore(words) } };
 }
 
@@ -46,14 +46,14 @@ export function rankInPlace(numbers: Uint32Array): Uint32Array {
   for (let i = 0; i < numbers.length; i++) if (numbers[i] > most) most = numbers[i];
   if (isSparse(most, numbers.length)) return rankSparse(numbers);
   const words = new Uint32Array((most >>> 5) + 1);
-  for (let i = 0; i < numbers.length; i++) words[numbers[i] >>> 5] |= 1 << (numbers[i] & 31);
+  for (let i = 0; i < numbers.length; i++) setBit(words, numbers[i]);
   const before = countBefore(words);
   const last = words.length - 1;
   const different = new Uint32Array(before[last] + countBits(words[last]));
-  for (let w = 0, at = 0; w < words.length; w++) {
-    for (let word = words[w]; word !== 0; word &= word - 1)
-      different[at++] = 32 * w + 31 - Math.clz32(word & -word);
-  }
+  let at = 0;
+  forEachBit(words, (number) => {
+    different[at++] = number;
+  });
   for (let i = 0; i < numbers.length; i++) numbers[i] = rankOf(words, before, numbers[i]);
   return different;
 }
@@ -90,14 +90,14 @@ export class DistinctNumbers {
       if (number >>> 5 >= bits.length) {
         this.#addLarge(number);
         bits = this.#bits;
-      } else bits[number >>> 5] |= 1 << (number & 31);
+      } else setBit(bits, number);
     }
   }
 
   #addLarge(number: number): void {
     if (number < MOST_BITS) {
       this.#bits = grown(this.#bits, (number >>> 5) + 1);
-      this.#bits[number >>> 5] |= 1 << (number & 31);
+      setBit(this.#bits, number);
     } else this.#large.code(number);
   }
 
@@ -108,10 +108,9 @@ export class DistinctNumbers {
     for (const word of this.#bits) count += countBits(word);
     const result = new Uint32Array(count);
     let at = 0;
-    for (let w = 0; w < this.#bits.length; w++) {
-      for (let word = this.#bits[w]; word !== 0; word &= word - 1)
-        result[at++] = 32 * w + 31 - Math.clz32(word & -word);
-    }
+    forEachBit(this.#bits, (number) => {
+      result[at++] = number;
+    });
     result.set(large, at);
     return result;
   }

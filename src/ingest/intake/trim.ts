@@ -25,7 +25,8 @@ export function trimmed(result: ReadResult, options: ReadOptions, source: string
       ...drop(graph.users, masks.users, dropUsers ?? []),
       ...drop(graph.items, masks.items, dropItems ?? []),
     ];
-    isolate(graph, masks);
+    // Vertices that have lost all neighbours are removed too.
+    core(graph, masks, { users: 1, items: 1 });
     const now = sizes(graph, masks);
     leftOut.dropped = { ...minus(left, now), unknown };
     left = now;
@@ -76,11 +77,6 @@ function drop({ ids }: GraphSide, mask: Uint8Array, dropped: readonly string[]):
     else mask[vertex] = 0;
   }
   return unknown;
-}
-
-/** Vertices that have lost all neighbours are removed too. */
-function isolate(graph: BipartiteGraph, masks: Masks): void {
-  core(graph, masks, { users: 1, items: 1 });
 }
 
 /** Repeatedly removes vertices with fewer neighbours than required; returns the number of passes. */
