@@ -1,16 +1,15 @@
 // The page's side of the worker that draws the map.
 
-import type { Canvas, Look, Picture, PictureKind, Scene } from './picture.js';
+import type { Look, Picture, PictureKind, Scene } from './picture.js';
 
 export type PainterRequest =
-  | { readonly points: Canvas; readonly labels: Canvas; readonly scene: Scene }
+  | { readonly points: OffscreenCanvas; readonly labels: OffscreenCanvas; readonly scene: Scene }
   | { readonly look: Look }
   | { readonly save: PictureKind };
 export type PainterReply = { readonly file: Blob } | { readonly error: string };
 
-/** The map on two canvases of the page, drawn in a worker if the browser can transfer a canvas. */
+/** The map on two canvases of the page, drawn in a worker. */
 export function createMapClient(points: HTMLCanvasElement, labels: HTMLCanvasElement, scene: Scene): Picture {
-  if (!('transferControlToOffscreen' in points)) return drawInPage(points, labels, scene);
   const worker = new Worker(new URL('./map-worker.ts', import.meta.url), {
     type: 'module',
     name: 'graphex-map',
@@ -33,15 +32,5 @@ export function createMapClient(points: HTMLCanvasElement, labels: HTMLCanvasEle
         post({ save: kind });
       }),
     close: () => worker.terminate(),
-  };
-}
-
-/** Draws in the page, for older browsers. */
-function drawInPage(points: HTMLCanvasElement, labels: HTMLCanvasElement, scene: Scene): Picture {
-  const picture = import('./picture.js').then(({ createPicture }) => createPicture(points, labels, scene));
-  return {
-    show: (look) => void picture.then((drawn) => drawn.show(look)),
-    save: async (kind) => (await picture).save(kind),
-    close: () => void picture.then((drawn) => drawn.close()),
   };
 }

@@ -1,5 +1,5 @@
-// The map: points below, names above, and files of both. It is drawn in a worker if the browser can transfer a canvas,
-// because drawing waits for the GPU or for its emulation.
+// The map: points below, names above, and files of both. It is drawn in a worker, because drawing waits for the GPU or for
+// its emulation.
 
 import { shortTitle } from '../../text/phrases.js';
 import { shown } from '../../text/untrusted.js';
@@ -10,8 +10,6 @@ import { nameAt, type PackedNames } from './packed-names.js';
 import { cssColour, featureColours } from './palette.js';
 import { createPainter, growth } from './points.js';
 import { type Frame, toScreen, type View, WHOLE } from './view.js';
-
-export type Canvas = HTMLCanvasElement | OffscreenCanvas;
 
 /** The parts of the map that do not change. */
 export interface Scene {
@@ -54,7 +52,7 @@ const RESTING = 200;
 const FINE = 2;
 const LABEL = 13;
 
-export function createPicture(points: Canvas, labels: Canvas, scene: Scene): Picture {
+export function createPicture(points: OffscreenCanvas, labels: OffscreenCanvas, scene: Scene): Picture {
   const { map, titles, ink, ground } = scene;
   const count = map.x.length;
   const colours = featureColours(scene.features, scene.dark);
@@ -71,7 +69,7 @@ export function createPicture(points: Canvas, labels: Canvas, scene: Scene): Pic
     (a, b) => titled(b) - titled(a) || map.degree[b] - map.degree[a],
   );
   const painter = createPainter(points, { x: map.x, y: map.y, colour, radius });
-  const over = labels.getContext('2d') as CanvasRenderingContext2D;
+  const over = labels.getContext('2d')!;
   const font = `${LABEL}px ${scene.fontFamily}`;
   const text = (item: number) =>
     titled(item) ? shortTitle(shown(nameAt(titles!, item), 1000), 24) : shown(nameAt(map.names, item), 24);
@@ -116,7 +114,7 @@ export function createPicture(points: Canvas, labels: Canvas, scene: Scene): Pic
       look.frame,
       marks().map(({ item }) => item),
     );
-  const write = (context: CanvasRenderingContext2D, ratio: number) => {
+  const write = (context: OffscreenCanvasRenderingContext2D, ratio: number) => {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.font = font;
     context.lineJoin = 'round';
@@ -135,7 +133,7 @@ export function createPicture(points: Canvas, labels: Canvas, scene: Scene): Pic
       context.fillText(label.text, label.left, label.top);
     }
   };
-  const sized = (canvas: Canvas, ratio: number) => {
+  const sized = (canvas: OffscreenCanvas, ratio: number) => {
     const { width: w, height: h } = look.frame;
     const [wide, tall] = [Math.round(w * ratio), Math.round(h * ratio)];
     // Setting the size clears a canvas and reallocates its memory.
@@ -167,7 +165,7 @@ export function createPicture(points: Canvas, labels: Canvas, scene: Scene): Pic
     // A WebGL canvas is cleared when the task that painted it ends.
     paintPoints(FINE, count);
     context.drawImage(points, 0, 0);
-    write(context as unknown as CanvasRenderingContext2D, FINE);
+    write(context, FINE);
     ask();
     return file.convertToBlob({ type: 'image/png' });
   };

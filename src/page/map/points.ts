@@ -39,11 +39,8 @@ void main() {
 /** Points grow a little with the zoom. */
 export const growth = (zoom: number) => Math.min(3, Math.max(1, zoom ** 0.35));
 
-export function createPainter(canvas: HTMLCanvasElement | OffscreenCanvas, points: Points): PointPainter {
-  const gl = canvas.getContext('webgl2', {
-    antialias: false,
-    premultipliedAlpha: true,
-  }) as WebGL2RenderingContext | null;
+export function createPainter(canvas: OffscreenCanvas, points: Points): PointPainter {
+  const gl = canvas.getContext('webgl2', { antialias: false, premultipliedAlpha: true });
   return gl ? byWebgl(gl, points) : byHand(canvas, points);
 }
 
@@ -103,8 +100,8 @@ function byWebgl(gl: WebGL2RenderingContext, { x, y, colour, radius }: Points): 
   };
 }
 
-function byHand(canvas: HTMLCanvasElement | OffscreenCanvas, { x, y, colour, radius }: Points): PointPainter {
-  const context = canvas.getContext('2d') as CanvasRenderingContext2D;
+function byHand(canvas: OffscreenCanvas, { x, y, colour, radius }: Points): PointPainter {
+  const context = canvas.getContext('2d')!;
   return {
     paint(view, frame, ratio, faded, count) {
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
