@@ -6,7 +6,6 @@ import type { FitChoice, Purpose } from './protocol.js';
 import { ask } from './session-client.js';
 import {
   comparison,
-  complain,
   describedItems,
   evaluation,
   liveFit,
@@ -15,7 +14,7 @@ import {
   settings,
   timeOfEdges,
 } from './state.js';
-import { perform } from './work.js';
+import { answerOf, perform } from './work.js';
 
 /** What was found with the models so far. */
 export function forgetResults(): void {
@@ -89,12 +88,8 @@ export async function runFit(purpose: Purpose): Promise<void> {
 export async function runComparison(): Promise<void> {
   const { seed, n } = settings.value;
   const compared = models.value;
-  try {
-    const found = await ask('compare', { seed, n }).answer;
-    if (models.value === compared) comparison.value = found;
-  } catch (error) {
-    complain(error instanceof Error ? error.message : String(error), 'fit');
-  }
+  const found = await answerOf(ask('compare', { seed, n }), 'fit');
+  if (found && models.value === compared) comparison.value = found;
 }
 
 /** The draws of the model that describes the data against the test part, and the lists of all models. */

@@ -7,7 +7,7 @@ import type { ScoreContribution } from '../predict/recommend.js';
 import { sideNames } from '../text/sides.js';
 import { learnTitles, type Titled } from './components/item-name.js';
 import type { Api, FoundItem, ModelSummary } from './protocol.js';
-import { type ServerAnswers, SessionError } from './session-client.js';
+import type { ServerAnswers } from './session-client.js';
 
 /** Answers of the server; /openapi.json describes them. */
 interface Recommended {
@@ -74,12 +74,12 @@ export async function servedModel(): Promise<ModelSummary | 'locked' | undefined
 }
 
 /** A problem that the server answered with. */
-class Refused extends SessionError {
+class Refused extends Error {
   constructor(
     readonly status: number,
     detail: string,
   ) {
-    super('Error', `The server answered with status ${status}: ${detail}`);
+    super(`The server answered with status ${status}: ${detail}`);
   }
 }
 
@@ -90,7 +90,7 @@ async function asked<T>(path: string, signal: AbortSignal, body?: unknown): Prom
     ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
   }).catch((error) => {
     if (error.name === 'AbortError') throw error;
-    throw new SessionError('Error', 'The server does not answer. Check that it still runs, and try again.');
+    throw new Error('The server does not answer. Check that it still runs, and try again.');
   });
   if (answer.ok) return answer.json();
   const problem = await answer.json().catch(() => ({}));

@@ -1,6 +1,7 @@
 // The page's side of the session: requests with progress and cancellation. The worker starts with the first request, so
 // that the first screen loads no engine.
 
+import { AbortError, unpackError } from '../errors.js';
 import type { Progress } from '../progress.js';
 import type { Api, Method, Reply, Request } from './protocol.js';
 
@@ -22,22 +23,11 @@ interface Waiting extends Listener<Method> {
   reject(error: Error): void;
 }
 
-/** An error of the session; `name` is the name of its class. */
-export class SessionError extends Error {
-  constructor(
-    override readonly name: string,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
 let session: Worker | undefined;
 let nextId = 0;
 const waiting = new Map<number, Waiting>();
 
 function start(): Worker {
-  if (session) return session;
   const worker = new Worker(new URL(SESSION, document.baseURI), {
     type: 'module',
     name: 'graphex-session',
@@ -49,21 +39,19 @@ function start(): Worker {
     else if ('partial' in data) asked.onPartial?.(data.partial as never);
     else {
       waiting.delete(data.id);
-      if ('error' in data) asked.reject(new SessionError(data.error.kind, data.error.message));
+      if ('error' in data) asked.reject(unpackError(data.error));
       else asked.resolve(data.output);
     }
   };
   worker.onerror = (event) => {
     event.preventDefault();
     session = undefined;
-    const error = new SessionError(
-      'Error',
+    const error = new Error(
       `The part of the page that computes has stopped (${event.message || 'it could not be loaded'}). Load the data again; a smaller share of them may fit.`,
     );
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
   };
-  session = worker;
   return worker;
 }
 
@@ -78,18 +66,25 @@ export function answerBy(answers: ServerAnswers): void {
   serverAnswers = answers;
 }
 
+/** Sends a request. A cancelled request is rejected immediately, and nothing that it sends later is heard. */
 export function ask<M extends Method>(method: M, input: Api[M][0], listener: Listener<M> = {}): Asked<M> {
   const answerOfServer = serverAnswers[method];
   if (answerOfServer) {
     const controller = new AbortController();
     return { answer: answerOfServer(input, controller.signal), cancel: () => controller.abort() };
   }
-  const worker = start();
+  session ??= start();
+  const worker = session;
   const id = nextId++;
   const post = (request: Request) => worker.postMessage(request);
   const answer = new Promise<unknown>((resolve, reject) => {
     waiting.set(id, { ...(listener as Listener<Method>), resolve, reject });
     post({ id, method, input });
   });
-  return { answer: answer as Promise<Api[M][1]>, cancel: () => post({ id, cancel: true }) };
+  const cancel = () => {
+    waiting.get(id)?.reject(new AbortError());
+    waiting.delete(id);
+    post({ id, cancel: true });
+  };
+  return { answer: answer as Promise<Api[M][1]>, cancel };
 }

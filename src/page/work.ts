@@ -60,15 +60,22 @@ export async function perform<M extends Method>(
   });
   const stage = { began, from: 0 };
   work.value = { title, began, expected, after, progress: undefined, stage, cancel: asked.cancel };
+  const answer = await answerOf(asked, of);
+  if (work.value?.began === began) work.value = undefined;
+  return answer;
+}
+
+/** The answer of the session. Undefined if the request was cancelled or failed; the step shows the error. */
+export async function answerOf<M extends Method>(
+  { answer }: Asked<M>,
+  of: StepName,
+): Promise<Api[M][1] | undefined> {
   try {
-    return await asked.answer;
+    return await answer;
   } catch (error) {
-    if (!(error instanceof Error && error.name === 'AbortError')) {
-      complain(error instanceof Error ? error.message : String(error), of);
-    }
+    const { name, message } = error as Error;
+    if (name !== 'AbortError') complain(message, of);
     return undefined;
-  } finally {
-    if (work.value?.began === began) work.value = undefined;
   }
 }
 

@@ -2,7 +2,8 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useId } from 'preact/hooks';
 import type { Api, FoundItems, FoundUsers } from '../protocol.js';
 import { ask } from '../session-client.js';
-import { complain, itemTable, model, step } from '../state.js';
+import { itemTable, model, step } from '../state.js';
+import { answerOf } from '../work.js';
 import { into } from './controls.js';
 
 /** The answer to a small request, asked again when an input changes. */
@@ -13,21 +14,11 @@ function useAsked<M extends 'find' | 'findUsers'>(
 ): Api[M][1] | undefined {
   const found = useSignal<Api[M][1] | undefined>(undefined);
   useEffect(() => {
-    const at = step.peek();
     const asked = ask(method, input);
-    let gone = false;
-    asked.answer.then(
-      (list) => {
-        if (!gone) found.value = list;
-      },
-      (error) => {
-        if (!gone && error.name !== 'AbortError') complain(error.message, at);
-      },
-    );
-    return () => {
-      gone = true;
-      asked.cancel();
-    };
+    void answerOf(asked, step.peek()).then((list) => {
+      if (list) found.value = list;
+    });
+    return asked.cancel;
   }, [...inputs, model.value]);
   return found.value;
 }

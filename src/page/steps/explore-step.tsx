@@ -17,8 +17,8 @@ import { nameAt, packNames } from '../map/packed-names.js';
 import { cssColour, featureColours } from '../map/palette.js';
 import type { FoundItems, ItemMap, ModelSummary, NearItem } from '../protocol.js';
 import { ask } from '../session-client.js';
-import { complain, customer, go, itemTable, likes, model, opened, settings } from '../state.js';
-import { perform, work } from '../work.js';
+import { customer, go, itemTable, likes, model, opened, settings } from '../state.js';
+import { answerOf, perform, work } from '../work.js';
 
 const SHOWN = 25;
 const kept: {
@@ -72,18 +72,12 @@ export default function Explore() {
   );
   if (!found) return null;
   const { names } = found;
-  const choose = (item: string, at: number | undefined) => {
+  const choose = async (item: string, at: number | undefined) => {
     const now = { item, at };
     chosen.value = now;
     near.value = [];
-    ask('similar', { item, n: 8 }).answer.then(
-      (list) => {
-        if (chosen.value === now) near.value = list;
-      },
-      (error) => {
-        complain(error.message, 'explore');
-      },
-    );
+    const list = await answerOf(ask('similar', { item, n: 8 }), 'explore');
+    if (list && chosen.value === now) near.value = list;
   };
   const place = chosen.value?.at;
   const mappable = canBeMapped(found);

@@ -30,6 +30,7 @@ import {
   preferred,
   settings,
 } from '../state.js';
+import { answerOf } from '../work.js';
 
 const OFFERED = 24;
 /** Items of a user that are shown first. */
@@ -57,20 +58,14 @@ export default function Recommend() {
     refused.value = undefined;
     const query = queryOf(forNew);
     if (!query) return undefined;
-    let gone = false;
-    const show = (list: Answer) => {
-      if (!gone) answer.value = list;
-    };
+    const show = (list: Answer) => set(answer, list);
     const asked = ask('recommend', { query, n, by, filter: condition, exclude }, { onPartial: show });
     asked.answer.then(show, (error) => {
-      if (gone || error.name === 'AbortError') return;
+      if (error.name === 'AbortError') return;
       if (condition) refused.value = error.message;
       else complain(error.message, 'recommend');
     });
-    return () => {
-      gone = true;
-      asked.cancel();
-    };
+    return asked.cancel;
   }, [likes.value, customer.value, forNew, found, by, n, condition, exclude, itemTable.value]);
 
   if (!found) return null;
@@ -191,15 +186,11 @@ function Chips({
 /** Chooses the user who is meant by a text. What is offered may still be what was found for fewer letters. */
 async function takeFound(text: Signal<string>): Promise<void> {
   const asked = text.value;
-  try {
-    const { users, total } = await ask('findUsers', { text: asked, n: 1 }).answer;
-    const [first] = users;
-    // A whole id is found first, also if others contain it.
-    if (first && text.value === asked && (total === 1 || first.user === asked.trim()))
-      customer.value = first.user;
-  } catch (error) {
-    complain(error instanceof Error ? error.message : String(error), 'recommend');
-  }
+  const found = await answerOf(ask('findUsers', { text: asked, n: 1 }), 'recommend');
+  const first = found?.users[0];
+  // A whole id is found first, also if others contain it.
+  if (first && text.value === asked && (found.total === 1 || first.user === asked.trim()))
+    customer.value = first.user;
 }
 
 /** Finds a user by id, and shows what the user has. */
