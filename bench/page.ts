@@ -36,9 +36,8 @@ async function frameOfMap(
       const { createPainter, zoomAt, WHOLE } =
         window as unknown as typeof import('../src/page/map/points.js') &
           typeof import('../src/page/map/view.js');
-      const canvas = document.createElement('canvas');
       const size = { width: 900, height: 680 };
-      Object.assign(canvas, size);
+      const canvas = new OffscreenCanvas(size.width, size.height);
       // A canvas with a 2D context has no WebGL.
       if (wanted === '2d') canvas.getContext('2d');
       const place = () =>

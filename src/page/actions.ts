@@ -182,10 +182,10 @@ export async function readTable(): Promise<void> {
   const whole = await perform(`Reading ${from.name}.`, 'read', { source: from, options, shares });
   if (!whole) return;
   if (from.kind === 'blob') learnReading(whole.read.rows, (performance.now() - began) / 1000);
-  opened.value = { ...whole, choice: options };
+  opened.value = whole;
   if (part && !shares) {
     const thinned = await perform('Thinning.', 'thin', part);
-    if (thinned) opened.value = { ...thinned, choice: options };
+    if (thinned) opened.value = thinned;
   }
   go('verdict');
   await runCheck();
@@ -245,7 +245,7 @@ export async function thin(users: number, items: number): Promise<void> {
     forecast.value = undefined;
     forgetFits();
     change({ keepUsers: users, keepItems: items });
-    opened.value = { ...part, choice: opened.value?.choice };
+    opened.value = part;
   });
   await runCheck();
 }

@@ -2,7 +2,7 @@
 
 import { batch } from '@preact/signals';
 import { learnAttributes, learnRate, type Need, needToFit } from './estimate.js';
-import type { FitChoice, Purpose } from './protocol.js';
+import type { FitChoice, ModelSummary, Purpose } from './protocol.js';
 import { ask } from './session-client.js';
 import {
   comparison,
@@ -49,20 +49,19 @@ export function needOf(purpose: Purpose): Need {
   return searchesHalfLife(purpose) ? { ...need, seconds: 2 * need.seconds } : need;
 }
 
-/** The split of the models that are held, as settings. */
-let heldSplit = '';
-
 /** Fits a model, and compares its lists with those of the other one on the held-out users. */
 export async function runFit(purpose: Purpose): Promise<void> {
   const choice = fitChoice(purpose);
   const { [purpose]: _, ...others } = models.value;
-  const split = JSON.stringify(choice.split ?? null);
+  const split = JSON.stringify(choice.split);
+  const same = Object.values<ModelSummary>(others).every(
+    (other) => JSON.stringify(other.choice?.split) === split,
+  );
   batch(() => {
     forgetResults();
     // The session forgets a model of another split, too.
-    models.value = split === heldSplit ? others : {};
+    models.value = same ? others : {};
   });
-  heldSplit = split;
   const began = performance.now();
   const { seconds, attributes } = needOf(purpose);
   const fitted = await perform('Fitting.', 'fit', choice, {
@@ -72,7 +71,7 @@ export async function runFit(purpose: Purpose): Promise<void> {
     },
   });
   if (!fitted) return;
-  models.value = { ...models.value, [purpose]: { ...fitted, choice } };
+  models.value = { ...models.value, [purpose]: fitted };
   learnRate(
     purpose,
     fitted.split?.train ?? opened.value!,
@@ -98,5 +97,5 @@ export async function runEvaluation(): Promise<void> {
   if (!comparison.value) void runComparison();
   if (!models.value.understand) return;
   const found = await perform('Does it predict?', 'evaluate', { seed, draws });
-  if (found) evaluation.value = { ...found, choice: { seed, draws } };
+  if (found) evaluation.value = found;
 }

@@ -61,7 +61,7 @@ export interface Opened {
   /** Shares that thinning kept and its seed, if the data were thinned. */
   readonly kept?: IdShares | undefined;
   /** How the page asked for the table to be read. */
-  readonly choice?: ReadChoice | undefined;
+  readonly choice: ReadChoice;
   /** Rows that were left out while the table was read. They are not in memory. */
   readonly passedOver?: number | undefined;
 }
@@ -112,28 +112,24 @@ export interface LiveFit {
 
 export interface ModelSummary {
   readonly purpose: Purpose;
-  readonly source: string;
-  readonly type: 'posterior' | 'ranker';
-  readonly kind: string;
   readonly names: SideNames;
   readonly users: number;
   readonly items: number;
   readonly features: number | undefined;
-  readonly bound: number | undefined;
+  readonly bound?: number | undefined;
   readonly bounds: readonly (readonly [number, number])[];
   readonly iterations: number;
   readonly converged: boolean;
   /** Of the fit; undefined for a model that was opened. */
-  readonly seconds: number | undefined;
-  readonly engine: string | undefined;
+  readonly seconds?: number | undefined;
+  readonly engine?: string | undefined;
   /** Why this engine was chosen; undefined for a model that was opened. */
-  readonly why: string | undefined;
-  readonly threads: number | undefined;
+  readonly why?: string | undefined;
   /** Sentences on the priors of both sides, or on how a ranker weighs edges. */
   readonly words: readonly string[];
   /** The column of times by which a half-life of the edges was searched. */
   readonly time?: string | undefined;
-  readonly split: SplitSummary | undefined;
+  readonly split?: SplitSummary | undefined;
   /** What the page asked for; undefined for a model that was opened. */
   readonly choice?: FitChoice | undefined;
   /** What a model file says about its items. */
@@ -160,10 +156,9 @@ export interface Comparison extends ComparedLists<Score> {
 export interface EvaluationSummary {
   readonly predictive: PredictiveCheck | undefined;
   readonly kind: ModelKind;
-  readonly features: number;
   readonly names: SideNames;
   /** What the page asked for. */
-  readonly choice?: { readonly seed: number; readonly draws: number } | undefined;
+  readonly choice: { readonly seed: number; readonly draws: number };
   /** Sentences about the figures: their meaning, and their intervals. */
   readonly words: readonly string[];
 }

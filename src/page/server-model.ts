@@ -2,6 +2,7 @@
 // the same requests about it that the session answers about a model in the tab.
 
 import type { FilterColumn } from '../attributes/item-filter.js';
+import { MODEL_KINDS } from '../options/names.js';
 import type { Reasons } from '../predict/explain/reasons.js';
 import type { ScoreContribution } from '../predict/recommend.js';
 import { sideNames } from '../text/sides.js';
@@ -64,12 +65,17 @@ export async function servedModel(): Promise<ModelSummary | 'locked' | undefined
   if (!current) return undefined;
   const { kind, features, users, items, names, attributes } = current;
   return {
-    ...{ purpose: 'understand', source: 'this server', type: 'posterior', kind, users, items, served: true },
+    purpose: MODEL_KINDS.some((known) => known === kind) ? 'understand' : 'recommend',
     names: sideNames(names),
+    users,
+    items,
     features: features || undefined,
+    bounds: [],
+    iterations: 0,
+    converged: true,
+    words: [],
+    served: true,
     attributes: attributes.filter((one) => one.kind !== 'text'),
-    ...{ bound: undefined, bounds: [], iterations: 0, converged: true, seconds: undefined },
-    ...{ engine: undefined, why: undefined, threads: undefined, words: [], split: undefined },
   };
 }
 

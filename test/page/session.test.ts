@@ -6,7 +6,7 @@ import { answerRead, timesIfRead } from '../../src/page/session/session-data.js'
 import { answerExport } from '../../src/page/session/session-export.js';
 import { answerFit, currentModel, currentSplit } from '../../src/page/session/session-model.js';
 
-const task = { signal: new AbortController().signal, sendPartial: () => {} };
+const task = { signal: new AbortController().signal };
 
 /** Two columns of times. A half-life is searched only if there are a few hundred users. */
 const rows = Array.from({ length: 400 * 8 }, (_, e) => {
@@ -26,7 +26,7 @@ function fitted(purpose: Purpose, time?: string) {
     ...{ purpose, time, features: 2, model: 'dense', iterations: 5, engine: 'cpu', seed: 1 },
     ...{ halfLife: 'auto', split: { testUsers: 0.3, testItems: 0.3, seed: 1 } },
   };
-  return answerFit(choice, task);
+  return answerFit(choice, task, () => {});
 }
 
 /** The half-life of the ranker, and whether the split has times. */

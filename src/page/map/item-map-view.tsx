@@ -51,6 +51,8 @@ export function MapOfItems({ map, titles, features, noun, chosen, near, feature,
     return { width: Math.max(1, clientWidth), height: Math.max(1, clientHeight) };
   };
   const show = (moving: boolean) => {
+    // Effects end shortly after the frame is gone.
+    if (!frame.current) return;
     const ratio = Math.min(2, window.devicePixelRatio || 1);
     picture.current!.show({ view: view.current, frame: size(), ratio, ...state.current, moving });
   };

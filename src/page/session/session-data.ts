@@ -24,9 +24,8 @@ import { forgetModels } from './session-model.js';
 
 /** The table that was read, and the graph in use: the whole table, or a thinned part of it. */
 interface Data {
-  readonly source: string;
-  /** Where it was read from, and the shares that thinning kept. */
   readonly from: Source;
+  /** The shares that thinning kept. */
   readonly shares: IdShares | undefined;
   readonly read: ReadResult;
   readonly choice: ReadChoice;
@@ -62,10 +61,7 @@ export async function answerPreview({ source, options }: Api['preview'][0]): Pro
   return previewBlob(source, { sep: options.sep, header: options.header });
 }
 
-export async function answerRead(
-  { source, options, shares }: Api['read'][0],
-  task: Task<'read'>,
-): Promise<Opened> {
+export async function answerRead({ source, options, shares }: Api['read'][0], task: Task): Promise<Opened> {
   const rejected: { line: number; reason: string }[] = [];
   const sink = {
     add: ({ line, reason }: { line: number; reason: string }) => {
@@ -82,14 +78,19 @@ export async function answerRead(
   const { leftOut, ...counts } = found.read;
   const read = shares ? { ...found, read: counts } : found;
   data = {
-    ...{ source: source.name, from: source, shares, read, choice: options, rejected, graph: read.graph },
+    from: source,
+    shares,
+    read,
+    choice: options,
+    rejected,
+    graph: read.graph,
     passedOver: shares && (leftOut?.where ?? 0),
   };
   return opened(data);
 }
 
-function readerOptions({ setAside: _, ...choice }: ReadChoice, { signal, onProgress }: TaskOptions) {
-  return { ...choice, signal, onProgress };
+function readerOptions({ setAside: _, ...choice }: ReadChoice, task: TaskOptions) {
+  return { ...choice, ...task };
 }
 
 /** The data in use with the times of a column, read again; without times, if they were not read from a table. */
@@ -125,13 +126,15 @@ export function timesIfRead(): Float64Array | undefined {
 async function readSample(
   { name }: Extract<Source, { kind: 'sample' }>,
   { multigraph }: ReadChoice,
-  { signal, onProgress }: Task<'read'>,
+  task: Task,
 ): Promise<ReadResult> {
   if (name !== '@sotu') {
-    return withNames(await drawPaperSet(name, { multigraph, signal, onProgress }), undefined);
+    return withNames(await drawPaperSet(name, { multigraph, ...task }), undefined);
   }
   const file = async (ending: string) => {
-    const answer = await fetch(new URL(`../samples/sotu.${ending}`, self.location.href), { signal });
+    const answer = await fetch(new URL(`../samples/sotu.${ending}`, self.location.href), {
+      signal: task.signal,
+    });
     if (!answer.ok)
       throw new InputError(`${name}: this sample could not be fetched (status ${answer.status}); try again`);
     return answer;
@@ -139,7 +142,7 @@ async function readSample(
   // The graph that the command line makes from the texts, with its report of reading them.
   const { columns, guess, read } = await (await file('json')).json();
   const table = { name: 'sotu.tsv.gz', blob: await (await file('tsv.gz')).blob() };
-  const { graph } = await readBlob(table, { ...columns, multigraph, signal, onProgress });
+  const { graph } = await readBlob(table, { ...columns, multigraph, ...task });
   return withNames({ graph, guess, read }, undefined);
 }
 
@@ -158,16 +161,17 @@ export async function answerThin(shares: Api['thin'][0]): Promise<Opened> {
 /** Sends the exact lines and the verdict first, and the sampled points when they are ready. */
 export async function answerCheck(
   { seed }: Api['check'][0],
-  { signal, onProgress, sendPartial }: Task<'check'>,
+  task: Task,
+  sendPartial: (early: SparsityCheck) => void,
 ): Promise<SparsityCheck> {
   const { graph } = currentData();
-  sendPartial(await checkSparsity(graph, { seed, replicates: 0, signal }));
-  return checkSparsity(graph, { seed, signal, onProgress });
+  sendPartial(await checkSparsity(graph, { seed, replicates: 0, signal: task.signal }));
+  return checkSparsity(graph, { seed, ...task });
 }
 
-function opened({ source, read, graph, shares, passedOver, rejected }: Data): Opened {
+function opened({ from, read, choice, graph, shares, passedOver, rejected }: Data): Opened {
   return {
-    source,
+    source: from.name,
     users: graph.users.count,
     items: graph.items.count,
     edges: graph.edges,
@@ -180,6 +184,7 @@ function opened({ source, read, graph, shares, passedOver, rejected }: Data): Op
     words: readingSentences(read, asLabel),
     rejected,
     kept: shares,
+    choice,
     passedOver,
   };
 }

@@ -3,7 +3,7 @@
 import { InputError } from '../../errors.js';
 import { fitBaseline } from '../../evaluate/baselines/fit-baseline.js';
 import { type Evaluation, evaluateModel } from '../../evaluate/evaluate.js';
-import { featureCount, type Model } from '../../fit/model.js';
+import type { Model } from '../../fit/model.js';
 import { intervalWords, leftOutWords, surpriseWords } from '../../report/words/evaluation.js';
 import type { Split } from '../../sample/split-types.js';
 import type { Api, Comparison, EvaluationSummary, Purpose, Score } from '../protocol.js';
@@ -22,12 +22,8 @@ const known = new WeakMap<Model, Map<number, Evaluation>>();
 const popularity = new WeakMap<Split, Model>();
 
 /** The lists of each model and of popular items, on the same held-out users. */
-export async function answerCompare(
-  { seed, n }: Api['compare'][0],
-  { signal, onProgress }: Task<'compare'>,
-): Promise<Comparison> {
+export async function answerCompare({ seed, n }: Api['compare'][0], task: Task): Promise<Comparison> {
   const split = heldOut();
-  const task = { signal, onProgress };
   const ranked = async (model: Model): Promise<Evaluation> => {
     const rankings = known.get(model) ?? new Map<number, Evaluation>();
     known.set(model, rankings);
@@ -36,7 +32,9 @@ export async function answerCompare(
     return found;
   };
   const score = (purpose: Purpose | undefined, { ranking: { all } }: Evaluation): Score => ({
-    ...{ purpose, recall: all.mean.recall, ndcg: all.mean.ndcg },
+    purpose,
+    recall: all.mean.recall,
+    ndcg: all.mean.ndcg,
   });
   const models = sessionModels();
   const first = await ranked(models[0].model);
@@ -50,21 +48,22 @@ export async function answerCompare(
   return {
     scores,
     best: scores.find(({ purpose }) => purpose)!.purpose!,
-    ...{ n, users: first.ranking.all.users, items: first.task.candidates.length },
+    n,
+    users: first.ranking.all.users,
+    items: first.task.candidates.length,
     leftOut: leftOutWords(first),
   };
 }
 
 /** The test part against draws of it from the model that describes the data. */
-export async function answerEvaluate(
-  { seed, draws }: Api['evaluate'][0],
-  { signal, onProgress }: Task<'evaluate'>,
-): Promise<EvaluationSummary> {
+export async function answerEvaluate(choice: Api['evaluate'][0], task: Task): Promise<EvaluationSummary> {
   const { model } = currentModel('understand');
-  const { predictive, names } = await evaluateModel(model, heldOut(), { seed, draws, signal, onProgress });
+  const { predictive, names } = await evaluateModel(model, heldOut(), { ...choice, ...task });
   return {
-    ...{ predictive, names, kind: model.type === 'posterior' ? model.kind : 'auto' },
-    features: featureCount(model) ?? 0,
+    predictive,
+    names,
+    kind: model.type === 'posterior' ? model.kind : 'auto',
+    choice,
     words: predictive
       ? [surpriseWords(predictive, names, model.multigraph), intervalWords(predictive, names, null)]
       : [],

@@ -17,10 +17,10 @@ export async function answerFeatures({ n }: Api['features'][0]): Promise<Describ
   return currentModel().recommender.features({ n });
 }
 
-export async function answerMap({ seed }: Api['map'][0], task: Task<'map'>): Promise<ItemMap> {
+export async function answerMap({ seed }: Api['map'][0], task: Task): Promise<ItemMap> {
   const { model } = currentModel();
   needPosterior(model, 'maps of items');
-  const { x, y, feature } = await mapItems(model, { seed, signal: task.signal, onProgress: task.onProgress });
+  const { x, y, feature } = await mapItems(model, { seed, ...task });
   const { ids, count, degree } = model.items;
   return { x, y, feature, degree, names: packNames(count, (j) => ids.at(j)) };
 }

@@ -16,7 +16,7 @@ import { currentTitles, titleOf, titleOrigin } from './session-item-table.js';
 import { allLists } from './session-lists.js';
 import { currentModel, currentSplit } from './session-model.js';
 
-export async function answerExport(asked: Api['export'][0], task: Task<'export'>): Promise<Api['export'][1]> {
+export async function answerExport(asked: Api['export'][0], task: Task): Promise<Api['export'][1]> {
   switch (asked.what) {
     case 'model': {
       const bytes = modelToBytes(currentModel(asked.purpose).model) as Uint8Array<ArrayBuffer>;
@@ -83,15 +83,16 @@ function featureTable(): string {
 }
 
 /** The study of these data, as `graphex study` makes it. The page draws its charts. */
-export async function answerStudy(
-  { seed, features }: Api['study'][0],
-  { signal, onProgress }: Task<'study'>,
-): Promise<StudyResults> {
-  const { source, graph, read, choice } = currentData();
+export async function answerStudy({ seed, features }: Api['study'][0], task: Task): Promise<StudyResults> {
+  const { from, graph, read, choice } = currentData();
   const { setAside: _, ...reader } = choice;
   const origin = {
     ...read.guess,
-    ...{ source, sourceFrom: null, read: reader, rows: read.read, titles: titleOrigin() },
+    source: from.name,
+    sourceFrom: null,
+    read: reader,
+    rows: read.read,
+    titles: titleOrigin(),
     runtime: `graphex ${VERSION} in a browser`,
     machine: {
       cpu: 'unknown in a browser',
@@ -103,7 +104,10 @@ export async function answerStudy(
   };
   const titles = currentTitles();
   return study(graph, {
-    ...{ seed, features: [features], origin, signal, onProgress },
+    seed,
+    features: [features],
+    origin,
+    ...task,
     titles: titles.size > 0 ? titles : undefined,
   });
 }

@@ -13,10 +13,9 @@ import { currentData, timedData } from './session-data.js';
 /** With a column of times the table is read again. No model is drawn from: that would take a fit. */
 export async function answerForecast(
   { time, next, usersTimes, seed }: Api['forecast'][0],
-  { signal, onProgress }: Task<'forecast'>,
+  task: Task,
 ): Promise<Forecast> {
   const { graph } = currentData();
-  const task = { signal, onProgress };
   const data = time === undefined ? { graph, values: undefined } : await timedData(timeColumn(time), task);
   const growth = next === undefined ? { usersTimes } : { next };
   const found = await forecastGrowth(data.graph, { ...growth, times: data.values, draws: 0, seed, ...task });
@@ -24,11 +23,7 @@ export async function answerForecast(
 }
 
 /** The columns of both tables are guessed; both have times, or neither. */
-export async function answerAudit(
-  { train, test, seed }: Api['audit'][0],
-  { signal, onProgress }: Task<'audit'>,
-): Promise<Audited> {
-  const task = { signal, onProgress };
+export async function answerAudit({ train, test, seed }: Api['audit'][0], task: Task): Promise<Audited> {
   const guesses = await Promise.all([train, test].map(async (table) => (await previewBlob(table)).guess));
   const timed = guesses.every((guess) => guess.time !== undefined);
   const read = async (table: NamedBlob, { users, items, time }: (typeof guesses)[number]) =>
@@ -38,10 +33,7 @@ export async function answerAudit(
   const [first, second] = [await read(train, guesses[0]), await read(test, guesses[1])];
   const audit = await auditSplit(
     { train: first.graph, test: second.graph },
-    {
-      ...(timed && { times: { train: first.values!, test: second.values! } }),
-      ...{ seed, ...task },
-    },
+    { seed, ...(timed && { times: { train: first.values!, test: second.values! } }), ...task },
   );
   const columns = ({ users, items, time }: (typeof guesses)[number]) => ({
     users,

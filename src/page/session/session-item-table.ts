@@ -51,7 +51,7 @@ export function forgetItemTable(): void {
 
 export async function answerItemTable(
   { source, seed }: Api['itemTable'][0],
-  task: Task<'itemTable'>,
+  task: Task,
 ): Promise<FoundItemTable> {
   const items = dataIfRead()?.graph.items ?? sessionModels()[0]?.model.items;
   if (!items) throw new InputError('there are no items yet: open a table or a model first');
@@ -88,14 +88,11 @@ function titlesById({ titles: stored, added }: SideInfo, ids: VertexIds): Readon
 }
 
 /** The model with what the table says about its items, and with scores for items without edges. */
-export async function describedModel(
-  model: Model,
-  { signal, onProgress }: Pick<Task<'itemTable'>, 'signal' | 'onProgress'>,
-): Promise<Model> {
+export async function describedModel(model: Model, task: Task): Promise<Model> {
   if (!table) return model;
   const { source: name, rows, seed } = table;
   const { info } = readSideInfo(model.items, { name, rows });
-  const items = await fitContent(model, info, { seed, signal, onProgress });
+  const items = await fitContent(model, info, { seed, ...task });
   return { ...model, info: { ...model.info, items } };
 }
 

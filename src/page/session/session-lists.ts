@@ -81,7 +81,8 @@ const ignore = (_ids: readonly Id[]) => {};
 
 export async function answerRecommend(
   { query, n, by, filter, exclude }: Api['recommend'][0],
-  { signal, sendPartial }: Task<'recommend'>,
+  { signal }: Task,
+  sendPartial: (early: Answer) => void,
 ): Promise<Answer> {
   const current = currentModel(by);
   const { recommender, model } = current;
@@ -126,7 +127,7 @@ function hasOf(query: ListQuery, model: Model): Answer['has'] {
 /** Lists for all users of the data, or of a model that was opened, in the formats of `graphex recommend`. */
 export async function allLists(
   { by, n, filter, exclude, format }: Extract<Export, { what: 'lists' }>,
-  { signal, onProgress }: Task<'export'>,
+  { signal, onProgress }: Task,
 ): Promise<Api['export'][1]> {
   const current = currentModel(by);
   const { ids, count } = allUsers();

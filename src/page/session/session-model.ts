@@ -23,6 +23,8 @@ import { modelFromBytes } from '../../store/model-bytes.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import {
   type Api,
+  type FitChoice,
+  type LiveFit,
   type ModelSummary,
   PURPOSES,
   type Purpose,
@@ -35,13 +37,14 @@ import { describedModel, storedItemTable } from './session-item-table.js';
 
 export interface SessionModel {
   readonly purpose: Purpose;
-  readonly source: string;
   readonly model: Model;
+  readonly recommender: Recommender;
+  /** What the page asked for, and what came of it; undefined for a model that was opened. */
+  readonly choice?: FitChoice;
+  readonly fitted?: FitResult;
   /** The column of times that the fit read. */
   readonly time?: string | undefined;
-  readonly split: SessionSplit | undefined;
-  readonly fitted: FitResult | undefined;
-  readonly recommender: Recommender;
+  readonly split?: SessionSplit | undefined;
 }
 
 /** The parts, the choice that they come from, and the column of their times. */
@@ -81,8 +84,12 @@ export async function forgetModels(only: readonly Purpose[] = PURPOSES): Promise
 const UPDATE_MINUTES = 0.4 / 60;
 const DRAW_SHARE = 0.2;
 
-export async function answerFit(choice: Api['fit'][0], task: Task<'fit'>): Promise<ModelSummary> {
-  const { source, graph } = currentData();
+export async function answerFit(
+  choice: FitChoice,
+  task: Task,
+  sendPartial: (live: LiveFit) => void,
+): Promise<ModelSummary> {
+  const { graph } = currentData();
   const { purpose, split: asked } = choice;
   // A model of another split is forgotten: the two could not be compared.
   const kept = sessionModels().find(
@@ -93,28 +100,24 @@ export async function answerFit(choice: Api['fit'][0], task: Task<'fit'>): Promi
   const time = times && choice.time;
   const split = asked && splitFor(graph, asked, { time, times }, kept);
   const summarised = split && splitSummary(split.parts);
-  task.sendPartial({ purpose, split: summarised, bounds: [], iteration: 0 });
+  sendPartial({ purpose, split: summarised, bounds: [], iteration: 0 });
   const train = split?.parts.train ?? graph;
   const fitted =
     purpose === 'recommend'
       ? await fitRanker(train, split ? split.parts.times?.train : times, choice, task)
-      : await fitDescription(train, choice, split?.parts, summarised, task);
+      : await fitDescription(train, choice, { parts: split?.parts, summary: summarised }, task, sendPartial);
   const model = await describedModel(fitted.model, task);
-  const found: SessionModel = {
-    purpose,
-    source,
-    model,
-    time,
-    split,
-    fitted,
-    recommender: createRecommender(model),
-  };
-  models[purpose] = found;
+  return add({ purpose, model, recommender: createRecommender(model), choice, fitted, time, split });
+}
+
+/** Keeps a model, and says what it is. */
+function add(found: SessionModel): ModelSummary {
+  models[found.purpose] = found;
   return summary(found);
 }
 
 /** Tells the models what the table about the items says. */
-export async function describeModels(task: Task<'itemTable'>): Promise<void> {
+export async function describeModels(task: Task): Promise<void> {
   for (const before of sessionModels()) {
     const model = await describedModel(before.model, task);
     models[before.purpose] = { ...before, model, recommender: createRecommender(model) };
@@ -128,8 +131,8 @@ function sameSplit(a: SplitChoice | undefined, b: SplitChoice | undefined): bool
 
 /** The times by which a ranker weighs edges. For a pair that occurs several times: those that the command line takes. */
 async function timesFor(
-  { purpose, time, halfLife, split }: Api['fit'][0],
-  task: Task<'fit'>,
+  { purpose, time, halfLife, split }: FitChoice,
+  task: Task,
 ): Promise<Float64Array | undefined> {
   if (purpose !== 'recommend' || time === undefined || halfLife === 'never') return undefined;
   const times = await edgeTimes(split ? timeColumn(time) : lastTimes(time), task);
@@ -157,35 +160,40 @@ function splitFor(
 function fitRanker(
   train: BipartiteGraph,
   times: Float64Array | undefined,
-  { engine, seed, halfLife }: Api['fit'][0],
-  { signal, onProgress }: Task<'fit'>,
+  { engine, seed, halfLife }: FitChoice,
+  task: Task,
 ): Promise<FitResult> {
   const recency = times && { times, halfLife };
-  return fit(train, { method: 'ranking', engine, seed, ...recency, signal, onProgress });
+  return fit(train, { method: 'ranking', engine, seed, ...recency, ...task });
 }
 
 /** A model that describes the data; the page shows its bound and early draws while it is fitted. */
 function fitDescription(
   train: BipartiteGraph,
-  { features, model: kind, iterations, engine, seed }: Api['fit'][0],
-  parts: Split | undefined,
-  split: SplitSummary | undefined,
-  { signal, onProgress, sendPartial }: Task<'fit'>,
+  { features, model: kind, iterations, engine, seed }: FitChoice,
+  split: { readonly parts: Split | undefined; readonly summary: SplitSummary | undefined },
+  task: Task,
+  sendPartial: (live: LiveFit) => void,
 ): Promise<FitResult> {
   let drawnAgain = performance.now();
   let predictive: PredictiveCheck | undefined;
   return fit(train, {
-    ...{ features, model: kind, iterations, engine, seed, signal, onProgress },
+    features,
+    model: kind,
+    iterations,
+    engine,
+    seed,
+    ...task,
     checkpointMinutes: UPDATE_MINUTES,
     async onCheckpoint({ checkpoint: { state }, model }) {
       const began = performance.now();
-      if (parts && model.type === 'posterior' && state.bounds.length > 0 && began >= drawnAgain) {
-        predictive = await drawEarly(model, parts, { seed, signal });
+      if (split.parts && model.type === 'posterior' && state.bounds.length > 0 && began >= drawnAgain) {
+        predictive = await drawEarly(model, split.parts, { seed, signal: task.signal });
         drawnAgain = performance.now() + (performance.now() - began) / DRAW_SHARE;
       }
       sendPartial({
         purpose: 'understand',
-        split,
+        split: split.summary,
         bounds: state.bounds,
         predictive,
         iteration: state.iteration,
@@ -223,12 +231,8 @@ export async function answerOpenModel(file: Api['openModel'][0]): Promise<ModelS
   const model = await modelFromBytes(new File([file.blob], file.name));
   await forgetData();
   const purpose = model.type === 'posterior' ? 'understand' : 'recommend';
-  const found: SessionModel = {
-    ...{ purpose, source: file.name, model, recommender: createRecommender(model) },
-    ...{ split: undefined, fitted: undefined },
-  };
-  models[purpose] = found;
-  return { ...summary(found), itemTable: storedItemTable(file.name, model) };
+  const found = add({ purpose, model, recommender: createRecommender(model) });
+  return { ...found, itemTable: storedItemTable(file.name, model) };
 }
 
 /** How a ranker weighs edges by age. */
@@ -238,16 +242,13 @@ function rankerWords(model: Model, names: SideNames): string[] {
   return words === undefined ? [] : [words];
 }
 
-function summary({ purpose, source, model, time, fitted, split }: SessionModel): ModelSummary {
+function summary({ purpose, model, choice, time, fitted, split }: SessionModel): ModelSummary {
   const { provenance } = model;
   const names = model.names ?? USERS_AND_ITEMS;
   const posterior = model.type === 'posterior' ? model : undefined;
   const seen = { users: model.users.count, items: model.items.count };
   return {
     purpose,
-    source,
-    type: model.type,
-    kind: model.type === 'posterior' ? model.kind : model.method,
     names,
     users: model.users.count,
     items: model.items.count,
@@ -259,7 +260,6 @@ function summary({ purpose, source, model, time, fitted, split }: SessionModel):
     seconds: fitted?.seconds,
     engine: fitted?.engine,
     why: fitted && engineWords(fitted.engineReason),
-    threads: fitted?.threads,
     words: posterior
       ? sidePriorWords(describeSides(posterior), {
           seen,
@@ -268,6 +268,7 @@ function summary({ purpose, source, model, time, fitted, split }: SessionModel):
           training: split !== undefined,
         })
       : rankerWords(model, names),
+    choice,
     time,
     split: split && splitSummary(split.parts),
   };

@@ -15,13 +15,19 @@ import { answerItemTable } from './session-item-table.js';
 import { answerFindUsers, answerRecommend } from './session-lists.js';
 import { answerFit, answerOpenModel } from './session-model.js';
 
-/** Signal and progress of a request, and a function that sends part of the answer early. */
-export interface Task<M extends Method> extends TaskOptions {
+/** Signal and progress of a request. */
+export interface Task extends TaskOptions {
   readonly signal: AbortSignal;
-  sendPartial(partial: Api[M][2]): void;
 }
 
-type Answers = { [M in Method]: (input: Api[M][0], task: Task<M>) => Promise<Api[M][1]> };
+/** Answers a request. `sendPartial` sends a part of the answer early. */
+type AnswerTo<M extends Method> = (
+  input: Api[M][0],
+  task: Task,
+  sendPartial: (partial: Api[M][2]) => void,
+) => Promise<Api[M][1]>;
+
+type Answers = { [M in Method]: AnswerTo<M> };
 
 const answers: Answers = {
   machine: answerMachine,
@@ -94,13 +100,13 @@ self.onmessage = ({ data }: MessageEvent<Request>) => {
   running.set(id, controller);
   const answered = async () => {
     try {
-      const answer = answers[data.method] as (input: unknown, task: Task<Method>) => Promise<unknown>;
-      throwIfAborted(controller.signal);
-      const output = await answer(data.input, {
-        signal: controller.signal,
-        onProgress: (progress) => reply({ id, progress }),
-        sendPartial: (partial) => reply({ id, partial }),
-      });
+      const answer = answers[data.method] as AnswerTo<Method>;
+      const { signal } = controller;
+      throwIfAborted(signal);
+      const onProgress: Task['onProgress'] = (progress) => reply({ id, progress });
+      const output = await answer(data.input as never, { signal, onProgress }, (partial) =>
+        reply({ id, partial }),
+      );
       reply({ id, output });
     } catch (cause) {
       reply({ id, error: packError(inLabels(cause)) });

@@ -203,8 +203,8 @@ export default function Explore() {
 }
 
 /** Whether a map can be drawn: it needs a posterior in this tab. */
-function canBeMapped({ type, served }: ModelSummary): boolean {
-  return type === 'posterior' && !served;
+function canBeMapped({ purpose, served }: ModelSummary): boolean {
+  return purpose === 'understand' && !served;
 }
 
 /** A feature: its number, its share and its items. */

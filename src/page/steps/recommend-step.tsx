@@ -110,7 +110,7 @@ export default function Recommend() {
               answer={answer.value}
               user={forNew ? `new ${users.one}` : (customer.value ?? '')}
               names={found.names}
-              isRate={models.value[by]?.type === 'posterior'}
+              isRate={by === 'understand'}
               where={found.served ? 'by the server' : 'in this tab'}
               open={open.value}
               onOpen={(item) => {

@@ -165,7 +165,7 @@ export default function Report() {
 function done(): Done {
   const data = opened.value!;
   const { n } = settings.value;
-  const { users, items, count, setAside, ...read } = data.choice ?? {};
+  const { users, items, count, setAside, ...read } = data.choice;
   const { understand, recommend } = models.value;
   const time = recommend?.time;
   const shown = evaluation.value?.choice;
