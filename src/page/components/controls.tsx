@@ -22,7 +22,7 @@ export function Button({
   return <button type="button" disabled={disabled || (waits && work.value !== undefined)} {...rest} />;
 }
 
-/** One of some values. `inline`: the class of a label that stands in one line with its choices. */
+/** One of some values. `inline`: the label stands in one line with its choices. */
 export function Select<V extends string>({
   label,
   value,
@@ -35,11 +35,11 @@ export function Select<V extends string>({
   readonly value: V;
   readonly choices: readonly (readonly [value: V, title: string])[];
   readonly about?: ComponentChildren;
-  readonly inline?: string;
+  readonly inline?: boolean;
   onChange(value: V): void;
 }) {
   return (
-    <label class={inline}>
+    <label class={inline ? 'inline' : undefined}>
       {inline ? `${label} ` : <span>{label}</span>}
       <select value={value} onChange={(event) => onChange(event.currentTarget.value as V)}>
         {choices.map(([one, title]) => (

@@ -138,7 +138,7 @@ export default function Columns() {
             </label>
             <Select
               label={LABELS.sep}
-              inline="inline"
+              inline
               value={looked.separator ?? ','}
               choices={SEPARATORS}
               onChange={(separator) => void lookAgain(separator, settings.value.header)}

@@ -70,7 +70,7 @@ function Recency() {
   return (
     <Select
       label={LABELS.halfLife}
-      inline="inline"
+      inline
       value={halfLife}
       choices={[
         ['never', 'no'],

@@ -150,7 +150,7 @@ function Lister() {
   return (
     <Select
       label="Lists by"
-      inline="lister"
+      inline
       value={lister.value}
       choices={ready.map((purpose) => [
         purpose,
