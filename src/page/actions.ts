@@ -3,7 +3,7 @@
 import { batch } from '@preact/signals';
 import { forgetTitles, learnPackedTitles } from './components/item-name.js';
 import { learnReading, learnSpeed } from './estimate.js';
-import { forgetResults, runComparison } from './fit-actions.js';
+import { runComparison } from './fit-actions.js';
 import type { FoundItemTable, ModelSummary, SampleName, Source } from './protocol.js';
 import { answerBy, ask } from './session-client.js';
 import {
@@ -13,20 +13,17 @@ import {
   check,
   checkSeed,
   complain,
-  customer,
   filter,
   forecast,
+  forget,
   go,
-  hidden,
   itemTable,
   itemTableFile,
-  likes,
   machine,
   model,
   models,
   offered,
   opened,
-  preferred,
   preview,
   problem,
   settings,
@@ -37,33 +34,16 @@ import { perform } from './work.js';
 
 /** Begins with another source; undefined: a model, which has none. */
 function begin(from: Source | undefined): void {
-  forget();
+  forgetData();
   itemTableFile.value = undefined;
   preview.value = undefined;
   source.value = from;
 }
 
-/** Forgets everything that came from the data before. */
-function forget(): void {
+function forgetData(): void {
   answerBy({});
   forgetTitles();
-  batch(() => {
-    opened.value = undefined;
-    check.value = undefined;
-    itemTable.value = undefined;
-    filter.value = '';
-    hidden.value = [];
-    forecast.value = undefined;
-    forgetFits();
-  });
-}
-
-function forgetFits(): void {
-  models.value = {};
-  preferred.value = undefined;
-  customer.value = undefined;
-  likes.value = [];
-  forgetResults();
+  forget('data');
 }
 
 /** From now on a reload would lose something. */
@@ -173,7 +153,7 @@ export async function readTable(): Promise<void> {
   if (!from) return;
   const { users, items, count, sep, header, multigraph, setAside, keepUsers, keepItems, seed } =
     settings.value;
-  forget();
+  forgetData();
   const options = { users, items, count: multigraph ? count : undefined, sep, header, multigraph, setAside };
   const began = performance.now();
   const part = keepUsers < 1 || keepItems < 1 ? { users: keepUsers, items: keepItems, seed } : undefined;
@@ -243,7 +223,7 @@ export async function thin(users: number, items: number): Promise<void> {
   if (!part) return;
   batch(() => {
     forecast.value = undefined;
-    forgetFits();
+    forget('models');
     change({ keepUsers: users, keepItems: items });
     opened.value = part;
   });

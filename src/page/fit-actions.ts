@@ -8,6 +8,7 @@ import {
   comparison,
   describedItems,
   evaluation,
+  forget,
   liveFit,
   models,
   opened,
@@ -15,13 +16,6 @@ import {
   timeOfEdges,
 } from './state.js';
 import { answerOf, perform } from './work.js';
-
-/** What was found with the models so far. */
-export function forgetResults(): void {
-  liveFit.value = undefined;
-  evaluation.value = undefined;
-  comparison.value = undefined;
-}
 
 function fitChoice(purpose: Purpose): FitChoice {
   const { seed, features, model: kind, iterations, engine, holdOut, testUsers, testItems } = settings.value;
@@ -58,7 +52,7 @@ export async function runFit(purpose: Purpose): Promise<void> {
     (other) => JSON.stringify(other.choice?.split) === split,
   );
   batch(() => {
-    forgetResults();
+    forget('results');
     // The session forgets a model of another split, too.
     models.value = same ? others : {};
   });

@@ -2,11 +2,19 @@ import 'virtual:ink.css';
 import './paper.css';
 import './style.css';
 import { render } from 'preact';
+import { openFile } from './actions.js';
 import { becomeIsolated } from './isolation.js';
 import { App } from './page-app.js';
 import { followAddress } from './state.js';
 import { typesetTexts } from './typeset.js';
 
+// A file may be dropped anywhere; it must not replace the page.
+window.addEventListener('dragover', (event) => event.preventDefault());
+window.addEventListener('drop', (event) => {
+  event.preventDefault();
+  const [file] = event.dataTransfer?.files ?? [];
+  if (file) openFile(file);
+});
 void becomeIsolated();
 typesetTexts();
 followAddress();

@@ -1,67 +1,40 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { machineWords } from '../report/words/page.js';
-import { openFile } from './actions.js';
 import { Button } from './components/controls.js';
 import { lazy } from './components/lazy.js';
 import { Problem, Working } from './components/working.js';
 import { go, machine, model, reachable, STEPS, type StepName, step } from './state.js';
 import { Start } from './steps/start-step.js';
 
-const TITLES: Readonly<Record<StepName, string>> = {
-  start: 'Data',
-  columns: 'Columns',
-  verdict: 'Is it sparse?',
-  fit: 'Fit',
-  predict: 'Does it predict?',
-  explore: 'Explore',
-  recommend: 'Recommend',
-  forecast: 'Growth',
-  audit: 'Is a split fair?',
-  report: 'Save',
-};
-
-const VIEWS = {
-  start: Start,
-  columns: lazy(() => import('./steps/columns-step.js')),
-  verdict: lazy(() => import('./steps/verdict-step.js')),
-  fit: lazy(() => import('./steps/fit-step.js')),
-  predict: lazy(() => import('./steps/predict-step.js')),
-  explore: lazy(() => import('./steps/explore-step.js')),
-  recommend: lazy(() => import('./steps/recommend-step.js')),
-  forecast: lazy(() => import('./steps/forecast-step.js')),
-  audit: lazy(() => import('./steps/audit-step.js')),
-  report: lazy(() => import('./steps/report-step.js')),
+/** The title and the content of each step. */
+const VIEWS: Readonly<Record<StepName, readonly [title: string, View: () => ComponentChildren]>> = {
+  start: ['Data', Start],
+  columns: ['Columns', lazy(() => import('./steps/columns-step.js'))],
+  verdict: ['Is it sparse?', lazy(() => import('./steps/verdict-step.js'))],
+  fit: ['Fit', lazy(() => import('./steps/fit-step.js'))],
+  predict: ['Does it predict?', lazy(() => import('./steps/predict-step.js'))],
+  explore: ['Explore', lazy(() => import('./steps/explore-step.js'))],
+  recommend: ['Recommend', lazy(() => import('./steps/recommend-step.js'))],
+  forecast: ['Growth', lazy(() => import('./steps/forecast-step.js'))],
+  audit: ['Is a split fair?', lazy(() => import('./steps/audit-step.js'))],
+  report: ['Save', lazy(() => import('./steps/report-step.js'))],
 };
 
 export function App() {
   const now = step.value;
-  const View = VIEWS[now];
+  const [title, View] = VIEWS[now];
   const steps = useRef<HTMLElement>(null);
   const content = useRef<HTMLElement>(null);
   const before = useRef(now);
   useEffect(() => {
-    document.title = now === 'start' ? 'graphex' : `${TITLES[now]} · graphex`;
+    document.title = now === 'start' ? 'graphex' : `${title} · graphex`;
     if (before.current === now) return;
     before.current = now;
     // The button that was pressed is gone, so the keyboard focus moves to the new content.
     const { activeElement } = document;
     if (!steps.current!.contains(activeElement)) content.current!.focus({ preventScroll: true });
   }, [now]);
-  useEffect(() => {
-    // A file may be dropped anywhere; it must not replace the page.
-    const stop = (event: DragEvent) => event.preventDefault();
-    const drop = (event: DragEvent) => {
-      event.preventDefault();
-      const [file] = event.dataTransfer?.files ?? [];
-      if (file) openFile(file);
-    };
-    window.addEventListener('dragover', stop);
-    window.addEventListener('drop', drop);
-    return () => {
-      window.removeEventListener('dragover', stop);
-      window.removeEventListener('drop', drop);
-    };
-  }, []);
   useEffect(() => {
     // On a phone only some steps are visible: the list scrolls to the current one.
     const list = steps.current!;
@@ -78,7 +51,7 @@ export function App() {
         Skip to the content
       </a>
       <header class="top">
-        <Button class="mark" onClick={() => go('start')}>
+        <Button class="plain mark" onClick={() => go('start')}>
           graphex
         </Button>
         <Badge />
@@ -92,7 +65,7 @@ export function App() {
                 aria-current={name === now ? 'step' : undefined}
                 onClick={() => go(name)}
               >
-                {TITLES[name]}
+                {VIEWS[name][0]}
               </Button>
             </li>
           ))}

@@ -1,7 +1,7 @@
 // The state of the page, as signals. Settings are kept in the address, so that a reload or a link restores them. Data never
 // are.
 
-import { computed, effect, signal } from '@preact/signals';
+import { batch, computed, effect, type Signal, signal } from '@preact/signals';
 import type { NamedBlob } from '../ingest/blob.js';
 import type { TablePreview } from '../ingest/preview.js';
 import type { SparsityCheck } from '../sparsity/check.js';
@@ -34,49 +34,72 @@ export const STEPS = [
 ] as const;
 export type StepName = (typeof STEPS)[number];
 
+/** What a signal is about. Models come from data, and results from models. */
+const SUBJECTS = ['data', 'models', 'results'] as const;
+type Subject = (typeof SUBJECTS)[number];
+const resets: { readonly subject: Subject; reset(): void }[] = [];
+
+/** A signal that returns to its first value when its subject is forgotten. */
+function signalOf<T>(subject: Subject, first: T): Signal<T> {
+  const made = signal(first);
+  const reset = () => {
+    made.value = first;
+  };
+  resets.push({ subject, reset });
+  return made;
+}
+
+/** Forgets a subject and what comes from it. */
+export function forget(from: Subject): void {
+  const gone = SUBJECTS.slice(SUBJECTS.indexOf(from));
+  batch(() => {
+    for (const { subject, reset } of resets) if (gone.includes(subject)) reset();
+  });
+}
+
 export const settings = signal<Settings>(DEFAULTS);
 export const step = signal<StepName>('start');
 export const source = signal<Source | undefined>(undefined);
 export const preview = signal<TablePreview | undefined>(undefined);
-export const opened = signal<Opened | undefined>(undefined);
-export const check = signal<SparsityCheck | undefined>(undefined);
+export const opened = signalOf<Opened | undefined>('data', undefined);
+export const check = signalOf<SparsityCheck | undefined>('data', undefined);
 /** The seed of the check that is shown. */
 export const checkSeed = signal<number>(DEFAULTS.seed);
-export const liveFit = signal<LiveFit | undefined>(undefined);
+export const liveFit = signalOf<LiveFit | undefined>('results', undefined);
 /** The models that were fitted or opened. */
-export const models = signal<Readonly<Partial<Record<Purpose, ModelSummary>>>>({});
+export const models = signalOf<Readonly<Partial<Record<Purpose, ModelSummary>>>>('models', {});
 /** The model to explore: the one that describes the data, else the ranker. */
 export const model = computed(() => models.value.understand ?? models.value.recommend);
-export const evaluation = signal<EvaluationSummary | undefined>(undefined);
-export const comparison = signal<Comparison | undefined>(undefined);
+export const evaluation = signalOf<EvaluationSummary | undefined>('results', undefined);
+export const comparison = signalOf<Comparison | undefined>('results', undefined);
 /** The model that the visitor wants the lists of. */
-export const preferred = signal<Purpose | undefined>(undefined);
+export const preferred = signalOf<Purpose | undefined>('models', undefined);
 /** The model that makes the lists: the preferred one, else the better one on held-out users, else the ranker. */
 export const lister = computed<Purpose>(() => {
   const { understand, recommend } = models.value;
   if (!understand || !recommend) return recommend ? 'recommend' : 'understand';
   return preferred.value ?? comparison.value?.best ?? 'recommend';
 });
-export const likes = signal<readonly string[]>([]);
+export const likes = signalOf<readonly string[]>('models', []);
 /** The user to recommend for; undefined: somebody new. */
-export const customer = signal<string | undefined>(undefined);
+export const customer = signalOf<string | undefined>('models', undefined);
 /** The forecast of the data, and the audit of two tables. */
-export const forecast = signal<Forecast | undefined>(undefined);
+export const forecast = signalOf<Forecast | undefined>('data', undefined);
 export const audited = signal<Audited | undefined>(undefined);
 /** The two tables of the audit. */
 export const auditFiles = signal<Readonly<Partial<Record<'train' | 'test', NamedBlob>>>>({});
 /** The table about the items, and what was found in it. */
 export const itemTableFile = signal<{ readonly name: string; readonly blob: Blob } | undefined>(undefined);
-export const itemTable = signal<Omit<FoundItemTable, 'ids' | 'titles'> | undefined>(undefined);
+export const itemTable = signalOf<Omit<FoundItemTable, 'ids' | 'titles'> | undefined>('data', undefined);
 /** Items of the data and of the table that get scores from its attributes. */
 export const describedItems = computed(() => {
   const found = itemTable.value;
   return found && found.attributes.length > 0 ? found.of + found.added : 0;
 });
 /** Items that no list shows. */
-export const hidden = signal<readonly string[]>([]);
+export const hidden = signalOf<readonly string[]>('data', []);
 /** A condition on the attributes of the items that are listed. */
-export const filter = signal('');
+export const filter = signalOf('data', '');
 /** How far the data grow. A period needs a column of times. */
 export const growth = computed<Settings['growth']>(() => {
   const { growth: wanted, time } = settings.value;

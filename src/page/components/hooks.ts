@@ -1,16 +1,12 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 
+const scheme = window.matchMedia('(prefers-color-scheme: dark)');
 /** Whether the user prefers dark colours, now. */
-export function useDark(): boolean {
-  const query = window.matchMedia('(prefers-color-scheme: dark)');
-  const [dark, setDark] = useState(query.matches);
-  useEffect(() => {
-    const follow = () => setDark(query.matches);
-    query.addEventListener('change', follow);
-    return () => query.removeEventListener('change', follow);
-  }, []);
-  return dark;
-}
+export const dark = signal(scheme.matches);
+scheme.addEventListener('change', () => {
+  dark.value = scheme.matches;
+});
 
 /**
  * A place that is brought into view when another result arrives there, if it is outside the upper part of the screen.

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { grouped } from '../../text/numbers.js';
 import { Button } from '../components/controls.js';
-import { useDark } from '../components/hooks.js';
+import { dark } from '../components/hooks.js';
 import { save } from '../components/save.js';
 import type { ItemMap } from '../protocol.js';
 import { createMapClient } from './map-client.js';
@@ -40,9 +40,8 @@ export function MapOfItems({ map, titles, features, noun, chosen, near, feature,
   /** The pointers that are down, and how far they have moved. */
   const held = useRef(new Map<number, Place>());
   const moved = useRef(0);
-  const dark = useDark();
   // A canvas can be transferred only once.
-  const drawing = useMemo(() => ++drawings, [map, titles, dark]);
+  const drawing = useMemo(() => ++drawings, [map, titles, dark.value]);
   const state = useRef({ chosen, near, feature });
   state.current = { chosen, near, feature };
 
@@ -63,7 +62,7 @@ export function MapOfItems({ map, titles, features, noun, chosen, near, feature,
       map,
       titles,
       features,
-      dark,
+      dark: dark.value,
       fontFamily,
       ink: color,
       ground: backgroundColor,
@@ -75,7 +74,7 @@ export function MapOfItems({ map, titles, features, noun, chosen, near, feature,
       observer.disconnect();
       drawn.close();
     };
-  }, [map, titles, dark]);
+  }, [map, titles, dark.value]);
 
   useEffect(() => {
     if (chosen !== undefined) {

@@ -9,7 +9,6 @@ import type { ReadResult } from '../../ingest/options.js';
 import { previewBlob, type TablePreview } from '../../ingest/preview.js';
 import { drawPaperSet } from '../../ingest/recipes/paper-set.js';
 import { withNames } from '../../ingest/side-names.js';
-import type { IdShares } from '../../math/id-draws.js';
 import { option, optionError } from '../../options/error.js';
 import type { TaskOptions } from '../../progress.js';
 import { readingSentences } from '../../report/words/reading.js';
@@ -25,13 +24,10 @@ import { forgetModels } from './session-model.js';
 /** The table that was read, and the graph in use: the whole table, or a thinned part of it. */
 interface Data {
   readonly from: Source;
-  /** The shares that thinning kept. */
-  readonly shares: IdShares | undefined;
   readonly read: ReadResult;
-  readonly choice: ReadChoice;
-  readonly rejected: Opened['rejected'];
   readonly graph: BipartiteGraph;
-  readonly passedOver: number | undefined;
+  /** What the page knows of it. */
+  readonly opened: Opened;
 }
 
 let data: Data | undefined;
@@ -77,16 +73,31 @@ export async function answerRead({ source, options, shares }: Api['read'][0], ta
   // The page reports thinned rows in a sentence of its own.
   const { leftOut, ...counts } = found.read;
   const read = shares ? { ...found, read: counts } : found;
-  data = {
-    from: source,
-    shares,
-    read,
-    choice: options,
+  const opened: Opened = {
+    source: source.name,
+    ...figuresOf(read.graph),
+    names: read.graph.names ?? USERS_AND_ITEMS,
+    read: read.read,
+    guess: read.guess,
+    words: readingSentences(read, asLabel),
     rejected,
-    graph: read.graph,
+    kept: shares,
+    choice: options,
     passedOver: shares && (leftOut?.where ?? 0),
   };
-  return opened(data);
+  data = { from: source, read, graph: read.graph, opened };
+  return opened;
+}
+
+function figuresOf(graph: BipartiteGraph) {
+  return {
+    users: graph.users.count,
+    items: graph.items.count,
+    edges: graph.edges,
+    total: graph.total,
+    multigraph: graph.multigraph,
+    fingerprint: fingerprint(graph),
+  };
 }
 
 function readerOptions({ setAside: _, ...choice }: ReadChoice, task: TaskOptions) {
@@ -98,11 +109,11 @@ export async function timedData(
   value: ValueColumn,
   task: TaskOptions,
 ): Promise<{ readonly graph: BipartiteGraph; readonly values: Float64Array | undefined }> {
-  const { graph, from, shares, choice } = currentData();
+  const { graph, from, opened } = currentData();
   if (from.kind !== 'blob') return { graph, values: undefined };
   // Rows that were set aside before are skipped again.
-  const skip = choice.setAside ? { add: () => {} } : undefined;
-  return readBlobWithValues(from, readerOptions(choice, task), value, skip, shares);
+  const skip = opened.choice.setAside ? { add: () => {} } : undefined;
+  return readBlobWithValues(from, readerOptions(opened.choice, task), value, skip, opened.kept);
 }
 
 let times: { readonly graph: BipartiteGraph; readonly values: Float64Array } | undefined;
@@ -154,8 +165,9 @@ export async function answerThin(shares: Api['thin'][0]): Promise<Opened> {
   const graph = all ? whole.read.graph : thin(whole.read.graph, shares);
   if (graph.edges === 0) throw new InputError('no edge is left: keep a larger share');
   const named = Object.freeze({ ...graph, names: whole.read.graph.names });
-  data = { ...whole, graph: named, shares: all ? undefined : shares };
-  return opened(data);
+  const opened = { ...whole.opened, ...figuresOf(named), kept: all ? undefined : shares };
+  data = { ...whole, graph: named, opened };
+  return opened;
 }
 
 /** Sends the exact lines and the verdict first, and the sampled points when they are ready. */
@@ -167,24 +179,4 @@ export async function answerCheck(
   const { graph } = currentData();
   sendPartial(await checkSparsity(graph, { seed, replicates: 0, signal: task.signal }));
   return checkSparsity(graph, { seed, ...task });
-}
-
-function opened({ from, read, choice, graph, shares, passedOver, rejected }: Data): Opened {
-  return {
-    source: from.name,
-    users: graph.users.count,
-    items: graph.items.count,
-    edges: graph.edges,
-    total: graph.total,
-    multigraph: graph.multigraph,
-    fingerprint: fingerprint(graph),
-    names: graph.names ?? USERS_AND_ITEMS,
-    read: read.read,
-    guess: read.guess,
-    words: readingSentences(read, asLabel),
-    rejected,
-    kept: shares,
-    choice,
-    passedOver,
-  };
 }

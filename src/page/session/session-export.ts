@@ -84,11 +84,11 @@ function featureTable(): string {
 
 /** The study of these data, as `graphex study` makes it. The page draws its charts. */
 export async function answerStudy({ seed, features }: Api['study'][0], task: Task): Promise<StudyResults> {
-  const { from, graph, read, choice } = currentData();
-  const { setAside: _, ...reader } = choice;
+  const { graph, read, opened } = currentData();
+  const { setAside: _, ...reader } = opened.choice;
   const origin = {
     ...read.guess,
-    source: from.name,
+    source: opened.source,
     sourceFrom: null,
     read: reader,
     rows: read.read,

@@ -1,5 +1,6 @@
 // The session's models: one that describes the data and a ranker, fitted or opened from a file.
 
+import { catalogueOf, storedTitles } from '../../attributes/info.js';
 import { InputError } from '../../errors.js';
 import { foldHeldOut, observedGraph } from '../../evaluate/held-out.js';
 import { checkPredictive, LEAST_DRAWS, type PredictiveCheck } from '../../evaluate/predictive.js';
@@ -10,9 +11,11 @@ import { describeSides } from '../../fit/sides/side-prior.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
 import { partSize } from '../../graph/graph.js';
 import { lastTimes, timeColumn } from '../../ingest/intake/value-column.js';
+import { once } from '../../math/once.js';
 import { drawPredictive } from '../../predict/draw/draw.js';
-import { hasFeatures } from '../../predict/features.js';
+import { hasFeatures, mainFeatures } from '../../predict/features.js';
 import { createRecommender, type Recommender } from '../../predict/recommender.js';
+import { createItemSearch, type SearchItems } from '../../predict/search-index.js';
 import { recencyWords } from '../../report/words/blend.js';
 import { engineWords } from '../../report/words/engines.js';
 import { sidePriorWords } from '../../report/words/side-prior.js';
@@ -39,6 +42,10 @@ export interface SessionModel {
   readonly purpose: Purpose;
   readonly model: Model;
   readonly recommender: Recommender;
+  /** The search for items by words of their id or title. */
+  search(): SearchItems;
+  /** The feature that explains most of each item's expected edges; undefined if the model has no map. */
+  mainFeatures(): Uint16Array | undefined;
   /** What the page asked for, and what came of it; undefined for a model that was opened. */
   readonly choice?: FitChoice;
   readonly fitted?: FitResult;
@@ -55,6 +62,17 @@ interface SessionSplit {
 }
 
 const models: Partial<Record<Purpose, SessionModel>> = {};
+
+/** A model with what answers questions about it, each made when it is first needed. */
+function withAnswers(model: Model): Pick<SessionModel, 'model' | 'recommender' | 'search' | 'mainFeatures'> {
+  const { ids, degree } = catalogueOf(model);
+  return {
+    model,
+    recommender: createRecommender(model),
+    search: once(() => createItemSearch(ids, storedTitles(model), degree)),
+    mainFeatures: once(() => (model.type === 'posterior' ? mainFeatures(model) : undefined)),
+  };
+}
 
 /** The models that were fitted or opened. */
 export function sessionModels(): readonly SessionModel[] {
@@ -107,7 +125,7 @@ export async function answerFit(
       ? await fitRanker(train, split ? split.parts.times?.train : times, choice, task)
       : await fitDescription(train, choice, { parts: split?.parts, summary: summarised }, task, sendPartial);
   const model = await describedModel(fitted.model, task);
-  return add({ purpose, model, recommender: createRecommender(model), choice, fitted, time, split });
+  return add({ purpose, ...withAnswers(model), choice, fitted, time, split });
 }
 
 /** Keeps a model, and says what it is. */
@@ -120,7 +138,7 @@ function add(found: SessionModel): ModelSummary {
 export async function describeModels(task: Task): Promise<void> {
   for (const before of sessionModels()) {
     const model = await describedModel(before.model, task);
-    models[before.purpose] = { ...before, model, recommender: createRecommender(model) };
+    models[before.purpose] = { ...before, ...withAnswers(model) };
     await before.recommender.close();
   }
 }
@@ -231,7 +249,7 @@ export async function answerOpenModel(file: Api['openModel'][0]): Promise<ModelS
   const model = await modelFromBytes(new File([file.blob], file.name));
   await forgetData();
   const purpose = model.type === 'posterior' ? 'understand' : 'recommend';
-  const found = add({ purpose, model, recommender: createRecommender(model) });
+  const found = add({ purpose, ...withAnswers(model) });
   return { ...found, itemTable: storedItemTable(file.name, model) };
 }
 

@@ -1,4 +1,4 @@
-import { useComputed, useSignal } from '@preact/signals';
+import { signal, useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { DescribedFeature } from '../../predict/features.js';
 import { noMapWords } from '../../report/words/page.js';
@@ -6,7 +6,7 @@ import { grouped, percent } from '../../text/numbers.js';
 import { capital, many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { Button, set } from '../components/controls.js';
-import { useDark } from '../components/hooks.js';
+import { dark } from '../components/hooks.js';
 import { itemName, titleOf } from '../components/item-name.js';
 import { ItemTableField } from '../components/item-table-field.js';
 import { SearchField, useFound } from '../components/search.js';
@@ -21,54 +21,49 @@ import { customer, go, itemTable, likes, model, opened, settings } from '../stat
 import { answerOf, perform, work } from '../work.js';
 
 const SHOWN = 25;
-const kept: {
-  source?: object;
-  features?: readonly DescribedFeature[] | undefined;
-  map?: ItemMap | undefined;
-} = {};
+/** What was found in a model. It is kept while other steps are shown. */
+interface Explored {
+  readonly of: ModelSummary;
+  readonly features?: readonly DescribedFeature[];
+  readonly map?: ItemMap;
+}
+const explored = signal<Explored | undefined>(undefined);
+
+/** Describes the features of a model, and draws its map if it has one. */
+async function explore(found: ModelSummary): Promise<void> {
+  explored.value = { of: found };
+  const features = await perform('What is in it?', 'features', { n: 10 });
+  if (!features) return;
+  explored.value = { of: found, features };
+  if (canBeMapped(found)) await drawMap();
+}
+
+async function drawMap(): Promise<void> {
+  // The step is named because another one may be open when the features are ready.
+  const map = await perform('Drawing the map.', 'map', { seed: settings.value.seed }, { of: 'explore' });
+  if (map) explored.value = { ...explored.value!, map };
+}
 
 /** The features, the map and the table of items. */
 export default function Explore() {
   const found = model.value;
-  const features = useSignal<readonly DescribedFeature[] | undefined>(undefined);
-  const map = useSignal<ItemMap | undefined>(undefined);
   const feature = useSignal<number | undefined>(undefined);
   const chosen = useSignal<{ readonly item: string; readonly at: number | undefined } | undefined>(undefined);
   const near = useSignal<readonly NearItem[]>([]);
 
   // The array stays the same while its items do, so that the map is not drawn again.
   const around = useComputed(() => near.value.flatMap(({ at }) => at ?? []));
-  const draw = async () => {
-    // The step is named because another one may be open when the features are ready.
-    const drawn = await perform('Drawing the map.', 'map', { seed: settings.value.seed }, { of: 'explore' });
-    if (drawn) map.value = kept.map = drawn;
-  };
-
   useEffect(() => {
-    if (!found) return;
-    if (kept.source === found) {
-      features.value = kept.features;
-      map.value = kept.map;
-      return;
-    }
-    kept.source = found;
-    kept.features = undefined;
-    kept.map = undefined;
-    void (async () => {
-      const described = await perform('What is in it?', 'features', { n: 10 });
-      if (!described) return;
-      features.value = kept.features = described;
-      if (canBeMapped(found)) await draw();
-    })();
+    if (found && explored.value?.of !== found) void explore(found);
   }, [found]);
 
-  const dark = useDark();
+  const { features, map } = explored.value?.of === found ? explored.value! : ({} as Partial<Explored>);
   const labels = useMemo(
     () =>
-      map.value && itemTable.value
-        ? packNames(map.value.x.length, (item) => titleOf(nameAt(map.value!.names, item)) ?? '')
+      map && itemTable.value
+        ? packNames(map.x.length, (item) => titleOf(nameAt(map.names, item)) ?? '')
         : undefined,
-    [map.value, itemTable.value],
+    [map, itemTable.value],
   );
   if (!found) return null;
   const { names } = found;
@@ -81,12 +76,12 @@ export default function Explore() {
   };
   const place = chosen.value?.at;
   const mappable = canBeMapped(found);
-  const count = features.value?.length ?? found.features ?? 1;
-  const colours = featureColours(count, dark);
+  const count = features?.length ?? found.features ?? 1;
+  const colours = featureColours(count, dark.value);
   const items = (
     <Items
       names={names}
-      feature={map.value && feature.value}
+      feature={map && feature.value}
       learned={found.split && found.users}
       onChoose={choose}
     />
@@ -105,16 +100,16 @@ export default function Explore() {
               {!found.served && <p class="note">{noMapWords(names, opened.value !== undefined)}</p>}
               {items}
             </>
-          ) : map.value ? (
+          ) : map ? (
             <MapOfItems
-              map={map.value}
+              map={map}
               titles={labels}
               features={found.features ?? 1}
               noun={names.items.many}
               chosen={place}
               near={around.value}
               feature={feature.value}
-              onChoose={(item) => choose(nameAt(map.value!.names, item), item)}
+              onChoose={(item) => choose(nameAt(map.names, item), item)}
             />
           ) : (
             <div class="map empty">
@@ -123,7 +118,7 @@ export default function Explore() {
                   ? 'The map is being drawn.'
                   : `A map of ${grouped(found.items)} ${names.items.many} can be drawn.`}
               </p>
-              {!work.value && features.value && <Button onClick={() => void draw()}>Draw the map</Button>}
+              {!work.value && features && <Button onClick={() => void drawMap()}>Draw the map</Button>}
             </div>
           )}
         </div>
@@ -132,8 +127,8 @@ export default function Explore() {
             <section class="chosen" aria-live="polite">
               <h2>{itemName(chosen.value.item)}</h2>
               <p class="quiet">
-                {place !== undefined && map.value
-                  ? `${grouped(map.value.degree[place])} of ${many(found.users, names.users)}${found.split ? ' in the training part' : ''}. `
+                {place !== undefined && map
+                  ? `${grouped(map.degree[place])} of ${many(found.users, names.users)}${found.split ? ' in the training part' : ''}. `
                   : ''}
                 Most similar (100 % would be the same):
               </p>
@@ -161,10 +156,10 @@ export default function Explore() {
             </section>
           )}
           <h2>
-            {features.value ? grouped(count) : ''} <Term of="features">features</Term>
+            {features ? grouped(count) : ''} <Term of="features">features</Term>
           </h2>
           <ul class="features" tabIndex={0} aria-label={`${grouped(count)} features`}>
-            {features.value?.map((one) => {
+            {features?.map((one) => {
               const number = one.feature;
               if (!mappable) {
                 return (
