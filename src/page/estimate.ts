@@ -6,26 +6,20 @@ import type { Purpose } from './protocol.js';
 
 /** Bytes of a row while it is read: the pair, both orders of edges, and a share of the ids. */
 const ROW_BYTES = 40;
-/** Rows a second. */
-const ROWS_A_SECOND = 1_000_000;
-/** Edges × features × sweeps a second, for one thread, and the seconds before the first sweep. A vertex takes as long as 16 edges. */
-const FIT_RATE = 0.9e9;
-const FIT_SECONDS = 0.4;
-const VERTEX_EDGES = 16;
-/** Sweeps that most fits take to converge. */
-const USUAL_SWEEPS = 150;
-/**
- * Edges a second of a ranker for one thread, what it takes beyond that, and its features: members and blend together. An item
- * takes as long as 50 edges; users hardly count.
- */
-const RANKER_RATE = 44_000;
-const RANKER_SECONDS = 1.6;
-const RANKER_ITEM_EDGES = 50;
-const RANKER_FEATURES = 400;
-/** Items a second that get scores from their attributes. */
-const ATTRIBUTE_RATE = 12_000;
 /** Bytes of a vertex and feature: shapes, rates and activities in float32. */
 const FACTOR_BYTES = 16;
+/** Sweeps that most fits take to converge. */
+const USUAL_SWEEPS = 150;
+/** Features of a ranker: members and blend together. */
+const RANKER_FEATURES = 400;
+
+/** What is done in a second: rows read, loads of fits for one thread, items that get scores from their attributes. */
+const RATES = { reading: 1_000_000, understand: 0.9e9, recommend: 44_000, attributes: 12_000 };
+/** The same as this tab measured it. */
+const measured: { [K in keyof typeof RATES]?: number } = {};
+
+/** Seconds before the first sweep of a fit. */
+const START: Readonly<Record<Purpose, number>> = { understand: 0.4, recommend: 1.6 };
 
 /** Milliseconds of `burst` on the machine of these rates, and the least and largest multiple of its speed that is believed. */
 const BURST_MS = 0.96;
@@ -38,44 +32,18 @@ export function learnSpeed(milliseconds: number): void {
   speed.value = Math.min(SPEEDS.most, Math.max(SPEEDS.least, BURST_MS / milliseconds));
 }
 
-let readRate: number | undefined;
-const fitRates: Partial<Record<Purpose, number>> = {};
+function rateOf(what: keyof typeof RATES, threads = 1): number {
+  return measured[what] ?? RATES[what] * threads * speed.value;
+}
 
 /** Remembers how fast rows were read. */
 export function learnReading(rows: number, seconds: number): void {
-  if (seconds > 0.2) readRate = rows / seconds;
+  if (seconds > 0.2) measured.reading = rows / seconds;
 }
-
-/** Remembers how fast a fit was. It is taken as one of the usual number of sweeps, as the next one will be. */
-export function learnRate(
-  purpose: Purpose,
-  size: Size,
-  features: number,
-  iterations: number,
-  seconds: number,
-): void {
-  if (seconds < 0.5) return;
-  fitRates[purpose] =
-    purpose === 'recommend'
-      ? rankerLoad(size) / Math.max(0.5, seconds - RANKER_SECONDS)
-      : (loadOf(size) * features * Math.min(iterations, USUAL_SWEEPS)) / seconds;
-}
-
-/** Edges, and vertices in edges. */
-function loadOf({ users, items, edges }: Size): number {
-  return edges + VERTEX_EDGES * (users + items);
-}
-
-/** The same for a ranker. */
-function rankerLoad({ items, edges }: Size): number {
-  return edges + RANKER_ITEM_EDGES * items;
-}
-
-let attributeRate: number | undefined;
 
 /** Remembers how fast items got scores from their attributes. */
 export function learnAttributes(items: number, seconds: number): void {
-  if (items > 0 && seconds > 0.2) attributeRate = items / seconds;
+  if (items > 0 && seconds > 0.2) measured.attributes = items / seconds;
 }
 
 interface Size {
@@ -84,44 +52,48 @@ interface Size {
   readonly edges: number;
 }
 
+export interface FitSize extends Size {
+  readonly purpose: Purpose;
+  readonly features: number;
+  readonly iterations: number;
+}
+
+/** Remembers how fast a fit was. It is taken as one of the usual number of sweeps, as the next one will be. */
+export function learnRate(fit: FitSize, seconds: number): void {
+  if (seconds >= 0.5) measured[fit.purpose] = loadOf(fit) / Math.max(0.5, seconds - START[fit.purpose]);
+}
+
+/**
+ * Edges × features × sweeps of a model that describes, where a vertex takes as long as 16 edges. Edges of a ranker, where an item
+ * takes as long as 50 edges and users hardly count.
+ */
+function loadOf({ purpose, users, items, edges, features, iterations }: FitSize): number {
+  if (purpose === 'recommend') return edges + 50 * items;
+  return (edges + 16 * (users + items)) * features * Math.min(iterations, USUAL_SWEEPS);
+}
+
 export interface Need {
   readonly bytes: number;
   readonly seconds: number;
-  /** Seconds of them for scores by attributes, after the fit. */
-  readonly attributes?: number;
 }
 
 export function needToRead(rows: number): Need {
-  return { bytes: rows * ROW_BYTES, seconds: rows / (readRate ?? ROWS_A_SECOND * speed.value) };
+  return { bytes: rows * ROW_BYTES, seconds: rows / rateOf('reading') };
 }
 
-export function needToFit(
-  purpose: Purpose,
-  size: Size,
-  features: number,
-  iterations: number,
-  threads: number,
-  /** Items of a table about the items. */
-  described = 0,
-): Need {
-  const { users, items, edges } = size;
-  const attributes = described / (attributeRate ?? ATTRIBUTE_RATE * speed.value);
-  if (purpose === 'recommend') {
-    return {
-      bytes: edges * ROW_BYTES + (users + items) * RANKER_FEATURES * FACTOR_BYTES,
-      seconds:
-        RANKER_SECONDS +
-        rankerLoad(size) / (fitRates.recommend ?? RANKER_RATE * threads * speed.value) +
-        attributes,
-      attributes,
-    };
-  }
-  const rate = fitRates.understand ?? FIT_RATE * threads * speed.value;
+/** The need of a fit, without scores by attributes. */
+export function needToFit(fit: FitSize, threads: number): Need {
+  const { purpose, users, items, edges } = fit;
+  const features = purpose === 'recommend' ? RANKER_FEATURES : fit.features;
   return {
     bytes: edges * ROW_BYTES + (users + items) * features * FACTOR_BYTES,
-    seconds: FIT_SECONDS + (loadOf(size) * features * Math.min(iterations, USUAL_SWEEPS)) / rate + attributes,
-    attributes,
+    seconds: START[purpose] + loadOf(fit) / rateOf(purpose, threads),
   };
+}
+
+/** Seconds of scores by attributes, which come after a fit. */
+export function secondsOfAttributes(items: number): number {
+  return items / rateOf('attributes');
 }
 
 /** The shares of a side that can be chosen. */

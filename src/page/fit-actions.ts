@@ -1,7 +1,7 @@
 // Fits on the page, and what is found with them: estimates, comparisons and predictions.
 
 import { batch } from '@preact/signals';
-import { learnAttributes, learnRate, type Need, needToFit } from './estimate.js';
+import { learnAttributes, learnRate, type Need, needToFit, secondsOfAttributes } from './estimate.js';
 import type { FitChoice, ModelSummary, Purpose } from './protocol.js';
 import { ask } from './session-client.js';
 import {
@@ -18,11 +18,17 @@ import {
 import { answerOf, perform } from './work.js';
 
 function fitChoice(purpose: Purpose): FitChoice {
-  const { seed, features, model: kind, iterations, engine, holdOut, testUsers, testItems } = settings.value;
+  const { seed, features, model, iterations, engine, halfLife, holdOut, testUsers, testItems } =
+    settings.value;
   return {
-    ...{ purpose, seed, features, iterations, engine, time: timeOfEdges.value },
-    halfLife: settings.value.halfLife,
-    model: kind,
+    purpose,
+    seed,
+    features,
+    model,
+    iterations,
+    engine,
+    time: timeOfEdges.value,
+    halfLife,
     split: holdOut ? { testUsers, testItems, seed } : undefined,
   };
 }
@@ -34,13 +40,14 @@ function searchesHalfLife(purpose: Purpose): boolean {
 
 /** The estimated memory and time of a fit. */
 export function needOf(purpose: Purpose): Need {
-  const data = opened.value!;
+  const { users, items, edges } = opened.value!;
   const { features, iterations, holdOut, testUsers } = settings.value;
   const share = holdOut ? 1 - testUsers : 1;
   const threads = window.crossOriginIsolated ? navigator.hardwareConcurrency || 1 : 1;
-  const size = { ...data, edges: data.edges * share };
-  const need = needToFit(purpose, size, features, iterations, threads, describedItems.value);
-  return searchesHalfLife(purpose) ? { ...need, seconds: 2 * need.seconds } : need;
+  const fit = { purpose, users, items, edges: edges * share, features, iterations };
+  const { bytes, seconds } = needToFit(fit, threads);
+  const fits = searchesHalfLife(purpose) ? 2 : 1;
+  return { bytes, seconds: fits * seconds + secondsOfAttributes(describedItems.value) };
 }
 
 /** Fits a model, and compares its lists with those of the other one on the held-out users. */
@@ -57,23 +64,21 @@ export async function runFit(purpose: Purpose): Promise<void> {
     models.value = same ? others : {};
   });
   const began = performance.now();
-  const { seconds, attributes } = needOf(purpose);
   const fitted = await perform('Fitting.', 'fit', choice, {
-    ...{ expected: seconds, after: attributes ?? 0 },
+    expected: needOf(purpose).seconds,
+    after: secondsOfAttributes(describedItems.value),
     onPartial: (live) => {
       liveFit.value = live;
     },
   });
   if (!fitted) return;
   models.value = { ...models.value, [purpose]: fitted };
-  learnRate(
-    purpose,
-    fitted.split?.train ?? opened.value!,
-    fitted.features ?? 1,
-    fitted.converged ? choice.iterations : fitted.iterations,
-    (fitted.seconds ?? 0) / (fitted.time === undefined ? 1 : 2),
-  );
-  learnAttributes(describedItems.value, (performance.now() - began) / 1000 - (fitted.seconds ?? 0));
+  const { converged, features = 1, seconds = 0, time, split: parts } = fitted;
+  const { users, items, edges } = parts?.train ?? opened.value!;
+  const iterations = converged ? choice.iterations : fitted.iterations;
+  const fits = time === undefined ? 1 : 2;
+  learnRate({ purpose, users, items, edges, features, iterations }, seconds / fits);
+  learnAttributes(describedItems.value, (performance.now() - began) / 1000 - seconds);
   if (fitted.split) void runComparison();
 }
 
