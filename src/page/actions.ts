@@ -47,7 +47,7 @@ function forgetData(): void {
 }
 
 /** From now on a reload would lose something. */
-export function begun(): void {
+function begun(): void {
   document.documentElement.dataset.begun = 'yes';
 }
 
@@ -57,13 +57,13 @@ export function openFile(file: File): void {
     takeForAudit(file);
     return;
   }
-  begun();
   const second = step.value !== 'start' && step.value !== 'columns' && !/\.safetensors$/i.test(file.name);
   void (second ? openItemTable(file.name, file) : openBlob(file.name, file));
 }
 
 /** Opens a file that was dropped, chosen, pasted or fetched: a model, or a table whose columns are shown next. */
 export async function openBlob(name: string, blob: Blob): Promise<void> {
+  begun();
   if (/\.safetensors$/i.test(name)) return openModel(name, blob);
   const looked = await perform(`Reading the first rows of ${name}.`, 'preview', {
     source: { name, blob },
@@ -114,6 +114,7 @@ export async function lookAgain(sep: string | undefined, header: boolean | undef
 }
 
 export async function openUrl(address: string): Promise<void> {
+  begun();
   problem.value = undefined;
   let url: URL;
   try {
@@ -139,6 +140,7 @@ export async function openUrl(address: string): Promise<void> {
 }
 
 export async function openSample(name: SampleName): Promise<void> {
+  begun();
   batch(() => {
     begin({ kind: 'sample', name });
     const none = undefined;

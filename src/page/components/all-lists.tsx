@@ -4,10 +4,9 @@ import { grouped } from '../../text/numbers.js';
 import { capital, many } from '../../text/phrases.js';
 import type { ModelSummary } from '../protocol.js';
 import { filter, hidden, lister, opened, settings } from '../state.js';
-import { perform } from '../work.js';
 import { Button } from './controls.js';
 import { NumberOption } from './option.js';
-import { save } from './save.js';
+import { FORMAT_NAMES, saveExport } from './save.js';
 
 /** Lists for all users as a file. */
 export function AllLists({
@@ -25,15 +24,15 @@ export function AllLists({
     saved.value = undefined;
     if (!form.current!.reportValidity()) return;
     const { n } = settings.value;
-    const title = `Lists for ${many(count, names.users)}.`;
-    const file = await perform(title, 'export', {
-      ...{ what: 'lists', by: lister.value, n, format },
+    const file = await saveExport(`Lists for ${many(count, names.users)}.`, {
+      what: 'lists',
+      by: lister.value,
+      n,
+      format,
       filter: filter.value || undefined,
       exclude: hidden.value,
     });
-    if (!file) return;
-    save(file.name, file.blob);
-    saved.value = `${file.name} has ${n} ${names.items.many} for each of ${many(count, names.users)}.`;
+    if (file) saved.value = `${file} has ${n} ${names.items.many} for each of ${many(count, names.users)}.`;
   };
   return (
     <section class="all-lists" aria-label="Lists for all">
@@ -50,7 +49,7 @@ export function AllLists({
       <p class="buttons">
         {(['csv', 'parquet'] as const).map((format) => (
           <Button key={format} waits disabled={refused} onClick={() => void take(format)}>
-            Save all lists as {format === 'csv' ? 'CSV' : 'Parquet'}
+            Save all lists as {FORMAT_NAMES[format]}
           </Button>
         ))}
         <span class="quiet" role="status">

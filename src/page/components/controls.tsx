@@ -22,6 +22,39 @@ export function Button({
   return <button type="button" disabled={disabled || (waits && work.value !== undefined)} {...rest} />;
 }
 
+/** A form that the page handles itself. */
+export function Form({
+  onSubmit,
+  ...rest
+}: Omit<ComponentProps<'form'>, 'onSubmit'> & { readonly onSubmit?: () => void }) {
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit?.();
+      }}
+      {...rest}
+    />
+  );
+}
+
+export function Checkbox({
+  checked,
+  onChange,
+  children,
+}: {
+  readonly checked: boolean;
+  onChange(checked: boolean): void;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <label>
+      <input type="checkbox" checked={checked} onChange={(event) => onChange(event.currentTarget.checked)} />
+      {children}
+    </label>
+  );
+}
+
 /** One of some values. `inline`: the label stands in one line with its choices. */
 export function Select<V extends string>({
   label,

@@ -6,10 +6,9 @@ import { many } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import type { Answer, Listed } from '../protocol.js';
 import { filter, hidden } from '../state.js';
-import { perform } from '../work.js';
 import { Button, set } from './controls.js';
 import { itemName, MOST_OF_NAME, titleOf } from './item-name.js';
-import { save } from './save.js';
+import { FORMAT_NAMES, saveExport } from './save.js';
 import { Linked } from './term.js';
 
 /** A list with its confidence, a reason for each item, and its files. */
@@ -157,37 +156,27 @@ function durationWords(milliseconds: number): string {
     : `${fixed(milliseconds / 1000, 1)} s`;
 }
 
-const FORMATS = [
-  ['csv', 'CSV'],
-  ['parquet', 'Parquet'],
-  ['jsonl', 'JSON lines'],
-] as const;
-
 /** Saves the list in the formats of `graphex recommend`. */
 function SaveList({ answer, user }: { readonly answer: Answer; readonly user: string }) {
-  const take = async (format: (typeof FORMATS)[number][0]) => {
-    const list = {
-      user,
-      items: answer.items.map(({ item, score }) => {
-        const title = titleOf(item);
-        return { item, score, ...(title !== undefined && { title }) };
-      }),
-      basis: basisOf(answer.has.length),
-    };
-    const file = await perform('Writing.', 'export', { what: 'list', list, format });
-    if (file) save(file.name, file.blob);
+  const take = (format: keyof typeof FORMAT_NAMES) => {
+    const items = answer.items.map(({ item, score }) => {
+      const title = titleOf(item);
+      return { item, score, ...(title !== undefined && { title }) };
+    });
+    const list = { user, items, basis: basisOf(answer.has.length) };
+    return saveExport('Writing.', { what: 'list', list, format });
   };
   return (
     <p class="buttons">
       <span class="quiet">Save this list</span>
-      {FORMATS.map(([format, name]) => (
+      {(['csv', 'parquet', 'jsonl'] as const).map((format) => (
         <Button
           key={format}
-          aria-label={`Save this list as ${name}`}
+          aria-label={`Save this list as ${FORMAT_NAMES[format]}`}
           disabled={answer.items.length === 0}
           onClick={() => void take(format)}
         >
-          {name}
+          {FORMAT_NAMES[format]}
         </Button>
       ))}
     </p>

@@ -1,3 +1,16 @@
+import type { Export } from '../protocol.js';
+import { perform } from '../work.js';
+
+/** The formats of tables, as buttons name them. */
+export const FORMAT_NAMES = { csv: 'CSV', parquet: 'Parquet', jsonl: 'JSON lines' } as const;
+
+/** Has the session make a file, and saves it. The name of the file; undefined if it was cancelled or failed. */
+export async function saveExport(title: string, asked: Export): Promise<string | undefined> {
+  const file = await perform(title, 'export', asked);
+  if (file) save(file.name, file.blob);
+  return file?.name;
+}
+
 /** Saves a file through the browser. */
 export function save(name: string, content: Blob | string, type = 'text/plain'): void {
   const blob = typeof content === 'string' ? new Blob([content], { type }) : content;

@@ -6,7 +6,7 @@ import { byteWords, needWords, rowsWords } from '../../report/words/page.js';
 import { percent } from '../../text/numbers.js';
 import { shown } from '../../text/untrusted.js';
 import { lookAgain, readTable } from '../actions.js';
-import { Button, Select } from '../components/controls.js';
+import { Button, Checkbox, Form, Select } from '../components/controls.js';
 import { ShareFields, ThinningWords } from '../components/thinning.js';
 import { LABELS } from '../control-labels.js';
 import { memoryCap, type Need, needToRead, needToThin, shareThatFits } from '../estimate.js';
@@ -62,12 +62,7 @@ export default function Columns() {
     />
   );
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void readTable();
-      }}
-    >
+    <Form onSubmit={() => void readTable()}>
       <h1>Which column is what?</h1>
       <p class="lead">
         {shown(from.name)}: {looked.format === 'parquet' ? 'Parquet' : looked.format}, {rowsWords(rows)}.
@@ -107,35 +102,29 @@ export default function Columns() {
         </table>
       </section>
       <div class="choices">
-        <label>
-          <input
-            type="checkbox"
-            checked={multigraph ?? false}
-            onChange={(event) => change({ multigraph: event.currentTarget.checked || undefined })}
-          />
+        <Checkbox
+          checked={multigraph ?? false}
+          onChange={(checked) => change({ multigraph: checked || undefined })}
+        >
           {LABELS.multigraph}:{' '}
           {count === undefined
             ? 'rows that repeat a pair add up'
             : `use ${columnName(count)}, to learn how often. Lists are as good without it.`}
-        </label>
-        <label>
-          <input
-            type="checkbox"
-            checked={setAside ?? false}
-            onChange={(event) => change({ setAside: event.currentTarget.checked || undefined })}
-          />
+        </Checkbox>
+        <Checkbox
+          checked={setAside ?? false}
+          onChange={(checked) => change({ setAside: checked || undefined })}
+        >
           {LABELS.rejects} and continue, instead of stopping at the first
-        </label>
+        </Checkbox>
         {looked.format === 'text table' && (
           <>
-            <label>
-              <input
-                type="checkbox"
-                checked={looked.header ?? false}
-                onChange={(event) => void lookAgain(settings.value.sep, event.currentTarget.checked)}
-              />
+            <Checkbox
+              checked={looked.header ?? false}
+              onChange={(checked) => void lookAgain(settings.value.sep, checked)}
+            >
               {LABELS.header}
-            </label>
+            </Checkbox>
             <Select
               label={LABELS.sep}
               inline
@@ -162,18 +151,15 @@ export default function Columns() {
         <button type="submit" class="primary" disabled={alone || users === items}>
           {work.value ? 'Start again with these settings' : 'Is it sparse?'}
         </button>
-        {!alone && users !== items && (
-          <span class="quiet">The table is read and checked. Models and lists come next.</span>
-        )}
-        {alone ? (
-          <span class="quiet">
-            There is only one column: choose another separator, or open another table.
-          </span>
-        ) : (
-          users === items && <span class="quiet">Users and items must be two columns.</span>
-        )}
+        <span class="quiet">
+          {alone
+            ? 'There is only one column: choose another separator, or open another table.'
+            : users === items
+              ? 'Users and items must be two columns.'
+              : 'The table is read and checked. Models and lists come next.'}
+        </span>
       </p>
-    </form>
+    </Form>
   );
 }
 

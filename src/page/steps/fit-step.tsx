@@ -4,7 +4,7 @@ import { aboutTime, comparisonWords, needWords, PURPOSE_TITLES } from '../../rep
 import { fixed, grouped } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { ComparisonTable } from '../components/comparison-table.js';
-import { Button, Fact, Select } from '../components/controls.js';
+import { Button, Checkbox, Fact, Form, Select } from '../components/controls.js';
 import { Figure } from '../components/figure.js';
 import { useArrival } from '../components/hooks.js';
 import { ChoiceOption, NumberOption } from '../components/option.js';
@@ -125,7 +125,7 @@ function Settings() {
     (purpose) => needOf(purpose).seconds > 60 || needOf(purpose).bytes > memoryCap(),
   );
   return (
-    <form id="fit-settings" onSubmit={(event) => event.preventDefault()}>
+    <Form id="fit-settings">
       {slow && <Thinning />}
       <details>
         <summary>Settings</summary>
@@ -157,14 +157,9 @@ function Settings() {
           />
         </div>
         <div class="choices">
-          <label>
-            <input
-              type="checkbox"
-              checked={holdOut}
-              onChange={(event) => change({ holdOut: event.currentTarget.checked })}
-            />
+          <Checkbox checked={holdOut} onChange={(checked) => change({ holdOut: checked })}>
             {LABELS.holdOut}
-          </label>
+          </Checkbox>
         </div>
         {holdOut && (
           <div class="fields">
@@ -173,7 +168,7 @@ function Settings() {
           </div>
         )}
       </details>
-    </form>
+    </Form>
   );
 }
 

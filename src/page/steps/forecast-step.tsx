@@ -11,7 +11,7 @@ import {
 import { columnName } from '../../report/words/info.js';
 import { grouped, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
-import { Button, Select } from '../components/controls.js';
+import { Button, Form, Select } from '../components/controls.js';
 import { Figure } from '../components/figure.js';
 import { useArrival } from '../components/hooks.js';
 import { save } from '../components/save.js';
@@ -70,12 +70,7 @@ function Ask() {
     ['five', `five times as many ${users.many}`],
   ];
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void runForecast();
-      }}
-    >
+    <Form onSubmit={() => void runForecast()}>
       <div class="fields">
         {columns.length > 2 && (
           <Select
@@ -103,7 +98,7 @@ function Ask() {
           {forecast.value ? 'Forecast again' : 'Forecast'}
         </Button>
       </p>
-    </form>
+    </Form>
   );
 }
 

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { heldOutOfFile } from '../../report/words/page.js';
 import { type Done, sameCommands, sameScript } from '../../report/words/same-as.js';
 import { Button } from '../components/controls.js';
-import { save } from '../components/save.js';
+import { FORMAT_NAMES, save, saveExport } from '../components/save.js';
 import { Linked } from '../components/term.js';
 import { LABELS } from '../control-labels.js';
 import { type Export, PURPOSES } from '../protocol.js';
@@ -25,28 +25,22 @@ import {
 } from '../state.js';
 import { perform } from '../work.js';
 
+/** The tables that can be saved. Without a split there is only the first. */
+const PARTS = [
+  ['all', 'All edges'],
+  ['train', 'Training part'],
+  ['foldIn', 'Fold-in part'],
+  ['test', 'Test part'],
+] as const;
+
 /** Files to save, and the commands that give the same numbers elsewhere. */
 export default function Report() {
   const data = opened.value;
   const fitted = model.value;
   const ready = PURPOSES.filter((purpose) => models.value[purpose]);
   const { seed, features } = settings.value;
-  const take = async (asked: Export) => {
-    const file = await perform('Writing.', 'export', asked);
-    if (file) save(file.name, file.blob);
-  };
-  const parts = data
-    ? ([
-        ['all', 'All edges'],
-        ...(fitted?.split
-          ? ([
-              ['train', 'Training part'],
-              ['foldIn', 'Fold-in part'],
-              ['test', 'Test part'],
-            ] as const)
-          : []),
-      ] as const)
-    : [];
+  const take = (asked: Export) => void saveExport('Writing.', asked);
+  const parts = fitted?.split ? PARTS : PARTS.slice(0, 1);
   return (
     <>
       <h1>Save</h1>
@@ -97,12 +91,12 @@ export default function Report() {
           </p>
           <p class="buttons">
             {ready.map((purpose) => (
-              <Button key={purpose} waits onClick={() => void take({ what: 'model', purpose })}>
+              <Button key={purpose} waits onClick={() => take({ what: 'model', purpose })}>
                 Save {purpose === 'recommend' ? 'ranker' : 'model'}.safetensors
               </Button>
             ))}
             {fitted.features !== undefined && (
-              <Button waits onClick={() => void take({ what: 'features' })}>
+              <Button waits onClick={() => take({ what: 'features' })}>
                 Save features.csv
               </Button>
             )}
@@ -110,10 +104,6 @@ export default function Report() {
           {data && fitted.split && data.users > fitted.users && (
             <p class="note">{heldOutOfFile(data.users - fitted.users, LABELS.holdOut, fitted.names)}</p>
           )}
-        </>
-      )}
-      {fitted && (
-        <>
           <h2>Recommendations</h2>
           <p class="buttons">
             <Button waits onClick={() => go('recommend')}>
@@ -122,7 +112,7 @@ export default function Report() {
           </p>
         </>
       )}
-      {parts.length > 0 && (
+      {data && (
         <>
           <h2>Tables</h2>
           {fitted?.split && (
@@ -138,19 +128,15 @@ export default function Report() {
                   <Button
                     key={format}
                     waits
-                    aria-label={`Save ${title.toLowerCase()} as ${format === 'csv' ? 'CSV' : 'Parquet'}`}
-                    onClick={() => void take({ what: 'edges', part, format })}
+                    aria-label={`Save ${title.toLowerCase()} as ${FORMAT_NAMES[format]}`}
+                    onClick={() => take({ what: 'edges', part, format })}
                   >
-                    {format === 'csv' ? 'CSV' : 'Parquet'}
+                    {FORMAT_NAMES[format]}
                   </Button>
                 ))}
               </li>
             ))}
           </ul>
-        </>
-      )}
-      {data && (
-        <>
           <h2>The same on the command line</h2>
           <p>The same file, settings and seed give the same numbers on the command line and in a program.</p>
           <Lines title="Commands" text={sameCommands(done())} />

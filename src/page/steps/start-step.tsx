@@ -1,17 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { grouped } from '../../text/numbers.js';
-import {
-  begun,
-  lookForServed,
-  openBlob,
-  openFile,
-  openSample,
-  openServed,
-  openUrl,
-  unlock,
-} from '../actions.js';
-import { Button, FileField, into, set, TABLES } from '../components/controls.js';
+import { lookForServed, openBlob, openFile, openSample, openServed, openUrl, unlock } from '../actions.js';
+import { Button, FileField, Form, into, set, TABLES } from '../components/controls.js';
 import { ABOUT } from '../components/samples.js';
 import { SAMPLES } from '../protocol.js';
 import { brought, offered, opened } from '../state.js';
@@ -55,12 +46,7 @@ export function Start() {
       <ul class="samples">
         {SAMPLES.map((name) => (
           <li key={name}>
-            <Button
-              onClick={() => {
-                begun();
-                void openSample(name);
-              }}
-            >
+            <Button onClick={() => void openSample(name)}>
               <strong>{ABOUT[name].title}</strong>
               <span>{ABOUT[name].about}</span>
             </Button>
@@ -75,9 +61,7 @@ export function Start() {
 function Served() {
   const found = offered.value;
   if (!found) return null;
-  if (found === 'locked') {
-    return <Locked />;
-  }
+  if (found === 'locked') return <Locked />;
   const { users, items, names, features } = found;
   return (
     <section class="served" aria-label="The model of this server">
@@ -107,19 +91,13 @@ function Locked() {
           The key is kept in this tab only, until you close or reload it. <a href="docs">For programs</a>
         </p>
       </div>
-      <form
-        class="key"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void unlock(key.value.trim());
-        }}
-      >
+      <Form class="key" onSubmit={() => void unlock(key.value.trim())}>
         <label for="key">Key</label>
         <input id="key" type="password" autocomplete="off" required value={key.value} onInput={into(key)} />
         <button type="submit" class="primary" disabled={key.value.trim() === ''}>
           Open
         </button>
-      </form>
+      </Form>
     </section>
   );
 }
@@ -130,13 +108,7 @@ const MANY = 5000;
 function Paste() {
   const text = useSignal('');
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        begun();
-        void openBlob('pasted.txt', new Blob([text.value]));
-      }}
-    >
+    <Form onSubmit={() => void openBlob('pasted.txt', new Blob([text.value]))}>
       <label for="paste">Paste rows</label>
       <textarea
         id="paste"
@@ -150,7 +122,6 @@ function Paste() {
           const pasted = event.clipboardData?.getData('text') ?? '';
           if (pasted.length < MANY) return;
           event.preventDefault();
-          begun();
           void openBlob('pasted.txt', new Blob([pasted]));
         }}
         onInput={into(text)}
@@ -158,20 +129,14 @@ function Paste() {
       <button type="submit" class="primary">
         Use these rows
       </button>
-    </form>
+    </Form>
   );
 }
 
 function FromUrl() {
   const address = useSignal('');
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        begun();
-        void openUrl(address.value);
-      }}
-    >
+    <Form onSubmit={() => void openUrl(address.value)}>
       <label for="url">Fetch from an address</label>
       <input
         id="url"
@@ -185,6 +150,6 @@ function FromUrl() {
       <button type="submit" class="primary">
         Fetch
       </button>
-    </form>
+    </Form>
   );
 }
