@@ -87,9 +87,11 @@ export function App() {
 }
 
 function Badge() {
-  const { badge, why } = machineWords(
-    machine.value ?? { isolated: window.crossOriginIsolated, cores: navigator.hardwareConcurrency || 1 },
-  );
+  const { badge, why } = machineWords({
+    isolated: window.crossOriginIsolated,
+    cores: navigator.hardwareConcurrency || 1,
+    gpu: machine.value?.gpu,
+  });
   return (
     <details class="badge">
       <summary aria-label={`This tab computes on ${badge}. Why?`}>{badge}</summary>

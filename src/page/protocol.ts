@@ -247,7 +247,8 @@ export interface Audited {
   readonly columns: { readonly train: AuditedColumns; readonly test: AuditedColumns };
 }
 
-export interface Machine extends Required<PageMachine> {
+export interface Machine {
+  readonly gpu: NonNullable<PageMachine['gpu']>;
   /** Milliseconds of a short computation: how fast this machine is. */
   readonly burst: number;
 }

@@ -13,7 +13,7 @@ import type { Api, Export } from '../protocol.js';
 import type { Task } from './session.js';
 import { currentData } from './session-data.js';
 import { currentTitles, titleOf, titleOrigin } from './session-item-table.js';
-import { allLists } from './session-lists.js';
+import { allLists, blobOf } from './session-lists.js';
 import { currentModel, currentSplit } from './session-model.js';
 
 export async function answerExport(asked: Api['export'][0], task: Task): Promise<Api['export'][1]> {
@@ -36,25 +36,18 @@ export async function answerExport(asked: Api['export'][0], task: Task): Promise
 
 async function edges({ part, format }: Extract<Export, { what: 'edges' }>): Promise<Api['export'][1]> {
   const graph = partOf(part);
-  const pieces: BlobPart[] = [];
-  if (format === 'csv') pieces.push(...edgeText(graph, ','));
-  else {
-    const table = { rows: graph.edges, columns: edgeColumns(graph) };
-    for await (const piece of parquetPieces([table])) pieces.push(piece as Uint8Array<ArrayBuffer>);
-  }
-  return { name: `${part === 'all' ? 'edges' : part.toLowerCase()}.${format}`, blob: new Blob(pieces) };
+  const table = { rows: graph.edges, columns: edgeColumns(graph) };
+  const pieces = format === 'csv' ? edgeText(graph, ',') : parquetPieces([table]);
+  return { name: `${part === 'all' ? 'edges' : part.toLowerCase()}.${format}`, blob: await blobOf(pieces) };
 }
 
 /** The list in the format of `graphex recommend`. */
 async function shownList({ list, format }: Extract<Export, { what: 'list' }>): Promise<Api['export'][1]> {
   const titled = list.items.some(({ title }) => title !== undefined);
-  const pieces: BlobPart[] = [];
-  for await (const piece of listPieces(format, only(list), titled)) {
-    pieces.push(piece as string | Uint8Array<ArrayBuffer>);
-  }
+  const blob = await blobOf(listPieces(format, only(list), titled));
   // The list of one user is not taken for the lists of all.
   const user = list.user.replace(/[^\p{L}\p{N}_-]+/gu, '-').slice(0, 60);
-  return { name: `recommendations-${user}.${format}`, blob: new Blob(pieces) };
+  return { name: `recommendations-${user}.${format}`, blob };
 }
 
 async function* only<T>(value: T): AsyncGenerator<readonly T[]> {

@@ -59,22 +59,42 @@ export async function answerItemTable(
   const { info, report } = readSideInfo(items, { name: source.name, rows });
   table = { source: source.name, rows, seed };
   titles = titlesById(info, items.ids);
-  const matched = countTitled(items.ids);
+  // What can be filtered does not depend on degrees.
+  const attributes = offered({ items: { ...items, degree: NO_DEGREES }, info: { items: info } });
+  const found = foundTable(source.name, items.ids, {
+    added: report.added.count,
+    title: report.title ?? undefined,
+    attributes,
+  });
   origin =
-    report.title === null
+    found.title === undefined
       ? null
       : {
-          ...{ source: source.name, sourceFrom: null, matched },
-          columns: `${report.id} → ${report.title}`,
+          source: source.name,
+          sourceFrom: null,
+          matched: found.matched,
+          columns: `${report.id} → ${found.title}`,
         };
   await describeModels(task);
+  return found;
+}
+
+/** What the page needs to know of the titles that are in use, of these items. */
+function foundTable(
+  source: string,
+  items: VertexIds,
+  more: Pick<FoundItemTable, 'added' | 'title' | 'attributes'>,
+): FoundItemTable {
+  const [ids, texts] = [[...titles.keys()], [...titles.values()]];
+  let matched = 0;
+  for (let item = 0; item < items.length; item++) if (titles.has(items.at(item))) matched++;
   return {
-    ...packed(titles),
-    ...{ source: source.name, of: items.count, added: report.added.count },
+    source,
     matched,
-    title: report.title ?? undefined,
-    // What can be filtered does not depend on degrees.
-    attributes: offered({ items: { ...items, degree: NO_DEGREES }, info: { items: info } }),
+    of: items.length,
+    ...more,
+    ids: packNames(ids.length, (at) => ids[at]),
+    titles: packNames(texts.length, (at) => texts[at]),
   };
 }
 
@@ -104,29 +124,14 @@ export function storedItemTable(source: string, model: Model): FoundItemTable | 
   for (const [at, title] of storedTitles(model).entries()) if (title) found.set(ids.at(at), title);
   if (found.size === 0 && attributes.length === 0) return undefined;
   titles = found;
-  return {
-    ...packed(found),
-    ...{ source, attributes, of: model.items.count, added: count - model.items.count },
-    matched: countTitled(model.items.ids),
+  return foundTable(source, model.items.ids, {
+    added: count - model.items.count,
     title: found.size > 0 ? 'title' : undefined,
-  };
+    attributes,
+  });
 }
 
 /** Attributes that a filter can name, without ids and titles, which need no mention. */
 function offered(model: Parameters<typeof filterColumns>[0]): readonly FilterColumn[] {
   return filterColumns(model).filter(({ kind }) => kind !== 'text');
-}
-
-function countTitled(ids: VertexIds): number {
-  let count = 0;
-  for (let item = 0; item < ids.length; item++) if (titles.has(ids.at(item))) count++;
-  return count;
-}
-
-function packed(found: ReadonlyMap<string, string>): Pick<FoundItemTable, 'ids' | 'titles'> {
-  const [ids, texts] = [[...found.keys()], [...found.values()]];
-  return {
-    ids: packNames(ids.length, (at) => ids[at]),
-    titles: packNames(texts.length, (at) => texts[at]),
-  };
 }

@@ -142,17 +142,23 @@ export async function allLists(
       onProgress?.({ stage: 'listing', done: from + users.length, total: count, unit: 'users' });
     }
   }
-  const pieces: BlobPart[] = [];
-  for await (const piece of listPieces(format, batches(), currentTitles().size > 0)) {
-    pieces.push(piece as string | Uint8Array<ArrayBuffer>);
-  }
+  const blob = await blobOf(listPieces(format, batches(), currentTitles().size > 0));
   if (isEmpty) {
     const { items } = current.model.names ?? USERS_AND_ITEMS;
     throw new InputError(
       `no ${items.many} are left to list: change the filter, or show hidden ${items.many} again`,
     );
   }
-  return { name: `recommendations.${format}`, blob: new Blob(pieces) };
+  return { name: `recommendations.${format}`, blob };
+}
+
+/** The pieces of a file as one Blob. */
+export async function blobOf(
+  pieces: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
+): Promise<Blob> {
+  const parts: BlobPart[] = [];
+  for await (const piece of pieces) parts.push(piece as string | Uint8Array<ArrayBuffer>);
+  return new Blob(parts);
 }
 
 async function listsOf(

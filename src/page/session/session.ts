@@ -56,8 +56,6 @@ async function answerMachine(): Promise<Machine> {
   const { webgpuAvailability } = await import('../../engine/webgpu/device.js');
   const found = await webgpuAvailability();
   return {
-    isolated: crossOriginIsolated,
-    cores: navigator.hardwareConcurrency || 1,
     burst: await burst(),
     gpu: {
       available: found.available,

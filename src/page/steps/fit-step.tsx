@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { MODEL_KINDS } from '../../options/names.js';
-import { aboutTime, comparisonWords, needWords, PURPOSE_TITLES } from '../../report/words/page.js';
+import { aboutTime, needWords, PURPOSE_TITLES } from '../../report/words/page.js';
 import { fixed, grouped } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
-import { ComparisonTable } from '../components/comparison-table.js';
+import { ComparedLists } from '../components/compared-lists.js';
 import { Button, Checkbox, Fact, Form, Select } from '../components/controls.js';
 import { Figure } from '../components/figure.js';
 import { useArrival } from '../components/hooks.js';
@@ -257,12 +257,9 @@ function Fitted() {
       {compared && (
         <>
           <h2>Which lists are better?</h2>
-          <p>
-            {comparisonWords(compared, names)}{' '}
+          <ComparedLists found={compared} names={names}>
             {ready.length > 1 && `Recommend therefore uses ${PURPOSE_TITLES[compared.best]}.`}
-          </p>
-          <ComparisonTable found={compared} names={names} />
-          <p class="quiet">{compared.leftOut}</p>
+          </ComparedLists>
           {models.value.recommend?.time !== undefined && (
             <p class="quiet">
               The hidden {names.items.many} are of all times, so recent ones have no advantage here. Below is

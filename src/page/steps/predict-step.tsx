@@ -1,7 +1,6 @@
 import { useEffect } from 'preact/hooks';
-import { comparisonWords } from '../../report/words/page.js';
 import { grouped } from '../../text/numbers.js';
-import { ComparisonTable } from '../components/comparison-table.js';
+import { ComparedLists } from '../components/compared-lists.js';
 import { Button } from '../components/controls.js';
 import { Figure } from '../components/figure.js';
 import { predictionCells } from '../components/prediction-table.js';
@@ -53,15 +52,7 @@ function Lists() {
   return (
     <>
       <h2>How good are the lists?</h2>
-      {found ? (
-        <>
-          <p>{comparisonWords(found, names)}</p>
-          <ComparisonTable found={found} names={names} />
-          <p class="quiet">{found.leftOut}</p>
-        </>
-      ) : (
-        <p class="quiet">Comparing lists …</p>
-      )}
+      {found ? <ComparedLists found={found} names={names} /> : <p class="quiet">Comparing lists …</p>}
       <p class="buttons">
         <Button class="primary" onClick={() => go('recommend')}>
           Recommend

@@ -1,0 +1,42 @@
+import type { ComponentChildren } from 'preact';
+import { comparisonWords, PURPOSE_TITLES } from '../../report/words/page.js';
+import { fixed } from '../../text/numbers.js';
+import { capital } from '../../text/phrases.js';
+import type { SideNames } from '../../text/sides.js';
+import type { Comparison } from '../protocol.js';
+import { Table } from './table.js';
+import { Linked, Term } from './term.js';
+
+/** Which lists are better, and the metrics of each model and of popular items. */
+export function ComparedLists({
+  found,
+  names,
+  children,
+}: {
+  readonly found: Comparison;
+  readonly names: SideNames;
+  /** What is said after the answer. */
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <>
+      <p>
+        {comparisonWords(found, names)} {children}
+      </p>
+      <Table
+        label="The lists of each model"
+        columns={[
+          { label: 'Lists by' },
+          { label: 'recall', head: <Linked text={`recall@${found.n}`} terms={['recall']} />, numeric: true },
+          { label: 'nDCG', head: <Term of="ndcg">nDCG</Term>, numeric: true },
+        ]}
+        rows={found.scores.map(({ purpose, recall, ndcg }) => [
+          capital(purpose ? PURPOSE_TITLES[purpose] : `popular ${names.items.many}`),
+          fixed(recall, 4),
+          fixed(ndcg, 4),
+        ])}
+      />
+      <p class="quiet">{found.leftOut}</p>
+    </>
+  );
+}
