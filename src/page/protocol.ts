@@ -156,7 +156,6 @@ export interface Comparison extends ComparedLists<Score> {
 export interface EvaluationSummary {
   readonly predictive: PredictiveCheck | undefined;
   readonly kind: ModelKind;
-  readonly names: SideNames;
   /** What the page asked for. */
   readonly choice: { readonly seed: number; readonly draws: number };
   /** Sentences about the figures: their meaning, and their intervals. */
@@ -229,7 +228,6 @@ export interface NearItem extends SimilarItem {
 
 export interface Forecast {
   readonly found: GrowthForecast;
-  readonly names: SideNames;
   /** Whether the data have counts, which a forecast ignores. */
   readonly multigraph: boolean;
 }

@@ -29,8 +29,8 @@ export function checkReport(data: Opened, check: SparsityCheck, seed: number): s
 }
 
 export function forecastReport(
-  { source, fingerprint }: Opened,
-  { found, names }: Forecast,
+  { source, names, fingerprint }: Opened,
+  { found }: Forecast,
   seed: number,
 ): string {
   const charts = growthPictures(newDocument(), found, names);

@@ -5,6 +5,7 @@ import { batch, computed, effect, type Signal, signal } from '@preact/signals';
 import type { NamedBlob } from '../ingest/blob.js';
 import type { TablePreview } from '../ingest/preview.js';
 import type { SparsityCheck } from '../sparsity/check.js';
+import { USERS_AND_ITEMS } from '../text/sides.js';
 import type {
   Audited,
   Comparison,
@@ -70,6 +71,8 @@ export const liveFit = signalOf<LiveFit | undefined>('results', undefined);
 export const models = signalOf<Readonly<Partial<Record<Purpose, ModelSummary>>>>('models', {});
 /** The model to explore: the one that describes the data, else the ranker. */
 export const model = computed(() => models.value.understand ?? models.value.recommend);
+/** The names of the two sides, in the data or in a model that was opened. */
+export const names = computed(() => (opened.value ?? model.value)?.names ?? USERS_AND_ITEMS);
 export const evaluation = signalOf<EvaluationSummary | undefined>('results', undefined);
 export const comparison = signalOf<Comparison | undefined>('results', undefined);
 /** The model that the visitor wants the lists of. */

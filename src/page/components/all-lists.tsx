@@ -2,29 +2,29 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { grouped } from '../../text/numbers.js';
 import { capital, many } from '../../text/phrases.js';
-import type { ModelSummary } from '../protocol.js';
-import { filter, hidden, lister, opened, settings } from '../state.js';
+import { filter, hidden, lister, names, settings } from '../state.js';
 import { Button } from './controls.js';
 import { NumberOption } from './option.js';
 import { FORMAT_NAMES, saveExport } from './save.js';
 
 /** Lists for all users as a file. */
 export function AllLists({
-  found: { names, users },
+  count,
   refused,
 }: {
-  readonly found: ModelSummary;
+  /** The users who get a list. */
+  readonly count: number;
   /** Whether the filter is wrong. */
   readonly refused: boolean;
 }) {
   const form = useRef<HTMLFormElement>(null);
-  const count = opened.value?.users ?? users;
+  const { users, items } = names.value;
   const saved = useSignal<string | undefined>(undefined);
   const take = async (format: 'csv' | 'parquet') => {
     saved.value = undefined;
     if (!form.current!.reportValidity()) return;
     const { n } = settings.value;
-    const file = await saveExport(`Lists for ${many(count, names.users)}.`, {
+    const file = await saveExport(`Lists for ${many(count, users)}.`, {
       what: 'lists',
       by: lister.value,
       n,
@@ -32,19 +32,19 @@ export function AllLists({
       filter: filter.value || undefined,
       exclude: hidden.value,
     });
-    if (file) saved.value = `${file} has ${n} ${names.items.many} for each of ${many(count, names.users)}.`;
+    if (file) saved.value = `${file} has ${n} ${items.many} for each of ${many(count, users)}.`;
   };
   return (
     <section class="all-lists" aria-label="Lists for all">
       <h2>
-        Lists for all {grouped(count)} {names.users.many}
+        Lists for all {grouped(count)} {users.many}
       </h2>
       <form ref={form} class="fields" onSubmit={(event) => event.preventDefault()}>
-        <NumberOption name="n" label={`${capital(names.items.many)} in a list`} about="" />
+        <NumberOption name="n" label={`${capital(items.many)} in a list`} about="" />
       </form>
-      {filter.value && <p class="quiet">Only {names.items.many} that the filter keeps are listed.</p>}
+      {filter.value && <p class="quiet">Only {items.many} that the filter keeps are listed.</p>}
       {hidden.value.length > 0 && (
-        <p class="quiet">{capital(many(hidden.value.length, names.items))} that you hid will be left out.</p>
+        <p class="quiet">{capital(many(hidden.value.length, items))} that you hid will be left out.</p>
       )}
       <p class="buttons">
         {(['csv', 'parquet'] as const).map((format) => (

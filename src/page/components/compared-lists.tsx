@@ -2,26 +2,24 @@ import type { ComponentChildren } from 'preact';
 import { comparisonWords, PURPOSE_TITLES } from '../../report/words/page.js';
 import { fixed } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
-import type { SideNames } from '../../text/sides.js';
 import type { Comparison } from '../protocol.js';
+import { names } from '../state.js';
 import { Table } from './table.js';
 import { Linked, Term } from './term.js';
 
 /** Which lists are better, and the metrics of each model and of popular items. */
 export function ComparedLists({
   found,
-  names,
   children,
 }: {
   readonly found: Comparison;
-  readonly names: SideNames;
   /** What is said after the answer. */
   readonly children?: ComponentChildren;
 }) {
   return (
     <>
       <p>
-        {comparisonWords(found, names)} {children}
+        {comparisonWords(found, names.value)} {children}
       </p>
       <Table
         label="The lists of each model"
@@ -31,7 +29,7 @@ export function ComparedLists({
           { label: 'nDCG', head: <Term of="ndcg">nDCG</Term>, numeric: true },
         ]}
         rows={found.scores.map(({ purpose, recall, ndcg }) => [
-          capital(purpose ? PURPOSE_TITLES[purpose] : `popular ${names.items.many}`),
+          capital(purpose ? PURPOSE_TITLES[purpose] : `popular ${names.value.items.many}`),
           fixed(recall, 4),
           fixed(ndcg, 4),
         ])}

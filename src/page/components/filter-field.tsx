@@ -2,9 +2,8 @@ import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import { columnName } from '../../report/words/info.js';
 import { conditionOn, examplesOf, filtersInOrder } from '../../report/words/page.js';
-import type { SideNames } from '../../text/sides.js';
 import { LABELS } from '../control-labels.js';
-import { filter, itemTable, model } from '../state.js';
+import { filter, itemTable, model, names } from '../state.js';
 import { Button, set } from './controls.js';
 
 /** Attributes that are offered; the others are offered on request. */
@@ -12,10 +11,8 @@ const OFFERED = 5;
 
 /** A condition on the attributes of the items that are listed. Each attribute offers one to begin with. */
 export function FilterField({
-  names: { items },
   problem,
 }: {
-  readonly names: SideNames;
   /** What is wrong with the condition. */
   readonly problem: string | undefined;
 }) {
@@ -32,7 +29,8 @@ export function FilterField({
   return (
     <section class="filter" aria-label={LABELS.filter}>
       <label for={id}>
-        {LABELS.filter} <span class="quiet">only {items.many} for which this holds; Enter applies it</span>
+        {LABELS.filter}{' '}
+        <span class="quiet">only {names.value.items.many} for which this holds; Enter applies it</span>
       </label>
       <input
         id={id}

@@ -1,12 +1,11 @@
 import { itemTableWords } from '../../report/words/page.js';
 import { openItemTable } from '../actions.js';
-import { itemTable, model, opened } from '../state.js';
+import { itemTable, model, names, opened } from '../state.js';
 import { FileField } from './controls.js';
 
 /** Takes a second table about the items; a file that is dropped on these steps is one, too. */
 export function ItemTableField() {
-  const names = (opened.value ?? model.value)?.names;
-  if (!names || model.value?.served) return null;
+  if (model.value?.served) return null;
   const found = itemTable.value;
   return (
     <div class="titles">
@@ -15,8 +14,8 @@ export function ItemTableField() {
       </FileField>
       <p class="quiet" role="status">
         {found
-          ? itemTableWords(found, names, opened.value !== undefined)
-          : `Drop a second table: ids of the ${names.items.many} with titles, and what else you know of them (price, category, author). Its columns are recognised automatically.`}
+          ? itemTableWords(found, names.value, opened.value !== undefined)
+          : `Drop a second table: ids of the ${names.value.items.many} with titles, and what else you know of them (price, category, author). Its columns are recognised automatically.`}
       </p>
     </div>
   );

@@ -2,17 +2,17 @@ import { drawsOf, observedOf, type PredictiveCheck, STATISTICS } from '../../eva
 import { statisticValue } from '../../report/words/prediction.js';
 import { statisticLabel } from '../../text/figures.js';
 import { fixed } from '../../text/numbers.js';
-import type { SideNames } from '../../text/sides.js';
+import { names } from '../state.js';
 import { type Cells, numbers } from './table.js';
 
 /** Each statistic of the test graph and of the draws. */
-export function predictionCells(check: PredictiveCheck, names: SideNames): Cells {
+export function predictionCells(check: PredictiveCheck): Cells {
   return {
     columns: [{ label: 'Statistic' }, ...numbers('test part', 'mean of draws', '90 % of draws', 'p-value')],
     rows: STATISTICS.filter((name) => check.observed[name] !== undefined).map((name) => {
       const { mean, low, high, pValue } = drawsOf(check, name);
       return [
-        statisticLabel(name, names),
+        statisticLabel(name, names.value),
         statisticValue(name, observedOf(check, name)),
         statisticValue(name, mean),
         `${statisticValue(name, low)} … ${statisticValue(name, high)}`,

@@ -3,9 +3,8 @@ import { basisOf } from '../../predict/user-query.js';
 import { commonWords, mainReasons } from '../../report/words/reasons.js';
 import { fixed, percent, short } from '../../text/numbers.js';
 import { many } from '../../text/phrases.js';
-import type { SideNames } from '../../text/sides.js';
 import type { Answer, Listed } from '../protocol.js';
-import { filter, hidden } from '../state.js';
+import { filter, hidden, names } from '../state.js';
 import { Button, set } from './controls.js';
 import { itemName, MOST_OF_NAME, titleOf } from './item-name.js';
 import { FORMAT_NAMES, saveExport } from './save.js';
@@ -15,7 +14,6 @@ import { Linked } from './term.js';
 export function RecommendedList({
   answer,
   user,
-  names,
   isRate,
   where,
   open,
@@ -24,7 +22,6 @@ export function RecommendedList({
   readonly answer: Answer;
   /** What files call the user. */
   readonly user: string;
-  readonly names: SideNames;
   /** Whether scores are expected rates; those of a ranker are not. */
   readonly isRate: boolean;
   readonly where: string;
@@ -32,12 +29,12 @@ export function RecommendedList({
   onOpen(item: string): void;
 }) {
   const most = Math.max(...answer.items.map(({ score, high }) => high ?? score));
-  const { common, each } = mainReasons(answer.items, names, (item) => itemName(item, MOST_OF_NAME));
+  const { common, each } = mainReasons(answer.items, names.value, (item) => itemName(item, MOST_OF_NAME));
   return (
     <>
       <p class="stability">
         {answer.items.length === 0 ? (
-          `No ${names.items.many} ${filter.value ? 'fit this filter' : 'are left to list'}.`
+          `No ${names.value.items.many} ${filter.value ? 'fit this filter' : 'are left to list'}.`
         ) : (
           <Stability text={answer.confidence ?? ' '} />
         )}
@@ -74,7 +71,7 @@ export function RecommendedList({
                 />
               )}
             </svg>
-            {open === entry.item && <WhyListed entry={entry} names={names} isRate={isRate} />}
+            {open === entry.item && <WhyListed entry={entry} isRate={isRate} />}
           </li>
         ))}
       </ol>
@@ -82,7 +79,7 @@ export function RecommendedList({
         Listed in {durationWords(answer.milliseconds)}, {where}.
       </p>
       <SaveList answer={answer} user={user} />
-      <Hidden names={names} />
+      <Hidden />
     </>
   );
 }
@@ -121,8 +118,9 @@ function Legend({ isRate, withIntervals }: { readonly isRate: boolean; readonly 
 }
 
 /** Items that no list shows, each with a way back. */
-function Hidden({ names: { items } }: { readonly names: SideNames }) {
+function Hidden() {
   if (hidden.value.length === 0) return null;
+  const { items } = names.value;
   return (
     <section class="hidden-items" aria-label={`Hidden ${items.many}`}>
       <p class="quiet">
@@ -184,19 +182,13 @@ function SaveList({ answer, user }: { readonly answer: Answer; readonly user: st
 }
 
 /** All contributions to a score. They add up to it. */
-function WhyListed({
-  entry: { score, low, high, reasons },
-  names,
-  isRate,
-}: {
-  readonly entry: Listed;
-  readonly names: SideNames;
-  readonly isRate: boolean;
-}) {
+function WhyListed({ entry, isRate }: { readonly entry: Listed; readonly isRate: boolean }) {
+  const { score, low, high, reasons } = entry;
+  const noun = { user: names.value.users.one, items: names.value.items };
   if (!reasons) return <p class="quiet reasons">This model has no explanations.</p>;
   const { items, others, rest, features, direct, attributes = [] } = reasons;
   const part = (fraction: number) => <span class="number">{percent(fraction, 1)}</span>;
-  const other = { one: `other ${names.items.one}`, many: `other ${names.items.many}` };
+  const other = { one: `other ${noun.items.one}`, many: `other ${noun.items.many}` };
   const named = items.filter(({ fraction }) => Math.abs(fraction) >= LEAST);
   const left = items.filter((one) => !named.includes(one));
   const leftFraction = left.reduce((sum, { fraction }) => sum + fraction, others.fraction);
@@ -206,7 +198,7 @@ function WhyListed({
       <p class="quiet">
         {isRate ? 'Expected rate' : 'Score'} {short(score)}
         {low !== undefined && high !== undefined && ` (90 % interval ${short(low)} to ${short(high)})`}. It is
-        the sum of these parts; “usually” is the part in an average score of this {names.users.one}.
+        the sum of these parts; “usually” is the part in an average score of this {noun.user}.
       </p>
       <ul>
         {named.map(({ item, fraction, usual }) => (
@@ -224,7 +216,7 @@ function WhyListed({
       </ul>
       {attributes.length > 0 && (
         <p class="quiet">
-          In common with this {names.users.one}’s {names.items.many}: {commonWords(attributes)}
+          In common with this {noun.user}’s {noun.items.many}: {commonWords(attributes)}
         </p>
       )}
       {features.length > 0 && (
@@ -233,7 +225,7 @@ function WhyListed({
           {features[0].about.map((item) => itemName(item, MOST_OF_NAME)).join(', ')}
           ).
           {direct.fraction !== 0 &&
-            ` ${percent(direct.fraction)} of the score comes from single ${names.items.many}, without features.`}
+            ` ${percent(direct.fraction)} of the score comes from single ${noun.items.many}, without features.`}
         </p>
       )}
     </div>

@@ -61,7 +61,6 @@ export async function answerEvaluate(choice: Api['evaluate'][0], task: Task): Pr
   const { predictive, names } = await evaluateModel(model, heldOut(), { ...choice, ...task });
   return {
     predictive,
-    names,
     kind: model.type === 'posterior' ? model.kind : 'auto',
     choice,
     words: predictive

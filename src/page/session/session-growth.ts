@@ -19,7 +19,7 @@ export async function answerForecast(
   const data = time === undefined ? { graph, values: undefined } : await timedData(timeColumn(time), task);
   const growth = next === undefined ? { usersTimes } : { next };
   const found = await forecastGrowth(data.graph, { ...growth, times: data.values, draws: 0, seed, ...task });
-  return { found, names: graph.names ?? USERS_AND_ITEMS, multigraph: graph.multigraph };
+  return { found, multigraph: graph.multigraph };
 }
 
 /** The columns of both tables are guessed; both have times, or neither. */

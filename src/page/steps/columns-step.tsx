@@ -7,7 +7,7 @@ import { percent } from '../../text/numbers.js';
 import { shown } from '../../text/untrusted.js';
 import { lookAgain, readTable } from '../actions.js';
 import { Button, Checkbox, Form, Select } from '../components/controls.js';
-import { ShareFields, ThinningWords } from '../components/thinning.js';
+import { ShareFields } from '../components/thinning.js';
 import { LABELS } from '../control-labels.js';
 import { memoryCap, type Need, needToRead, needToThin, shareThatFits } from '../estimate.js';
 import type { Shares } from '../protocol.js';
@@ -140,7 +140,6 @@ export default function Columns() {
       ) : (
         <details open={keepUsers < 1 || keepItems < 1}>
           <summary>Read a part of the table</summary>
-          <ThinningWords />
           <ShareFields shares={shares} onChange={keep} />
         </details>
       )}
@@ -186,7 +185,6 @@ function TooLarge({
         The whole table would take about {byteWords(whole.bytes)} of memory. This browser probably gives a tab{' '}
         {byteWords(cap)}.
       </p>
-      <ThinningWords />
       <ShareFields shares={shares} onChange={keep} />
       <p class="buttons">
         {(shares.users !== share || shares.items !== share) && (

@@ -4,7 +4,6 @@ import type { DescribedFeature } from '../../predict/features.js';
 import { noMapWords } from '../../report/words/page.js';
 import { grouped, percent } from '../../text/numbers.js';
 import { capital, many } from '../../text/phrases.js';
-import type { SideNames } from '../../text/sides.js';
 import { Button, set } from '../components/controls.js';
 import { dark } from '../components/hooks.js';
 import { itemName, titleOf } from '../components/item-name.js';
@@ -17,7 +16,7 @@ import { nameAt, packNames } from '../map/packed-names.js';
 import { cssColour, featureColours } from '../map/palette.js';
 import type { FoundItems, ItemMap, ModelSummary, NearItem } from '../protocol.js';
 import { ask } from '../session-client.js';
-import { customer, go, itemTable, likes, model, opened, settings } from '../state.js';
+import { customer, go, itemTable, likes, model, names, opened, settings } from '../state.js';
 import { answerOf, perform, work } from '../work.js';
 
 const SHOWN = 25;
@@ -66,7 +65,6 @@ export default function Explore() {
     [map, itemTable.value],
   );
   if (!found) return null;
-  const { names } = found;
   const choose = async (item: string, at: number | undefined) => {
     const now = { item, at };
     chosen.value = now;
@@ -79,25 +77,20 @@ export default function Explore() {
   const count = features?.length ?? found.features ?? 1;
   const colours = featureColours(count, dark.value);
   const items = (
-    <Items
-      names={names}
-      feature={map && feature.value}
-      learned={found.split && found.users}
-      onChoose={choose}
-    />
+    <Items feature={map && feature.value} learned={found.split && found.users} onChoose={choose} />
   );
   return (
     <>
       <h1>What is in it?</h1>
       <p class="lead">
-        {grouped(count)} features. The {names.items.many} of a feature tend to have the same{' '}
-        {names.users.many}.
+        {grouped(count)} features. The {names.value.items.many} of a feature tend to have the same{' '}
+        {names.value.users.many}.
       </p>
       <div class="explore">
         <div class="place">
           {!mappable ? (
             <>
-              {!found.served && <p class="note">{noMapWords(names, opened.value !== undefined)}</p>}
+              {!found.served && <p class="note">{noMapWords(names.value, opened.value !== undefined)}</p>}
               {items}
             </>
           ) : map ? (
@@ -105,7 +98,7 @@ export default function Explore() {
               map={map}
               titles={labels}
               features={found.features ?? 1}
-              noun={names.items.many}
+              noun={names.value.items.many}
               chosen={place}
               near={around.value}
               feature={feature.value}
@@ -116,7 +109,7 @@ export default function Explore() {
               <p class="quiet">
                 {work.value
                   ? 'The map is being drawn.'
-                  : `A map of ${grouped(found.items)} ${names.items.many} can be drawn.`}
+                  : `A map of ${grouped(found.items)} ${names.value.items.many} can be drawn.`}
               </p>
               {!work.value && features && <Button onClick={() => void drawMap()}>Draw the map</Button>}
             </div>
@@ -128,7 +121,7 @@ export default function Explore() {
               <h2>{itemName(chosen.value.item)}</h2>
               <p class="quiet">
                 {place !== undefined && map
-                  ? `${grouped(map.degree[place])} of ${many(found.users, names.users)}${found.split ? ' in the training part' : ''}. `
+                  ? `${grouped(map.degree[place])} of ${many(found.users, names.value.users)}${found.split ? ' in the training part' : ''}. `
                   : ''}
                 Most similar (100 % would be the same):
               </p>
@@ -188,7 +181,7 @@ export default function Explore() {
       </div>
       {mappable && (
         <>
-          <h2>{capital(names.items.many)}</h2>
+          <h2>{capital(names.value.items.many)}</h2>
           {items}
         </>
       )}
@@ -214,17 +207,16 @@ function FeatureWords({ feature: { feature, share, items } }: { readonly feature
 
 /** All items, popular ones first, each with its main feature. */
 function Items({
-  names: { items, users },
   feature,
   learned,
   onChoose,
 }: {
-  readonly names: SideNames;
   readonly feature: number | undefined;
   /** Users that the model learned from, if some were held out: an item’s users are counted among them. */
   readonly learned: number | undefined;
   onChoose(item: string, at: number | undefined): void;
 }) {
+  const { items, users } = names.value;
   const text = useSignal('');
   const found = useFound(text.value, SHOWN, feature);
   const counted = found?.items.some((one) => one.users !== undefined) ?? false;

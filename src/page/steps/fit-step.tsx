@@ -16,7 +16,7 @@ import { LABELS } from '../control-labels.js';
 import { memoryCap } from '../estimate.js';
 import { needOf, runFit } from '../fit-actions.js';
 import { type LiveFit, type ModelSummary, PURPOSES, type Purpose, type SplitSummary } from '../protocol.js';
-import { change, comparison, go, liveFit, models, opened, settings, timeOfEdges } from '../state.js';
+import { change, comparison, go, liveFit, models, names, opened, settings, timeOfEdges } from '../state.js';
 
 /** The two models, their settings and estimated needs, and the fit in progress. */
 export default function Fit() {
@@ -175,7 +175,6 @@ function Settings() {
 function Progress({ live, fitted }: { readonly live: LiveFit; readonly fitted: ModelSummary | undefined }) {
   const bounds = fitted && fitted.bounds.length > 0 ? fitted.bounds : live.bounds;
   const early = live.predictive;
-  const names = opened.value!.names;
   const kind = settings.value.model;
   return (
     <>
@@ -201,10 +200,10 @@ function Progress({ live, fitted }: { readonly live: LiveFit; readonly fitted: M
         {early && (
           <Figure
             name="prediction-so-far"
-            of={({ predictionOf }) => predictionOf(early, kind, names)}
+            of={({ predictionOf }) => predictionOf(early, kind, names.value)}
             inputs={[early]}
             caption={`The test part, and test parts drawn from the fit at iteration ${grouped(live.iteration)}.`}
-            table={predictionCells(early, names)}
+            table={predictionCells(early)}
           />
         )}
       </div>
@@ -213,7 +212,7 @@ function Progress({ live, fitted }: { readonly live: LiveFit; readonly fitted: M
 }
 
 function Parts({ split }: { readonly split: SplitSummary }) {
-  const { names } = opened.value!;
+  const { users, items } = names.value;
   const row = (name: string, part: SplitSummary['train']) => [
     name,
     grouped(part.users),
@@ -228,15 +227,12 @@ function Parts({ split }: { readonly split: SplitSummary }) {
       </p>
       <Table
         label="The parts of the split"
-        columns={[
-          { label: 'Part' },
-          ...numbers(capital(names.users.many), capital(names.items.many), 'Edges'),
-        ]}
+        columns={[{ label: 'Part' }, ...numbers(capital(users.many), capital(items.many), 'Edges')]}
         rows={[row('train', split.train), row('fold-in', split.foldIn), row('test', split.test)]}
       />
       <p class="quiet">
         <Linked
-          text={`Fold-in: edges of held-out ${names.users.many} that the models see. Test: edges that they must predict.`}
+          text={`Fold-in: edges of held-out ${users.many} that the models see. Test: edges that they must predict.`}
           terms={['fold-in']}
         />
       </p>
@@ -250,20 +246,21 @@ function Fitted() {
   const compared = comparison.value;
   const place = useArrival<HTMLElement>(compared ?? (ready[0]?.split ? undefined : ready.at(-1)));
   if (ready.length === 0) return null;
-  const { names, split } = ready[0];
+  const { split } = ready[0];
+  const { users, items } = names.value;
   return (
     <section class="result" aria-label="What was fitted" ref={place}>
-      {split && !compared && <p class="quiet">Comparing lists on held-out {names.users.many} …</p>}
+      {split && !compared && <p class="quiet">Comparing lists on held-out {users.many} …</p>}
       {compared && (
         <>
           <h2>Which lists are better?</h2>
-          <ComparedLists found={compared} names={names}>
+          <ComparedLists found={compared}>
             {ready.length > 1 && `Recommend therefore uses ${PURPOSE_TITLES[compared.best]}.`}
           </ComparedLists>
           {models.value.recommend?.time !== undefined && (
             <p class="quiet">
-              The hidden {names.items.many} are of all times, so recent ones have no advantage here. Below is
-              how well the ranker foresees the next {names.items.many}.
+              The hidden {items.many} are of all times, so recent ones have no advantage here. Below is how
+              well the ranker foresees the next {items.many}.
             </p>
           )}
         </>

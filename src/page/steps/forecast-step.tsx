@@ -48,7 +48,7 @@ export default function Growth() {
       <h1>How will it grow?</h1>
       <p class="lead" ref={place}>
         {found
-          ? [...nextWords(found.found, found.names), forecastAnswer(found.found, found.names)].join(' ')
+          ? [...nextWords(found.found, data.names), forecastAnswer(found.found, data.names)].join(' ')
           : `How many ${data.names.users.many}, ${data.names.items.many} and edges will there be? The forecast is tried on the data first, and refused if it fails there. With times it is also tried on the past; if it fails there, the answer says so.`}
       </p>
       <Ask />
@@ -102,7 +102,8 @@ function Ask() {
   );
 }
 
-function Found({ forecast: { found, names, multigraph } }: { readonly forecast: Forecast }) {
+function Found({ forecast: { found, multigraph } }: { readonly forecast: Forecast }) {
+  const { names } = opened.value!;
   const { observed, forecast: foreseen, asked } = found;
   return (
     <>

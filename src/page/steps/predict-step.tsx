@@ -8,7 +8,7 @@ import { numbers } from '../components/table.js';
 import { Term } from '../components/term.js';
 import { runEvaluation } from '../fit-actions.js';
 import type { EvaluationSummary } from '../protocol.js';
-import { comparison, evaluation, go, model, models } from '../state.js';
+import { comparison, evaluation, go, model, models, names } from '../state.js';
 import { work } from '../work.js';
 
 /** The test part against draws of it, and the quality of the lists. */
@@ -48,11 +48,10 @@ function Ask() {
 /** How good the lists of each model are. */
 function Lists() {
   const found = comparison.value;
-  const { names } = model.value!;
   return (
     <>
       <h2>How good are the lists?</h2>
-      {found ? <ComparedLists found={found} names={names} /> : <p class="quiet">Comparing lists …</p>}
+      {found ? <ComparedLists found={found} /> : <p class="quiet">Comparing lists …</p>}
       <p class="buttons">
         <Button class="primary" onClick={() => go('recommend')}>
           Recommend
@@ -64,27 +63,28 @@ function Lists() {
 }
 
 function Found({ found }: { readonly found: EvaluationSummary }) {
-  const { predictive, names, kind } = found;
+  const { predictive, kind } = found;
+  const { users, items } = names.value;
   if (!predictive) return null;
   return (
     <div class="pair">
       <Figure
         name="prediction"
-        of={({ predictionOf }) => predictionOf(predictive, kind, names)}
+        of={({ predictionOf }) => predictionOf(predictive, kind, names.value)}
         inputs={[found]}
         caption={found.words[1]}
-        table={predictionCells(predictive, names)}
+        table={predictionCells(predictive)}
       />
       <Figure
         name="predictive-degrees"
-        of={({ predictiveOf }) => predictiveOf(predictive, kind, names)}
+        of={({ predictiveOf }) => predictiveOf(predictive, kind, names.value)}
         inputs={[found]}
-        caption={`The number of ${names.users.many} and of ${names.items.many} by their number of edges, in the test part and in the draws.`}
+        caption={`The number of ${users.many} and of ${items.many} by their number of edges, in the test part and in the draws.`}
         table={{
           columns: [{ label: 'Side' }, ...numbers('edges', 'test part', '90 % of draws')],
           rows: (['users', 'items'] as const).flatMap((side) =>
             predictive.degrees[side].map(({ from, to, observed, low, high }) => [
-              names[side].many,
+              names.value[side].many,
               from === to ? grouped(from) : `${grouped(from)} to ${grouped(to)}`,
               grouped(observed),
               `${grouped(low)} … ${grouped(high)}`,

@@ -26,6 +26,7 @@ import {
   lister,
   model,
   models,
+  names,
   opened,
   preferred,
   settings,
@@ -48,7 +49,9 @@ export default function Recommend() {
   const condition = filter.value || undefined;
   const exclude = hidden.value;
 
-  const knowsUsers = found !== undefined && !found.served && (opened.value?.users ?? found.users) > 0;
+  /** Users who can be chosen: a server does not name its users. */
+  const known = found && !found.served ? (opened.value?.users ?? found.users) : 0;
+  const knowsUsers = known > 0;
   const forNew = isNew.value || !knowsUsers;
   // Somebody new is put together by several clicks, which must not be interrupted.
   const place = useArrival<HTMLElement>(answer.value && !forNew ? customer.value : undefined);
@@ -69,7 +72,7 @@ export default function Recommend() {
   }, [likes.value, customer.value, forNew, found, by, n, condition, exclude, itemTable.value]);
 
   if (!found) return null;
-  const { items, users } = found.names;
+  const { items, users } = names.value;
   return (
     <>
       <h1>What would it recommend?</h1>
@@ -94,12 +97,12 @@ export default function Recommend() {
       </div>
       {/* Without titles the lists show codes, so the table is asked for before them. */}
       {!itemTable.value && <ItemTableField />}
-      <FilterField names={found.names} problem={refused.value} />
+      <FilterField problem={refused.value} />
       <div class="recommend">
         {forNew ? (
           <ChooseItems found={found} onShow={answer.value && (() => bringIntoView(place.current!))} />
         ) : (
-          <ChooseUser found={found} has={answer.value?.has} />
+          <ChooseUser has={answer.value?.has} />
         )}
         <section class="result" aria-label="Recommendations" aria-live="polite" ref={place}>
           {answer.value && (
@@ -109,7 +112,6 @@ export default function Recommend() {
             <RecommendedList
               answer={answer.value}
               user={forNew ? `new ${users.one}` : (customer.value ?? '')}
-              names={found.names}
               isRate={by === 'understand'}
               where={found.served ? 'by the server' : 'in this tab'}
               open={open.value}
@@ -131,7 +133,7 @@ export default function Recommend() {
         </section>
       </div>
       {itemTable.value && <ItemTableField />}
-      {knowsUsers && <AllLists found={found} refused={refused.value !== undefined} />}
+      {knowsUsers && <AllLists count={known} refused={refused.value !== undefined} />}
     </>
   );
 }
@@ -194,15 +196,8 @@ async function takeFound(text: Signal<string>): Promise<void> {
 }
 
 /** Finds a user by id, and shows what the user has. */
-function ChooseUser({
-  found: {
-    names: { users, items },
-  },
-  has,
-}: {
-  readonly found: ModelSummary;
-  readonly has: Answer['has'] | undefined;
-}) {
+function ChooseUser({ has }: { readonly has: Answer['has'] | undefined }) {
+  const { users, items } = names.value;
   const text = useSignal('');
   const offered = useFoundUsers(text.value, OFFERED);
   const chosen = customer.value;
@@ -271,17 +266,14 @@ function Owned({ has }: { readonly has: Answer['has'] }) {
 
 /** The items that somebody new has. */
 function ChooseItems({
-  found: {
-    names: { items, users },
-    users: learned,
-    split,
-  },
+  found,
   onShow,
 }: {
   readonly found: ModelSummary;
   /** Goes to the list, if there is one. */
   readonly onShow: (() => void) | undefined;
 }) {
+  const { items, users } = names.value;
   const text = useSignal('');
   const offered = useFound(text.value, OFFERED);
   const toggle = (item: string) => {
@@ -318,7 +310,7 @@ function ChooseItems({
       {offered?.items.some((one) => one.users !== undefined) && (
         <p class="quiet">
           The number after each name says how many{' '}
-          {split ? `of the ${many(learned, users)} in the training part` : users.many} have it.
+          {found.split ? `of the ${many(found.users, users)} in the training part` : users.many} have it.
         </p>
       )}
       <Chips offered>
