@@ -1,11 +1,13 @@
 // The actions of the page on tables and opened models. Fits are in fit-actions.ts.
 
 import { batch } from '@preact/signals';
+import type { SparsityCheck } from '../sparsity/check.js';
 import { forgetTitles, learnPackedTitles } from './components/item-name.js';
 import { learnReading, learnSpeed } from './estimate.js';
 import { runComparison } from './fit-actions.js';
 import type { FoundItemTable, ModelSummary, SampleName, Source } from './protocol.js';
 import { answerBy, ask } from './session-client.js';
+import type { Settings } from './settings.js';
 import {
   audited,
   auditFiles,
@@ -70,29 +72,22 @@ export async function openBlob(name: string, blob: Blob): Promise<void> {
     options: {},
   });
   if (!looked) return;
+  const { names, guess } = looked;
+  // Columns and counts that were chosen for another table are not those of this one.
+  const isOther = source.value && source.value.name !== name;
+  const { users, items, count, time, multigraph }: Partial<Settings> = isOther ? {} : settings.value;
+  const known = (column: string | undefined) => names.find((name) => name === column);
   batch(() => {
-    // Columns and counts that were chosen for another table are not those of this one.
-    if (source.value && source.value.name !== name) {
-      change({
-        users: undefined,
-        items: undefined,
-        count: undefined,
-        time: undefined,
-        multigraph: undefined,
-      });
-    }
     begin({ kind: 'blob', name, blob });
     preview.value = looked;
-    const { users, items, count, time } = settings.value;
-    const known = (column: string | undefined) =>
-      column !== undefined && looked.names.includes(column) ? column : undefined;
     change({
-      users: known(users) ?? looked.guess.users,
-      items: known(items) ?? looked.guess.items,
-      count: known(count) ?? looked.guess.count,
-      time: known(time) ?? looked.guess.time,
+      users: known(users) ?? guess.users,
+      items: known(items) ?? guess.items,
+      count: known(count) ?? guess.count,
+      time: known(time) ?? guess.time,
       sep: undefined,
       header: undefined,
+      multigraph,
     });
   });
   go('columns');
@@ -201,17 +196,11 @@ async function runCheck(): Promise<void> {
   check.value = undefined;
   const { seed } = settings.value;
   checkSeed.value = seed;
-  const done = await perform(
-    'Is it sparse?',
-    'check',
-    { seed },
-    {
-      onPartial: (early) => {
-        check.value = early;
-      },
-    },
-  );
-  if (done) check.value = done;
+  const show = (found: SparsityCheck) => {
+    check.value = found;
+  };
+  const done = await perform('Is it sparse?', 'check', { seed }, { onPartial: show });
+  if (done) show(done);
 }
 
 /** Continues with a random share of both sides. */
