@@ -53,7 +53,7 @@ export function MapOfItems({ map, titles, features, noun, chosen, near, feature,
     // Effects end shortly after the frame is gone.
     if (!frame.current) return;
     const ratio = Math.min(2, window.devicePixelRatio || 1);
-    picture.current!.show({ view: view.current, frame: size(), ratio, ...state.current, moving });
+    picture.current?.show({ view: view.current, frame: size(), ratio, ...state.current, moving });
   };
 
   useEffect(() => {
