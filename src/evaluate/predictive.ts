@@ -1,7 +1,7 @@
 // Predictive checks compare statistics and degree distributions of the test graph with those of posterior predictive draws.
 
 import { InputError } from '../errors.js';
-import type { BipartiteGraph } from '../graph/graph.js';
+import type { BipartiteGraph, BySide } from '../graph/graph.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { predictiveQuantile } from '../math/quantile.js';
 import { type GraphStatistics, graphStatistics } from '../predict/draw/draw-graph.js';
@@ -69,7 +69,7 @@ export interface InternalStatistic {
 /** The error of draws on data that the fit knows, which corrects the draws of the test graph. */
 export interface InternalCheck {
   /** Number of groups of training users, and of parts of the fit items. */
-  readonly parts: Readonly<Record<SideName, number>>;
+  readonly parts: BySide<number>;
   readonly statistics: Readonly<Partial<Record<Statistic, InternalStatistic>>>;
 }
 
@@ -82,7 +82,7 @@ export interface PredictiveCheck {
   readonly draws: Readonly<Partial<Record<Statistic, StatisticCheck>>>;
   /** Present if the draws were corrected by known data. */
   readonly internal?: InternalCheck | undefined;
-  readonly degrees: Readonly<Record<SideName, readonly DegreeBin[]>>;
+  readonly degrees: BySide<readonly DegreeBin[]>;
   /** Present if replicas were asked for. */
   readonly calibration?: Calibration | undefined;
 }

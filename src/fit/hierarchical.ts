@@ -13,7 +13,7 @@ import type {
   TableValues,
 } from '../engine/engine.js';
 import { FitError, throwIfAborted } from '../errors.js';
-import { SIDES, type SideName } from '../graph/graph.js';
+import { type BySide, SIDES, type SideName } from '../graph/graph.js';
 import type { EdgeRows, RowLists } from '../math/csr.js';
 import { exponential } from '../math/distributions.js';
 import { allocate } from '../math/memory.js';
@@ -30,7 +30,7 @@ const BLOCK_SWEEPS = 10;
 
 interface HierarchicalOptions extends TaskOptions {
   readonly features: number;
-  readonly prior: Readonly<Record<SideName, RatePrior>>;
+  readonly prior: BySide<RatePrior>;
   readonly iterations: number;
   /** The fit stops when the bound rises by less than this fraction per sweep. 0: all sweeps run, and no bound is computed. */
   readonly tolerance: number;
@@ -45,7 +45,7 @@ export interface HierarchicalSide {
   readonly rateRate: Float64Array;
 }
 
-interface HierarchicalFit extends Readonly<Record<SideName, HierarchicalSide>> {
+interface HierarchicalFit extends BySide<HierarchicalSide> {
   /** [sweeps, bound] of each evaluation. */
   readonly bounds: readonly (readonly [number, number])[];
   readonly iterations: number;
@@ -55,7 +55,7 @@ interface HierarchicalFit extends Readonly<Record<SideName, HierarchicalSide>> {
 /** Fits both sides. `edges` holds the edges in both orders. */
 export async function fitHierarchical(
   engine: CountingEngine,
-  edges: Readonly<Record<SideName, RowLists>>,
+  edges: BySide<RowLists>,
   options: HierarchicalOptions,
 ): Promise<HierarchicalFit> {
   const { features, iterations, tolerance, signal, onProgress } = options;
@@ -299,7 +299,7 @@ function entropy(shape: number, rate: number): number {
 /** Each vertex starts with its degree, spread over the features; noise makes the features differ. */
 function startOf(
   name: SideName,
-  edges: Readonly<Record<SideName, RowLists>>,
+  edges: BySide<RowLists>,
   { features: K, prior, seed }: HierarchicalOptions,
 ): { readonly shape: Float32Array; readonly rate: Float32Array } {
   const { offsets, values } = edges[name];

@@ -1,7 +1,7 @@
 import type { ModelInfo } from '../attributes/info.js';
 import { meansOf, type SideHyper, type TableValues } from '../engine/engine.js';
 import { InputError } from '../errors.js';
-import { type BipartiteGraph, degrees, type GraphSide, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, degrees, type GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import type { ModelKind } from '../options/names.js';
 import type { SideNames } from '../text/sides.js';
@@ -181,7 +181,7 @@ export type FoldRule =
        * edge says that the count is at least 1.
        */
       readonly weighed?: true | undefined;
-      readonly hyper: Readonly<Record<SideName, SideHyper>>;
+      readonly hyper: BySide<SideHyper>;
     }
   | { readonly kind: 'least-squares'; readonly lambda: number; readonly alpha: number }
   | ({ readonly kind: 'hierarchical' /** Half-steps from the prior. */; readonly steps: number } & RatePrior);
@@ -313,7 +313,7 @@ export function fitCount(model: Model): number {
 }
 
 /** Each hyperparameter of both sides. */
-export function hyperBySide({ users, items }: Readonly<Record<SideName, SideHyper>>) {
+export function hyperBySide({ users, items }: BySide<SideHyper>) {
   const pair = (name: keyof SideHyper) => ({ users: users[name], items: items[name] });
   return {
     ...{ sigma: pair('sigma'), size: pair('size'), tau: pair('tau') },
@@ -322,7 +322,7 @@ export function hyperBySide({ users, items }: Readonly<Record<SideName, SideHype
 }
 
 /** The hyperparameters of a model; undefined for baselines, which have none. */
-export function modelHyper(model: Model): Readonly<Record<SideName, SideHyper>> | undefined {
+export function modelHyper(model: Model): BySide<SideHyper> | undefined {
   if (model.type === 'posterior') return { users: model.users.hyper, items: model.items.hyper };
   const fold = model.scores.kind === 'factors' ? model.scores.members[0].fold : undefined;
   return fold?.kind === 'poisson' ? fold.hyper : undefined;

@@ -2,7 +2,7 @@
 
 import type { SideHyper } from '../engine/engine.js';
 import { InputError } from '../errors.js';
-import { type BipartiteGraph, degrees, SIDES, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, degrees, SIDES, type SideName } from '../graph/graph.js';
 import { checkOptions, partFor, withDefaults } from '../options/check-options.js';
 import {
   AUTO,
@@ -153,13 +153,13 @@ export interface FitSettings {
   readonly model: ModelKind;
   /** How counts are fitted; an `auto` is already decided. */
   readonly counts: CountPriorName;
-  readonly given: Readonly<Record<SideName, Partial<SideHyper>>>;
+  readonly given: BySide<Partial<SideHyper>>;
   readonly iterations: number;
   readonly tolerance: number;
   readonly engine: EngineName;
   readonly start: 'warm' | 'cold';
   readonly restarts: number;
-  readonly learn: Readonly<Record<SideName, readonly Learnable[]>>;
+  readonly learn: BySide<readonly Learnable[]>;
   readonly sizes: 'bound' | 'paper';
   readonly seed: number;
 }

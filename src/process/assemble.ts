@@ -1,6 +1,6 @@
 // Turns the rows of a simulation into a graph: drops vertices without an edge, numbers the rest, builds both orders.
 
-import { type BipartiteGraph, createGraph, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, createGraph } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
 import { randomStream } from '../math/random.js';
@@ -31,15 +31,15 @@ interface AssembleInput {
   readonly userWeights: Float64Array;
   readonly itemWeights: Float64Array;
   readonly activity: Float64Array;
-  readonly cut: Readonly<Record<SideName, number>>;
+  readonly cut: BySide<number>;
   readonly multigraph: boolean;
   readonly truth: boolean;
 }
 
 interface Assembled {
   readonly graph: BipartiteGraph;
-  readonly belowCut: Readonly<Record<SideName, number>>;
-  readonly truth: Readonly<Record<SideName, VertexParameters>> | undefined;
+  readonly belowCut: BySide<number>;
+  readonly truth: BySide<VertexParameters> | undefined;
 }
 
 /** On both sides atoms come first, in their random order. Vertices below the cut follow, in the order of their edges. */

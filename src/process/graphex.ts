@@ -4,7 +4,7 @@
 
 import { InputError, throwIfAborted } from '../errors.js';
 import { buildGraph } from '../graph/build.js';
-import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, SIDES, type SideName } from '../graph/graph.js';
 import { poisson } from '../math/count-samplers.js';
 import { type Random, randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
@@ -41,7 +41,7 @@ export interface SampleGraphexOptions
   readonly users: Intensity;
   readonly items: Intensity;
   /** The sizes s and α: labels run from 0 to these. */
-  readonly sizes: Readonly<Record<SideName, number>>;
+  readonly sizes: BySide<number>;
   /** W(x, y), from 0 to 1. */
   readonly probability: (x: number, y: number) => number;
 }

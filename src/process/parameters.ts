@@ -2,7 +2,7 @@
 
 import { InputError } from '../errors.js';
 import { MAX_EDGES } from '../graph/build.js';
-import { SIDES, type SideName } from '../graph/graph.js';
+import { type BySide, SIDES } from '../graph/graph.js';
 import { expectedLaplace } from '../math/quadrature.js';
 import { atomsAbove, massVariance, meanMass } from './ggp.js';
 import { chooseCut, type SidePrior } from './unseen.js';
@@ -29,10 +29,10 @@ interface Expectation {
   /** Edges before equal ones merge, s·α·K at the paper's settings: proportional to the work. */
   readonly latentEdges: number;
   /** Vertices with an edge, computed from the expected masses. */
-  readonly vertices: Readonly<Record<SideName, number>>;
+  readonly vertices: BySide<number>;
   /** Atoms above the cut. */
-  readonly atoms: Readonly<Record<SideName, number>>;
-  readonly cut: Readonly<Record<SideName, number>>;
+  readonly atoms: BySide<number>;
+  readonly cut: BySide<number>;
 }
 
 export function featureMass(side: SidePrior): number {

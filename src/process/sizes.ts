@@ -1,7 +1,7 @@
 // The sizes s and α of a graph: the paper's estimate by simulation, and the closed form from the evidence lower bound.
 
 import { InputError } from '../errors.js';
-import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, SIDES, type SideName } from '../graph/graph.js';
 import { expectedLaplace } from '../math/quadrature.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
@@ -34,7 +34,7 @@ export interface GraphSizes extends Pick<BipartiteGraph, 'edges' | 'total' | 'mu
 }
 
 /** The size of each side. */
-export type Sizes = Readonly<Record<SideName, number>>;
+export type Sizes = BySide<number>;
 
 /** Expected edges of the first simulation, and the limit for later ones. */
 const FIRST_EDGES = 3e5;

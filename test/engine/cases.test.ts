@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Activity, Engine, Table } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
-import { evidenceBound } from '../../src/fit/ascent/bound.js';
+import { evidenceBound, logCountFactorials } from '../../src/fit/ascent/bound.js';
 import { type GraphSide, SIDES } from '../../src/graph/graph.js';
 import { ENGINES } from './engines.js';
 import {
@@ -56,7 +56,7 @@ async function start(engine: Engine, problem: Problem): Promise<Running> {
     },
     async bound() {
       const edges = await engine.edgeTerm(users, byUser, items);
-      return evidenceBound(engine, { users, items }, hyper, edges, graph);
+      return evidenceBound(engine, { users, items }, hyper, edges, logCountFactorials(graph.users.counts));
     },
   };
 }

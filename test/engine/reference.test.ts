@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
-import { evidenceBound } from '../../src/fit/ascent/bound.js';
+import { evidenceBound, logCountFactorials } from '../../src/fit/ascent/bound.js';
 import { logPrior, maximizeHyper } from '../../src/fit/ascent/hyper.js';
 import { HYPER_NAMES } from '../../src/options/shared.js';
 import { placed, randomProblem } from './random-problem.js';
@@ -27,7 +27,7 @@ describe('the bound', () => {
         const { tables, index } = await placed(engine, problem);
         const bound = async () => {
           const edges = await engine.edgeTerm(tables.users, index.users, tables.items);
-          return evidenceBound(engine, tables, hyper, edges, graph);
+          return evidenceBound(engine, tables, hyper, edges, logCountFactorials(graph.users.counts));
         };
         let before = -Infinity;
         for (let t = 0; t < 25; t++) {
@@ -64,7 +64,13 @@ describe('the bound', () => {
           const { tables, index } = await placed(engine, problem);
           const bound = async () => {
             const edges = await engine.edgeTerm(tables.users, index.users, tables.items);
-            const value = await evidenceBound(engine, tables, hyper, edges, graph);
+            const value = await evidenceBound(
+              engine,
+              tables,
+              hyper,
+              edges,
+              logCountFactorials(graph.users.counts),
+            );
             return value + logPrior(hyper.users) + logPrior(hyper.items);
           };
           for (let t = 0; t < 10; t++) {

@@ -4,7 +4,8 @@ import type { Engine, TableValues } from '../../engine/engine.js';
 import { onEngine } from '../../engine/select.js';
 import { abortReason, DeviceError, InputError } from '../../errors.js';
 import { fingerprint } from '../../graph/fingerprint.js';
-import { type BipartiteGraph, type BySide, SIDES, type SideName } from '../../graph/graph.js';
+import { type BipartiteGraph, type BySide, bySide, SIDES, type SideName } from '../../graph/graph.js';
+import { once } from '../../math/once.js';
 import { option, optionError } from '../../options/error.js';
 import { VERSION } from '../../version.js';
 import type { FitResult } from '../fit.js';
@@ -19,7 +20,7 @@ import {
   type WithFeatureCount,
 } from '../options.js';
 import { abortedFit, LostFitError } from '../unfinished.js';
-import { type BothTables, logCountFactorials } from './bound.js';
+import { type BothTables, logCountFactorials, totalsOf } from './bound.js';
 import { dataFacts } from './data-facts.js';
 import { firstHyper, learnedHyper, matchesTau, setUnseenMasses, tausToMatch } from './hyper.js';
 import {
@@ -66,27 +67,24 @@ export async function ascend(
   const resume = options.resume as AscentCheckpoint | undefined;
   let last = resume;
   let finish: ((outcome: Outcome) => AscentResult) | undefined;
-  let matched: ReturnType<typeof matchVertices> | undefined;
-  let print: string | undefined;
-
+  // Computed while workers start.
+  const matching = once(() => options.from && matchVertices(graph, options.from));
+  const print = once(() => fingerprint(data));
   const work = { edges: graph.edges, features: settings.features };
   try {
     return await onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
-      // Workers start during this.
-      matched ??= options.from && matchVertices(graph, options.from);
-      const { report, rows: previousRows } = matched ?? {};
-      const origin: FitOrigin = {
-        options: recordedOptions('ascent', options),
-        fingerprint: (print ??= fingerprint(data)),
-      };
+      const matched = matching();
+      const origin: FitOrigin = { options: recordedOptions('ascent', options), fingerprint: print() };
       const why = finish ? { ...reason, iteration: last?.state.iteration ?? 0 } : reason;
       finish = (outcome) => ({
         model: toModel(graph, settings, outcome),
         stopped: outcome.stopped === 'converged' ? 'converged' : 'iterations',
         checkpoint: outcome.checkpoint,
-        ...{ engine: engine.description, engineReason: why, threads: engine.threads },
+        engine: engine.description,
+        engineReason: why,
+        threads: engine.threads,
         seconds: (performance.now() - began) / 1000,
-        ...(report && { from: report }),
+        ...(matched && { from: matched.report }),
       });
       const copy =
         engine.name === 'gpu' ? copyRegularly(engine, origin, (state) => (last = state)) : undefined;
@@ -101,7 +99,7 @@ export async function ascend(
           graph,
           settings,
           { ...options, ...(last && { resume: last }) },
-          { previousRows, run },
+          { previousRows: matched?.rows, run },
           keep,
         );
         // Only a single run has a checkpoint: several runs could not continue to the same numbers.
@@ -168,7 +166,7 @@ export function everyMinutes(minutes: number): () => boolean {
 
 /** What a run starts from: rows of the previous model, or the start with the number `run`. */
 interface RunSources {
-  readonly previousRows: Readonly<Record<SideName, Int32Array>> | undefined;
+  readonly previousRows: BySide<Int32Array> | undefined;
   readonly run: number;
 }
 
@@ -193,26 +191,28 @@ async function oneRun(
   const state = resume?.state ?? firstState(schedule, hyper);
   const phase = phaseOf(state);
   const { features } = phase;
-  const values =
-    resume?.tables ??
-    (previous
-      ? previousTables(graph, previous, previousRows!, hyper, seed)
-      : startValues(
-          ...([graph, hyper, features, seed] as const),
-          differencesOf(kind === 'profiles' ? await graphProfiles(graph, features, run) : undefined),
-        ));
   if (resume) {
     checkFeatures(state, settings.features);
-    for (const side of SIDES) checkResume(graph, side, features, values[side]);
+    for (const side of SIDES) checkResume(graph, side, features, resume.tables[side]);
   }
+  const firstTables = async () => {
+    if (previous) return previousTables(graph, previous, previousRows!, hyper, seed);
+    const profiles = kind === 'profiles' ? await graphProfiles(graph, features, run) : undefined;
+    return startValues(graph, hyper, features, seed, differencesOf(profiles));
+  };
+  const values = resume?.tables ?? (await firstTables());
   const tables = {
     users: await engine.createTable(features, values.users, phase.users),
     items: await engine.createTable(features, values.items, phase.items),
   };
   if (resume) setTotals(engine, tables, resume.totals);
   if (previous) {
-    const unseen = { users: previous.users.unseenMass, items: previous.items.unseenMass };
-    await setUnseenMasses(engine, tables, unseen, hyper);
+    await setUnseenMasses(
+      engine,
+      tables,
+      bySide((side) => previous[side].unseenMass),
+      hyper,
+    );
   }
   const data = { ...graph, factorials: logCountFactorials(graph.users.counts) };
   return runLoop(engine, data, tables, state, settings, { learn, matchedTaus }, options, afterBlock);
@@ -261,7 +261,7 @@ async function takeCheckpoint(
     origin,
     state,
     tables: { users: await engine.read(tables.users), items: await engine.read(tables.items) },
-    totals: { users: await engine.totals(tables.users), items: await engine.totals(tables.items) },
+    totals: await totalsOf(engine, tables),
   };
 }
 
@@ -271,19 +271,15 @@ function toModel(
   { bound, stopped, checkpoint }: Outcome,
 ): PosteriorModel {
   const { state, totals } = checkpoint;
-  const unseen = { users: totals.users.unseenMass, items: totals.items.unseenMass };
   // A fit that was stopped while it explored has more features than its model.
   const { tables, unseenMass } =
     phaseOf(state).features > settings.features
       ? mergedTables(checkpoint.tables, totals, state.hyper, settings.features)
-      : { tables: checkpoint.tables, unseenMass: unseen };
-  const side = (name: SideName) =>
-    modelSide(
-      ...([graph[name], tables[name], state.hyper[name]] as const),
-      unseenMass[name],
-      matchesTau(settings, state.hyper, name),
-    );
-  const sides = { users: side('users'), items: side('items') };
+      : { tables: checkpoint.tables, unseenMass: bySide((side) => totals[side].unseenMass) };
+  const sides = bySide((side) => {
+    const tauMatched = matchesTau(settings, state.hyper, side);
+    return modelSide(graph[side], tables[side], state.hyper[side], unseenMass[side], tauMatched);
+  });
   return posteriorOf(graph, settings, sides, { ...checkpoint, bound, stopped }, seenItems(graph.users));
 }
 
@@ -310,8 +306,12 @@ export function posteriorOf(
     bound,
     ...(seen && { seen }),
     provenance: Object.freeze({
-      ...{ version: VERSION, seed: settings.seed, ...origin },
-      ...{ bounds: state.bounds, iterations: state.iteration, converged: stopped === 'converged' },
+      version: VERSION,
+      seed: settings.seed,
+      ...origin,
+      bounds: state.bounds,
+      iterations: state.iteration,
+      converged: stopped === 'converged',
     }),
   });
 }

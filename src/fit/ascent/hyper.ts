@@ -1,7 +1,7 @@
 // Hyperparameters σ, τ, a, b and size of both sides: their first values, and their maximization by the bound.
 
 import type { Activity, Engine, SideHyper, Table, TableTotals } from '../../engine/engine.js';
-import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { type BySide, bySide, otherSide, SIDES, type SideName } from '../../graph/graph.js';
 import { maximize } from '../../math/maximize.js';
 import { expectedLaplace, unseenMass } from '../../math/quadrature.js';
 import { lgamma } from '../../math/special.js';
@@ -11,7 +11,7 @@ import type { DegreeCounts } from '../../sparsity/degree-counts.js';
 import { tailIndexAt } from '../../sparsity/tail-index.js';
 import type { FitSettings, Learnable } from '../options.js';
 import { LARGEST_SIGMA, matchTau, SMALLEST_SIGMA, tailPrior } from '../sides/side-prior.js';
-import type { BothHyper, BothTables } from './bound.js';
+import { type BothHyper, type BothTables, totalMass, totalsOf } from './bound.js';
 import type { DataFacts } from './data-facts.js';
 
 /** The paper's values. */
@@ -26,28 +26,19 @@ export async function firstHyper(
   settings: FitSettings,
   signal: AbortSignal | undefined,
 ): Promise<BothHyper> {
-  const hyper = {} as Record<SideName, SideHyper>;
-  for (const side of SIDES) {
-    const given = settings.given[side];
-    hyper[side] = {
-      sigma: given.sigma ?? firstSigma(settings.model, facts.degreeCounts[side]),
-      tau: given.tau ?? TAU,
-      shape: given.shape ?? SHAPE,
-      rate: given.rate ?? RATE,
-      size: given.size ?? (settings.model === 'dense' && !settings.learn[side].includes('size') ? 0 : 1),
-    };
-  }
-  const wanted = SIDES.filter((side) => settings.given[side].size === undefined && hyper[side].size > 0);
-  if (settings.sizes === 'paper' && wanted.length > 0) {
-    const sizes = await estimateSizes(facts, {
-      ...hyper,
-      features: settings.features,
-      seed: settings.seed,
-      signal,
-    });
-    for (const side of wanted) hyper[side] = { ...hyper[side], size: sizes[side] };
-  }
-  return hyper;
+  const { model, given, learn, features, seed } = settings;
+  const hyper = bySide((side) => ({
+    sigma: firstSigma(model, facts.degreeCounts[side]),
+    tau: TAU,
+    shape: SHAPE,
+    rate: RATE,
+    size: model === 'dense' && !learn[side].includes('size') ? 0 : 1,
+    ...given[side],
+  }));
+  const wanted = SIDES.filter((side) => given[side].size === undefined && hyper[side].size > 0);
+  if (settings.sizes !== 'paper' || wanted.length === 0) return hyper;
+  const sizes = await estimateSizes(facts, { ...hyper, features, seed, signal });
+  return bySide((side) => (wanted.includes(side) ? { ...hyper[side], size: sizes[side] } : hyper[side]));
 }
 
 /** σ before anything is learned: by the degrees of the side (`auto`), fixed (`dense`), or σ̂(½) (`sparse`). */
@@ -56,16 +47,17 @@ export function firstSigma(model: ModelKind, counts: DegreeCounts): number {
   return model === 'auto' ? tailPrior(counts).sigma : Math.min(tailIndexAt(counts, 0.5), LARGEST_SIGMA);
 }
 
-/** The sides whose τ is matched to their degrees, each with the σ̂(½) that the model must agree with. */
-export type MatchedTaus = Readonly<Partial<Record<SideName, number>>>;
+/** The σ̂(½) of each side whose τ is matched to its degrees. The model must agree with it. */
+export type MatchedTaus = BySide<number | undefined>;
 
 export function tausToMatch(
   { degreeCounts }: DataFacts,
   settings: FitSettings,
   hyper: BothHyper,
 ): MatchedTaus {
-  const sides = SIDES.filter((side) => matchesTau(settings, hyper, side));
-  return Object.fromEntries(sides.map((side) => [side, tailIndexAt(degreeCounts[side], 0.5)]));
+  return bySide((side) =>
+    matchesTau(settings, hyper, side) ? tailIndexAt(degreeCounts[side], 0.5) : undefined,
+  );
 }
 
 /** Whether a fit matches the τ of a side: the side is dense, and τ is neither given nor learned nor fixed by a given size. */
@@ -87,29 +79,24 @@ export async function matchTaus(
   hyper: BothHyper,
   matchedTaus: MatchedTaus,
 ): Promise<BothHyper> {
-  const sides = SIDES.filter((side) => matchedTaus[side] !== undefined);
-  const result = { ...hyper };
-  const others = await Promise.all(sides.map((side) => engine.totals(tables[otherSide(side)])));
-  for (const [at, side] of sides.entries()) {
-    const tau = matchTau(hyper[side], matchedTaus[side]!, totalMass(others[at]));
-    result[side] = { ...hyper[side], tau };
-  }
-  return result;
+  if (SIDES.every((side) => matchedTaus[side] === undefined)) return hyper;
+  const totals = await totalsOf(engine, tables);
+  return bySide((side) => {
+    const half = matchedTaus[side];
+    if (half === undefined) return hyper[side];
+    return { ...hyper[side], tau: matchTau(hyper[side], half, totalMass(totals[otherSide(side)])) };
+  });
 }
 
 /** The hyperparameters that the bound is maximized over: those in `learn`, and the sizes that were not given. */
 export function learnedHyper(
-  settings: FitSettings,
+  { learn, given, sizes }: FitSettings,
   hyper: BothHyper,
-): Record<SideName, readonly Learnable[]> {
-  const lists = {} as Record<SideName, readonly Learnable[]>;
-  for (const side of SIDES) {
-    const asked = new Set(settings.learn[side]);
-    const sizeIsFree = settings.given[side].size === undefined && settings.sizes === 'bound';
-    if (hyper[side].size > 0 && sizeIsFree) asked.add('size');
-    lists[side] = [...asked];
-  }
-  return lists;
+): BySide<readonly Learnable[]> {
+  return bySide((side) => {
+    const sizeIsFree = hyper[side].size > 0 && given[side].size === undefined && sizes === 'bound';
+    return sizeIsFree ? [...new Set([...learn[side], 'size' as const])] : learn[side];
+  });
 }
 
 /** Sums over a table's rows that the bound is linear in. */
@@ -129,22 +116,22 @@ export async function maximizeHyper(
   engine: Engine,
   tables: BothTables,
   hyper: BothHyper,
-  learn: Readonly<Record<SideName, readonly Learnable[]>>,
-  activity: Readonly<Record<SideName, Activity>>,
+  learn: BySide<readonly Learnable[]>,
+  activity: BySide<Activity>,
 ): Promise<BothHyper> {
   if (SIDES.every((side) => learn[side].length === 0)) return hyper;
   const bothSizes = SIDES.every((side) => learn[side].includes('size'));
   const result = { ...hyper };
   // Read once and updated here: on a GPU every read is a wait.
-  const [users, items, ...weights] = await Promise.all([
-    engine.totals(tables.users),
-    engine.totals(tables.items),
-    ...(bothSizes ? SIDES.map((side) => engine.weightSum(tables[side])) : []),
+  const [totals, users, items] = await Promise.all([
+    totalsOf(engine, tables),
+    bothSizes ? engine.weightSum(tables.users) : 0,
+    bothSizes ? engine.weightSum(tables.items) : 0,
   ]);
-  const totals = { users, items };
+  const masses: Record<SideName, Masses> = { ...totals };
   for (const side of SIDES) {
     if (learn[side].length === 0) continue;
-    const mass = totalMass(totals[otherSide(side)]);
+    const mass = totalMass(masses[otherSide(side)]);
     const inner = learn[side].filter((name) => name !== 'size');
     const sums = inner.length > 0 ? await rowSums(engine, tables[side], hyper[side]) : undefined;
     const free = learn[side].includes('size');
@@ -155,33 +142,30 @@ export async function maximizeHyper(
     if (best.size > 0) {
       const unseen = unseenMass(best, mass);
       void engine.setUnseenMass(tables[side], unseen, mass);
-      totals[side] = { ...totals[side], unseenMass: unseen };
+      masses[side] = { ...masses[side], unseenMass: unseen };
     }
   }
-  if (!bothSizes) return result;
-  return rebalance(engine, tables, totals, { users: weights[0], items: weights[1] }, result, activity);
+  return bothSizes ? rebalance(engine, tables, masses, { users, items }, result, activity) : result;
 }
+
+/** Masses per feature of one side. */
+type Masses = Pick<TableTotals, 'mass' | 'unseenMass'>;
 
 /** Replaces the unseen masses, each at the present mass of the other side. A side without unseen atoms keeps none. */
 export async function setUnseenMasses(
   engine: Engine,
   tables: BothTables,
-  unseen: Readonly<Record<SideName, Float64Array>>,
+  unseen: BySide<Float64Array>,
   hyper: BothHyper,
 ): Promise<void> {
-  const [users, items] = await Promise.all([engine.totals(tables.users), engine.totals(tables.items)]);
-  const totals = { users, items };
+  const totals = await totalsOf(engine, tables);
   for (const side of SIDES) {
     if (hyper[side].size === 0) continue;
     const other = otherSide(side);
-    const left = hyper[other].size > 0 ? unseen[other] : undefined;
-    const at = totals[other].mass.map((m, k) => m + (left?.[k] ?? 0));
+    const { mass } = totals[other];
+    const at = hyper[other].size > 0 ? totalMass({ mass, unseenMass: unseen[other] }) : mass;
     void engine.setUnseenMass(tables[side], unseen[side], at);
   }
-}
-
-function totalMass(totals: Pick<TableTotals, 'mass' | 'unseenMass'>): Float64Array {
-  return totals.mass.map((m, k) => m + totals.unseenMass[k]);
 }
 
 /**
@@ -192,17 +176,17 @@ function totalMass(totals: Pick<TableTotals, 'mass' | 'unseenMass'>): Float64Arr
 async function rebalance(
   engine: Engine,
   tables: BothTables,
-  totals: Readonly<Record<SideName, Pick<TableTotals, 'mass' | 'unseenMass'>>>,
-  weights: Readonly<Record<SideName, number>>,
+  masses: BySide<Masses>,
+  weights: BySide<number>,
   hyper: BothHyper,
-  activity: Readonly<Record<SideName, Activity>>,
+  activity: BySide<Activity>,
 ): Promise<BothHyper> {
   const rows = { users: tables.users.rows, items: tables.items.rows };
   const at = (logFactor: number) => {
     const c = Math.exp(logFactor);
-    const userMassAt = totalMass(totals.users).map((m) => m * c);
+    const userMassAt = totalMass(masses.users).map((m) => m * c);
     const items = optimalSize(hyper.items, rows.items, userMassAt);
-    const itemMassAt = totals.items.mass.map((m, k) => m / c + items.unseen[k]);
+    const itemMassAt = masses.items.mass.map((m, k) => m / c + items.unseen[k]);
     const users = optimalSize(hyper.users, rows.users, itemMassAt);
     let value =
       users.value +
@@ -212,7 +196,7 @@ async function rebalance(
       hyper.items.sigma * rows.items * logFactor -
       (hyper.items.tau * weights.items) / c;
     for (let k = 0; k < itemMassAt.length; k++) {
-      value -= (totals.users.mass[k] * c + users.unseen[k]) * itemMassAt[k];
+      value -= (masses.users.mass[k] * c + users.unseen[k]) * itemMassAt[k];
     }
     return { value, users, items, userMassAt, itemMassAt };
   };
@@ -278,20 +262,13 @@ const PRIOR_SPREAD = { sigma: 0.35, tau: 1.5, shape: 1.5, rate: 1.5 } as const;
 
 /** The log density of a side's hyperparameters under these priors, up to a constant. */
 export function logPrior({ sigma, tau, shape, rate }: SideHyper): number {
-  const logs = {
-    sigma: Math.log(1 - sigma),
-    tau: Math.log(tau / TAU),
-    shape: Math.log(shape / SHAPE),
-    rate: Math.log(rate / RATE),
-  };
-  return (
-    -0.5 *
-    sum(Object.entries(PRIOR_SPREAD).map(([name, spread]) => (logs[name as keyof typeof logs] / spread) ** 2))
-  );
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
+  const deviations = [
+    Math.log(1 - sigma) / PRIOR_SPREAD.sigma,
+    Math.log(tau / TAU) / PRIOR_SPREAD.tau,
+    Math.log(shape / SHAPE) / PRIOR_SPREAD.shape,
+    Math.log(rate / RATE) / PRIOR_SPREAD.rate,
+  ];
+  return -0.5 * deviations.reduce((sum, z) => sum + z ** 2, 0);
 }
 
 /** The terms of the bound that depend on a side's hyperparameters, with its unseen atoms at their optimum. */

@@ -3,14 +3,14 @@
 
 import type { EdgeIndex, EdgeTerm, Engine, TableTotals, TableValues } from '../../engine/engine.js';
 import { FitError, located } from '../../errors.js';
-import { SIDES, type SideName } from '../../graph/graph.js';
+import { type BySide, SIDES } from '../../graph/graph.js';
 import type { EdgeRows } from '../../math/csr.js';
 import type { TaskOptions } from '../../progress.js';
 import { grouped, percent } from '../../text/numbers.js';
 import type { RankerMember } from '../model.js';
 import type { FitSettings, Learnable } from '../options.js';
 import type { PreviousBlend } from '../ranking/blend/blend.js';
-import { type BothHyper, type BothTables, evidenceBound, expectedCount } from './bound.js';
+import { type BothHyper, type BothTables, evidenceBound, expectedCount, totalsOf } from './bound.js';
 import { type MatchedTaus, matchTaus, maximizeHyper } from './hyper.js';
 import { mergeFeatures } from './merge-features.js';
 import {
@@ -63,8 +63,8 @@ export interface AscentCheckpoint {
   readonly method: 'ascent';
   readonly origin: FitOrigin;
   readonly state: LoopState;
-  readonly tables: Readonly<Record<SideName, TableValues>>;
-  readonly totals: Readonly<Record<SideName, TableTotals>>;
+  readonly tables: BySide<TableValues>;
+  readonly totals: BySide<TableTotals>;
 }
 
 /** A ranking fit between two sweeps. Users are re-initialised in each sweep. */
@@ -108,7 +108,7 @@ export interface LoopResult {
 /** The hyperparameters that move during a fit. */
 interface MovingHyper {
   /** Those that the bound is maximized over. */
-  readonly learn: Readonly<Record<SideName, readonly Learnable[]>>;
+  readonly learn: BySide<readonly Learnable[]>;
   /** The τ that are matched to the degrees. */
   readonly matchedTaus: MatchedTaus;
 }
@@ -172,7 +172,7 @@ export async function runLoop(
   afterBlock: AfterBlock = async () => {},
 ): Promise<LoopResult> {
   const rows = data.users.offsets.length - 1;
-  const index: Record<SideName, EdgeIndex> = {
+  const index: BySide<EdgeIndex> = {
     users: await engine.createIndex(data.users, { side: 'own', rows }),
     items: await engine.createIndex(data.items, { side: 'other', rows }),
   };
@@ -206,7 +206,7 @@ export async function runLoop(
     const state = inLastPhase(end);
     await enter(state.hyper, phaseOf(end), phaseOf(state));
     const edges = await engine.edgeTerm(tables.users, index.users, tables.items);
-    const bound = await evidenceBound(engine, tables, state.hyper, edges, data, data.factorials);
+    const bound = await evidenceBound(engine, tables, state.hyper, edges, data.factorials);
     // The list may hold this state's bound already, from before its hyperparameters moved.
     const bounds = state.bounds.filter(([iteration]) => iteration < state.iteration);
     const listed = { ...state, bounds: [...bounds, [state.iteration, bound] as const] };
@@ -222,7 +222,7 @@ export async function runLoop(
  */
 async function sweepAll(
   engine: Engine,
-  index: Readonly<Record<SideName, EdgeIndex>>,
+  index: BySide<EdgeIndex>,
   tables: BothTables,
   state: LoopState,
   sweeps: number,
@@ -271,9 +271,8 @@ async function restOfObjective(
   data: LoopData,
   phase: Phase,
 ): Promise<number> {
-  if (ascendsBound(phase)) return evidenceBound(engine, tables, hyper, 0, data, data.factorials);
-  const [users, items] = await Promise.all([engine.totals(tables.users), engine.totals(tables.items)]);
-  return -expectedCount(users, items);
+  if (ascendsBound(phase)) return evidenceBound(engine, tables, hyper, 0, data.factorials);
+  return -expectedCount(await totalsOf(engine, tables));
 }
 
 function report(

@@ -4,8 +4,8 @@
 
 import { type Engine, meansOf, type TableTotals, type TableValues } from '../../engine/engine.js';
 import { type FeatureMix, mixedValues, mixedVector, mixTable } from '../../engine/mix-features.js';
-import { type BySide, SIDES, type SideName } from '../../graph/graph.js';
-import type { BothHyper, BothTables } from './bound.js';
+import { type BySide, bySide, SIDES } from '../../graph/graph.js';
+import { type BothHyper, type BothTables, totalsOf } from './bound.js';
 import { setUnseenMasses } from './hyper.js';
 import type { Phase } from './schedule.js';
 
@@ -16,12 +16,7 @@ export async function mergeFeatures(
   hyper: BothHyper,
   phase: Phase,
 ): Promise<BothTables> {
-  const [items, ofUsers, ofItems] = await Promise.all([
-    engine.read(tables.items),
-    engine.totals(tables.users),
-    engine.totals(tables.items),
-  ]);
-  const totals = { users: ofUsers, items: ofItems };
+  const [items, totals] = await Promise.all([engine.read(tables.items), totalsOf(engine, tables)]);
   const mixes = chooseMixes(items, totals, hyper, phase.features);
   const merged = {
     users: await mixTable(engine, tables.users, mixes.users, phase.users),
@@ -39,16 +34,14 @@ export function mergedTables(
   features: number,
 ): { readonly tables: BySide<TableValues>; readonly unseenMass: BySide<Float64Array> } {
   const mixes = chooseMixes(tables.items, totals, hyper, features);
-  const merged = (side: SideName) => mixedValues(tables[side], mixes[side]);
   return {
-    tables: { users: merged('users'), items: merged('items') },
+    tables: bySide((side) => mixedValues(tables[side], mixes[side])),
     unseenMass: mixedUnseen(mixes, totals),
   };
 }
 
 function mixedUnseen(mixes: BySide<FeatureMix>, totals: BySide<TableTotals>): BySide<Float64Array> {
-  const mixed = (side: SideName) => mixedVector(mixes[side], totals[side].unseenMass);
-  return { users: mixed('users'), items: mixed('items') };
+  return bySide((side) => mixedVector(mixes[side], totals[side].unseenMass));
 }
 
 /**
@@ -66,9 +59,8 @@ export function chooseMixes(
 ): BySide<FeatureMix> {
   const features = totals.items.mass.length;
   const products = columnProducts(items, features);
-  const mass = { users: totals.users.mass.slice(), items: totals.items.mass.slice() };
-  const ones = () => new Float64Array(features).fill(1);
-  const weights = { users: ones(), items: ones() };
+  const mass = bySide((side) => totals[side].mass.slice());
+  const weights = bySide(() => new Float64Array(features).fill(1));
   const expected = (k: number) => mass.users[k] * mass.items[k];
   const left = Array.from({ length: features }, (_, k) => k);
   /** For each feature before the merge, the feature that it becomes part of. */
@@ -88,11 +80,12 @@ export function chooseMixes(
     left.splice(left.indexOf(l), 1);
   }
   const into = Uint16Array.from(whole, (k) => left.indexOf(k));
-  const mix = (side: SideName): FeatureMix => ({
-    ...{ features: kept, into, weights: weights[side] },
+  return bySide((side) => ({
+    features: kept,
+    into,
+    weights: weights[side],
     rate: 1 + hyper[side].rate,
-  });
-  return { users: mix('users'), items: mix('items') };
+  }));
 }
 
 function cheapestPair(

@@ -2,24 +2,20 @@
 // around their degree, and the first half-steps fold them in. Vertices that are no longer in the data are dropped.
 
 import type { TableValues } from '../../engine/engine.js';
-import { type BipartiteGraph, SIDES, type SideName, type WeighedSide } from '../../graph/graph.js';
+import {
+  type BipartiteGraph,
+  type BySide,
+  bySide,
+  type SideName,
+  type WeighedSide,
+} from '../../graph/graph.js';
 import { METHODS, type Method } from '../../options/commands/fit.js';
 import { option, optionError, show } from '../../options/error.js';
-import {
-  type FactorScores,
-  type Model,
-  modelHyper,
-  type PosteriorModel,
-  type Ranker,
-  type RankerMember,
-  type Vertices,
-} from '../model.js';
+import { type Model, modelHyper, type PosteriorModel, type RankerMember, type Vertices } from '../model.js';
 import type { FitOptions, Learnable } from '../options.js';
 import type { BothHyper } from './bound.js';
 import type { MatchedTaus } from './hyper.js';
-import { emptyTable, rowTotal, startRow, vertexStart, type WritableTable, wideTable } from './start.js';
-
-type PreviousVertices = Pick<Vertices, 'ids' | 'count'>;
+import { emptyTable, rowTotal, startRow, vertexStart } from './start.js';
 
 /** How the vertices of one side match those of the previous model. */
 export interface MatchCounts {
@@ -32,10 +28,7 @@ export interface MatchCounts {
 }
 
 /** How the vertices of both sides match those of the previous model. */
-export type PreviousReport = Readonly<Record<SideName, MatchCounts>>;
-
-/** A ranker whose scores are products of factors: the only kind of ranker that a fit can start from. */
-type FactorRanker = Ranker & { readonly scores: FactorScores };
+export type PreviousReport = BySide<MatchCounts>;
 
 /** Options inherited from the previous fit unless given. Those about time and engine are not inherited. */
 const INHERITED = [
@@ -74,8 +67,8 @@ export function successorOptions(given: FitOptions & { readonly from: Model }): 
     ...Object.fromEntries(kept.map((name) => [name, previous[name]])),
     ...Object.fromEntries(said),
   };
-  const sides = SIDES.map((side) => [side, { ...inheritedHyper(from, side), ...given[side] }]);
-  return { ...both, ...Object.fromEntries(sides), method } as FitOptions;
+  const sides = bySide((side) => ({ ...inheritedHyper(from, side), ...given[side] }));
+  return { ...both, ...sides, method } as FitOptions;
 }
 
 /** The inherited hyperparameters: all of a ranker, which learns none; of a posterior those that were given. */
@@ -96,23 +89,13 @@ function methodOf(from: Model): Method {
 /** Matches the vertices of the data with those of the model; refuses a model that knows no item of the data. */
 export function matchVertices(
   graph: BipartiteGraph,
-  from: Readonly<Record<SideName, PreviousVertices>>,
-): { readonly rows: Readonly<Record<SideName, Int32Array>>; readonly report: PreviousReport } {
-  const rows = {
-    users: from.users.ids.findAll(graph.users.ids),
-    items: from.items.ids.findAll(graph.items.ids),
-  };
-  const counts = (side: SideName): MatchCounts => {
-    const found = rows[side];
-    let matched = 0;
-    for (let i = 0; i < found.length; i++) if (found[i] >= 0) matched++;
-    return Object.freeze({
-      matched,
-      new: graph[side].count - matched,
-      dropped: from[side].count - matched,
-    });
-  };
-  const report = Object.freeze({ users: counts('users'), items: counts('items') });
+  from: BySide<Pick<Vertices, 'ids' | 'count'>>,
+): { readonly rows: BySide<Int32Array>; readonly report: PreviousReport } {
+  const rows = bySide((side) => from[side].ids.findAll(graph[side].ids));
+  const report = bySide((side) => {
+    const matched = rows[side].reduce((sum, row) => sum + Number(row >= 0), 0);
+    return { matched, new: graph[side].count - matched, dropped: from[side].count - matched };
+  });
   // Only items must match: a ranker may have been saved without its users.
   if (report.items.matched === 0) {
     throw optionError`${option('from')}: the model knows none of the ${graph.items.count} items of these data; is it a model of other data, or are the columns swapped?`;
@@ -124,61 +107,32 @@ export function matchVertices(
 export function previousTables(
   graph: BipartiteGraph,
   from: PosteriorModel,
-  rows: Readonly<Record<SideName, Int32Array>>,
+  rows: BySide<Int32Array>,
   hyper: BothHyper,
   seed: number,
-): Record<SideName, TableValues> {
-  const { features } = from;
-  const start = (side: SideName) => {
+): BySide<TableValues> {
+  const { features: K } = from;
+  return bySide((side) => {
     const previous = from[side];
     const matched = rows[side];
     const weight = (i: number) => previous.weightShape[matched[i]] / previous.weightRate[matched[i]];
-    const values = emptyLike(previous, graph[side].count, features);
-    const begin = startRow(
-      vertexStart(graph[side]),
-      side,
-      hyper[side],
-      features,
-      seed,
-      onScale(graph[side], matched, weight),
-    );
-    for (let i = 0; i < matched.length; ) {
-      const row = matched[i];
+    const scale = onScale(graph[side], matched, weight);
+    const begin = startRow(vertexStart(graph[side]), side, hyper[side], K, seed, scale);
+    const values = emptyTable(matched.length, K);
+    for (const [i, row] of matched.entries()) {
       if (row < 0) {
-        begin(values, i++);
+        begin(values, i);
         continue;
       }
-      // Copies runs of rows that are consecutive in both, as most are.
-      let end = i + 1;
-      while (end < matched.length && matched[end] === row + end - i) end++;
-      copyRows(values, i, previous, row, end - i, features);
-      i = end;
+      values.weightShape[i] = previous.weightShape[row];
+      values.weightRate[i] = previous.weightRate[row];
+      for (let k = 0; k < K; k++) {
+        values.featureShape[i * K + k] = previous.featureShape[row * K + k];
+        values.featureRate[i * K + k] = previous.featureRate[row * K + k];
+      }
     }
     return values;
-  };
-  return { users: start('users'), items: start('items') };
-}
-
-/** A table of zeros of the same number type: float32 tables are not widened. */
-function emptyLike({ weightShape }: TableValues, rows: number, features: number): WritableTable {
-  if (weightShape instanceof Float64Array) return wideTable(rows, features);
-  return emptyTable(rows, features, (length) => new Float32Array(length));
-}
-
-function copyRows(
-  to: WritableTable,
-  at: number,
-  from: TableValues,
-  row: number,
-  count: number,
-  features: number,
-): void {
-  const copy = (name: keyof TableValues, width: number) =>
-    to[name].set(from[name].subarray(row * width, (row + count) * width), at * width);
-  copy('weightShape', 1);
-  copy('weightRate', 1);
-  copy('featureShape', features);
-  copy('featureRate', features);
+  });
 }
 
 /** The starting items of one member of a ranker, with the means of the previous member. */
@@ -195,9 +149,9 @@ export function previousItems(
   for (let j = 0; j < weights.length; j++) {
     for (let k = 0; k < features; k++) weights[j] += means[j * features + k] / features;
   }
-  const values = emptyTable(side.count, features, (length) => new Float32Array(length));
+  const values = emptyTable(side.count, features);
   const scale = onScale(side, rows, (i) => weights[rows[i]]);
-  const begin = startRow(vertexStart(graph.items), 'items', hyper.items, features, seed, scale);
+  const begin = startRow(vertexStart(side), 'items', hyper.items, features, seed, scale);
   for (let i = 0; i < rows.length; i++) {
     const weight = weights[rows[i]];
     if (!(weight > 0)) {
@@ -238,20 +192,19 @@ function onScale(
 export function previousHyper(
   first: BothHyper,
   from: PosteriorModel,
-  learn: Readonly<Record<SideName, readonly Learnable[]>>,
+  learn: BySide<readonly Learnable[]>,
   matchedTaus: MatchedTaus,
 ): BothHyper {
-  const side = (name: SideName) => {
-    const previous = from[name].hyper;
-    const moving: readonly Learnable[] =
-      matchedTaus[name] === undefined ? learn[name] : [...learn[name], 'tau'];
+  return bySide((side) => {
+    const previous = from[side].hyper;
+    const moving = matchedTaus[side] === undefined ? learn[side] : [...learn[side], 'tau' as const];
     const taken = moving.filter((what) => what !== 'size' || previous.size > 0);
-    return { ...first[name], ...Object.fromEntries(taken.map((what) => [what, previous[what]])) };
-  };
-  return { users: side('users'), items: side('items') };
+    return { ...first[side], ...Object.fromEntries(taken.map((what) => [what, previous[what]])) };
+  });
 }
 
 /** The members of a ranker that a ranking fit starts from. */
 export function previousMembers(from: Model): readonly RankerMember[] {
-  return (from as FactorRanker).scores.members.filter(({ fold }) => fold.kind === 'poisson');
+  const scores = from.type === 'ranker' ? from.scores : undefined;
+  return scores?.kind === 'factors' ? scores.members.filter(({ fold }) => fold.kind === 'poisson') : [];
 }

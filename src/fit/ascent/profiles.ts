@@ -2,7 +2,7 @@
 // them (varimax). They follow from the data alone, so every seed starts near the same optimum. They are computed from a sample of the
 // users, which every rank has whole.
 
-import type { BipartiteGraph, GraphSide } from '../../graph/graph.js';
+import { type BipartiteGraph, bySide, type GraphSide } from '../../graph/graph.js';
 import { collectLists, lengths, type RowLists } from '../../math/csr.js';
 import { byFallingValue } from '../../math/nth-largest.js';
 import { randomStream, textHash } from '../../math/random.js';
@@ -65,9 +65,12 @@ export async function itemProfiles(
   const degree = { users: Float64Array.from(lengths(users)), items: new Float64Array(sampled.length) };
   for (const item of values) degree.items[item]++;
   const scale = (of: Float64Array) => of.map((d) => 1 / Math.sqrt(d + values.length / of.length));
-  const scales = { users: scale(degree.users), items: scale(degree.items) };
+  const scales = bySide((side) => scale(degree[side]));
   const random = randomStream(SEED + run, STREAMS.profiles, BASIS_DRAW);
-  const largest = mostEdges(degree.items, Math.max(ROTATED_ITEMS, ROTATED_PER_FEATURE * features));
+  const largest = byFallingValue(degree.items).subarray(
+    0,
+    Math.max(ROTATED_ITEMS, ROTATED_PER_FEATURE * features),
+  );
   const basis = await leadingDirections(users, scales, features, MULTIPLICATIONS, random, {
     turns: (rows) => rotation(rows, largest, features),
   });
@@ -87,11 +90,6 @@ function renumbered(lists: RowLists, items: number): { users: RowLists; sampled:
   }
   const values = lists.values.map((item) => number[item]);
   return { users: { offsets: lists.offsets, values }, sampled: sampled.subarray(0, count) };
-}
-
-function mostEdges(degree: Float64Array, count: number): Uint32Array {
-  const order = byFallingValue(degree);
-  return order.subarray(0, count);
 }
 
 /** The rotation of columns by pairs after which the squares of the given rows vary most (varimax). */

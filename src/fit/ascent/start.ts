@@ -3,8 +3,14 @@
 // half-step. Noise breaks ties. The noise of a vertex depends only on the seed and its id, so it is the same in a shard and in all data.
 
 import type { SideHyper, TableValues } from '../../engine/engine.js';
-import type { BipartiteGraph, BySide, SideName, WeighedSide } from '../../graph/graph.js';
-import { SIDES } from '../../graph/graph.js';
+import {
+  type BipartiteGraph,
+  type BySide,
+  bySide,
+  SIDES,
+  type SideName,
+  type WeighedSide,
+} from '../../graph/graph.js';
 import type { VertexIds } from '../../graph/ids.js';
 import { exponential } from '../../math/distributions.js';
 import { type Random, randomStream, textHash } from '../../math/random.js';
@@ -38,10 +44,10 @@ export function startValues(
   features: number,
   seed: number,
   differences: BySide<Differences>,
-): Record<SideName, TableValues> {
-  const start = (side: SideName) =>
-    startOf(side, vertexStart(graph[side]), graph.total, hyper, features, seed, differences[side]);
-  return { users: start('users'), items: start('items') };
+): BySide<TableValues> {
+  return bySide((side) =>
+    startOf(side, vertexStart(graph[side]), graph.total, hyper, features, seed, differences[side]),
+  );
 }
 
 /** Some or all vertices of a side, each with its strength: the sum of its counts in all data. */
@@ -64,7 +70,7 @@ export function startOf(
   seed: number,
   differences: Differences = { noise: NOISE },
 ): TableValues {
-  const values = emptyTable(vertices.ids.length, features, (length) => new Float32Array(length));
+  const values = emptyTable(vertices.ids.length, features);
   const weight = meanWeights(side, total, hyper, features);
   const begin = startRow(vertices, side, hyper[side], features, seed, weight, differences);
   for (let i = 0; i < vertices.ids.length; i++) begin(values, i);
@@ -85,27 +91,15 @@ function meanWeights(
   return (strength) => (mass * strength) / Math.max(total, 1);
 }
 
-type TableOf<Numbers> = Readonly<Record<keyof TableValues, Numbers>>;
-/** A table whose rows can be written. */
-export type WritableTable = TableOf<Float64Array> | TableOf<Float32Array>;
-
 /** A table of zeros. */
-export function emptyTable<Numbers>(
-  rows: number,
-  features: number,
-  make: (length: number) => Numbers,
-): TableOf<Numbers> {
+export function emptyTable(rows: number, features: number): TableValues {
   return {
-    weightShape: make(rows),
-    weightRate: make(rows),
-    featureShape: make(rows * features),
-    featureRate: make(rows * features),
+    weightShape: new Float32Array(rows),
+    weightRate: new Float32Array(rows),
+    featureShape: new Float32Array(rows * features),
+    featureRate: new Float32Array(rows * features),
   };
 }
-
-/** A float64 table of zeros. */
-export const wideTable = (rows: number, features: number): TableOf<Float64Array> =>
-  emptyTable(rows, features, (length) => new Float64Array(length));
 
 /** Returns a function that writes a vertex's starting row: its mean weight follows from its strength, its features average about 1. */
 export function startRow(
@@ -116,7 +110,7 @@ export function startRow(
   seed: number,
   meanWeight: (strength: number) => number,
   { noise, profiles }: Differences = { noise: NOISE },
-): (values: WritableTable, i: number) => void {
+): (values: TableValues, i: number) => void {
   const random = randomStream(seed, STREAMS.start, SIDES.indexOf(name));
   // Noise that only breaks ties is uniform, which costs a fifth of an exponential.
   const width = 2 * Math.sqrt(3) * noise;

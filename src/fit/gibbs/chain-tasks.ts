@@ -1,7 +1,7 @@
 // One chain of the exact sampler, as a worker task.
 
 import type { TableValues } from '../../engine/engine.js';
-import { SIDES, type SideName } from '../../graph/graph.js';
+import { type BySide, SIDES, type SideName } from '../../graph/graph.js';
 import { gamma } from '../../math/distributions.js';
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
@@ -18,7 +18,7 @@ import {
 export interface ChainTask {
   readonly problem: GibbsProblem;
   /** Gamma distributions of the chain's first state. */
-  readonly start: Readonly<Record<SideName, TableValues>>;
+  readonly start: BySide<TableValues>;
   readonly seed: number;
   readonly chain: number;
   /** The state to continue from, and how often the chain was continued; by default it is not continued. */
@@ -49,7 +49,7 @@ export interface ChainResult {
   readonly pairSums: Float64Array;
   readonly pairSquares: Float64Array;
   /** Weight × feature of the kept draws: rows × features each. */
-  readonly kept: Readonly<Record<SideName, Float32Array>>[];
+  readonly kept: BySide<Float32Array>[];
   readonly state: GibbsState;
 }
 

@@ -3,7 +3,7 @@
 
 import type { TableValues } from '../../engine/engine.js';
 import { InputError } from '../../errors.js';
-import { type BipartiteGraph, SIDES, type SideName } from '../../graph/graph.js';
+import { type BipartiteGraph, type BySide, SIDES, type SideName } from '../../graph/graph.js';
 import { type ChainSummary, summarizeChains } from '../../math/diagnostics.js';
 import { concat } from '../../math/memory.js';
 import { createPool, taskModule, threadCount } from '../../parallel/pool.js';
@@ -27,7 +27,7 @@ interface GibbsOptions extends TaskOptions {
   /** Fixed; a size of 0 means no unseen atoms. */
   readonly hyper: BothHyper;
   /** Gamma distributions of each chain's first state. If they come from a fit, all chains number the features alike. */
-  readonly start: Readonly<Record<SideName, TableValues>>;
+  readonly start: BySide<TableValues>;
   /** Default 4. */
   readonly chains?: number;
   /** Discarded sweeps at the start of each chain. Default 500. */

@@ -3,7 +3,7 @@
 
 import type { SideHyper } from '../../engine/engine.js';
 import { FitError } from '../../errors.js';
-import { type BipartiteGraph, otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { type BipartiteGraph, type BySide, otherSide, SIDES } from '../../graph/graph.js';
 import { multinomial, truncatedPoisson } from '../../math/count-samplers.js';
 import { gamma } from '../../math/distributions.js';
 import type { Random } from '../../math/random.js';
@@ -15,12 +15,12 @@ import { moveScales, moveWeights } from './scale-moves.js';
 export interface GibbsProblem {
   readonly graph: BipartiteGraph;
   readonly features: number;
-  readonly hyper: Readonly<Record<SideName, SideHyper>>;
+  readonly hyper: BySide<SideHyper>;
   /**
    * The smallest weights: no atom, seen or unseen, lies below. By default the cut follows from CUT_TOLERANCE, and atoms below
    * it contribute their expected mass.
    */
-  readonly cuts?: Readonly<Record<SideName, number>> | undefined;
+  readonly cuts?: BySide<number> | undefined;
 }
 
 /** Largest expected fraction of the unseen vertices that the cut may misplace. */

@@ -8,7 +8,7 @@
 // After a move the caller must redraw own's unseen atoms before it uses them.
 
 import type { SideHyper } from '../../engine/engine.js';
-import { type BipartiteGraph, otherSide, type SideName } from '../../graph/graph.js';
+import { type BipartiteGraph, type BySide, otherSide, type SideName } from '../../graph/graph.js';
 import { normal } from '../../math/distributions.js';
 import { expectedLaplace } from '../../math/quadrature.js';
 import type { Random } from '../../math/random.js';
@@ -24,7 +24,7 @@ const TRIES = 3;
 export function moveScales(
   state: GibbsState,
   own: SideName,
-  hyper: Readonly<Record<SideName, SideHyper>>,
+  hyper: BySide<SideHyper>,
   K: number,
   random: Random,
 ): void {

@@ -2,7 +2,7 @@
 // population, partly unseen. A sparse side (σ ≥ 0) is infinite. docs/appendix/sides.md compares other rules.
 
 import type { SideHyper } from '../../engine/engine.js';
-import { otherSide, type SideName } from '../../graph/graph.js';
+import { type BySide, otherSide, type SideName } from '../../graph/graph.js';
 import { poisson } from '../../math/count-samplers.js';
 import { gamma, normal } from '../../math/distributions.js';
 import { expectedLaplace } from '../../math/quadrature.js';
@@ -96,7 +96,7 @@ export interface SideReport {
 }
 
 /** Both sides of a fitted model. */
-export type SidesReport = Readonly<Record<SideName, SideReport>>;
+export type SidesReport = BySide<SideReport>;
 
 /** Describes both sides of a fitted model: σ and size with their standard errors, τ, and the unseen vertices. */
 export function describeSides(model: PosteriorModel): SidesReport {

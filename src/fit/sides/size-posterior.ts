@@ -5,7 +5,7 @@
 // out.
 
 import type { SideHyper } from '../../engine/engine.js';
-import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { type BySide, otherSide, SIDES, type SideName } from '../../graph/graph.js';
 import { expectedLaplace } from '../../math/quadrature.js';
 import { countDegrees, type DegreeCounts } from '../../sparsity/degree-counts.js';
 import { eligibleMass } from '../fold-in/fold-in.js';
@@ -40,7 +40,7 @@ interface SideFacts {
   /** Mass of the other side that a vertex meets for each unit of its features, averaged over the edges. */
   readonly met: number;
 }
-export type SizeFacts = Readonly<Record<SideName, SideFacts>>;
+export type SizeFacts = BySide<SideFacts>;
 
 export function sideFacts(model: PosteriorModel, name: SideName): SideFacts {
   const side = model[name];
