@@ -9,9 +9,9 @@ import type { FitOrigin, RankingState } from '../fit/ascent/loop.js';
 import { RANKING_STEPS } from '../fit/fold-in/fold-in.js';
 import { foldMeans } from '../fit/fold-in/member-fold.js';
 import { NOBODY } from '../fit/fold-in/user-tables.js';
-import { columnSums, meanTable, type Ranker, type RankerMember } from '../fit/model.js';
+import { columnSums, type Ranker, type RankerMember } from '../fit/model.js';
 import { type RankingFitOptions, recordedOptions } from '../fit/options.js';
-import { sweepMember, sweepProgress } from '../fit/ranking/member.js';
+import { rankerMember, sweepMember, sweepProgress } from '../fit/ranking/member.js';
 import { countEdges } from '../fit/ranking/recency.js';
 import { type RankingSettings, rankingSettings } from '../fit/ranking/settings.js';
 import type { CrossFitData } from '../fit/ranking/sweep.js';
@@ -148,11 +148,12 @@ async function foldUsers(
 async function memberOf(
   partition: PartitionedData,
   communicator: Communicator,
-  { features, hyper, seed }: RankingSettings,
+  settings: RankingSettings,
   run: number,
   { items, iterations, converged }: FinishedMember,
   users: readonly Float32Array[],
 ): Promise<RankerMember> {
+  const { features } = settings;
   const { first } = shardsOfRank(partition.shards.length, communicator);
   // Each place gets its value from one rank, and the shards are added in order: the same bits on any number of ranks.
   const sums = new Float64Array(partition.shards.length * features);
@@ -162,17 +163,6 @@ async function memberOf(
   for (let at = 0; at < sums.length; at++) userMass[at % features] += sums[at];
   const [weightShape, weightRate, featureShape, featureRate] = singlePrecision(items);
   const table = { count: partition.items, weightShape, weightRate, featureShape, featureRate };
-  return Object.freeze({
-    features,
-    items: meanTable(table, features),
-    users: undefined,
-    userMass,
-    fold: Object.freeze({
-      ...{ kind: 'poisson' as const, steps: RANKING_STEPS, hyper },
-      ...(!partition.multigraph && { weighed: true as const }),
-    }),
-    seed: seed + run,
-    iterations,
-    converged,
-  });
+  const weighed = partition.multigraph ? undefined : true;
+  return rankerMember(settings, run, table, { users: undefined, userMass, weighed }, iterations, converged);
 }

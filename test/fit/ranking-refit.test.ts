@@ -2,10 +2,11 @@
 
 import { describe, expect, it } from 'vitest';
 import { dataFacts } from '../../src/fit/ascent/data-facts.js';
+import { walk } from '../../src/fit/ascent/loop.js';
 import { firstState } from '../../src/fit/ascent/schedule.js';
 import { fit } from '../../src/fit/fit.js';
 import type { FactorScores, Ranker } from '../../src/fit/model.js';
-import { rankingSchedule, runSweeps } from '../../src/fit/ranking/member.js';
+import { rankingSchedule } from '../../src/fit/ranking/member.js';
 import { rankingSettings } from '../../src/fit/ranking/settings.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { BipartiteGraph } from '../../src/graph/public.js';
@@ -131,11 +132,16 @@ it('with a blend, ends when a sweep changes the likelihood by less than twenty t
     // Changes of 5, 2.4, 1.9 %, and then of nothing.
     const likelihoods = [-105, -100, -97.6, -95.8];
     let at = 0;
-    const cross = { sweep: async () => likelihoods[Math.min(at++, likelihoods.length - 1)] };
     const settings = rankingSettings(dataFacts(now), { tolerance: 1e-3 });
-    const hooks = { isStopped: async () => false, onState: () => {}, afterSweep: async () => {} };
     const first = firstState(rankingSchedule({ ...settings, blend, fromModel: true }), settings.hyper);
-    expect(await runSweeps(cross, first, settings, hooks)).toBe('converged');
+    const { stopped } = await walk(first, settings, {
+      block: 1,
+      isStopped: async () => false,
+      sweep: async ({ swept }) => [[swept + 1, likelihoods[Math.min(at++, likelihoods.length - 1)]]],
+      onAdvance: () => {},
+      afterBlock: async (state) => state,
+    });
+    expect(stopped).toBe('converged');
     return at;
   };
   expect([await sweeps(true), await sweeps(false)]).toEqual([4, 5]);

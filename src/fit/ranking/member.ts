@@ -9,10 +9,10 @@ import { type LoopResult, type LoopState, type RankingState, walk } from '../asc
 import { firstState, type Schedule } from '../ascent/schedule.js';
 import { RANKING_STEPS } from '../fold-in/fold-in.js';
 import { foldMeans } from '../fold-in/member-fold.js';
-import { columnSums, meanTable, modelSide, type RankerMember } from '../model.js';
+import { columnSums, meanTable, modelSide, type Posterior, type RankerMember } from '../model.js';
 import { cutFolds } from './folds.js';
 import type { RankingSettings } from './settings.js';
-import { type CrossFit, type CrossFitData, type CrossFitState, startCrossFit } from './sweep.js';
+import { type CrossFitData, type CrossFitState, startCrossFit } from './sweep.js';
 
 /** Features start alike, and the likelihood hardly changes until they differ. So no fit converges before this many sweeps. */
 const LEAST_SWEEPS = 15;
@@ -21,10 +21,9 @@ const PREVIOUS_SWEEPS = 2;
 /** With blending, a fit from a previous model stops once a sweep changes the likelihood by less than this many tolerances. */
 const PREVIOUS_CHANGE = 20;
 
-/** A fit as a member of a ranker, whole or stopped between two sweeps. */
+/** A member between two sweeps, and the ranker's member that it makes. */
 export interface MemberState extends RankingState {
   readonly member: RankerMember;
-  readonly stopped: LoopResult['stopped'];
 }
 
 /** Where a member starts; if both are undefined, from random items. */
@@ -41,71 +40,65 @@ export interface RankingGraph extends CrossFitData {
   readonly weighed?: true | undefined;
 }
 
-interface MemberHooks {
-  isStopped(): boolean;
-  /** True if another member has failed, so that nobody needs the result. */
-  isAbandoned(): boolean;
-  onSweep(state: LoopState, change: number): void;
-  /** Called and awaited after each sweep but the last. */
-  afterSweep(snapshot: () => Promise<MemberState>): Promise<void>;
-}
-
-/** Fits member `run`, counted from 0; undefined if it was abandoned. */
-export async function fitMember(
+/** Member `run`, counted from 0, with the known users folded in from all their items. */
+export async function memberOf(
   engine: Engine,
-  graph: RankingGraph,
+  { items, users: rows, multigraph, weighed }: RankingGraph,
   settings: RankingSettings,
   run: number,
-  start: MemberStart,
-  hooks: MemberHooks,
-): Promise<MemberState | undefined> {
-  const { features, hyper, seed } = settings;
-  const memberAt = async (now: RankingState, stopped: LoopResult['stopped']): Promise<MemberState> => {
-    const nothing = new Float64Array(features);
-    // Folds in the known users from all their items. A stop waits for these half-steps, so that it leaves a complete model.
-    const fixed = modelSide(graph.items, now.items, hyper.items, nothing);
-    const { multigraph, weighed } = graph;
-    const base = { features, multigraph, prior: hyper.users, fixed };
-    const users = await foldMeans(engine, base, graph.users, RANKING_STEPS);
-    const member = Object.freeze({
-      features,
-      items: meanTable(fixed, features),
-      users,
-      userMass: columnSums(users, features),
-      fold: Object.freeze({
-        ...{ kind: 'poisson' as const, steps: RANKING_STEPS, hyper },
-        ...(weighed && { weighed: true as const }),
-      }),
-      seed: seed + run,
-      iterations: now.state.iteration,
-      converged: stopped === 'converged',
-    });
-    return { ...now, member, stopped };
-  };
-  const { stopped, now } = await sweepMember(engine, graph, settings, run, start, {
-    isStopped: async () => hooks.isStopped(),
-    onSweep: hooks.onSweep,
-    afterSweep: (snapshot) => hooks.afterSweep(async () => memberAt(await snapshot(), 'aborted')),
-    isWanted: () => !hooks.isAbandoned(),
-  });
-  return now && memberAt(now, stopped);
+  now: RankingState,
+  converged = false,
+): Promise<MemberState> {
+  const { features, hyper } = settings;
+  const fixed = modelSide(items, now.items, hyper.items, new Float64Array(features));
+  const base = { features, multigraph, prior: hyper.users, fixed };
+  const users = await foldMeans(engine, base, rows, RANKING_STEPS);
+  const userMass = columnSums(users, features);
+  const { iteration } = now.state;
+  const member = rankerMember(settings, run, fixed, { users, userMass, weighed }, iteration, converged);
+  return { ...now, member };
 }
 
-interface SweptHooks extends Pick<MemberHooks, 'onSweep'> {
+/** A cross-fitted member of a ranker from its items and users. */
+export function rankerMember(
+  { features, hyper, seed }: RankingSettings,
+  run: number,
+  items: Posterior,
+  { users, userMass, weighed }: Pick<RankerMember, 'users' | 'userMass'> & Pick<RankingGraph, 'weighed'>,
+  iterations: number,
+  converged: boolean,
+): RankerMember {
+  return Object.freeze({
+    features,
+    items: meanTable(items, features),
+    users,
+    userMass,
+    fold: Object.freeze({ kind: 'poisson', steps: RANKING_STEPS, hyper, ...(weighed && { weighed }) }),
+    seed: seed + run,
+    iterations,
+    converged,
+  });
+}
+
+/** Callbacks of the sweeps of a member. */
+interface SweepHooks {
   isStopped(): Promise<boolean>;
+  /** After each sweep, with the relative change of the likelihood. */
+  onSweep(state: LoopState, change: number): void;
+  /** Called and awaited after each sweep but the last. */
   afterSweep(snapshot: () => Promise<RankingState>): Promise<void>;
   /** Whether the last state is wanted. Default: it is. */
   isWanted?(): boolean;
 }
 
-/** The sweeps of a member, and the state after the last one, if it is wanted. */
+/** Sweeps until the likelihood converges, the iterations end, or the fit is stopped; and the last state, if it is wanted. */
 export async function sweepMember(
   engine: Engine,
   data: CrossFitData,
   settings: RankingSettings,
   run: number,
   { saved, items }: MemberStart,
-  { isStopped, onSweep, afterSweep, isWanted }: SweptHooks,
+  { isStopped, onSweep, afterSweep, isWanted = () => true }: SweepHooks,
 ): Promise<{ readonly stopped: LoopResult['stopped']; readonly now: RankingState | undefined }> {
   const { features, hyper } = settings;
   const seed = settings.seed + run;
@@ -117,27 +110,23 @@ export async function sweepMember(
   let state = saved?.state ?? firstState(rankingSchedule(settings), hyper);
   const snapshot = async () => ({ state, items: await cross.readItems(), foldMass: cross.foldMass() });
   try {
-    const stopped = await runSweeps(cross, state, settings, {
+    const { stopped } = await walk(state, settings, {
+      block: 1,
       isStopped,
-      onState: (latest, change) => {
+      sweep: async ({ swept }) => [[swept + 1, await cross.sweep()]],
+      onAdvance({ state: latest, change = Infinity }) {
         state = latest;
-        onSweep(latest, change);
+        onSweep(latest, Math.abs(change));
       },
-      afterSweep: () => afterSweep(snapshot),
+      async afterBlock(latest) {
+        await afterSweep(snapshot);
+        return latest;
+      },
     });
-    return { stopped, now: (isWanted?.() ?? true) ? await snapshot() : undefined };
+    return { stopped, now: isWanted() ? await snapshot() : undefined };
   } finally {
     cross.free();
   }
-}
-
-/** Callbacks of `runSweeps`. */
-interface SweepHooks {
-  isStopped(): Promise<boolean>;
-  /** After each sweep, with the relative change of the likelihood. */
-  onState(state: LoopState, change: number): void;
-  /** Called and awaited after each sweep but the last. */
-  afterSweep(): Promise<void>;
 }
 
 /** One phase with means, until the likelihood converges. */
@@ -149,25 +138,6 @@ export function rankingSchedule({
   const least = fromModel ? PREVIOUS_SWEEPS : LEAST_SWEEPS;
   const until = { tolerances: fromModel && blend ? PREVIOUS_CHANGE : 1, least };
   return [{ features, users: 'mean', items: 'mean', until }];
-}
-
-/** Sweeps until the likelihood converges, the iterations end, or the fit is stopped. */
-export async function runSweeps(
-  cross: Pick<CrossFit, 'sweep'>,
-  from: LoopState,
-  limits: Pick<RankingSettings, 'iterations' | 'tolerance'>,
-  { isStopped, onState, afterSweep }: SweepHooks,
-): Promise<LoopResult['stopped']> {
-  const { stopped } = await walk(from, limits, {
-    ...{ block: 1, isStopped },
-    sweep: async ({ swept }) => [[swept + 1, await cross.sweep()]],
-    onAdvance: ({ state, change = Infinity }) => onState(state, Math.abs(change)),
-    async afterBlock(state) {
-      await afterSweep();
-      return state;
-    },
-  });
-  return stopped;
 }
 
 /** Sweeps that most members take, and those that are expected beyond them. */

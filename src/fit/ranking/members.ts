@@ -8,7 +8,14 @@ import type { TaskOptions } from '../../progress.js';
 import { percent } from '../../text/numbers.js';
 import type { LoopState, RankingState } from '../ascent/loop.js';
 import type { RankerMember } from '../model.js';
-import { expectedSweeps, fitMember, type MemberState, type RankingGraph, sweepProgress } from './member.js';
+import {
+  expectedSweeps,
+  type MemberState,
+  memberOf,
+  type RankingGraph,
+  sweepMember,
+  sweepProgress,
+} from './member.js';
 import type { RankingSettings } from './settings.js';
 
 /** Four concurrent members are fastest on many threads, two on a GPU (docs/appendix/performance.md). */
@@ -93,15 +100,20 @@ export async function fitMembers(
     snapshots.begin(run);
     const saved = task.saved.get(run);
     const beginning = saved ? { saved } : { items: task.previousItems(run) };
-    const fitted = await fitMember(own, graph, settings, run, beginning, {
-      isStopped,
-      isAbandoned: () => failed,
+    const end = await sweepMember(own, graph, settings, run, beginning, {
+      isStopped: async () => isStopped(),
       onSweep: (state, change) => report(run, state, change),
-      afterSweep: (snapshot) => snapshots.offer(run, snapshot),
+      afterSweep: (snapshot) =>
+        snapshots.offer(run, async () => memberOf(own, graph, settings, run, await snapshot())),
+      // If another member has failed, nobody needs this one.
+      isWanted: () => !failed,
     });
-    if (fitted?.stopped === 'aborted') stopped.set(run, fitted);
-    else if (fitted) {
-      done.set(run, fitted.member);
+    if (!end.now) return;
+    // A stop waits for the fold-in of the users, so that it leaves a complete model.
+    const last = await memberOf(own, graph, settings, run, end.now, end.stopped === 'converged');
+    if (end.stopped === 'aborted') stopped.set(run, last);
+    else {
+      done.set(run, last.member);
       await snapshots.end(run);
     }
   };

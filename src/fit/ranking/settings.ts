@@ -1,7 +1,6 @@
 // The settings of a ranking fit: the given options, and defaults that depend on the data.
 
-import type { SideHyper } from '../../engine/engine.js';
-import { SIDES, type SideName } from '../../graph/graph.js';
+import { bySide, type SideName } from '../../graph/graph.js';
 import { partFor, withDefaults } from '../../options/check-options.js';
 import { FEATURES, METHODS } from '../../options/commands/fit.js';
 import type { OptionsOf, SettingsOf } from '../../options/declare.js';
@@ -13,7 +12,6 @@ import { given } from '../options.js';
 type Declared = typeof METHODS.ranking;
 
 export interface RankingSettings extends Omit<SettingsOf<Declared>, SideName | 'features'> {
-  readonly objective: 'ranking';
   readonly features: number;
   readonly hyper: BothHyper;
   /** True if the fit started from a previous model. */
@@ -43,10 +41,9 @@ export function rankingSettings(
   } = withDefaults(METHODS.ranking, partFor(METHODS.ranking, options));
   const features = asked ?? rankingFeatures(edges, plain.blend);
   const said = { users: given(users), items: given(items) };
-  const hyper = {} as Record<SideName, SideHyper>;
-  for (const side of SIDES) {
+  const hyper = bySide((side) => {
     const sigma = firstSigma(plain.model, degreeCounts[side]);
-    hyper[side] = { sigma, tau: TAU, shape: 1 / features, rate: 1 / features, ...said[side], size: 0 };
-  }
-  return { objective: 'ranking', ...plain, features, hyper };
+    return { sigma, tau: TAU, shape: 1 / features, rate: 1 / features, ...said[side], size: 0 };
+  });
+  return { ...plain, features, hyper };
 }
