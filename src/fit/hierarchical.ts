@@ -21,7 +21,7 @@ import { randomStream } from '../math/random.js';
 import { digamma, lgamma } from '../math/special.js';
 import { STREAMS } from '../math/streams.js';
 import type { TaskOptions } from '../progress.js';
-import type { RatePrior } from './model.js';
+import { columnSums, type RatePrior } from './model.js';
 
 /** Shape and rate of every weight: mean 1 and a negligible spread. */
 const WEIGHT = 2 ** 22;
@@ -60,11 +60,10 @@ export async function fitHierarchical(
 ): Promise<HierarchicalFit> {
   const { features, iterations, tolerance, signal, onProgress } = options;
   const total = edges.users.values.length;
-  const sides = {} as Record<SideName, Side>;
-  for (const name of SIDES) {
-    sides[name] = await createSide(engine, edges[name], options.prior[name], startOf(name, edges, options));
-  }
-  const { users, items } = sides;
+  const create = (name: SideName) =>
+    createSide(engine, edges[name], options.prior[name], startOf(name, edges, options));
+  const users = await create('users');
+  const items = await create('items');
   const bounds: (readonly [number, number])[] = [];
   // Corrects the edge term for the spread of the weights of both sides.
   const spread = 2 * total * (Math.log(WEIGHT) - digamma(WEIGHT));
@@ -98,7 +97,7 @@ export async function fitHierarchical(
     }
     return { users: fitted(users), items: fitted(items), bounds, iterations: done, converged };
   } finally {
-    for (const side of SIDES) freeSide(engine, sides[side]);
+    for (const side of [users, items]) freeSide(engine, side);
   }
 }
 
@@ -121,7 +120,7 @@ export async function foldInHierarchical(
   },
 ): Promise<Float32Array> {
   const rows = history.offsets.length - 1;
-  const mass = meanMass(means, features, shown);
+  const mass = columnSums(means, features, shown);
   // All features start equal; the items then make them differ.
   const ones = () => new Float32Array(rows * features).fill(1);
   const users = await createSide(engine, history, prior, { shape: ones(), rate: ones() });
@@ -174,25 +173,11 @@ export function foldHierarchicalVertex(
   return { shape, rate };
 }
 
-/** Mass of each feature over the items marked in `shown`, or over all items. */
-function meanMass(means: Float32Array, features: number, shown: ArrayLike<number> | undefined): Float64Array {
-  const mass = new Float64Array(features);
-  for (let j = 0; j < means.length / features; j++) {
-    if (shown && !shown[j]) continue;
-    for (let k = 0; k < features; k++) mass[k] += means[j * features + k];
-  }
-  return mass;
-}
-
-interface Side {
+interface Side extends HierarchicalSide {
   readonly table: Table;
   readonly index: EdgeIndex;
   readonly counts: ExpectedCounts;
   readonly prior: RatePrior;
-  readonly shape: Float32Array;
-  readonly rate: Float32Array;
-  readonly rateShape: number;
-  readonly rateRate: Float64Array;
   readonly mass: Float64Array;
 }
 
@@ -225,8 +210,8 @@ async function createSide(
   return side;
 }
 
-function freeSide(engine: CountingEngine, side: Side | undefined): void {
-  if (side) for (const handle of [side.counts, side.index, side.table]) void engine.free(handle);
+function freeSide(engine: CountingEngine, { counts, index, table }: Side): void {
+  for (const handle of [counts, index, table]) void engine.free(handle);
 }
 
 /** One half-step: updates the features of every row given its rate, then its rate. Resolves to the edge term before the step. */
@@ -274,7 +259,7 @@ function sumMass({ shape, rate, mass }: Side): void {
 function rowTerms({ shape, rate, rateShape, rateRate, prior }: Side, K: number): number {
   const { shape: a, rateShape: b } = prior;
   const c = b / prior.rateMean;
-  const ofRow = b * Math.log(c) - lgamma(b) - K * lgamma(a) + entropy(rateShape, 1);
+  const ofRow = b * Math.log(c) - lgamma(b) - K * lgamma(a) + entropy(rateShape);
   const logRate = digamma(rateShape);
   let total = 0;
   for (let i = 0; i < rateRate.length; i++) {
@@ -291,9 +276,9 @@ function rowTerms({ shape, rate, rateShape, rateRate, prior }: Side, K: number):
   return total;
 }
 
-/** Entropy of a Gamma distribution. */
-function entropy(shape: number, rate: number): number {
-  return shape - Math.log(rate) + lgamma(shape) + (1 - shape) * digamma(shape);
+/** Entropy of a Gamma distribution of rate 1. */
+function entropy(shape: number): number {
+  return shape + lgamma(shape) + (1 - shape) * digamma(shape);
 }
 
 /** Each vertex starts with its degree, spread over the features; noise makes the features differ. */

@@ -282,12 +282,16 @@ export function meanTable(side: Posterior, features: number): Float32Array {
   return meansOf(side, features);
 }
 
-/** Σ over the rows of a table. */
-export function columnSums(table: Float32Array, features: number): Float64Array {
+/** Σ over the rows of a table; if `marked` is given, over the rows that have a mark. */
+export function columnSums(
+  table: Float32Array,
+  features: number,
+  marked?: ArrayLike<number> | undefined,
+): Float64Array {
   const sums = new Float64Array(features);
   let at = 0;
   // Four rows at a time, in the same order: sums are loaded and stored less often.
-  for (; at + 4 * features <= table.length; at += 4 * features) {
+  for (; !marked && at + 4 * features <= table.length; at += 4 * features) {
     for (let k = 0; k < features; k++) {
       const one = at + k;
       sums[k] =
@@ -295,6 +299,7 @@ export function columnSums(table: Float32Array, features: number): Float64Array 
     }
   }
   for (; at < table.length; at += features) {
+    if (marked && !marked[at / features]) continue;
     for (let k = 0; k < features; k++) sums[k] += table[at + k];
   }
   return sums;

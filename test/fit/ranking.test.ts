@@ -6,7 +6,7 @@ import type { RankingCheckpoint } from '../../src/fit/ascent/loop.js';
 import { fit } from '../../src/fit/fit.js';
 import { foldGraph, foldIn, matchRows } from '../../src/fit/fold-in/fold-in.js';
 import { poissonFold } from '../../src/fit/fold-in/member-fold.js';
-import { type Model, meanTable, type Ranker, type RankerMember } from '../../src/fit/model.js';
+import { type Model, meanTable, modelHyper, type Ranker, type RankerMember } from '../../src/fit/model.js';
 import type { FitOptions, RankingFitOptions } from '../../src/fit/options.js';
 import { fitRanking } from '../../src/fit/ranking/fit-ranking.js';
 import { cutFolds, reorderRows, rowsWithout } from '../../src/fit/ranking/folds.js';
@@ -209,7 +209,10 @@ describe('a ranking fit', () => {
   test('known users equal the fold-in of their items, one by one or in a batch', async () => {
     const { model } = await fit(graph, options);
     const [member] = membersOf(model);
-    const { base, foldOne } = foldOf(member);
+    const { foldOne } = foldOf(member);
+    const prior = modelHyper(model)!.users;
+    const fixed = { count: model.items.count, means: member.items };
+    const base = { features: K, multigraph: true, prior, fixed };
     const steps = { iterations: 3, activity: 'mean' } as const;
     const folded = await foldGraph(base, matchRows(countEdges(graph), 'users', model.items.ids), {
       engine: 'cpu',

@@ -1,7 +1,7 @@
 // Fold-in of new vertices into a fitted model: the other side stays fixed, and only the new rows are
 // updated. Given the other side the rows are independent, so an engine folds in many in parallel. One row takes milliseconds.
 
-import type { Activity, Engine, SideHyper, TableValues } from '../../engine/engine.js';
+import type { Activity, SideHyper, TableValues } from '../../engine/engine.js';
 import { ACTIVITY_FLOOR, gammasOf, WEIGHT_SHAPE_FLOOR } from '../../engine/engine.js';
 import { onEngine } from '../../engine/select.js';
 import { InputError, throwIfAborted } from '../../errors.js';
@@ -16,7 +16,14 @@ import { FOLD_IN } from '../../options/library.js';
 import { TASK } from '../../options/shared.js';
 import type { TaskOptions } from '../../progress.js';
 import { shown } from '../../text/untrusted.js';
-import { type ModelSide, modelSide, needPosterior, type Posterior, type PosteriorModel } from '../model.js';
+import {
+  columnSums,
+  type ModelSide,
+  modelSide,
+  needPosterior,
+  type Posterior,
+  type PosteriorModel,
+} from '../model.js';
 import { foldCounts } from '../sides/count-prior.js';
 
 /** Options of `foldIn`; declared in options/library.ts. */
@@ -84,18 +91,6 @@ export async function foldIn(
   return Object.freeze({ ...folded, counts: foldCounts(model.counts, side, rows, fixed.counts) });
 }
 
-/** The fold-in of rows, matched to the fixed side, into a posterior or the means of a ranker. */
-export function foldGraph(
-  base: FoldBase,
-  rows: GraphSide,
-  options: FoldInOptions = {},
-): Promise<TableValues> {
-  const work = { edges: rows.neighbors.length * 0.5, features: base.features };
-  return onEngine(options.engine ?? 'auto', work, options.threads, ({ engine }) =>
-    foldRows(engine, base, rows, options),
-  );
-}
-
 /** The rows of one side with their neighbours numbered as in `ids`; refuses a neighbour that is not in `ids`. */
 export function matchRows(graph: BipartiteGraph, side: SideName, ids: VertexIds): GraphSide {
   const rows = graph[side];
@@ -114,42 +109,44 @@ export function matchRows(graph: BipartiteGraph, side: SideName, ids: VertexIds)
   return { ...rows, neighbors };
 }
 
-/** Folds in `rows`, which hold edges to vertices of the fixed side. */
-async function foldRows(
-  engine: Engine,
+/** Folds in `rows`, which hold edges to vertices of the fixed side: a posterior, or the means of a ranker. */
+export function foldGraph(
   { features: K, multigraph, prior, fixed }: FoldBase,
-  rows: Pick<GraphSide, 'count' | 'offsets' | 'neighbors' | 'counts'>,
-  options: FoldInOptions,
+  rows: GraphSide,
+  options: FoldInOptions = {},
 ): Promise<TableValues> {
+  const { signal, onProgress, threads, engine: asked = 'auto' } = options;
+  const { iterations = FOLD_IN.iterations.default, tolerance = FOLD_IN.tolerance.default } = options;
   const hyper: SideHyper = { ...prior, size: 0 };
-  const otherMass = sideMass(fixed, K, options);
-  const own = await engine.createTable(K, priorRows(rows, hyper, K, otherMass), 'mean');
-  const other = await engine.createTable(K, asTable(fixed), 'mean');
-  const index = await engine.createIndex({ ...rows, counts: multigraph ? rows.counts : undefined });
-  const iterations = options.iterations ?? FOLD_IN.iterations.default;
-  const tolerance = options.tolerance ?? FOLD_IN.tolerance.default;
   const exactFrom = warmSteps(options.activity);
-  let before = (await engine.totals(own)).mass;
-  for (let t = 0; t < iterations; t++) {
-    throwIfAborted(options.signal);
-    if (t === exactFrom) await engine.setActivity(other, 'geometric');
-    await engine.update(own, index, other, {
-      hyper,
-      // The last warm step already writes geometric activities, which the first geometric pass needs.
-      activity: t < exactFrom - 1 ? 'mean' : 'geometric',
-      otherMass,
-    });
-    if (t % 5 !== 4) continue;
-    const { mass } = await engine.totals(own);
-    const total = mass.reduce((a, b) => a + b, 0);
-    const change = mass.reduce((worst, m, k) => Math.max(worst, Math.abs(m - before[k])), 0) / (5 * total);
-    before = mass;
-    options.onProgress?.({ stage: 'folding in', done: t + 1, total: iterations, unit: 'half-steps' });
-    if (t >= WARM_STEPS + 5 && change < tolerance) break;
-  }
-  const values = await engine.read(own);
-  for (const handle of [own, other, index]) void engine.free(handle);
-  return values;
+  const work = { edges: rows.neighbors.length * 0.5, features: K };
+  return onEngine(asked, work, threads, async ({ engine }) => {
+    const otherMass = sideMass(fixed, K, options);
+    const own = await engine.createTable(K, priorRows(rows, hyper, K, otherMass), 'mean');
+    const other = await engine.createTable(K, asTable(fixed), 'mean');
+    const index = await engine.createIndex({ ...rows, counts: multigraph ? rows.counts : undefined });
+    let before = (await engine.totals(own)).mass;
+    for (let t = 0; t < iterations; t++) {
+      throwIfAborted(signal);
+      if (t === exactFrom) await engine.setActivity(other, 'geometric');
+      await engine.update(own, index, other, {
+        hyper,
+        // The last warm step already writes geometric activities, which the first geometric pass needs.
+        activity: t < exactFrom - 1 ? 'mean' : 'geometric',
+        otherMass,
+      });
+      if (t % 5 !== 4) continue;
+      const { mass } = await engine.totals(own);
+      const total = mass.reduce((a, b) => a + b, 0);
+      const change = mass.reduce((worst, m, k) => Math.max(worst, Math.abs(m - before[k])), 0) / (5 * total);
+      before = mass;
+      onProgress?.({ stage: 'folding in', done: t + 1, total: iterations, unit: 'half-steps' });
+      if (t >= WARM_STEPS + 5 && change < tolerance) break;
+    }
+    const values = await engine.read(own);
+    for (const handle of [own, other, index]) void engine.free(handle);
+    return values;
+  });
 }
 
 export function asTable(fixed: FixedSide): TableValues {
@@ -193,14 +190,7 @@ export function sideMass(
   K: number,
   { eligible, unseenShare = 1 }: Pick<FoldInOptions, 'eligible' | 'unseenShare'> = {},
 ): Float64Array {
-  if ('means' in fixed) {
-    const mass = new Float64Array(K);
-    for (let j = 0; j < fixed.count; j++) {
-      if (eligible && !eligible[j]) continue;
-      for (let k = 0; k < K; k++) mass[k] += fixed.means[j * K + k];
-    }
-    return mass;
-  }
+  if ('means' in fixed) return columnSums(fixed.means, K, eligible);
   const { weightShape, weightRate, featureShape, featureRate, unseenMass, count } = fixed;
   const mass = Float64Array.from(unseenMass, (m) => m * unseenShare);
   for (let j = 0; j < count; j++) {

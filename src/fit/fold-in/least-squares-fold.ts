@@ -12,7 +12,7 @@ type LeastSquaresMember = Pick<RankerMember, 'features' | 'items'> & {
 };
 
 /** The linear systems of a member's users. */
-interface LeastSquaresSystem {
+export interface LeastSquaresSystem {
   /** The row of a user who has these items, by conjugate gradients. Without weights each item counts 1. */
   row(own: ArrayLike<number>, weights?: ArrayLike<number>): Float64Array;
   /** A function that solves A x = b for that user, by a Cholesky decomposition: for several right-hand sides. */

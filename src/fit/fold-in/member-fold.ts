@@ -1,5 +1,5 @@
-// Fold-in of new users into a member of a ranker, with the items fixed at their means. `foldMany` computes the rows of many users
-// on an engine or in workers. `foldOne` computes one user's row on this thread.
+// Fold-in of new users into a member of a ranker, with the items fixed at their means. Rows of many users are computed on an engine
+// or in workers, the row of one user on this thread.
 
 import type { Engine } from '../../engine/engine.js';
 import { type EngineName, onEngine } from '../../engine/select.js';
@@ -7,6 +7,7 @@ import { throwIfAborted } from '../../errors.js';
 import type { GraphSide } from '../../graph/graph.js';
 import type { EdgeCounts } from '../../math/csr.js';
 import { inSharedMemory } from '../../math/memory.js';
+import { once } from '../../math/once.js';
 import type { TaskOptions } from '../../progress.js';
 import { foldInLeastSquares } from '../../solvers/least-squares.js';
 import { foldHierarchicalVertex, foldInHierarchical } from '../hierarchical.js';
@@ -20,7 +21,7 @@ import {
   foldVertex,
   sideMass,
 } from './fold-in.js';
-import { leastSquaresSystem } from './least-squares-fold.js';
+import { type LeastSquaresSystem, leastSquaresSystem } from './least-squares-fold.js';
 
 /** The items of one user, the count of each in a multigraph, and its weight by age (ranking/recency.ts). */
 export interface OwnItems {
@@ -42,11 +43,25 @@ export interface FoldManyOptions extends TaskOptions {
   readonly engine?: EngineName | undefined;
 }
 
-interface MemberFold<One = Float64Array | FoldedVertex> {
-  /** Mean activities of many users: rows × features. */
-  foldMany(rows: HistoryRows, options?: FoldManyOptions): Promise<Float32Array>;
-  /** One user, in float64: the row itself (least squares), or the Gammas whose means are the row. */
-  foldOne(history: OwnItems): One;
+/** Mean activities of many users: rows × features. */
+type FoldMany = (rows: HistoryRows, options?: FoldManyOptions) => Promise<Float32Array>;
+
+/** The fold-in into a member with Gamma factors; edge passes use means. */
+export interface GammaFold {
+  readonly foldMany: FoldMany;
+  /** The Gammas of one user, in float64; their means are the row. */
+  foldOne(own: OwnItems): FoldedVertex;
+  /** The part of a user's history that the fit uses. */
+  history(own: OwnItems): OwnItems;
+  /** Whether counts are Poisson; otherwise an edge is either there or not. */
+  readonly multigraph: boolean;
+  readonly priorShape: number;
+}
+
+/** The fold-in into a member with least-squares factors: one user's row solves the system. */
+export interface LeastSquaresFold {
+  readonly foldMany: FoldMany;
+  readonly system: LeastSquaresSystem;
 }
 
 /** The part of a member that its fold-in needs. */
@@ -55,65 +70,53 @@ type FoldedMember<Kind extends FoldRule['kind']> = Pick<RankerMember, 'features'
 };
 
 export function memberFold(
-  { fold, ...member }: FoldedMember<FoldRule['kind']>,
+  { features, items, fold }: FoldedMember<FoldRule['kind']>,
   multigraph: boolean,
-): MemberFold {
-  if (fold.kind === 'poisson') return poissonFold({ ...member, fold }, multigraph);
-  if (fold.kind === 'hierarchical') return hierarchicalFold({ ...member, fold });
-  return leastSquaresFold({ ...member, fold });
+): GammaFold | LeastSquaresFold {
+  if (fold.kind === 'poisson') return poissonFold({ features, items, fold }, multigraph);
+  if (fold.kind === 'hierarchical') return hierarchicalFold({ features, items, fold });
+  return leastSquaresFold({ features, items, fold });
 }
 
 /** The fold-in of a cross-fitted member: a few half-steps from the prior with posterior means, as in its fit. */
 export function poissonFold(
   { features, items, fold }: FoldedMember<'poisson'>,
   multigraph: boolean,
-): MemberFold<FoldedVertex> & { readonly base: FoldBase } {
+): GammaFold {
+  const { steps, weighed, hyper } = fold;
   const fixed = { count: items.length / features, means: items };
-  const counted = fold.weighed ?? multigraph;
-  const base: FoldBase = { features, multigraph: counted, prior: fold.hyper.users, fixed };
-  let otherMass: Float64Array | undefined;
+  const base: FoldBase = { features, multigraph: weighed ?? multigraph, prior: hyper.users, fixed };
+  const mass = once(() => sideMass(fixed, features));
+  const history = (own: OwnItems) => (weighed ? { items: own.items, counts: weighedCounts(own) } : own);
   return {
-    base,
-    foldMany: (rows, { engine = 'auto', threads, ...options } = {}) =>
-      onEngine(engine, { edges: rows.neighbors.length * 0.5, features }, threads, (choice) =>
-        foldMeans(choice.engine, base, weighedRows(rows, fold), fold.steps, options),
-      ),
-    foldOne(history) {
-      otherMass ??= sideMass(fixed, features);
-      const { items: neighbors } = history;
-      const { counts } = weighedHistory(history, fold);
-      return foldVertex(base, neighbors, { iterations: fold.steps, activity: 'mean', counts, otherMass });
+    foldMany({ offsets, neighbors, ...known }, { engine = 'auto', threads, ...options } = {}) {
+      const counts = weighed ? weighedCounts({ items: neighbors, ...known }) : known.counts;
+      return onEngine(engine, { edges: neighbors.length * 0.5, features }, threads, (choice) =>
+        foldMeans(choice.engine, base, { offsets, neighbors, counts }, steps, options),
+      );
     },
+    foldOne(own) {
+      const { items: neighbors, counts } = history(own);
+      return foldVertex(base, neighbors, { iterations: steps, activity: 'mean', counts, otherMass: mass() });
+    },
+    history,
+    multigraph: base.multigraph,
+    priorShape: hyper.users.shape,
   };
 }
 
-/** A user's items as a member counts them: its weighed edges have fractional counts. */
-export function weighedHistory(history: OwnItems, { weighed }: { readonly weighed?: true | undefined }) {
-  const { items, counts, weights } = history;
-  if (!weighed) return history;
-  return {
-    items,
-    counts: Float32Array.from({ length: items.length }, (_, e) => (counts?.[e] ?? 1) * (weights?.[e] ?? 1)),
-  };
-}
-
-function weighedRows(rows: HistoryRows, fold: { readonly weighed?: true | undefined }): HistoryRows {
-  const { offsets, neighbors, counts, weights } = rows;
-  const counted = weighedHistory({ items: neighbors, counts, weights }, fold).counts;
-  return { offsets, neighbors, counts: counted as EdgeCounts | undefined };
+/** The counts of a user's items as a member with weighed edges has them. */
+function weighedCounts({ items, counts, weights }: OwnItems): Float32Array {
+  return Float32Array.from({ length: items.length }, (_, e) => (counts?.[e] ?? 1) * (weights?.[e] ?? 1));
 }
 
 /** The Gamma distribution of a weight that is exactly 1, for rows without a weight. */
 const WEIGHT_ONE = { weightShape: Number.MAX_SAFE_INTEGER, weightRate: Number.MAX_SAFE_INTEGER };
 
 /** The fold-in of a hierarchical Poisson factorization; counts are ignored. */
-export function hierarchicalFold({
-  features,
-  items: means,
-  fold,
-}: FoldedMember<'hierarchical'>): MemberFold<FoldedVertex> {
+export function hierarchicalFold({ features, items: means, fold }: FoldedMember<'hierarchical'>): GammaFold {
   const { steps, ...prior } = fold;
-  let mass: Float64Array | undefined;
+  const mass = once(() => columnSums(means, features));
   return {
     foldMany: ({ offsets, neighbors }, { eligible, engine = 'auto', threads, signal } = {}) =>
       onEngine(engine, { edges: neighbors.length, features }, threads, (choice) =>
@@ -125,18 +128,20 @@ export function hierarchicalFold({
         ),
       ),
     foldOne({ items }) {
-      mass ??= columnSums(means, features);
-      const { shape, rate } = foldHierarchicalVertex(means, items, features, mass, fold);
+      const { shape, rate } = foldHierarchicalVertex(means, items, features, mass(), fold);
       return { ...WEIGHT_ONE, featureShape: shape, featureRate: rate };
     },
+    history: ({ items }) => ({ items }),
+    multigraph: true,
+    priorShape: fold.shape,
   };
 }
 
 /** The fold-in of least-squares factors; counts are ignored. */
-function leastSquaresFold(member: FoldedMember<'least-squares'>): MemberFold<Float64Array> {
+function leastSquaresFold(member: FoldedMember<'least-squares'>): LeastSquaresFold {
   const { features, items, fold } = member;
-  const system = leastSquaresSystem(member);
   return {
+    system: leastSquaresSystem(member),
     foldMany: ({ offsets, neighbors, weights }, { eligible, threads, signal, onProgress } = {}) =>
       foldInLeastSquares(
         items,
@@ -144,7 +149,6 @@ function leastSquaresFold(member: FoldedMember<'least-squares'>): MemberFold<Flo
         eligible ?? new Uint8Array(items.length / features).fill(1),
         { ...fold, features, threads, signal, onProgress },
       ),
-    foldOne: ({ items: own, weights }) => system.row(own, weights),
   };
 }
 

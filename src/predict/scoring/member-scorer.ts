@@ -3,19 +3,16 @@
 
 import { ACTIVITY_FLOOR } from '../../engine/engine.js';
 import { eligibleMass, foldBase, foldVertex } from '../../fit/fold-in/fold-in.js';
-import { leastSquaresSystem } from '../../fit/fold-in/least-squares-fold.js';
 import {
   type FoldManyOptions,
+  type GammaFold,
   type HistoryRows,
-  hierarchicalFold,
+  type LeastSquaresFold,
   memberFold,
   type OwnItems,
-  poissonFold,
-  weighedHistory,
 } from '../../fit/fold-in/member-fold.js';
 import {
   columnSums,
-  type FoldRule,
   type Model,
   meanTable,
   type Posterior,
@@ -25,10 +22,6 @@ import {
 import { once } from '../../math/once.js';
 import { sumOfProducts } from '../../math/products.js';
 import { type Explanation, expectedRate, explainer, posteriorExplainer } from '../explain/explain.js';
-
-type MemberOf<Kind extends FoldRule['kind']> = RankerMember & {
-  readonly fold: Extract<FoldRule, { readonly kind: Kind }>;
-};
 
 /** The Gammas of a user in one fit. */
 export interface UserPosterior {
@@ -120,12 +113,10 @@ function posteriorScorer(model: PosteriorModel): MemberScorer {
   };
 }
 
-function memberScorer({ fold, ...member }: RankerMember, multigraph: boolean): MemberScorer {
+function memberScorer(member: RankerMember, multigraph: boolean): MemberScorer {
   const { features: K, items, users, share = 1 } = member;
-  const kind =
-    fold.kind === 'least-squares'
-      ? leastSquaresUsers({ ...member, fold })
-      : gammaUsers({ ...member, fold }, multigraph);
+  const fold = memberFold(member, multigraph);
+  const kind = 'system' in fold ? leastSquaresUsers(member, fold) : gammaUsers(member, fold);
   const foldOne = (own: OwnItems) => kind.user(kind.row(own), own);
   return {
     features: K,
@@ -134,7 +125,7 @@ function memberScorer({ fold, ...member }: RankerMember, multigraph: boolean): M
     users,
     known: (row, own) => (users ? kind.user(users.subarray(row * K, (row + 1) * K), own) : foldOne(own)),
     foldOne,
-    foldMany: memberFold({ ...member, fold }, multigraph).foldMany,
+    foldMany: fold.foldMany,
   };
 }
 
@@ -145,12 +136,10 @@ interface MemberUsers {
 }
 
 /** Members with Gamma factors fold users in by half-steps, whose edge passes use means. */
-function gammaUsers(member: MemberOf<'poisson' | 'hierarchical'>, multigraph: boolean): MemberUsers {
-  const { features: K, items, fold } = member;
-  const isPoisson = fold.kind === 'poisson';
-  const { foldOne } = isPoisson
-    ? poissonFold({ ...member, fold }, multigraph)
-    : hierarchicalFold({ ...member, fold });
+function gammaUsers(
+  { features: K, items }: RankerMember,
+  { foldOne, history, multigraph, priorShape }: GammaFold,
+): MemberUsers {
   const allMass = once(() => columnSums(items, K));
   return {
     row: (own) => Float32Array.from(meansOf(foldOne(own))),
@@ -161,13 +150,11 @@ function gammaUsers(member: MemberOf<'poisson' | 'hierarchical'>, multigraph: bo
         // A ranker stores means alone; the shapes behind them are computed again from the user's items.
         const folded = foldOne(own);
         return explainer({
-          // Counts are Poisson; otherwise an edge is either there or not.
-          multigraph: isPoisson ? (fold.weighed ?? multigraph) : true,
-          priorShape: isPoisson ? fold.hyper.users.shape : fold.shape,
+          multigraph,
+          priorShape,
           shape: folded.featureShape,
           activity: meansOf(folded).map((mean) => Math.max(ACTIVITY_FLOOR, mean)),
-          // The part of the history that the fit uses.
-          own: isPoisson ? weighedHistory(own, fold) : { items: own.items },
+          own: history(own),
           writeItem(item, out) {
             for (let k = 0; k < K; k++) out[k] = Math.max(ACTIVITY_FLOOR, items[item * K + k]);
           },
@@ -181,9 +168,7 @@ function gammaUsers(member: MemberOf<'poisson' | 'hierarchical'>, multigraph: bo
 }
 
 /** fit/fold-in/least-squares-fold.ts has the system A x = Σ y_own that a user's row solves. */
-function leastSquaresUsers(member: MemberOf<'least-squares'>): MemberUsers {
-  const { features: K, items } = member;
-  const system = leastSquaresSystem(member);
+function leastSquaresUsers({ features: K, items }: RankerMember, { system }: LeastSquaresFold): MemberUsers {
   const mass = once(() => columnSums(items, K));
   const product = (row: ArrayLike<number>, item: number) => sumOfProducts(row, items, item * K, K);
   return {
