@@ -8,7 +8,7 @@
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { BASELINES, type BaselineName, baselineOf } from '../src/evaluate/baselines/all-baselines.js';
+import { baselineOf } from '../src/evaluate/baselines/all-baselines.js';
 import { fitBaselines } from '../src/evaluate/baselines/run-baselines.js';
 import { pairedBootstrap } from '../src/evaluate/bootstrap.js';
 import { evaluateModel } from '../src/evaluate/evaluate.js';
@@ -17,6 +17,7 @@ import { fit } from '../src/fit/fit.js';
 import { type FactorScores, featureCount, type Model, modelHyper } from '../src/fit/model.js';
 import { readGraph } from '../src/ingest/read.js';
 import type { RankingResult } from '../src/metrics/ranking-metrics.js';
+import { BASELINES, type BaselineName } from '../src/options/names.js';
 import { split } from '../src/sample/split.js';
 import { setsNamed } from './sets.js';
 

@@ -53,13 +53,13 @@ export { type NamedBlob, readBlob } from './ingest/blob.js';
 export type { ReadCounts, ReadGuess, ReadOptions, ReadResult, RejectSink } from './ingest/options.js';
 // Draw
 export { type Random, randomStream } from './math/random.js';
-export type { ListMetricName } from './metrics/list-metrics.js';
 export type { RankingResult, RankingScores } from './metrics/ranking-metrics.js';
 export type { RankingTask } from './metrics/ranking-task.js';
 export type {
   BaselineName,
   DrawsGiven,
   EngineName,
+  ListMetricName,
   ModelKind,
   Protocol,
   SplitMethod,

@@ -11,7 +11,7 @@ export type { PartName } from './audit/numbering.js';
 // Fit
 export type { TableTotals, TableValues } from './engine/engine.js';
 export type { EngineReason } from './engine/select.js';
-export type { Setting, SkipReason } from './evaluate/baselines/baseline.js';
+export type { SkipReason } from './evaluate/baselines/baseline.js';
 // Evaluate
 export type { PairedInterval } from './evaluate/bootstrap.js';
 export type { Dropped, NoPredictiveCheck } from './evaluate/evaluate.js';
@@ -82,9 +82,10 @@ export type { EdgeCounts, EdgeRows, RowLists } from './math/csr.js';
 export type { ChainSummary } from './math/diagnostics.js';
 export type { IdShares } from './math/id-draws.js';
 export type { UnseenHyper } from './math/quadrature.js';
-export type { ListScores, Lists, ListTask, UserListMetric } from './metrics/list-metrics.js';
+export type { UserListMetric } from './metrics/definitions.js';
+export type { ListScores, Lists, ListTask } from './metrics/list-metrics.js';
 export type { UserMetric } from './metrics/ranking-metrics.js';
-export type { SettingTrial, Tuned } from './metrics/setting-search.js';
+export type { Setting, SettingTrial, Tuned } from './metrics/setting-search.js';
 export type { WriteOption } from './options/error.js';
 export type { CountPriorName, PaperKind, Precision, UserStorage } from './options/names.js';
 export type { GraphStatistics } from './predict/draw/draw-graph.js';

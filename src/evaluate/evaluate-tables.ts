@@ -3,16 +3,12 @@
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import { isUserMetric } from '../metrics/definitions.js';
-import {
-  type ListMetricName,
-  type ListScores,
-  scoreLists,
-  type UserListMetric,
-} from '../metrics/list-metrics.js';
+import { isUserMetric, type UserListMetric } from '../metrics/definitions.js';
+import { type ListScores, scoreLists } from '../metrics/list-metrics.js';
 import { withDefaults } from '../options/check-options.js';
 import { EVALUATE_TABLES } from '../options/commands/evaluate.js';
 import { type OptionsOf, value } from '../options/declare.js';
+import type { ListMetricName } from '../options/names.js';
 import { TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
 import { type PairedInterval, pairedBootstrap } from './bootstrap.js';

@@ -1,12 +1,7 @@
 // Lists made elsewhere as a ranking, evaluated on the users of a split's ranking task under the protocol all-items.
 
 import { userMetric } from '../metrics/definitions.js';
-import {
-  concludeRanking,
-  type RankingResult,
-  USER_METRICS,
-  type UserMetric,
-} from '../metrics/ranking-metrics.js';
+import { byMetric, concludeRanking, type RankingResult, USER_METRICS } from '../metrics/ranking-metrics.js';
 import type { Split } from '../sample/split-types.js';
 import { type GivenLists, type GivenRecommendations, givenLists } from './make-lists.js';
 import { historyOf, type SplitRankingTask } from './split-task.js';
@@ -32,9 +27,7 @@ export function rankLists(
   const { lists, ...notes } = givenLists(given, tables, n);
   const items = split.train.items.ids;
   const shown = new Uint8Array(task.candidates.length);
-  const values = Object.fromEntries(
-    USER_METRICS.map((name) => [name, new Float64Array(tables.users.length)]),
-  ) as Record<UserMetric, Float64Array>;
+  const values = byMetric(() => new Float64Array(tables.users.length));
   for (const [at, u] of orderOf(split, task, tables.users).entries()) {
     const wanted = new Set(tables.relevant[u]);
     const hits: number[] = [];

@@ -4,8 +4,6 @@ import { meanAndSpread } from '../math/moments.js';
 import type { ListMetricName } from '../options/names.js';
 import { coverage, gini, isUserMetric, type UserListMetric, userMetric } from './definitions.js';
 
-export type { ListMetricName, UserListMetric };
-
 /** For each user, positions among the candidates, best first; NO_CANDIDATE stands for any other item. */
 export type Lists = readonly Int32Array[];
 /** A recommended item that is not a candidate: it takes a rank and cannot be a hit. */

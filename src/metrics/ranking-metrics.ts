@@ -1,26 +1,29 @@
 // Metrics of full rankings, from the ranks of the relevant items.
 
 import type { RowLists } from '../math/csr.js';
+import { mean } from '../math/moments.js';
 import type { RankAnswer, RankQuery } from '../topn/query.js';
 import { coverage, type UserListMetric, userMetric } from './definitions.js';
 
-/**
- * The metrics of full rankings: which definition each is, and whether it looks at the first n places or at the whole
- * depth of the ranking.
- */
-const SPLIT_METRICS = {
-  recall: { is: 'recall', within: 'n' },
-  recallCapped: { is: 'recallCapped', within: 'n' },
-  ndcg: { is: 'ndcg', within: 'depth' },
-  hitRate: { is: 'hitRate', within: 'n' },
-  mrr: { is: 'mrr', within: 'depth' },
-  map: { is: 'map', within: 'depth' },
-} as const satisfies Record<string, { is: UserListMetric; within: 'n' | 'depth' }>;
+/** The metrics of full rankings, and whether each looks at the first n places or at the whole depth of the ranking. */
+const WITHIN = {
+  recall: 'n',
+  recallCapped: 'n',
+  ndcg: 'depth',
+  hitRate: 'n',
+  mrr: 'depth',
+  map: 'depth',
+} as const satisfies Partial<Record<UserListMetric, 'n' | 'depth'>>;
 
 /** Metrics that every user has a value of. Coverage belongs to all users together. */
-export const USER_METRICS = Object.keys(SPLIT_METRICS) as (keyof typeof SPLIT_METRICS)[];
+export const USER_METRICS = Object.keys(WITHIN) as (keyof typeof WITHIN)[];
 /** The ranking metrics that each user has a value of. */
 export type UserMetric = (typeof USER_METRICS)[number];
+
+/** One value for each metric of users. */
+export function byMetric<T>(make: (name: UserMetric) => T): Record<UserMetric, T> {
+  return Object.fromEntries(USER_METRICS.map((name) => [name, make(name)])) as Record<UserMetric, T>;
+}
 
 /** Ranking metrics over a set of users: means and standard errors. */
 export interface RankingScores {
@@ -102,9 +105,9 @@ export function joinRankings(one: RankingResult, other: RankingResult | undefine
 
 function joinedViews(views: readonly RankedView[]): RankedView {
   if (views.length === 1) return views[0];
-  const perUser = {} as Record<UserMetric, Float64Array>;
-  for (const name of USER_METRICS)
-    perUser[name] = Float64Array.from(views.flatMap((view) => Array.from(view.perUser[name])));
+  const perUser = byMetric((name) =>
+    Float64Array.from(views.flatMap((view) => Array.from(view.perUser[name]))),
+  );
   const shown = new Uint8Array(views[0].shown.length);
   for (const view of views) for (let c = 0; c < shown.length; c++) shown[c] |= view.shown[c];
   const rows = Uint32Array.from({ length: perUser.recall.length }, (_, row) => row);
@@ -112,21 +115,16 @@ function joinedViews(views: readonly RankedView[]): RankedView {
 }
 
 function reorder(view: RankedView, order: Uint32Array): RankedView {
-  const perUser = {} as Record<UserMetric, Float64Array>;
-  for (const name of USER_METRICS)
-    perUser[name] = Float64Array.from(order, (place) => view.perUser[name][place]);
+  const perUser = byMetric((name) => Float64Array.from(order, (place) => view.perUser[name][place]));
   return { ...view, perUser };
 }
 
 function scoresOf({ candidates, rows, perUser, shown }: RankedView): RankingScores {
-  const mean = {} as Record<UserMetric, number>;
-  const standardError = {} as Record<UserMetric, number>;
-  for (const name of USER_METRICS) [mean[name], standardError[name]] = meanAndError(perUser[name]);
   return Object.freeze({
     users: perUser.recall.length,
     candidates,
-    mean,
-    standardError,
+    mean: byMetric((name) => mean(perUser[name])),
+    standardError: byMetric((name) => standardError(perUser[name])),
     coverage: coverage(shown, candidates),
     shown,
     rows,
@@ -150,9 +148,7 @@ function scoreRanks(
   const rows: number[] = [];
   const relevantOf = (row: number) => offsets[row + 1] - offsets[row] + (unseen?.[row] ?? 0);
   for (let r = 0; r + 1 < offsets.length; r++) if (relevantOf(r) > 0) rows.push(r);
-  const perUser = Object.fromEntries(
-    USER_METRICS.map((name) => [name, new Float64Array(rows.length)]),
-  ) as Record<UserMetric, Float64Array>;
+  const perUser = byMetric(() => new Float64Array(rows.length));
   for (const [u, row] of rows.entries()) {
     const relevant = relevantOf(row);
     // A rank of 0 lies beyond the depth.
@@ -163,18 +159,18 @@ function scoreRanks(
     const hits = { depth: deep, n: deep.filter((rank) => rank <= n) };
     const length = { depth, n };
     for (const name of USER_METRICS) {
-      const { is, within } = SPLIT_METRICS[name];
-      perUser[name][u] = userMetric[is](hits[within], relevant, length[within]);
+      const within = WITHIN[name];
+      perUser[name][u] = userMetric[name](hits[within], relevant, length[within]);
     }
   }
   return { candidates, rows: Uint32Array.from(rows), perUser, shown };
 }
 
-function meanAndError(values: Float64Array): [number, number] {
-  let sum = 0;
-  for (const value of values) sum += value;
-  const mean = sum / values.length;
+/** Standard error of the mean; 0 for a single value. */
+function standardError(values: Float64Array): number {
+  if (values.length < 2) return 0;
+  const average = mean(values);
   let squares = 0;
-  for (const value of values) squares += (value - mean) ** 2;
-  return [mean, values.length > 1 ? Math.sqrt(squares / (values.length - 1) / values.length) : 0];
+  for (const value of values) squares += (value - average) ** 2;
+  return Math.sqrt(squares / (values.length - 1) / values.length);
 }

@@ -1,8 +1,7 @@
 // The recommendation leaderboard of a study: every method is evaluated on the same users and candidates and compared
 // with the best one.
 
-import type { BaselineName } from '../evaluate/baselines/all-baselines.js';
-import type { Setting, SkipReason } from '../evaluate/baselines/baseline.js';
+import type { SkipReason } from '../evaluate/baselines/baseline.js';
 import type { BaselineReport } from '../evaluate/baselines/run-baselines.js';
 import { pairedBootstraps } from '../evaluate/bootstrap.js';
 import { mean } from '../math/moments.js';
@@ -12,6 +11,8 @@ import {
   USER_METRICS,
   type UserMetric,
 } from '../metrics/ranking-metrics.js';
+import type { Setting } from '../metrics/setting-search.js';
+import type { BaselineName } from '../options/names.js';
 import type { ModelKind } from './options.js';
 import { fitId } from './results.js';
 

@@ -1,9 +1,9 @@
 // Small data for the tests of the baselines, and functions to inspect the results.
 
 import { expect } from 'vitest';
-import type { BaselineData } from '../../src/evaluate/baselines/baseline.js';
 import { collectLists, transposeLists } from '../../src/math/csr.js';
 import { randomStream } from '../../src/math/random.js';
+import type { RankingData } from '../../src/metrics/held-back.js';
 import type { RowLists, Scorer } from '../../src/predict/scoring/scorer.js';
 import { listOf } from './brute-force.js';
 
@@ -18,14 +18,14 @@ export function communityLists(users: number, items: number, communities: number
   });
 }
 
-export function dataOf(users: RowLists, items: number, seed: number): BaselineData {
+export function dataOf(users: RowLists, items: number, seed: number): RankingData {
   const random = randomStream(seed, 18);
   const shown = Uint8Array.from({ length: items }, () => (random.uniform() < 0.7 ? 1 : 0));
   const candidates = Uint32Array.from(shown.keys()).filter((item) => !shown[item]);
   return { users, items: transposeLists(users, items), shown, candidates };
 }
 
-export const shownOnly = (data: BaselineData, users: RowLists): RowLists =>
+export const shownOnly = (data: RankingData, users: RowLists): RowLists =>
   collectLists(users.offsets.length - 1, (row, add) => {
     for (const item of listOf(users, row)) if (data.shown[item]) add(item);
   });

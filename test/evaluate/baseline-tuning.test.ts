@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { BASELINES } from '../../src/evaluate/baselines/all-baselines.js';
 import type { Baseline } from '../../src/evaluate/baselines/baseline.js';
 import { ease } from '../../src/evaluate/baselines/ease.js';
 import { popularity } from '../../src/evaluate/baselines/popularity.js';
@@ -10,6 +9,7 @@ import { splitRankingTask } from '../../src/evaluate/split-task.js';
 import { buildGraph } from '../../src/graph/build.js';
 import { holdBack, shownItems, someCandidates, someUsers } from '../../src/metrics/held-back.js';
 import { alongValues, geometric, searchSettings } from '../../src/metrics/setting-search.js';
+import { BASELINES } from '../../src/options/names.js';
 import { split } from '../../src/sample/split.js';
 import { communityLists, dataOf } from './baseline-data.js';
 import { listOf } from './brute-force.js';

@@ -254,14 +254,14 @@ describe('EASE', () => {
       candidates: Uint32Array.from({ length: candidates }, (_, c) => 50_000 - candidates + c),
     });
     // Scores that do not fit in memory are made from the largest weights of each candidate.
-    expect(ease.limit(data(600, 39_000), 50_000)).toBeUndefined();
-    expect(ease.limit(data(600, 39_000))).toBeUndefined();
-    expect(ease.limit(data(600, 45_000), 5000)).toBeUndefined();
-    expect(ease.limit(data(600, 45_000), 46_000)).toEqual({
+    expect(ease.limit!(data(600, 39_000), 50_000)).toBeUndefined();
+    expect(ease.limit!(data(600, 39_000))).toBeUndefined();
+    expect(ease.limit!(data(600, 45_000), 5000)).toBeUndefined();
+    expect(ease.limit!(data(600, 45_000), 46_000)).toEqual({
       ...{ code: 'too-large', what: 'edges', count: edges, candidates: 45_000, limit: 4e10 },
     });
     // A ranker that is served has weights between all items.
-    expect(ease.limit(data(600, 45_000))).toMatchObject({ what: 'edges' });
+    expect(ease.limit!(data(600, 45_000))).toMatchObject({ what: 'edges' });
   });
 
   it('scores candidates that are also inputs by the served weights, and says how large it is', async () => {

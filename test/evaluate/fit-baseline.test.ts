@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { BASELINES, type BaselineName, baselineOf } from '../../src/evaluate/baselines/all-baselines.js';
+import { baselineOf } from '../../src/evaluate/baselines/all-baselines.js';
 import { fitBaseline } from '../../src/evaluate/baselines/fit-baseline.js';
 import { evaluateModel } from '../../src/evaluate/evaluate.js';
 import type { FactorScores, ItemScores, Ranker } from '../../src/fit/model.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
+import { BASELINES, type BaselineName } from '../../src/options/names.js';
 import { createRecommender } from '../../src/predict/recommender.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split } from '../../src/sample/split.js';

@@ -1,4 +1,4 @@
-import { BASELINES, type BaselineName } from '../../options/names.js';
+import type { BaselineName } from '../../options/names.js';
 import type { Baseline } from './baseline.js';
 import { ease } from './ease.js';
 import { filter } from './graph-filter.js';
@@ -7,8 +7,6 @@ import { ials } from './ials.js';
 import { itemKnn } from './item-knn.js';
 import { popularity } from './popularity.js';
 import { slim } from './slim.js';
-
-export { BASELINES, type BaselineName };
 
 // A new baseline is one file that exports a `Baseline`, its name in BASELINES (options/names.ts), and a line in this table.
 

@@ -1,14 +1,15 @@
 // Runs one baseline on a split in two steps, which may use different numbers of threads: it is tuned on held-back training users,
 // then fitted to all training users and evaluated on the test users.
 
-import type { HeldBackTask } from '../../metrics/held-back.js';
+import type { HeldBackTask, RankingData } from '../../metrics/held-back.js';
 import type { RankingResult } from '../../metrics/ranking-metrics.js';
-import type { SettingTrial } from '../../metrics/setting-search.js';
+import type { Setting, SettingTrial } from '../../metrics/setting-search.js';
+import type { BaselineName } from '../../options/names.js';
 import type { TaskOptions } from '../../progress.js';
 import { evaluateRanking, rankingOptions } from '../evaluate-ranking.js';
 import type { SplitRankingTask } from '../split-task.js';
-import { type BaselineName, baselineOf } from './all-baselines.js';
-import type { BaselineData, Setting, SkipReason } from './baseline.js';
+import { baselineOf } from './all-baselines.js';
+import type { SkipReason } from './baseline.js';
 import { prefixed, type TunedBaseline, type TuningOptions, tuneBaseline } from './tuning.js';
 
 export interface BaselineResult {
@@ -24,7 +25,7 @@ export interface BaselineResult {
 
 /** What all baselines of a split are given. */
 export interface BaselineProblem {
-  readonly data: BaselineData;
+  readonly data: RankingData;
   readonly validation: HeldBackTask;
   readonly task: SplitRankingTask;
 }
@@ -44,7 +45,7 @@ export async function tuneOnSplit(
 ): Promise<TunedOnSplit | SkipReason> {
   const baseline = baselineOf(name);
   const start = performance.now();
-  const reason = baseline.limit(data, task.rows);
+  const reason = baseline.limit?.(data, task.rows);
   if (reason !== undefined) return reason;
   const tuned = await tuneBaseline(baseline, validation, options);
   return { tuned, seconds: (performance.now() - start) / 1000 };

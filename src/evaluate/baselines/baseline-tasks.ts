@@ -1,9 +1,9 @@
 // What a worker does for a baseline: it tunes it, or fits and evaluates it.
 
 import { fromShared, type Transfer } from '../../graph/transfer.js';
+import type { BaselineName } from '../../options/names.js';
 import { serveTasks } from '../../parallel/worker.js';
 import type { TaskOptions } from '../../progress.js';
-import type { BaselineName } from './all-baselines.js';
 import type { SkipReason } from './baseline.js';
 import {
   type BaselineProblem,

@@ -2,14 +2,11 @@
 
 import type { EngineName } from '../../engine/select.js';
 import type { RankerScores } from '../../fit/model.js';
-import type { RankingData as BaselineData } from '../../metrics/held-back.js';
+import type { RankingData } from '../../metrics/held-back.js';
 import type { Setting, SettingAxis } from '../../metrics/setting-search.js';
 import type { BaselineName } from '../../options/names.js';
 import type { RowLists, Scorer } from '../../predict/scoring/scorer.js';
 import type { TaskOptions } from '../../progress.js';
-
-export type { RankingData as BaselineData } from '../../metrics/held-back.js';
-export type { Setting } from '../../metrics/setting-search.js';
 
 /** A fitted baseline: it scores users by their history alone. */
 export interface FittedBaseline {
@@ -51,7 +48,7 @@ export interface Baseline<Name extends string = string> {
   /** What it does, in a clause. */
   readonly meaning: string;
   /** Where the search for a setting starts and how it steps, in rounds; empty if there is nothing to tune. */
-  axes(data: BaselineData): readonly Readonly<Record<string, SettingAxis>>[];
+  axes(data: RankingData): readonly Readonly<Record<string, SettingAxis>>[];
   /** Edges to tune on, if the data have more. */
   readonly tuningEdges?: number;
   /**
@@ -62,20 +59,20 @@ export interface Baseline<Name extends string = string> {
   /** A baseline of the same kind that can be fitted to larger data. */
   readonly standIn?: BaselineName;
   /**
-   * Why it cannot be fitted to these data; undefined if it can. `asked` is the number of users to score in a comparison; without
+   * Why it cannot be fitted to these data; undefined if it can. Default: it always can. `asked` is the number of users to score in a comparison; without
    * it the baseline is to be served.
    */
-  limit(data: BaselineData, asked?: number): SkipReason | undefined;
-  fit(data: BaselineData, setting: Setting, options?: BaselineFitOptions): Promise<FittedBaseline>;
+  limit?(data: RankingData, asked?: number): SkipReason | undefined;
+  fit(data: RankingData, setting: Setting, options?: BaselineFitOptions): Promise<FittedBaseline>;
   /** The scores of a ranker that is saved and served: every item can be in a history and be recommended. */
-  scores(data: BaselineData, setting: Setting, options?: BaselineFitOptions): Promise<RankerScores>;
+  scores(data: RankingData, setting: Setting, options?: BaselineFitOptions): Promise<RankerScores>;
 }
 
 /** Makes what settings with the same `key` share. Consecutive trials of a search reuse it; a fit makes it again. */
 export function sharedByTrials<T>(
-  make: (data: BaselineData, key: number, options: BaselineFitOptions) => T,
+  make: (data: RankingData, key: number, options: BaselineFitOptions) => T,
 ): typeof make {
-  const kept = new WeakMap<BaselineData, { readonly key: number; readonly made: T }>();
+  const kept = new WeakMap<RankingData, { readonly key: number; readonly made: T }>();
   return (data, key, options) => {
     const known = options.tuning ? kept.get(data) : undefined;
     if (known && known.key === key) return known.made;

@@ -11,19 +11,13 @@
 
 import { lengths, renameLists, transposeLists } from '../../math/csr.js';
 import { byFallingValue } from '../../math/nth-largest.js';
-import { alongValues, geometric } from '../../metrics/setting-search.js';
+import type { RankingData } from '../../metrics/held-back.js';
+import { alongValues, geometric, type Setting } from '../../metrics/setting-search.js';
 import { bySource } from '../../solvers/combine-weights.js';
 import { type RidgeProblem, ridge, ridgeLargest, ridgeScores } from '../../solvers/ridge.js';
 import { weighUsers } from '../../solvers/user-weights.js';
 import type { SparseWeights } from '../../topn/query.js';
-import {
-  type Baseline,
-  type BaselineData,
-  type BaselineFitOptions,
-  type FittedBaseline,
-  type Setting,
-  sharedByTrials,
-} from './baseline.js';
+import { type Baseline, type BaselineFitOptions, type FittedBaseline, sharedByTrials } from './baseline.js';
 import { itemScorer } from './item-knn.js';
 import { MANY_EDGES, TUNING_PAIRS } from './tuning.js';
 
@@ -110,14 +104,14 @@ async function largestWeights(
 }
 
 /** The number of edges of the items that are inputs. */
-export function easeEdges({ users, shown }: BaselineData): number {
+export function easeEdges({ users, shown }: RankingData): number {
   let edges = 0;
   for (const item of users.values) edges += shown[item];
   return edges;
 }
 
 async function fitEase(
-  data: BaselineData,
+  data: RankingData,
   setting: EaseSetting,
   options: BaselineFitOptions = {},
 ): Promise<FittedBaseline> {
@@ -170,7 +164,7 @@ const systemOf = sharedByTrials((data, exponent) => {
 });
 
 /** Per item its position among the candidates; −1 if it is no candidate. */
-function targetOf({ shown, candidates }: BaselineData): Int32Array {
+function targetOf({ shown, candidates }: RankingData): Int32Array {
   const target = new Int32Array(shown.length).fill(-1);
   for (let c = 0; c < candidates.length; c++) target[candidates[c]] = c;
   return target;

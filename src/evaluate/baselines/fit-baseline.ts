@@ -6,16 +6,17 @@ import { type Ranker, rankerOf } from '../../fit/model.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
 import { transposeLists } from '../../math/csr.js';
+import type { RankingData } from '../../metrics/held-back.js';
 import { holdBack, shownItems } from '../../metrics/held-back.js';
-import type { Tuned } from '../../metrics/setting-search.js';
+import type { Setting, Tuned } from '../../metrics/setting-search.js';
 import { withDefaults } from '../../options/check-options.js';
 import type { OptionsOf } from '../../options/declare.js';
 import { FIT_BASELINE } from '../../options/library.js';
+import { BASELINES, type BaselineName } from '../../options/names.js';
 import { TASK } from '../../options/shared.js';
 import { threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
-import { BASELINES, type BaselineName, baselineOf } from './all-baselines.js';
-import type { BaselineData, Setting } from './baseline.js';
+import { baselineOf } from './all-baselines.js';
 import { prefixed, tuneBaseline } from './tuning.js';
 
 /** How a baseline is fitted; declared in options/library.ts. */
@@ -49,7 +50,7 @@ export async function fitBaseline(
   const start = performance.now();
   const baseline = baselineOf(name);
   const data = wholeData(graph);
-  const reason = baseline.limit(data);
+  const reason = baseline.limit?.(data);
   if (reason !== undefined) {
     const why =
       reason.code === 'error'
@@ -105,7 +106,7 @@ export async function fitBaseline(
 }
 
 /** The data of a served baseline: every item can be in a history and be recommended. */
-function wholeData(graph: BipartiteGraph): BaselineData {
+function wholeData(graph: BipartiteGraph): RankingData {
   const users = { offsets: graph.users.offsets, values: graph.users.neighbors };
   const count = graph.items.count;
   return {

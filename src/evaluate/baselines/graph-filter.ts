@@ -6,9 +6,10 @@ import { throwIfAborted } from '../../errors.js';
 import { lengths, type RowLists, transposeLists } from '../../math/csr.js';
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
-import { alongValues } from '../../metrics/setting-search.js';
+import type { RankingData } from '../../metrics/held-back.js';
+import { alongValues, type Setting } from '../../metrics/setting-search.js';
 import { leadingDirections } from '../../solvers/leading-directions.js';
-import { type Baseline, type BaselineData, type Setting, sharedByTrials } from './baseline.js';
+import { type Baseline, sharedByTrials } from './baseline.js';
 
 interface FilterSetting extends Setting {
   /** Share of the low-pass part. */
@@ -82,7 +83,7 @@ interface FilterParts {
 }
 
 /** Fewer directions than vertices of the smaller side. */
-function directionsOf({ users, shown }: Pick<BaselineData, 'users' | 'shown'>): number {
+function directionsOf({ users, shown }: Pick<RankingData, 'users' | 'shown'>): number {
   return Math.max(1, Math.min(DIRECTIONS, Math.floor(Math.min(users.offsets.length - 1, shown.length) / 2)));
 }
 

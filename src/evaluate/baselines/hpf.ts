@@ -6,9 +6,11 @@ import { hierarchicalFold } from '../../fit/fold-in/member-fold.js';
 import { fitHierarchical } from '../../fit/hierarchical.js';
 import { columnSums, type RatePrior } from '../../fit/model.js';
 import { allocate } from '../../math/memory.js';
+import type { RankingData } from '../../metrics/held-back.js';
+import type { Setting } from '../../metrics/setting-search.js';
 import { alongValues, geometric } from '../../metrics/setting-search.js';
 import { factorScorer, type RowLists } from '../../predict/scoring/scorer.js';
-import type { Baseline, BaselineData, BaselineFitOptions, Setting } from './baseline.js';
+import type { Baseline, BaselineFitOptions } from './baseline.js';
 import { FEATURES_GAIN } from './ials.js';
 
 interface HpfSetting extends Setting {
@@ -42,7 +44,6 @@ export const hpf: Baseline<'hpf'> = {
     },
   ],
   tuningEdges: 2e5,
-  limit: () => undefined,
   async fit(data, given, options = {}) {
     const setting = given as HpfSetting;
     // Runs all sweeps: bounds take a fifth of the time, and stopped no fit early on @simulated, online-retail and julia-general.
@@ -79,7 +80,7 @@ function priorOf({ shape }: HpfSetting): RatePrior {
 }
 
 async function factors(
-  data: BaselineData,
+  data: RankingData,
   setting: HpfSetting,
   { tolerance = TOLERANCE, ...options }: BaselineFitOptions & { readonly tolerance?: number },
 ) {

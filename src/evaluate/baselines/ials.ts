@@ -2,10 +2,12 @@
 // vertex's degree, λ·(degree + α·size of the other side), so that one λ suits rare and popular vertices.
 
 import { leastSquaresMember } from '../../fit/ranking/blend/least-squares.js';
+import type { RankingData } from '../../metrics/held-back.js';
+import type { Setting } from '../../metrics/setting-search.js';
 import { alongValues, geometric } from '../../metrics/setting-search.js';
 import { factorScorer } from '../../predict/scoring/scorer.js';
 import { alternatingLeastSquares, foldInLeastSquares } from '../../solvers/least-squares.js';
-import type { Baseline, BaselineData, BaselineFitOptions, Setting } from './baseline.js';
+import type { Baseline, BaselineFitOptions } from './baseline.js';
 
 interface IalsSetting extends Setting {
   readonly features: number;
@@ -42,7 +44,6 @@ export const ials: Baseline<'ials'> = {
   ],
   // The penalties grow with the degrees, so a setting that is best on some users is also good for all.
   tuningEdges: 1e6,
-  limit: () => undefined,
   async fit(data, given, options = {}) {
     const { features, lambda, alpha } = given as IalsSetting;
     const { items, iterations } = await factors(data, given as IalsSetting, options);
@@ -72,7 +73,7 @@ function sweeps({ iterations }: IalsSetting, { tuning, start }: BaselineFitOptio
   return iterations ?? (tuning ? TUNING_ITERATIONS : start ? FURTHER_ITERATIONS : ITERATIONS);
 }
 
-async function factors(data: BaselineData, setting: IalsSetting, options: BaselineFitOptions) {
+async function factors(data: RankingData, setting: IalsSetting, options: BaselineFitOptions) {
   const { features, lambda, alpha } = setting;
   const iterations = sweeps(setting, options);
   const seed = options.seed ?? 1;

@@ -5,17 +5,12 @@
 // popular and rare items. Users of high degree may count less (solvers/user-weights.ts).
 // Each candidate keeps its `neighbours` most similar items, among those that can appear in a history.
 
-import { alongValues } from '../../metrics/setting-search.js';
+import type { RankingData } from '../../metrics/held-back.js';
+import { alongValues, type Setting } from '../../metrics/setting-search.js';
 import type { RowLists, Scorer } from '../../predict/scoring/scorer.js';
 import { createItemRegression } from '../../solvers/item-regression.js';
 import type { SparseWeights } from '../../topn/query.js';
-import {
-  type Baseline,
-  type BaselineData,
-  type BaselineFitOptions,
-  type Setting,
-  sharedByTrials,
-} from './baseline.js';
+import { type Baseline, type BaselineFitOptions, sharedByTrials } from './baseline.js';
 
 /** How candidates and history items are compared. */
 interface NeighbourSetting extends Setting {
@@ -47,17 +42,10 @@ export const itemKnn: Baseline<'knn'> = {
   // The cost of neighbours grows with the squares of the degrees. On @simulated, the best setting for a quarter of the edges
   // differs from the best one for all edges.
   tuningEdges: 8e6,
-  limit: () => undefined,
-  async fit(data, setting, options = {}) {
-    const found = await similarities(data, setting as NeighbourSetting, options);
-    return { setting, scorer: async (history) => itemScorer(found, history) };
-  },
-  async scores(data, setting, options = {}) {
-    return Object.freeze({
-      kind: 'items',
-      ...(await similarities(data, setting as NeighbourSetting, options)),
-    });
-  },
+  ...byItemWeights(async (data, { users, neighbours, ...setting }: NeighbourSetting, options) => {
+    const counts = await countsOf(data, users, options);
+    return counts.similar({ ...setting, neighbours: Math.floor(neighbours) }, options);
+  }),
 };
 
 /** Counts common users once for all settings with this exponent of users. */
@@ -68,22 +56,27 @@ const countsOf = sharedByTrials(({ users, items, shown, candidates }, userExpone
   ),
 );
 
-/** For each history item, the candidates that keep it as a neighbour. */
-async function similarities(
-  data: BaselineData,
-  { users, neighbours, ...setting }: NeighbourSetting,
-  options: BaselineFitOptions,
-): Promise<SparseWeights> {
-  const counts = await countsOf(data, users, options);
-  return counts.similar({ ...setting, neighbours: Math.floor(neighbours) }, options);
-}
-
 /** The number, its halves (rounded up) down to 1, and its doubles up to `most`. */
 function halvesAndDoubles(start: number, most: number): number[] {
   const values = [start];
   for (let half = start; half > 1; values.unshift(half)) half = Math.ceil(half / 2);
   for (let double = 2 * start; double <= most; double *= 2) values.push(double);
   return values;
+}
+
+/** The fit and the scores of a baseline whose model is a table of weights from history items to candidates. */
+export function byItemWeights<S extends Setting>(
+  weightsOf: (data: RankingData, setting: S, options: BaselineFitOptions) => Promise<SparseWeights>,
+): Pick<Baseline, 'fit' | 'scores'> {
+  return {
+    async fit(data, setting, options = {}) {
+      const weights = await weightsOf(data, setting as S, options);
+      return { setting, scorer: async (history) => itemScorer(weights, history) };
+    },
+    async scores(data, setting, options = {}) {
+      return Object.freeze({ kind: 'items', ...(await weightsOf(data, setting as S, options)) });
+    },
+  };
 }
 
 /** Scores are sums of weights over the items of a row's history. `targets` are positions among the candidates. */

@@ -8,7 +8,6 @@ export const popularity: Baseline<'popularity'> = {
   title: 'popularity',
   meaning: 'the same list for everyone: what most users have',
   axes: () => [],
-  limit: () => undefined,
   fit: async ({ items }) => ({
     setting: {},
     scorer: async () => popularityScorer(lengths(items)),

@@ -2,14 +2,15 @@
 
 import { toShared } from '../../graph/transfer.js';
 import { transposeLists } from '../../math/csr.js';
+import type { RankingData } from '../../metrics/held-back.js';
 import { holdBack, shownItems } from '../../metrics/held-back.js';
+import { BASELINES, type BaselineName } from '../../options/names.js';
 import { shareThreads, type ThreadShare } from '../../parallel/budget.js';
 import { createPool, taskModule, threadCount } from '../../parallel/pool.js';
 import type { Split } from '../../sample/split-types.js';
 import type { RankingOptions } from '../evaluate-ranking.js';
 import { indexByIds, type SplitRankingTask } from '../split-task.js';
-import { BASELINES, type BaselineName } from './all-baselines.js';
-import type { BaselineData, SkipReason } from './baseline.js';
+import type { SkipReason } from './baseline.js';
 import {
   type BaselineProblem,
   type BaselineResult,
@@ -161,7 +162,7 @@ async function inWorkers(
 }
 
 /** The training part as the baselines see it; items in the order of the task. */
-export function baselineData(split: Split, task: SplitRankingTask): BaselineData {
+export function baselineData(split: Split, task: SplitRankingTask): RankingData {
   const ids = split.train.items.ids;
   const { items } = split.assignment;
   const shown = Uint8Array.from({ length: ids.length }, (_, j) => {

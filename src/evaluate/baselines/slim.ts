@@ -2,10 +2,10 @@
 // items that explain most of it alone. Dropout and the number of neighbours replace the authors' ℓ1 penalty and sign constraint,
 // which gained nothing on held-back users (docs/appendix/recommending.md).
 
-import { alongValues, geometric } from '../../metrics/setting-search.js';
+import { alongValues, geometric, type Setting } from '../../metrics/setting-search.js';
 import { createItemRegression } from '../../solvers/item-regression.js';
-import { type Baseline, type Setting, sharedByTrials } from './baseline.js';
-import { itemScorer } from './item-knn.js';
+import { type Baseline, sharedByTrials } from './baseline.js';
+import { byItemWeights } from './item-knn.js';
 import { MANY_EDGES, TUNING_PAIRS } from './tuning.js';
 
 interface SlimSetting extends Setting {
@@ -40,20 +40,11 @@ export const slim: Baseline<'slim'> = {
   // On @simulated, a search on 1 M of the 6.6 M edges found a quarter of the penalty and half of the neighbours.
   tuningEdges: 8e6,
   tuningCandidates: ({ users, edges }) => (edges > MANY_EDGES ? Math.ceil(TUNING_PAIRS / users) : Infinity),
-  // The regression itself limits pair counts, which grow with the squares of items and degrees.
-  limit: () => undefined,
-  async fit(data, setting, options = {}) {
-    const regression = await regressionOf(data, (setting as SlimSetting).users, options);
-    const weights = await regression.solve(setting as SlimSetting, options);
-    return { setting, scorer: async (history) => itemScorer(weights, history) };
-  },
-  async scores({ users, items }, setting, options = {}) {
-    const regression = await createItemRegression(
-      { users, items, userExponent: (setting as SlimSetting).users },
-      options,
-    );
-    return Object.freeze({ kind: 'items', ...(await regression.solve(setting as SlimSetting, options)) });
-  },
+  // It has no limit, because the regression limits pair counts, which grow with the squares of items and degrees.
+  ...byItemWeights(async (data, setting: SlimSetting, options) => {
+    const regression = await regressionOf(data, setting.users, options);
+    return regression.solve(setting, options);
+  }),
 };
 
 /** The regression of the data, which counts pairs once for all settings with this exponent of users. */

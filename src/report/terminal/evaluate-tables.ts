@@ -3,7 +3,7 @@
 import type { ListScoreRow, TablesEvaluation } from '../../evaluate/evaluate-tables.js';
 import { mean } from '../../math/moments.js';
 import { isUserMetric } from '../../metrics/definitions.js';
-import type { ListMetricName } from '../../metrics/list-metrics.js';
+import type { ListMetricName } from '../../options/names.js';
 import { fixed, grouped } from '../../text/numbers.js';
 import type { SideNames } from '../../text/sides.js';
 import {

@@ -2,7 +2,7 @@
 
 import type { ListComparison, ListSource, TablesEvaluation } from '../../evaluate/evaluate-tables.js';
 import { METRICS } from '../../metrics/definitions.js';
-import type { ListMetricName } from '../../metrics/list-metrics.js';
+import type { ListMetricName } from '../../options/names.js';
 import { grouped } from '../../text/numbers.js';
 import { capital, many, present, were } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
