@@ -209,20 +209,20 @@ function timesOfParts(times: Float64Array, labels: Uint8Array, cut?: number): Sp
   });
 }
 
-/**
- * Marks the last `count` edges of each user who has more than `count`. Among edges of the same time, those of the last
- * items are marked.
- */
+/** Marks the last `count` edges of each user who has more than `count`. */
 function lastOfUsers({ users }: BipartiteGraph, times: Float64Array, count: number): Uint8Array {
   const late = new Uint8Array(times.length);
   for (let u = 0; u < users.count; u++) {
-    const size = users.offsets[u + 1] - users.offsets[u];
-    if (size <= count) continue;
-    const own = Array.from({ length: size }, (_, e) => users.offsets[u] + e);
-    own.sort((a, b) => times[b] - times[a] || b - a);
-    for (const edge of own.slice(0, count)) late[edge] = 1;
+    if (users.offsets[u + 1] - users.offsets[u] <= count) continue;
+    for (const edge of lastEdges(users, u, times, count)) late[edge] = 1;
   }
   return late;
+}
+
+/** The last `count` edges of a user. Among edges of the same time, those of the last items come first. */
+export function lastEdges({ offsets }: EdgeRows, user: number, times: Float64Array, count: number): number[] {
+  const own = Array.from({ length: offsets[user + 1] - offsets[user] }, (_, e) => offsets[user] + e);
+  return own.sort((a, b) => times[b] - times[a] || b - a).slice(0, count);
 }
 
 function checkTimes(graph: BipartiteGraph, method: SplitMethod, times: Float64Array | undefined): void {

@@ -7,6 +7,7 @@ import { fingerprint } from '../../graph/fingerprint.js';
 import { type BipartiteGraph, type BySide, bySide, SIDES, type SideName } from '../../graph/graph.js';
 import { once } from '../../math/once.js';
 import { option, optionError } from '../../options/error.js';
+import type { TaskOptions } from '../../progress.js';
 import { VERSION } from '../../version.js';
 import type { FitResult } from '../fit.js';
 import { type ModelSide, modelSide, type PosteriorModel, type SeenItems, seenItems } from '../model.js';
@@ -94,14 +95,9 @@ export async function ascend(
         await hand?.(...block);
       };
       for (; run < runs; run++, last = undefined) {
-        const { bound, stopped, state, tables } = await oneRun(
-          engine,
-          graph,
-          settings,
-          { ...options, ...(last && { resume: last }) },
-          { previousRows: matched?.rows, run },
-          keep,
-        );
+        const previous = matched && { model: options.from!, rows: matched.rows };
+        const start = { resume: last, previous, run };
+        const { bound, stopped, state, tables } = await oneRun(engine, graph, settings, start, options, keep);
         // Only a single run has a checkpoint: several runs could not continue to the same numbers.
         if (stopped === 'aborted' && runs > 1) throw abortReason(options.signal!);
         const checkpoint = await takeCheckpoint(engine, origin, state, tables);
@@ -164,9 +160,10 @@ export function everyMinutes(minutes: number): () => boolean {
   };
 }
 
-/** What a run starts from: rows of the previous model, or the start with the number `run`. */
-interface RunSources {
-  readonly previousRows: BySide<Int32Array> | undefined;
+/** What a run starts from: a saved state, else a previous model, else the start with the number `run`. */
+interface RunStart {
+  readonly resume: AscentCheckpoint | undefined;
+  readonly previous: { readonly model: PosteriorModel; readonly rows: BySide<Int32Array> } | undefined;
   readonly run: number;
 }
 
@@ -174,18 +171,16 @@ async function oneRun(
   engine: Engine,
   graph: BipartiteGraph,
   settings: FitSettings,
-  options: WithFeatureCount<AscentOptions>,
-  { previousRows, run }: RunSources,
-  afterBlock: AfterBlock | undefined,
+  { resume, previous, run }: RunStart,
+  task: TaskOptions,
+  afterBlock: AfterBlock,
 ): Promise<LoopResult> {
-  const resume = options.resume as AscentCheckpoint | undefined;
-  const previous = resume ? undefined : options.from;
   const facts = dataFacts(graph);
   const seed = settings.seed + run;
-  const first = resume?.state.hyper ?? (await firstHyper(facts, settings, options.signal));
+  const first = resume?.state.hyper ?? (await firstHyper(facts, settings, task.signal));
   const matchedTaus = tausToMatch(facts, settings, first);
   const learn = learnedHyper(settings, first);
-  const hyper = previous ? previousHyper(first, previous, learn, matchedTaus) : first;
+  const hyper = !resume && previous ? previousHyper(first, previous.model, learn, matchedTaus) : first;
   const kind = previous ? 'previous' : startKind(settings, facts.degreeCounts);
   const schedule = fitSchedule(settings, facts.degreeCounts, kind);
   const state = resume?.state ?? firstState(schedule, hyper);
@@ -196,7 +191,7 @@ async function oneRun(
     for (const side of SIDES) checkResume(graph, side, features, resume.tables[side]);
   }
   const firstTables = async () => {
-    if (previous) return previousTables(graph, previous, previousRows!, hyper, seed);
+    if (previous) return previousTables(graph, previous.model, previous.rows, hyper, seed);
     const profiles = kind === 'profiles' ? await graphProfiles(graph, features, run) : undefined;
     return startValues(graph, hyper, features, seed, differencesOf(profiles));
   };
@@ -206,16 +201,12 @@ async function oneRun(
     items: await engine.createTable(features, values.items, phase.items),
   };
   if (resume) setTotals(engine, tables, resume.totals);
-  if (previous) {
-    await setUnseenMasses(
-      engine,
-      tables,
-      bySide((side) => previous[side].unseenMass),
-      hyper,
-    );
+  else if (previous) {
+    const unseen = bySide((side) => previous.model[side].unseenMass);
+    await setUnseenMasses(engine, tables, unseen, hyper);
   }
   const data = { ...graph, factorials: logCountFactorials(graph.users.counts) };
-  return runLoop(engine, data, tables, state, settings, { learn, matchedTaus }, options, afterBlock);
+  return runLoop(engine, data, tables, state, settings, { learn, matchedTaus }, task, afterBlock);
 }
 
 /** Sets the totals of tables as they were saved. */

@@ -2,8 +2,7 @@
 //
 // members.ts estimates the memory. All folds share one user table, so a ranking fit has as many user tables as an ascent.
 
-import type { Engine } from '../../engine/engine.js';
-import { type EngineReason, onEngine } from '../../engine/select.js';
+import { onEngine } from '../../engine/select.js';
 import { throwIfAborted } from '../../errors.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import { type BipartiteGraph, SIDES } from '../../graph/graph.js';
@@ -56,7 +55,11 @@ export async function fitRanking(
   const previous = options.from && matchVertices(graph, options.from);
   const blend = previous ? previousBlend(graph, options.from as Ranker, previous.rows.items) : resume?.blend;
   const startedAt = performance.now();
-  const weighed = await weighEdges(graph, options, settings, blend && options.from);
+  const { threads, signal, onProgress } = options;
+  const task = { seed: settings.seed, threads, signal, onProgress };
+  // The half-life of a previous model is kept if its settings are.
+  const kept = blend && options.from?.provenance.recency;
+  const weighed = await weighEdges(graph, options.times, settings.halfLife ?? 'never', kept, task);
   const work = { edges: graph.edges * settings.folds, features: settings.features };
   const { features } = settings;
   const origin: FitOrigin = {
@@ -72,40 +75,46 @@ export async function fitRanking(
     return previous && member && previousItems(weighed.graph, member, previous.rows.items, hyper, seed + run);
   };
   return onEngine(settings.engine, work, options.threads, async ({ engine, reason }) => {
-    const result = (all: readonly RankerMember[], blended?: Blend) => ({
-      ...toResult(graph, weighed, origin, settings.seed, all, blended, { engine, reason, startedAt }),
+    const result = (members: readonly RankerMember[], blended?: Blend): FitResult<Ranker> => ({
+      ...finished(graph, weighed, origin, settings.seed, members, blended),
       ...(previous && { from: previous.report }),
-      ...(blended && { blend: blended.found }),
-      ...(weighed.report && { recency: weighed.report }),
+      engine: engine.description,
+      engineReason: reason,
+      threads: engine.threads,
+      seconds: (performance.now() - startedAt) / 1000,
     });
     const unfinished = (snapshot: MembersSnapshot) => {
       const [first, ...others] = snapshot.underWay;
-      const { seed } = settings;
-      const head = { method: 'ranking', origin, ...first, seed, done: snapshot.done } as const;
-      const more = {
+      const checkpoint: RankingCheckpoint = {
+        method: 'ranking',
+        origin,
+        ...first,
+        seed: settings.seed,
+        done: snapshot.done,
         ...(others.length > 0 && { others }),
         ...(fromModel && { fromModel }),
         ...(blend && { blend }),
       };
-      const checkpoint: RankingCheckpoint = { ...head, ...more };
       return { ...result(snapshot.members), checkpoint };
     };
     // The blend comes first, so that a stopped fit leaves members alone. A resumed fit computes the blend again.
     const blended = settings.blend
       ? await unlessAborted(options, () =>
-          fitBlend(graph, {
-            ...blendTask(settings, options),
-            previous: blend,
-            edgeWeights: weighed.weights,
-          }),
+          fitBlend(graph, { ...task, previous: blend, edgeWeights: weighed.weights }),
         )
       : undefined;
     const snapshot = await fitMembers(
       engine,
       concurrent ?? concurrentMembers(engine, weighed.graph, settings),
       {
-        ...{ graph: weighed.graph, settings, done, saved, previousItems: startItems, isDue },
-        ...{ signal: options.signal, onProgress: options.onProgress },
+        graph: weighed.graph,
+        settings,
+        done,
+        saved,
+        previousItems: startItems,
+        isDue,
+        signal,
+        onProgress,
         onSnapshot: async (now) => options.onCheckpoint?.(unfinished(now)),
       },
     );
@@ -114,12 +123,6 @@ export async function fitRanking(
     if (settings.blend && !blended) throwIfAborted(options.signal);
     return result(snapshot.members, blended);
   });
-}
-
-interface RunFacts {
-  readonly engine: Engine;
-  readonly reason: EngineReason;
-  readonly startedAt: number;
 }
 
 /** The data with edges weighed by age. */
@@ -138,39 +141,30 @@ function counted(graph: BipartiteGraph): RankingGraph {
   return graph.multigraph ? graph : { ...countEdges(graph), multigraph: true, weighed: true };
 }
 
-/** `from`: the previous model, if its settings are kept; its half-life then is too. */
+/** Weighs edges by the half-life that was asked for; `auto` takes the `kept` one, or searches. */
 async function weighEdges(
   graph: BipartiteGraph,
-  options: Omit<RankingFitOptions, 'method'>,
-  settings: RankingSettings,
-  from: Ranker | undefined,
+  times: Float64Array | undefined,
+  halfLifeOption: string,
+  kept: RecencyReport | undefined,
+  task: TaskOptions & { readonly seed: number },
 ): Promise<WeighedEdges> {
-  const asked = parseHalfLife(settings.halfLife ?? 'never');
-  const { times } = options;
+  const asked = parseHalfLife(halfLifeOption);
   if (times) requireTimes(times, graph.edges);
   if (asked === 'never') return { graph: counted(graph) };
   if (!times) {
-    throw optionError`${option('halfLife')} ${settings.halfLife!}: weights by age need the time of each edge; give ${option('times')}, or leave ${option('halfLife')} out`;
+    throw optionError`${option('halfLife')} ${halfLifeOption}: weights by age need the time of each edge; give ${option('times')}, or leave ${option('halfLife')} out`;
   }
-  const found =
-    asked === 'auto'
-      ? (from?.provenance.recency ??
-        (await searchHalfLife({ ...graph, times }, blendTask(settings, options))))
-      : { halfLife: asked };
-  const report = 'tried' in found ? { report: found } : {};
-  const { halfLife } = found;
-  if (halfLife === undefined) return { graph: counted(graph), ...report };
+  const report = asked === 'auto' ? (kept ?? (await searchHalfLife({ ...graph, times }, task))) : undefined;
+  const halfLife = asked === 'auto' ? report?.halfLife : asked;
+  if (halfLife === undefined) return { graph: counted(graph), report };
   const recency = { halfLife, latest: latestOf(times) };
   const ages = agesOf(times, recency);
   const weights = edgeWeights(ages);
-  if (areAlike(weights)) return { graph: counted(graph), ...report };
+  if (areAlike(weights)) return { graph: counted(graph), report };
   const { edges } = graph;
   const data: RankingGraph = { ...weighSides(graph, weights), edges, multigraph: true, weighed: true };
-  return { graph: data, recency, weights, ages, ...report };
-}
-
-function blendTask({ seed }: RankingSettings, { threads, signal, onProgress }: TaskOptions) {
-  return { seed, threads, signal, onProgress };
+  return { graph: data, recency, weights, ages, report };
 }
 
 /** The result of `make`; undefined if the signal stopped it. */
@@ -183,31 +177,25 @@ async function unlessAborted<T>({ signal }: TaskOptions, make: () => Promise<T>)
   }
 }
 
-function toResult(
+/** The ranker of these members, and what its fit found. */
+function finished(
   graph: BipartiteGraph,
   { graph: { total }, recency, ages, report }: WeighedEdges,
   origin: FitOrigin,
   seed: number,
   members: readonly RankerMember[],
   blended: Blend | undefined,
-  { engine, reason, startedAt }: RunFacts,
-): FitResult<Ranker> {
+): Pick<FitResult<Ranker>, 'model' | 'stopped' | 'blend' | 'recency'> {
   const converged = members.every((member) => member.converged);
   const scores = blended
     ? withBlend(members, blended, { edges: graph.edges, total })
     : Object.freeze({ kind: 'factors', members: Object.freeze([...members]) } as const);
-  const provenance = {
-    ...{ seed, ...origin, iterations: members[0].iterations, converged },
-    ...(blended && { blend: blended.found }),
-    ...(report && { recency: report }),
-  };
+  const found = { ...(blended && { blend: blended.found }), ...(report && { recency: report }) };
+  const provenance = { seed, ...origin, iterations: members[0].iterations, converged, ...found };
   return {
-    model: rankerOf(graph, { method: 'ranking', scores, provenance, ...(recency && { recency }) }, ages),
+    model: rankerOf(graph, { method: 'ranking', scores, provenance, recency }, ages),
     stopped: converged ? 'converged' : 'iterations',
-    engine: engine.description,
-    engineReason: reason,
-    threads: engine.threads,
-    seconds: (performance.now() - startedAt) / 1000,
+    ...found,
   };
 }
 

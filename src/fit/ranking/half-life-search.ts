@@ -4,13 +4,15 @@
 import { throwIfAborted } from '../../errors.js';
 import type { GraphSide } from '../../graph/graph.js';
 import { collectLists, lengths, pickLists, type RowLists, transposeLists } from '../../math/csr.js';
+import { mean } from '../../math/moments.js';
 import { randomStream, shuffle } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import { concludeRanking, scoreAnswer } from '../../metrics/ranking-metrics.js';
 import { queryOf, rankingTask } from '../../metrics/ranking-task.js';
 import type { TaskOptions } from '../../progress.js';
+import { lastEdges } from '../../sample/split.js';
 import { openRanking } from '../../topn/cpu.js';
-import { type BlendTrial, trialTables } from './blend/trial-tables.js';
+import { trialTables } from './blend/trial-tables.js';
 import { agesOf, asHistory, edgeWeights, latestOf } from './recency.js';
 
 /** How a half-life was found. */
@@ -56,13 +58,14 @@ export async function searchHalfLife(
   const held = holdLastBack(data, options.seed);
   if (!held) return { heldBack: 0, tried: [] };
   const { threads, signal, onProgress } = options;
-  const { train, times, rows, trial } = held;
+  const { train, times, rows, task } = held;
+  const { candidates } = task;
   const latest = latestOf(times);
   const median = Float64Array.from(times, (time) => latest - time).sort()[times.length >> 1];
   const heldBack = rows.length;
   if (!(median > 0)) return { heldBack, tried: [] };
   const ranking = openRanking(threads);
-  const query = queryOf(held.task, LISTS.n, LISTS.depth);
+  const query = queryOf(task, LISTS.n, LISTS.depth);
   const places = Uint32Array.from({ length: query.candidates }, (_, place) => place);
   let done = 0;
   const scores = async (halfLife: number | undefined): Promise<Float64Array> => {
@@ -73,21 +76,21 @@ export async function searchHalfLife(
     const users = { ...train, ...(weights && { weights }) };
     const edges = { users, items: transposeLists(users, data.items.count) };
     const history = asHistory(pickLists(users, rows));
-    const tables = await trialTables({ ...trial, edges, history }, options);
+    const tables = await trialTables({ edges, history, candidates }, options);
     const { all } = concludeRanking([scoreAnswer(query, await ranking.rank(tables, places, query, signal))]);
     return all.perUser.ndcg.map((ndcg, u) => (ndcg + all.perUser.recallCapped[u]) / 2);
   };
   try {
     const plain = await scores(undefined);
-    const mean = plain.reduce((a, b) => a + b, 0) / plain.length;
-    if (!(mean > 0)) return { heldBack, tried: [] };
+    const level = mean(plain);
+    if (!(level > 0)) return { heldBack, tried: [] };
     const tried: RecencyReport['tried'][number][] = [];
     let worse = 0;
     for (const ratio of RATIOS) {
       const halfLife = Number((ratio * median).toPrecision(3));
       const now = await scores(halfLife);
-      const difference = now.map((score, u) => (score - plain[u]) / mean);
-      const gain = difference.reduce((a, b) => a + b, 0) / difference.length;
+      const difference = now.map((score, u) => (score - plain[u]) / level);
+      const gain = mean(difference);
       const squares = difference.reduce((sum, d) => sum + (d - gain) ** 2, 0);
       tried.push({ halfLife, gain, error: Math.sqrt(squares) / difference.length });
       worse = tried.length > 1 && gain < tried[tried.length - 2].gain ? worse + 1 : 0;
@@ -115,10 +118,8 @@ function holdLastBack({ users, items, times }: TimedEdges, seed: number) {
   if (chosen.length < HELD_BACK.least) return undefined;
   const late = new Uint8Array(times.length);
   for (const u of chosen) {
-    const own = Array.from({ length: degree(u) }, (_, e) => users.offsets[u] + e);
-    own.sort((a, b) => times[b] - times[a] || b - a);
-    const count = Math.max(1, Math.min(LAST.most, Math.floor(LAST.share * own.length)));
-    for (const edge of own.slice(0, count)) late[edge] = 1;
+    const count = Math.max(1, Math.min(LAST.most, Math.floor(LAST.share * degree(u))));
+    for (const edge of lastEdges(users, u, times, count)) late[edge] = 1;
   }
   // All chosen users, and others up to the number of edges of a trial.
   const isChosen = new Uint8Array(users.count);
@@ -151,11 +152,7 @@ function holdLastBack({ users, items, times }: TimedEdges, seed: number) {
     ...{ rows: chosen.length, items: items.count, relevant, candidates },
     excluded: pickLists(train, rows),
   });
-  return { train, times: Float64Array.from(keptTimes), rows, task, trial: trialOf(items.count, candidates) };
-}
-
-function trialOf(items: number, candidates: Uint32Array): Pick<BlendTrial, 'shown' | 'candidates'> {
-  return { shown: new Uint8Array(items).fill(1), candidates };
+  return { train, times: Float64Array.from(keptTimes), rows, task };
 }
 
 /** The items of the lists and others that are known, up to CANDIDATES, ascending. */

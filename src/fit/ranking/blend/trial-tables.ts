@@ -10,12 +10,10 @@ import type { EdgeLists } from './held-back-users.js';
 import { DEFAULT_WEIGHTS, regressionSetting, SHARES } from './item-weights.js';
 import { defaultPenalties, rowsOf, weighedEdges } from './least-squares.js';
 
-export interface BlendTrial {
+interface BlendTrial {
   readonly edges: EdgeLists;
   /** The items of the users to score. */
   readonly history: RowLists;
-  /** Per item, 1 if users could have met it. */
-  readonly shown: Uint8Array;
   /** Items to score, ascending. */
   readonly candidates: Uint32Array;
 }
@@ -24,14 +22,15 @@ export interface BlendTrial {
 const LEAST_SQUARES = { features: 64, iterations: 4 } as const;
 
 export async function trialTables(
-  { edges, history, shown, candidates }: BlendTrial,
+  { edges, history, candidates }: BlendTrial,
   { seed, threads, signal }: TaskOptions & { readonly seed: number },
 ): Promise<FactorTables> {
   const { features } = LEAST_SQUARES;
   const task = { threads, signal };
   const fit = { ...LEAST_SQUARES, ...defaultPenalties(edges), seed, ...task };
   const { items } = await alternatingLeastSquares(weighedEdges(edges), fit);
-  const users = await foldInLeastSquares(items, history, shown, fit);
+  const everything = new Uint8Array(edges.items.offsets.length - 1).fill(1);
+  const users = await foldInLeastSquares(items, history, everything, fit);
   const { users: userExponent, candidates: exponent } = DEFAULT_WEIGHTS;
   const regression = await createItemRegression({ ...edges, targets: candidates, userExponent }, task);
   const solved = await regression.solve(regressionSetting(DEFAULT_WEIGHTS), task);
