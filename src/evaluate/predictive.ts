@@ -1,8 +1,7 @@
 // Predictive checks compare statistics and degree distributions of the test graph with those of posterior predictive draws.
 
 import { InputError } from '../errors.js';
-import type { BipartiteGraph, BySide } from '../graph/graph.js';
-import { SIDES, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, bySide } from '../graph/graph.js';
 import { predictiveQuantile } from '../math/quantile.js';
 import { type GraphStatistics, graphStatistics } from '../predict/draw/draw-graph.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
@@ -148,15 +147,12 @@ export function checkPredictive(
         ),
       ]),
     ),
-    degrees: Object.fromEntries(
-      SIDES.map((side) => [
-        side,
-        degreeBands(
-          draws.map((draw) => draw.degrees[side]),
-          test.degrees[side],
-        ),
-      ]),
-    ) as Record<SideName, DegreeBin[]>,
+    degrees: bySide((side) =>
+      degreeBands(
+        draws.map((draw) => draw.degrees[side]),
+        test.degrees[side],
+      ),
+    ),
   });
 }
 

@@ -1,7 +1,7 @@
 import type { ModelInfo } from '../attributes/info.js';
 import { meansOf, type SideHyper, type TableValues } from '../engine/engine.js';
 import { InputError } from '../errors.js';
-import { type BipartiteGraph, type BySide, degrees, type GraphSide } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, bySide, degrees, type GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import type { ModelKind } from '../options/names.js';
 import type { SideNames } from '../text/sides.js';
@@ -318,17 +318,20 @@ export function fitCount(model: Model): number {
 }
 
 /** Each hyperparameter of both sides. */
-export function hyperBySide({ users, items }: BySide<SideHyper>) {
-  const pair = (name: keyof SideHyper) => ({ users: users[name], items: items[name] });
+export function hyperBySide(hyper: BySide<SideHyper>) {
+  const pair = (name: keyof SideHyper) => bySide((side) => hyper[side][name]);
   return {
-    ...{ sigma: pair('sigma'), size: pair('size'), tau: pair('tau') },
-    ...{ shape: pair('shape'), rate: pair('rate') },
+    sigma: pair('sigma'),
+    size: pair('size'),
+    tau: pair('tau'),
+    shape: pair('shape'),
+    rate: pair('rate'),
   };
 }
 
 /** The hyperparameters of a model; undefined for baselines, which have none. */
 export function modelHyper(model: Model): BySide<SideHyper> | undefined {
-  if (model.type === 'posterior') return { users: model.users.hyper, items: model.items.hyper };
+  if (model.type === 'posterior') return bySide((side) => model[side].hyper);
   const fold = model.scores.kind === 'factors' ? model.scores.members[0].fold : undefined;
   return fold?.kind === 'poisson' ? fold.hyper : undefined;
 }

@@ -2,7 +2,7 @@
 
 import { InputError } from '../errors.js';
 import { MAX_EDGES } from '../graph/build.js';
-import { type BySide, SIDES } from '../graph/graph.js';
+import { type BySide, bySide, otherSide, SIDES } from '../graph/graph.js';
 import { expectedLaplace } from '../math/quadrature.js';
 import { atomsAbove, massVariance, meanMass } from './ggp.js';
 import { chooseCut, type SidePrior } from './unseen.js';
@@ -79,27 +79,24 @@ export function expectSimulation(parameters: ModelParameters, tolerance: number)
       );
     }
   }
-  return {
-    latentEdges,
-    vertices: {
-      users: users.size * expectedLaplace(users, new Float64Array(features).fill(featureMass(items))),
-      items: items.size * expectedLaplace(items, new Float64Array(features).fill(featureMass(users))),
-    },
-    atoms,
-    cut,
-  };
+  const vertices = bySide((side) => {
+    const otherMass = new Float64Array(features).fill(featureMass(parameters[otherSide(side)]));
+    return parameters[side].size * expectedLaplace(parameters[side], otherMass);
+  });
+  return { latentEdges, vertices, atoms, cut };
 }
 
 /** The cuts, and the expected number of atoms above them. */
 export function expectAtoms(
-  { users, items, features }: ModelParameters,
+  parameters: ModelParameters,
   tolerance: number,
 ): Pick<Expectation, 'cut' | 'atoms'> {
-  const cut = {
-    users: chooseCut(users, { reach: reachOf(items), features, tolerance }),
-    items: chooseCut(items, { reach: reachOf(users), features, tolerance }),
-  };
-  return { cut, atoms: { users: atomsAbove(users, cut.users), items: atomsAbove(items, cut.items) } };
+  const { features } = parameters;
+  const cut = bySide((side) => {
+    const reach = reachOf(parameters[otherSide(side)]);
+    return chooseCut(parameters[side], { reach, features, tolerance });
+  });
+  return { cut, atoms: bySide((side) => atomsAbove(parameters[side], cut[side])) };
 }
 
 /** Random draws of a simulation: the features of all atoms, and the edges. */

@@ -5,7 +5,7 @@
 // given the items. Users are drawn in fixed pieces, each with its own random stream.
 
 import { throwIfAborted } from '../errors.js';
-import type { BipartiteGraph, BySide } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, bySide } from '../graph/graph.js';
 import { AliasTable } from '../math/alias.js';
 import { poisson } from '../math/count-samplers.js';
 import { allocate } from '../math/memory.js';
@@ -61,7 +61,7 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
   throwIfAborted(signal);
 
   const none = new Float64Array(features);
-  const missing = { users: missingMass(users, none, cut.users), items: missingMass(items, none, cut.items) };
+  const missing = bySide((side) => missingMass(settings[side], none, cut[side]));
   const userWeights = sampleAtoms(randomStream(seed, STREAMS.userAtoms), users, cut.users);
   const itemWeights = sampleAtoms(randomStream(seed, STREAMS.itemAtoms), items, cut.items);
   const atoms = itemWeights.length;
@@ -127,12 +127,11 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
       multigraph,
       truth,
     });
-    const sum = (mass: Float64Array) => mass.reduce((a, b) => a + b, 0);
     return Object.freeze({
       ...assembled,
       atoms: { users: userWeights.length, items: atoms },
       cut,
-      missingMass: { users: sum(missing.users), items: sum(missing.items) },
+      missingMass: bySide((side) => missing[side].reduce((sum, mass) => sum + mass, 0)),
     });
   } finally {
     await pool.close();

@@ -1,7 +1,7 @@
 // The sizes s and α of a graph: the paper's estimate by simulation, and the closed form from the evidence lower bound.
 
 import { InputError } from '../errors.js';
-import { type BipartiteGraph, type BySide, SIDES, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, bySide, SIDES, type SideName } from '../graph/graph.js';
 import { expectedLaplace } from '../math/quadrature.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
@@ -74,18 +74,14 @@ export async function estimateSizes(graph: GraphSizes, options: EstimateSizesOpt
         features,
         threads,
         signal,
-        users: { ...options.users, size: at.users },
-        items: { ...options.items, size: at.items },
+        ...sized(options, at),
         multigraph: graph.multigraph,
         seed: randomStream(seed, STREAMS.sizes + round, graphs.length).uint32(),
       });
       graphs.push(simulated.graph);
     }
     options.onProgress?.({ stage: 'estimating sizes', done: round + 1, total: ROUNDS, unit: 'rounds' });
-    sizes = {
-      users: solveSize(options.users.sigma, at.users, graphs, graph, 'users'),
-      items: solveSize(options.items.sigma, at.items, graphs, graph, 'items'),
-    };
+    sizes = bySide((side) => solveSize(options[side].sigma, at[side], graphs, graph, side));
   }
   return Object.freeze(sizes);
 }
@@ -118,15 +114,15 @@ function affordableSizes(
   const { features } = options;
   for (let edges = Math.min(MOST_EDGES, expectedEdges(ratio, options)); ; edges /= 2) {
     const at = sizesOfEdges(ratio, edges, options);
-    const sized = {
-      users: { ...options.users, size: at.users },
-      items: { ...options.items, size: at.items },
-      features,
-    };
-    const { atoms } = expectAtoms(sized, SIMULATE.tolerance.default);
+    const { atoms } = expectAtoms({ ...sized(options, at), features }, SIMULATE.tolerance.default);
     const work = simulationWork(features, { atoms, latentEdges: edges });
     if (!(work > MOST_WORK) || edges < LEAST_EDGES) return { at, edges, work };
   }
+}
+
+/** The priors of both sides at these sizes. */
+function sized(priors: BySide<UnsizedPrior>, sizes: Sizes): BySide<SidePrior> {
+  return bySide((side) => ({ ...priors[side], size: sizes[side] }));
 }
 
 function expectedEdges(sizes: Sizes, options: EstimateSizesOptions): number {
@@ -139,7 +135,7 @@ function expectedEdges(sizes: Sizes, options: EstimateSizesOptions): number {
 /** Sizes in the given ratio whose expected number of edges is `edges`, repeated ones included. */
 function sizesOfEdges(ratio: Sizes, edges: number, options: EstimateSizesOptions): Sizes {
   const factor = Math.sqrt(edges / expectedEdges(ratio, options));
-  return { users: ratio.users * factor, items: ratio.items * factor };
+  return bySide((side) => ratio[side] * factor);
 }
 
 /** What float32 holds. If all vertices have the same degree, the best size has no limit. */

@@ -4,7 +4,7 @@
 
 import { InputError } from '../errors.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import type { BipartiteGraph, BySide, PartSize } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, bySide, type PartSize } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { selectEdges, selectVertices } from '../graph/subgraph.js';
 import type { EdgeRows } from '../math/csr.js';
@@ -278,8 +278,8 @@ export function unseenByTraining(split: Split): { readonly foldIn: PartSize; rea
 }
 
 /** How many vertices of each side the random draws chose, with or without an edge in a part. */
-export function drawnVertices({ users, items }: Split['assignment']): BySide<number> {
-  return { users: sum(users.drawn), items: sum(items.drawn) };
+export function drawnVertices(assignment: Split['assignment']): BySide<number> {
+  return bySide((side) => sum(assignment[side].drawn));
 }
 
 /** Positions in `whole` of the vertices of a part. The ids are a subsequence, so one walk finds all. */

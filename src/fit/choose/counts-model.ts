@@ -3,7 +3,7 @@
 // many pairs. A short fit to a coarse sample shows that.
 
 import { InputError } from '../../errors.js';
-import type { BipartiteGraph, SideName } from '../../graph/graph.js';
+import { type BipartiteGraph, bySide } from '../../graph/graph.js';
 import type { VertexIds } from '../../graph/ids.js';
 import { selectVertices } from '../../graph/subgraph.js';
 import { randomStream } from '../../math/random.js';
@@ -72,12 +72,10 @@ export async function chooseCounts(graph: BipartiteGraph, options: AscentOptions
 /** A model of the edges, with a prior of their counts. */
 export function withCountPrior(model: PosteriorModel, graph: BipartiteGraph): PosteriorModel {
   const { prior, effects } = fitCounts(graph);
-  const side = (name: SideName) => Object.freeze({ ...model[name], counts: effects[name] });
   return Object.freeze({
     ...model,
     counts: prior,
-    users: side('users'),
-    items: side('items'),
+    ...bySide((side) => Object.freeze({ ...model[side], counts: effects[side] })),
     seen: seenItems(graph.users),
   });
 }

@@ -3,7 +3,7 @@
 // tell more features apart, decides. The compared fits are short: after SWEEPS sweeps the order of their bounds is that of
 // converged fits, to within one candidate.
 
-import { type BipartiteGraph, SIDES, type SideName } from '../../graph/graph.js';
+import { type BipartiteGraph, bySide } from '../../graph/graph.js';
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import { pqSample } from '../../sample/pq.js';
@@ -95,13 +95,13 @@ async function boundPerEdge(
   kept: number,
 ): Promise<number> {
   const { onProgress } = options;
-  const side = (name: SideName) => {
-    const size = options[name]?.size;
-    return { ...options[name], ...(size !== undefined && { size: size * kept }) };
-  };
+  const sides = bySide((side) => {
+    const size = options[side]?.size;
+    return { ...options[side], ...(size !== undefined && { size: size * kept }) };
+  });
   const short: WithFeatureCount<AscentOptions> = {
     ...options,
-    ...Object.fromEntries(SIDES.map((name) => [name, side(name)])),
+    ...sides,
     features,
     iterations: SWEEPS,
     restarts: 1,

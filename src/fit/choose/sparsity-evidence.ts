@@ -1,6 +1,6 @@
 // Compares a sparse and a dense model by their bounds. Both learn the sizes, so the models differ in σ alone.
 
-import { type BipartiteGraph, simpleGraph } from '../../graph/graph.js';
+import { type BipartiteGraph, bySide, simpleGraph } from '../../graph/graph.js';
 import { ascend } from '../ascent/ascent.js';
 import type { BothHyper } from '../ascent/bound.js';
 import { DENSE_SIGMA } from '../ascent/hyper.js';
@@ -60,7 +60,7 @@ export async function sparsityEvidence(
       resume: { ...checkpoint, state: firstState(continuedSchedule(features), with_) },
     });
   const dense = await continueFit(
-    { users: { ...hyper.users, sigma: DENSE_SIGMA }, items: { ...hyper.items, sigma: DENSE_SIGMA } },
+    bySide((side) => ({ ...hyper[side], sigma: DENSE_SIGMA })),
     { model: 'dense', iterations: MOST_ITERATIONS },
   );
   const iterations = dense.model.provenance.iterations;

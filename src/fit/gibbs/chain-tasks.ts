@@ -1,7 +1,7 @@
 // One chain of the exact sampler, as a worker task.
 
 import type { TableValues } from '../../engine/engine.js';
-import { type BySide, SIDES, type SideName } from '../../graph/graph.js';
+import { type BySide, bySide, SIDES } from '../../graph/graph.js';
 import { gamma } from '../../math/distributions.js';
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
@@ -44,7 +44,7 @@ interface Moments {
 
 export interface ChainResult {
   readonly scalars: Record<GibbsScalar, Float64Array>;
-  readonly moments: Record<SideName, Moments>;
+  readonly moments: BySide<Moments>;
   /** Sums and sums of squares of the rates of `pairs`. */
   readonly pairSums: Float64Array;
   readonly pairSquares: Float64Array;
@@ -63,7 +63,7 @@ export function runChain(task: ChainTask): ChainResult {
   for (let t = 0; t < task.warmup; t++) sampler.sweep(state, random);
   const scalars = {} as Record<GibbsScalar, Float64Array>;
   for (const name of GIBBS_SCALARS) scalars[name] = new Float64Array(draws);
-  const moments = { users: zeroMoments(state.users, K), items: zeroMoments(state.items, K) };
+  const moments = bySide((side) => zeroMoments(state[side], K));
   const pairSums = new Float64Array(pairs.length / 2);
   const pairSquares = new Float64Array(pairs.length / 2);
   const kept: ChainResult['kept'] = [];
@@ -72,7 +72,7 @@ export function runChain(task: ChainTask): ChainResult {
     const values = gibbsScalars(problem, state);
     for (const name of GIBBS_SCALARS) scalars[name][t] = values[name];
     if (kept.length < Math.floor(((t + 1) * keep) / draws)) {
-      kept.push({ users: activities(state.users, K), items: activities(state.items, K) });
+      kept.push(bySide((side) => activities(state[side], K)));
     }
     for (const side of SIDES) addMoments(moments[side], state[side], sampler.counts[side], K);
     for (let p = 0; p < pairSums.length; p++) {
@@ -93,16 +93,15 @@ export function firstState(
   task: Pick<ChainTask, 'problem' | 'start'>,
   random: ReturnType<typeof randomStream>,
 ): GibbsState {
-  const side = (name: SideName): GibbsSide => {
-    const { weightShape, weightRate, featureShape, featureRate } = task.start[name];
+  return bySide((side) => {
+    const { weightShape, weightRate, featureShape, featureRate } = task.start[side];
     return {
       weights: Float64Array.from(weightShape, (shape, i) => gamma(random, shape) / weightRate[i]),
       features: Float64Array.from(featureShape, (shape, i) => gamma(random, shape) / featureRate[i]),
       unseen: new Float64Array(task.problem.features),
       unseenAtoms: undefined,
     };
-  };
-  return { users: side('users'), items: side('items') };
+  });
 }
 
 function zeroMoments(side: GibbsSide, K: number): Moments {

@@ -2,7 +2,7 @@
 // model holds Gamma distributions with the posterior means.
 
 import { throwIfAborted } from '../../errors.js';
-import type { BipartiteGraph, SideName } from '../../graph/graph.js';
+import { type BipartiteGraph, bySide } from '../../graph/graph.js';
 import { ascend } from '../ascent/ascent.js';
 import type { FitResult } from '../fit.js';
 import { modelSide, type PosteriorModel } from '../model.js';
@@ -42,11 +42,11 @@ export async function fitGibbs(
     onProgress: options.onProgress,
   });
   const tables = posteriorTables(posterior, hyper, features);
-  const side = (name: SideName) => {
+  const sides = bySide((name) => {
     const { unseen, draws: kept } = posterior[name];
     const fitted = modelSide(graph[name], tables[name], hyper[name], unseen, start.model[name].tauMatched);
     return kept.length > 0 ? Object.freeze({ ...fitted, draws: kept }) : fitted;
-  };
+  });
   const seconds = (performance.now() - startedAt) / 1000;
   const { chains, draws, warmup, scalars } = posterior;
   const converged = posterior.drawsNeeded === null;
@@ -58,8 +58,7 @@ export async function fitGibbs(
     seconds,
     model: Object.freeze({
       ...start.model,
-      users: side('users'),
-      items: side('items'),
+      ...sides,
       bound: undefined,
       provenance: Object.freeze({
         ...start.model.provenance,

@@ -3,7 +3,8 @@
 
 import type { TableValues } from '../../engine/engine.js';
 import { InputError } from '../../errors.js';
-import { type BipartiteGraph, type BySide, SIDES, type SideName } from '../../graph/graph.js';
+import { type BipartiteGraph, type BySide, bySide } from '../../graph/graph.js';
+import type { VertexIds } from '../../graph/ids.js';
 import { type ChainSummary, summarizeChains } from '../../math/diagnostics.js';
 import { concat } from '../../math/memory.js';
 import { createPool, taskModule, threadCount } from '../../parallel/pool.js';
@@ -86,7 +87,7 @@ export async function gibbsPosterior(graph: BipartiteGraph, options: GibbsOption
     );
   }
   checkSmall(graph);
-  checkKept(graph, options);
+  checkKept(graph, options.features, keptDraws, chains, draws);
   const problem = { graph: withoutIds(graph), features: options.features, hyper: options.hyper };
   let tasks = Array.from({ length: chains }, (_, chain): ChainTask => {
     const keep = Math.floor((keptDraws * (chain + 1)) / chains) - Math.floor((keptDraws * chain) / chains);
@@ -131,7 +132,10 @@ const MOST_KEPT = 2 ** 30;
 
 function checkKept(
   { users, items }: BipartiteGraph,
-  { keep = 0, draws = 500, chains = 4, features }: GibbsOptions,
+  features: number,
+  keep: number,
+  chains: number,
+  draws: number,
 ): void {
   if (keep > chains * draws) {
     throw new InputError(
@@ -145,9 +149,7 @@ function checkKept(
 
 /** The graph without ids, which cannot be sent to workers and which the sampler does not need. */
 function withoutIds(graph: BipartiteGraph): BipartiteGraph {
-  const bare = (side: BipartiteGraph['users']) =>
-    ({ ...side, ids: undefined }) as unknown as BipartiteGraph['users'];
-  return { ...graph, users: bare(graph.users), items: bare(graph.items) };
+  return { ...graph, ...bySide((side) => ({ ...graph[side], ids: undefined as unknown as VertexIds })) };
 }
 
 function summarize(results: readonly ChainResult[], warmup: number, draws: number): GibbsPosterior {
@@ -158,7 +160,7 @@ function summarize(results: readonly ChainResult[], warmup: number, draws: numbe
     traces[name] = results.map((r) => r.scalars[name]);
     scalars[name] = summarizeChains(traces[name]);
   }
-  const side = (name: SideName): PosteriorSide => {
+  const sides = bySide((name): PosteriorSide => {
     const sum = (field: keyof ChainResult['moments']['users']) =>
       add(results.map((r) => r.moments[name][field]));
     const [weightMean, weightVariance] = meanAndVariance(sum('weights'), sum('weightSquares'), n);
@@ -174,19 +176,20 @@ function summarize(results: readonly ChainResult[], warmup: number, draws: numbe
         results.flatMap(({ kept }) => kept.map((draw) => draw[name])),
       ),
     };
-  };
+  });
   const [mean, variance] = meanAndVariance(
     add(results.map((r) => r.pairSums)),
     add(results.map((r) => r.pairSquares)),
     n,
   );
   return {
-    ...{ chains: results.length, draws, warmup },
+    chains: results.length,
+    draws,
+    warmup,
     drawsNeeded: drawsNeeded(scalars, draws),
     scalars,
     traces,
-    users: side('users'),
-    items: side('items'),
+    ...sides,
     pairRates: { mean, standardDeviation: variance.map(Math.sqrt) },
   };
 }
@@ -220,13 +223,8 @@ function meanAndVariance(sums: Float64Array, squares: Float64Array, n: number): 
  * The posterior as the Gamma distributions of a model. Shapes are Σ_k e_ik − σ and a + e_ik at the mean latent counts. Rates
  * match the posterior means of the weights and of weight × feature.
  */
-export function posteriorTables(
-  posterior: GibbsPosterior,
-  hyper: BothHyper,
-  K: number,
-): Record<SideName, TableValues> {
-  const values = {} as Record<SideName, TableValues>;
-  for (const side of SIDES) {
+export function posteriorTables(posterior: GibbsPosterior, hyper: BothHyper, K: number): BySide<TableValues> {
+  return bySide((side) => {
     const { weightMean, activityMean, countMean } = posterior[side];
     const { sigma, shape } = hyper[side];
     const weightShape = weightMean.map((_, i) => {
@@ -235,12 +233,11 @@ export function posteriorTables(
       return count - sigma;
     });
     const featureShape = countMean.map((count) => shape + count);
-    values[side] = {
+    return {
       weightShape,
       weightRate: weightMean.map((mean, i) => weightShape[i] / mean),
       featureShape,
       featureRate: featureShape.map((s, ik) => (s * weightMean[Math.floor(ik / K)]) / activityMean[ik]),
     };
-  }
-  return values;
+  });
 }

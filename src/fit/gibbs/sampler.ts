@@ -3,7 +3,14 @@
 
 import type { SideHyper } from '../../engine/engine.js';
 import { FitError } from '../../errors.js';
-import { type BipartiteGraph, type BySide, otherSide, SIDES } from '../../graph/graph.js';
+import {
+  type BipartiteGraph,
+  type BySide,
+  bySide,
+  otherSide,
+  SIDES,
+  type SideName,
+} from '../../graph/graph.js';
 import { multinomial, truncatedPoisson } from '../../math/count-samplers.js';
 import { gamma } from '../../math/distributions.js';
 import type { Random } from '../../math/random.js';
@@ -29,10 +36,7 @@ const CUT_TOLERANCE = 1e-4;
 const MOST_TRIES = 100_000;
 
 /** Sums of latent counts: rows × features for both sides. Each sweep overwrites them. */
-interface SplitCounts {
-  readonly users: Float64Array;
-  readonly items: Float64Array;
-}
+type SplitCounts = BySide<Float64Array>;
 
 interface GibbsSampler {
   /** Redraws every block of the state in turn. */
@@ -43,30 +47,20 @@ interface GibbsSampler {
 
 export function createGibbsSampler(problem: GibbsProblem): GibbsSampler {
   const { graph, features: K, hyper } = problem;
-  const counts: SplitCounts = {
-    users: new Float64Array(graph.users.count * K),
-    items: new Float64Array(graph.items.count * K),
-  };
+  const counts = bySide((side) => new Float64Array(graph[side].count * K));
   // The scale and weight moves are valid only for the model without cuts.
   const whole = SIDES.every((side) => (problem.cuts?.[side] ?? 0) === 0);
   const sweep = (state: GibbsState, random: Random) => {
+    const otherMass = (side: SideName) => totalMass(state[otherSide(side)], K);
     if (whole && !graph.multigraph) {
-      for (const side of SIDES) {
-        moveWeights(graph, state, side, hyper[side], totalMass(state[otherSide(side)], K), random);
-      }
+      for (const side of SIDES) moveWeights(graph, state, side, hyper[side], otherMass(side), random);
     }
     drawCounts(problem, state, counts, random);
     for (const side of SIDES) {
-      const mass = totalMass(state[otherSide(side)], K);
-      drawRows(state[side], counts[side], hyper[side], mass, K, random, problem.cuts?.[side] ?? 0);
+      const cut = problem.cuts?.[side];
+      drawRows(state[side], counts[side], hyper[side], otherMass(side), K, random, cut ?? 0);
       if (whole) moveScales(state, side, hyper, K, random);
-      drawUnseen(
-        state[side],
-        hyper[side],
-        totalMass(state[otherSide(side)], K),
-        random,
-        problem.cuts?.[side],
-      );
+      drawUnseen(state[side], hyper[side], otherMass(side), random, cut);
     }
   };
   return { sweep, counts };
@@ -190,7 +184,7 @@ export type GibbsScalar = (typeof GIBBS_SCALARS)[number];
 
 export function gibbsScalars(problem: GibbsProblem, state: GibbsState): Record<GibbsScalar, number> {
   const K = problem.features;
-  const mass = { users: totalMass(state.users, K), items: totalMass(state.items, K) };
+  const mass = bySide((side) => totalMass(state[side], K));
   let rate = 0;
   let unseenUserRate = 0;
   let unseenItemRate = 0;

@@ -3,7 +3,15 @@
 // P(count ≤ n) = Φ((log n − μ − a_i − b_j) / s). Mean-field ascent is closed: a latent logarithm given its count is a truncated
 // normal, and everything else is normal. docs/model.md has the formulas; docs/appendix/predictive.md compares alternatives.
 
-import { type BipartiteGraph, type BySide, type GraphSide, SIDES, type SideName } from '../../graph/graph.js';
+import {
+  type BipartiteGraph,
+  type BySide,
+  bySide,
+  type GraphSide,
+  otherSide,
+  SIDES,
+  type SideName,
+} from '../../graph/graph.js';
 import { normal } from '../../math/distributions.js';
 import { allocate } from '../../math/memory.js';
 import { type TruncatedNormal, truncateNormal } from '../../math/normal.js';
@@ -50,10 +58,7 @@ export function fitCounts(graph: BipartiteGraph, sides: readonly SideName[] = SI
   const user = new Uint32Array(edges);
   for (let u = 0; u < graph.users.count; u++) user.fill(u, offsets[u], offsets[u + 1]);
   const index = { users: user, items: neighbors };
-  const effects = {
-    users: emptyEffects(graph.users.count),
-    items: emptyEffects(graph.items.count),
-  };
+  const effects = bySide((side) => emptyEffects(graph[side].count));
   let prior = { ...firstPrior(counts), ...noEffects(sides) };
   const latent = new Float64Array(edges);
   const step: Step = { residual: 0, square: 0, log: 0 };
@@ -74,7 +79,7 @@ export function fitCounts(graph: BipartiteGraph, sides: readonly SideName[] = SI
     const spread = Math.max(LEAST_SPREAD, Math.sqrt(step.square / edges));
     prior = { ...prior, mean, spread };
     for (const side of sides) {
-      const other = side === 'users' ? 'items' : 'users';
+      const other = otherSide(side);
       updateEffects(
         effects[side],
         index[side],

@@ -2,7 +2,7 @@
 // population, partly unseen. A sparse side (σ ≥ 0) is infinite. docs/appendix/sides.md compares other rules.
 
 import type { SideHyper } from '../../engine/engine.js';
-import { type BySide, otherSide, type SideName } from '../../graph/graph.js';
+import { type BySide, bySide, otherSide, type SideName } from '../../graph/graph.js';
 import { poisson } from '../../math/count-samplers.js';
 import { gamma, normal } from '../../math/distributions.js';
 import { expectedLaplace } from '../../math/quadrature.js';
@@ -106,10 +106,7 @@ export function describeSides(model: PosteriorModel): SidesReport {
 /** The same for a model whose users may be in shards: `facts` hold sums over them. */
 export function describeSidesFrom(model: PosteriorModel, facts: SizeFacts): SidesReport {
   const sizes = sizePosteriors(model, facts);
-  return {
-    users: describeSide(model, facts, 'users', sizes.users),
-    items: describeSide(model, facts, 'items', sizes.items),
-  };
+  return bySide((side) => describeSide(model, facts, side, sizes[side]));
 }
 
 function describeSide(

@@ -5,7 +5,7 @@
 // out.
 
 import type { SideHyper } from '../../engine/engine.js';
-import { type BySide, otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import { type BySide, bySide, otherSide, SIDES, type SideName } from '../../graph/graph.js';
 import { expectedLaplace } from '../../math/quadrature.js';
 import { countDegrees, type DegreeCounts } from '../../sparsity/degree-counts.js';
 import { eligibleMass } from '../fold-in/fold-in.js';
@@ -51,7 +51,7 @@ export function sideFacts(model: PosteriorModel, name: SideName): SideFacts {
 
 /** The sums of both sides of a model. */
 export function sizeFacts(model: PosteriorModel): SizeFacts {
-  return { users: sideFacts(model, 'users'), items: sideFacts(model, 'items') };
+  return bySide((side) => sideFacts(model, side));
 }
 
 /** The uncertainty of each fitted size; undefined if the side has no size, the size was given, or the degrees do not determine it. */
@@ -64,7 +64,7 @@ export function sizePosteriors(
   const wanted = SIDES.filter(found);
   if (wanted.length === 0) return {};
   const posteriors: Partial<Record<SideName, SizePosterior>> = {};
-  const profiles = { users: scaleProfile(model, facts, 'users'), items: scaleProfile(model, facts, 'items') };
+  const profiles = bySide((side) => scaleProfile(model, facts, side));
   const information = Math.max(0, curvature(profiles.users) + curvature(profiles.items));
   const variance = 1 / (information + 1 / PRIOR_SPREAD ** 2);
   for (const side of wanted) {
