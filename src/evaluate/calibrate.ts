@@ -21,6 +21,7 @@ import { split } from '../sample/split.js';
 import type { Split } from '../sample/split-types.js';
 import { foldHeldOut } from './held-out.js';
 import {
+  byStatistic,
   type CalibratedStatistic,
   checkStatistic,
   OUTSIDE,
@@ -124,7 +125,7 @@ async function placeAmongDraws(
   const folded = (await foldHeldOut(model, parts, { threads, signal, engine })).folded!;
   const draws = await drawPredictive(model, folded, parts, drawOptions(options));
   const observed = graphStatistics(parts.test);
-  const place = (name: Statistic) => {
+  return byStatistic((name) => {
     const values = draws.map((draw) => draw[name]);
     const { low, high } = checkStatistic(values, observed[name]);
     const { mean, spread } = meanAndSpread(values);
@@ -132,11 +133,7 @@ async function placeAmongDraws(
       deviation: (observed[name] - mean) / spread,
       inside: observed[name] >= low && observed[name] <= high,
     };
-  };
-  return Object.fromEntries(STATISTICS.map((name) => [name, place(name)])) as Record<
-    Statistic,
-    ReturnType<typeof place>
-  >;
+  });
 }
 
 /**

@@ -4,8 +4,9 @@
 import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
-import type { RankingScores } from '../metrics/ranking-metrics.js';
-import { popularityScorer } from '../predict/scoring/scorer.js';
+import type { RankingResult, RankingScores } from '../metrics/ranking-metrics.js';
+import type { RankingTask } from '../metrics/ranking-task.js';
+import { popularityScorer, type Scorer } from '../predict/scoring/scorer.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 import {
@@ -40,10 +41,18 @@ export async function againstPopularity(
   // Items without edges are all equally popular.
   if (method === 'new-items') return undefined;
   if (model.type === 'ranker' && model.scores.kind === 'popularity') return undefined;
-  const { n, depth } = ranking;
-  const { seed, ...run } = options;
-  const { all } = await evaluateRanking(task, popularityScorer(model.items.degree), { ...run, n, depth });
-  return compareRankings(ranking.all, all, seed);
+  return against(popularityScorer(model.items.degree), task, ranking, options);
+}
+
+/** The difference of a ranking to that of another scorer. */
+async function against(
+  scorer: Scorer,
+  task: RankingTask,
+  { all, n, depth }: RankingResult,
+  options: TaskOptions & { readonly seed: number },
+): Promise<RankingComparison> {
+  const other = await evaluateRanking(task, scorer, rankingOptions({ ...options, n, depth }));
+  return compareRankings(all, other.all, options.seed);
 }
 
 /** The model on items without edges, compared with each baseline by attributes. */
@@ -57,15 +66,12 @@ export async function againstAttributes(
 ): Promise<AttributeComparisons | undefined> {
   const info = model.info?.items;
   if (method !== 'new-items' || !info) return undefined;
-  const { n, depth } = ranking;
-  const { seed, ...run } = options;
-  const compared: [AttributeBaseline, RankingComparison][] = [];
+  const compared: Partial<Record<AttributeBaseline, RankingComparison>> = {};
   for (const name of ATTRIBUTE_BASELINES) {
     const scorer = attributeBaseline(name, info, model.items.degree, task.history);
-    const { all } = await evaluateRanking(task, scorer, { ...run, n, depth });
-    compared.push([name, compareRankings(ranking.all, all, seed)]);
+    compared[name] = await against(scorer, task, ranking, options);
   }
-  return Object.freeze(Object.fromEntries(compared)) as AttributeComparisons;
+  return Object.freeze(compared) as AttributeComparisons;
 }
 
 /** Compares a model with another one that knows the same items (`checkComparable`). */
@@ -77,9 +83,7 @@ export async function againstModel(
 ): Promise<RankingComparison> {
   const task = splitRankingTask(split, rankedItems(other, split));
   const { scorer } = await heldOutScores(other, split, task.history, options);
-  const { n, depth } = ranking;
-  const { all } = await evaluateRanking(task, scorer, rankingOptions({ ...options, n, depth }));
-  return compareRankings(ranking.all, all, options.seed);
+  return against(scorer, task, ranking, options);
 }
 
 /** Checks, before the work, that two models can be compared on a split. */

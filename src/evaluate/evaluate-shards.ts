@@ -8,13 +8,18 @@ import type { VertexIds } from '../graph/ids.js';
 import { concludeRanking, type RankedUsers } from '../metrics/ranking-metrics.js';
 import { withDefaults } from '../options/check-options.js';
 import { EVALUATE } from '../options/commands/evaluate.js';
-import { option, optionError } from '../options/error.js';
 import { TASK } from '../options/shared.js';
 import { popularityScorer } from '../predict/scoring/scorer.js';
 import type { Assignment, Split } from '../sample/split-types.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
 import { compareRankings, type RankingComparison } from './compare-rankings.js';
-import { checkSameData, type EvaluateOptions, type Evaluation, NO_INTERVALS } from './evaluate.js';
+import {
+  checkSameData,
+  type EvaluateOptions,
+  type Evaluation,
+  NO_INTERVALS,
+  refuseCorrections,
+} from './evaluate.js';
 import { rankingOptions, rankUsers } from './evaluate-ranking.js';
 import { heldOutScores } from './held-out.js';
 import { degreesById, splitRankingTask } from './split-task.js';
@@ -55,11 +60,7 @@ export async function evaluateShards(
   given: EvaluateOptions = {},
 ): Promise<ShardedEvaluation> {
   const options = withDefaults({ ...EVALUATE, ...TASK }, given);
-  for (const name of ['calibrate', 'correct'] as const) {
-    if (options[name]) {
-      throw optionError`${option(name)}: there are no intervals to correct, since ${NO_INTERVALS['in-shards']}`;
-    }
-  }
+  refuseCorrections(options, `there are no intervals to correct, since ${NO_INTERVALS['in-shards']}`);
   const { ids } = model.items;
   checkSameData(model, frame.train.ids);
   const known = new Uint8Array(model.items.count);
@@ -125,15 +126,6 @@ function splitOf(frame: SplitFrame, { foldIn, test }: HeldOutPiece): Split {
   const { seed, testUsers, testItems, fingerprint, itemAssignment } = frame;
   const { ids } = foldIn.users;
   const users = { ids, drawn: new Uint8Array(ids.length).fill(1) };
-  return {
-    method: 'pq',
-    seed,
-    testUsers,
-    testItems,
-    train: foldIn,
-    foldIn,
-    test,
-    assignment: { users, items: itemAssignment },
-    fingerprint,
-  };
+  const assignment = { users, items: itemAssignment };
+  return { method: 'pq', seed, testUsers, testItems, train: foldIn, foldIn, test, assignment, fingerprint };
 }

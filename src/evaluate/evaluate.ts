@@ -82,14 +82,12 @@ export async function evaluateModel(
   const options = withDefaults({ ...EVALUATE, ...TASK }, given);
   const replicas = replicaCount(options.calibrate);
   const predictiveReason = reasonAgainst(model, split, options);
-  for (const name of ['calibrate', 'correct'] as const) {
-    if (!options[name]) continue;
-    if (predictiveReason !== undefined) {
-      throw optionError`${option(name)}: there are no intervals to correct, since ${NO_INTERVALS[predictiveReason]}`;
-    }
-    const against = model.type === 'posterior' && reasonAgainstCalibration(model, options.drawsGiven);
-    if (against) throw optionError`${option(name)}: ${against}`;
-  }
+  refuseCorrections(
+    options,
+    predictiveReason
+      ? `there are no intervals to correct, since ${NO_INTERVALS[predictiveReason]}`
+      : model.type === 'posterior' && reasonAgainstCalibration(model, options.drawsGiven),
+  );
   checkSameData(model, split.train.items.ids);
   if (split.method === 'pq') checkHeldOut(model, split.assignment.users);
   const task = splitRankingTask(split, rankedItems(model, split), undefined, protocol);
@@ -148,6 +146,13 @@ export const NO_INTERVALS: Readonly<Record<NoPredictiveCheck, string>> = {
   'ranking-model': 'a ranker has no posterior to draw from; fit with method ascent',
   'in-shards': 'the users are in shards; merge the model, and split the data in one piece',
 };
+
+/** Refuses both corrections of intervals if there is a reason against them. */
+export function refuseCorrections(options: EvaluateOptions, reason: string | false | undefined): void {
+  for (const name of ['calibrate', 'correct'] as const) {
+    if (options[name] && reason) throw optionError`${option(name)}: ${reason}`;
+  }
+}
 
 function reasonAgainst(
   model: Model,

@@ -69,18 +69,18 @@ export async function foldHeldOut(
 ): Promise<Folding> {
   if (split.method !== 'pq') return { folded: undefined, dropped: NONE };
   const { graph, dropped } = knownFoldIn(model, split);
-  const { threads, signal, onProgress, engine = 'auto' } = options;
-  const eligible = fitItems(model, split);
-  const folded = await foldIn(model, graph, {
-    eligible,
-    unseenShare: 0,
-    activity: 'mean',
-    engine,
-    threads,
-    signal,
-    onProgress,
-  });
-  return { folded, dropped };
+  return { folded: await foldByMeans(model, graph, fitItems(model, split), options), dropped };
+}
+
+/** Folds in users who could have met only the eligible items of the model; edge passes use means. */
+export function foldByMeans(
+  model: PosteriorModel,
+  graph: BipartiteGraph,
+  eligible: Uint8Array,
+  { engine = 'auto', threads, signal, onProgress }: HeldOutOptions,
+): Promise<ModelSide> {
+  const how = { eligible, unseenShare: 0, activity: 'mean', engine } as const;
+  return foldIn(model, graph, { ...how, threads, signal, onProgress });
 }
 
 /** Scores of the held-out users, or of the training users if the split holds out edges. */

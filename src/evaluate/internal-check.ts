@@ -7,7 +7,6 @@
 // docs/predictive.md compares the two ways.
 
 import type { EngineName } from '../engine/select.js';
-import { foldIn } from '../fit/fold-in/fold-in.js';
 import type { PosteriorModel } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
@@ -23,8 +22,9 @@ import { blockPlan, type DrawPlan, fitItems, rowsWhere, testItems } from '../pre
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
 import { reasonAgainstCalibration } from './calibrate.js';
-import { knownFoldIn } from './held-out.js';
+import { foldByMeans, knownFoldIn } from './held-out.js';
 import {
+  byStatistic,
   checkStatistic,
   drawsOf,
   type InternalStatistic,
@@ -134,7 +134,7 @@ async function trainingUsers(
   const known = (marked: Uint8Array, users: Uint8Array) =>
     selectVertices(train, users, marksById(train.items.ids, model.items.ids, marked));
   const everyone = new Uint8Array(train.users.count).fill(1);
-  const folded = await foldAgain(model, known(fitted, everyone), fitted, task);
+  const folded = await foldByMeans(model, known(fitted, everyone), fitted, task);
   const items = rowsWhere(model.items, (j) => isTest[j] === 1);
   const group = Uint8Array.from(train.users.ids.findAll(folded.ids), (at) => label[at]);
   const plans = Array.from({ length: groups }, (_, g) =>
@@ -172,7 +172,7 @@ async function leftOutItems(
     const fitted = marksById(model.items.ids, ids, shown);
     const isLeft = marksById(model.items.ids, ids, left);
     const seen = selectVertices(graph, everyone(graph), marksById(graph.items.ids, ids, shown));
-    const folded = await foldAgain(model, seen, fitted, task);
+    const folded = await foldByMeans(model, seen, fitted, task);
     result.push({
       plan: blockPlan(model, folded, {
         users: rowsWhere(folded, () => true),
@@ -199,32 +199,19 @@ function marksById(ids: VertexIds, marked: VertexIds, marks: Uint8Array): Uint8A
   return Uint8Array.from(marked.findAll(ids), (at) => marks[at] ?? 0);
 }
 
-function foldAgain(
-  model: PosteriorModel,
-  graph: BipartiteGraph,
-  eligible: Uint8Array,
-  { engine, threads, signal, onProgress }: InternalCheckOptions,
-) {
-  const how = { eligible, unseenShare: 0, activity: 'mean', engine } as const;
-  return foldIn(model, graph, { ...how, threads, signal, onProgress });
-}
-
 async function placesOf(known: readonly Known[], task: InternalCheckOptions): Promise<Place[]> {
   const edges = known.reduce((sum, { graph }) => sum + graph.edges, 0);
   const draws = drawsOfPart(known.length, edges, task.draws);
   const plans = known.map(({ plan }) => plan);
   const drawn = await drawPlans(plans, draws, { ...task, seed: task.seed + 1, keep: false });
   const observed = known.map(({ graph }) => graphStatistics(graph));
-  const places = STATISTICS.map((name) =>
+  const places = byStatistic((name) =>
     deviations(
       drawn.map((part) => part.map(({ statistics }) => statistics[name])),
       observed.map((graph) => graph[name]),
     ),
   );
-  return known.map(
-    (_, part) =>
-      Object.fromEntries(STATISTICS.map((name, at) => [name, places[at][part]])) as Record<Statistic, number>,
-  );
+  return known.map((_, part) => byStatistic((name) => places[name][part]));
 }
 
 /** The number of draws of each part; `edges` is the number of edges of all parts. */

@@ -12,6 +12,11 @@ const OF_COUNTS: readonly string[] = ['total', 'tail'];
 /** The name of a statistic of predictive checks. */
 export type Statistic = (typeof STATISTICS)[number];
 
+/** One value for each statistic. */
+export function byStatistic<T>(make: (name: Statistic) => T): Record<Statistic, T> {
+  return Object.fromEntries(STATISTICS.map((name) => [name, make(name)])) as Record<Statistic, T>;
+}
+
 /** Tail indexes are shown with decimals; all other statistics are counts. */
 export const isIndex = (statistic: Statistic) => statistic === 'sigmaUsers' || statistic === 'sigmaItems';
 
