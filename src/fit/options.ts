@@ -164,13 +164,11 @@ export interface FitSettings {
   readonly seed: number;
 }
 
-/** Options with a number of features instead of `auto`. */
-export type WithFeatureCount<O extends { readonly features?: unknown }> = Omit<O, 'features'> & {
-  readonly features?: number | undefined;
-};
+/** Options of coordinate ascent with a number of features, not `auto`. */
+export type AscentWithFeatures = Omit<AscentOptions, 'features'> & { readonly features?: number | undefined };
 
 /** The settings of coordinate ascent. */
-export function fitSettings(options: WithFeatureCount<OptionsOf<typeof METHODS.ascent>>): FitSettings {
+export function fitSettings(options: AscentWithFeatures): FitSettings {
   const { users, items, learn, ...plain } = withDefaults(METHODS.ascent, partFor(METHODS.ascent, options));
   const settings: FitSettings = {
     ...plain,

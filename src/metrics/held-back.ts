@@ -6,7 +6,7 @@ import { collectLists, lengths, pickLists, type RowLists, transposeLists } from 
 import { randomStream, shuffle } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { drawAssignment } from '../sample/pq.js';
-import { type RankingTask, rankingTask } from './ranking-task.js';
+import { itemsIn, type RankingTask, rankingTask } from './ranking-task.js';
 
 /** Training edges, in both orders; counts of a multigraph are ignored. */
 export interface RankingData {
@@ -75,46 +75,36 @@ export function tryHoldBack(
   const rows = users.offsets.length - 1;
   const itemCount = shown.length;
   const random = randomStream(options.seed, STREAMS.heldBack);
+  const everyRow = Array.from({ length: rows }, (_, row) => row);
   const heldBack = shuffle(
-    Array.from({ length: rows }, (_, row) => row).filter((row) => {
+    everyRow.filter((row) => {
       const list = users.values.subarray(users.offsets[row], users.offsets[row + 1]);
       return list.some((item) => shown[item] === 1) && list.some((item) => shown[item] === 0);
     }),
     random,
   ).slice(0, Math.min(maxUsers, Math.ceil(share * rows)));
   heldBack.sort((a, b) => a - b);
-  const isHeldBack = new Uint8Array(rows);
-  for (const row of heldBack) isHeldBack[row] = 1;
+  const isHeldBack = new Set(heldBack);
   const kept = pickLists(
     users,
-    Array.from(isHeldBack.keys()).filter((row) => !isHeldBack[row]),
-    () => true,
+    everyRow.filter((row) => !isHeldBack.has(row)),
   );
   const items = transposeLists(kept, itemCount);
   const degree = lengths(items);
   const known = (item: number) => degree[item] > 0;
-  const seen = new Uint8Array(itemCount);
-  for (const row of heldBack) {
-    for (let e = users.offsets[row]; e < users.offsets[row + 1]; e++) seen[users.values[e]] = 1;
-  }
+  const own = itemsIn(pickLists(users, heldBack), itemCount);
   const candidates = shuffle(
-    Array.from(seen.keys()).filter((item) => seen[item] && !shown[item] && known(item)),
+    own.filter((item) => !shown[item] && known(item)),
     random,
   ).slice(0, maxCandidates);
-  const isCandidate = new Uint8Array(itemCount);
-  for (const item of candidates) isCandidate[item] = 1;
-  const relevant = pickLists(users, heldBack, (item) => isCandidate[item] === 1);
+  const isCandidate = new Set(candidates);
+  const relevant = pickLists(users, heldBack, (item) => isCandidate.has(item));
   if (relevant.values.length === 0) return undefined;
   return {
     heldBack: Uint32Array.from(heldBack),
-    data: { users: kept, items, shown, candidates: Uint32Array.from(candidates).sort() },
+    data: { users: kept, items, shown, candidates: candidates.slice().sort() },
     history: pickLists(users, heldBack, (item) => shown[item] === 1 && known(item)),
-    task: rankingTask({
-      rows: heldBack.length,
-      items: itemCount,
-      relevant,
-      candidates: Uint32Array.from(candidates),
-    }),
+    task: rankingTask({ rows: heldBack.length, items: itemCount, relevant, candidates }),
   };
 }
 
@@ -147,6 +137,6 @@ export function someUsers(data: RankingData, edges: number): RankingData {
   const rows = Array.from({ length: users.offsets.length - 1 }, (_, row) => row).filter(
     (row) => Math.floor((row + 1) * share) > Math.floor(row * share),
   );
-  const chosen = pickLists(users, rows, () => true);
+  const chosen = pickLists(users, rows);
   return { ...data, users: chosen, items: transposeLists(chosen, data.shown.length) };
 }

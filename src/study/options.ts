@@ -5,11 +5,11 @@ import type { SideInfoSource } from '../attributes/side-info.js';
 import type { SideHyper } from '../engine/engine.js';
 import { PAPER_IS_NOT_CALIBRATED, replicaCount } from '../evaluate/calibrate.js';
 import type { GivenRecommendations } from '../evaluate/make-lists.js';
-import { fitSettings, type WithFeatureCount } from '../fit/options.js';
+import { type AscentWithFeatures, fitSettings } from '../fit/options.js';
 import { parseHalfLife } from '../fit/ranking/recency.js';
 import type { SideName } from '../graph/graph.js';
 import { withDefaults } from '../options/check-options.js';
-import { AUTO, type METHODS } from '../options/commands/fit.js';
+import { AUTO } from '../options/commands/fit.js';
 import { STUDY } from '../options/commands/study.js';
 import { type OptionsOf, type SettingsOf, value } from '../options/declare.js';
 import { option, optionError, show } from '../options/error.js';
@@ -234,7 +234,7 @@ export function fitOptionsOf(
   settings: StudySettings,
   kind: ModelKind,
   features?: number,
-): WithFeatureCount<OptionsOf<typeof METHODS.ascent>> {
+): AscentWithFeatures {
   const { iterations, tolerance, engine, start, restarts, sizes, counts, seed } = settings;
   const dense = kind === 'dense';
   const own = (side: SideName) => {

@@ -7,20 +7,19 @@ import { fingerprint } from '../../graph/fingerprint.js';
 import { type BipartiteGraph, type BySide, bySide, SIDES, type SideName } from '../../graph/graph.js';
 import { once } from '../../math/once.js';
 import { option, optionError } from '../../options/error.js';
-import type { TaskOptions } from '../../progress.js';
+import type { Progress, TaskOptions } from '../../progress.js';
 import { VERSION } from '../../version.js';
 import type { FitResult } from '../fit.js';
 import { type ModelSide, modelSide, type PosteriorModel, type SeenItems, seenItems } from '../model.js';
 import {
-  type AscentOptions,
+  type AscentWithFeatures,
   CHECKPOINT_MINUTES,
   checkGraph,
   type FitSettings,
   fitSettings,
   recordedOptions,
-  type WithFeatureCount,
 } from '../options.js';
-import { abortedFit, LostFitError } from '../unfinished.js';
+import { abortedFit, LostFitError, withoutFit } from '../unfinished.js';
 import { type BothTables, logCountFactorials, totalsOf } from './bound.js';
 import { dataFacts } from './data-facts.js';
 import { firstHyper, learnedHyper, matchesTau, setUnseenMasses, tausToMatch } from './hyper.js';
@@ -55,7 +54,7 @@ interface Outcome {
 /** Maximizes the evidence bound. If `graph` holds edges without their counts, `data` is the multigraph with the counts. */
 export async function ascend(
   graph: BipartiteGraph,
-  options: WithFeatureCount<AscentOptions> = {},
+  options: AscentWithFeatures = {},
   data: BipartiteGraph = graph,
 ): Promise<AscentResult> {
   const settings = fitSettings(options);
@@ -117,6 +116,22 @@ export async function ascend(
   }
 }
 
+/** The model of a short fit that only answers a question. If it is interrupted, its error carries no checkpoint. */
+export async function trialModel(
+  graph: BipartiteGraph,
+  options: AscentWithFeatures,
+  stage: string,
+): Promise<PosteriorModel> {
+  const { onProgress } = options;
+  const told = onProgress && ((progress: Progress) => onProgress({ ...progress, stage }));
+  try {
+    return (await ascend(graph, { ...options, restarts: 1, onCheckpoint: undefined, onProgress: told }))
+      .model;
+  } catch (error) {
+    throw withoutFit(error);
+  }
+}
+
 /** Copies the state from the engine, rarely enough to cost little time. */
 function copyRegularly(
   engine: Engine,
@@ -137,7 +152,7 @@ function copyRegularly(
 function checkpointRegularly(
   engine: Engine,
   origin: FitOrigin,
-  { onCheckpoint, checkpointMinutes = CHECKPOINT_MINUTES }: WithFeatureCount<AscentOptions>,
+  { onCheckpoint, checkpointMinutes = CHECKPOINT_MINUTES }: AscentWithFeatures,
   finish: (outcome: Outcome) => AscentResult,
 ): AfterBlock | undefined {
   if (!onCheckpoint) return undefined;

@@ -11,12 +11,11 @@ import { STREAMS } from '../../math/streams.js';
 import { pqSample } from '../../sample/pq.js';
 import { split } from '../../sample/split.js';
 import type { Split } from '../../sample/split-types.js';
-import { ascend } from '../ascent/ascent.js';
+import { trialModel } from '../ascent/ascent.js';
 import { foldIn } from '../fold-in/fold-in.js';
 import { meanTable, type PosteriorModel, seenItems } from '../model.js';
-import type { AscentOptions, WithFeatureCount } from '../options.js';
+import type { AscentOptions } from '../options.js';
 import { fitCounts } from '../sides/count-prior.js';
-import { withoutFit } from '../unfinished.js';
 
 /** A sample of this many edges is enough; fewer test edges than this are too few to decide. */
 const MOST_EDGES = 40_000;
@@ -52,13 +51,17 @@ export async function chooseCounts(graph: BipartiteGraph, options: AscentOptions
   if (!parts || parts.test.edges < FEWEST_TEST_EDGES || parts.foldIn.edges === 0) return nothing;
   const { onProgress, signal, threads, engine } = options;
   const features = typeof options.features === 'number' ? options.features : MOST_FEATURES;
-  const short: WithFeatureCount<AscentOptions> = {
-    ...{ signal, threads, engine, seed, model: options.model, iterations: SWEEPS },
+  const short = {
+    signal,
+    onProgress,
+    threads,
+    engine,
+    seed,
+    model: options.model,
+    iterations: SWEEPS,
     features: Math.min(MOST_FEATURES, features),
-    onProgress: onProgress && ((progress) => onProgress({ ...progress, stage: 'looking at the counts' })),
   };
-  // An interrupted trial must not leave its own checkpoint as that of the requested fit.
-  const { model } = await ascend(parts.train, short).catch((error) => Promise.reject(withoutFit(error)));
+  const model = await trialModel(parts.train, short, 'looking at the counts');
   const { edges, expected } = await expectedPairs(model, parts, { signal, threads, engine });
   if (edges < FEWEST_TEST_EDGES) return nothing;
   const pairs = expected / edges;

@@ -7,9 +7,8 @@ import { type BipartiteGraph, bySide } from '../../graph/graph.js';
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import { pqSample } from '../../sample/pq.js';
-import { ascend } from '../ascent/ascent.js';
-import type { AscentOptions, WithFeatureCount } from '../options.js';
-import { withoutFit } from '../unfinished.js';
+import { trialModel } from '../ascent/ascent.js';
+import type { AscentOptions } from '../options.js';
 
 /** Candidate numbers of features; coarse samples compare every second one. */
 const CANDIDATES = [1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 60, 80, 120, 160, 240, 320, 512] as const;
@@ -94,23 +93,11 @@ async function boundPerEdge(
   options: Omit<AscentOptions, 'features'>,
   kept: number,
 ): Promise<number> {
-  const { onProgress } = options;
   const sides = bySide((side) => {
     const size = options[side]?.size;
     return { ...options[side], ...(size !== undefined && { size: size * kept }) };
   });
-  const short: WithFeatureCount<AscentOptions> = {
-    ...options,
-    ...sides,
-    features,
-    iterations: SWEEPS,
-    restarts: 1,
-    onCheckpoint: undefined,
-    onProgress:
-      onProgress &&
-      ((progress) => onProgress({ ...progress, stage: `choosing the number of features: ${features}` })),
-  };
-  // An interrupted trial must not leave its own checkpoint as that of the requested fit.
-  const { model } = await ascend(graph, short).catch((error) => Promise.reject(withoutFit(error)));
+  const short = { ...options, ...sides, features, iterations: SWEEPS };
+  const model = await trialModel(graph, short, `choosing the number of features: ${features}`);
   return model.bound! / graph.edges;
 }

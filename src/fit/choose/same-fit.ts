@@ -4,13 +4,13 @@
 import { type BipartiteGraph, SIDES } from '../../graph/graph.js';
 import { dataFacts } from '../ascent/data-facts.js';
 import { firstHyper, learnedHyper, tausToMatch } from '../ascent/hyper.js';
-import { type AscentOptions, fitSettings, type WithFeatureCount } from '../options.js';
+import { type AscentWithFeatures, fitSettings } from '../options.js';
 
 /** True if both options lead to the same sequence of states. */
 export async function isSameFit(
   graph: BipartiteGraph,
-  first: WithFeatureCount<AscentOptions>,
-  second: WithFeatureCount<AscentOptions>,
+  first: AscentWithFeatures,
+  second: AscentWithFeatures,
   signal?: AbortSignal | undefined,
 ): Promise<boolean> {
   const [a, b] = [first, second].map(fitSettings);

@@ -6,7 +6,7 @@ import type { BothHyper } from '../ascent/bound.js';
 import { DENSE_SIGMA } from '../ascent/hyper.js';
 import { continuedSchedule, firstState } from '../ascent/schedule.js';
 import type { FitResult } from '../fit.js';
-import { type AscentOptions, checkFit, type WithFeatureCount } from '../options.js';
+import { type AscentOptions, type AscentWithFeatures, checkFit } from '../options.js';
 
 /** The bounds of a sparse and a dense fit to the same data, and their difference. */
 export interface SparsityEvidence {
@@ -47,9 +47,9 @@ export async function sparsityEvidence(
   const features = checkpoint.origin.options.features as number;
   // If counts have a separate prior, the simple model fits the edges.
   const data = fitted.model.type === 'posterior' && fitted.model.counts ? simpleGraph(graph) : graph;
-  const continueFit = (with_: BothHyper, more: WithFeatureCount<AscentOptions>) =>
+  const continueFit = (with_: BothHyper, more: AscentWithFeatures) =>
     ascend(data, {
-      ...(checkpoint.origin.options as WithFeatureCount<AscentOptions>),
+      ...(checkpoint.origin.options as AscentWithFeatures),
       ...rest,
       learn: ['size'],
       users: {},

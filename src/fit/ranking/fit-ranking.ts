@@ -5,9 +5,8 @@
 import { onEngine } from '../../engine/select.js';
 import { throwIfAborted } from '../../errors.js';
 import { fingerprint } from '../../graph/fingerprint.js';
-import { type BipartiteGraph, SIDES } from '../../graph/graph.js';
+import type { BipartiteGraph } from '../../graph/graph.js';
 import { option, optionError } from '../../options/error.js';
-import { HYPER_NAMES } from '../../options/shared.js';
 import type { TaskOptions } from '../../progress.js';
 import { requireTimes } from '../../sample/split.js';
 import { checkResume, everyMinutes } from '../ascent/ascent.js';
@@ -199,28 +198,21 @@ function finished(
   };
 }
 
-/** Refuses options that would change the numbers of a saved fit. Returns the states of its unfinished members, by number. */
+/** Refuses a saved fit that does not go with these data and settings (fit/resume.ts compares the options). Returns the states of its unfinished members, by number. */
 function checkSaved(
   saved: RankingCheckpoint,
   graph: BipartiteGraph,
   settings: RankingSettings,
   done: ReadonlyMap<number, RankerMember>,
 ): Map<number, RankingState> {
-  const { features, folds, seed, hyper, average } = settings;
-  const same = (name: string, before: unknown, now: unknown) => {
-    if (JSON.stringify(before) === JSON.stringify(now)) return;
-    throw optionError`${option('resume')}: the saved fit has ${name} ${JSON.stringify(before)}, this one ${JSON.stringify(now)}; resume with the same options`;
-  };
-  same('seed', saved.seed, seed);
+  const { features, folds, average } = settings;
   const numbers = numbersUnderWay(saved);
   const underWay = new Map(statesUnderWay(saved).map((one, n) => [numbers[n], one]));
   for (const one of underWay.values()) {
     checkResume(graph, 'items', features, one.items);
-    same('folds', one.foldMass.length / features, folds);
-    for (const side of SIDES) {
-      for (const name of HYPER_NAMES)
-        same(`${name} of the ${side}`, one.state.hyper[side][name], hyper[side][name]);
-    }
+    const cut = one.foldMass.length / features;
+    if (cut !== folds)
+      throw optionError`${option('resume')}: the saved fit has folds ${cut}, this one ${folds}; resume with the same options`;
   }
   const begun = done.size + underWay.size;
   if ([...done.keys()].some((number) => !Number.isInteger(number) || number < 0 || number >= begun)) {
