@@ -41,73 +41,59 @@ export function splitRankingTask(
   whole?: WholeTask,
   protocol: Protocol = 'split',
 ): SplitRankingTask {
-  const count = items.length;
   const all = protocol === 'all-items';
   const known = historyOf(split);
   const history = indexByIds(known, items);
   const indexed = indexByIds(split.test, items);
-  const rows = known.users.count;
-  // Test rows in the order of the known users, and test users without a history.
-  const testRow = new Int32Array(rows).fill(-1);
-  const without: number[] = [];
   const had = all ? ownedItems(split, items) : undefined;
   const test = had ? withoutOwned(indexed, split.test, had) : indexed;
   const missed = all ? unseenOf(split.test, items) : undefined;
-  for (let u = 0; u < split.test.users.count; u++) {
+  // Test rows in the order of the known users, and test users without a history.
+  const testRow = new Int32Array(known.users.count).fill(-1);
+  const without: number[] = [];
+  const { ids } = split.test.users;
+  for (let u = 0; u < ids.length; u++) {
     if (test.offsets[u + 1] === test.offsets[u] && !missed?.[u]) continue;
-    const row = known.users.ids.find(split.test.users.ids.at(u));
+    const row = known.users.ids.find(ids.at(u));
     if (row >= 0 && history.offsets[row + 1] > history.offsets[row]) testRow[row] = u;
     else without.push(u);
-  }
-  const relevant = pickLists(test, testRow);
-  if (relevant.values.length === 0 && !whole) {
-    if (split.method === 'new-items') {
-      throw new InputError(
-        'the model cannot score any held-out item: fit the training part with a table about the items, which describes the held-out ones too',
-      );
-    }
-    throw new InputError(
-      'no held-out user has both an item to fold in and a test item that training saw: hold out more users or items',
-    );
   }
   const degree = whole?.degree ?? degreesById(items, split.train.items.ids, degrees(split.train.items));
   const candidates =
     whole?.candidates ??
-    (all
-      ? Uint32Array.from({ length: count }, (_, item) => item)
-      : itemsIn({ offsets: test.offsets, values: test.values }, count));
-  const excluded = had
-    ? collectLists(rows, (row, add) => {
-        for (const item of had(known.users.ids.at(row))) add(item);
-      })
-    : history;
-  const shared = { items: count, candidates, degree };
-  const missesOf = (picked: ArrayLike<number>) =>
-    missed && { unseen: Uint32Array.from(picked, (u) => (u < 0 ? 0 : missed[u])) };
+    (all ? Uint32Array.from({ length: items.length }, (_, item) => item) : itemsIn(test, items.length));
+  /** The task of some users: their rows in the test part, −1 for none, and their ids. */
+  const taskOf = (rows: ArrayLike<number>, idOf: (row: number) => string, own?: RowLists) => {
+    const owned = (row: number, add: (item: number) => void) => {
+      for (const item of had!(idOf(row))) add(item);
+    };
+    return rankingTask({
+      rows: rows.length,
+      items: items.length,
+      relevant: pickLists(test, rows),
+      excluded: had ? collectLists(rows.length, owned) : own,
+      candidates,
+      degree,
+      ...(missed && { unseen: Uint32Array.from(rows, (u) => (u < 0 ? 0 : missed[u])) }),
+    });
+  };
+  const task = taskOf(testRow, (row) => known.users.ids.at(row), history);
+  if (task.relevant.values.length === 0 && !whole) {
+    throw new InputError(
+      split.method === 'new-items'
+        ? 'the model cannot score any held-out item: fit the training part with a table about the items, which describes the held-out ones too'
+        : 'no held-out user has both an item to fold in and a test item that training saw: hold out more users or items',
+    );
+  }
+  const users = without.map((u) => ids.at(u));
   return Object.freeze({
-    ...rankingTask({ ...shared, rows, relevant, excluded, ...missesOf(testRow) }),
+    ...task,
     history: { offsets: history.offsets, values: history.values },
     protocol,
     degree,
-    withoutHistory:
-      without.length === 0
-        ? undefined
-        : {
-            users: without.map((u) => split.test.users.ids.at(u)),
-            ...rankingTask({
-              ...shared,
-              rows: without.length,
-              relevant: pickLists(test, without),
-              ...(had && {
-                excluded: collectLists(without.length, (row, add) => {
-                  for (const item of had(split.test.users.ids.at(without[row]))) add(item);
-                }),
-              }),
-              ...missesOf(without),
-            }),
-          },
+    withoutHistory: users.length === 0 ? undefined : { users, ...taskOf(without, (row) => users[row]) },
     left: {
-      usersWithoutHistory: without.length,
+      usersWithoutHistory: users.length,
       edgesToUnseenItems: history.unknown + test.unknown,
     },
   });
