@@ -4,7 +4,7 @@ import { InputError } from '../errors.js';
 import type { Model } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { isUserMetric, type UserListMetric } from '../metrics/definitions.js';
-import { type ListScores, scoreLists } from '../metrics/list-metrics.js';
+import { type ListScores, type Lists, scoreLists } from '../metrics/list-metrics.js';
 import { withDefaults } from '../options/check-options.js';
 import { EVALUATE_TABLES } from '../options/commands/evaluate.js';
 import { type OptionsOf, value } from '../options/declare.js';
@@ -112,29 +112,32 @@ export async function evaluateTables(
   }
   const longest = Math.max(...lengths);
   const task = tableTask(parts);
-  const made: [ListSource, MadeLists, string][] = [
-    ['popularity', popularityLists(task, longest), 'popularity'],
-  ];
+  const lists: Lists[] = [];
+  const leaderboard: ListScoreRow[] = [];
+  const add = (source: ListSource, name: string, made: MadeLists) => {
+    lists.push(made.lists);
+    const scores = lengths.map((n) => scoreLists(made.lists, task, n, metrics));
+    leaderboard.push({ source, name, missing: made.missing, scores });
+  };
+  /** Adds the rows of a model and of given lists; returns the notes on the lists. */
+  const addBoth = async (rival: Omit<Rival, 'name'>, name?: string) => {
+    if (rival.model) add('model', name ?? 'model', await modelLists(rival.model, task, longest, options));
+    if (!rival.recommendations) return undefined;
+    const { otherUsers, seenPairs, unknownPairs, shortLists, ...made } = givenLists(
+      rival.recommendations,
+      task,
+      longest,
+    );
+    add('recommendations', name ?? 'recommendations', made);
+    return { otherUsers, seenPairs, unknownPairs, shortLists };
+  };
+  add('popularity', 'popularity', popularityLists(task, longest));
   const givenByRival: Record<string, Omit<GivenLists, 'lists' | 'missing'>> = {};
   for (const rival of rivals) {
-    if (rival.model) made.push(['model', await modelLists(rival.model, task, longest, options), rival.name]);
-    if (rival.recommendations) {
-      const lists = givenLists(rival.recommendations, task, longest);
-      givenByRival[rival.name] = notesOf(lists);
-      made.push(['recommendations', lists, rival.name]);
-    }
+    const notes = await addBoth(rival, rival.name);
+    if (notes) givenByRival[rival.name] = notes;
   }
-  if (model) made.push(['model', await modelLists(model, task, longest, options), 'model']);
-  const found = recommendations && givenLists(recommendations, task, longest);
-  if (found) made.push(['recommendations', found, 'recommendations']);
-  const leaderboard = made.map(
-    ([source, { lists, missing }, name]): ListScoreRow => ({
-      source,
-      name,
-      missing,
-      scores: lengths.map((n) => scoreLists(lists, task, n, metrics)),
-    }),
-  );
+  const given = await addBoth({ model, recommendations });
   const last = leaderboard[leaderboard.length - 1];
   const compare = (select: (perUser: Float64Array) => Float64Array): ListComparison[] =>
     leaderboard.slice(0, -1).flatMap((other) =>
@@ -154,12 +157,11 @@ export async function evaluateTables(
       ),
     );
   const comparisons = compare((perUser) => perUser);
-  const { lists, missing } = made[made.length - 1][1];
+  const listsOfLast = lists[lists.length - 1];
   const comparisonsOfListed =
-    missing === 0 || missing === task.users.length
+    last.missing === 0 || last.missing === task.users.length
       ? []
-      : compare((perUser) => perUser.filter((_, u) => lists[u].length > 0));
-  const given = found && notesOf(found);
+      : compare((perUser) => perUser.filter((_, u) => listsOfLast[u].length > 0));
   const trained = fingerprint(parts.train);
   return Object.freeze({
     n: lengths,
@@ -178,8 +180,4 @@ export async function evaluateTables(
       .filter((rival) => rival.model && rival.model.provenance.fingerprint !== trained)
       .map(({ name }) => name),
   });
-}
-
-function notesOf({ otherUsers, seenPairs, unknownPairs, shortLists }: GivenLists) {
-  return { otherUsers, seenPairs, unknownPairs, shortLists };
 }

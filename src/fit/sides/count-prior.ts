@@ -79,15 +79,7 @@ export function fitCounts(graph: BipartiteGraph, sides: readonly SideName[] = SI
     const spread = Math.max(LEAST_SPREAD, Math.sqrt(step.square / edges));
     prior = { ...prior, mean, spread };
     for (const side of sides) {
-      const other = otherSide(side);
-      updateEffects(
-        effects[side],
-        index[side],
-        latent,
-        prior,
-        prior[side],
-        (e) => effects[other].mean[index[other][e]],
-      );
+      updateEffects(side, effects, index, latent, prior);
       prior = { ...prior, [side]: Math.max(LEAST_SPREAD, rootMeanSquare(effects[side])) };
     }
   }
@@ -115,22 +107,25 @@ function addEdge(count: number, mean: number, spread: number, uncertain: number,
 
 /** The effects of one side given the latent logarithms: each a normal, shrunk by its prior. */
 function updateEffects(
-  { mean, variance }: CountEffects,
-  index: Uint32Array,
+  side: SideName,
+  effects: BySide<CountEffects>,
+  index: BySide<Uint32Array>,
   latent: Float64Array,
   prior: CountPrior,
-  spread: number,
-  otherEffect: (edge: number) => number,
 ): void {
+  const { mean, variance } = effects[side];
+  const own = index[side];
+  const other = index[otherSide(side)];
+  const otherMean = effects[otherSide(side)].mean;
   const sum = new Float64Array(mean.length);
   const number = new Float64Array(mean.length);
   for (let e = 0; e < latent.length; e++) {
-    sum[index[e]] += latent[e] - prior.mean - otherEffect(e);
-    number[index[e]]++;
+    sum[own[e]] += latent[e] - prior.mean - otherMean[other[e]];
+    number[own[e]]++;
   }
   const noise = prior.spread ** 2;
   for (let v = 0; v < mean.length; v++) {
-    const precision = number[v] / noise + 1 / spread ** 2;
+    const precision = number[v] / noise + 1 / prior[side] ** 2;
     mean[v] = sum[v] / noise / precision;
     variance[v] = 1 / precision;
   }
