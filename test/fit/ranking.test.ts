@@ -9,7 +9,7 @@ import { poissonFold } from '../../src/fit/fold-in/member-fold.js';
 import { type Model, meanTable, modelHyper, type Ranker, type RankerMember } from '../../src/fit/model.js';
 import type { FitOptions, RankingFitOptions } from '../../src/fit/options.js';
 import { fitRanking } from '../../src/fit/ranking/fit-ranking.js';
-import { cutFolds, reorderRows, rowsWithout } from '../../src/fit/ranking/folds.js';
+import { cutFolds, reorderRows, usersWithout } from '../../src/fit/ranking/folds.js';
 import { countEdges } from '../../src/fit/ranking/recency.js';
 import { startCrossFit } from '../../src/fit/ranking/sweep.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
@@ -71,22 +71,23 @@ describe('folds', () => {
   test('rows without a fold keep counts that are fractions: those of edges weighed by age', () => {
     const graph = graphOf(grouped(), 60, 45, false);
     const weights = Float32Array.from({ length: graph.edges }, (_, e) => 1 - (e % 7) / 16);
-    const sides = { users: { ...graph.users, counts: weights }, items: graph.items };
-    const rows = rowsWithout(sides, 'users', cutFolds(45, 3, randomStream(2)), undefined);
-    expect(rows.counts).toEqual(weights);
+    const folds = cutFolds(45, 3, randomStream(2));
+    const rows = usersWithout({ ...graph.users, counts: weights }, folds, 1);
+    const inFold = new Set(folds.order.subarray(folds.bounds[1], folds.bounds[2]));
+    expect(rows.counts).toEqual(weights.filter((_, e) => !inFold.has(graph.users.neighbors[e])));
   });
 
   test.each([false, true])('rows without a fold have the other edges, by place (multigraph: %s)', (multi) => {
     const graph = graphOf(grouped(60, 45, multi), 60, 45, multi);
     const folds = cutFolds(45, 4, randomStream(2));
     const place = new Map(Array.from(folds.order, (v, p) => [v, p]));
-    for (const without of [0, 3, undefined]) {
-      const rows = rowsWithout(graph, 'users', folds, without);
+    for (const without of [0, 1, 3]) {
+      const rows = usersWithout(graph.users, folds, without);
       for (let u = 0; u < 60; u++) {
         const wanted: [number, number][] = [];
         for (let e = graph.users.offsets[u]; e < graph.users.offsets[u + 1]; e++) {
           const p = place.get(graph.users.neighbors[e])!;
-          const inFold = without !== undefined && p >= folds.bounds[without] && p < folds.bounds[without + 1];
+          const inFold = p >= folds.bounds[without] && p < folds.bounds[without + 1];
           if (!inFold) wanted.push([p, graph.users.counts?.[e] ?? 1]);
         }
         const got: [number, number][] = [];

@@ -191,9 +191,20 @@ export function sideMass(
   { eligible, unseenShare = 1 }: Pick<FoldInOptions, 'eligible' | 'unseenShare'> = {},
 ): Float64Array {
   if ('means' in fixed) return columnSums(fixed.means, K, eligible);
-  const { weightShape, weightRate, featureShape, featureRate, unseenMass, count } = fixed;
-  const mass = Float64Array.from(unseenMass, (m) => m * unseenShare);
-  for (let j = 0; j < count; j++) {
+  const unseen = fixed.unseenMass.map((m) => m * unseenShare);
+  return addMass(unseen, fixed, 0, fixed.count, eligible);
+}
+
+/** Adds Σ_j E[weight_j] E[feature_jk] of the eligible rows j from `first` to `last` − 1 to `mass`, and returns it. */
+export function addMass(
+  mass: Float64Array,
+  { weightShape, weightRate, featureShape, featureRate }: TableValues,
+  first: number,
+  last: number,
+  eligible?: Uint8Array | undefined,
+): Float64Array {
+  const K = mass.length;
+  for (let j = first; j < last; j++) {
     if (eligible && !eligible[j]) continue;
     const weight = weightShape[j] / weightRate[j];
     for (let k = 0; k < K; k++) mass[k] += (weight * featureShape[j * K + k]) / featureRate[j * K + k];

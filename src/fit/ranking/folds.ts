@@ -2,7 +2,7 @@
 // One item table then serves all folds, and updating a fold means updating a range of rows.
 
 import { InputError } from '../../errors.js';
-import { type BySide, otherSide, type SideName, type WeighedSide } from '../../graph/graph.js';
+import type { WeighedSide } from '../../graph/graph.js';
 import { allocateCounts, type EdgeCounts, type EdgeRows, pickRows } from '../../math/csr.js';
 import { allocate, allocateFrom, inSharedMemory } from '../../math/memory.js';
 import { type Random, shuffle } from '../../math/random.js';
@@ -35,35 +35,30 @@ export function reorderRows(side: WeighedSide, { order }: Folds): WeighedSide {
   return Object.freeze({ ...side, ids: side.ids.pick(order), ...pickRows(side, order) });
 }
 
-/**
- * The rows of `side` without their edges into fold `without` of the other side; all edges if `without` is undefined.
- * Neighbours are numbered by their places in the order of the folds.
- */
-export function rowsWithout(
-  graph: BySide<WeighedSide>,
-  side: SideName,
+/** The users without their edges into a fold of the items. Items are numbered by their places in the order of the folds. */
+export function usersWithout(
+  users: WeighedSide,
   { order, bounds }: Folds,
-  without: number | undefined,
+  fold: number,
 ): EdgeRows<EdgeCounts> {
-  const rows = graph[side];
-  const place = new Uint32Array(graph[otherSide(side)].count);
+  const place = new Uint32Array(order.length);
   for (let p = 0; p < order.length; p++) place[order[p]] = p;
-  const [first, last] = without === undefined ? [0, 0] : [bounds[without], bounds[without + 1]];
-  const { neighbors, counts } = rows;
-  const offsets = allocate(Uint32Array, rows.count + 1);
+  const [first, last] = [bounds[fold], bounds[fold + 1]];
+  const { neighbors, counts } = users;
+  const offsets = allocate(Uint32Array, users.count + 1);
   // Without a branch, which would be mispredicted: every edge is written, and only a kept edge advances `at`.
   const found = new Uint32Array(neighbors.length + 1);
   const foundCounts = allocateCounts(counts, neighbors.length + 1);
   let at = 0;
-  for (let v = 0; v < rows.count; v++) {
-    for (let e = rows.offsets[v]; e < rows.offsets[v + 1]; e++) {
+  for (let u = 0; u < users.count; u++) {
+    for (let e = users.offsets[u]; e < users.offsets[u + 1]; e++) {
       const p = place[neighbors[e]];
       found[at] = p;
       if (foundCounts) foundCounts[at] = counts![e];
       // 1 if p lies before or after the fold, because then one difference is negative.
       at += ((p - first) | (last - 1 - p)) >>> 31;
     }
-    offsets[v + 1] = at;
+    offsets[u + 1] = at;
   }
   return {
     offsets,

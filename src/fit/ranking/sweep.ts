@@ -8,8 +8,8 @@ import { FitError, located } from '../../errors.js';
 import type { BySide, WeighedSide } from '../../graph/graph.js';
 import type { BothHyper } from '../ascent/bound.js';
 import { startOf, vertexStart } from '../ascent/start.js';
-import { RANKING_STEPS } from '../fold-in/fold-in.js';
-import { type Folds, reorderRows, rowsWithout } from './folds.js';
+import { addMass, RANKING_STEPS } from '../fold-in/fold-in.js';
+import { type Folds, reorderRows, usersWithout } from './folds.js';
 
 /** The state of a cross-fit on an engine. */
 export interface CrossFit {
@@ -66,13 +66,14 @@ export async function startCrossFit(
     ? inFoldOrder(from.items, folds, features)
     : startOf('items', vertices, graph.total, hyper, features, seed);
   const items = await engine.createTable(features, start, 'mean');
-  const kept = from?.foldMass;
-  const mass = kept
-    ? Array.from({ length: folds.bounds.length - 1 }, (_, f) => kept.slice(f * features, (f + 1) * features))
-    : massByFold(features, start, folds);
+  const mass = Array.from({ length: folds.bounds.length - 1 }, (_, f) =>
+    from?.foldMass
+      ? from.foldMass.slice(f * features, (f + 1) * features)
+      : addMass(new Float64Array(features), start, folds.bounds[f], folds.bounds[f + 1]),
+  );
   const userIndexes: EdgeIndex[] = [];
   for (let f = 0; f < mass.length; f++) {
-    userIndexes.push(await engine.createIndex(rowsWithout(graph, 'users', folds, f), splitBy('own')));
+    userIndexes.push(await engine.createIndex(usersWithout(graph.users, folds, f), splitBy('own')));
   }
   const users = await engine.foldFresh.createTable(graph.users.count, features, inShards);
   const userCount = everywhere?.users ?? graph.users.count;
@@ -84,7 +85,7 @@ export async function startCrossFit(
   const handles = [users, items, itemIndex, ...userIndexes];
   let sweeps = from?.sweeps ?? 0;
 
-  async function usersWithout(fold: number): Promise<Table> {
+  async function foldUsers(fold: number): Promise<Table> {
     const otherMass = sumWithout(mass, fold);
     const start = { weight: startWeight(otherMass), feature: 1 };
     const how = { hyper: hyper.users, otherMass, start, steps: RANKING_STEPS };
@@ -97,7 +98,7 @@ export async function startCrossFit(
   }
 
   async function updateFold(fold: number): Promise<number> {
-    await usersWithout(fold);
+    await foldUsers(fold);
     try {
       const [edgeTerm, userTotals, itemTotals] = await Promise.all([
         engine.update(items, itemIndex, users, {
@@ -119,7 +120,7 @@ export async function startCrossFit(
   }
 
   return {
-    usersWithout,
+    usersWithout: foldUsers,
     async sweep() {
       let likelihood = 0;
       for (let f = 0; f < mass.length; f++) likelihood += await updateFold(f);
@@ -139,21 +140,6 @@ export async function startCrossFit(
       for (const handle of handles.splice(0)) void engine.free(handle);
     },
   };
-}
-
-function massByFold(features: number, items: TableValues, { bounds }: Folds): Float64Array[] {
-  const result: Float64Array[] = [];
-  for (let f = 0; f + 1 < bounds.length; f++) {
-    const mass = new Float64Array(features);
-    for (let j = bounds[f]; j < bounds[f + 1]; j++) {
-      const weight = items.weightShape[j] / items.weightRate[j];
-      for (let k = 0; k < features; k++) {
-        mass[k] += (weight * items.featureShape[j * features + k]) / items.featureRate[j * features + k];
-      }
-    }
-    result.push(mass);
-  }
-  return result;
 }
 
 function sumWithout(masses: readonly Float64Array[], without: number): Float64Array {
