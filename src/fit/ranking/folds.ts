@@ -10,6 +10,8 @@ import { type Random, shuffle } from '../../math/random.js';
 export interface Folds {
   /** Vertex at each place of the new order. */
   readonly order: Uint32Array;
+  /** Place of each vertex. */
+  readonly place: Uint32Array;
   /** Fold f is places bounds[f] … bounds[f+1]−1. */
   readonly bounds: Uint32Array;
 }
@@ -28,7 +30,9 @@ export function cutFolds(count: number, folds: number, random: Random): Folds {
   const bounds = Uint32Array.from({ length: folds + 1 }, (_, f) => Math.floor((f * count) / folds));
   // A fold keeps the order of the data: if neighbouring rows are related there, their memory stays close.
   for (let f = 0; f < folds; f++) order.subarray(bounds[f], bounds[f + 1]).sort();
-  return { order, bounds };
+  const place = new Uint32Array(count);
+  for (let p = 0; p < count; p++) place[order[p]] = p;
+  return { order, place, bounds };
 }
 
 export function reorderRows(side: WeighedSide, { order }: Folds): WeighedSide {
@@ -38,11 +42,9 @@ export function reorderRows(side: WeighedSide, { order }: Folds): WeighedSide {
 /** The users without their edges into a fold of the items. Items are numbered by their places in the order of the folds. */
 export function usersWithout(
   users: WeighedSide,
-  { order, bounds }: Folds,
+  { place, bounds }: Folds,
   fold: number,
 ): EdgeRows<EdgeCounts> {
-  const place = new Uint32Array(order.length);
-  for (let p = 0; p < order.length; p++) place[order[p]] = p;
   const [first, last] = [bounds[fold], bounds[fold + 1]];
   const { neighbors, counts } = users;
   const offsets = allocate(Uint32Array, users.count + 1);

@@ -63,7 +63,7 @@ export async function startCrossFit(
     ? { ids: itemSide.ids, strength: (place: number) => everywhere.itemTotal[folds.order[place]] }
     : vertexStart(itemSide);
   const start = from
-    ? inFoldOrder(from.items, folds, features)
+    ? pickTable(from.items, folds.order, features)
     : startOf('items', vertices, graph.total, hyper, features, seed);
   const items = await engine.createTable(features, start, 'mean');
   const mass = Array.from({ length: folds.bounds.length - 1 }, (_, f) =>
@@ -130,7 +130,7 @@ export async function startCrossFit(
       }
       return likelihood;
     },
-    readItems: async () => inGraphOrder(await engine.read(items), folds, features),
+    readItems: async () => pickTable(await engine.read(items), folds.place, features),
     foldMass() {
       const all = new Float64Array(mass.length * features);
       for (const [f, part] of mass.entries()) all.set(part, f * features);
@@ -150,35 +150,17 @@ function sumWithout(masses: readonly Float64Array[], without: number): Float64Ar
   return sum;
 }
 
-function inGraphOrder(values: TableValues, { order }: Folds, features: number): TableValues {
-  return moveRows(values, features, order.length, (place) => [order[place], place]);
-}
-
-function inFoldOrder(values: TableValues, { order }: Folds, features: number): TableValues {
-  return moveRows(values, features, order.length, (place) => [place, order[place]]);
-}
-
-type Values = TableValues[keyof TableValues];
-
-/** A copy of a table, of the same number type. `move` gives the new and the old row at each of the places. */
-function moveRows(
-  table: TableValues,
-  features: number,
-  places: number,
-  move: (place: number) => readonly [to: number, from: number],
-): TableValues {
-  const moved = (from: Values, width: number) => {
+/** A table of the given rows, of the same number type. */
+function pickTable(table: TableValues, rows: Uint32Array, features: number): TableValues {
+  const picked = (from: TableValues[keyof TableValues], width: number) => {
     const to = from instanceof Float32Array ? new Float32Array(from.length) : new Float64Array(from.length);
-    for (let place = 0; place < places; place++) {
-      const [row, before] = move(place);
-      to.set(from.subarray(before * width, (before + 1) * width), row * width);
-    }
+    for (const [at, row] of rows.entries()) to.set(from.subarray(row * width, (row + 1) * width), at * width);
     return to;
   };
   return {
-    weightShape: moved(table.weightShape, 1),
-    weightRate: moved(table.weightRate, 1),
-    featureShape: moved(table.featureShape, features),
-    featureRate: moved(table.featureRate, features),
+    weightShape: picked(table.weightShape, 1),
+    weightRate: picked(table.weightRate, 1),
+    featureShape: picked(table.featureShape, features),
+    featureRate: picked(table.featureRate, features),
   };
 }
