@@ -2,7 +2,7 @@
 
 import type { SideHyper } from '../engine/engine.js';
 import { InputError } from '../errors.js';
-import { type BipartiteGraph, type BySide, degrees, SIDES, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, bySide, degrees, SIDES } from '../graph/graph.js';
 import { checkOptions, partFor, withDefaults } from '../options/check-options.js';
 import {
   AUTO,
@@ -185,13 +185,10 @@ export function fitSettings(options: AscentWithFeatures): FitSettings {
   return settings;
 }
 
-export function learnLists(names: readonly string[]): Record<SideName, Learnable[]> {
-  const lists: Record<SideName, Learnable[]> = { users: [], items: [] };
-  for (const name of names) {
-    const [what, side] = name.split('.').reverse();
-    for (const s of SIDES) if (side === undefined || side === s) lists[s].push(what as Learnable);
-  }
-  return lists;
+/** The learned hyperparameters of each side, from names such as `sigma` (both sides) and `users.sigma`. */
+export function learnLists(names: readonly string[]): BySide<readonly Learnable[]> {
+  const parts = names.map((name) => name.split('.').reverse());
+  return bySide((side) => parts.filter(([, of = side]) => of === side).map(([what]) => what as Learnable));
 }
 
 /** The given hyperparameters without those that are undefined. */

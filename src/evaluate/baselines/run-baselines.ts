@@ -59,20 +59,20 @@ export async function fitBaselines(
   const concurrent = edges <= MOST_CONCURRENT_EDGES ? names.length : 1;
   // Only one thread can use a GPU.
   const onCpu = options.engine === undefined || options.engine === 'cpu';
-  const workers = edges >= SMALL && onCpu && threadCount(options.threads, concurrent) > 1;
-  const problem = { data, validation, task };
   const lanes = threadCount(options.threads, concurrent) > 1 ? concurrent : 1;
+  const problem = { data, validation, task };
   const ownShares = () =>
     // Baselines that follow one another get all threads each.
     lanes > 1
       ? shareThreads(options.threads, names.length)
       : names.flatMap(() => shareThreads(options.threads, 1));
   const { shares = ownShares(), ...how } = { ...options, seed };
-  const found = workers
-    ? await inWorkers(names, problem, shares, how)
-    : await inTurns([...names.entries()], lanes, ([at, name]) =>
-        runBaseline(shares[at], here(name, problem, how)),
-      );
+  const found =
+    lanes > 1 && edges >= SMALL && onCpu
+      ? await inWorkers(names, problem, shares, how)
+      : await inTurns([...names.entries()], lanes, ([at, name]) =>
+          runBaseline(shares[at], here(name, problem, how)),
+        );
   const results = found.filter((one) => 'name' in one);
   const skipped = names.flatMap((name, at) => {
     const one = found[at];
