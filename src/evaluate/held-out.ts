@@ -109,11 +109,11 @@ export async function heldOutScores(
   if (known && model.users.count > 0) checkUsers(model.users, split.train);
   const { graph, dropped } = known ? { graph: split.train, dropped: NONE } : knownFoldIn(model, split);
   const eligible = once(() => (known ? undefined : fitItems(model, split)));
-  const ages = foldAges(model, split);
-  const weighed = ages ? { ...history, weights: ages(history.offsets, history.values) } : history;
+  const ages = ageWeights(model, split);
+  const weighed = ages ? { ...history, weights: weighAll(ages, history.offsets, history.values) } : history;
   const rows = once(() => {
     const matched = matchRows(graph, 'users', model.items.ids);
-    return ages ? { ...matched, weights: ages(matched.offsets, matched.neighbors) } : matched;
+    return ages ? { ...matched, weights: weighAll(ages, matched.offsets, matched.neighbors) } : matched;
   });
   const factors: Float32Array[] = [];
   const { threads, signal, onProgress, engine } = options;
@@ -124,38 +124,35 @@ export async function heldOutScores(
   return { folded: undefined, dropped, scorer: scorer.manyScorer(weighed, factors) };
 }
 
+/** The weights by age of a row's items. */
+type RowWeights = (row: number, items: Uint32Array) => Float32Array;
+
 /**
- * The weights by age of the items of a split's users, for a model that has such weights: by the ages that it stores, or by the times of
- * the fold-in part. Undefined if there are none.
+ * The weights by age for a model that has such weights: by the ages that it stores, or by the times of the fold-in part. Undefined if
+ * there are none.
  */
-function foldAges(model: Ranker, split: Split) {
+function ageWeights(model: Ranker, split: Split): RowWeights | undefined {
   const { recency } = model;
   if (!recency) return undefined;
-  const known = split.method !== 'pq';
+  if (split.method !== 'pq') return model.seen?.ages && ((row, items) => weightsOf(model, row, items)!);
   const times = split.times?.foldIn;
-  if (known ? !model.seen?.ages : !times) return undefined;
+  if (!times) return undefined;
   const { users, items } = split.foldIn;
-  const places = known ? undefined : model.items.ids.findAll(items.ids);
-  const agesOfUser = (u: number) => {
-    const [first, last] = [users.offsets[u], users.offsets[u + 1]];
-    const ages = agesOf(times!.subarray(first, last), recency);
-    const own = new Map<number, number>();
-    for (let e = first; e < last; e++) own.set(places![users.neighbors[e]], ages[e - first]);
-    return own;
+  const places = model.items.ids.findAll(items.ids);
+  return (row, own) => {
+    const [first, last] = [users.offsets[row], users.offsets[row + 1]];
+    const ages = agesOf(times.subarray(first, last), recency);
+    const ageOf = new Map(Array.from(ages, (age, e) => [places[users.neighbors[first + e]], age]));
+    return historyWeights(Float32Array.from(own, (item) => ageOf.get(item) ?? 0));
   };
-  return (offsets: Uint32Array, values: Uint32Array): Float32Array => {
-    const weights = new Float32Array(values.length);
-    for (let u = 0; u + 1 < offsets.length; u++) {
-      const own = values.subarray(offsets[u], offsets[u + 1]);
-      if (known) {
-        weights.set(weightsOf(model, u, own)!, offsets[u]);
-        continue;
-      }
-      const ages = agesOfUser(u);
-      weights.set(historyWeights(Float32Array.from(own, (item) => ages.get(item) ?? 0)), offsets[u]);
-    }
-    return weights;
-  };
+}
+
+function weighAll(weightsOf: RowWeights, offsets: Uint32Array, values: Uint32Array): Float32Array {
+  const weights = new Float32Array(values.length);
+  for (let row = 0; row + 1 < offsets.length; row++) {
+    weights.set(weightsOf(row, values.subarray(offsets[row], offsets[row + 1])), offsets[row]);
+  }
+  return weights;
 }
 
 /** The model's rows must be in the order of the training users. */

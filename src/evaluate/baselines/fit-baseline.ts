@@ -60,24 +60,12 @@ export async function fitBaseline(
       `${baseline.title}: ${why}; fit another baseline, such as ${baseline.standIn ?? 'knn'}`,
     );
   }
-  const tuned =
-    settings.setting || baseline.axes(data).length === 0
-      ? undefined
-      : await tuneBaseline(
-          baseline,
-          holdBack(
-            { ...data, shown: shownItems(data.shown.length, seed) },
-            { seed },
-            'fit popularity, which has no setting',
-          ),
-          {
-            seed,
-            maxTrials: trials,
-            threads,
-            signal,
-            onProgress,
-          },
-        );
+  const tune = () => {
+    const part = { ...data, shown: shownItems(data.shown.length, seed) };
+    const validation = holdBack(part, { seed }, 'fit popularity, which has no setting');
+    return tuneBaseline(baseline, validation, { seed, maxTrials: trials, threads, signal, onProgress });
+  };
+  const tuned = settings.setting || baseline.axes(data).length === 0 ? undefined : await tune();
   const setting = settings.setting ?? tuned?.best.setting ?? {};
   const scores = await baseline.scores(data, setting, {
     seed,
@@ -90,8 +78,11 @@ export async function fitBaseline(
   const { iterations, converged } =
     scores.kind === 'factors' ? scores.members[0] : { iterations: 1, converged: true };
   const provenance = {
-    ...{ seed, fingerprint: fingerprint(graph), options: { method: name, ...setting } },
-    ...{ iterations, converged },
+    seed,
+    fingerprint: fingerprint(graph),
+    options: { method: name, ...setting },
+    iterations,
+    converged,
   };
   return {
     model: rankerOf(graph, { method: name, scores, provenance }),

@@ -48,22 +48,10 @@ export function withUsers(
     });
     return Object.freeze({ ...rest, users, ...has }) satisfies PosteriorModel;
   }
-  const { scores } = rest;
-  const members = scores.kind === 'factors' ? scores.members : [];
-  return Object.freeze({
-    ...rest,
-    users: vertices,
-    scores:
-      scores.kind === 'factors'
-        ? Object.freeze({
-            ...scores,
-            members: Object.freeze(
-              members.map((member, m) => Object.freeze({ ...member, users: tables.at(m) })),
-            ),
-          })
-        : scores,
-    ...has,
-  }) satisfies Ranker;
+  if (rest.scores.kind !== 'factors') return Object.freeze({ ...rest, users: vertices, ...has });
+  const members = rest.scores.members.map((member, m) => Object.freeze({ ...member, users: tables.at(m) }));
+  const scores = Object.freeze({ ...rest.scores, members: Object.freeze(members) });
+  return Object.freeze({ ...rest, users: vertices, scores, ...has }) satisfies Ranker;
 }
 
 export function withoutUsers(model: Model): Model {
