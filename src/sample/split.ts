@@ -116,10 +116,17 @@ export function splitFolds(
 }
 
 type About = Pick<Split, 'method' | 'seed' | 'testUsers' | 'testItems' | 'fingerprint'>;
-type Drawn = Readonly<Record<'users' | 'items', Uint8Array>>;
+/** 1 marks a held-out user or a test item. */
+type Drawn = BySide<Uint8Array>;
 
 function pqSplit(graph: BipartiteGraph, drawn: Drawn, times: Float64Array | undefined, about: About): Split {
-  const parts = splitByAssignment(graph, drawn.users, drawn.items);
+  const { users, items } = drawn;
+  const everyItem = new Uint8Array(items.length).fill(1);
+  const parts = {
+    train: selectVertices(graph, opposite(users), everyItem),
+    foldIn: selectVertices(graph, users, opposite(items)),
+    test: selectVertices(graph, users, items),
+  };
   return finishSplit(graph, parts, drawn, times && timesOfParts(times, pqLabels(graph.users, drawn)), about);
 }
 
@@ -140,10 +147,7 @@ function finishSplit(
     ...about,
     ...parts,
     ...(times && { times }),
-    assignment: Object.freeze({
-      users: Object.freeze({ ids: graph.users.ids, drawn: drawn.users }),
-      items: Object.freeze({ ids: graph.items.ids, drawn: drawn.items }),
-    }),
+    assignment: Object.freeze(bySide((side) => Object.freeze({ ids: graph[side].ids, drawn: drawn[side] }))),
   });
 }
 
@@ -152,7 +156,7 @@ export function pqAssignment(
   users: number,
   items: number,
   { testUsers, testItems, seed }: Pick<Split, 'testUsers' | 'testItems' | 'seed'>,
-): { readonly users: Uint8Array; readonly items: Uint8Array } {
+): Drawn {
   const random = randomStream(seed, STREAMS.split);
   return {
     users: drawAssignment(users, testUsers, random.derive(0)),
@@ -170,20 +174,6 @@ export function emptyPart(
       `${edges} edges; test fractions ${testUsers} and ${testItems}): use other fractions, another seed, ` +
       'or more data',
   );
-}
-
-/** The parts of a `pq` split: 1 marks a held-out user or a test item. */
-function splitByAssignment(
-  graph: BipartiteGraph,
-  users: Uint8Array,
-  items: Uint8Array,
-): Pick<Split, 'train' | 'foldIn' | 'test'> {
-  const everyItem = new Uint8Array(items.length).fill(1);
-  return {
-    train: selectVertices(graph, opposite(users), everyItem),
-    foldIn: selectVertices(graph, users, opposite(items)),
-    test: selectVertices(graph, users, items),
-  };
 }
 
 /** The time from which on at least the given fraction of the edges lies; edges of one moment stay together. */
