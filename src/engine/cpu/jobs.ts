@@ -62,6 +62,8 @@ interface PartResult {
   readonly term: EdgeTerm;
 }
 
+/** What a part has if it walks no edges, or none by tiles. */
+const NO_EDGES = { index: -1, tiled: undefined, pieceSums: 0, tileSums: 0, begins: undefined };
 const NO_HYPER: SideHyper = { sigma: 0, tau: 0, shape: 0, rate: 0, size: 0 };
 /** The addresses that a table of Gammas or a table of means does not have. */
 const NO_TABLE = { weightShape: 0, weightRate: 0, featureShape: 0, featureRate: 0, freshWeights: 0 };
@@ -131,8 +133,7 @@ export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimit
   ): Promise<Float64Array> {
     const block = blocks(blockBytes);
     writeBlock(block, own, undefined, options);
-    const part = { units, block, index: -1, tiled: undefined, pieceSums: 0, tileSums: 0, begins: undefined };
-    return runParts(kind, own.stride, [part], false);
+    return runParts(kind, own.stride, [{ ...NO_EDGES, units, block }], false);
   }
 
   function cutOf({ own, index, other, rows }: WalkedRows, groups?: Uint32Array, byTiles = true): Cut {
@@ -173,11 +174,7 @@ export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimit
     batch: readonly WalkedCut[],
     options: JobOptions,
   ): Promise<{ parts: JobPart[]; terms: EdgeTerm[] }> {
-    const [
-      {
-        own: { stride },
-      },
-    ] = batch;
+    const { stride } = batch[0].own;
     const tiledRows = ({ cut }: WalkedCut) => cut.tiled?.rows.length ?? 0;
     let pieces = pieceSums(8 * stride * batch.reduce((sum, { cut }) => sum + cut.pieces, 0));
     let sums = tileSums(4 * stride * batch.reduce((sum, one) => sum + tiledRows(one), 0));
@@ -185,12 +182,19 @@ export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimit
     const parts = batch.map((one): JobPart => {
       const { own, index, other, cut } = one;
       writeBlock(block, own, other, options);
-      const sumsAt = { pieceSums: pieces, tileSums: sums };
-      const part = { units: cut.rows, block, index: index.id, tiled: cut.tiled, ...sumsAt };
+      const part = {
+        units: cut.rows,
+        block,
+        index: index.id,
+        tiled: cut.tiled,
+        pieceSums: pieces,
+        tileSums: sums,
+        begins: cut.begins,
+      };
       block += blockBytes;
       pieces += 8 * stride * cut.pieces;
       sums += 4 * stride * tiledRows(one);
-      return { ...part, begins: cut.begins };
+      return part;
     });
     const terms = batch.map(() => 0);
     const stages = batch.reduce((most, { cut }) => Math.max(most, cut.stages.length), 0);
@@ -239,8 +243,7 @@ export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimit
       ...options,
       activity: 'mean',
     });
-    const walked = { block, index: index.id, tiled: undefined, tileSums: 0, begins: undefined };
-    const part = { ...walked, units: cut.rows, pieceSums: pieceSums(8 * stride * cut.pieces) };
+    const part = { ...NO_EDGES, block, index: index.id, pieceSums: pieceSums(8 * stride * cut.pieces) };
     const run = (units: Uint32Array) => runParts('foldFresh', stride, [{ ...part, units }], false);
     // A row longer than a window runs each half-step in pieces.
     const long = finishesIn(cut.rows);
