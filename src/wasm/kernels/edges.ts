@@ -188,7 +188,7 @@ let prefetched: u32 = 0;
 function prefetchRows(neighbors: usize, edges: u32): void {
   const end = neighbors + ((<usize>edges) << 2);
   const whole = end - ((edges & 3) << 2);
-  const size = rowBytes();
+  const size = rowBytes;
   let seen: u32 = 0;
   for (let k: usize = 0; k < size; k += 128) {
     const from = <usize>job.other + k;
@@ -225,7 +225,7 @@ function passBatch(rows: usize, count: u32, offsets: usize, sums: usize, prefetc
   for (let r: u32 = 0; r < count; r++) {
     const end = load<u32>(offsets + ((<usize>r) << 2), 4);
     const skip = (<usize>(begin - first)) << 2;
-    computeLambdas(rows + (<usize>r) * rowBytes(), job.other, at + skip, end - begin, rowBytes(), scratch + skip);
+    computeLambdas(rows + (<usize>r) * rowBytes, job.other, at + skip, end - begin, rowBytes, scratch + skip);
     begin = end;
   }
   computeWeights(scratch, unit.edgeCounts ? <usize>unit.edgeCounts + skipped : 0, begin - first, job.withTerm != 0);
@@ -233,7 +233,7 @@ function passBatch(rows: usize, count: u32, offsets: usize, sums: usize, prefetc
   for (let r: u32 = 0; r < count; r++) {
     const end = load<u32>(offsets + ((<usize>r) << 2), 4);
     const skip = (<usize>(begin - first)) << 2;
-    addWeighted(job.other, at + skip, scratch + skip, end - begin, rowBytes(), sums + (<usize>r) * rowBytes());
+    addWeighted(job.other, at + skip, scratch + skip, end - begin, rowBytes, sums + (<usize>r) * rowBytes);
     begin = end;
   }
 }
@@ -251,7 +251,7 @@ function skippedBytes(edge: u32): usize {
  */
 export function passLong(row: usize, begin: u32, end: u32, part: usize, sums: usize, prefetch: bool): void {
   const other: usize = job.other;
-  const bytes = rowBytes();
+  const bytes = rowBytes;
   const lambdas = scratch;
   memory.fill(sums, 0, bytes << 1);
   const batch = batchEdges(bytes);
@@ -269,7 +269,7 @@ export function passLong(row: usize, begin: u32, end: u32, part: usize, sums: us
 
 /** Adds up the float64 sums of a long row's pieces, in order. Returns `sums`. */
 export function sumPieces(sums: usize): usize {
-  const bytes = rowBytes() << 1;
+  const bytes = rowBytes << 1;
   for (let k: usize = 0; k < bytes; k += 16) {
     let sum = f64x2.splat(0);
     for (let p: u32 = 0; p < unit.pieces; p++) sum = f64x2.add(sum, v128.load(<usize>unit.pieceSums + (<usize>p) * bytes + k));
@@ -280,7 +280,7 @@ export function sumPieces(sums: usize): usize {
 
 /** Float64 sums as float32. */
 export function demoteSums(sums: usize, to: usize): void {
-  const bytes = rowBytes();
+  const bytes = rowBytes;
   for (let k: usize = 0; k < bytes; k += 16) {
     v128.store(to + k, narrow(v128.load(sums + (k << 1)), v128.load(sums + (k << 1), 16)));
   }
@@ -294,7 +294,7 @@ export function demoteSums(sums: usize, to: usize): void {
  * @param prefetch whether to prefetch rows of B, because B exceeds a core's own cache
  */
 export function passRows(rows: usize, count: u32, offsets: usize, long: usize, sums: usize, prefetch: bool): void {
-  const bytes = rowBytes();
+  const bytes = rowBytes;
   const batch = batchEdges(bytes);
   for (let r: u32 = 0; r < count; ) {
     const at = offsets + ((<usize>r) << 2);

@@ -72,7 +72,7 @@ function showRow(shown: usize, counts: usize, weight: v128, bytes: usize, mass: 
  * @returns the first row with a weight that is not a positive number, or first+rows
  */
 function finishRows(first: u32, rows: u32, sums: usize, mass: usize): u32 {
-  const bytes = rowBytes();
+  const bytes = rowBytes;
   const shown: usize = <usize>job.activity + (<usize>first) * bytes;
   for (let r: usize = 0; r < <usize>rows; r++) {
     countRow(shown + r * bytes, sums + r * bytes, job.otherMass, bytes, scratch + (r << 4));
@@ -118,7 +118,7 @@ function beginRow(row: u32, r: usize, bytes: usize): void {
  * @returns the first row with a weight that is not a positive number, or `last`
  */
 export function foldFreshRows(): u32 {
-  const bytes = rowBytes();
+  const bytes = rowBytes;
   const long = scratch + LONG_SUMS;
   const sums = long + (bytes << 1);
   let bad = unit.last;
@@ -140,7 +140,7 @@ export function foldFreshRows(): u32 {
 
 /** One half-step of a row longer than a window, from the sums of its pieces. Returns the row if its weight is bad, else the next. */
 export function foldFreshLong(): u32 {
-  const bytes = rowBytes();
+  const bytes = rowBytes;
   const long = scratch + LONG_SUMS;
   const sums = long + (bytes << 1);
   const weight: usize = <usize>job.freshWeights + ((<usize>unit.first) << 2);

@@ -79,18 +79,15 @@ export function unitBytes(): u32 {
 export let job: JobBlock = changetype<JobBlock>(0);
 export let unit: UnitBlock = changetype<UnitBlock>(0);
 export let scratch: usize = 0;
+/** Bytes of a row of float32. */
+export let rowBytes: usize = 0;
 
 export function bindJob(at: usize): void {
   job = changetype<JobBlock>(at);
+  rowBytes = (<usize>job.stride) << 2;
 }
 
 export function bindWorker(scratchAt: usize, unitAt: usize): void {
   scratch = scratchAt;
   unit = changetype<UnitBlock>(unitAt);
-}
-
-/** Bytes of a row of float32. */
-@inline
-export function rowBytes(): usize {
-  return (<usize>job.stride) << 2;
 }

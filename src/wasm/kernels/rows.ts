@@ -34,7 +34,7 @@ export function scratchBytes(stride: u32): usize {
 
 @inline
 function blockSums(): usize {
-  return scratch + LONG_SUMS + (rowBytes() << 1);
+  return scratch + LONG_SUMS + (rowBytes << 1);
 }
 
 /**
@@ -44,23 +44,28 @@ function blockSums(): usize {
  * @returns the first row with a weight that is not finite, or first+rows
  */
 function finishBlock(first: u32, rows: u32, mass: usize, counted: bool): u32 {
-  const bytes = rowBytes();
+  const bytes = rowBytes;
   const sums = blockSums();
+  const prior = f32x4.splat(<f32>job.shape);
+  const farther = f32x4.splat(<f32>job.relaxation);
+  const least = f32x4.splat(<f32>job.relaxationFloor);
   for (let r: u32 = 0; r < rows; r++) {
     const at = (<usize>(first + r)) * bytes;
     const from = sums + (<usize>r) * bytes;
     const row = scratch + ((<usize>r) << 4);
-    if (counted) updateShapes(at, from, bytes, row, true, true);
-    else if (job.relaxation > 0) updateShapes(at, from, bytes, row, true, false);
-    else updateShapes(at, from, bytes, row, false, false);
+    if (counted) updateShapes(at, from, bytes, row, prior, farther, least, true, true);
+    else if (job.relaxation > 0) updateShapes(at, from, bytes, row, prior, farther, least, true, false);
+    else updateShapes(at, from, bytes, row, prior, farther, least, false, false);
   }
   updateWeights(rows);
+  const shapes: usize = job.weightShape;
+  const rates: usize = job.weightRate;
   let bad = first + rows;
   for (let r: u32 = 0; r < rows; r++) {
     const ws = load<f32>(scratch + ((<usize>r) << 2), SHAPES);
     const wr = load<f32>(scratch + ((<usize>r) << 2), RATES);
-    store<f32>(<usize>job.weightShape + ((<usize>(first + r)) << 2), ws);
-    store<f32>(<usize>job.weightRate + ((<usize>(first + r)) << 2), wr);
+    store<f32>(shapes + ((<usize>(first + r)) << 2), ws);
+    store<f32>(rates + ((<usize>(first + r)) << 2), wr);
     if (!(isFinite(ws) && isFinite(wr)) && bad == first + rows) bad = first + r;
   }
   showBlock(first, rows, mass, true);
@@ -69,10 +74,9 @@ function finishBlock(first: u32, rows: u32, mass: usize, counted: bool): u32 {
 
 /** Sets one row's feature shapes a + Σ_j w_ij A_ik B_jk and stores the sums over features that its weight needs. */
 @inline
-function updateShapes(at: usize, sums: usize, bytes: usize, row: usize, relaxed: bool, direct: bool): void {
-  const prior = f32x4.splat(<f32>job.shape);
-  const farther = f32x4.splat(<f32>job.relaxation);
-  const least = f32x4.splat(<f32>job.relaxationFloor);
+function updateShapes(
+  at: usize, sums: usize, bytes: usize, row: usize, prior: v128, farther: v128, least: v128, relaxed: bool, direct: bool,
+): void {
   let a = <usize>job.activity + at;
   let fs = <usize>job.featureShape + at;
   let fr = <usize>job.featureRate + at;
@@ -130,7 +134,7 @@ function showBlock(first: u32, rows: u32, mass: usize, updated: bool): void {
     v128.store(at, mean, MEANS);
     v128.store(at, job.geometric ? expDigammaOver(ws, wr) : mean, SCALES);
   }
-  const bytes = rowBytes();
+  const bytes = rowBytes;
   const prior = f32x4.splat(<f32>job.rate);
   const floor = f32x4.splat(<f32>job.activityFloor);
   const shapes: usize = job.featureShape;
@@ -190,7 +194,7 @@ export function finishRow(): u32 {
 
 /** Writes the sums of one piece of a long row to its slot (stride float64). */
 export function passPiece(): void {
-  const row = <usize>job.activity + (<usize>unit.first) * rowBytes();
+  const row = <usize>job.activity + (<usize>unit.first) * rowBytes;
   const first = load<u32>(unit.offsets);
   passLong(row, first, first + unit.edges, blockSums(), unit.pieceSums, job.prefetch != 0);
 }
@@ -198,7 +202,7 @@ export function passPiece(): void {
 /** Walks the edges of tiled rows in one tile. */
 export function passTile(): void {
   const sums = blockSums();
-  passStretches(<u32>BLOCK, sums + BLOCK * rowBytes(), scratch + LONG_SUMS, sums);
+  passStretches(<u32>BLOCK, sums + BLOCK * rowBytes, scratch + LONG_SUMS, sums);
 }
 
 /**
@@ -206,7 +210,7 @@ export function passTile(): void {
  * @returns the first row with a weight that is not finite, or `last`
  */
 export function walkRows(): u32 {
-  const bytes = rowBytes();
+  const bytes = rowBytes;
   const sums = blockSums();
   const first = unit.first;
   const last = unit.last;
@@ -230,7 +234,7 @@ export function walkRows(): u32 {
  * @returns the first row with a count too large for fixed point, or `last`
  */
 export function countRows(): u32 {
-  const bytes = rowBytes();
+  const bytes = rowBytes;
   const sums = blockSums();
   const first = unit.first;
   const last = unit.last;
@@ -258,7 +262,7 @@ export function countRows(): u32 {
 
 /** countRows for one long row, from the sums of its pieces. */
 export function countPieces(): u32 {
-  const bytes = rowBytes();
+  const bytes = rowBytes;
   const row = (<usize>unit.first) * bytes;
   const sums = sumPieces(scratch + LONG_SUMS);
   let fits = true;
@@ -270,7 +274,7 @@ export function countPieces(): u32 {
 }
 
 export function clearRows(): void {
-  const bytes = rowBytes() << 1;
+  const bytes = rowBytes << 1;
   const end = <usize>job.counts + (<usize>unit.last) * bytes;
   for (let to = <usize>job.counts + (<usize>unit.first) * bytes; to < end; to += 16) v128.store(to, i64x2.splat(0));
 }
@@ -280,7 +284,7 @@ export function clearRows(): void {
  * @returns the first row with a weight that is not finite or a count too large for fixed point, or `last`
  */
 export function finishCounts(): u32 {
-  const bytes = rowBytes();
+  const bytes = rowBytes;
   const sums = blockSums();
   let bad = unit.last;
   for (let start = unit.first; start < unit.last; start += <u32>BLOCK) {

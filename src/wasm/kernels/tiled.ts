@@ -18,7 +18,7 @@ function copyRow(to: usize, from: usize, bytes: usize): void {
  * @param long one row of float64
  */
 export function passStretches(block: u32, rows: usize, long: usize, sums: usize): void {
-  const bytes = rowBytes();
+  const bytes = rowBytes;
   const adds = unit.addsTile != 0;
   const count = unit.last - unit.first;
   let slots: usize = unit.tileSums;
@@ -59,7 +59,7 @@ export function tiledBefore(end: u32): bool {
 /** Copies the sums of the tiled rows among rows start … start+rows−1 to their places in `sums`. */
 @inline
 export function takeTiled(start: u32, rows: u32, sums: usize): void {
-  const bytes = rowBytes();
+  const bytes = rowBytes;
   while (tiledBefore(start + rows)) {
     copyRow(sums + (<usize>(load<u32>(next) - start)) * bytes, nextSums, bytes);
     next += 4;
