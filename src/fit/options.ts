@@ -188,7 +188,10 @@ export function fitSettings(options: AscentWithFeatures): FitSettings {
 /** The learned hyperparameters of each side, from names such as `sigma` (both sides) and `users.sigma`. */
 export function learnLists(names: readonly string[]): BySide<readonly Learnable[]> {
   const parts = names.map((name) => name.split('.').reverse());
-  return bySide((side) => parts.filter(([, of = side]) => of === side).map(([what]) => what as Learnable));
+  return bySide((side) => {
+    const own = parts.filter(([, of = side]) => of === side).map(([what]) => what as Learnable);
+    return [...new Set(own)];
+  });
 }
 
 /** The given hyperparameters without those that are undefined. */

@@ -7,7 +7,7 @@ export type Lanes = ReturnType<typeof inLanes>;
 
 /** `threads` workers for the tasks of a module. With 0, tasks run in the caller's thread. The pool starts when first needed. */
 export function inLanes(module: TaskModule, threads: number) {
-  let pool: WorkerPool | undefined;
+  let pool: Promise<WorkerPool> | undefined;
   return {
     /** Runs a task on all workers. `job.next` counts its blocks, `blocks` in all. */
     async all<Job extends { readonly next: Int32Array }>(
@@ -23,19 +23,20 @@ export function inLanes(module: TaskModule, threads: number) {
         task(job);
         return;
       }
-      pool ??= await createPool(module, threads);
+      pool ??= createPool(module, threads);
+      const workers = await pool;
       // A counter beyond the last block stops the workers.
       const stop = () => Atomics.store(job.next, 0, blocks);
       signal?.addEventListener('abort', stop, { once: true });
       const ticking = setInterval(() => report?.(), 200);
       try {
-        await pool.everywhere(name, job);
+        await workers.everywhere(name, job);
       } finally {
         clearInterval(ticking);
         signal?.removeEventListener('abort', stop);
       }
       throwIfAborted(signal);
     },
-    close: async (): Promise<void> => pool?.close(),
+    close: async (): Promise<void> => (await pool)?.close(),
   };
 }

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createCpuEngine } from '../../src/engine/cpu/cpu-engine.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
+import { createExchange } from '../../src/engine/sharded/exchange.js';
 import { createShardedEngine } from '../../src/engine/sharded/sharded-engine.js';
 import { createLocalRanks } from './local-ranks.js';
 import { randomProblem } from './random-problem.js';
@@ -107,6 +108,20 @@ test('if one rank fails, the others fail too', async () => {
     expect.stringMatching(/^shard 2, row 0: the weight became Gamma/),
   ]);
 });
+
+test('if one rank fails before its first step, the others fail too', async () => {
+  const failures = await Promise.all(
+    createLocalRanks(2).map((communicator, rank) => {
+      const { onAllRanks } = createExchange(communicator);
+      const work = (): Promise<string> => {
+        if (rank === 1) throw new RangeError('memory is short');
+        return Promise.resolve('done');
+      };
+      return onAllRanks(work).catch((error: Error) => error.message);
+    }),
+  );
+  expect(failures).toEqual(['rank 1 could not go on', 'memory is short']);
+}, 5000);
 
 test('tables and indexes that do not match are refused', async () => {
   const engine = await createAlone(createReferenceEngine());

@@ -171,6 +171,15 @@ describe('hyperparameters', () => {
     },
   );
 
+  test('a hyperparameter that is named twice is learned once', async () => {
+    const given = { users: { size: 20, sigma: 0.3 }, items: { size: 20, sigma: 0.3 } };
+    const learn = async (names: AscentOptions['learn']) => {
+      const { model } = await fit(graph, { ...small, ...given, iterations: 30, learn: names });
+      return [model.bound, model.users.hyper, model.items.hyper];
+    };
+    expect(await learn(['sigma', 'tau', 'users.sigma'])).toEqual(await learn(['sigma', 'tau']));
+  });
+
   test('sizes by the paper’s simulation differ from those of the bound', async () => {
     const { model } = await fit(graph, { ...small, sizes: 'paper' });
     const byBound = await fit(graph, small);

@@ -9,6 +9,12 @@ export type Exchange = ReturnType<typeof createExchange>;
 export function createExchange(communicator: Communicator) {
   const { rank, size } = communicator;
 
+  /** How the work ended, also if it threw before it returned a promise. */
+  async function outcomeOf<T>(work: () => Promise<T>): Promise<PromiseSettledResult<T>> {
+    const [outcome] = await Promise.allSettled([(async () => work())()]);
+    return outcome;
+  }
+
   /** `failures`: the sum over ranks, with one entry per rank. */
   function unwrap<T>(outcome: PromiseSettledResult<T>, failures: Float64Array): T {
     if (outcome.status === 'rejected') throw outcome.reason;
@@ -21,7 +27,7 @@ export function createExchange(communicator: Communicator) {
     /** Runs `work` on every rank. If it fails on one, it fails on all, so that no rank waits for another for ever. */
     async onAllRanks<T>(work: () => Promise<T>): Promise<T> {
       if (size === 1) return work();
-      const [outcome] = await Promise.allSettled([work()]);
+      const outcome = await outcomeOf(work);
       const failures = new Float64Array(size);
       if (outcome.status === 'rejected') failures[rank] = 1;
       await communicator.sum(failures);
@@ -34,7 +40,7 @@ export function createExchange(communicator: Communicator) {
       width: number,
       ofShards: () => Promise<readonly ArrayLike<number>[]>,
     ): Promise<Float64Array> {
-      const [outcome] = await Promise.allSettled([ofShards()]);
+      const outcome = await outcomeOf(ofShards);
       // Each entry comes from one rank, so the sum over ranks is exact. The same sum carries the failures.
       const places = layout.shards * width;
       const all = new Float64Array(places + size);
