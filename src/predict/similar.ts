@@ -1,8 +1,14 @@
 // Items similar to an item: those that the same users have. On held-out users, common users predict better than the cosine of
 // mean activities (docs/appendix/serving.md), which is used if a model does not store its users' items.
 
+import { attributeWeight } from '../attributes/content-scores.js';
 import { catalogueOf } from '../attributes/info.js';
-import { attributeVectors, createSimilarities, SparseSums } from '../attributes/similarity.js';
+import {
+  attributeVectors,
+  createSimilarities,
+  type RowValues,
+  SparseSums,
+} from '../attributes/similarity.js';
 import { InputError } from '../errors.js';
 import type { Model, SeenItems } from '../fit/model.js';
 import { hasBit } from '../math/bits.js';
@@ -20,8 +26,9 @@ export interface SimilarItem {
   readonly item: string;
   /**
    * Number of users who have both, over the root of the product of the numbers who have each. 30 is added to both numbers, so
-   * that a few common users do not make items similar. For a ranker by item weights: the weight. For a model that does not store
-   * its users' items: the cosine of the two items' mean activities. For an item without edges: the similarity of attributes, 0 to 1.
+   * that a few common users do not make items similar. For an item with fewer than 20 edges, a tenth of the similarity of attributes
+   * is added, less with every edge. For a ranker by item weights: the weight. For a model that does not store its users' items: the
+   * cosine of the two items' mean activities. For an item without edges: the similarity of attributes, 0 to 1.
    */
   readonly similarity: number;
 }
@@ -50,22 +57,36 @@ export async function similarItems(
 /** Added to the number of users of each item. Of 0, 3, 10 and 30 it was best on the training parts of three data sets. */
 const ADDED_USERS = 30;
 
+/**
+ * The part of the similarity of attributes that is added for an item with few edges. Of 0.03, 0.1, 0.3, 1 and 3 it was best on the
+ * training parts of three data sets (docs/appendix/new-items.md).
+ */
+const ATTRIBUTE_PART = 0.1;
+
 /** A function that finds similar items; it computes norms once. */
 export function createSimilarity(model: Model, members: readonly MemberScorer[] | undefined): FindSimilar {
+  const { ids } = catalogueOf(model);
   const byAttributes = once(() => attributeSimilarity(model));
-  const byEdges = createEdgeSimilarity(model, members);
-  return (item, n, without) =>
-    item >= model.items.count ? (byAttributes()?.(item, n, without) ?? []) : byEdges(item, n, without);
+  const byEdges = createEdgeSimilarity(model, members, byAttributes);
+  return (item, n, without) => {
+    if (item < model.items.count) return byEdges(item, n, without);
+    const { rows, values } = byAttributes()?.(item, n, without) ?? { rows: [], values: [] };
+    return Array.from(rows, (other, i) => ({ item: ids.at(other), similarity: values[i] })).sort(
+      (a, b) => b.similarity - a.similarity,
+    );
+  };
 }
 
 /** Items similar to an item; `without`: bits of items that are not listed. */
 type FindSimilar = (item: number, n: number, without?: Uint32Array) => SimilarItem[];
 
-/** Items without edges are similar to those with similar attributes. */
-function attributeSimilarity(model: Model): FindSimilar | undefined {
+/** The `n` items with the most similar attributes, ascending, and how similar they are. */
+type AttributeSimilarity = (item: number, n: number, without?: Uint32Array) => RowValues;
+
+function attributeSimilarity(model: Model): AttributeSimilarity | undefined {
   const about = model.info?.items;
   if (!about?.content) return undefined;
-  const { ids, count, degree } = catalogueOf(model);
+  const { count, degree } = catalogueOf(model);
   const { columns } = about.content.settings;
   const parts = about.columns.map(({ name }) => (Object.hasOwn(columns, name) ? columns[name] : 0));
   const similarities = createSimilarities(attributeVectors(about, parts), count, degree);
@@ -73,15 +94,17 @@ function attributeSimilarity(model: Model): FindSimilar | undefined {
   return (item, n, without) => {
     similarities(item, sums);
     if (without) for (let other = 0; other < count; other++) if (hasBit(without, other)) sums.drop(other);
-    const { rows, values } = sums.largest(n);
+    const found = sums.largest(n);
     sums.clear();
-    return Array.from(rows, (other, i) => ({ item: ids.at(other), similarity: values[i] })).sort(
-      (a, b) => b.similarity - a.similarity,
-    );
+    return found;
   };
 }
 
-function createEdgeSimilarity(model: Model, members: readonly MemberScorer[] | undefined): FindSimilar {
+function createEdgeSimilarity(
+  model: Model,
+  members: readonly MemberScorer[] | undefined,
+  byAttributes: () => AttributeSimilarity | undefined,
+): FindSimilar {
   const { ids, count } = model.items;
   const list = (item: number, n: number, alike: Float64Array, without: Uint32Array | undefined) =>
     largest(count, n, (other) =>
@@ -104,6 +127,11 @@ function createEdgeSimilarity(model: Model, members: readonly MemberScorer[] | u
       const common = commonUsers(seen, item, count);
       const own = degree[item] + ADDED_USERS;
       for (let j = 0; j < count; j++) common[j] /= Math.sqrt(own * (degree[j] + ADDED_USERS));
+      const part = ATTRIBUTE_PART * attributeWeight(degree[item]);
+      const alike = part > 0 ? byAttributes()?.(item, count) : undefined;
+      alike?.rows.forEach((other, i) => {
+        if (other < count) common[other] += part * alike.values[i];
+      });
       return list(item, n, common, without);
     };
   }

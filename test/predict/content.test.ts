@@ -279,6 +279,33 @@ describe('items with few edges', () => {
     expect(explanation!.attributes?.map(({ value }) => value)).toEqual(['Action']);
     await Promise.all([without.close(), withTable.close()]);
   });
+
+  it('are similar to items with the same attributes too, others to those of the same users alone', async () => {
+    // The users of a rare item have items of one taste, and its attributes are those of the other.
+    const crossed = sideTable(
+      new TextEncoder().encode([...rows, 'rare-a,Romance,b1', 'rare-b,Action,a1'].join('\n')),
+      'items',
+    );
+    const { model } = await fit(few, { method: 'ranking', features: 2, threads: 1 });
+    const { info } = readSideInfo(few.items, { name: 'items', rows: crossed });
+    const items = await fitContent(model, info, { seed: 1, threads: 1 });
+    const [without, withTable] = [model, { ...model, info: { items } }].map((one) => createRecommender(one));
+    const all = { n: few.items.count };
+    const similarTo = (by: Recommender, item: string) =>
+      new Map(by.similar(item, all).map((one) => [one.item, one.similarity]));
+    expect(similarTo(withTable, 'a3')).toEqual(similarTo(without, 'a3'));
+    const [before, after] = [without, withTable].map((by) => similarTo(by, 'rare-a'));
+    expect(before.has('b1')).toBe(false);
+    // Three users are 3/20 of the edges that make attributes count for nothing.
+    const sameAuthor = after.get('b1')!;
+    expect(sameAuthor).toBeGreaterThan(0);
+    expect(sameAuthor).toBeLessThanOrEqual(0.1 * attributeWeight(3));
+    expect(sameAuthor).toBeGreaterThan(after.get('b2') ?? 0);
+    for (const [item, similarity] of before)
+      if (item.startsWith('a')) expect(after.get(item)).toBe(similarity);
+    expect([...after.keys()].every((item) => few.items.ids.find(item) >= 0)).toBe(true);
+    await Promise.all([without.close(), withTable.close()]);
+  });
 });
 
 it('the same table gives the same scores', async () => {
