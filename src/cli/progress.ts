@@ -3,17 +3,7 @@
 import type { Progress } from '../progress.js';
 import { lines, oneLine } from '../text/untrusted.js';
 
-interface ProgressView {
-  report(progress: Progress): void;
-  /** A line of its own, above the bar. */
-  note(message: string): void;
-  /** Removes the bar; nothing is drawn until the next report. */
-  clear(): void;
-}
-
-interface ProgressStream {
-  readonly isTTY?: boolean | undefined;
-  readonly columns?: number | undefined;
+interface ProgressStream extends Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>> {
   write(text: string): unknown;
 }
 
@@ -28,7 +18,7 @@ const LINE_EVERY = 3000;
 const BAR_WIDTH = 24;
 const CLEAR_LINE = '\r\u001b[2K';
 
-export function createProgressView(stream: ProgressStream, options: ProgressViewOptions = {}): ProgressView {
+export function createProgressView(stream: ProgressStream, options: ProgressViewOptions = {}) {
   const now = options.now ?? (() => performance.now());
   const terminal = stream.isTTY === true && obeysEscapes();
   let stage = '';
@@ -37,8 +27,7 @@ export function createProgressView(stream: ProgressStream, options: ProgressView
   let lastDrawn = Number.NEGATIVE_INFINITY;
   let drawn = false;
 
-  if (options.quiet) return { report() {}, note() {}, clear() {} };
-
+  /** Removes the bar; nothing is drawn until the next report. */
   function clear(): void {
     if (drawn) stream.write(CLEAR_LINE);
     drawn = false;
@@ -46,11 +35,14 @@ export function createProgressView(stream: ProgressStream, options: ProgressView
 
   return {
     clear,
-    note(message) {
+    /** A line of its own, above the bar. */
+    note(message: string): void {
+      if (options.quiet) return;
       clear();
       stream.write(`${lines(message)}\n`);
     },
-    report(progress) {
+    report(progress: Progress): void {
+      if (options.quiet) return;
       const time = now();
       if (progress.stage !== stage) {
         stage = progress.stage;

@@ -21,14 +21,8 @@ export function stoppedStatus(): number {
   return statusOf(came ?? 'SIGINT');
 }
 
-interface Listening {
-  /** Fires when a signal comes. */
-  readonly signal: AbortSignal;
-  stop(): void;
-}
-
 /** Listens until `stop` is called. A second signal ends the process immediately. */
-export function listenForSignals(): Listening {
+export function listenForSignals() {
   const abort = new AbortController();
   let patience: ReturnType<typeof setTimeout> | undefined;
   const onSignal = (name: StoppingSignal) => {
@@ -41,8 +35,9 @@ export function listenForSignals(): Listening {
   };
   for (const name of STOPPING) process.on(name, onSignal);
   return {
+    /** Fires when a signal comes. */
     signal: abort.signal,
-    stop() {
+    stop(): void {
       clearTimeout(patience);
       for (const name of STOPPING) process.off(name, onSignal);
     },

@@ -20,40 +20,9 @@ import {
   type TakenIdError,
 } from './stored.js';
 
-export interface EventStore {
-  /** The file, without links on the way. */
-  readonly path: string;
-  /**
-   * Resolves when the events are on the disk, to the number of new ones: an event whose id is known is not stored again.
-   * Throws a StoreError, or a TakenIdError if an id is known with another user or item.
-   */
-  add(events: readonly StoredEvent[]): Promise<number>;
-  putItems(items: readonly StoredItem[]): Promise<void>;
-  /** Removes all events of a user and notes the user as erased; returns the number of events. */
-  erase(user: string): Promise<number>;
-  /** Users who were erased, perhaps by a server before this one. */
-  erased(): Promise<string[]>;
-  /** The newest events of a user, newest first. */
-  eventsOf(user: string, n: number): Promise<StoredEvent[]>;
-  /** The items of each user, with the weights of their events added up. */
-  historiesOf(users: readonly string[]): Promise<Map<string, HistoryEntry>[]>;
-  items(): Promise<StoredItem[]>;
-  popular(options: PopularOptions): Promise<PopularEntry[]>;
-  /**
-   * Writes all pairs of user and item to a Parquet file, each with its weight and the time of its last event; returns their
-   * number.
-   */
-  exportTo(file: string, since: number | undefined): Promise<number>;
-  /** The number of events, of all users or of one. */
-  count(user?: string): Promise<number>;
-  /** Events that are not on the disk yet. */
-  readonly waiting: number;
-  /** Why the last write failed; undefined: it did not. */
-  readonly failure: string | undefined;
-  close(): Promise<void>;
-}
+export type EventStore = Awaited<ReturnType<typeof openEventStore>>;
 
-interface PopularOptions {
+export interface PopularOptions {
   readonly n: number;
   /** Milliseconds since 1970; events after it have age 0. */
   readonly now: number;
@@ -80,7 +49,7 @@ const SCANNED_USERS = 32;
 const inUse = new Set<string>();
 
 /** `seed`: events to begin with if the table of events is made now. */
-export async function openEventStore(given: string, seed?: Seed): Promise<EventStore> {
+export async function openEventStore(given: string, seed?: Seed) {
   // The log has the name of the database and lies next to it, so a link would get a log of its own.
   const path = await realpath(given).catch(() => resolve(given));
   if (inUse.has(path))
@@ -186,14 +155,21 @@ export async function openEventStore(given: string, seed?: Seed): Promise<EventS
     GROUP,
   );
   return {
+    /** The file, without links on the way. */
     path,
-    async add(events) {
+    /**
+     * Resolves when the events are on the disk, to the number of new ones: an event whose id is known is not stored again.
+     * Throws a StoreError, or a TakenIdError if an id is known with another user or item.
+     */
+    async add(events: readonly StoredEvent[]): Promise<number> {
       const result = await commits.add(events);
       if (typeof result === 'number') return result;
       throw result;
     },
-    putItems: (items) => commits.exclusive(() => transaction((writer) => upsertItems(writer, items))),
-    erase: (user) =>
+    putItems: (items: readonly StoredItem[]) =>
+      commits.exclusive(() => transaction((writer) => upsertItems(writer, items))),
+    /** Removes all events of a user and notes the user as erased; returns the number of events. */
+    erase: (user: string) =>
       commits.exclusive(() =>
         transaction(async (writer) => {
           const gone = await writer.runAndReadAll('DELETE FROM events WHERE "user" = $1 RETURNING 1', [user]);
@@ -202,12 +178,14 @@ export async function openEventStore(given: string, seed?: Seed): Promise<EventS
           return (gone.getRowsJson() as unknown[]).length;
         }),
       ),
+    /** Users who were erased, perhaps by a server before this one. */
     async erased() {
       return (await read('SELECT DISTINCT "user" FROM erased WHERE "user" IS NOT NULL')).map(([user]) =>
         String(user),
       );
     },
-    async eventsOf(user, n) {
+    /** The newest events of a user, newest first. */
+    async eventsOf(user: string, n: number): Promise<StoredEvent[]> {
       const rows = await read(
         `SELECT item, epoch_ms(time), weight, id FROM events WHERE "user" = $1 ORDER BY time DESC LIMIT ${n}`,
         [user],
@@ -220,7 +198,8 @@ export async function openEventStore(given: string, seed?: Seed): Promise<EventS
         ...(id !== null && { id: String(id) }),
       }));
     },
-    async historiesOf(users) {
+    /** The items of each user, with the weights of their events added up. */
+    async historiesOf(users: readonly string[]) {
       const histories = new Map(users.map((user) => [user, new Map<string, HistoryEntry>()]));
       const ask = async (condition: string, values: readonly string[]) => {
         const rows = await read(
@@ -238,7 +217,7 @@ export async function openEventStore(given: string, seed?: Seed): Promise<EventS
       else for (const user of users) await ask('"user" = $1', [user]);
       return users.map((user) => histories.get(user) as Map<string, HistoryEntry>);
     },
-    async items() {
+    async items(): Promise<StoredItem[]> {
       const rows = await read(
         'SELECT item, title, coalesce(hidden, false), attributes FROM items WHERE item IS NOT NULL',
       );
@@ -257,7 +236,7 @@ export async function openEventStore(given: string, seed?: Seed): Promise<EventS
         };
       });
     },
-    async popular({ n, now, window, halfLife }) {
+    async popular({ n, now, window, halfLife }: PopularOptions): Promise<PopularEntry[]> {
       const within = window === undefined ? '' : `AND time >= ${timestamp(now - window)}`;
       const rows = await read(
         `WITH best AS (
@@ -273,7 +252,11 @@ export async function openEventStore(given: string, seed?: Seed): Promise<EventS
         users: Number(users),
       }));
     },
-    async exportTo(file, since) {
+    /**
+     * Writes all pairs of user and item to a Parquet file, each with its weight and the time of its last event; returns their
+     * number.
+     */
+    async exportTo(file: string, since: number | undefined): Promise<number> {
       const at = await database();
       try {
         const copy = at.exporter.run(
@@ -288,20 +271,23 @@ export async function openEventStore(given: string, seed?: Seed): Promise<EventS
         throw new StoreError(inWords(path, cause));
       }
     },
-    async count(user) {
+    /** The number of events, of all users or of one. */
+    async count(user?: string): Promise<number> {
       const [[count]] =
         user === undefined
           ? await read('SELECT count(*) FROM events')
           : await read('SELECT count(*) FROM events WHERE "user" = $1', [user]);
       return Number(count);
     },
+    /** Events that are not on the disk yet. */
     get waiting() {
       return commits.waiting;
     },
+    /** Why the last write failed; undefined: it did not. */
     get failure() {
       return failure;
     },
-    async close() {
+    async close(): Promise<void> {
       await commits.drain();
       closed = true;
       await ending;

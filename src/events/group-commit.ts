@@ -1,18 +1,7 @@
 // Gathers the events of several requests into one transaction: a commit waits for the disk, so a hundred small ones
 // would take a hundred times as long. A caller that adds events learns when they are durable, or why they are not.
 
-export interface GroupCommit<T, R> {
-  /** Resolves when these values are committed, with their result. */
-  add(values: readonly T[]): Promise<R>;
-  /** Runs other work between two commits, after everything that was added before. */
-  exclusive<S>(work: () => Promise<S>): Promise<S>;
-  /** Values that are not committed yet. */
-  readonly waiting: number;
-  /** Resolves when everything that was added is committed or has failed. */
-  drain(): Promise<void>;
-}
-
-export interface GroupCommitOptions {
+interface GroupCommitOptions {
   /** Milliseconds that the first values of a group wait for others. */
   readonly wait: number;
   /** A group of this many values waits no longer. */
@@ -28,7 +17,7 @@ interface Added<T, R> {
 export function createGroupCommit<T, R>(
   commit: (added: readonly (readonly T[])[]) => Promise<readonly R[]>,
   { wait, enough }: GroupCommitOptions,
-): GroupCommit<T, R> {
+) {
   let group: Added<T, R>[] = [];
   let size = 0;
   let committing = 0;
@@ -65,22 +54,26 @@ export function createGroupCommit<T, R>(
   }
 
   return {
-    add(values) {
-      return new Promise<R>((resolve, reject) => {
+    /** Resolves when these values are committed, with their result. */
+    add(values: readonly T[]): Promise<R> {
+      return new Promise((resolve, reject) => {
         group.push({ values, resolve, reject });
         size += values.length;
         if (size >= enough) flush();
         else timer ??= setTimeout(flush, wait);
       });
     },
-    exclusive(work) {
+    /** Runs other work between two commits, after everything that was added before. */
+    exclusive<S>(work: () => Promise<S>): Promise<S> {
       flush();
       return next(work);
     },
-    get waiting() {
+    /** Values that are not committed yet. */
+    get waiting(): number {
       return size + committing;
     },
-    async drain() {
+    /** Resolves when everything that was added is committed or has failed. */
+    async drain(): Promise<void> {
       flush();
       await next(async () => {});
     },

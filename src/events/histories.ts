@@ -6,21 +6,10 @@ import type { HistoryEntry, StoredEvent } from './stored.js';
 /** The items of a user. */
 type History = ReadonlyMap<string, HistoryEntry>;
 
-interface Histories {
-  /** The history of each user; empty if the store has none. */
-  of(users: readonly string[]): Promise<History[]>;
-  /** Adds events that were committed. `allNew`: the store had none of them before. */
-  add(events: readonly StoredEvent[], allNew: boolean): void;
-  /** Forgets a user whose events were erased. */
-  erase(user: string): void;
-  /** Users in memory. */
-  readonly size: number;
-}
-
 /** The most items of all histories in memory, about 200 MB. */
 const MOST_ITEMS = 1_000_000;
 
-export function createHistories(read: (users: readonly string[]) => Promise<readonly History[]>): Histories {
+export function createHistories(read: (users: readonly string[]) => Promise<readonly History[]>) {
   /** In the order of use: the least recently used comes first. */
   const known = new Map<string, Map<string, HistoryEntry>>();
   let items = 0;
@@ -47,7 +36,8 @@ export function createHistories(read: (users: readonly string[]) => Promise<read
   }
 
   return {
-    async of(users) {
+    /** The history of each user; empty if the store has none. */
+    async of(users: readonly string[]): Promise<History[]> {
       const found = new Map<string, History>();
       const missing: string[] = [];
       for (const user of new Set(users)) {
@@ -73,7 +63,8 @@ export function createHistories(read: (users: readonly string[]) => Promise<read
       }
       return users.map((user) => found.get(user) as History);
     },
-    add(events, allNew) {
+    /** Adds events that were committed. `allNew`: the store had none of them before. */
+    add(events: readonly StoredEvent[], allNew: boolean): void {
       for (const { user, item, weight, time } of events) {
         reading.delete(user);
         // If some are known, the next read of the store says which count.
@@ -88,11 +79,13 @@ export function createHistories(read: (users: readonly string[]) => Promise<read
         });
       }
     },
-    erase(user) {
+    /** Forgets a user whose events were erased. */
+    erase(user: string): void {
       reading.delete(user);
       forget(user);
     },
-    get size() {
+    /** Users in memory. */
+    get size(): number {
       return known.size;
     },
   };

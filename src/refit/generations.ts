@@ -42,21 +42,7 @@ const Records = z.object({
   generations: z.array(GenerationRecord.extend({ name: z.string().regex(MODEL_FILE) })),
 });
 
-export interface Generations {
-  /** The newest first. */
-  list(): readonly GenerationRecord[];
-  /** The file that was active last, if it was activated after the given file was written. */
-  resume(): Promise<string | undefined>;
-  /** A name for a model that is made now: later names sort after earlier ones, even if the clock goes back. */
-  newName(now: number): Promise<string>;
-  add(record: GenerationRecord): Promise<void>;
-  /** Records the file that is active from now on. Resolves to a function that takes this back. */
-  activate(name: string, now: number): Promise<() => Promise<void>>;
-  /** Removes all but the newest `keep` of the recorded files, and the one in use. Other files in the folder stay. */
-  prune(keep: number, inUse: string): Promise<string[]>;
-  /** Removes what refits that were killed have left. No refit may be running. */
-  removeParts(): Promise<void>;
-}
+export type Generations = Awaited<ReturnType<typeof openGenerations>>;
 
 const MADE = /^model-(\d{8}T\d{6}Z)\.safetensors$/;
 const PART = /^model-\d{8}T\d{6}Z\.safetensors\.[0-9a-f]+\.part$/;
@@ -69,11 +55,7 @@ export function recordFile(folder: string, given: string): string {
 }
 
 /** The models of a service that was given one to begin with. */
-export async function openGenerations(
-  folder: string,
-  given: string,
-  onDamage: (message: string) => void,
-): Promise<Generations> {
+export async function openGenerations(folder: string, given: string, onDamage: (message: string) => void) {
   const path = recordFile(folder, given);
   let state: z.infer<typeof Records> = { generations: [] };
   try {
@@ -93,8 +75,10 @@ export async function openGenerations(
   const made = async () => (await readdir(folder)).filter((name) => MADE.test(name)).sort();
 
   return {
-    list: () => state.generations,
-    async resume() {
+    /** The newest first. */
+    list: (): readonly GenerationRecord[] => state.generations,
+    /** The file that was active last, if it was activated after the given file was written. */
+    async resume(): Promise<string | undefined> {
       const { active, activated = 0 } = state;
       if (active === undefined) return undefined;
       const [file, other] = await Promise.all(
@@ -103,7 +87,8 @@ export async function openGenerations(
       if (!file?.isFile() || (other && other.mtimeMs > activated)) return undefined;
       return join(folder, active);
     },
-    async newName(now) {
+    /** A name for a model that is made now: later names sort after earlier ones, even if the clock goes back. */
+    async newName(now: number): Promise<string> {
       const last = MADE.exec((await made()).at(-1) ?? '')?.[1];
       const stamp = (time: number) => new Date(time).toISOString().replace(/[-:]|\.\d+/g, '');
       let time = now;
@@ -113,15 +98,16 @@ export async function openGenerations(
       }
       return `model-${stamp(time)}.safetensors`;
     },
-    async add(record) {
-      await save({ ...state, generations: [record, ...state.generations].slice(0, MOST_RECORDS) });
-    },
-    async activate(name, now) {
+    add: (record: GenerationRecord) =>
+      save({ ...state, generations: [record, ...state.generations].slice(0, MOST_RECORDS) }),
+    /** Records the file that is active from now on. Resolves to a function that takes this back. */
+    async activate(name: string, now: number) {
       const { active, activated } = state;
       await save({ ...state, active: name, activated: now });
       return () => save({ ...state, active, activated });
     },
-    async prune(keep, inUse) {
+    /** Removes all but the newest `keep` of the recorded files, and the one in use. Other files in the folder stay. */
+    async prune(keep: number, inUse: string): Promise<string[]> {
       const recorded = new Set(state.generations.map(({ name }) => name));
       const own = (await made()).filter((name) => recorded.has(name));
       const old = own.reverse().slice(keep);
@@ -129,7 +115,8 @@ export async function openGenerations(
       for (const name of gone) await rm(join(folder, name), { force: true });
       return gone;
     },
-    async removeParts() {
+    /** Removes what refits that were killed have left. No refit may be running. */
+    async removeParts(): Promise<void> {
       for (const name of await readdir(folder).catch(() => [])) {
         if (PART.test(name)) await rm(join(folder, name), { recursive: true, force: true }).catch(() => {});
       }

@@ -12,10 +12,7 @@ export interface Key {
   readonly admin: boolean;
 }
 
-export interface KeyRing {
-  /** The key that was sent, or undefined. Compares with every key, so that the time reveals nothing. */
-  find(sent: string): Key | undefined;
-}
+export type KeyRing = ReturnType<typeof readKeys>;
 
 const SHORTEST_KEY = 16;
 const MOST_KEYS = 10_000;
@@ -24,7 +21,7 @@ const MOST_KEYS = 10_000;
  * Reads a file of keys. A line is `KEY`, `NAME KEY` or `NAME KEY admin`. KEY is a text of at least 16 characters, or
  * `sha256:` and the hash of one in hexadecimal. Empty lines and lines that begin with # are skipped.
  */
-export function readKeys(text: string, path: string): KeyRing {
+export function readKeys(text: string, path: string) {
   const keys: (Key & { readonly hash: Buffer })[] = [];
   for (const [at, line] of text.split(/\r?\n/).entries()) {
     const words = line.trim().split(/\s+/);
@@ -39,7 +36,8 @@ export function readKeys(text: string, path: string): KeyRing {
   }
   if (keys.length === 0) throw new InputError(`${path}: there is no key in this file; write one key a line`);
   return {
-    find(sent) {
+    /** The key that was sent, or undefined. Compares with every key, so that the time reveals nothing. */
+    find(sent: string): Key | undefined {
       const hash = digest(sent);
       let found: Key | undefined;
       for (const key of keys) if (timingSafeEqual(key.hash, hash)) found = key;
@@ -64,19 +62,15 @@ function digest(text: string): Buffer {
 
 const MOST_CLIENTS = 10_000;
 
-export interface RateLimit {
-  /** Counts one request of this client. Throws a Problem with the time to wait if there were too many. */
-  take(client: string): void;
-  /** Counts further requests of one that was admitted: a batch. The client waits afterwards. */
-  charge(client: string, requests: number): void;
-}
+export type RateLimit = ReturnType<typeof createRateLimit>;
 
 /** Allows `perSecond` requests a second on average and twice as many in a burst: a token bucket for each client. */
-export function createRateLimit(perSecond: number, now: () => number = () => performance.now()): RateLimit {
+export function createRateLimit(perSecond: number, now: () => number = () => performance.now()) {
   const size = Math.max(1, 2 * perSecond);
   const buckets = new Map<string, { tokens: number; at: number }>();
   return {
-    take(client) {
+    /** Counts one request of this client. Throws a Problem with the time to wait if there were too many. */
+    take(client: string): void {
       const time = now();
       const known = buckets.get(client);
       // Deleting and adding keeps the map in order of use. The client that was idle longest is dropped first.
@@ -94,7 +88,8 @@ export function createRateLimit(perSecond: number, now: () => number = () => per
       }
       buckets.set(client, { tokens: tokens - 1, at: time });
     },
-    charge(client, requests) {
+    /** Counts further requests of one that was admitted: a batch. The client waits afterwards. */
+    charge(client: string, requests: number): void {
       const known = buckets.get(client);
       if (known) known.tokens -= requests;
     },

@@ -4,25 +4,17 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 type Labels = Readonly<Record<string, string>>;
 
-interface Counter {
-  add(labels: Labels, by?: number): void;
-}
-
-interface Histogram {
-  observe(labels: Labels, seconds: number): void;
-}
-
 export class Metrics {
   readonly #lines: (() => string[])[] = [];
 
-  counter(name: string, help: string): Counter {
+  counter(name: string, help: string) {
     const values = new Map<string, number>();
     this.#lines.push(() => [
       ...heading(name, help, 'counter'),
       ...[...values].map(([labels, value]) => `${name}${labels} ${value}`),
     ]);
     return {
-      add(labels, by = 1) {
+      add(labels: Labels, by = 1): void {
         const key = labelText(labels);
         values.set(key, (values.get(key) ?? 0) + by);
       },
@@ -44,7 +36,7 @@ export class Metrics {
     });
   }
 
-  histogram(name: string, help: string): Histogram {
+  histogram(name: string, help: string) {
     const series = new Map<string, { labels: Labels; counts: number[]; sum: number; count: number }>();
     this.#lines.push(() => [
       ...heading(name, help, 'histogram'),
@@ -56,7 +48,7 @@ export class Metrics {
       ]),
     ]);
     return {
-      observe(labels, seconds) {
+      observe(labels: Labels, seconds: number): void {
         const key = labelText(labels);
         let one = series.get(key);
         if (!one) {

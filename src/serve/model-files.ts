@@ -26,17 +26,7 @@ async function pathIn(folder: string | undefined, name: string): Promise<string>
   throw new Problem('not-found', 'the folder has no such model; GET /v1/models lists its files', { field });
 }
 
-export interface CurrentModel {
-  /** The model that answers now. */
-  current(): Generation | undefined;
-  /**
-   * Loads a file of the folder (undefined: the current file again), then answers from it. Loads run one after the other;
-   * equal ones that wait are one.
-   */
-  swap(file: string | undefined): Promise<Generation>;
-  /** Waits for loads, then releases the model. */
-  close(): Promise<void>;
-}
+export type CurrentModel = ReturnType<typeof createCurrentModel>;
 
 interface CurrentModelOptions {
   readonly first: Generation | undefined;
@@ -48,7 +38,7 @@ interface CurrentModelOptions {
   readonly onRelease?: (generation: Generation) => void;
 }
 
-export function createCurrentModel(options: CurrentModelOptions): CurrentModel {
+export function createCurrentModel(options: CurrentModelOptions) {
   let current = options.first;
   let last: Promise<unknown> = Promise.resolve();
   /** The release of the model before the current one. */
@@ -77,8 +67,13 @@ export function createCurrentModel(options: CurrentModelOptions): CurrentModel {
   }
 
   return {
+    /** The model that answers now. */
     current: () => current,
-    swap(file) {
+    /**
+     * Loads a file of the folder (undefined: the current file again), then answers from it. Loads run one after the other;
+     * equal ones that wait are one.
+     */
+    swap(file: string | undefined): Promise<Generation> {
       const same = waiting.get(file);
       if (same) return same;
       const next = last.then(() => {
@@ -89,6 +84,7 @@ export function createCurrentModel(options: CurrentModelOptions): CurrentModel {
       last = next.catch(() => {});
       return next;
     },
+    /** Waits for loads, then releases the model. */
     async close() {
       await last;
       await Promise.all([released, current?.close()]);

@@ -39,18 +39,9 @@ export interface EventRecord {
 /** A line of the server's log: a request or an event. */
 export type LogRecord = RequestRecord | EventRecord;
 
-export interface RequestLog {
-  /** Where others add what they count. */
-  readonly counters: Metrics;
-  record(answer: Omit<RequestRecord, 'time'>): void;
-  /** All counts in Prometheus' text format. */
-  metrics(): string;
-}
+export type RequestLog = ReturnType<typeof createRequestLog>;
 
-export function createRequestLog(
-  current: () => Generation | undefined,
-  log: (record: LogRecord) => void,
-): RequestLog {
+export function createRequestLog(current: () => Generation | undefined, log: (record: LogRecord) => void) {
   const metrics = new Metrics();
   const requests = metrics.counter('graphex_requests_total', 'Requests by route and status.');
   const seconds = metrics.histogram('graphex_request_seconds', 'Time to answer, by route and status.');
@@ -76,8 +67,9 @@ export function createRequestLog(
   );
 
   return {
+    /** Where others add what they count. */
     counters: metrics,
-    record(answer) {
+    record(answer: Omit<RequestRecord, 'time'>): void {
       const { route, method, status, milliseconds } = answer;
       const labels = { route, method, status: String(status) };
       requests.add(labels);
@@ -88,6 +80,7 @@ export function createRequestLog(
         milliseconds: Math.round(milliseconds * 1000) / 1000,
       });
     },
+    /** All counts in Prometheus' text format. */
     metrics: () => metrics.text(),
   };
 }

@@ -15,26 +15,7 @@ interface Listener {
   update(update: LiveUpdate): Promise<void>;
 }
 
-export interface LiveStore {
-  readonly store: EventStore;
-  /** Resolves when the events are on the disk and count in answers, to the number of new ones. */
-  addEvents(events: readonly StoredEvent[]): Promise<number>;
-  putItems(items: readonly StoredItem[]): Promise<void>;
-  eraseUser(user: string): Promise<number>;
-  eventsOf(user: string, n: number): Promise<StoredEvent[]>;
-  /** The number of events of a user. */
-  countOf(user: string): Promise<number>;
-  /** The query with what the store knows of its users. */
-  withHistories(query: Query): Promise<Query>;
-  /** Passes a model everything that is known, and every later change. */
-  attach(listener: Listener): Promise<void>;
-  detach(listener: Listener): void;
-  /** Everything that a worker must know. */
-  state(): LiveUpdate;
-  readonly counts: { readonly events: number; readonly failures: number };
-  readonly size: { readonly histories: number; readonly items: number; readonly hidden: number };
-  close(): Promise<void>;
-}
+export type LiveStore = Awaited<ReturnType<typeof createLiveStore>>;
 
 interface LiveStoreOptions {
   /** Milliseconds; older events do not make an item popular. */
@@ -53,7 +34,7 @@ const POPULAR_ITEMS = 1000;
 const POPULAR_EVERY = 30_000;
 const POPULAR_AT_LEAST = 3_600_000;
 
-export async function createLiveStore(store: EventStore, options: LiveStoreOptions): Promise<LiveStore> {
+export async function createLiveStore(store: EventStore, options: LiveStoreOptions) {
   const { window, halfLife, onFailure } = options;
   const histories = createHistories((users) => store.historiesOf(users));
   const listeners = new Set<Listener>();
@@ -138,6 +119,7 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
     }
   };
 
+  /** Everything that a worker must know. */
   const state = (): LiveUpdate => {
     const all = [...items.values()];
     return { items: all, described: all.some(({ attributes }) => attributes !== undefined), popular };
@@ -146,7 +128,8 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
   return {
     store,
     state,
-    async addEvents(added) {
+    /** Resolves when the events are on the disk and count in answers, to the number of new ones. */
+    async addEvents(added: readonly StoredEvent[]) {
       if (store.waiting + added.length > MOST_WAITING) {
         throw new Problem('busy', `${store.waiting} events wait for the disk; send these again`, {
           retryAfter: 1,
@@ -158,20 +141,22 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
       histories.add(added, stored === added.length);
       return stored;
     },
-    async putItems(put) {
+    async putItems(put: readonly StoredItem[]) {
       await store.putItems(put).catch(failed);
       await itemUpdates.add(put);
     },
-    async eraseUser(user) {
+    async eraseUser(user: string) {
       const count = await store.erase(user).catch(failed);
       histories.erase(user);
       erased.add(user);
       popularIsOld = true;
-      return count as number;
+      return count;
     },
-    countOf: (user) => store.count(user).catch(failed),
-    eventsOf: (user, n) => store.eventsOf(user, n).catch(failed) as Promise<StoredEvent[]>,
-    async withHistories(query) {
+    /** The number of events of a user. */
+    countOf: (user: string) => store.count(user).catch(failed),
+    eventsOf: (user: string, n: number) => store.eventsOf(user, n).catch(failed),
+    /** The query with what the store knows of its users. */
+    async withHistories(query: Query): Promise<Query> {
       const { request } = query;
       const requests = ('requests' in request ? request.requests : [request]) as readonly OneRequest[];
       const users = requests.flatMap(({ user }) => (user === undefined ? [] : [String(user)]));
@@ -184,11 +169,12 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
         request: 'requests' in request ? { ...request, requests: asked } : asked[0],
       } as Query;
     },
-    async attach(listener) {
+    /** Passes a model everything that is known, and every later change. */
+    async attach(listener: Listener) {
       listeners.add(listener);
       await listener.update(state());
     },
-    detach: (listener) => void listeners.delete(listener),
+    detach: (listener: Listener) => void listeners.delete(listener),
     get counts() {
       return { events, failures };
     },

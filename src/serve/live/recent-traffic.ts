@@ -3,23 +3,14 @@
 import type { z } from '@hono/zod-openapi';
 import type { StatusAnswer } from './refit-schema.js';
 
-export interface Activity {
-  /** One answer of a model. */
-  answered(milliseconds: number): void;
-  /** Events that were stored. */
-  stored(events: number): void;
-  report(): ActivityReport;
-}
-
-/** By minute, the oldest first; the last one is not over. Times are those of the last answers. */
-type ActivityReport = z.infer<typeof StatusAnswer>['activity'];
+export type Activity = ReturnType<typeof createActivity>;
 
 const MINUTES = 60;
 /** Answers whose times are kept, and for how many milliseconds. */
 const MOST_TIMES = 2000;
 const LATELY = 300_000;
 
-export function createActivity(now: () => number = () => performance.now()): Activity {
+export function createActivity(now: () => number = () => performance.now()) {
   const events = new Array<number>(MINUTES).fill(0);
   const answers = new Array<number>(MINUTES).fill(0);
   let minute = Math.floor(now() / 60_000);
@@ -38,15 +29,18 @@ export function createActivity(now: () => number = () => performance.now()): Act
   }
 
   return {
-    answered(took) {
+    /** One answer of a model, and its milliseconds. */
+    answered(took: number): void {
       answers[advance()]++;
       times[next] = { at: now(), took };
       next = (next + 1) % MOST_TIMES;
     },
-    stored(count) {
+    /** Events that were stored. */
+    stored(count: number): void {
       events[advance()] += count;
     },
-    report() {
+    /** By minute, the oldest first; the last one is not over. Times are those of the last answers. */
+    report(): z.infer<typeof StatusAnswer>['activity'] {
       const last = advance();
       const inOrder = (ring: readonly number[]) =>
         Array.from({ length: MINUTES }, (_, i) => ring[(last + 1 + i) % MINUTES]);

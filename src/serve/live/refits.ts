@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import type { z } from '@hono/zod-openapi';
 import { remove, writePieces } from '../../files/atomic.js';
 import { isClearlyWorse } from '../../refit/compare-models.js';
-import type { GenerationRecord, Generations } from '../../refit/generations.js';
+import type { Generations } from '../../refit/generations.js';
 import type { RefitPlan, RefitSource } from '../../refit/refit.js';
 import type { Schedule } from '../../refit/refit-times.js';
 import { startRefit } from '../../refit/start-refit.js';
@@ -20,17 +20,7 @@ import type { RefitStatusAnswer } from './refit-schema.js';
 type RefitStatus = z.infer<typeof RefitStatusAnswer>;
 type RefitOutcome = NonNullable<RefitStatus['last']>;
 
-export interface Refits {
-  /** Starts a refit unless one is running; returns whether it started one. */
-  start(): boolean;
-  status(): RefitStatus;
-  generations(): readonly GenerationRecord[];
-  /** Answers from one of the files from now on, also after a restart. */
-  activate(name: string): Promise<Generation>;
-  readonly counts: Readonly<Record<RefitOutcome['outcome'], number>>;
-  /** Ends a running refit. */
-  close(): Promise<void>;
-}
+export type Refits = ReturnType<typeof createRefits>;
 
 export interface RefitsOptions {
   /** Where models are written. */
@@ -77,7 +67,7 @@ async function writeItems({ store }: LiveStore, file: string): Promise<boolean> 
   return true;
 }
 
-export function createRefits(options: RefitsOptions): Refits {
+export function createRefits(options: RefitsOptions) {
   const { folder, generations, model, live, window, data, schedule, keep, event } = options;
   const stopping = new AbortController();
   const counts = { swapped: 0, 'kept-aside': 0, failed: 0 };
@@ -109,6 +99,7 @@ export function createRefits(options: RefitsOptions): Refits {
     }
   }
 
+  /** Answers from one of the files from now on, also after a restart. */
   async function activate(name: string): Promise<Generation> {
     // The record comes first: if it cannot be written, the present model goes on.
     const undo = await generations.activate(name, Date.now());
@@ -199,6 +190,7 @@ export function createRefits(options: RefitsOptions): Refits {
     event(last.outcome === 'failed' ? 'refit-failed' : 'refit', last.detail);
   }
 
+  /** Starts a refit unless one is running; returns whether it started one. */
   function start(): boolean {
     if (running || stopping.signal.aborted) return false;
     progress = '';
@@ -215,15 +207,16 @@ export function createRefits(options: RefitsOptions): Refits {
   return {
     start,
     counts,
-    status: () => ({
+    status: (): RefitStatus => ({
       running: running !== undefined,
       ...(running && progress !== '' && { progress }),
       ...(running && process !== undefined && { process }),
       ...(schedule && { next: new Date(schedule.next()).toISOString() }),
       ...(last && { last }),
     }),
-    generations: () => generations.list(),
+    generations: generations.list,
     activate,
+    /** Ends a running refit. */
     async close() {
       clearInterval(timer);
       stopping.abort();
