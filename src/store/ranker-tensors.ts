@@ -264,12 +264,9 @@ export function getSparse(
   columns = count,
 ): SparseWeights {
   const lengths = read.whole(`${prefix}lengths`, count);
-  const offsets = new Uint32Array(count + 1);
-  for (let item = 0; item < count; item++) {
-    if (lengths[item] > columns)
-      throw new Error(`item ${item} has ${lengths[item]} weights for ${columns} items`);
-    offsets[item + 1] = offsets[item] + lengths[item];
-  }
+  const long = lengths.findIndex((length) => length > columns);
+  if (long >= 0) throw new Error(`item ${long} has ${lengths[long]} weights for ${columns} items`);
+  const offsets = read.offsets(`${prefix}lengths`, lengths);
   const targets = read.lists(`${prefix}targets`, offsets, columns, 'an item');
   const weights = getMeans(read, `${prefix}values`, 1, targets.length, precision, FINITE);
   return Object.freeze({ offsets, targets, weights });

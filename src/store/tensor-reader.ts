@@ -2,6 +2,7 @@
 
 import { InputError } from '../errors.js';
 import { VertexIds } from '../graph/ids.js';
+import { allocate } from '../math/memory.js';
 import { documentProblem } from '../text/documents.js';
 import type { Tensor, TensorData } from './tensors.js';
 
@@ -64,6 +65,17 @@ export class TensorReader {
   /** Whole numbers, which are stored signed. */
   whole(name: string, length?: number): Uint32Array {
     return new Uint32Array(this.numbers(name, Int32Array, length, INT32).buffer);
+  }
+
+  /** Where the list of each row starts. `lengths`: those of the lists, from the tensor `name`. */
+  offsets(name: string, lengths: Uint32Array): Uint32Array {
+    const offsets = allocate(Uint32Array, lengths.length + 1);
+    for (let row = 0; row < lengths.length; row++) {
+      const next = offsets[row] + lengths[row];
+      if (next > 0xffffffff) throw new Error(`tensor ${name} adds up to more edges than a model has`);
+      offsets[row + 1] = next;
+    }
+    return offsets;
   }
 
   /** Lists of items, one for each `owner`: within a list they ascend, and all are below `count`. */

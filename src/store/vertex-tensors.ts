@@ -2,7 +2,6 @@
 
 import { z } from 'zod';
 import type { FitRecord, SeenItems, Vertices } from '../fit/model.js';
-import { allocate } from '../math/memory.js';
 import { HYPER } from '../options/shared.js';
 import { LARGEST_SIZE } from '../process/sizes.js';
 import { readSideNames } from '../text/sides.js';
@@ -127,12 +126,7 @@ export function getSeen(
   some = false,
 ): SeenItems | undefined {
   if (!read.has('users.neighbors')) return undefined;
-  const offsets = allocate(Uint32Array, users.count + 1);
-  for (let u = 0; u < users.count; u++) {
-    const next = offsets[u] + users.degree[u];
-    if (next > 0xffffffff) throw new Error('tensor users.degree adds up to more edges than a model has');
-    offsets[u + 1] = next;
-  }
+  const offsets = read.offsets('users.degree', users.degree);
   const neighbors = read.lists('users.neighbors', offsets, items.count, 'a user');
   const counted = new Uint32Array(items.count);
   for (const item of neighbors) counted[item]++;

@@ -13,6 +13,8 @@ import { type UnfinishedFit, unfinishedFit } from '../../src/fit/unfinished.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { modelFileFromBytes, modelTensors } from '../../src/store/model-bytes.js';
 import { loadModel } from '../../src/store/model-file.js';
+import { getSparse } from '../../src/store/ranker-tensors.js';
+import { TensorReader } from '../../src/store/tensor-reader.js';
 import { encodeTensors, type Tensor, type TensorData } from '../../src/store/tensors.js';
 import { scratchFolder } from '../ingest/scratch.js';
 
@@ -379,6 +381,19 @@ describe('wrong offsets and lengths', () => {
     writeFileSync(scratch.path('empty'), '');
     await expect(loadModel(scratch.path('empty'))).rejects.toThrow(/not a model file/);
   });
+});
+
+it('lengths of lists that add up to more than 32 bits hold are refused', () => {
+  const rows = 70_000;
+  const each = 61_357; // their sum is 2^32 + 22,704
+  const data = Int32Array.from({ length: rows }, () => each);
+  const targets = Int32Array.from({ length: 22_704 }, (_, at) => at);
+  const tensors = new Map<string, Tensor>([
+    ['lengths', { shape: [rows], data }],
+    ['targets', { shape: [targets.length], data: targets }],
+    ['values', { shape: [targets.length], data: new Float32Array(targets.length) }],
+  ]);
+  expect(() => getSparse(new TensorReader(tensors), '', rows, 'float32')).toThrow(/lengths adds up to more/);
 });
 
 it('bytes, a Blob and a file give the same model', async () => {
