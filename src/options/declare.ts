@@ -129,8 +129,27 @@ export type SettingsOf<D> = { readonly [K in Defaulted<D>]: DefaultedValue<D[K]>
   readonly [K in Exclude<keyof D, Defaulted<D>>]?: ValueOf<D[K]> | undefined;
 };
 
-export function whole<const A extends About & Range>(about: A) {
-  return { kind: 'whole', ...about } as { readonly kind: 'whole' } & A & Typed<number>;
+/** Makes the function that declares the options of a kind: `More` are the fields that only this kind has. */
+function kind<K extends AnyOption['kind'], Value, More = unknown>(name: K, usual: Partial<About> = {}) {
+  return <const A extends About & More>(about: A) =>
+    ({ kind: name, ...usual, ...about }) as { readonly kind: K } & A & Typed<Value>;
+}
+
+export const whole = kind<'whole', number, Range>('whole');
+export const decimal = kind<'decimal', number, Range>('decimal');
+export const flag = kind<'flag', boolean, Pick<FlagOption, 'off' | 'offMeaning'>>('flag');
+export const text = kind<'text', string, Pick<TextOption, 'spell'>>('text');
+export const pair = kind<'pair', { readonly users: string; readonly items: string }>('pair');
+export const column = kind<'column', string | number>('column');
+/** A path that is read. */
+export const input = kind<'input', string>('input', { argument: 'file' });
+/** A path that is written; a receipt never holds it. */
+export const output = kind<'output', string>('output', { argument: 'file' });
+
+/** A path that is read; the flag may stand without it, and the value is then true. */
+export function inputOrBare<const A extends About>(about: A) {
+  const made = { ...input(about), bare: true };
+  return made as { readonly kind: 'input'; readonly bare: true } & A & Typed<string | true>;
 }
 
 /** A whole number, or one of some words. */
@@ -138,61 +157,16 @@ export function wholeOr<const W extends string, const A extends About & Range>(
   words: readonly W[],
   about: A,
 ) {
-  return { kind: 'whole', words, ...about } as { readonly kind: 'whole'; readonly words: readonly W[] } & A &
-    Typed<number | W>;
-}
-
-export function decimal<const A extends About & Range>(about: A) {
-  return { kind: 'decimal', ...about } as { readonly kind: 'decimal' } & A & Typed<number>;
+  const made = { ...whole(about), words };
+  return made as { readonly kind: 'whole'; readonly words: readonly W[] } & A & Typed<number | W>;
 }
 
 /** The type of `decimal`, for declarations that are computed. */
 export type Decimal = { readonly kind: 'decimal' } & About & Range & Typed<number>;
 
 export function oneOf<const V extends string, const A extends About>(values: readonly V[], about: A) {
-  return { kind: 'choice', values, ...about } as {
-    readonly kind: 'choice';
-    readonly values: readonly V[];
-  } & A &
-    Typed<V>;
-}
-
-export function flag<const A extends About & { readonly off?: string; readonly offMeaning?: string }>(
-  about: A,
-) {
-  return { kind: 'flag', ...about } as { readonly kind: 'flag' } & A & Typed<boolean>;
-}
-
-export function text<const A extends About & { readonly spell?: TextOption['spell'] }>(about: A) {
-  return { kind: 'text', ...about } as { readonly kind: 'text' } & A & Typed<string>;
-}
-
-export function pair<const A extends About>(about: A) {
-  return { kind: 'pair', ...about } as { readonly kind: 'pair' } & A &
-    Typed<{ readonly users: string; readonly items: string }>;
-}
-
-export function column<const A extends About>(about: A) {
-  return { kind: 'column', ...about } as { readonly kind: 'column' } & A & Typed<string | number>;
-}
-
-/** A path that is read; the flag may stand without it, and the value is then true. */
-export function inputOrBare<const A extends About>(about: A) {
-  return { kind: 'input', argument: 'file', bare: true, ...about } as {
-    readonly kind: 'input';
-    readonly bare: true;
-  } & A &
-    Typed<string | true>;
-}
-
-/** A path that is read. */
-export function input<const A extends About>(about: A) {
-  return { kind: 'input', argument: 'file', ...about } as { readonly kind: 'input' } & A & Typed<string>;
-}
-
-/** A path that is written; a receipt never holds it. */
-export function output<const A extends About>(about: A) {
-  return { kind: 'output', argument: 'file', ...about } as { readonly kind: 'output' } & A & Typed<string>;
+  const made = { kind: 'choice', values, ...about };
+  return made as { readonly kind: 'choice'; readonly values: readonly V[] } & A & Typed<V>;
 }
 
 /** The file that a command writes. */
@@ -205,29 +179,27 @@ export function outputFolder<const A extends About>(about: A) {
   return outputFile({ argument: 'dir', ...about });
 }
 
-type Listed<O> = Typed<readonly ValueOf<O>[]>;
+type ListOf<O, A, More, Value> = { readonly kind: 'list'; readonly of: O } & More & A & Typed<Value>;
 
 export function list<const O extends ListOption['of'], const A extends About>(of: O, about: A) {
-  return { kind: 'list', of, ...about } as { readonly kind: 'list'; readonly of: O } & A & Listed<O>;
+  return { kind: 'list', of, ...about } as ListOf<O, A, unknown, readonly ValueOf<O>[]>;
 }
-
-type ListOf<O, A, More, Value> = { readonly kind: 'list'; readonly of: O } & More & A & Typed<Value>;
 
 /** A list whose flag is given once for each value. */
 export function repeated<const O extends ListOption['of'], const A extends About>(of: O, about: A) {
-  const made = { kind: 'list', of, repeated: true, ...about };
+  const made = { ...list(of, about), repeated: true };
   return made as ListOf<O, A, { readonly repeated: true }, readonly ValueOf<O>[]>;
 }
 
 /** A list, or a single value. */
 export function listOrOne<const O extends ListOption['of'], const A extends About>(of: O, about: A) {
-  const made = { kind: 'list', of, orOne: true, ...about };
+  const made = { ...list(of, about), orOne: true };
   return made as ListOf<O, A, { readonly orOne: true }, readonly ValueOf<O>[] | ValueOf<O>>;
 }
 
 /** A list, or true for all values and false for none. */
 export function listOrAll<const O extends ChoiceOption, const A extends About>(of: O, about: A) {
-  const made = { kind: 'list', of, orAll: true, ...about };
+  const made = { ...list(of, about), orAll: true };
   return made as ListOf<O, A, { readonly orAll: true }, readonly ValueOf<O>[] | boolean>;
 }
 
