@@ -1,8 +1,8 @@
-// The OpenAPI document as a page for people: self-contained, without scripts, with nothing from elsewhere.
+// The OpenAPI document as a page for people.
 
-import { createHash } from 'node:crypto';
-import { type Content, Html, html } from '../report/pages/html.js';
+import { type Content, html } from '../report/pages/html.js';
 import { PROBLEMS } from './problems.js';
+import { type ServedPage, servedPage } from './served-page.js';
 
 interface Operation {
   readonly summary?: string;
@@ -41,11 +41,8 @@ code{font-size:.9em;background:#f2f2f2;padding:.1em .3em;border-radius:3px}h2{ma
 table{border-collapse:collapse;width:100%;margin:1rem 0}caption{text-align:left;font-weight:600}pre{overflow-x:auto;background:#f2f2f2;padding:.6rem}td,th{text-align:left;vertical-align:top;padding:.3rem .6rem .3rem 0;border-top:1px solid #ddd}
 @media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}code,pre{background:#2a2a2a}td,th{border-color:#444}a{color:#8bf}}`;
 
-/** Only this style sheet may take effect on the page. */
-export const DOCS_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; frame-ancestors 'none'`;
-
 /** `document`: the answer of /openapi.json. */
-export function docsPage(document: object): string {
+export function docsPage(document: object): ServedPage {
   const { components = {}, ...references } = document as { components?: { schemas?: Schemas } };
   const { paths = {}, info } = inlined(references, components.schemas ?? {}) as {
     paths?: Record<string, Record<string, Operation>>;
@@ -54,8 +51,7 @@ export function docsPage(document: object): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => section(path, method.toUpperCase(), operation)),
   );
-  const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>graphex server</title>
-<meta name="viewport" content="width=device-width"><style>${new Html(STYLE)}</style></head><body><h1>graphex server</h1>
+  const body = html`<h1>graphex server</h1>
 <p>Version ${info.version}. The same for programs: <a href="/openapi.json">openapi.json</a>. Also
 <a href="/health/live">/health/live</a>, <a href="/health/ready">/health/ready</a> and <code>/metrics</code>.</p>
 ${operations}
@@ -63,8 +59,8 @@ ${operations}
 <table>${Object.entries(PROBLEMS).map(
     ([kind, { status, title }]) =>
       html`<tr id="${kind}"><td>${String(status)}</td><td><code>${kind}</code></td><td>${title}</td></tr>`,
-  )}</table></body></html>`;
-  return String(page);
+  )}</table>`;
+  return servedPage({ title: 'graphex server', style: STYLE, body });
 }
 
 function section(path: string, method: string, operation: Operation): Content {

@@ -11,16 +11,17 @@ import { isDeeperThan } from '../text/json-depth.js';
 import { VERSION } from '../version.js';
 import { createRateLimit, type Key, type KeyRing, type RateLimit } from './access.js';
 import { listSizes, refuseCostly, tooSlow } from './cost.js';
-import { DOCS_POLICY, docsPage } from './docs.js';
+import { docsPage } from './docs.js';
 import { MODEL_ENDPOINTS, type ModelEndpoint, SERVER_ENDPOINTS, type ServerEndpoint } from './endpoints.js';
 import { LIMITS } from './limits.js';
-import { ADMIN_POLICY, adminPage } from './live/admin-page.js';
+import { adminPage } from './live/admin-page.js';
 import { type ServerSide, serverAnswers } from './live/live-routes.js';
-import { PAGE_HEADERS, type PageFiles, PLAIN_POLICY, pageFile, plainPage } from './page-files.js';
+import { PAGE_HEADERS, type PageFiles, pageFile, plainPage } from './page-files.js';
 import { answerProblem, Problem, tooBusy, wrongField } from './problems.js';
 import { joinReplies, piecesOf, type Query } from './queries.js';
 import { answerHeaders, type LogRecord, type RequestLog } from './request-log.js';
 import { endpointAt, methodsAt, routeOf } from './routes.js';
+import type { ServedPage } from './served-page.js';
 
 interface AppOptions extends ServerSide {
   /** Whether the server is stopping. */
@@ -189,8 +190,8 @@ export function createApp(options: AppOptions): App {
   app.get('/openapi.json', (c) =>
     c.body(described().json, 200, { 'content-type': 'application/json; charset=utf-8' }),
   );
-  app.get('/docs', (c) => c.html(described().page, 200, { 'content-security-policy': DOCS_POLICY }));
-  app.get('/admin', (c) => c.html(adminPage(), 200, { 'content-security-policy': ADMIN_POLICY }));
+  app.get('/docs', (c) => answerPage(c, described().page));
+  app.get('/admin', (c) => answerPage(c, adminPage()));
   app.get('*', (c, next) => answerFile(c, options, next));
   return {
     http: app,
@@ -255,12 +256,16 @@ function noModel({ withModel }: AppOptions): Problem {
       );
 }
 
+function answerPage(c: Context<Env>, { html, policy }: ServedPage) {
+  return c.html(html, 200, { 'content-security-policy': policy });
+}
+
 /** A file of the page, or the plain page if the page was not built. */
 async function answerFile(c: Context<Env>, { page, current }: AppOptions, next: Next) {
   if (!page) {
     if (c.req.path !== '/') return next();
     c.set('file', true);
-    return c.html(plainPage(current() !== undefined), 200, { 'content-security-policy': PLAIN_POLICY });
+    return answerPage(c, plainPage(current() !== undefined));
   }
   const file = pageFile(page, new URL(c.req.url).pathname);
   if (!file) return next();

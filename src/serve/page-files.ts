@@ -5,7 +5,8 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { InputError } from '../errors.js';
-import { Html, html } from '../report/pages/html.js';
+import { html } from '../report/pages/html.js';
+import { type ServedPage, servedPage } from './served-page.js';
 
 interface PageFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -114,20 +115,16 @@ export function pageFile(page: PageFiles, path: string): PageFile | undefined {
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem;color:#222;background:#fff}
 @media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}a{color:#8bf}}`;
 
-/** Only this style sheet may take effect on the plain page. */
-export const PLAIN_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
-
 /** The page at `/` if the page for a browser was not built. */
-export function plainPage(served: boolean): string {
-  return String(html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>graphex</title>
-<meta name="viewport" content="width=device-width"><style>${new Html(STYLE)}</style></head><body><h1>graphex</h1>
-<p>${
-    served
-      ? 'This server answers from a model: recommendations, rankings and explanations over HTTP.'
-      : 'This server has no model: start it with one, graphex serve MODEL.'
-  }</p>
+export function plainPage(served: boolean): ServedPage {
+  const what = served
+    ? 'This server answers from a model: recommendations, rankings and explanations over HTTP.'
+    : 'This server has no model: start it with one, graphex serve MODEL.';
+  const body = html`<h1>graphex</h1>
+<p>${what}</p>
 <ul><li><a href="/docs">Endpoints, with examples, fields and limits</a></li>
 <li><a href="/openapi.json">The same for programs</a> (OpenAPI)</li>
 <li><a href="/health/ready">Is it ready?</a></li></ul>
-<p>The page for a browser was not built: <code>npm run page</code> builds it.</p></body></html>`);
+<p>The page for a browser was not built: <code>npm run page</code> builds it.</p>`;
+  return servedPage({ title: 'graphex', style: STYLE, body });
 }

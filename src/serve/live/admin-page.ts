@@ -1,7 +1,7 @@
 // The page for operators at /admin. It holds no data: its script asks for them with the admin key.
 
-import { createHash } from 'node:crypto';
-import { Html, html } from '../../report/pages/html.js';
+import { html } from '../../report/pages/html.js';
+import { type ServedPage, servedPage } from '../served-page.js';
 import { adminScript } from './admin-script.js';
 
 const STYLE = `:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:1.5rem auto;padding:0 1rem;color:#222;background:#fff}
@@ -13,14 +13,7 @@ table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.3rem .8
 @media(max-width:40rem){thead{display:none}tr{display:block;padding:.4rem 0;border-top:1px solid #ddd}td{display:inline-block;border:0;padding:.1rem .8rem .1rem 0}td:first-child{display:block}td:empty{display:none}}
 @media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}dt,.span,.note{color:#aaa}svg{background:#222}.bar{fill:#7af}.accepted{stroke:#7c7;fill:#7c7}.refused{stroke:#f88;fill:#f88}td,th,tr{border-color:#444}}`;
 
-const SCRIPT = `(${adminScript.toString()})();`;
-
-const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-
-/** Only this script and this style sheet take effect, and the page talks to its own server alone. */
-export const ADMIN_POLICY = `default-src 'none'; script-src ${hash(SCRIPT)}; style-src ${hash(STYLE)}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
-
-export function adminPage(): string {
+export function adminPage(): ServedPage {
   const terms: readonly (readonly [string, string])[] = [
     ['Model', 'model'],
     ['In use for', 'age'],
@@ -34,8 +27,7 @@ export function adminPage(): string {
     ['Events', 'events'],
     ['Answers', 'answers'],
   ];
-  return String(html`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>graphex: operation</title>
-<meta name="viewport" content="width=device-width"><style>${new Html(STYLE)}</style></head><body><main><h1>Operation</h1>
+  const body = html`<main><h1>Operation</h1>
 <form id="enter" hidden><label>Admin key <input id="key" type="password" autocomplete="off"></label>
 <button>Show</button></form><p id="message" role="status"></p>
 <div id="panel" hidden><dl>${terms.map(([name, id]) => html`<dt>${name}</dt><dd id="${id}"></dd>`)}</dl>
@@ -48,5 +40,7 @@ export function adminPage(): string {
 <h2>Last comparisons</h2><svg id="comparisons" viewBox="0 0 600 140" preserveAspectRatio="none" role="img" aria-label="Differences of refits to the model before"></svg>
 <p class="note" id="comparisons-note"></p>
 <h2>Models</h2><table><thead><tr><th>File</th><th>Age</th><th>Difference in nDCG@20 (95 % interval)</th><th>Refit</th><th></th></tr></thead><tbody id="models"></tbody></table>
-</div></main><script>${new Html(SCRIPT)}</script></body></html>`);
+</div></main>`;
+  const script = `(${adminScript.toString()})();`;
+  return servedPage({ title: 'graphex: operation', style: STYLE, body, script });
 }
