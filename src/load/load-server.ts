@@ -3,24 +3,15 @@
 import { InputError, throwIfAborted } from '../errors.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
+import type { LOAD } from '../options/commands/load.js';
+import type { SettingsOf } from '../options/declare.js';
 import { shown } from '../text/untrusted.js';
-import { type LoadResult, runLoad } from './paced-load.js';
+import { runLoad } from './paced-load.js';
 
-interface LoadServerOptions {
-  /** Recommendations a second. */
-  readonly rate: number;
-  readonly seconds: number;
-  /** Events a second, in batches of 100; 0: none. */
-  readonly events: number;
+interface LoadServerOptions extends Omit<SettingsOf<typeof LOAD>, 'keyFile'> {
   readonly key?: string | undefined;
   readonly seed: number;
   readonly signal?: AbortSignal | undefined;
-}
-
-interface ServerLoad {
-  readonly recommendations: LoadResult;
-  /** Of the batches of events; undefined: none were sent. */
-  readonly events?: LoadResult | undefined;
 }
 
 const LIKES = 20;
@@ -34,7 +25,8 @@ const USERS = 1000;
 const PATIENCE_MS = 10_000;
 const MOST_BYTES = 1 << 24;
 
-export async function loadServer(url: string, options: LoadServerOptions): Promise<ServerLoad> {
+/** Events are sent in batches of 100; without any, the result has none. */
+export async function loadServer(url: string, options: LoadServerOptions) {
   const { rate, seconds, key, signal } = options;
   const items = await popularItems(url, key, signal);
   const random = randomStream(options.seed, STREAMS.load);

@@ -16,13 +16,6 @@ export interface HeldBackUser {
   readonly held: readonly string[];
 }
 
-interface HeldBack {
-  /** For each edge by user: 1 if it is held back. */
-  readonly labels: Uint8Array;
-  /** Empty if there are too few to compare models. */
-  readonly users: readonly HeldBackUser[];
-}
-
 /** The share of the users with new items whose last items are held back, and the fewest and the most users. */
 const USER_SHARE = 0.25;
 const FEWEST_USERS = 20;
@@ -33,15 +26,17 @@ const MOST_EDGES = 0.05;
 const ITEM_SHARE = 0.2;
 const MOST_ITEMS = 5;
 
-/** `times` are those of the edges in the order of graph.users; undefined: any items that are new are held back. */
+/**
+ * The users of the comparison, none if they are too few; and a label for each edge by user, 1 if it is held back. `times` are those of the
+ * edges in the order of graph.users; undefined: any items that are new are held back.
+ */
 export function holdBackLast(
   graph: BipartiteGraph,
   times: Float64Array | undefined,
   present: Model,
   seed: number,
-): HeldBack {
+) {
   const { users, items } = graph;
-  const none = { labels: new Uint8Array(graph.edges), users: [] };
   const newEdges = edgesToPredict(graph, present);
   const random = randomStream(seed, STREAMS.refit);
   const order = shuffle([...newEdges.keys()], random);
@@ -73,7 +68,9 @@ export function holdBackLast(
       held: held.map((edge) => items.ids.at(users.neighbors[edge])),
     });
   }
-  return chosen.length < FEWEST_USERS ? none : { labels, users: chosen };
+  return chosen.length < FEWEST_USERS
+    ? { labels: new Uint8Array(graph.edges), users: [] }
+    : { labels, users: chosen };
 }
 
 /** For each user with at least two items: the edges that the present model has not seen, if there are some. */

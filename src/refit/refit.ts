@@ -11,7 +11,7 @@ import { successorOptions } from '../fit/ascent/previous.js';
 import { fit } from '../fit/fit.js';
 import type { Model } from '../fit/model.js';
 import type { FitOptions } from '../fit/options.js';
-import { type MissingUsers, missingUsers } from '../fit/repeat-options.js';
+import { missingUsers } from '../fit/repeat-options.js';
 import type { BipartiteGraph } from '../graph/graph.js';
 import { graphOfPairs } from '../graph/pairs.js';
 import { selectEdges } from '../graph/subgraph.js';
@@ -52,23 +52,14 @@ export interface RefitPlan {
   readonly threads: number;
 }
 
-export interface RefitResult {
-  readonly users: number;
-  readonly items: number;
-  readonly edges: number;
-  readonly seconds: number;
-  /** Undefined if too few users had new items. */
-  readonly comparison: Comparison | undefined;
-  /** Users of the present model whom the data lack, if they are many. */
-  readonly missing?: MissingUsers | undefined;
-}
+export type RefitResult = Awaited<ReturnType<typeof refit>>;
 
 interface TimedGraph {
   readonly graph: BipartiteGraph;
   readonly times: Float64Array | undefined;
 }
 
-export async function refit(plan: RefitPlan, task: TaskOptions = {}): Promise<RefitResult> {
+export async function refit(plan: RefitPlan, task: TaskOptions = {}) {
   const began = performance.now();
   const present = await loadModel(plan.present);
   const { threads, seed } = plan;
@@ -91,7 +82,9 @@ export async function refit(plan: RefitPlan, task: TaskOptions = {}): Promise<Re
     items: graph.items.count,
     edges: graph.edges,
     seconds: (performance.now() - began) / 1000,
+    /** Undefined if too few users had new items. */
     comparison,
+    /** Users of the present model whom the data lack, if they are many. */
     missing: missingUsers(present, graph),
   };
 }

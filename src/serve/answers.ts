@@ -54,7 +54,7 @@ export const ANSWERS: {
   },
   popular(served, { n = POPULAR.n.default, filter }) {
     checkFilter(served, filter);
-    return { items: titled(served, popularItems(served, n, { filter })) };
+    return { items: titled(served, popularItems(served, n, filter)) };
   },
   search(served, { search, n = POPULAR.n.default }) {
     const { titles, live } = served;
@@ -84,13 +84,6 @@ function describe(served: Served, n: number | undefined, access: Access) {
 
 const isHidden = ({ live }: Served, item: string): boolean => live?.hidden.has(item) ?? false;
 
-/** Which popular items may be listed. */
-interface PopularChoice {
-  readonly exclude?: readonly string[];
-  readonly include?: ReadonlySet<string> | undefined;
-  readonly filter?: string | undefined;
-}
-
 /** A filter that is not a condition on the model's attributes is a wrong request. */
 function checkFilter({ recommender }: Served, filter: string | undefined): void {
   if (filter === undefined) return;
@@ -103,12 +96,16 @@ function checkFilter({ recommender }: Served, filter: string | undefined): void 
 }
 
 /** Popular items: first those of the store, which were popular recently, then those of the model. */
-function popularItems(served: Served, n: number, { exclude = [], include, filter }: PopularChoice) {
+function popularItems(
+  served: Served,
+  n: number,
+  filter: string | undefined,
+  isWanted: (item: string) => boolean = () => true,
+) {
   const { recommender, live } = served;
-  const out = new Set(exclude);
   const fits = filter === undefined ? undefined : itemFilter(recommender.model, filter);
   const isListed = ({ item }: { readonly item: string }) =>
-    !out.has(item) && !isHidden(served, item) && (include?.has(item) ?? true) && (fits?.has(item) ?? true);
+    isWanted(item) && !isHidden(served, item) && (fits?.has(item) ?? true);
   const lately = (live?.popular ?? []).filter(isListed).map(({ item, users }) => ({ item, users }));
   if (lately.length >= n) return lately.slice(0, n);
   const listed = new Set(lately.map(({ item }) => item));
@@ -201,13 +198,12 @@ function prepare(served: Served, request: WithHistory<OneRequest>): Prepared | A
   const { count } = catalogueOf(served.recommender.model);
   refuseCostly([{ entries: Math.min(n, count), likes, explain: request.explain }]);
   if (user) return { request, user, likes, unknown, exclude, include };
-  const taken = request.stored?.items ?? [];
-  const popular = popularItems(served, n, {
-    exclude: [...exclude, ...taken],
-    include: include && new Set(include),
-    filter: request.filter,
-  }).map(({ item, users }) => ({ item, score: users }));
-  return { items: titled(served, popular), basis: 'popular', unknown };
+  const out = new Set([...exclude, ...(request.stored?.items ?? [])]);
+  const only = include && new Set(include);
+  const isWanted = (item: string) => !out.has(item) && (only?.has(item) ?? true);
+  const popular = popularItems(served, n, request.filter, isWanted);
+  const items = popular.map(({ item, users }) => ({ item, score: users }));
+  return { items: titled(served, items), basis: 'popular', unknown };
 }
 
 async function answerOf(

@@ -23,7 +23,6 @@ interface Schema {
   readonly type?: string | readonly string[];
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
   readonly items?: Schema;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
@@ -31,7 +30,6 @@ interface Schema {
   readonly allOf?: readonly Schema[];
   readonly maximum?: number;
   readonly maxItems?: number;
-  readonly maxLength?: number;
 }
 
 type Schemas = Readonly<Record<string, Schema>>;

@@ -75,13 +75,7 @@ function bodyLimitAt({ req }: Context): number {
   return isBulk ? LIMITS.bulkBody : LIMITS.body;
 }
 
-interface App {
-  readonly http: OpenAPIHono<Env>;
-  /** Why a request for `path` would be refused now because of overload; undefined: it would not. */
-  refusal(path: string, method: string): Problem | undefined;
-}
-
-export function createApp(options: AppOptions): App {
+export function createApp(options: AppOptions) {
   const app = new OpenAPIHono<Env>({
     defaultHook: (result) => {
       if (!result.success) throw wrongField(result.error);
@@ -195,7 +189,8 @@ export function createApp(options: AppOptions): App {
   app.get('*', (c, next) => answerFile(c, options, next));
   return {
     http: app,
-    refusal(path, method) {
+    /** Why a request for `path` would be refused now because of overload; undefined: it would not. */
+    refusal(path: string, method: string): Problem | undefined {
       if (!path.startsWith('/v1/')) return undefined;
       const queue = options.current()?.queue;
       if (!queue?.isFull()) return undefined;

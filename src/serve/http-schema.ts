@@ -215,18 +215,12 @@ export const ExplainAnswer = object('ExplainAnswer', {
   unknown: answered.unknown,
   ...signed,
 });
-export const SimilarAnswer = object('SimilarAnswer', {
-  items: z.array(z.strictObject({ item, title, similarity: z.number() })),
-  ...signed,
-});
-export const PopularAnswer = object('PopularAnswer', {
-  items: z.array(z.strictObject({ item, title, users: z.int() })),
-  ...signed,
-});
-export const SearchAnswer = object('SearchAnswer', {
-  items: z.array(z.strictObject({ item, title })),
-  ...signed,
-});
+/** Items, each with more fields. */
+const listAnswer = <F extends z.ZodRawShape>(name: string, fields: F) =>
+  object(name, { items: z.array(z.strictObject({ item, title, ...fields })), ...signed });
+export const SimilarAnswer = listAnswer('SimilarAnswer', { similarity: z.number() });
+export const PopularAnswer = listAnswer('PopularAnswer', { users: z.int() });
+export const SearchAnswer = listAnswer('SearchAnswer', {});
 
 const Feature = z.strictObject({
   feature: z.int().min(1).openapi({ description: 'Number of the feature, from 1.', example: 1 }),

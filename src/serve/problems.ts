@@ -108,16 +108,7 @@ export function wrongField(error: z.core.$ZodError): Problem {
   return new Problem('bad-request', `${field || 'the body'}: ${why}`, { field: field || undefined });
 }
 
-interface ProblemDocument {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  readonly instance: string;
-  readonly field?: string | undefined;
-}
-
-export function problemDocument(problem: Problem, requestId: string): ProblemDocument {
+export function problemDocument(problem: Problem, requestId: string) {
   const { status, title } = PROBLEMS[problem.kind];
   return {
     type: `/docs#${problem.kind}`,
