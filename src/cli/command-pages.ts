@@ -1,7 +1,11 @@
-// The pages of docs/commands, made from the commands' own help.
+// The pages of docs/commands, made from the declarations of the options and the commands' own help.
 
-import { commandPage } from '../options/command-page.js';
+import type { Command } from 'commander';
+import { describeRange } from '../options/check-options.js';
 import { COMMANDS, type CommandName } from '../options/commands.js';
+import type { AnyOption, Declaration } from '../options/declare.js';
+import { argumentOf, helpText, type ListedOption, listOptions, offText } from '../options/option-list.js';
+import { COMMON, COMMON_GROUP, DATA_GROUP, TASK } from '../options/shared.js';
 import { examplesOf } from './command.js';
 import { createProgram } from './main.js';
 
@@ -9,17 +13,109 @@ import { createProgram } from './main.js';
 export async function commandPages(): Promise<Record<string, string>> {
   const program = await createProgram();
   const declared = program.commands.filter((command) => Object.hasOwn(COMMANDS, command.name()));
-  const pages = declared.map((command): [string, string] => {
-    const examples = examplesOf(command);
-    const usage = `graphex ${command.name()} ${command.usage()}`;
-    const text = { usage, description: command.description(), examples };
-    return [`${command.name()}.md`, commandPage(command.name() as CommandName, text)];
-  });
   const list = declared.map(
     (command) => `- [graphex ${command.name()}](${command.name()}.md): ${command.description()}`,
   );
   return {
-    ...Object.fromEntries(pages),
+    ...Object.fromEntries(declared.map((command) => [`${command.name()}.md`, commandPage(command)])),
     'README.md': `# Commands\n\nWritten by \`npm run docs:options\` from the declarations of the options.\n\n${list.join('\n')}\n`,
   };
+}
+
+/** The heading of the options that `--help` shows. */
+const COMMON_HEADING = 'Most used';
+
+/** The page of a command: every option with its values, default and name in the library; common options first. */
+function commandPage(command: Command): string {
+  const examples = examplesOf(command);
+  const parts: Readonly<Record<string, Declaration>> = COMMANDS[command.name() as CommandName];
+  const seen = new Set<string>();
+  const groups = new Map<string, string[]>([[COMMON_HEADING, []]]);
+  for (const [part, declared] of Object.entries(parts)) {
+    for (const listed of listOptions(declared)) {
+      const { option, flag, off } = listed;
+      const flags = [flag, off].filter((one) => one !== undefined).join(', ');
+      if (flags === '' || seen.has(flags)) continue;
+      seen.add(flags);
+      const isCommon =
+        option.common && option.group !== COMMON_GROUP && !Object.hasOwn(COMMON, listed.path[0]);
+      const group = isCommon
+        ? COMMON_HEADING
+        : (option.group ?? (Object.hasOwn(COMMON, listed.path[0]) ? COMMON_GROUP : 'Other options'));
+      groups.set(group, [...(groups.get(group) ?? []), row(listed, part)]);
+    }
+  }
+  const last = (group: string) => (group === DATA_GROUP ? 1 : group === COMMON_GROUP ? 2 : 0);
+  const ordered = [...groups].sort(([a], [b]) => last(a) - last(b));
+  return [
+    `# graphex ${command.name()}`,
+    '',
+    command.description(),
+    '',
+    '```',
+    `graphex ${command.name()} ${command.usage()}`,
+    '```',
+    '',
+    ...ordered.flatMap(([group, rows]) => [
+      `## ${group}`,
+      '',
+      '| option | values | meaning | in the library |',
+      '|---|---|---|---|',
+      ...rows,
+      '',
+    ]),
+    `## ${examples.length === 1 ? 'Example' : 'Examples'}`,
+    '',
+    '```sh',
+    ...examples.map((example) => example.replaceAll(/(^| )graphex /g, '$1npx graphex ')),
+    '```',
+    '',
+  ].join('\n');
+}
+
+function row(listed: ListedOption, part: string): string {
+  const { path, option, flag, off } = listed;
+  const takes = option.kind === 'flag' ? '' : ` <${argumentOf(option)}>`;
+  const flags = [flag && `\`${flag}${takes}\``, off && `\`${off}\``].filter(Boolean).join(' ');
+  // --json and --quiet mean nothing to a program.
+  const shell = part === 'own' || (part === 'common' && !Object.hasOwn(TASK, path[0]));
+  const library = shell ? '' : `\`${path.join('.')}\``;
+  return `| ${[flags, valuesOf(option), meaningOf(listed), library].map(cell).join(' | ')} |`;
+}
+
+/** The meaning of every flag in the row: a flag that only turns its option off has the opposite meaning. */
+function meaningOf(listed: ListedOption): string {
+  const no = offText(listed);
+  if (no === undefined) return helpText(listed.option, { details: true });
+  return listed.flag === undefined
+    ? no
+    : `${helpText(listed.option, { details: true })}; \`${listed.off}\`: ${no}`;
+}
+
+function valuesOf(option: AnyOption): string {
+  switch (option.kind) {
+    case 'whole':
+    case 'decimal':
+      return (
+        (option.words ?? []).map((word) => `\`${word}\` or `).join('') +
+        `${option.kind === 'whole' ? 'whole number' : 'number'}${describeRange(option)}`
+      );
+    case 'choice':
+      return option.values.map((value) => `\`${value}\``).join(', ');
+    case 'flag':
+      return '';
+    case 'list':
+      return `list, each ${option.of.kind === 'text' ? 'a text' : valuesOf(option.of)}`;
+    case 'column':
+      return 'name or number of a column';
+    case 'pair':
+      return 'two words';
+    default:
+      return option.kind === 'text' ? 'text' : 'path';
+  }
+}
+
+/** A bar would end the cell; a sign for less is no tag. */
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
 }
