@@ -16,8 +16,6 @@ export interface Communicator {
   sum(values: Addable): Promise<void>;
   /** Copies the bytes of rank `from` to rank `to`, into an array of equal length. The other ranks do not wait. */
   transfer(bytes: Uint8Array, from: number, to: number): Promise<void>;
-  /** Copies the bytes of rank 0 to all. */
-  broadcast(bytes: Uint8Array): Promise<void>;
   /** Ends every rank, including this process. */
   abort(status: number): void;
   /** Call it after the last operation. */
@@ -32,7 +30,6 @@ export const ALONE: Communicator = Object.freeze({
   description: '',
   async sum() {},
   async transfer() {},
-  async broadcast() {},
   abort() {},
   async close() {},
 });

@@ -3,6 +3,7 @@
 
 import { hostname } from 'node:os';
 import { FitError, InputError } from '../errors.js';
+import { createQueue } from '../math/queue.js';
 import type { Addable, Communicator } from './communicator.js';
 
 /** What a launcher writes into the environment of each process. */
@@ -118,17 +119,11 @@ export async function openMpi(launched: Launched, environment = process.env): Pr
     receive: declare(
       'int MPI_Recv(void *to, int n, HANDLE type, int from, int tag, HANDLE comm, void *status)',
     ),
-    broadcast: declare('int MPI_Bcast(void *values, int n, HANDLE type, int root, HANDLE comm)'),
     abort: declare('int MPI_Abort(HANDLE comm, int status)'),
     finalize: declare('int MPI_Finalize()'),
   };
   // Calls run one after another: MPI was promised that, and ranks must call in the same order.
-  let tail: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = tail.then(work);
-    tail = result.catch(() => undefined);
-    return result;
-  };
+  const { inOrder } = createQueue();
 
   /**
    * Calls MPI on another thread, with a time limit, because a call never ends if the network is cut. Holds `values` until
@@ -154,17 +149,13 @@ export async function openMpi(launched: Launched, environment = process.env): Pr
     });
   }
 
-  async function inPieces(bytes: Uint8Array, work: (piece: Uint8Array) => Promise<void>): Promise<void> {
-    for (let at = 0; at < bytes.length; at += MOST_BYTES) await work(bytes.subarray(at, at + MOST_BYTES));
-  }
-
   return {
     rank,
     size,
     host,
     description: `${size} ranks of ${libraryName(declare)}`,
     sum: (values: Addable) =>
-      inTurn(async () => {
+      inOrder(async () => {
         if (values.length === 0) return;
         const type = values instanceof Float64Array ? handles.double : handles.int64;
         const { inPlace, sum, world } = handles;
@@ -174,31 +165,23 @@ export async function openMpi(launched: Launched, environment = process.env): Pr
         }
       }),
     transfer: (bytes, from, to) =>
-      inTurn(async () => {
+      inOrder(async () => {
         if (from === to || (rank !== from && rank !== to)) return;
-        await inPieces(bytes, (piece) =>
-          rank === from
-            ? call('MPI_Send', calls.send, piece, piece.length, handles.byte, to, TAG, handles.world)
-            : call(
-                'MPI_Recv',
-                calls.receive,
-                piece,
-                ...[piece.length, handles.byte, from, TAG, handles.world, new Uint8Array(64)],
-              ),
-        );
+        const { byte, world } = handles;
+        const status = new Uint8Array(64);
+        for (let at = 0; at < bytes.length; at += MOST_BYTES) {
+          const piece = bytes.subarray(at, at + MOST_BYTES);
+          await (rank === from
+            ? call('MPI_Send', calls.send, piece, piece.length, byte, to, TAG, world)
+            : call('MPI_Recv', calls.receive, piece, piece.length, byte, from, TAG, world, status));
+        }
       }),
-    broadcast: (bytes) =>
-      inTurn(() =>
-        inPieces(bytes, (piece) =>
-          call('MPI_Bcast', calls.broadcast, piece, piece.length, handles.byte, 0, handles.world),
-        ),
-      ),
     abort(status) {
       // On another thread: a call may hold the library's lock forever.
       calls.abort.async(handles.world, status, () => process.exit(status));
       setTimeout(() => process.kill(process.pid, 'SIGKILL'), ABORT_MS);
     },
-    close: () => inTurn(() => call('MPI_Finalize', calls.finalize)),
+    close: () => inOrder(() => call('MPI_Finalize', calls.finalize)),
   };
 }
 

@@ -65,6 +65,27 @@ export interface TableValues {
 
 export const TABLE_FIELDS = ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const;
 
+/** What `value` gives for each field of a table. `width`: the numbers of a row in that field. */
+export function byField<T>(
+  features: number,
+  value: (field: keyof TableValues, width: number) => T,
+): Record<keyof TableValues, T> {
+  return {
+    weightShape: value('weightShape', 1),
+    weightRate: value('weightRate', 1),
+    featureShape: value('featureShape', features),
+    featureRate: value('featureRate', features),
+  };
+}
+
+/** A table in float32, as models and engines other than the reference hold it. */
+export function singlePrecision(table: TableValues): Record<keyof TableValues, Float32Array> {
+  return byField(0, (field) => {
+    const values = table[field];
+    return values instanceof Float32Array ? values : Float32Array.from(values);
+  });
+}
+
 /** Opaque handles: the engine that makes one owns and frees it. */
 export interface Table {
   readonly rows: number;
@@ -154,6 +175,11 @@ export interface FinishOptions {
 /** Options of both halves. By default `otherMass` is the other table's mass, observed plus unseen. */
 export interface UpdateOptions extends Omit<FinishOptions, 'otherMass'>, CountOptions {
   readonly otherMass?: Float64Array | undefined;
+}
+
+/** Options as they are now: an operation runs later, when its caller may have changed the vector. */
+export function captured<O extends { readonly otherMass?: Float64Array | undefined }>(options: O): O {
+  return options.otherMass ? { ...options, otherMass: options.otherMass.slice() } : options;
 }
 
 /** Edges of a table's rows; the caller passes the table that they lead to. */

@@ -1,5 +1,5 @@
 import type { ModelInfo } from '../attributes/info.js';
-import { meansOf, type SideHyper, type TableValues } from '../engine/engine.js';
+import { meansOf, type SideHyper, singlePrecision, type TableValues } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, type BySide, bySide, degrees, type GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
@@ -48,15 +48,10 @@ export function modelSide(
   unseenMass: Float64Array,
   tauMatched = false,
 ): ModelSide {
-  const single = (values: Float32Array | Float64Array) =>
-    values instanceof Float32Array ? values : Float32Array.from(values);
   return Object.freeze({
     count: side.count,
     ids: side.ids,
-    weightShape: single(table.weightShape),
-    weightRate: single(table.weightRate),
-    featureShape: single(table.featureShape),
-    featureRate: single(table.featureRate),
+    ...singlePrecision(table),
     unseenMass,
     hyper,
     ...(tauMatched && { tauMatched }),

@@ -2,7 +2,7 @@
 
 import type { SideHyper } from '../engine/engine.js';
 import { InputError } from '../errors.js';
-import { type BipartiteGraph, type BySide, bySide, degrees, SIDES } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, bySide, degrees, SIDES, type SideName } from '../graph/graph.js';
 import { checkOptions, partFor, withDefaults } from '../options/check-options.js';
 import {
   AUTO,
@@ -14,9 +14,8 @@ import {
   REFUSED,
   takersOf,
 } from '../options/commands/fit.js';
-import { type Declaration, decimal, type OptionsOf, value } from '../options/declare.js';
+import { type Declaration, decimal, type OptionsOf, type SettingsOf, value } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
-import type { CountPriorName, EngineName, ModelKind } from '../options/names.js';
 import { listOptions, valueAt } from '../options/option-list.js';
 import { type HyperName, TASK } from '../options/shared.js';
 import type { TaskOptions } from '../progress.js';
@@ -148,20 +147,11 @@ export function recordedOptions(method: Method, options: object): Readonly<Recor
   return { method, ...withDefaults(METHODS[method], partFor(METHODS[method], options)) };
 }
 
-export interface FitSettings {
+export interface FitSettings
+  extends Omit<SettingsOf<typeof METHODS.ascent>, SideName | 'features' | 'learn'> {
   readonly features: number;
-  readonly model: ModelKind;
-  /** How counts are fitted; an `auto` is already decided. */
-  readonly counts: CountPriorName;
   readonly given: BySide<Partial<SideHyper>>;
-  readonly iterations: number;
-  readonly tolerance: number;
-  readonly engine: EngineName;
-  readonly start: 'warm' | 'cold';
-  readonly restarts: number;
   readonly learn: BySide<readonly Learnable[]>;
-  readonly sizes: 'bound' | 'paper';
-  readonly seed: number;
 }
 
 /** Options of coordinate ascent with a number of features, not `auto`. */

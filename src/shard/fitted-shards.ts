@@ -2,7 +2,7 @@
 // and returns a model whose users stay in their shards.
 
 import { anyRank, type Communicator } from '../comm/communicator.js';
-import { type CountingEngine, TABLE_FIELDS, type TableValues } from '../engine/engine.js';
+import type { CountingEngine } from '../engine/engine.js';
 import { type EngineReason, onEngine } from '../engine/select.js';
 import { abortReason } from '../errors.js';
 import { everyMinutes } from '../fit/ascent/ascent.js';
@@ -131,14 +131,6 @@ export function partitionFacts(partition: PartitionedData): DataFacts {
 /** The items as a model without users has them. */
 export function itemVertices({ items, itemIds, itemDegree }: PartitionedData) {
   return Object.freeze({ count: items, ids: itemIds, degree: itemDegree });
-}
-
-/** The arrays of a table as a model stores them, in float32. */
-export function singlePrecision(table: TableValues): Float32Array[] {
-  return TABLE_FIELDS.map((field) => {
-    const values = table[field];
-    return values instanceof Float32Array ? values : Float32Array.from(values);
-  });
 }
 
 /** The hash of the whole model, on every rank. */

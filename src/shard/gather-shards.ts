@@ -24,14 +24,6 @@ interface RowShape {
   readonly double: boolean;
 }
 
-/** The tables of the users of all shards, on their way to rank 0. */
-interface TablesOfShards<T> {
-  /** The tables of the next shard; whole on rank 0 and on the rank that has the shard. */
-  next(): Promise<readonly T[]>;
-  /** Lets the other shards pass, so that no rank waits. */
-  rest(): Promise<void>;
-}
-
 /**
  * Gathers the tables of all shards on rank 0, in the order of the shards. `tablesOf` gives the tables of one of this rank's
  * own shards. Rank 0 takes them by `next`; every rank calls `rest` at the end, also after an error.
@@ -41,32 +33,31 @@ export function gatherRows<T extends Values>(
   shards: readonly { readonly users: number }[],
   { widths, double }: RowShape,
   tablesOf: (localShard: number) => Promise<readonly T[]>,
-): TablesOfShards<T> {
+) {
   const { rank, size } = communicator;
   const empty = (count: number) =>
     widths.map((width) => (double ? new Float64Array(count * width) : new Float32Array(count * width)) as T);
   const ranges = Array.from({ length: size }, (_, r) => shardsOfRank(shards.length, { size, rank: r }));
   let shard = 0;
-  const next = async (): Promise<readonly T[]> => {
+  /** The tables of the next shard; whole on rank 0 and on the rank that has the shard. */
+  async function next(): Promise<readonly T[]> {
     const now = shard;
     const owner = ranges.findIndex(({ last }) => now < last);
     // If a transfer fails, nothing more is transferred.
     shard = shards.length;
-    const tables = await pass(now, owner);
-    shard = now + 1;
-    return tables;
-  };
-  const pass = async (now: number, owner: number): Promise<readonly T[]> => {
-    if (rank !== owner && rank !== 0) return [];
-    const tables = rank === owner ? await tablesOf(now - ranges[owner].first) : empty(shards[now].users);
+    let tables: readonly T[] = [];
+    if (rank === owner) tables = await tablesOf(now - ranges[owner].first);
+    else if (rank === 0) tables = empty(shards[now].users);
     for (const { buffer, byteOffset, byteLength } of tables) {
       await communicator.transfer(new Uint8Array(buffer, byteOffset, byteLength), owner, 0);
     }
+    shard = now + 1;
     return tables;
-  };
+  }
   return {
     next,
-    async rest() {
+    /** Lets the other shards pass, so that no rank waits. */
+    async rest(): Promise<void> {
       while (shard < shards.length) await next();
     },
   };

@@ -2,7 +2,7 @@
 // reaches the same state.
 
 import { anyRank, type Communicator } from '../comm/communicator.js';
-import type { TableValues } from '../engine/engine.js';
+import { singlePrecision, TABLE_FIELDS, type TableValues } from '../engine/engine.js';
 import { joinedValues } from '../engine/sharded/tables.js';
 import { checkFeatures, posteriorOf, setTotals } from '../fit/ascent/ascent.js';
 import { firstHyper, learnedHyper, matchesTau, tausToMatch } from '../fit/ascent/hyper.js';
@@ -29,7 +29,6 @@ import {
   onAgreedEngine,
   type PartitionFitTask,
   partitionFacts,
-  singlePrecision,
 } from './fitted-shards.js';
 import { gatherLists, type ShardRange, shardsOfRank } from './gather-shards.js';
 import { parseMemory, planMemory } from './memory-plan.js';
@@ -153,7 +152,10 @@ export async function fitAscentShards(
       const seconds = (performance.now() - started) / 1000;
       const { description, threads: used } = engine;
       const itemsModel = posteriorWithoutUsers(partition, settings, await stateNow(result), result);
-      const tablesOf = async (s: number) => singlePrecision(await users[s]());
+      const tablesOf = async (s: number) => {
+        const table = singlePrecision(await users[s]());
+        return TABLE_FIELDS.map((field) => table[field]);
+      };
       return {
         ...{ state: result.state, bound: result.bound, itemsModel, tablesOf, seconds },
         streamedShards: plan ? partition.shards.length - plan.residentShards : 0,
@@ -221,16 +223,15 @@ function posteriorWithoutUsers(
   { bound, stopped }: Pick<LoopResult, 'bound' | 'stopped'>,
 ): PosteriorModel {
   const { state, items, totals } = saved;
-  const side = (name: SideName, [weightShape, weightRate, featureShape, featureRate]: Float32Array[]) => ({
-    ...{ weightShape, weightRate, featureShape, featureRate },
+  const side = (name: SideName, table: TableValues) => ({
+    ...singlePrecision(table),
     unseenMass: totals[name].unseenMass,
     hyper: state.hyper[name],
     ...(matchesTau(settings, state.hyper, name) && { tauMatched: true as const }),
   });
-  const noRows = Array.from({ length: 4 }, () => new Float32Array(0));
   const sides = {
-    users: Object.freeze({ ...NOBODY, ...side('users', noRows), mass: totals.users.mass }),
-    items: Object.freeze({ ...itemVertices(partition), ...side('items', singlePrecision(items)) }),
+    users: Object.freeze({ ...NOBODY, ...side('users', joinedValues([])), mass: totals.users.mass }),
+    items: Object.freeze({ ...itemVertices(partition), ...side('items', items) }),
   };
   return posteriorOf(partition, settings, sides, { ...saved, bound, stopped });
 }

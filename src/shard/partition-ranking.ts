@@ -2,7 +2,8 @@
 // rebuilt from the items in every sweep, so only items are kept; at the end each shard folds in its own users.
 
 import { anyRank, type Communicator } from '../comm/communicator.js';
-import type { Engine, TableValues } from '../engine/engine.js';
+import { type Engine, singlePrecision, type TableValues } from '../engine/engine.js';
+import { createExchange } from '../engine/sharded/exchange.js';
 import { createShardedEngine } from '../engine/sharded/sharded-engine.js';
 import { edgesWithin, partOf } from '../engine/sharded/tables.js';
 import type { FitOrigin, RankingState } from '../fit/ascent/loop.js';
@@ -26,7 +27,6 @@ import {
   onAgreedEngine,
   type PartitionFitTask,
   partitionFacts,
-  singlePrecision,
 } from './fitted-shards.js';
 import { shardsOfRank } from './gather-shards.js';
 import type { PartitionedData } from './partition-folder.js';
@@ -132,9 +132,8 @@ async function foldUsers(
   { features, hyper }: RankingSettings,
   items: TableValues,
 ): Promise<Float32Array[]> {
-  const [weightShape, weightRate, featureShape, featureRate] = singlePrecision(items);
   const unseenMass = new Float64Array(features);
-  const fixed = { count: partition.items, weightShape, weightRate, featureShape, featureRate, unseenMass };
+  const fixed = { count: partition.items, ...singlePrecision(items), unseenMass };
   const base = { features, multigraph: true, prior: hyper.users, fixed };
   const result: Float32Array[] = [];
   for (let s = 0; s + 1 < bounds.length; s++) {
@@ -154,15 +153,12 @@ async function memberOf(
   users: readonly Float32Array[],
 ): Promise<RankerMember> {
   const { features } = settings;
-  const { first } = shardsOfRank(partition.shards.length, communicator);
-  // Each place gets its value from one rank, and the shards are added in order: the same bits on any number of ranks.
-  const sums = new Float64Array(partition.shards.length * features);
-  for (const [s, means] of users.entries()) sums.set(columnSums(means, features), (first + s) * features);
-  await communicator.sum(sums);
-  const userMass = new Float64Array(features);
-  for (let at = 0; at < sums.length; at++) userMass[at % features] += sums[at];
-  const [weightShape, weightRate, featureShape, featureRate] = singlePrecision(items);
-  const table = { count: partition.items, weightShape, weightRate, featureShape, featureRate };
+  const { length: shards } = partition.shards;
+  const { first } = shardsOfRank(shards, communicator);
+  const userMass = await createExchange(communicator).sumShards({ shards, first }, features, async () =>
+    users.map((means) => columnSums(means, features)),
+  );
+  const table = { count: partition.items, ...singlePrecision(items) };
   const weighed = partition.multigraph ? undefined : true;
   return rankerMember(settings, run, table, { users: undefined, userMass, weighed }, iterations, converged);
 }

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Communicator } from '../comm/communicator.js';
-import { type Engine, TABLE_FIELDS } from '../engine/engine.js';
+import { byField, type Engine, TABLE_FIELDS } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import { option, optionError } from '../options/error.js';
 import { VERSION } from '../version.js';
@@ -34,20 +34,20 @@ export class OtherRankError extends Error {
 export async function prepareAllRanks<T>(communicator: Communicator, prepare: () => Promise<T>): Promise<T> {
   const { rank, size } = communicator;
   if (size === 1) return prepare();
-  const outcome = await prepare().then(
-    (value) => ({ value, error: undefined }),
-    (error: unknown) => ({
-      value: undefined,
-      error: error instanceof Error ? error : new Error(String(error)),
-    }),
-  );
+  const [outcome] = await Promise.allSettled([(async () => prepare())()]);
   const errors = new Float64Array(size);
-  if (outcome.error) errors[rank] = 1 + hashNumber(outcome.error.message);
+  if (outcome.status === 'rejected') errors[rank] = 1 + hashNumber(asError(outcome.reason).message);
   await communicator.sum(errors);
-  if (outcome.error)
-    throw errors.every((hash) => hash === errors[0]) ? commonError(outcome.error) : outcome.error;
+  if (outcome.status === 'rejected') {
+    const error = asError(outcome.reason);
+    throw errors.every((hash) => hash === errors[0]) ? commonError(error) : error;
+  }
   if (errors.some((hash) => hash !== 0)) throw new OtherRankError('another rank has failed');
-  return outcome.value as T;
+  return outcome.value;
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
 }
 
 /** Throws on every rank if one has another program, other data, other options or another arithmetic than rank 0. */
@@ -59,33 +59,27 @@ export async function requireAgreement(
 ): Promise<void> {
   const { rank, size } = communicator;
   if (size === 1) return;
-  const error = (r: number, rest: string) => new InputError(`rank ${r} ${rest}`);
-  const checks = [
-    {
-      text: VERSION,
-      differs: (r: number) =>
-        error(r, 'has another version of graphex than rank 0; install the same version everywhere'),
-    },
-    {
-      text: JSON.stringify([fingerprint, shards, itemsHash]),
-      differs: (r: number) => error(r, 'has other shards than rank 0; give all ranks the same folder'),
-    },
-    {
-      text: JSON.stringify(settings),
-      differs: (r: number) => error(r, 'has other options than rank 0; give all ranks the same options'),
-    },
-    {
-      text: arithmetic,
-      differs: (r: number) =>
+  const differs = (what: string, remedy: string) => (r: number) =>
+    new InputError(`rank ${r} has ${what} than rank 0; ${remedy}`);
+  const checks: (readonly [text: string, error: (rank: number) => Error])[] = [
+    [VERSION, differs('another version of graphex', 'install the same version everywhere')],
+    [
+      JSON.stringify([fingerprint, shards, itemsHash]),
+      differs('other shards', 'give all ranks the same folder'),
+    ],
+    [JSON.stringify(settings), differs('other options', 'give all ranks the same options')],
+    [
+      arithmetic,
+      (r) =>
         optionError`rank ${r} computes other numbers than rank 0: another version of Node, another kind of processor, or a GPU on one of them; use the same everywhere, or ${option('engine')} cpu`,
-    },
+    ],
   ];
   const hashes = new Float64Array(size * checks.length);
-  for (const [at, { text }] of checks.entries()) hashes[rank * checks.length + at] = hashNumber(text);
+  for (const [at, [text]] of checks.entries()) hashes[rank * checks.length + at] = hashNumber(text);
   await communicator.sum(hashes);
-  for (const [at, { differs }] of checks.entries()) {
+  for (const [at, [, error]] of checks.entries()) {
     for (let r = 1; r < size; r++) {
-      if (hashes[r * checks.length + at] !== hashes[at]) throw commonError(differs(r));
+      if (hashes[r * checks.length + at] !== hashes[at]) throw commonError(error(r));
     }
   }
 }
@@ -100,12 +94,8 @@ export async function arithmeticHash(engine: Engine): Promise<string> {
   const features = 6;
   const values = (length: number, from: number) =>
     Float64Array.from({ length }, (_, i) => 0.3 + (((i + from) * 7919) % 101) / 47);
-  const table = (rows: number) => ({
-    weightShape: values(rows, 1),
-    weightRate: values(rows, 2),
-    featureShape: values(rows * features, 3),
-    featureRate: values(rows * features, 4),
-  });
+  const table = (rows: number) =>
+    byField(features, (field, width) => values(rows * width, 1 + TABLE_FIELDS.indexOf(field)));
   const own = await engine.createTable(features, table(4), 'geometric');
   const other = await engine.createTable(features, table(5), 'geometric');
   const index = await engine.createIndex({

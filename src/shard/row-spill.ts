@@ -157,8 +157,7 @@ export class RowSpillFile implements RowSpill {
     this.#users = undefined;
     let users: UserTexts | undefined;
     if (!column.isNumeric) {
-      const integers = !column.isText && allIntegers(this.#usedUsers, column);
-      users = { ...column.entries(), integers };
+      users = { ...column.entries(), integers: allIntegers(column, positions(this.#usedUsers)) };
     }
     const [file, path, items] = [this.#file, this.#path, this.#items!];
     return this.#blocks.map((blocks) => ({ file, path, blocks, users, items }));
@@ -211,10 +210,9 @@ export class RowSpillFile implements RowSpill {
       this.#usedItems[code] = 1;
     }
     const used = positions(this.#usedItems).filter((code) => keepItem(code));
-    const integers = !column.isText && used.every((code) => isInteger(column.bytes(code)));
     requireHeap('the items', used.length, 0);
     const texts = Array.from(used, (code) => decoder.decode(column.bytes(code)));
-    const { ids, order } = sortIds(texts, integers);
+    const { ids, order } = sortIds(texts, allIntegers(column, used));
     const ofCode = allocate(Uint32Array, this.#usedItems.length).fill(NO_ITEM);
     for (const [v, at] of order.entries()) ofCode[used[at]] = v;
     const ofNumber = allocate(Uint32Array, codes.length);
@@ -239,8 +237,9 @@ function windowsOf(groups: readonly ColumnGroup[], most: number): ColumnGroup[][
   return windows;
 }
 
-function allIntegers(used: Uint8Array, column: IdColumn): boolean {
-  return positions(used).every((code) => isInteger(column.bytes(code)));
+/** Whether the ids of these codes are all whole numbers. */
+function allIntegers(column: IdColumn, codes: Uint32Array): boolean {
+  return !column.isText && codes.every((code) => isInteger(column.bytes(code)));
 }
 
 /** The positions of the ones. */

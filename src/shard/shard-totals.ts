@@ -15,7 +15,7 @@ import {
 import type { GraphSide } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { inSharedMemory } from '../math/memory.js';
-import { countDegrees, type DegreeCounts } from '../sparsity/degree-counts.js';
+import { countDegrees } from '../sparsity/degree-counts.js';
 import type { TensorFile } from '../store/tensors.js';
 import type { SideNames } from '../text/sides.js';
 import {
@@ -141,6 +141,7 @@ export class ShardTotals {
       this.#shards.reduce((total, shard) => total + value(shard), 0);
     const edges = over((shard) => shard.edges);
     const userDegrees = [...this.#userDegrees].sort(([a], [b]) => a - b);
+    const { degree, vertices } = countDegrees(this.itemDegree);
     const sums = { users: this.#usersSum, items: sumHashes(this.itemHashes), edges: this.#edgesSum };
     return {
       ...PARTITION_FORMAT,
@@ -158,13 +159,9 @@ export class ShardTotals {
         merged: (read?.kept ?? edges) - edges,
         rejected: read?.rejected ?? 0,
       },
-      degrees: { users: userDegrees, items: pairsOf(countDegrees(this.itemDegree)) },
+      degrees: { users: userDegrees, items: Array.from(degree, (d, n) => [d, vertices[n]]) },
       degreesHash: hashOfDegrees(userDegrees),
       shards: this.#shards,
     };
   }
-}
-
-function pairsOf({ degree, vertices }: DegreeCounts): [number, number][] {
-  return Array.from(degree, (d, n) => [d, vertices[n]]);
 }

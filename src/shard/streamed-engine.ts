@@ -4,6 +4,7 @@
 
 import {
   type Activity,
+  byField,
   type CountingEngine,
   type EdgeIndex,
   TABLE_FIELDS,
@@ -13,10 +14,10 @@ import {
 } from '../engine/engine.js';
 import { withFoldFresh } from '../engine/fold-fresh.js';
 import { mixedValues, mixTable } from '../engine/mix-features.js';
-import { createQueue } from '../engine/queue.js';
 import { noTotals } from '../engine/totals.js';
 import type { EdgeRows } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
+import { createQueue } from '../math/queue.js';
 import type { ScratchFile } from './scratch-file.js';
 
 /** A table that may be on disk. */
@@ -130,27 +131,21 @@ export function createStreamedEngine(
     if (!left?.loaded) return;
     const { loaded } = left;
     left.totals = await local.totals(loaded);
-    if (left.changed) {
-      const values = await local.read(loaded);
-      await writing;
-      left.double = values.weightShape instanceof Float64Array;
-      left.position ??= file.reserve(tableBytes(left));
-      writing = writeValues(file, left.position, values);
-      writing.catch(() => undefined); // reported to the next operation that waits for it
-      left.changed = false;
-    }
+    if (left.changed) await writeTable(left, loaded);
     void local.free(loaded);
     left.loaded = undefined;
     table = undefined;
   }
 
-  async function writeTable(resident: Table): Promise<StreamedTable> {
-    const one = new StreamedTable(resident.rows, resident.features, 'geometric');
-    const values = await local.read(resident);
+  /** Starts to write the present values of a table to its place in the file. */
+  async function writeTable(one: StreamedTable, loaded: Table): Promise<void> {
+    const values = await local.read(loaded);
+    await writing;
     one.double = values.weightShape instanceof Float64Array;
-    one.position = file.reserve(tableBytes(one));
-    await writeValues(file, one.position, values);
-    return one;
+    one.position ??= file.reserve(tableBytes(one));
+    writing = writeValues(file, one.position, values);
+    writing.catch(() => undefined); // reported to the next operation that waits for it
+    one.changed = false;
   }
 
   async function loadIndex(one: StreamedIndex): Promise<void> {
@@ -222,11 +217,16 @@ export function createStreamedEngine(
     snapshot: (tables) =>
       queued([], async () => {
         await unloadTable();
-        await writing;
         const written: StreamedTable[] = [];
         for (const one of tables) {
-          written.push(one instanceof StreamedTable ? one : await writeTable(one));
+          if (one instanceof StreamedTable) written.push(one);
+          else {
+            const copy = new StreamedTable(one.rows, one.features, 'geometric');
+            await writeTable(copy, one);
+            written.push(copy);
+          }
         }
+        await writing;
         return written.map((one) => () => readValues(file, one));
       }),
 
@@ -319,14 +319,13 @@ async function writeValues(file: ScratchFile, position: number, values: TableVal
 
 async function readValues(file: ScratchFile, one: StreamedTable): Promise<TableValues> {
   const { rows, features, double } = one;
-  const lengths = { weightShape: rows, weightRate: rows, featureShape: rows * features };
-  const values: Record<string, Float32Array | Float64Array> = {};
+  const values = byField(features, (_, width) =>
+    double ? new Float64Array(rows * width) : new Float32Array(rows * width),
+  );
   let from = one.position ?? 0;
   for (const field of TABLE_FIELDS) {
-    const length = field === 'featureRate' ? lengths.featureShape : lengths[field];
-    values[field] = double ? new Float64Array(length) : new Float32Array(length);
     await file.read(from, bytesOf(values[field]));
     from += values[field].byteLength;
   }
-  return values as unknown as TableValues;
+  return values;
 }

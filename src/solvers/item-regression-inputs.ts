@@ -1,9 +1,9 @@
 // The data of item regressions: the columns that may be inputs, the users' lists of columns, and the lists of the targets.
 
-import { pickRows, placesOf, type RowLists, transposeLists } from '../math/csr.js';
+import { lengths, pickRows, placesOf, type RowLists, transposeLists } from '../math/csr.js';
 import { allocate, inSharedMemory } from '../math/memory.js';
 import { byFallingValue } from '../math/nth-largest.js';
-import { needsWide, tileWork } from './pair-counts.js';
+import { listWeight, needsWide, tileWork } from './pair-counts.js';
 import { weighUsers } from './user-weights.js';
 
 /**
@@ -54,15 +54,11 @@ export function chooseInputs(data: RegressionData): RegressionInputs {
   const { users, weights, mean } = weighUsers(data.users, data.userExponent ?? 0);
   const userCount = users.offsets.length - 1;
   const items = users === data.users ? data.items : transposeLists(users, itemCount);
-  const degree = Uint32Array.from({ length: itemCount }, (_, i) => items.offsets[i + 1] - items.offsets[i]);
-  const weighed = new Float64Array(itemCount);
-  for (let u = 0; u < userCount; u++) {
-    for (let e = users.offsets[u]; e < users.offsets[u + 1]; e++) weighed[users.values[e]] += weights[u];
-  }
+  const degree = lengths(items);
   const allowed = byFallingValue(degree).filter(
     (item) => degree[item] > 0 && (!data.inputs || data.inputs[item]),
   );
-  const most = allowed.reduce((a, item) => Math.max(a, weighed[item]), 0);
+  const most = allowed.reduce((a, item) => Math.max(a, listWeight(items, item, weights)), 0);
   const room = Math.floor(Math.sqrt((data.pairBytes ?? PAIR_BYTES) / (needsWide(most) ? 4 : 2)));
   const byPairs = allowed.length > room && isSparse(degree, data) ? 'lists' : 'pairs';
   const counted = data.onlySimilar ? 'none' : byPairs;

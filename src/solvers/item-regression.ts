@@ -12,6 +12,7 @@
 
 import { lengths, placesOf, type RowLists } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
+import { createQueue } from '../math/queue.js';
 import { taskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import type { SparseWeights } from '../topn/query.js';
@@ -40,7 +41,7 @@ import {
   solveTargets,
   type TargetJob,
 } from './item-regression-tasks.js';
-import { pairsMet, scratchRoom, storeColumns, TILE, tileScratchBytes } from './pair-counts.js';
+import { listWeight, pairsMet, scratchRoom, storeColumns, TILE, tileScratchBytes } from './pair-counts.js';
 import { SMALL } from './solver-workers.js';
 import { placeOn, storeLists } from './stored-lists.js';
 
@@ -96,10 +97,7 @@ export async function createItemRegression(
   const chosenInputs = chooseInputs(data);
   const { inputs, rows, columns, weights, meanWeight } = chosenInputs;
   const count = inputs.length;
-  const degree = new Float64Array(count);
-  for (let c = 0; c < count; c++) {
-    for (let e = columns.offsets[c]; e < columns.offsets[c + 1]; e++) degree[c] += weights[columns.values[e]];
-  }
+  const degree = Float64Array.from({ length: count }, (_, c) => listWeight(columns, c, weights));
   const heap = new Heap();
   const ofItems = listsOf(chosenInputs.items, targets);
   const width = paddedColumns(count);
@@ -234,15 +232,10 @@ export async function createItemRegression(
   };
 
   // Settings are solved one after the other, since they share memory.
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = (work: () => Promise<SparseWeights>) => {
-    const result = last.then(work);
-    last = result.catch(() => {});
-    return result;
-  };
+  const { inOrder } = createQueue();
   return {
-    solve: (setting, task = {}) => inTurn(() => solve(setting, task)),
-    similar: (setting, task = {}) => inTurn(() => similar(setting, task)),
+    solve: (setting, task = {}) => inOrder(() => solve(setting, task)),
+    similar: (setting, task = {}) => inOrder(() => similar(setting, task)),
     close: () => open.close(),
   };
 }

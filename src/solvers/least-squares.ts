@@ -62,7 +62,6 @@ function lanesFor(threads: number | undefined, rows: number): number {
 export interface LeastSquaresTables {
   readonly users: Float32Array;
   readonly items: Float32Array;
-  readonly features: number;
 }
 
 /** Conjugate-gradient steps of a row in one half-step, from its present value. */
@@ -112,11 +111,7 @@ export async function alternatingLeastSquares(
         unit: 'iterations',
       });
     }
-    return {
-      users: solver.read(users.table, users.rows),
-      items: solver.read(items.table, items.rows),
-      features,
-    };
+    return { users: solver.read(users.table, users.rows), items: solver.read(items.table, items.rows) };
   } finally {
     await solver.close();
   }
@@ -244,7 +239,7 @@ export function leastSquaresStart(
   rows: { readonly users: number; readonly items: number },
   features: number,
   seed: number,
-): Pick<LeastSquaresTables, 'users' | 'items'> {
+): LeastSquaresTables {
   const table = (count: number, side: number) => {
     const values = new Float32Array(count * features);
     randomize(values, features, features, seed, side);

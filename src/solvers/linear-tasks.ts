@@ -48,22 +48,20 @@ export function solveLeastSquares(job: LeastSquaresJob): void {
     if (first >= job.rows) return;
     const last = Math.min(job.rows, first + job.block);
     const { own, other, offsets, neighbors, weights, stride, packed, lambda, base, steps, tolerance } = job;
+    const edges = [offsets, neighbors, weights] as const;
     kernels.alsRows(
-      ...([
-        own,
-        other,
-        offsets,
-        neighbors,
-        weights,
-        first,
-        last,
-        stride,
-        packed,
-        lambda,
-        base,
-        steps,
-      ] as const),
-      ...([tolerance, scratch] as const),
+      own,
+      other,
+      ...edges,
+      first,
+      last,
+      stride,
+      packed,
+      lambda,
+      base,
+      steps,
+      tolerance,
+      scratch,
     );
   }
 }

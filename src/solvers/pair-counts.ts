@@ -51,19 +51,17 @@ export function storeColumns(heap: Heap, columns: RowLists, weights: Uint8Array)
     }
     starts[(c + 1) * classes] = at;
   }
-  const wide = needsWide(largestCount(columns, weights));
+  let largest = 0;
+  for (let c = 0; c < stored.rows; c++) largest = Math.max(largest, listWeight(columns, c, weights));
+  const wide = needsWide(largest);
   return { memory: heap.memory, columns: stored, segments, classes, members: weights.length, wide };
 }
 
-/** The largest count of a list: that with itself. */
-function largestCount({ offsets, values }: RowLists, weights: Uint8Array): number {
-  let largest = 0;
-  for (let c = 0; c + 1 < offsets.length; c++) {
-    let own = 0;
-    for (let e = offsets[c]; e < offsets[c + 1]; e++) own += weights[values[e]];
-    largest = Math.max(largest, own);
-  }
-  return largest;
+/** The weight of all members of a list: its count with itself. */
+export function listWeight({ offsets, values }: RowLists, list: number, weights: Uint8Array): number {
+  let sum = 0;
+  for (let e = offsets[list]; e < offsets[list + 1]; e++) sum += weights[values[e]];
+  return sum;
 }
 
 /** Whether counts take 4 bytes instead of 2. */
@@ -110,8 +108,8 @@ export function createTiles(module: WebAssembly.Module, counted: CountedColumns,
     counts,
     /** Whether a tile is faster than counting this number of pairs one by one. Both give the same counts. */
     isFaster: (pairs: number) => pairs > ofTile,
-    /** Counts targets first … last − 1, at most TILE, with columns from … to − 1 (default: all). Counts start with column `from`. */
-    count(targets: RowLists, first: number, last: number, from = 0, to = columns.rows): void {
+    /** Counts targets first … last − 1, at most TILE, with all columns. */
+    count(targets: RowLists, first: number, last: number): void {
       masks.fill(0);
       for (let t = first; t < last; t++) {
         const [half, bit] = [(t - first) & 7, 1 << ((t - first) >>> 3)];
@@ -120,7 +118,7 @@ export function createTiles(module: WebAssembly.Module, counted: CountedColumns,
         }
       }
       const lists = [segments, columns.neighbors, classes] as const;
-      kernels.pairCounts(...lists, from, to, masksAt, scratch, wide ? 1 : 0, out);
+      kernels.pairCounts(...lists, 0, columns.rows, masksAt, scratch, wide ? 1 : 0, out);
     },
   };
 }

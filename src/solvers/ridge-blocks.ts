@@ -1,6 +1,7 @@
 // Ridge regression of many targets on the same sparse inputs by conjugate gradients, a block of right-hand sides at a time.
 // Blocks are independent of each other.
 
+import { largest } from '../math/nth-largest.js';
 import { instantiate, type Kernels } from '../wasm/instantiate.js';
 import { type CountedColumns, createTiles, pairsMet, TILE } from './pair-counts.js';
 import type { StoredLists, WorkerPlace } from './stored-lists.js';
@@ -219,23 +220,16 @@ function keepLargest(
 ): void {
   const own = ownColumn[target];
   const rest = own < 0 ? 1 : 1 - solution[own * WIDTH + lane];
-  const sizes = Float32Array.from(roots, (root, c) =>
-    c === own ? 0 : root * Math.abs(solution[c * WIDTH + lane]),
-  );
-  const least = sizes.length > neighbours ? sizes.slice().sort()[sizes.length - neighbours] : 0;
+  const chosen = largest(roots.length, neighbours, (c) => {
+    const size = Math.fround(roots[c] * Math.abs(solution[c * WIDTH + lane]));
+    return c !== own && size > 0 ? size : -Infinity;
+  });
   const first = target * neighbours;
-  let found = 0;
-  const keep = (wanted: (size: number) => boolean) => {
-    for (let c = 0; c < sizes.length && found < neighbours; c++) {
-      if (sizes[c] > 0 && wanted(sizes[c])) out.sources[first + found++] = c;
-    }
-  };
-  keep((size) => size > least);
-  // Ties at the end go to the first columns.
-  keep((size) => size === least);
-  const chosen = out.sources.subarray(first, first + found).sort();
-  for (const [n, c] of chosen.entries()) out.targetWeights[first + n] = solution[c * WIDTH + lane] / rest;
-  out.found[target] = found;
+  for (const [n, c] of chosen.sort((a, b) => a - b).entries()) {
+    out.sources[first + n] = c;
+    out.targetWeights[first + n] = solution[c * WIDTH + lane] / rest;
+  }
+  out.found[target] = chosen.length;
 }
 
 function viewOf({ memory }: WorkerPlace, lists: StoredLists): { offsets: Uint32Array; values: Uint32Array } {

@@ -1,10 +1,10 @@
 // Lists of the best items, for many queries to one table of items. The items are packed once. A lane of this thread and a pool of workers
 // wait for the next query.
 
-import { createQueue } from '../engine/queue.js';
 import { throwIfAborted } from '../errors.js';
 import { createCounter, inSharedMemory } from '../math/memory.js';
 import { once } from '../math/once.js';
+import { createQueue } from '../math/queue.js';
 import { threadCount } from '../parallel/pool.js';
 import { createTurns } from '../parallel/turns.js';
 import type { TaskOptions } from '../progress.js';

@@ -1,12 +1,12 @@
 // Full rankings on the GPU: the same answers as cpu.ts, up to scores that tie in float32. Only a block of rows has its scores in memory
 // at a time. Only ranks, lists and the marks of shown candidates are copied back.
 
-import { createQueue } from '../engine/queue.js';
 import { allocate, type GpuDevice, openDevice } from '../engine/webgpu/device.js';
 import { type Commands, createCommands } from '../engine/webgpu/kernel-queue.js';
 import { storageBuffer, upload } from '../engine/webgpu/tables.js';
 import { throwIfAborted } from '../errors.js';
 import type { RowLists } from '../math/csr.js';
+import { createQueue } from '../math/queue.js';
 import type { TaskOptions } from '../progress.js';
 import { emptyLists, type TopLists } from './lists.js';
 import {

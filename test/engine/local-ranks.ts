@@ -36,7 +36,6 @@ export function createLocalRanks(size: number): Communicator[] {
   return Array.from({ length: size }, (_, rank): Communicator => {
     // Each rank counts its own calls: the n-th call of one meets the n-th of the others.
     let sums = 0;
-    let broadcasts = 0;
     const transfers = new Map<string, number>();
     return {
       rank,
@@ -51,10 +50,6 @@ export function createLocalRanks(size: number): Communicator[] {
         transfers.set(pair, turn + 1);
         await meet(`${pair} ${turn}`, rank, 2, bytes, (all) => all[to].set(all[from]));
       },
-      broadcast: (bytes) =>
-        meet(`broadcast ${broadcasts++}`, rank, size, bytes, ([first, ...rest]) => {
-          for (const other of rest) other.set(first);
-        }),
       abort(status) {
         aborted = new RanksAborted(`rank ${rank} has ended all ranks with status ${status}`);
         for (const meeting of meetings.values()) meeting.fail(aborted);

@@ -101,7 +101,7 @@ describe('without shared memory the bits are the same for', () => {
         ...{ candidates: candidates.length, excluded: undefined, depth: 20, top: 5 },
         views: [{ without: new Uint32Array(0), relevant: lists(graph.users) }],
       };
-      const { ranks } = await rankByFactors(tables, candidates, query);
+      const { ranks } = await rankByFactors({ ...tables, features: 4 }, candidates, query);
       return { draws, exact: exact.users.weightMean, tables, ranks };
     });
     expect(plain).toEqual(shared);

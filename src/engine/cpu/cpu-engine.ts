@@ -11,6 +11,7 @@
 
 import { FitError, located } from '../../errors.js';
 import { inSharedMemory } from '../../math/memory.js';
+import { createQueue } from '../../math/queue.js';
 import { lgamma } from '../../math/special.js';
 import { threadCount } from '../../parallel/pool.js';
 import { Heap } from '../../wasm/heap.js';
@@ -20,6 +21,7 @@ import {
   type BatchCountOptions,
   type Batched,
   type CountingEngine,
+  captured,
   countScale,
   type EdgeTerm,
   type FinishOptions,
@@ -30,7 +32,6 @@ import {
   tooLarge,
   type UpdateOptions,
 } from '../engine.js';
-import { captured, createQueue } from '../queue.js';
 import { copyTotals, noTotals, totalsAfter } from '../totals.js';
 import { createEngineWorkers, createWorkers, type Workers } from './engine-workers.js';
 import { type CpuIndex, createJobs, type Walked } from './jobs.js';

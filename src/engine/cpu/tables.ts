@@ -4,6 +4,7 @@ import { allocate } from '../../math/memory.js';
 import type { Heap } from '../../wasm/heap.js';
 import {
   ACTIVITY_FLOOR,
+  byField,
   type ExpectedCounts,
   gammasOf,
   type RowMeans,
@@ -17,11 +18,7 @@ import { noTotals } from '../totals.js';
 import { UNIT_FIELDS } from './units.js';
 
 /** Addresses of a table's arrays. */
-interface TableAddresses {
-  readonly weightShape: number;
-  readonly weightRate: number;
-  readonly featureShape: number;
-  readonly featureRate: number;
+interface TableAddresses extends Readonly<Record<keyof TableValues, number>> {
   readonly activity: number;
   /** stride float32: all bits set in the lanes of real features, 0 in padding. */
   readonly laneMask: number;
@@ -63,10 +60,7 @@ export const strideOf = (features: number): number => Math.ceil(features / 4) * 
 export function allocateTable(heap: Heap, rows: number, features: number): CpuTable {
   const stride = strideOf(features);
   const at: TableAddresses = {
-    weightShape: heap.allocate(4 * rows),
-    weightRate: heap.allocate(4 * rows),
-    featureShape: heap.allocate(4 * rows * stride),
-    featureRate: heap.allocate(4 * rows * stride),
+    ...byField(stride, (_, width) => heap.allocate(4 * rows * width)),
     activity: heap.allocate(4 * rows * stride),
     laneMask: heap.allocate(4 * stride),
   };

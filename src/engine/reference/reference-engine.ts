@@ -6,6 +6,7 @@ import type { EdgeCounts, EdgeRows } from '../../math/csr.js';
 import { digamma, lgamma, logExpm1 } from '../../math/special.js';
 import {
   type Activity,
+  byField,
   COUNT_LIMIT,
   type CountingEngine,
   type CountOptions,
@@ -28,11 +29,7 @@ import {
 import { withFoldFresh } from '../fold-fresh.js';
 import { copyTotals, noTotals, totalsAfter } from '../totals.js';
 
-interface ReferenceTable extends Table {
-  readonly weightShape: Float64Array;
-  readonly weightRate: Float64Array;
-  readonly featureShape: Float64Array;
-  readonly featureRate: Float64Array;
+interface ReferenceTable extends Table, Readonly<Record<keyof TableValues, Float64Array>> {
   /** A_ik, which the edge pass of the other side reads. */
   readonly activity: Float64Array;
   totals: TableTotals;
@@ -56,10 +53,7 @@ export function createReferenceEngine(): CountingEngine {
       const table: ReferenceTable = {
         rows,
         features,
-        weightShape: new Float64Array(rows),
-        weightRate: new Float64Array(rows),
-        featureShape: new Float64Array(rows * features),
-        featureRate: new Float64Array(rows * features),
+        ...byField(features, (_, width) => new Float64Array(rows * width)),
         activity: new Float64Array(rows * features),
         totals: noTotals(features),
       };
@@ -69,15 +63,7 @@ export function createReferenceEngine(): CountingEngine {
 
     write: async (table, values, activity) => write(table as ReferenceTable, values, activity),
 
-    async read(table) {
-      const { weightShape, weightRate, featureShape, featureRate } = table as ReferenceTable;
-      return {
-        weightShape: weightShape.slice(),
-        weightRate: weightRate.slice(),
-        featureShape: featureShape.slice(),
-        featureRate: featureRate.slice(),
-      };
-    },
+    read: async (table) => byField(table.features, (field) => (table as ReferenceTable)[field].slice()),
 
     async createIndex(rows: EdgeRows<EdgeCounts>): Promise<EdgeIndex> {
       return { rows: rows.offsets.length - 1, edges: rows.neighbors.length, ...rows } as ReferenceIndex;

@@ -36,7 +36,7 @@ export function createExchange(communicator: Communicator) {
 
     /** Sums the vectors of all ranks' shards, in shard order. */
     async sumShards(
-      layout: ShardLayout,
+      layout: Pick<ShardLayout, 'shards' | 'first'>,
       width: number,
       ofShards: () => Promise<readonly ArrayLike<number>[]>,
     ): Promise<Float64Array> {

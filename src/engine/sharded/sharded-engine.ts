@@ -6,10 +6,17 @@
 // So the bits depend on how the data are cut into shards, not on the number of ranks or threads.
 
 import type { Communicator } from '../../comm/communicator.js';
-import type { CountingEngine, EdgeIndex, Engine, Table, TableValues } from '../engine.js';
+import { createQueue } from '../../math/queue.js';
+import {
+  type CountingEngine,
+  captured,
+  type EdgeIndex,
+  type Engine,
+  type Table,
+  type TableValues,
+} from '../engine.js';
 import { withFoldFresh } from '../fold-fresh.js';
 import { mixTable } from '../mix-features.js';
-import { captured, createQueue } from '../queue.js';
 import { copyTotals, noTotals } from '../totals.js';
 import { createExchange } from './exchange.js';
 import { createHalfSteps } from './half-steps.js';

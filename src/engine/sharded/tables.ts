@@ -2,7 +2,15 @@
 
 import { allocateCounts, type EdgeCounts, type EdgeRows, lowerBound } from '../../math/csr.js';
 import { allocate, concat } from '../../math/memory.js';
-import type { EdgeIndex, RowRange, Table, TableTotals, TableValues, UniformValues } from '../engine.js';
+import {
+  byField,
+  type EdgeIndex,
+  type RowRange,
+  type Table,
+  type TableTotals,
+  type TableValues,
+  type UniformValues,
+} from '../engine.js';
 
 /** How the data are cut into shards (the same for any number of ranks), and which shards this rank has. */
 export interface ShardLayout {
@@ -64,28 +72,18 @@ export function valuesWithin<V extends TableValues | UniformValues>(
   features: number,
   { first, last }: RowRange,
 ): V {
-  const within = (of: UniformValues['weightShape'], width: number) =>
-    typeof of === 'number' ? of : of.subarray(first * width, last * width);
-  return {
-    weightShape: within(values.weightShape, 1),
-    weightRate: within(values.weightRate, 1),
-    featureShape: within(values.featureShape, features),
-    featureRate: within(values.featureRate, features),
-  } as V;
+  return byField(features, (field, width) => {
+    const of: UniformValues['weightShape'] = values[field];
+    return typeof of === 'number' ? of : of.subarray(first * width, last * width);
+  }) as V;
 }
 
 /** The values of all parts, concatenated. */
 export function joinedValues(parts: readonly TableValues[]): TableValues {
-  const joined = (field: keyof TableValues) => {
+  return byField(0, (field) => {
     const all = parts.map((part) => part[field]);
     return all[0] instanceof Float64Array ? concat(Float64Array, all) : concat(Float32Array, all);
-  };
-  return {
-    weightShape: joined('weightShape'),
-    weightRate: joined('weightRate'),
-    featureShape: joined('featureShape'),
-    featureRate: joined('featureRate'),
-  };
+  });
 }
 
 export function edgesWithin<C extends EdgeCounts>(

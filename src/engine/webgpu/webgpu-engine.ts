@@ -2,6 +2,7 @@
 // in a queue. Only `read`, `totals` and the terms of the bound copy numbers back.
 
 import { FitError } from '../../errors.js';
+import { createQueue } from '../../math/queue.js';
 import { lgamma } from '../../math/special.js';
 import {
   COUNT_LIMIT,
@@ -12,7 +13,6 @@ import {
   type UpdateOptions,
 } from '../engine.js';
 import { withFoldFresh } from '../fold-fresh.js';
-import { createQueue } from '../queue.js';
 import { type GpuDevice, openDevice } from './device.js';
 import { createGpuIndex, destroyIndex, type GpuIndex } from './indexes.js';
 import { createCommands } from './kernel-queue.js';

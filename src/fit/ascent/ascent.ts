@@ -45,9 +45,7 @@ const COPY_FROM_SECONDS = 1;
 const COPY_SHARE = 0.05;
 
 /** How a run ended, or its state when that was last copied. */
-interface Outcome {
-  readonly bound: number | undefined;
-  readonly stopped: LoopResult['stopped'];
+interface Outcome extends Pick<LoopResult, 'bound' | 'stopped'> {
   readonly checkpoint: AscentCheckpoint;
 }
 

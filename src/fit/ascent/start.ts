@@ -2,7 +2,7 @@
 // the first sweep. Items lean a little towards their profiles (profiles.ts); users take their features from them in the first
 // half-step. Noise breaks ties. The noise of a vertex depends only on the seed and its id, so it is the same in a shard and in all data.
 
-import type { SideHyper, TableValues } from '../../engine/engine.js';
+import { byField, type SideHyper, type TableValues } from '../../engine/engine.js';
 import {
   type BipartiteGraph,
   type BySide,
@@ -93,12 +93,7 @@ function meanWeights(
 
 /** A table of zeros. */
 export function emptyTable(rows: number, features: number): TableValues {
-  return {
-    weightShape: new Float32Array(rows),
-    weightRate: new Float32Array(rows),
-    featureShape: new Float32Array(rows * features),
-    featureRate: new Float32Array(rows * features),
-  };
+  return byField(features, (_, width) => new Float32Array(rows * width));
 }
 
 /** Returns a function that writes a vertex's starting row: its mean weight follows from its strength, its features average about 1. */

@@ -1,13 +1,12 @@
 // The users of a model, separate from the rest: their tables in one form for all kinds of models. So users can be stored in
 // shards, apart from the items.
 
+import { TABLE_FIELDS } from '../../engine/engine.js';
 import { VertexIds } from '../../graph/ids.js';
 import type { Model, ModelSide, PosteriorModel, Ranker, SeenItems, Vertices } from '../model.js';
 
 /** Tables of users, each rows × its width: shapes and rates of a posterior, or means of each member of a ranker. */
 export type UserTables = readonly Float32Array[];
-
-const POSTERIOR_FIELDS = ['weightShape', 'weightRate', 'featureShape', 'featureRate'] as const;
 
 /** Number of values per user in each table. */
 export function userWidths(model: Model): number[] {
@@ -17,7 +16,7 @@ export function userWidths(model: Model): number[] {
 
 /** The tables of a model's users; empty for a ranker whose users are folded in. */
 export function userTables(model: Model): UserTables {
-  if (model.type === 'posterior') return POSTERIOR_FIELDS.map((field) => model.users[field]);
+  if (model.type === 'posterior') return TABLE_FIELDS.map((field) => model.users[field]);
   if (model.scores.kind !== 'factors') return [];
   return model.scores.members.flatMap(({ users }) => (users ? [users] : []));
 }

@@ -1,5 +1,6 @@
 // The state of the exact sampler, and the sums and rates computed from it.
 
+import type { BySide } from '../../graph/graph.js';
 import type { FeatureAtoms } from '../../process/unseen.js';
 
 /** The weights and features of the observed vertices of a side, and the mass of the unseen ones. */
@@ -13,10 +14,7 @@ export interface GibbsSide {
   unseenAtoms: FeatureAtoms | undefined;
 }
 
-export interface GibbsState {
-  readonly users: GibbsSide;
-  readonly items: GibbsSide;
-}
+export type GibbsState = BySide<GibbsSide>;
 
 /** Mass of the observed vertices per feature. */
 export function seenMass(side: GibbsSide, K: number): Float64Array {

@@ -4,8 +4,8 @@
 // user weighs the user's items by their age at the user's own latest item. So a user who comes back after a year still has a history.
 // No weight is below 1/16, as in the pair counts (solvers/user-weights.ts).
 
-import type { EdgeCounts, EdgeRows, RowLists } from '../../math/csr.js';
-import { transposeLists } from '../../math/csr.js';
+import type { BySide, GraphSide, WeighedSide } from '../../graph/graph.js';
+import { type EdgeRows, type RowLists, transposeLists } from '../../math/csr.js';
 import { allocate } from '../../math/memory.js';
 import { option, optionError } from '../../options/error.js';
 import { LAST_LEVEL } from '../../solvers/user-weights.js';
@@ -100,16 +100,11 @@ export function asLearned(lists: RowLists): RowLists {
   return weights ? { ...lists, weights: weights.map((weight) => Math.max(LEAST_WEIGHT, weight)) } : lists;
 }
 
-interface Sides<U, I> {
-  readonly users: U;
-  readonly items: I;
-}
-
 /** Both sides with weighed counts: users by their histories, items by what is learned from. */
-export function weighSides<U extends EdgeRows, I extends EdgeRows>(
-  { users, items }: Sides<U, I>,
+export function weighSides(
+  { users, items }: BySide<GraphSide>,
   weights: Float32Array,
-): Sides<Weighed<U>, Weighed<I>> & { readonly total: number } {
+): BySide<WeighedSide> & { readonly total: number } {
   const byUser = { offsets: users.offsets, values: users.neighbors, weights };
   const own = asHistory(byUser).weights!;
   const learned = asLearned(transposeLists(byUser, items.offsets.length - 1)).weights!;
@@ -122,12 +117,10 @@ export function weighSides<U extends EdgeRows, I extends EdgeRows>(
 }
 
 /** The sides of a simple graph, with a count of 1 for each edge. */
-export function countEdges<S extends Sides<EdgeRows, EdgeRows>>(sides: S): S {
+export function countEdges<S extends BySide<EdgeRows>>(sides: S): S {
   const counts = allocate(Uint32Array, sides.users.neighbors.length).fill(1);
   return { ...sides, users: { ...sides.users, counts }, items: { ...sides.items, counts } };
 }
-
-type Weighed<S extends EdgeRows> = Omit<S, 'counts'> & { readonly counts: EdgeCounts | undefined };
 
 function counts(weights: Float32Array, times: Uint32Array | undefined): Float32Array {
   if (times) for (let e = 0; e < weights.length; e++) weights[e] *= times[e];

@@ -3,29 +3,13 @@
 // learns from users who were estimated from that item. Edge passes use posterior means. All folds share one user table,
 // because it is re-initialised for each fold.
 
-import type { EdgeIndex, Engine, Table, TableValues } from '../../engine/engine.js';
+import { byField, type EdgeIndex, type Engine, type Table, type TableValues } from '../../engine/engine.js';
 import { FitError, located } from '../../errors.js';
 import type { BySide, WeighedSide } from '../../graph/graph.js';
 import type { BothHyper } from '../ascent/bound.js';
 import { startOf, vertexStart } from '../ascent/start.js';
 import { addMass, RANKING_STEPS } from '../fold-in/fold-in.js';
 import { type Folds, reorderRows, usersWithout } from './folds.js';
-
-/** The state of a cross-fit on an engine. */
-export interface CrossFit {
-  /**
-   * One sweep over all F folds: F × RANKING_STEPS passes over the edges outside a fold, and one over all edges. Resolves to
-   * the log-likelihood of the edges at the items' means before their update, given users folded in without these items.
-   */
-  sweep(): Promise<number>;
-  /** The users folded in without a fold's items. The next call overwrites the table. */
-  usersWithout(fold: number): Promise<Table>;
-  /** The item table in the order of the graph. */
-  readItems(): Promise<TableValues>;
-  /** Mass of each fold's items, folds × features. The next sweep depends on it and on the item table only. */
-  foldMass(): Float64Array;
-  free(): void;
-}
 
 /** The state of a stopped cross-fit, from which it continues to the same numbers; or items to start with. */
 export interface CrossFitState {
@@ -45,6 +29,7 @@ export interface CrossFitData extends BySide<WeighedSide> {
   readonly everywhere?: { readonly users: number; readonly itemTotal: Float64Array } | undefined;
 }
 
+/** A cross-fit on an engine. */
 export async function startCrossFit(
   engine: Engine,
   graph: CrossFitData,
@@ -53,7 +38,7 @@ export async function startCrossFit(
   features: number,
   seed: number,
   from?: CrossFitState,
-): Promise<CrossFit> {
+) {
   const { everywhere } = graph;
   const inShards = everywhere !== undefined;
   const splitBy = (side: 'own' | 'other') => (inShards ? { side, rows: graph.users.count } : undefined);
@@ -85,6 +70,7 @@ export async function startCrossFit(
   const handles = [users, items, itemIndex, ...userIndexes];
   let sweeps = from?.sweeps ?? 0;
 
+  /** The users folded in without a fold's items. The next call overwrites the table. */
   async function foldUsers(fold: number): Promise<Table> {
     const otherMass = sumWithout(mass, fold);
     const start = { weight: startWeight(otherMass), feature: 1 };
@@ -121,7 +107,11 @@ export async function startCrossFit(
 
   return {
     usersWithout: foldUsers,
-    async sweep() {
+    /**
+     * One sweep over all F folds: F × RANKING_STEPS passes over the edges outside a fold, and one over all edges. Resolves to
+     * the log-likelihood of the edges at the items' means before their update, given users folded in without these items.
+     */
+    async sweep(): Promise<number> {
       let likelihood = 0;
       for (let f = 0; f < mass.length; f++) likelihood += await updateFold(f);
       sweeps++;
@@ -130,13 +120,15 @@ export async function startCrossFit(
       }
       return likelihood;
     },
+    /** The item table in the order of the graph. */
     readItems: async () => pickTable(await engine.read(items), folds.place, features),
-    foldMass() {
+    /** Mass of each fold's items, folds × features. The next sweep depends on it and on the item table only. */
+    foldMass(): Float64Array {
       const all = new Float64Array(mass.length * features);
       for (const [f, part] of mass.entries()) all.set(part, f * features);
       return all;
     },
-    free() {
+    free(): void {
       for (const handle of handles.splice(0)) void engine.free(handle);
     },
   };
@@ -152,15 +144,10 @@ function sumWithout(masses: readonly Float64Array[], without: number): Float64Ar
 
 /** A table of the given rows, of the same number type. */
 function pickTable(table: TableValues, rows: Uint32Array, features: number): TableValues {
-  const picked = (from: TableValues[keyof TableValues], width: number) => {
+  return byField(features, (field, width) => {
+    const from = table[field];
     const to = from instanceof Float32Array ? new Float32Array(from.length) : new Float64Array(from.length);
     for (const [at, row] of rows.entries()) to.set(from.subarray(row * width, (row + 1) * width), at * width);
     return to;
-  };
-  return {
-    weightShape: picked(table.weightShape, 1),
-    weightRate: picked(table.weightRate, 1),
-    featureShape: picked(table.featureShape, features),
-    featureRate: picked(table.featureRate, features),
-  };
+  });
 }

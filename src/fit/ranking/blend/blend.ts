@@ -4,7 +4,6 @@
 
 import type { BipartiteGraph, GraphSide } from '../../../graph/graph.js';
 import { transposeLists } from '../../../math/csr.js';
-import { allocate } from '../../../math/memory.js';
 import type { TaskOptions } from '../../../progress.js';
 import { timesFactor } from '../../../solvers/combine-weights.js';
 import type { SparseWeights } from '../../../topn/query.js';
@@ -18,7 +17,13 @@ import {
   searchWeights,
   type WeightSetting,
 } from './item-weights.js';
-import { defaultPenalties, leastSquaresMember, type Penalties, searchPenalties } from './least-squares.js';
+import {
+  defaultPenalties,
+  leastSquaresMember,
+  type Penalties,
+  rowsOf,
+  searchPenalties,
+} from './least-squares.js';
 
 /** Six sweeps with momentum rank as well as eight without. */
 export const LEAST_SQUARES = { features: 128, iterations: 6, momentum: 0.5 };
@@ -94,11 +99,7 @@ export async function fitBlend(
 }
 
 /** The edges in both orders, with their weights. */
-export function weighedLists(
-  users: GraphSide,
-  items: Pick<GraphSide, 'count'>,
-  weights: Float32Array,
-): EdgeLists {
+function weighedLists(users: GraphSide, items: Pick<GraphSide, 'count'>, weights: Float32Array): EdgeLists {
   const byUser = { offsets: users.offsets, values: users.neighbors, weights };
   return { users: byUser, items: transposeLists(byUser, items.count) };
 }
@@ -158,11 +159,7 @@ export function previousBlend(
   const member = from.scores.members.find(
     (one) => one.fold.kind === 'least-squares' && one.features === features,
   );
-  const start = member && allocate(Float32Array, features * items.count);
-  for (let i = 0; start && i < rows.length; i++) {
-    if (rows[i] >= 0)
-      start.set(member.items.subarray(rows[i] * features, (rows[i] + 1) * features), i * features);
-  }
+  const start = member && rowsOf(member.items, rows, features);
   // α is scaled by 1/√(users × items). A model saved without its users has no user count: α then stays as it is.
   const pairs = from.users.count * from.items.count;
   const { lambda, alpha } = found.leastSquares;

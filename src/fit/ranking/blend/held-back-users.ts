@@ -1,5 +1,6 @@
 // Users held back from a ranking fit to find the settings of the blend. Some of their items are shown, the others are predicted.
 
+import type { BySide } from '../../../graph/graph.js';
 import type { RowLists } from '../../../math/csr.js';
 import { type RankingData, shownItems, someUsers, tryHoldBack } from '../../../metrics/held-back.js';
 import { concludeRanking, scoreAnswer, tuningScore } from '../../../metrics/ranking-metrics.js';
@@ -10,10 +11,7 @@ import type { FactorTables } from '../../../topn/query.js';
 import { asHistory } from '../recency.js';
 
 /** Edges in both orders. */
-export interface EdgeLists {
-  readonly users: RowLists;
-  readonly items: RowLists;
-}
+export type EdgeLists = BySide<RowLists>;
 
 export interface HeldBackUsers {
   /** The other users, up to EDGES edges, and the items on which the held-back users are evaluated. */

@@ -91,7 +91,12 @@ export async function searchPenalties(
   const rows = countsOf(data);
   const workers = openSolvers(threads, Math.max(rows.users, rows.items));
   let done = 0;
-  const attempt = async (penalties: Penalties, on: EdgeLists, iterations: number, from: Start) => {
+  const attempt = async (
+    penalties: Penalties,
+    on: EdgeLists,
+    iterations: number,
+    from: LeastSquaresTables,
+  ) => {
     throwIfAborted(signal);
     const total = tried.length + LEADERS.most;
     onProgress?.({ stage: 'least squares on held-back users', done: done++, total, unit: 'settings' });
@@ -132,10 +137,8 @@ export function weighedEdges({ users, items }: EdgeLists): EdgeLists {
   return { users: asHistory(users), items: asLearned(items) };
 }
 
-type Start = Pick<LeastSquaresTables, 'users' | 'items'>;
-
 interface Attempt extends FoundPenalties {
-  readonly fitted: Start;
+  readonly fitted: LeastSquaresTables;
   readonly score: number;
 }
 
@@ -148,9 +151,11 @@ function rootOfPairs(edges: EdgeLists): number {
   return Math.sqrt(users * items);
 }
 
-export function rowsOf(table: Float32Array, rows: Uint32Array, features: number): Float32Array {
+/** The given rows of a table; row −1 gives zeros. */
+export function rowsOf(table: Float32Array, rows: Uint32Array | Int32Array, features: number): Float32Array {
   const some = new Float32Array(rows.length * features);
-  for (const [r, row] of rows.entries())
-    some.set(table.subarray(row * features, (row + 1) * features), r * features);
+  for (const [r, row] of rows.entries()) {
+    if (row >= 0) some.set(table.subarray(row * features, (row + 1) * features), r * features);
+  }
   return some;
 }

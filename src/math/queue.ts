@@ -1,9 +1,4 @@
-// Operations of an engine in the order of the calls, so that callers may queue several without waiting.
-
-/** Options as they are now: an operation runs later, when its caller may have changed the vector. */
-export function captured<O extends { readonly otherMass?: Float64Array | undefined }>(options: O): O {
-  return options.otherMass ? { ...options, otherMass: options.otherMass.slice() } : options;
-}
+// Operations in the order of the calls, so that callers may queue several without waiting.
 
 /** `before` runs before every operation; it throws if the device is lost. */
 export function createQueue(before: () => void = () => {}) {
