@@ -6,7 +6,6 @@ import { chunksOf, isGzip, peek } from '../files/chunks.js';
 import type { IdShares } from '../math/id-draws.js';
 import { checkOptions } from '../options/check-options.js';
 import { READ_BLOB, TASK } from '../options/shared.js';
-import type { ParquetSource } from '../parquet/rows.js';
 import { type BegunSource, fileFormat } from './formats/file-formats.js';
 import { shareFilter } from './intake/share-filter.js';
 import { TableTarget } from './intake/target.js';
@@ -20,11 +19,6 @@ import { withNames } from './side-names.js';
 export interface NamedBlob {
   readonly name: string;
   readonly blob: Blob;
-}
-
-/** An opened Blob: its first bytes, a stream of all bytes, and the Blob itself for formats that seek. */
-interface OpenedBlob extends BegunSource {
-  readonly seekable: () => Promise<ParquetSource>;
 }
 
 /**
@@ -49,12 +43,12 @@ export async function readBlob(
   throwIfAborted(options.signal);
   const opened = await openBlob(source);
   const target = new TableTarget(options, rejects);
-  await fileFormat(opened).fill(opened, options, target, async (use) => use(await opened.seekable()));
+  await fileFormat(opened).fill(opened, options, target);
   return withNames(trimmed(target.finish(source.name), options, source.name), options.names);
 }
 
 /** Opens a Blob, and decompresses it if it is gzip. */
-export async function openBlob({ name, blob }: NamedBlob): Promise<OpenedBlob> {
+export async function openBlob({ name, blob }: NamedBlob): Promise<BegunSource> {
   const magic = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
   const gzipped = isGzip(name, magic);
   let consumed = 0;
@@ -76,14 +70,14 @@ export async function openBlob({ name, blob }: NamedBlob): Promise<OpenedBlob> {
     size: blob.size,
     consumed: () => consumed,
     chunks: all,
-    async seekable() {
+    async inFile(use) {
       if (!gzipped) {
         await close();
-        return { name, blob };
+        return use({ name, blob });
       }
       const parts: Uint8Array<ArrayBuffer>[] = [];
       for await (const part of all) parts.push(part as Uint8Array<ArrayBuffer>);
-      return { name, blob: new Blob(parts) };
+      return use({ name, blob: new Blob(parts) });
     },
   };
 }

@@ -78,8 +78,8 @@ const DATABASE: FileFormat = {
   endings: ['.duckdb'],
   meaning: 'a DuckDB database, by DuckDB',
   matches: ({ first }) => isDuckDb(first),
-  fill: (_, options, target, inFile) =>
-    inFile((file) =>
+  fill: (source, options, target) =>
+    source.inFile((file) =>
       fillFromDuckDb({ path: sourceLabel(file), table: options.table }, 'duckdb', options, target),
     ),
 };

@@ -45,7 +45,7 @@ export async function previewBlob(
   const opened = await openBlob(source);
   const format = fileFormat(opened).name;
   if (format === 'parquet') {
-    const { names, rows } = await firstRows(await opened.seekable(), LOOK, COLUMNS);
+    const { names, rows } = await opened.inFile((file) => firstRows(file, LOOK, COLUMNS));
     return { format, names, rows: rows.slice(0, ROWS).map(cut), guess: guessColumns(names, rows) };
   }
   const { bytes, whole } = await beginning(opened.chunks);

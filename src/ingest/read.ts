@@ -11,7 +11,7 @@ import type { ValueColumn } from './intake/value-column.js';
 import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
 import { readerOptions } from './reader-options.js';
 import { withNames } from './side-names.js';
-import { openSource, withTemporaryFile } from './source.js';
+import { openSource } from './source.js';
 import { expandSources, refuseOwnInput, sourceTitle } from './sources.js';
 
 /**
@@ -141,9 +141,7 @@ async function readFiles(
 async function readFile(path: string, options: ReaderOptions, target: TableTarget): Promise<void> {
   const source = await openSource(path, options.signal, missingFile(path));
   try {
-    const inFile = <T>(use: (file: string) => Promise<T>) =>
-      source.plainFile ? use(path) : withTemporaryFile(source, use);
-    await tableFormat(source, options).fill(source, options, target, inFile);
+    await tableFormat(source, options).fill(source, options, target);
   } finally {
     source.close();
   }

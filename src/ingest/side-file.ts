@@ -4,7 +4,7 @@ import { InputError } from '../errors.js';
 import { type DuckDbSource, eachRow, isDuckDb } from './formats/duckdb.js';
 import type { TextRow } from './formats/scan.js';
 import { type SideTableOptions, sideRows, tableRows } from './side-table.js';
-import { openSource, withTemporaryFile } from './source.js';
+import { openSource } from './source.js';
 
 export interface SideFileOptions extends SideTableOptions {
   /** The database that a query reads. */
@@ -22,11 +22,7 @@ export async function readSideTable(path: string, options: SideFileOptions = {})
       if (!source.plainFile) throw new InputError(`${path}: a database must be a plain file; unpack it`);
       return await duckDbRows(path, { path, onlyTable: true }, options);
     }
-    return await sideRows(
-      source,
-      (read) => (source.plainFile ? read(path) : withTemporaryFile(source, read)),
-      options,
-    );
+    return await sideRows(source, options);
   } finally {
     source.close();
   }

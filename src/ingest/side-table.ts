@@ -2,7 +2,6 @@
 
 import { InputError, throwIfAborted } from '../errors.js';
 import { concat } from '../math/memory.js';
-import type { ParquetSource } from '../parquet/rows.js';
 import { type NamedBlob, openBlob } from './blob.js';
 import { type BegunSource, fileFormat } from './formats/file-formats.js';
 import { guessSeparator, isQuoted } from './formats/guess.js';
@@ -36,15 +35,14 @@ export interface SideTableOptions {
 
 /**
  * The rows of an opened table. The first rows of a text choose its separator. Parquet and JSON lines begin with a row of the
- * columns' names, as line 0. `inParquet` gives what Parquet is read from.
+ * columns' names, as line 0.
  */
 export async function sideRows(
   source: BegunSource,
-  inParquet: (read: (file: ParquetSource) => Promise<TextRow[]>) => Promise<TextRow[]>,
   { separators, signal, pick = firstColumns }: SideTableOptions = {},
 ): Promise<TextRow[]> {
   const { name: format } = fileFormat(source);
-  if (format === 'parquet') return inParquet((file) => parquetRows(source.name, file, pick, signal));
+  if (format === 'parquet') return parquetRows(source, pick, signal);
   if (format === 'json lines') return jsonRows(source, pick, signal);
   const bytes = await allBytes(source);
   if (typeof separators !== 'function') return sideTable(bytes, source.name, separators);
@@ -54,8 +52,7 @@ export async function sideRows(
 }
 
 export async function readSideBlob(source: NamedBlob, options: SideTableOptions = {}): Promise<TextRow[]> {
-  const opened = await openBlob(source);
-  return sideRows(opened, async (read) => read(await opened.seekable()), options);
+  return sideRows(await openBlob(source), options);
 }
 
 const firstColumns = (names: readonly string[]) => [...names.keys()].slice(0, MOST_COLUMNS);
@@ -82,13 +79,12 @@ function roomIn(name: string): (bytes: number) => void {
 }
 
 async function parquetRows(
-  name: string,
-  file: ParquetSource,
+  source: BegunSource,
   pick: (names: readonly string[]) => readonly number[],
   signal: AbortSignal | undefined,
 ): Promise<TextRow[]> {
-  const { rows, choose, take } = tableRows(name, pick);
-  await readParquetColumns(file, choose, take, { signal });
+  const { rows, choose, take } = tableRows(source.name, pick);
+  await source.inFile((file) => readParquetColumns(file, choose, take, { signal }));
   return rows;
 }
 

@@ -16,7 +16,6 @@ import { READ_ONLY } from '../files/plain-file.js';
 import { readError } from '../files/read-error.js';
 import { removeOnExit, writeError } from '../files/write-error.js';
 import type { BegunSource } from './formats/file-formats.js';
-import type { ByteSource } from './options.js';
 
 const CHUNK = 1 << 20;
 
@@ -70,9 +69,11 @@ export async function openSource(
     const gzipped = isGzip(name, peeked.first);
     if (gzipped) peeked = await peek(gunzipped(peeked.all));
     const file = stream;
+    const chunks = guarded(name, peeked.all, signal);
+    const plainFile = stream !== undefined && size !== undefined && !gzipped;
     return {
       name,
-      chunks: guarded(name, peeked.all, signal),
+      chunks,
       size,
       ...(file ? { consumed: () => file.bytesRead } : {}),
       close() {
@@ -81,7 +82,8 @@ export async function openSource(
         file?.destroy();
       },
       first: peeked.first,
-      plainFile: stream !== undefined && size !== undefined && !gzipped,
+      plainFile,
+      inFile: (use) => (plainFile ? use(path) : withTemporaryFile(chunks, use)),
     };
   } catch (cause) {
     if (abort) signal?.removeEventListener('abort', abort);
@@ -151,22 +153,17 @@ async function* guarded(
   }
 }
 
-/** A path in the system's folder for temporary files. */
-function temporaryPath(name: string): string {
-  return join(tmpdir(), name);
-}
-
 /** Writes the bytes to a temporary file and uses that: formats such as Parquet need a file to seek in. */
-export async function withTemporaryFile<T>(
-  source: ByteSource,
+async function withTemporaryFile<T>(
+  chunks: AsyncIterable<Uint8Array>,
   use: (file: string) => Promise<T>,
 ): Promise<T> {
-  const folder = await mkdtemp(temporaryPath('graphex-'));
+  const folder = await mkdtemp(join(tmpdir(), 'graphex-'));
   const done = removeOnExit(folder);
   try {
     const file = join(folder, 'table.parquet');
     try {
-      await pipeline(Readable.from(source.chunks), createWriteStream(file));
+      await pipeline(Readable.from(chunks), createWriteStream(file));
     } catch (cause) {
       throw writeError(file, cause);
     }

@@ -1,17 +1,14 @@
 // One-dimensional maximization by golden section.
 
-/** Stops when the interval is narrower than `tolerance`, relative to 1 + |x|, or after `steps` steps. */
-interface MaximizeOptions {
-  readonly tolerance?: number;
-  readonly steps?: number;
-}
-
-/** The point of [low, high] at which a function with one peak is largest. Default tolerance 1e-7. */
+/**
+ * The point of [low, high] at which a function with one peak is largest. It stops when the interval is narrower than `tolerance`,
+ * relative to 1 + |x|, or after `steps` steps.
+ */
 export function maximize(
   f: (x: number) => number,
   low: number,
   high: number,
-  { tolerance = 1e-7, steps = Infinity }: MaximizeOptions = {},
+  { tolerance = 1e-7, steps = Infinity } = {},
 ): number {
   const golden = (Math.sqrt(5) - 1) / 2;
   let x1 = high - golden * (high - low);

@@ -27,10 +27,7 @@ export interface Cell {
 export interface OpenParquet extends ParquetFile {
   /** Differs for a file that replaces this one, or that was written again. */
   readonly identity: string;
-  /**
-   * Calls `take` for every row with one cell per column; all calls receive the same cell objects. Awaits `pause` from time
-   * to time.
-   */
+  /** Calls `take` for every row with one cell per column; all calls receive the same cell objects. */
   eachRow(
     columns: readonly ParquetColumn[],
     take: (row: number, cells: readonly Cell[]) => void,

@@ -4,7 +4,7 @@
 
 import { InputError, throwIfAborted } from '../errors.js';
 import { buildGraph } from '../graph/build.js';
-import { type BipartiteGraph, type BySide, SIDES, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, bySide, SIDES, type SideName } from '../graph/graph.js';
 import { poisson } from '../math/count-samplers.js';
 import { type Random, randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
@@ -84,24 +84,23 @@ export async function sampleGraphex(options: SampleGraphexOptions): Promise<Grap
       'decreasing needs an infinite measure of items: only its points are ordered by activity',
     );
   }
-  const points = {
-    users: drawPoints(randomStream(seed, STREAMS.userPoints), options.users, options.sizes.users),
-    items: drawPoints(randomStream(seed, STREAMS.itemPoints), options.items, options.sizes.items),
-  };
+  const points = bySide((side) =>
+    drawPoints(randomStream(seed, POINTS[side]), options[side], options.sizes[side]),
+  );
   const random = randomStream(seed, STREAMS.pointEdges);
   const connect = options.decreasing ? connectByLeaps : connectAll;
-  const users: number[] = [];
-  const items: number[] = [];
-  const xs = points.users.positions;
+  /** The points of the two sides that each edge joins. */
+  const ends: BySide<number[]> = { users: [], items: [] };
+  const [xs, ys] = [points.users.positions, points.items.positions];
   const every = Math.max(1, Math.floor(xs.length / 100));
   for (let i = 0; i < xs.length; i++) {
     connect(
       random,
-      (j) => checkedProbability(probability, xs[i], points.items.positions[j]),
-      points.items.positions.length,
+      (j) => checkedProbability(probability, xs[i], ys[j]),
+      ys.length,
       (j) => {
-        users.push(i);
-        items.push(j);
+        ends.users.push(i);
+        ends.items.push(j);
       },
     );
     if (i % every === 0) {
@@ -109,20 +108,19 @@ export async function sampleGraphex(options: SampleGraphexOptions): Promise<Grap
       onProgress?.({ stage: 'drawing edges', done: i, total: xs.length, unit: 'points' });
     }
   }
-  const userVertices = numberUsed(points.users.positions.length, users);
-  const itemVertices = numberUsed(points.items.positions.length, items);
+  const used = bySide((side) => numberUsed(points[side].positions.length, ends[side]));
   const graph = buildGraph({
-    users: Uint32Array.from(users, (i) => userVertices.vertices[i]),
-    items: Uint32Array.from(items, (j) => itemVertices.vertices[j]),
-    userCount: userVertices.count,
-    itemCount: itemVertices.count,
+    ...bySide((side) => Uint32Array.from(ends[side], (point) => used[side].vertices[point])),
+    userCount: used.users.count,
+    itemCount: used.items.count,
   });
-  return Object.freeze({
-    graph,
-    users: Object.freeze({ ...points.users, vertices: userVertices.vertices }),
-    items: Object.freeze({ ...points.items, vertices: itemVertices.vertices }),
-  });
+  const { users, items } = bySide((side) =>
+    Object.freeze({ ...points[side], vertices: used[side].vertices }),
+  );
+  return Object.freeze({ graph, users, items });
 }
+
+const POINTS = { users: STREAMS.userPoints, items: STREAMS.itemPoints } as const;
 
 function intensity(side: SideName) {
   return value<Intensity>('object', `the intensity of the ${side}`, {

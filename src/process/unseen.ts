@@ -27,7 +27,6 @@ export interface FeatureAtoms {
   readonly features: Float64Array;
   /** Expected mass per feature, Σ w θ_k, of the atoms below the cut. */
   readonly missing: Float64Array;
-  readonly cut: number;
 }
 
 /** 4 GiB of features. */
@@ -57,7 +56,7 @@ export function sampleTiltedAtoms(random: Random, options: TiltedOptions): Featu
       values[i * features + k] = gamma(random, shape) / (rate + w * otherMass[k]);
     }
   }
-  return { weights, features: values, missing: missingMass(hyper, otherMass, cut), cut };
+  return { weights, features: values, missing: missingMass(hyper, otherMass, cut) };
 }
 
 /** log Π_k (rate/(rate + wM_k))^shape as a function of w; undefined if all masses are 0. */

@@ -3,7 +3,7 @@
 import { buildGraph } from '../graph/build.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { BipartiteGraph } from '../graph/graph.js';
-import { VertexIds } from '../graph/ids.js';
+import { joinIds, VertexIds } from '../graph/ids.js';
 import { selectEdges } from '../graph/subgraph.js';
 import type { Split } from './split-types.js';
 
@@ -99,12 +99,8 @@ function joined(parts: readonly BipartiteGraph[], userIds: VertexIds, itemIds: V
 
 /** The distinct ids of several lists in the order of graphs: whole numbers by value, else texts by code unit. */
 export function mergedIds(lists: readonly VertexIds[]): VertexIds {
-  if (lists.every(({ kind }) => kind === 'integer')) {
-    const values = new Set<number>();
-    for (const { values: own } of lists) for (const id of own as Float64Array) values.add(id);
-    return VertexIds.integers(Float64Array.from(values).sort());
-  }
-  const texts = new Set<string>();
-  for (const ids of lists) for (let v = 0; v < ids.length; v++) texts.add(ids.at(v));
-  return VertexIds.texts([...texts].sort((a, b) => (a < b ? -1 : 1)));
+  const { values } = joinIds(lists);
+  return values instanceof Float64Array
+    ? VertexIds.integers(Float64Array.from(new Set(values)).sort())
+    : VertexIds.texts([...new Set(values)].sort());
 }

@@ -13,6 +13,8 @@ import { fillParquet } from './parquet.js';
 /** A source whose first bytes are known: at least 64, unless the source is shorter. */
 export interface BegunSource extends ByteSource {
   readonly first: Uint8Array;
+  /** Lets `use` read it at any position, for formats that seek. */
+  inFile<T>(use: (file: ParquetSource) => Promise<T>): Promise<T>;
 }
 
 /** A format of tables, recognised by the name and the first bytes of a file. */
@@ -21,13 +23,8 @@ export interface FileFormat {
   readonly endings: readonly string[];
   readonly meaning: string;
   matches(source: Pick<BegunSource, 'name' | 'first'>): boolean;
-  /** Adds its rows to the target. `inFile` gives a path or a Blob, for formats that seek. */
-  fill(
-    source: BegunSource,
-    options: ReaderOptions,
-    target: TableTarget,
-    inFile: <T>(use: (file: ParquetSource) => Promise<T>) => Promise<T>,
-  ): Promise<void>;
+  /** Adds its rows to the target. */
+  fill(source: BegunSource, options: ReaderOptions, target: TableTarget): Promise<void>;
 }
 
 const parquet: FileFormat = {
@@ -35,7 +32,7 @@ const parquet: FileFormat = {
   endings: ['.parquet'],
   meaning: 'Apache Parquet',
   matches: ({ first }) => isParquet(first),
-  fill: (_, options, target, inFile) => inFile((file) => fillParquet(file, options, target)),
+  fill: (source, options, target) => source.inFile((file) => fillParquet(file, options, target)),
 };
 
 const jsonLines: FileFormat = {

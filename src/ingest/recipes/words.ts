@@ -81,12 +81,7 @@ export class DocumentCollector {
       if (code === undefined) {
         code = this.collector.items.encodeText(term);
         if (code < 0) {
-          this.collector.reject(
-            this.#documents,
-            `a word: ${idProblem(code)}`,
-            term.slice(0, 200),
-            `${this.collector.name}, document ${this.#documents}`,
-          );
+          this.#reject('a word', code, term);
           return;
         }
         this.#codes.set(term, code);
@@ -100,18 +95,19 @@ export class DocumentCollector {
     }
     const user = this.collector.users.encodeText(id);
     if (user < 0) {
-      this.collector.reject(
-        this.#documents,
-        `its title: ${idProblem(user)}`,
-        id.slice(0, 200),
-        `${this.collector.name}, document ${this.#documents}`,
-      );
+      this.#reject('its title', user, id);
       return;
     }
     for (const [code, count] of counts) {
       this.#spread[code]++;
       this.collector.push(user, code, count);
     }
+  }
+
+  #reject(what: string, code: number, text: string): void {
+    const { collector } = this;
+    const place = `${collector.name}, document ${this.#documents}`;
+    collector.reject(this.#documents, `${what}: ${idProblem(code)}`, text.slice(0, 200), place);
   }
 
   finish(kind: OriginKind, format: string): ReadResult {

@@ -240,7 +240,7 @@ function drawUnseen(
   K: number,
   random: Random,
   sizes: SizeMode,
-): Omit<FeatureAtoms, 'cut'> {
+): FeatureAtoms {
   const parts = groups.flatMap(({ unseen }) =>
     unseen ? [sampleTiltedAtoms(random, tiltedBy(unseen, random, sizes))] : [],
   );
