@@ -28,18 +28,19 @@ export function countBins({ own, from, to, shift, bins }: CountBins): Uint32Arra
   return result;
 }
 
-interface Distribution {
+/** Where the rows of a piece go. */
+export interface Distribution {
   readonly shift: number;
   readonly bucketOf: Uint16Array;
   /** Where the next row of each bucket goes; modified. */
   readonly cursor: Uint32Array;
-  readonly into: Rows;
 }
 
 export interface DistributeRows extends Distribution {
   readonly rows: Rows;
   readonly from: number;
   readonly to: number;
+  readonly into: Rows;
 }
 
 export function distributeRows({ rows, from, to, shift, bucketOf, cursor, into }: DistributeRows): void {
@@ -56,17 +57,16 @@ export function distributeRows({ rows, from, to, shift, bucketOf, cursor, into }
 
 /** Edges of a finished side, from which the other side is built. */
 export interface DistributeEdges extends Distribution {
-  readonly offsets: Uint32Array;
-  readonly neighbors: Uint32Array;
-  readonly counts: Uint32Array | undefined;
+  readonly side: EdgeRows;
   /** The vertices are first … last−1. */
   readonly first: number;
   readonly last: number;
+  readonly into: Rows;
 }
 
-export function distributeEdges(input: DistributeEdges): void {
-  const { offsets, neighbors, counts, first, last, shift, bucketOf, cursor } = input;
-  const { own, other, counts: times } = input.into;
+export function distributeEdges({ side, first, last, shift, bucketOf, cursor, into }: DistributeEdges): void {
+  const { offsets, neighbors, counts } = side;
+  const { own, other, counts: times } = into;
   for (let v = first; v < last; v++) {
     const stop = offsets[v + 1];
     for (let e = offsets[v]; e < stop; e++) {

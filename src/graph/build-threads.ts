@@ -13,6 +13,7 @@ import {
   type CountBins,
   type DistributeEdges,
   type DistributeRows,
+  type Distribution,
   type Rows,
 } from './build-tasks.js';
 import { type BipartiteGraph, createGraph } from './graph.js';
@@ -41,7 +42,7 @@ export async function buildGraphWithThreads(
   try {
     const work: Work = { pool, signal };
     const distributed = allocateRows(users.length, multigraph);
-    const byUser = await sortSide(work, rows, distributed, userIds.length, itemIds.length);
+    const byUser = await sortRows(work, rows, distributed, userIds.length, itemIds.length);
     // The unused space of the rows holds the edges by item.
     const spare: Rows = {
       own: users,
@@ -55,62 +56,44 @@ export async function buildGraphWithThreads(
   }
 }
 
+/** From the first to before the last. */
+type Range = readonly [number, number];
+
 interface Work {
   readonly pool: WorkerPool;
   readonly signal: AbortSignal | undefined;
 }
 
 /** Sorts rows of any order into the edges of one side. */
-async function sortSide(
-  { pool, signal }: Work,
+async function sortRows(
+  work: Work,
   rows: Rows,
   into: Rows,
   ownCount: number,
   otherCount: number,
 ): Promise<EdgeRows> {
-  const pieces = cut(rows.own.length, piecesFor(rows.own.length, pool.size));
-  const { shift, bins } = binsOf(ownCount);
-  const binCounts = pieces.map(([from, to]): CountBins => ({ own: rows.own, from, to, shift, bins }));
-  const plan = planBuckets(await pool.map('countBins', binCounts, { signal }), shift, ownCount);
+  const { own } = rows;
+  const pieces = cut(own.length, piecesFor(own.length, work.pool.size));
+  const plan = await planBuckets(work, own, pieces, ownCount);
   const tasks = pieces.map(
-    ([from, to], p): DistributeRows => ({
-      rows,
-      from,
-      to,
-      shift,
-      bucketOf: plan.bucketOf,
-      cursor: plan.cursors[p],
-      into,
-    }),
+    ([from, to], p): DistributeRows => ({ rows, from, to, into, ...plan.distributions[p] }),
   );
-  await pool.map('distributeRows', tasks, { signal });
-  return sortBuckets({ pool, signal }, plan, into, ownCount, otherCount);
+  await work.pool.map('distributeRows', tasks, { signal: work.signal });
+  return sortBuckets(work, plan, into, ownCount, otherCount);
 }
 
 /** Builds the edges of one side from those of the other. */
-async function turnSide(
-  { pool, signal }: Work,
-  side: EdgeRows,
-  into: Rows,
-  ownCount: number,
-): Promise<EdgeRows> {
-  const { offsets, neighbors, counts } = side;
-  const edges = neighbors.length;
-  const pieces = cutRows(offsets, piecesFor(edges, pool.size));
-  const { shift, bins } = binsOf(ownCount);
-  const binCounts = pieces.map(
-    ([first, last]): CountBins => ({ own: neighbors, from: offsets[first], to: offsets[last], shift, bins }),
-  );
-  const plan = planBuckets(await pool.map('countBins', binCounts, { signal }), shift, ownCount);
+async function turnSide(work: Work, side: EdgeRows, into: Rows, ownCount: number): Promise<EdgeRows> {
+  const { offsets, neighbors } = side;
+  const pieces = cutRows(offsets, piecesFor(neighbors.length, work.pool.size));
+  const ranges = pieces.map(([first, last]): Range => [offsets[first], offsets[last]]);
+  const plan = await planBuckets(work, neighbors, ranges, ownCount);
   const tasks = pieces.map(
-    ([first, last], p): DistributeEdges => ({
-      ...{ offsets, neighbors, counts, first, last, shift, bucketOf: plan.bucketOf },
-      ...{ cursor: plan.cursors[p], into },
-    }),
+    ([first, last], p): DistributeEdges => ({ side, first, last, into, ...plan.distributions[p] }),
   );
-  await pool.map('distributeEdges', tasks, { signal });
+  await work.pool.map('distributeEdges', tasks, { signal: work.signal });
   // They were distributed in the order of the given side, so the rows of each vertex are in order.
-  return sortBuckets({ pool, signal }, plan, into, ownCount, 0);
+  return sortBuckets(work, plan, into, ownCount, 0);
 }
 
 async function sortBuckets(
@@ -170,21 +153,27 @@ const LEAST_BUCKET = 1 << 16;
 const MOST_BUCKETS = 1024;
 
 interface BucketPlan {
-  readonly bucketOf: Uint16Array;
   readonly buckets: readonly Pick<Bucket, 'from' | 'to' | 'first' | 'last'>[];
-  /** For each piece, the position of its rows in each bucket. */
-  readonly cursors: readonly Uint32Array[];
+  /** For each piece, where its rows go. */
+  readonly distributions: readonly Distribution[];
 }
 
-/** Joins adjacent bins into a bucket while it is small. `binCounts`: the bins of each piece. */
-function planBuckets(binCounts: readonly Uint32Array[], shift: number, count: number): BucketPlan {
-  const bins = binCounts[0].length;
+/** Counts the vertices of the rows of each piece by bin, and joins adjacent bins into a bucket while it is small. */
+async function planBuckets(
+  { pool, signal }: Work,
+  own: Uint32Array,
+  pieces: readonly Range[],
+  count: number,
+): Promise<BucketPlan> {
+  const { shift, bins } = binsOf(count);
+  const tasks = pieces.map(([from, to]): CountBins => ({ own, from, to, shift, bins }));
+  const binCounts = await pool.map<CountBins, Uint32Array>('countBins', tasks, { signal });
   const sums = new Float64Array(bins);
   let rows = 0;
-  for (const own of binCounts) {
+  for (const counts of binCounts) {
     for (let b = 0; b < bins; b++) {
-      sums[b] += own[b];
-      rows += own[b];
+      sums[b] += counts[b];
+      rows += counts[b];
     }
   }
   const wanted = Math.max(LEAST_BUCKET, Math.ceil(rows / MOST_BUCKETS));
@@ -204,10 +193,10 @@ function planBuckets(binCounts: readonly Uint32Array[], shift: number, count: nu
     begin = b + 1;
   }
   const next = Float64Array.from(buckets, ({ from }) => from);
-  const cursors = binCounts.map((own) => {
+  const distributions = binCounts.map((counts) => {
     const cursor = Uint32Array.from(next);
-    for (let b = 0; b < bins; b++) next[bucketOf[b]] += own[b];
-    return cursor;
+    for (let b = 0; b < bins; b++) next[bucketOf[b]] += counts[b];
+    return { shift, bucketOf, cursor };
   });
-  return { bucketOf, buckets, cursors };
+  return { buckets, distributions };
 }

@@ -1,5 +1,4 @@
-import { type EdgeCounts, type EdgeRows, transposeRows } from '../math/csr.js';
-import { allocate } from '../math/memory.js';
+import { type EdgeCounts, type EdgeRows, lengths, transposeRows } from '../math/csr.js';
 import type { SideNames } from '../text/sides.js';
 import type { VertexIds } from './ids.js';
 
@@ -91,9 +90,7 @@ export function otherSide(side: SideName): SideName {
 
 /** Number of distinct neighbours of each vertex of a side. */
 export function degrees(side: Pick<GraphSide, 'count' | 'offsets'>): Uint32Array {
-  const result = allocate(Uint32Array, side.count);
-  for (let v = 0; v < side.count; v++) result[v] = side.offsets[v + 1] - side.offsets[v];
-  return result;
+  return lengths(side);
 }
 
 /** The same pairs without their counts; shares all buffers. */

@@ -6,7 +6,6 @@ import { SAMPLE_BYTES, tableShape } from './formats/delimited.js';
 import { fileFormat } from './formats/file-formats.js';
 import { isQuoted, OneColumnError } from './formats/guess.js';
 import { keysOf, ownValue } from './formats/jsonl.js';
-import { decodeLine, linesOf } from './formats/lines.js';
 import { firstRows } from './formats/parquet.js';
 import { rowsOf, withoutMark } from './formats/scan.js';
 import { parseTime } from './intake/value-column.js';
@@ -50,7 +49,7 @@ export async function previewBlob(
   }
   const { bytes, whole } = await beginning(opened.chunks);
   if (format === 'json lines') {
-    const { names, rows } = await jsonRows(bytes);
+    const { names, rows } = jsonRows(bytes);
     return { format, names, rows: rows.slice(0, ROWS).map(cut), guess: guessColumns(names, rows) };
   }
   const rows: string[][] = [];
@@ -98,24 +97,18 @@ async function beginning(chunks: AsyncIterable<Uint8Array>): Promise<{ bytes: Ui
   return { bytes: withoutMark(concat(Uint8Array, parts)), whole };
 }
 
-async function jsonRows(bytes: Uint8Array): Promise<{ names: string[]; rows: string[][] }> {
+function jsonRows(bytes: Uint8Array): { names: string[]; rows: string[][] } {
   const rows: string[][] = [];
   let names: string[] | undefined;
-  const all = (async function* () {
-    yield bytes;
-  })();
-  for await (const lines of linesOf(all)) {
-    for (const line of lines) {
-      if (rows.length === LOOK) break;
-      try {
-        const written = decodeLine(line) ?? '';
-        const row = JSON.parse(written);
-        const isArray = Array.isArray(row);
-        names ??= (isArray ? row.map((_, at) => String(at + 1)) : keysOf(written)).slice(0, COLUMNS);
-        rows.push(names.map((name, at) => text(isArray ? row[at] : ownValue(row, name))));
-      } catch {
-        // The reader says later what is wrong with a line; the last one may be cut.
-      }
+  for (const line of new TextDecoder().decode(bytes).split(/\r\n?|\n/)) {
+    if (rows.length === LOOK) break;
+    try {
+      const row = JSON.parse(line);
+      const isArray = Array.isArray(row);
+      names ??= (isArray ? row.map((_, at) => String(at + 1)) : keysOf(line)).slice(0, COLUMNS);
+      rows.push(names.map((name, at) => text(isArray ? row[at] : ownValue(row, name))));
+    } catch {
+      // The reader says later what is wrong with a line; the last one may be cut.
     }
   }
   return { names: names ?? [], rows };

@@ -5,14 +5,11 @@ import type { Random } from './random.js';
 
 /** An alias table over 0 … n−1. Threads can share its two arrays and wrap them with `new AliasTable`. */
 export class AliasTable {
-  /** The border between i and its alias in box i, stored as i + (fraction of i), so that one uniform decides. */
-  readonly borders: Float64Array;
-  readonly aliases: Uint32Array;
-
-  constructor(borders: Float64Array, aliases: Uint32Array) {
-    this.borders = borders;
-    this.aliases = aliases;
-  }
+  constructor(
+    /** The border between i and its alias in box i, stored as i + (fraction of i), so that one uniform decides. */
+    readonly borders: Float64Array,
+    readonly aliases: Uint32Array,
+  ) {}
 
   /** The table of weights ≥ 0 with a positive, finite sum (Vose's construction, linear time). */
   static of(weights: ArrayLike<number>): AliasTable {

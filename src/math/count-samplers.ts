@@ -2,9 +2,8 @@
 
 import { FitError } from '../errors.js';
 import type { Random } from './random.js';
-import { logFactorial, stirlingCorrection } from './special.js';
+import { HALF_LOG_TWO_PI, logFactorial, stirlingCorrection } from './special.js';
 
-const HALF_LOG_TWO_PI = 0.9189385332046728;
 /** Larger means use rejection. PTRS and BTRS are valid from 10 on. */
 const LARGE = 10;
 

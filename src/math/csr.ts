@@ -62,11 +62,11 @@ export function collectLists(
   return { offsets, values: result };
 }
 
-export function lengths(lists: RowLists): Uint32Array {
-  return Uint32Array.from(
-    { length: lists.offsets.length - 1 },
-    (_, r) => lists.offsets[r + 1] - lists.offsets[r],
-  );
+/** The number of values of each row. */
+export function lengths({ offsets }: Pick<RowLists, 'offsets'>): Uint32Array {
+  const result = allocate(Uint32Array, offsets.length - 1);
+  for (let r = 0; r < result.length; r++) result[r] = offsets[r + 1] - offsets[r];
+  return result;
 }
 
 /** The place of each of the numbers 0 … count−1 in a list; −1 if it is not there. */

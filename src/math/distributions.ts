@@ -47,7 +47,7 @@ export function exponential(random: Random): number {
 }
 
 /** The smallest normal float64. Draws too small for float64 become this, so that no draw is 0. */
-const TINY = 2 ** -1022;
+export const TINY = 2 ** -1022;
 
 /** Gamma(shape, rate 1), shape > 0. Never 0: shapes below 1 are drawn in log space. */
 export function gamma(random: Random, shape: number): number {

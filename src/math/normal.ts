@@ -1,8 +1,7 @@
 // Tails and intervals of the normal distribution, with full relative accuracy however far out they are.
 
-import { incompleteGamma, log1mexp } from './special.js';
+import { HALF_LOG_TWO_PI, incompleteGamma, log1mexp } from './special.js';
 
-const LOG_ROOT_TWO_PI = 0.9189385332046728;
 /** The range in which the log upper tail is tabulated; values between are interpolated with the slopes. */
 const FIRST = -9;
 const LAST = 37;
@@ -26,7 +25,7 @@ function makeTable() {
 }
 
 export function logDensity(x: number): number {
-  return -0.5 * x * x - LOG_ROOT_TWO_PI;
+  return -0.5 * x * x - HALF_LOG_TWO_PI;
 }
 
 /** The tail beyond the table, by its asymptotic series. */

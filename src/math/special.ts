@@ -1,7 +1,7 @@
 // Special functions in float64. Errors are below 1e-13: relative away from zeros of the function, absolute near them
 // (lgamma is relative at its zeros 1 and 2 too).
 
-const HALF_LOG_TWO_PI = 0.9189385332046728;
+export const HALF_LOG_TWO_PI = 0.9189385332046728;
 const ONE_MINUS_EULER = 0.42278433509846713;
 
 // (−1)^k (ζ(k) − 1) / k for k = 2, 3, …: log Γ(2 + y) = (1 − γ) y + Σ of these times y^k, |y| < 2.

@@ -9,12 +9,14 @@ export type Values =
   | { readonly kind: 'numbers'; readonly numbers: Int32Array | Float32Array | Float64Array | Uint8Array }
   /** `per` 32-bit words for each value, the lowest first. */
   | { readonly kind: 'words'; readonly words: Int32Array; readonly per: 2 | 3 }
-  | {
-      readonly kind: 'bytes';
-      readonly data: Uint8Array;
-      readonly starts: Uint32Array;
-      readonly stops: Uint32Array;
-    };
+  | Bytes;
+
+interface Bytes {
+  readonly kind: 'bytes';
+  readonly data: Uint8Array;
+  readonly starts: Uint32Array;
+  readonly stops: Uint32Array;
+}
 
 /** Runs of equal numbers and bit-packed groups of eight: the encoding of levels, dictionary indexes and booleans. */
 export function decodeRuns(bytes: Uint8Array, width: number, count: number): Uint32Array {
@@ -120,9 +122,15 @@ export function decodePlain(bytes: Uint8Array, physical: Physical, width: number
 
 function fixed(bytes: Uint8Array, width: number, count: number): Values {
   if (!(width >= 1) || count * width > bytes.length) throw short();
-  const starts = Uint32Array.from({ length: count }, (_, i) => i * width);
-  const stops = starts.map((start) => start + width);
-  return { kind: 'bytes', data: bytes, starts, stops };
+  return adjacent(
+    bytes,
+    Uint32Array.from({ length: count + 1 }, (_, i) => i * width),
+  );
+}
+
+/** Values that follow each other: the start of each, and the end of the last. */
+function adjacent(data: Uint8Array, bounds: Uint32Array): Bytes {
+  return { kind: 'bytes', data, starts: bounds.subarray(0, -1), stops: bounds.subarray(1) };
 }
 
 /** Byte k of all values, then byte k + 1: floating-point numbers compress well this way. */
@@ -193,44 +201,38 @@ function deltas(bytes: Uint8Array, count: number): { values: BigInt64Array; next
 }
 
 /** Texts: all lengths, then all characters. */
-export function decodeDeltaLengths(bytes: Uint8Array, count: number): Values {
+export function decodeDeltaLengths(bytes: Uint8Array, count: number): Bytes {
   const { values, next } = deltas(bytes, count);
-  const starts = new Uint32Array(count);
-  const stops = new Uint32Array(count);
-  let pos = next;
+  const bounds = new Uint32Array(count + 1);
+  bounds[0] = next;
   for (let i = 0; i < count; i++) {
     const length = Number(values[i]);
-    if (!(length >= 0) || pos + length > bytes.length) throw short();
-    starts[i] = pos;
-    pos += length;
-    stops[i] = pos;
+    if (!(length >= 0) || bounds[i] + length > bytes.length) throw short();
+    bounds[i + 1] = bounds[i] + length;
   }
-  return { kind: 'bytes', data: bytes, starts, stops };
+  return adjacent(bytes, bounds);
 }
 
 /** Texts that share a prefix with the previous one: prefix lengths, then suffixes. `most`: bytes of all texts. */
 export function decodeDeltaTexts(bytes: Uint8Array, count: number, most: number): Values {
   const shared = deltas(bytes, count);
-  const rests = decodeDeltaLengths(bytes.subarray(shared.next), count) as Values & { kind: 'bytes' };
+  const rests = decodeDeltaLengths(bytes.subarray(shared.next), count);
   let total = 0;
   for (let i = 0; i < count; i++) {
     total += Number(shared.values[i]) + rests.stops[i] - rests.starts[i];
     if (!(total <= most)) throw new DamagedError(`a page has more than ${most} bytes`);
   }
   const data = new Uint8Array(total);
-  const starts = new Uint32Array(count);
-  const stops = new Uint32Array(count);
-  let pos = 0;
+  const bounds = new Uint32Array(count + 1);
   for (let i = 0; i < count; i++) {
     const same = Number(shared.values[i]);
-    if (same < 0 || same > (i === 0 ? 0 : stops[i - 1] - starts[i - 1])) throw short();
-    starts[i] = pos;
-    if (same > 0) data.copyWithin(pos, starts[i - 1], starts[i - 1] + same);
-    data.set(rests.data.subarray(rests.starts[i], rests.stops[i]), pos + same);
-    pos += same + rests.stops[i] - rests.starts[i];
-    stops[i] = pos;
+    const [before, start] = [i === 0 ? 0 : bounds[i - 1], bounds[i]];
+    if (same < 0 || same > start - before) throw short();
+    data.copyWithin(start, before, before + same);
+    data.set(rests.data.subarray(rests.starts[i], rests.stops[i]), start + same);
+    bounds[i + 1] = start + same + rests.stops[i] - rests.starts[i];
   }
-  return { kind: 'bytes', data, starts, stops };
+  return adjacent(data, bounds);
 }
 
 /** A copy of the first `length` bytes, aligned for wider numbers. Parquet and all Node platforms are little-endian. */

@@ -1,13 +1,12 @@
 // Turns the rows of a simulation into a graph: drops vertices without an edge, numbers the rest, builds both orders.
 
-import { type BipartiteGraph, type BySide, createGraph } from '../graph/graph.js';
+import { type BipartiteGraph, type BySide, createGraph, SIDES, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import type { ModelParameters } from './parameters.js';
 import { drawAtomBelowCut, type RowEdges } from './rows.js';
-import type { SidePrior } from './unseen.js';
 
 /** An edge of a user below the cut. */
 export interface UserBelowCut {
@@ -28,8 +27,7 @@ interface AssembleInput {
   readonly parameters: ModelParameters;
   readonly rows: readonly RowEdges[];
   readonly usersBelowCut: readonly UserBelowCut[];
-  readonly userWeights: Float64Array;
-  readonly itemWeights: Float64Array;
+  readonly weights: BySide<Float64Array>;
   readonly activity: Float64Array;
   readonly cut: BySide<number>;
   readonly multigraph: boolean;
@@ -45,7 +43,7 @@ interface Assembled {
 /** On both sides atoms come first, in their random order. Vertices below the cut follow, in the order of their edges. */
 export function assembleGraph(input: AssembleInput): Assembled {
   const { rows, usersBelowCut, multigraph } = input;
-  const atoms = input.itemWeights.length;
+  const atoms = input.weights.items.length;
 
   const used = new Uint8Array(atoms);
   let atomUsers = 0;
@@ -111,50 +109,38 @@ export function assembleGraph(input: AssembleInput): Assembled {
   };
 }
 
-function userTruth(
-  { seed, rows, usersBelowCut, parameters, userWeights, cut }: AssembleInput,
-  count: number,
-) {
-  const table = createTable(parameters.features, count);
+function userTruth(input: AssembleInput, count: number): VertexParameters {
+  const table = createTable(input, 'users', count);
+  const { features: width } = input.parameters;
   let atom = 0;
-  for (const { degrees, belowCut, features } of rows) {
+  for (const { degrees, belowCut, features } of input.rows) {
     for (let row = 0; row < degrees.length; row++, atom++) {
       if (degrees[row] + belowCut[row] === 0) continue;
-      const from = row * parameters.features;
-      table.add(userWeights[atom], features!.subarray(from, from + parameters.features));
+      table.add(input.weights.users[atom], features!.subarray(row * width, (row + 1) * width));
     }
   }
-  table.addBelowCut(
-    seed,
-    0,
-    parameters.users,
-    cut.users,
-    usersBelowCut.map((edge) => edge.feature),
-  );
-  return table.parameters;
+  return table.finish(input.usersBelowCut.map((edge) => edge.feature));
 }
 
-function itemTruth(
-  { seed, rows, usersBelowCut, parameters, itemWeights, activity, cut }: AssembleInput,
-  used: Uint8Array,
-  count: number,
-) {
-  const { features } = parameters;
-  const table = createTable(features, count);
-  const row = new Float64Array(features);
+function itemTruth(input: AssembleInput, used: Uint8Array, count: number): VertexParameters {
+  const { rows, usersBelowCut, activity } = input;
+  const table = createTable(input, 'items', count);
+  const weights = input.weights.items;
+  const row = new Float64Array(input.parameters.features);
   for (let i = 0; i < used.length; i++) {
     if (!used[i]) continue;
-    for (let k = 0; k < features; k++) row[k] = activity[k * used.length + i] / itemWeights[i];
-    table.add(itemWeights[i], row);
+    for (let k = 0; k < row.length; k++) row[k] = activity[k * used.length + i] / weights[i];
+    table.add(weights[i], row);
   }
   const edgeFeatures: number[] = [];
   for (const { belowCutFeature } of rows) for (const feature of belowCutFeature!) edgeFeatures.push(feature);
   for (const { item, feature } of usersBelowCut) if (item === undefined) edgeFeatures.push(feature);
-  table.addBelowCut(seed, 1, parameters.items, cut.items, edgeFeatures);
-  return table.parameters;
+  return table.finish(edgeFeatures);
 }
 
-function createTable(features: number, count: number) {
+/** The parameters of `count` vertices: those that are added, then those below the cut. */
+function createTable({ seed, parameters, cut }: AssembleInput, side: SideName, count: number) {
+  const { features } = parameters;
   const weights = new Float64Array(count);
   const values = new Float64Array(count * features);
   let vertex = 0;
@@ -164,17 +150,14 @@ function createTable(features: number, count: number) {
   }
   return {
     add,
-    addBelowCut(
-      seed: number,
-      side: number,
-      prior: SidePrior,
-      cut: number,
-      edgeFeatures: readonly number[],
-    ): void {
-      const random = randomStream(seed, STREAMS.belowCut, side);
+    /** `edgeFeatures`: the feature of the edge of each vertex below the cut. */
+    finish(edgeFeatures: readonly number[]): VertexParameters {
+      const random = randomStream(seed, STREAMS.belowCut, SIDES.indexOf(side));
       const row = new Float64Array(features);
-      for (const feature of edgeFeatures) add(drawAtomBelowCut(random, prior, cut, feature, row), row);
+      for (const feature of edgeFeatures) {
+        add(drawAtomBelowCut(random, parameters[side], cut[side], feature, row), row);
+      }
+      return Object.freeze({ weights, features: values });
     },
-    parameters: Object.freeze({ weights, features: values }),
   };
 }

@@ -3,7 +3,7 @@
 
 import { FitError } from '../errors.js';
 import { poisson } from '../math/count-samplers.js';
-import { exponential } from '../math/distributions.js';
+import { exponential, TINY } from '../math/distributions.js';
 import { allocate } from '../math/memory.js';
 import type { Random } from '../math/random.js';
 import { incompleteGamma, lgamma, upperGamma } from '../math/special.js';
@@ -41,8 +41,6 @@ export function atomsAbove({ sigma, tau, size }: Ggp, cut: number): number {
 const MOST_ATOMS = 2 ** 28;
 /** Largest width of a cell in log w. */
 const CELL = 0.25;
-/** The smallest normal float64. An atom too small for float64 gets this weight, so that its logarithm is finite. */
-const TINY = 2 ** -1022;
 
 /**
  * Draws the atoms above the cut, in random order. `logTilt`, if given, is the logarithm of an extra factor of the

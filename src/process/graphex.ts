@@ -84,10 +84,12 @@ export async function sampleGraphex(options: SampleGraphexOptions): Promise<Grap
       'decreasing needs an infinite measure of items: only its points are ordered by activity',
     );
   }
-  const points = bySide((side) =>
-    drawPoints(randomStream(seed, POINTS[side]), options[side], options.sizes[side]),
-  );
-  const random = randomStream(seed, STREAMS.pointEdges);
+  const random = {
+    users: randomStream(seed, STREAMS.userPoints),
+    items: randomStream(seed, STREAMS.itemPoints),
+    edges: randomStream(seed, STREAMS.pointEdges),
+  };
+  const points = bySide((side) => drawPoints(random[side], options[side], options.sizes[side]));
   const connect = options.decreasing ? connectByLeaps : connectAll;
   /** The points of the two sides that each edge joins. */
   const ends: BySide<number[]> = { users: [], items: [] };
@@ -95,7 +97,7 @@ export async function sampleGraphex(options: SampleGraphexOptions): Promise<Grap
   const every = Math.max(1, Math.floor(xs.length / 100));
   for (let i = 0; i < xs.length; i++) {
     connect(
-      random,
+      random.edges,
       (j) => checkedProbability(probability, xs[i], ys[j]),
       ys.length,
       (j) => {
@@ -119,8 +121,6 @@ export async function sampleGraphex(options: SampleGraphexOptions): Promise<Grap
   );
   return Object.freeze({ graph, users, items });
 }
-
-const POINTS = { users: STREAMS.userPoints, items: STREAMS.itemPoints } as const;
 
 function intensity(side: SideName) {
   return value<Intensity>('object', `the intensity of the ${side}`, {

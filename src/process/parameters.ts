@@ -5,7 +5,7 @@ import { MAX_EDGES } from '../graph/build.js';
 import { type BySide, bySide, otherSide, SIDES } from '../graph/graph.js';
 import { expectedLaplace } from '../math/quadrature.js';
 import { atomsAbove, massVariance, meanMass } from './ggp.js';
-import { chooseCut, type SidePrior } from './unseen.js';
+import { chooseCut, type Reach, type SidePrior } from './unseen.js';
 
 export interface ModelParameters {
   readonly users: SidePrior;
@@ -39,15 +39,17 @@ export function featureMass(side: SidePrior): number {
   return (meanMass(side) * side.shape) / side.rate;
 }
 
-/** First and second moments of a side's mass per feature. */
-function reachOf(side: SidePrior): { mean: number; square: number; cross: number } {
+/** The moments of a side's mass: all features are alike, but not independent. */
+function reachOf(side: SidePrior, features: number): Reach {
   const mean = featureMass(side);
   const { shape, rate } = side;
   const atoms = massVariance(side);
+  const squares = features * (mean * mean + (atoms * shape * (shape + 1)) / (rate * rate));
+  const product = mean * mean + (atoms * shape * shape) / (rate * rate);
   return {
-    mean,
-    square: mean * mean + (atoms * shape * (shape + 1)) / (rate * rate),
-    cross: mean * mean + (atoms * shape * shape) / (rate * rate),
+    mean: new Float64Array(features).fill(mean),
+    squares,
+    all: squares + features * (features - 1) * product,
   };
 }
 
@@ -92,10 +94,9 @@ export function expectAtoms(
   tolerance: number,
 ): Pick<Expectation, 'cut' | 'atoms'> {
   const { features } = parameters;
-  const cut = bySide((side) => {
-    const reach = reachOf(parameters[otherSide(side)]);
-    return chooseCut(parameters[side], { reach, features, tolerance });
-  });
+  const cut = bySide((side) =>
+    chooseCut(parameters[side], reachOf(parameters[otherSide(side)], features), tolerance),
+  );
   return { cut, atoms: bySide((side) => atomsAbove(parameters[side], cut[side])) };
 }
 

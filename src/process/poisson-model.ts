@@ -46,6 +46,7 @@ const ITEM_PIECE = 4096;
 const USER_PIECE = 256;
 /** With fewer expected draws the calling thread draws alone: starting workers would take longer. */
 const WORTH_THREADS = 1e6;
+
 /**
  * Draws a graph from the model. The same seed gives the same graph on any number of threads.
  * @example
@@ -62,12 +63,15 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
 
   const none = new Float64Array(features);
   const missing = bySide((side) => missingMass(settings[side], none, cut[side]));
-  const userWeights = sampleAtoms(randomStream(seed, STREAMS.userAtoms), users, cut.users);
-  const itemWeights = sampleAtoms(randomStream(seed, STREAMS.itemAtoms), items, cut.items);
-  const atoms = itemWeights.length;
+  const random = {
+    users: randomStream(seed, STREAMS.userAtoms),
+    items: randomStream(seed, STREAMS.itemAtoms),
+  };
+  const weights = bySide((side) => sampleAtoms(random[side], settings[side], cut[side]));
+  const atoms = weights.items.length;
   const activity = allocate(Float64Array, features * atoms);
 
-  const userPieces = pieces(userWeights.length, USER_PIECE);
+  const userPieces = pieces(weights.users.length, USER_PIECE);
   const itemPieces = pieces(atoms, ITEM_PIECE);
   const most = Math.max(userPieces.length, itemPieces.length, features);
   const pool =
@@ -78,7 +82,7 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
     const masses = await pool.map(
       'drawFeatures',
       itemPieces.map(
-        (range): FeaturePiece => ({ seed, ...range, prior: items, weights: itemWeights, activity }),
+        (range): FeaturePiece => ({ seed, ...range, prior: items, weights: weights.items, activity }),
       ),
       { signal },
     );
@@ -99,7 +103,7 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
           seed,
           ...range,
           prior: users,
-          weights: userWeights,
+          weights: weights.users,
           atoms,
           tables,
           itemMass,
@@ -120,8 +124,7 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
       parameters: settings,
       rows,
       usersBelowCut: drawUsersBelowCut(seed, missing.users, itemMass, tables, atoms),
-      userWeights,
-      itemWeights,
+      weights,
       activity,
       cut,
       multigraph,
@@ -129,7 +132,7 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
     });
     return Object.freeze({
       ...assembled,
-      atoms: { users: userWeights.length, items: atoms },
+      atoms: bySide((side) => weights[side].length),
       cut,
       missingMass: bySide((side) => missing[side].reduce((sum, mass) => sum + mass, 0)),
     });

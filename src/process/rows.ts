@@ -10,14 +10,18 @@ import { STREAMS } from '../math/streams.js';
 import { serveTasks } from '../parallel/worker.js';
 import type { SidePrior } from './unseen.js';
 
-export interface FeaturePiece {
+/** A piece of the atoms of a side: first … last−1. */
+interface AtomPiece {
   readonly seed: number;
   readonly piece: number;
-  /** The atoms are first … last−1. */
   readonly first: number;
   readonly last: number;
   readonly prior: SidePrior;
+  /** Of all atoms of the side. */
   readonly weights: Float64Array;
+}
+
+export interface FeaturePiece extends AtomPiece {
   /** Features × atoms: weight times feature, feature-major. Shared memory; this piece writes its own atoms. */
   readonly activity: Float64Array;
 }
@@ -69,13 +73,7 @@ export function buildTable({ feature, atoms, activity, belowCut }: TablePiece): 
   return { borders, aliases };
 }
 
-export interface RowPiece {
-  readonly seed: number;
-  readonly piece: number;
-  readonly first: number;
-  readonly last: number;
-  readonly prior: SidePrior;
-  readonly weights: Float64Array;
+export interface RowPiece extends AtomPiece {
   /** Number of item atoms; this index stands for an item below the cut. */
   readonly atoms: number;
   readonly tables: readonly (TableArrays | undefined)[];

@@ -89,14 +89,22 @@ export function missingMass(hyper: SidePrior, otherMass: ArrayLike<number>, cut:
   return integral.map((value) => value * factor);
 }
 
-interface CutOptions {
-  /** Second moments E[M_k M_l] of the other side's mass if all features are alike (on and off the diagonal), or the masses. */
-  readonly reach:
-    | ArrayLike<number>
-    | { readonly mean: number; readonly square: number; readonly cross: number };
-  readonly features: number;
-  /** Largest expected fraction of the vertices that may be counted wrongly. */
-  readonly tolerance: number;
+/** Moments of the mass M per feature of the other side, which atoms can meet. */
+export interface Reach {
+  readonly mean: Float64Array;
+  /** Σ_k E[M_k²]. */
+  readonly squares: number;
+  /** Σ_kl E[M_k M_l]. */
+  readonly all: number;
+}
+
+/** The moments of a mass that is known. */
+export function reachOfMass(mean: Float64Array): Reach {
+  return {
+    mean,
+    squares: mean.reduce((sum, m) => sum + m * m, 0),
+    all: mean.reduce((sum, m) => sum + m, 0) ** 2,
+  };
 }
 
 /** Above this many expected atoms the dense case is cut too (σ just below 0). */
@@ -107,20 +115,10 @@ const MOST_EXACT_ATOMS = 2 ** 22;
  * two or more edges. Their expected number is at most ½ size ∫_0^cut w² g(dw) · E[(θ·M)²]. The cut makes this bound
  * `tolerance` times the expected number of vertices, size · E[ψ(θ·M)]. It is 0 (exact) where σ < 0 allows it.
  */
-export function chooseCut(hyper: SidePrior, { reach, features, tolerance }: CutOptions): number {
+export function chooseCut(hyper: SidePrior, { mean, squares, all }: Reach, tolerance: number): number {
   const { sigma, shape, rate } = hyper;
   if (sigma < 0 && atomsAbove(hyper, 0) <= MOST_EXACT_ATOMS) return 0;
-  const mean = 'mean' in reach ? new Float64Array(features).fill(reach.mean) : Float64Array.from(reach);
   // E[(θ·M)²] = (a/b)² Σ_kl E[M_k M_l] + a/b² Σ_k E[M_k²].
-  let squares: number;
-  let all: number;
-  if ('mean' in reach) {
-    squares = features * reach.square;
-    all = squares + features * (features - 1) * reach.cross;
-  } else {
-    squares = mean.reduce((sum, m) => sum + m * m, 0);
-    all = mean.reduce((sum, m) => sum + m, 0) ** 2;
-  }
   const second = (shape * shape * all + shape * squares) / (rate * rate);
   const vertices = expectedLaplace(hyper, mean);
   // With e^(−τw) ≤ 1 the integral is at most cut^(2−σ)/((2−σ)Γ(1−σ)).

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { unseenMass } from '../../src/math/quadrature.js';
 import { randomStream } from '../../src/math/random.js';
 import { atomsAbove, massVariance, meanMass, sampleAtoms } from '../../src/process/ggp.js';
-import { chooseCut, missingMass, sampleTiltedAtoms } from '../../src/process/unseen.js';
+import { chooseCut, missingMass, reachOfMass, sampleTiltedAtoms } from '../../src/process/unseen.js';
 import { laplaceExponent, levyDensity, massBelow } from './ggp-formulas.js';
 import { expectMean, integrateLog } from './statistics.js';
 
@@ -161,13 +161,13 @@ describe('tilted atoms', () => {
 describe('the cut', () => {
   it('is 0 if the process is finite, else it follows from the stated error', () => {
     const prior = { sigma: 0.2, tau: 1, shape: 0.1, rate: 0.1, size: 100 };
-    const reach = new Float64Array(30).fill(100);
-    expect(chooseCut({ ...prior, sigma: -0.2 }, { reach, features: 30, tolerance: 1e-4 })).toBe(0);
-    const cut = chooseCut(prior, { reach, features: 30, tolerance: 1e-4 });
-    const finer = chooseCut(prior, { reach, features: 30, tolerance: 1e-4 * 2 ** -1.8 });
+    const reach = reachOfMass(new Float64Array(30).fill(100));
+    expect(chooseCut({ ...prior, sigma: -0.2 }, reach, 1e-4)).toBe(0);
+    const cut = chooseCut(prior, reach, 1e-4);
+    const finer = chooseCut(prior, reach, 1e-4 * 2 ** -1.8);
     expect(finer / cut).toBeCloseTo(0.5, 10);
     // Just below 0 the exact process has too many atoms to draw.
-    const nearly = chooseCut({ ...prior, sigma: -1e-6 }, { reach, features: 30, tolerance: 1e-4 });
+    const nearly = chooseCut({ ...prior, sigma: -1e-6 }, reach, 1e-4);
     expect(nearly).toBeGreaterThan(0);
   });
 });

@@ -15,7 +15,7 @@ import { multinomial, truncatedPoisson } from '../../math/count-samplers.js';
 import { gamma } from '../../math/distributions.js';
 import type { Random } from '../../math/random.js';
 import { logExpm1 } from '../../math/special.js';
-import { chooseCut, sampleTiltedAtoms } from '../../process/unseen.js';
+import { chooseCut, reachOfMass, sampleTiltedAtoms } from '../../process/unseen.js';
 import { type GibbsSide, type GibbsState, pairRate, totalMass } from './chain-state.js';
 import { moveScales, moveWeights } from './scale-moves.js';
 
@@ -160,7 +160,7 @@ function drawUnseen(
   side.unseenAtoms = undefined;
   if (hyper.size === 0) return;
   const K = mass.length;
-  const cut = givenCut ?? chooseCut(hyper, { reach: mass, features: K, tolerance: CUT_TOLERANCE });
+  const cut = givenCut ?? chooseCut(hyper, reachOfMass(mass), CUT_TOLERANCE);
   const atoms = sampleTiltedAtoms(random, { hyper, otherMass: mass, cut });
   // With a given cut there are no atoms below it.
   if (givenCut === undefined) side.unseen.set(atoms.missing);

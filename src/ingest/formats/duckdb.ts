@@ -1,11 +1,11 @@
 // Queries over files and databases by DuckDB, if it is installed. A query may only read: it is one SELECT, loads no extension, and can open
 // only the files that it names.
 
-import { stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { InputError, throwIfAborted } from '../../errors.js';
 import { filesOf, isPattern } from '../../files/glob.js';
+import { isFile } from '../../files/plain-file.js';
 import { option, optionError } from '../../options/error.js';
 import { numberOf } from '../../text/numbers.js';
 import { shown } from '../../text/untrusted.js';
@@ -186,8 +186,7 @@ function inWords(cause: unknown): string {
 }
 
 async function attach(connection: Connection, path: string): Promise<void> {
-  const found = await stat(path).catch(() => undefined);
-  if (!found?.isFile()) throw new InputError(`${path}: there is no such file; name a DuckDB database`);
+  if (!(await isFile(path))) throw new InputError(`${path}: there is no such file; name a DuckDB database`);
   await connection.run(`ATTACH ${quotedText(resolve(path))} AS data (READ_ONLY)`);
   await connection.run('USE data');
 }
@@ -217,7 +216,7 @@ export async function namedFiles(query: string): Promise<Named> {
   for (const [, single, double] of query.matchAll(/'((?:[^']|'')*)'|"((?:[^"]|"")*)"/g)) {
     const path = (single?.replaceAll("''", "'") ?? double.replaceAll('""', '"')).trim();
     if (path === '') continue;
-    if ((await stat(path).catch(() => undefined))?.isFile()) files.add(resolve(path));
+    if (await isFile(path)) files.add(resolve(path));
     else if (isPattern(path)) {
       const found = await filesOf(path).catch(() => []);
       if (found.length === 0) continue;

@@ -46,21 +46,20 @@ export interface RowSpill {
 /** The result if rows go elsewhere. */
 export const NO_GRAPH = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0 });
 
+type CollectorOptions = Pick<ReaderOptions, 'multigraph' | 'value' | 'spill' | 'filter' | 'weight' | 'texts'>;
+
 export class EdgeCollector {
   readonly users: IdColumn;
   readonly items: IdColumn;
   readonly #multigraph: boolean;
-  readonly #value: ValueColumn | undefined;
   #counts: NumberBlocks | undefined;
   #values: Float64Array | undefined;
-  #rejected = 0;
+  /** Bad rows, rows that the condition leaves out, and rows whose weight rounds to 0. */
+  readonly #out = { rejected: 0, where: 0, weight: 0 };
   #rejectedText = 0;
-  /** Rows that the condition leaves out, and rows whose weight rounds to 0. */
-  #filtered = 0;
-  #weightless = 0;
   /** With several files, rejected rows carry the name of their file. */
   nameRejects = false;
-  readonly #options: Pick<ReaderOptions, 'filter' | 'weight'>;
+  readonly #options: CollectorOptions;
   /** Rows that were merged while reading. */
   #merged = 0;
   readonly #spill: RowSpill | undefined;
@@ -71,11 +70,10 @@ export class EdgeCollector {
   /** `name` is the source, for messages. Without `rejects`, the first bad row throws. */
   constructor(
     public name: string,
-    options: Pick<ReaderOptions, 'multigraph' | 'value' | 'spill' | 'filter' | 'weight' | 'texts'>,
+    options: CollectorOptions,
     readonly rejects?: RejectSink,
   ) {
     this.#multigraph = options.multigraph ?? false;
-    this.#value = options.value;
     this.#spill = options.spill;
     this.#options = options;
     if (options.value) this.#values = new Float64Array(1024);
@@ -91,7 +89,7 @@ export class EdgeCollector {
   /** Adds a row by the codes of `users` and `items`, with its value if there is a column of values. */
   push(user: number, item: number, count: number, value?: number): void {
     if (count === 0) {
-      this.#weightless++;
+      this.#out.weight++;
       return;
     }
     const row = this.users.codes.length;
@@ -144,7 +142,7 @@ export class EdgeCollector {
     }
     const counts = this.#counts;
     const values = this.#values;
-    const sign = this.#value?.keep === 'largest' ? -1 : 1;
+    const sign = this.#options.value?.keep === 'largest' ? -1 : 1;
     const kept = mergePairs(users, items, {
       move(from, to) {
         counts?.set(to, counts.get(from));
@@ -161,7 +159,7 @@ export class EdgeCollector {
 
   /** Counts a row that the condition leaves out. */
   leaveOut(): void {
-    this.#filtered++;
+    this.#out.where++;
   }
 
   /** Sets a bad row aside, or throws. `line` counts from 1; `where` names the place if the source has no lines. */
@@ -169,13 +167,13 @@ export class EdgeCollector {
     if (!this.rejects) {
       throw optionError`${where}: ${reason}. The row is ${clip(text)}. Correct it, or set bad rows aside with ${option('rejects', 'FILE')}`;
     }
-    this.#rejected++;
+    const rejected = ++this.#out.rejected;
     this.#rejectedText += text.length;
-    if (this.#rejected > MAX_REJECTS || this.#rejectedText > MAX_REJECTED_TEXT) {
+    if (rejected > MAX_REJECTS || this.#rejectedText > MAX_REJECTED_TEXT) {
       const much =
-        this.#rejected > MAX_REJECTS
+        rejected > MAX_REJECTS
           ? `more than ${MAX_REJECTS} rows are`
-          : `more than ${MAX_REJECTED_TEXT} characters in ${this.#rejected} rows are`;
+          : `more than ${MAX_REJECTED_TEXT} characters in ${rejected} rows are`;
       throw new InputError(
         `${where}: ${reason}. So far ${much} bad, so reading stops; check the separator, the columns and the format`,
       );
@@ -195,7 +193,7 @@ export class EdgeCollector {
     if (this.#spill) {
       this.#handOver(this.#spill);
       this.#spill.finish(this, keepItem);
-      return { graph: NO_GRAPH, read: this.#read(rows, rows) };
+      return { graph: NO_GRAPH, read: readCounts({ rows, kept: rows }, this.#options, this.#out) };
     }
     const counts = this.#counts?.drain();
     const users = this.users.finish(this.name);
@@ -210,34 +208,27 @@ export class EdgeCollector {
       itemIds: items.ids,
       multigraph: this.#multigraph,
     });
-    const read = this.#read(rows, graph.edges);
-    if (!this.#value || !this.#values) return { graph, read };
-    const values = edgeValues(graph, users.vertices, items.vertices, this.#values, this.#value.keep);
-    return { graph, read, values: this.#value.finish?.(values) ?? values };
-  }
-
-  /** `rows`: the good ones. */
-  #read(rows: number, kept: number): ReadCounts {
-    return readCounts({ rows, kept }, this.#options, {
-      rejected: this.#rejected,
-      where: this.#filtered,
-      weight: this.#weightless,
-    });
+    const read = readCounts({ rows, kept: graph.edges }, this.#options, this.#out);
+    const { value } = this.#options;
+    if (!value || !this.#values) return { graph, read };
+    const values = edgeValues(graph, users.vertices, items.vertices, this.#values, value.keep);
+    return { graph, read, values: value.finish?.(values) ?? values };
   }
 
   #nothing(): InputError {
-    if (this.#rejected > 0) {
+    const { rejected, where, weight } = this.#out;
+    if (rejected > 0) {
       return new InputError(
-        `${this.name}: all ${this.#rejected} rows were rejected, so no edge is left; see the reasons in the rejects file`,
+        `${this.name}: all ${rejected} rows were rejected, so no edge is left; see the reasons in the rejects file`,
       );
     }
     const { nothing } = this.#options.filter ?? {};
-    if (this.#filtered > 0 && nothing) return new InputError(`${this.name}: ${nothing}`);
-    if (this.#filtered > 0) {
-      return optionError`${this.name}: ${option('where')} leaves out all ${this.#filtered} rows; relax it, or check the cells that it compares`;
+    if (where > 0 && nothing) return new InputError(`${this.name}: ${nothing}`);
+    if (where > 0) {
+      return optionError`${this.name}: ${option('where')} leaves out all ${where} rows; relax it, or check the cells that it compares`;
     }
-    if (this.#weightless > 0) {
-      return optionError`${this.name}: all ${this.#weightless} weights of ${option('weight')} round to 0; give them in a smaller unit`;
+    if (weight > 0) {
+      return optionError`${this.name}: all ${weight} weights of ${option('weight')} round to 0; give them in a smaller unit`;
     }
     return new InputError(`${this.name}: there is no row of data in it; give at least one`);
   }

@@ -140,20 +140,12 @@ export class ByteDictionary {
   }
 }
 
-/** Numbers below the first limit, or below a multiple of the number of codes, are looked up in a plain table. */
-const DIRECT = 1 << 20;
-const DIRECT_PER_CODE = 8;
-
-/** Maps whole numbers below 2^32 to codes in order of first appearance: small ones by a table, sparse ones by hashing. */
+/** Maps whole numbers below 2^32 to codes in order of first appearance. */
 export class NumberDictionary {
-  /** Code + 1 of each small number; 0 if it did not occur. */
-  #direct = new Uint32Array(1 << 12);
-  #keys = new Uint32Array(1 << 12);
-  #codes = new Uint32Array(1 << 12);
+  /** Code + 1 of the number in each slot; 0 if it is free. */
+  #slots = new Uint32Array(1 << 12);
   #values = new Uint32Array(1 << 10);
   #count = 0;
-  /** Number of hashed codes; some of them may since be in the table. */
-  #hashed = 0;
 
   get size(): number {
     return this.#count;
@@ -173,59 +165,28 @@ export class NumberDictionary {
   }
 
   code(value: number): number {
-    if (value >= this.#direct.length && value < DIRECT_PER_CODE * this.#count + DIRECT) this.#widen(value);
-    if (value < this.#direct.length) {
-      const code = this.#direct[value];
-      if (code > 0) return code - 1;
-      this.#direct[value] = this.#append(value);
-      return this.#count - 1;
-    }
-    const keys = this.#keys;
-    const mask = keys.length - 1;
-    for (let slot = hashWords(value, 0, 0) & mask; ; slot = (slot + 1) & mask) {
-      const code = this.#codes[slot] - 1;
-      if (code >= 0) {
-        if (keys[slot] === value) return code;
-        continue;
-      }
-      keys[slot] = value;
-      this.#codes[slot] = this.#append(value);
-      if (2 * ++this.#hashed > keys.length) this.#rehash();
-      return this.#count - 1;
-    }
+    const slot = this.#slotOf(value);
+    if (this.#slots[slot] > 0) return this.#slots[slot] - 1;
+    const code = this.#count++;
+    if (code === this.#values.length) this.#values = grown(this.#values);
+    this.#values[code] = value;
+    this.#slots[slot] = code + 1;
+    if (2 * this.#count > this.#slots.length) this.#rehash();
+    return code;
   }
 
-  /** Returns the code + 1. */
-  #append(value: number): number {
-    if (this.#count === this.#values.length) this.#values = grown(this.#values);
-    this.#values[this.#count] = value;
-    return ++this.#count;
-  }
-
-  #widen(value: number): void {
-    const direct = new Uint32Array(Math.max(2 * this.#direct.length, value + 1));
-    for (let code = 0; code < this.#count; code++) {
-      if (this.#values[code] < direct.length) direct[this.#values[code]] = code + 1;
-    }
-    this.#direct = direct;
+  /** The slot that holds the number, or the free one for it. */
+  #slotOf(value: number): number {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let slot = hashWords(value, 0, 0) & mask;
+    while (slots[slot] > 0 && this.#values[slots[slot] - 1] !== value) slot = (slot + 1) & mask;
+    return slot;
   }
 
   #rehash(): void {
-    const keys = new Uint32Array(2 * this.#keys.length);
-    const codes = new Uint32Array(keys.length);
-    const mask = keys.length - 1;
-    this.#hashed = 0;
-    for (let code = 0; code < this.#count; code++) {
-      const value = this.#values[code];
-      if (value < this.#direct.length) continue;
-      let slot = hashWords(value, 0, 0) & mask;
-      while (codes[slot] !== 0) slot = (slot + 1) & mask;
-      keys[slot] = value;
-      codes[slot] = code + 1;
-      this.#hashed++;
-    }
-    this.#keys = keys;
-    this.#codes = codes;
+    this.#slots = new Uint32Array(2 * this.#slots.length);
+    for (let code = 0; code < this.#count; code++) this.#slots[this.#slotOf(this.#values[code])] = code + 1;
   }
 }
 

@@ -16,7 +16,7 @@ import type { VertexIds } from '../../graph/ids.js';
 import { allocate } from '../../math/memory.js';
 import type { DrawsGiven } from '../../options/names.js';
 import { atomsAbove } from '../../process/ggp.js';
-import { chooseCut, type SidePrior } from '../../process/unseen.js';
+import { chooseCut, reachOfMass, type SidePrior } from '../../process/unseen.js';
 import type { Split } from '../../sample/split-types.js';
 import { shown } from '../../text/untrusted.js';
 import { type KnownVertices, roomFor } from './draw-vertex.js';
@@ -176,7 +176,7 @@ export function unseen(
 ): UnseenPlan | undefined {
   const prior: SidePrior = { ...side.hyper, size: side.hyper.size * share };
   if (prior.size === 0) return undefined;
-  const cut = chooseCut(prior, { reach, features: reach.length, tolerance: CUT_TOLERANCE });
+  const cut = chooseCut(prior, reachOfMass(reach), CUT_TOLERANCE);
   return { prior, tilt, cut, evidence: side.count };
 }
 
