@@ -18,7 +18,7 @@ export function toArguments(declared: Declaration, options: object, how: Argumen
     const value = valueAt(options, leaf.path);
     if (value === undefined) return [];
     const usual = how.usual?.[name] ?? leaf.option.default;
-    const said = how.always?.includes(name) || !sameValue(value, usual);
+    const said = how.always?.includes(name) || JSON.stringify(value) !== JSON.stringify(usual);
     return said ? argumentsOf(leaf, value) : [];
   });
 }
@@ -49,8 +49,4 @@ function spelled(option: AnyOption, value: unknown): string {
   if (typeof value === 'number') return short(value);
   const spell = 'spell' in option ? option.spell : undefined;
   return spell ? spell(String(value)) : String(value);
-}
-
-function sameValue(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }

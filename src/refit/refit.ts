@@ -12,7 +12,7 @@ import { fit } from '../fit/fit.js';
 import type { Model } from '../fit/model.js';
 import type { FitOptions } from '../fit/options.js';
 import { missingUsers } from '../fit/repeat-options.js';
-import type { BipartiteGraph } from '../graph/graph.js';
+import { type BipartiteGraph, partSize } from '../graph/graph.js';
 import { graphOfPairs } from '../graph/pairs.js';
 import { selectEdges } from '../graph/subgraph.js';
 import { lastTimes } from '../ingest/intake/value-column.js';
@@ -78,9 +78,7 @@ export async function refit(plan: RefitPlan, task: TaskOptions = {}) {
   if (!isClearlyWorse(comparison)) model = await fitAgain({ graph, times }, model, plan, task);
   await saveModel(plan.output, await withInfo(model, present, plan, task));
   return {
-    users: graph.users.count,
-    items: graph.items.count,
-    edges: graph.edges,
+    ...partSize(graph),
     seconds: (performance.now() - began) / 1000,
     /** Undefined if too few users had new items. */
     comparison,

@@ -10,7 +10,7 @@ import { capital } from '../text/phrases.js';
 import { LIMITS } from './limits.js';
 import { GenerationAnswer, RefitStatusAnswer } from './live/refit-schema.js';
 import { time } from './live/time-field.js';
-import { field, idText, object, queryFlag } from './option-field.js';
+import { field, idText, object, queryFlag, serverAnswer } from './option-field.js';
 
 const id = z.union([
   z.string().min(1).max(LIMITS.text),
@@ -262,7 +262,7 @@ const ModelInfo = object('ModelInfo', {
   loaded: z.string().describe('Time of loading, as an ISO date.'),
 });
 export const SwapAnswer = ModelInfo.extend({ requestId: z.string() }).openapi('SwapAnswer');
-export const ModelsAnswer = object('ModelsAnswer', {
+export const ModelsAnswer = serverAnswer('ModelsAnswer', {
   current: ModelInfo.nullable(),
   files: z.array(z.string()).describe('Files that can be loaded or activated.'),
   refit: RefitStatusAnswer.optional().describe('Absent if the server does not refit.'),
@@ -270,7 +270,6 @@ export const ModelsAnswer = object('ModelsAnswer', {
     .array(GenerationAnswer)
     .optional()
     .describe('Models of refits, the newest first; files of old ones are removed.'),
-  requestId: z.string(),
 });
 
 export const ProblemAnswer = object(

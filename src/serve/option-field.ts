@@ -56,6 +56,10 @@ export function field(option: FlagOption | NumberOption | PlainText, more: Field
 export const idText = (description: string, example: string) =>
   z.string().min(1).max(LIMITS.text).openapi({ description, example });
 
+/** An answer that the server makes itself, without a worker. */
+export const serverAnswer = <F extends z.ZodRawShape>(name: string, fields: F) =>
+  object(name, { ...fields, requestId: z.string() });
+
 /** An object of a request or an answer, by its name in the OpenAPI document. It takes no other fields. */
 export const object = <F extends z.ZodRawShape>(name: string, fields: F, description?: string) =>
   z.strictObject(fields).openapi(name, description === undefined ? {} : { description });

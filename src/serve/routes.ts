@@ -2,13 +2,14 @@
 
 import { ENDPOINTS, type Endpoints } from './endpoints.js';
 
-/** Paths that need no key: they reveal nothing of the model or its users. */
-export const OPEN_PATHS: ReadonlySet<string> = new Set([
+/** Paths that are no endpoints of the OpenAPI document. */
+const OTHER_PATHS = new Set([
   '/health/live',
   '/health/ready',
   '/openapi.json',
   '/docs',
   '/admin',
+  '/metrics',
 ]);
 
 const ROUTES = Object.entries(ENDPOINTS).map(([endpoint, { method, path, ...route }]) => ({
@@ -35,8 +36,7 @@ export function endpointAt(path: string, method: string) {
 
 /** The route at a path, as logs and metrics name it: /v1/items/:id/similar. */
 export function routeOf(path: string): string | undefined {
-  if (OPEN_PATHS.has(path) || path === '/metrics') return path;
-  return routesAt(path)[0]?.name;
+  return OTHER_PATHS.has(path) ? path : routesAt(path)[0]?.name;
 }
 
 /** The methods that the endpoints at a path take. */

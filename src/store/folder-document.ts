@@ -6,18 +6,13 @@ import { writePieces } from '../files/atomic.js';
 import { readPlainText } from '../files/plain-file.js';
 import { documentProblem } from '../text/documents.js';
 import { safeJson } from '../text/untrusted.js';
-import { requireVersion } from './tensors.js';
+import { type Expected, requireVersion } from './tensors.js';
 
 /** A description is short. */
 const MOST_BYTES = 1 << 26;
 
-/** The format and version that a reader expects, what messages call the document, and what to do if it is wrong. */
-interface ExpectedDocument {
-  readonly format: string;
-  readonly version: number;
-  /** The oldest version that is read. Default: the current one alone. */
-  readonly oldest?: number;
-  readonly what: string;
+interface ExpectedDocument extends Expected {
+  /** What to do if the document is wrong. */
   readonly remedy: string;
 }
 

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { InputError } from '../errors.js';
+import { writeAtomic } from '../files/atomic.js';
 import { isFile } from '../files/plain-file.js';
 import type { Checkpoint } from '../fit/ascent/loop.js';
 import { type Model, needModel } from '../fit/model.js';
@@ -16,7 +17,7 @@ import {
   modelTensors,
   type SaveOptions,
 } from './model-bytes.js';
-import { readMetadata, readTensors, writeTensors } from './safetensors.js';
+import { readMetadata, readTensors, writeTensorsTo } from './safetensors.js';
 
 export type { ModelFile, SaveOptions };
 
@@ -36,7 +37,8 @@ export async function saveModel(path: string, model: Model, options: SaveOptions
     throw new InputError('the path for the model is not a text; call saveModel(path, model)');
   }
   needModel(model);
-  await writeTensors(path, modelTensors(model, options));
+  const file = modelTensors(model, options);
+  await writeAtomic(path, (temporary) => writeTensorsTo(temporary, file));
 }
 
 /**

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { InputError } from '../errors.js';
-import { writeAtomic, writePieces } from '../files/atomic.js';
+import { writePieces } from '../files/atomic.js';
 import { readError } from '../files/read-error.js';
 import type { Sha256 } from '../files/sha256.js';
 import {
@@ -15,17 +15,12 @@ import {
   type TensorFile,
 } from './tensors.js';
 
-/** Writes the file: whole, or not at all. */
-export async function writeTensors(path: string, file: TensorFile): Promise<void> {
-  await writeAtomic(path, (temporary) => writeTensorsTo(temporary, file));
-}
-
-/** The same at a temporary path, which the caller moves. */
+/** Writes the file at a temporary path, which the caller moves. */
 export async function writeTensorsTo(path: string, file: TensorFile): Promise<void> {
   await writePieces(path, encodeTensors(file, nativeSha256()));
 }
 
-/** Reads a file that `writeTensors` wrote; refuses a file that is cut, changed, foreign or of another version. */
+/** Reads a file that `writeTensorsTo` wrote; refuses a file that is cut, changed, foreign or of another version. */
 export async function readTensors(path: string, expected: ExpectedTensors): Promise<TensorFile> {
   let file: FileHandle | undefined;
   try {

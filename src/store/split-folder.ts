@@ -10,7 +10,7 @@ import { type FolderFiles, finishFolder, writeFolder } from '../files/folder.js'
 import { isFile } from '../files/plain-file.js';
 import { buildGraph } from '../graph/build.js';
 import { fingerprint } from '../graph/fingerprint.js';
-import { type BipartiteGraph, SIDES, type SideName } from '../graph/graph.js';
+import { type BipartiteGraph, partSize, SIDES, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { readParquet, readParquetColumns } from '../ingest/formats/parquet.js';
 import { parseNumber, type ValueColumn } from '../ingest/intake/value-column.js';
@@ -250,7 +250,7 @@ async function loadPart(
   let graph: BipartiteGraph;
   let times: Float64Array | undefined;
   if (expected.edges === 0) {
-    graph = emptyGraph(multigraph);
+    graph = buildGraph({ users: [], items: [], userCount: 0, itemCount: 0, multigraph });
     times = withTimes ? new Float64Array(0) : undefined;
   } else {
     const columns = { users: 'user', items: 'item', ...(multigraph ? { count: 'count' } : {}) };
@@ -271,10 +271,6 @@ async function loadPart(
   }
   const names = readSideNames(document.names);
   return { graph: names ? Object.freeze({ ...graph, names }) : graph, times };
-}
-
-function emptyGraph(multigraph: boolean): BipartiteGraph {
-  return buildGraph({ users: [], items: [], userCount: 0, itemCount: 0, multigraph });
 }
 
 export async function loadAssignment(
@@ -323,9 +319,7 @@ export function assignmentFile(side: SideName): string {
 
 function describe(graph: BipartiteGraph): PartDescription {
   return {
-    users: graph.users.count,
-    items: graph.items.count,
-    edges: graph.edges,
+    ...partSize(graph),
     total: graph.total,
     fingerprint: fingerprint(graph),
   };

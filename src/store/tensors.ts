@@ -83,13 +83,17 @@ export function encodeTensors(file: TensorFile, hash: Sha256 = createSha256()): 
   return [length, padded, ...tensors.map(([, { data }]) => bytesOf(data))];
 }
 
-/** What a reader expects to find, and what messages call it. */
-export interface ExpectedTensors {
+/** What a reader expects to find. */
+export interface Expected {
   readonly format: string;
   readonly version: number;
   /** The oldest version that is read. Default: the current one alone. */
   readonly oldest?: number;
+  /** What messages call it. */
   readonly what: string;
+}
+
+export interface ExpectedTensors extends Expected {
   /** What to do again to get a sound file. */
   readonly again: string;
 }

@@ -5,33 +5,24 @@ import type { SideNames } from './sides.js';
 /** Statistics of a graph that predictive checks compare. */
 type StatisticName = 'users' | 'items' | 'edges' | 'total' | 'tail' | 'sigmaUsers' | 'sigmaItems';
 
-/** The name in a table or on an axis: 'σ̂ of customers'. */
-export function statisticLabel(statistic: StatisticName, { users, items }: SideNames): string {
-  const labels: Readonly<Record<StatisticName, string>> = {
-    users: users.many,
-    items: items.many,
-    edges: 'edges',
-    total: 'sum of counts',
-    tail: '99 % of counts',
-    sigmaUsers: `σ̂ of ${users.many}`,
-    sigmaItems: `σ̂ of ${items.many}`,
+/** The name in a table or on an axis, 'σ̂ of customers', and in a sentence, after 'the': 'tail index of the customers'. */
+function statisticNames(statistic: StatisticName, { users, items }: SideNames) {
+  const names: Readonly<Record<StatisticName, readonly [label: string, phrase: string]>> = {
+    users: [users.many, `number of ${users.many}`],
+    items: [items.many, `number of ${items.many}`],
+    edges: ['edges', 'number of edges'],
+    total: ['sum of counts', 'sum of counts'],
+    tail: ['99 % of counts', 'count that 99 % of the pairs do not exceed'],
+    sigmaUsers: [`σ̂ of ${users.many}`, `tail index of the ${users.many}`],
+    sigmaItems: [`σ̂ of ${items.many}`, `tail index of the ${items.many}`],
   };
-  return labels[statistic];
+  return names[statistic];
 }
 
-/** The name in a sentence, after 'the': 'tail index of the customers'. */
-export function statisticPhrase(statistic: StatisticName, { users, items }: SideNames): string {
-  const phrases: Readonly<Record<StatisticName, string>> = {
-    users: `number of ${users.many}`,
-    items: `number of ${items.many}`,
-    edges: 'number of edges',
-    total: 'sum of counts',
-    tail: 'count that 99 % of the pairs do not exceed',
-    sigmaUsers: `tail index of the ${users.many}`,
-    sigmaItems: `tail index of the ${items.many}`,
-  };
-  return phrases[statistic];
-}
+export const statisticLabel = (statistic: StatisticName, names: SideNames): string =>
+  statisticNames(statistic, names)[0];
+export const statisticPhrase = (statistic: StatisticName, names: SideNames): string =>
+  statisticNames(statistic, names)[1];
 
 /** Metrics of a ranking; those ending in Unpopular leave popular items out. */
 type MetricName =

@@ -1,4 +1,4 @@
-import type { BipartiteGraph, SideName } from '../../graph/graph.js';
+import { type BipartiteGraph, partSize, type SideName } from '../../graph/graph.js';
 import { COMMANDS } from '../../options/commands.js';
 import { option, optionError } from '../../options/error.js';
 import type { ProcessName } from '../../options/names.js';
@@ -47,14 +47,8 @@ export const register = declareCommand(
     onProgress({ stage: 'writing', done: 0 });
     await writeEdges(output, drawn.graph);
     const { graph, atoms, cut, more } = drawn;
-    const counts = {
-      users: graph.users.count,
-      items: graph.items.count,
-      edges: graph.edges,
-      total: graph.total,
-    };
     return {
-      json: { ...counts, atoms, cut, ...more, seed, output },
+      json: { ...partSize(graph), total: graph.total, atoms, cut, ...more, seed, output },
       text: `${describe(drawn)}\nwrote ${output}\n${nextLine('check', output)}`,
     };
   },

@@ -13,7 +13,7 @@ import { drawPaperSet, PAPER_SETS, type PaperSet } from '../../ingest/recipes/pa
 import { readSideTable } from '../../ingest/side-file.js';
 import { titlesOf } from '../../ingest/title-table.js';
 import { asFlag } from '../../options/as-flag.js';
-import { STUDY, STUDY_COMMAND, type STUDY_INFO } from '../../options/commands/study.js';
+import { STUDY, STUDY_COMMAND } from '../../options/commands/study.js';
 import type { OptionsOf } from '../../options/declare.js';
 import { option, optionError, show } from '../../options/error.js';
 import { listOptions, valueAt } from '../../options/option-list.js';
@@ -78,7 +78,7 @@ interface Plan {
   readonly data: DataArgument;
   readonly read: OptionsOf<typeof READ>;
   readonly titles: string | undefined;
-  readonly info: OptionsOf<typeof STUDY_INFO>;
+  readonly info: Pick<OptionsOf<typeof STUDY_COMMAND>, 'itemInfo' | 'infoColumns'>;
   /** The column of the times. */
   readonly time: string | number | undefined;
   readonly options: StudyOptions;
@@ -127,29 +127,23 @@ async function run(
   const itemInfo = await readItemInfo(plan.info, graph, context);
   const sides = graph.names ?? USERS_AND_ITEMS;
   const onFinding = (finding: StudyFinding) => context.note(wrap(findingWords(finding, sides)));
+  const place = (source: string) => ({ source, sourceFrom: seenFrom(folder, source) });
   const origin: StudyOrigin = {
     source: title,
     sourceFrom: given.length > 1 ? null : seenFrom(folder, title),
-    ...(given.length > 1 && {
-      sources: given.map((source) => ({ source, sourceFrom: seenFrom(folder, source) })),
-    }),
+    ...(given.length > 1 && { sources: given.map(place) }),
     read: plan.read,
     ...result.guess,
     rows: result.read,
     titles: titles
       ? {
-          source: plan.titles!,
-          sourceFrom: seenFrom(folder, plan.titles!),
+          ...place(plan.titles!),
           matched: titles.matched,
           columns: `${titles.columns.id} → ${titles.columns.title}`,
         }
       : null,
     ...(itemInfo && {
-      itemInfo: {
-        source: itemInfo.name,
-        sourceFrom: seenFrom(folder, itemInfo.name),
-        columns: plan.info.infoColumns ?? null,
-      },
+      itemInfo: { ...place(itemInfo.name), columns: plan.info.infoColumns ?? null },
     }),
     ...(plan.time !== undefined && { time: plan.time }),
     runtime: `Node ${process.versions.node}`,

@@ -130,9 +130,3 @@ export const STUDY_COMMAND = {
   open: flag({ default: false, meaning: 'open the report when it is written' }),
   ...FORCE,
 };
-
-export const TITLES = { titles: STUDY_COMMAND.titles };
-/** The column of the times of a study. */
-export const STUDY_TIME = { time: STUDY_COMMAND.time };
-/** The table about the items of a study. */
-export const STUDY_INFO = { itemInfo: STUDY_COMMAND.itemInfo, infoColumns: STUDY_COMMAND.infoColumns };

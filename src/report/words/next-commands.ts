@@ -3,7 +3,7 @@
 import { toArguments } from '../../options/arguments.js';
 import { FIT, METHOD, METHODS } from '../../options/commands/fit.js';
 import { FORECAST } from '../../options/commands/forecast.js';
-import { STUDY, STUDY_INFO, STUDY_TIME, TITLES } from '../../options/commands/study.js';
+import { STUDY, STUDY_COMMAND } from '../../options/commands/study.js';
 import type { BaselineName } from '../../options/names.js';
 import { READ, SEED } from '../../options/shared.js';
 import { fitOptionsOf, type ModelKind, type StudySettings, studyDefaults } from '../../study/options.js';
@@ -21,7 +21,7 @@ export function studyCommand(
   return command([
     'study',
     ...dataArguments(receipt),
-    ...toArguments(TITLES, { titles }),
+    ...toArguments(STUDY_COMMAND, { titles }),
     ...infoArguments(receipt),
     ...timeArguments(receipt),
     ...toArguments(STUDY, said, { always: ['features'], usual: { ...studyDefaults(check.edges) } }),
@@ -63,14 +63,14 @@ export function rankingFitCommand(receipt: StudyReceipt, file: string): string {
 
 /** The column of the times, which `study` and `fit` take for weights by age. */
 function timeArguments({ origin, settings }: StudyReceipt): readonly string[] {
-  return settings.halfLife === 'never' ? [] : toArguments(STUDY_TIME, { time: origin?.time });
+  return settings.halfLife === 'never' ? [] : toArguments(STUDY_COMMAND, { time: origin?.time });
 }
 
 /** The table about the items, which `study` and `fit` take. */
 function infoArguments({ origin }: StudyReceipt): readonly string[] {
   if (!origin?.itemInfo) return [];
   const { source, columns } = origin.itemInfo;
-  return toArguments(STUDY_INFO, { itemInfo: source, ...(columns && { infoColumns: columns }) });
+  return toArguments(STUDY_COMMAND, { itemInfo: source, ...(columns && { infoColumns: columns }) });
 }
 
 /** A baseline fitted to all data, tuned as in the study. */
@@ -89,13 +89,13 @@ export function recommendCommand(receipt: StudyReceipt, file: string, user: stri
     ...(user.startsWith('-') ? [`--user=${user}`] : ['--user', user]),
     '-n',
     '20',
-    ...toArguments(TITLES, { titles: receipt.origin?.titles?.source }),
+    ...toArguments(STUDY_COMMAND, { titles: receipt.origin?.titles?.source }),
   ]);
 }
 
 /** The model over HTTP. */
 export function serveCommand(receipt: StudyReceipt, file: string): string {
-  return command(['serve', file, ...toArguments(TITLES, { titles: receipt.origin?.titles?.source })]);
+  return command(['serve', file, ...toArguments(STUDY_COMMAND, { titles: receipt.origin?.titles?.source })]);
 }
 
 /** How the study's data will grow. */

@@ -3,7 +3,7 @@
 import { z } from '@hono/zod-openapi';
 import { grouped } from '../../text/numbers.js';
 import { LIMITS } from '../limits.js';
-import { idText, object } from '../option-field.js';
+import { idText, object, serverAnswer } from '../option-field.js';
 import { time } from './time-field.js';
 
 /**
@@ -66,12 +66,11 @@ export const EventsRequest = oneOrMore(
   `One event, or a list of at most ${LIMITS.events} events: objects with user, item and, if wanted, time, weight and id.`,
 );
 
-export const EventsAnswer = object('EventsAnswer', {
+export const EventsAnswer = serverAnswer('EventsAnswer', {
   accepted: z.int().describe('Events of the request; all are on the disk.'),
   duplicates: z
     .int()
     .describe('How many of them were there already, with the same id; they were not stored again.'),
-  requestId: z.string(),
 });
 
 const itemFields = {
@@ -95,9 +94,8 @@ export const ItemsRequest = oneOrMore(
   'ItemsRequest',
   `One item, or a list of at most ${LIMITS.events} items: objects with item and, if wanted, title, hidden and attributes.`,
 );
-export const ItemsAnswer = object('ItemsAnswer', {
+export const ItemsAnswer = serverAnswer('ItemsAnswer', {
   stored: z.int().describe('Items of the request.'),
-  requestId: z.string(),
 });
 
 export const StoredItemPath = z.strictObject({
@@ -107,7 +105,7 @@ export const UserPath = z.strictObject({ id: idText('Id of the user, percent-enc
 export const UserEventsQuery = z.strictObject({
   n: z.coerce.number().int().min(1).max(LIMITS.events).optional().describe('Number of events. Default 100.'),
 });
-export const UserEventsAnswer = object('UserEventsAnswer', {
+export const UserEventsAnswer = serverAnswer('UserEventsAnswer', {
   user: z.string(),
   total: z.int().describe('Stored events of the user, listed or not.'),
   events: z
@@ -120,12 +118,10 @@ export const UserEventsAnswer = object('UserEventsAnswer', {
       }),
     )
     .describe('The newest first.'),
-  requestId: z.string(),
 });
-export const ErasedAnswer = object('ErasedAnswer', {
+export const ErasedAnswer = serverAnswer('ErasedAnswer', {
   user: z.string(),
   erased: z.int().describe('Number of events that were erased.'),
-  requestId: z.string(),
 });
 
 export type EventFields = z.infer<typeof EventBody>;

@@ -2,7 +2,7 @@
 
 import { z } from '@hono/zod-openapi';
 import { Comparison, GenerationRecord } from '../../refit/generations.js';
-import { object } from '../option-field.js';
+import { object, serverAnswer } from '../option-field.js';
 
 const date = (description: string) => z.string().describe(`${description}, as an ISO date.`);
 
@@ -29,9 +29,8 @@ export const RefitStatusAnswer = object('RefitStatus', {
 });
 
 export const RefitRequest = object('RefitRequest', {});
-export const RefitAnswer = object('RefitAnswer', {
+export const RefitAnswer = serverAnswer('RefitAnswer', {
   started: z.boolean().describe('False if a refit was running already.'),
-  requestId: z.string(),
 });
 export const ModelPath = z.strictObject({
   name: z
@@ -41,7 +40,7 @@ export const ModelPath = z.strictObject({
     .openapi({ description: 'Name of a model file.', example: 'model-20260101T030000Z.safetensors' }),
 });
 
-export const StatusAnswer = object('StatusAnswer', {
+export const StatusAnswer = serverAnswer('StatusAnswer', {
   model: z
     .strictObject({ file: z.string(), hash: z.string(), loaded: date('Time of loading') })
     .nullable()
@@ -63,5 +62,4 @@ export const StatusAnswer = object('StatusAnswer', {
   refit: RefitStatusAnswer.optional(),
   generations: z.array(GenerationAnswer),
   files: z.array(z.string()),
-  requestId: z.string(),
 });
