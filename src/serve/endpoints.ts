@@ -29,8 +29,6 @@ const REFUSALS = {
 const ADMIN = 'Needs an admin key if the server has keys.';
 
 interface Declared<Params, Query, Body> {
-  readonly method: 'get' | 'post' | 'put' | 'delete';
-  readonly path: string;
   readonly summary: string;
   readonly description?: string;
   readonly params?: Params;
@@ -59,88 +57,71 @@ function endpoint<
   Params extends z.ZodObject = never,
   Query extends z.ZodObject = never,
   Body extends z.ZodType = never,
->({
-  method,
-  path,
-  summary,
-  ...more
-}: Declared<Params, Query, Body>): Endpoint<Inferred<Params> & Inferred<Query> & Inferred<Body>> {
-  const { params, query, body, example, answer, about } = more;
+>(
+  at: `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`,
+  declared: Declared<Params, Query, Body>,
+): Endpoint<Inferred<Params> & Inferred<Query> & Inferred<Body>> {
+  const { summary, description, params, query, body, example, answer, about, status = 200, admin } = declared;
+  const [method, path] = at.split(' ');
   return createRoute({
-    method,
+    method: method.toLowerCase(),
     path,
     summary,
-    ...((more.description || more.admin) && {
-      description: [more.description, more.admin && ADMIN].filter(Boolean).join(' '),
-    }),
+    ...((description || admin) && { description: [description, admin && ADMIN].filter(Boolean).join(' ') }),
     // Applies if the server has keys.
     security: [{ key: [] }],
     request: {
       ...(params && { params }),
       ...(query && { query }),
-      ...(body && {
-        body: { content: { 'application/json': { schema: body, example } }, required: true },
-      }),
+      ...(body && { body: { content: { 'application/json': { schema: body, example } }, required: true } }),
     },
     responses: {
-      [more.status ?? 200]: { content: { 'application/json': { schema: answer } }, description: about },
+      [status]: { content: { 'application/json': { schema: answer } }, description: about },
       ...REFUSALS,
     },
     ...(typeof example === 'string' && { 'x-example': example }),
-    ...(more.admin && { 'x-admin': true }),
+    ...(admin && { 'x-admin': true }),
   } as RouteConfig);
 }
 
 /** Endpoints whose answers a model computes, in a worker. */
 export const MODEL_ENDPOINTS = {
-  recommend: endpoint({
-    method: 'post',
-    path: '/v1/recommend',
+  recommend: endpoint('POST /v1/recommend', {
     summary: 'Items for a user of the model or for a new user',
     body: http.RecommendRequest,
     example: { likes: ['112', '235'], n: 5, explain: true },
     answer: http.RecommendAnswer,
     about: 'The best items, best first.',
   }),
-  recommendUser: endpoint({
-    method: 'get',
-    path: '/v1/recommend',
+  recommendUser: endpoint('GET /v1/recommend', {
     summary: 'Items for a user, in short: as POST, without a body',
     query: http.RecommendQuery,
     example: '/v1/recommend?user=7&n=5',
     answer: http.RecommendAnswer,
     about: 'The best items, best first.',
   }),
-  batch: endpoint({
-    method: 'post',
-    path: '/v1/recommend/batch',
+  batch: endpoint('POST /v1/recommend/batch', {
     summary: 'Items for many users, with the same answers as one by one',
     body: http.BatchRequest,
     example: { requests: [{ user: '7', n: 5 }, { likes: ['112'] }] },
     answer: http.BatchAnswer,
     about: 'One answer for each request, in order.',
   }),
-  rank: endpoint({
-    method: 'post',
-    path: '/v1/rank',
+  rank: endpoint('POST /v1/rank', {
     summary: 'The client’s candidates, ranked for a user',
     body: http.RankRequest,
     example: { user: '7', candidates: ['112', '235', '4081'] },
     answer: http.RecommendAnswer,
     about: 'The candidates, best first.',
   }),
-  explain: endpoint({
-    method: 'post',
-    path: '/v1/explain',
+  explain: endpoint('POST /v1/explain', {
     summary: 'What contributes to the score of an item',
     body: http.ExplainRequest,
     example: { likes: ['112', '235'], item: '4081' },
     answer: http.ExplainAnswer,
     about: 'The score and its contributions.',
   }),
-  similar: endpoint({
-    method: 'get',
-    path: '/v1/items/{id}/similar',
+  similar: endpoint('GET /v1/items/{id}/similar', {
     summary: 'Items similar to an item',
     params: http.ItemPath,
     query: http.SimilarQuery,
@@ -148,36 +129,28 @@ export const MODEL_ENDPOINTS = {
     answer: http.SimilarAnswer,
     about: 'The most similar items first.',
   }),
-  search: endpoint({
-    method: 'get',
-    path: '/v1/items',
+  search: endpoint('GET /v1/items', {
     summary: 'Items whose id or title contains a text',
     query: http.SearchQuery,
     example: '/v1/items?search=matrix&n=5',
     answer: http.SearchAnswer,
     about: 'Popular items first.',
   }),
-  popular: endpoint({
-    method: 'get',
-    path: '/v1/popular',
+  popular: endpoint('GET /v1/popular', {
     summary: 'The items that most users have',
     query: http.PopularQuery,
     example: '/v1/popular?n=5',
     answer: http.PopularAnswer,
     about: 'The most popular items first.',
   }),
-  features: endpoint({
-    method: 'get',
-    path: '/v1/features',
+  features: endpoint('GET /v1/features', {
     summary: 'The features of the model',
     query: http.FeaturesQuery,
     example: '/v1/features?n=5',
     answer: http.FeaturesAnswer,
     about: 'The largest feature first.',
   }),
-  feature: endpoint({
-    method: 'get',
-    path: '/v1/features/{k}',
+  feature: endpoint('GET /v1/features/{k}', {
     summary: 'One feature of the model',
     params: http.FeaturePath,
     query: http.FeaturesQuery,
@@ -189,17 +162,13 @@ export const MODEL_ENDPOINTS = {
 
 /** Endpoints that the server answers itself, without a worker. */
 export const SERVER_ENDPOINTS = {
-  models: endpoint({
-    method: 'get',
-    path: '/v1/models',
+  models: endpoint('GET /v1/models', {
     summary: 'The current model, and the files that can replace it',
     example: '/v1/models',
     answer: http.ModelsAnswer,
     about: 'The current model.',
   }),
-  swap: endpoint({
-    method: 'put',
-    path: '/v1/models/current',
+  swap: endpoint('PUT /v1/models/current', {
     summary: 'Load a model file, then answer from it',
     admin: true,
     description: 'The old model answers until the new one is ready, and no answer mixes the two.',
@@ -208,9 +177,7 @@ export const SERVER_ENDPOINTS = {
     answer: http.SwapAnswer,
     about: 'The new current model.',
   }),
-  events: endpoint({
-    method: 'post',
-    path: '/v1/events',
+  events: endpoint('POST /v1/events', {
     summary: 'Stores one event or many',
     description:
       'Needs a store. It answers when the events are on the disk; they count in the next answer. After a problem they may not be stored: send them again. Events with ids are never stored twice.',
@@ -220,9 +187,7 @@ export const SERVER_ENDPOINTS = {
     about: 'The events are on the disk.',
     status: 202,
   }),
-  putItem: endpoint({
-    method: 'put',
-    path: '/v1/items/{id}',
+  putItem: endpoint('PUT /v1/items/{id}', {
     summary: 'Stores the title and attributes of an item, or hides it',
     description: 'Needs a store.',
     params: live.StoredItemPath,
@@ -232,9 +197,7 @@ export const SERVER_ENDPOINTS = {
     about: 'The item is on the disk.',
     admin: true,
   }),
-  putItems: endpoint({
-    method: 'post',
-    path: '/v1/items',
+  putItems: endpoint('POST /v1/items', {
     summary: 'Stores the titles and attributes of many items, or hides them',
     description: 'Needs a store.',
     body: live.ItemsRequest,
@@ -243,9 +206,7 @@ export const SERVER_ENDPOINTS = {
     about: 'The items are on the disk.',
     admin: true,
   }),
-  userEvents: endpoint({
-    method: 'get',
-    path: '/v1/users/{id}/events',
+  userEvents: endpoint('GET /v1/users/{id}/events', {
     summary: 'The events of a user',
     description: 'Needs a store.',
     params: live.UserPath,
@@ -255,9 +216,7 @@ export const SERVER_ENDPOINTS = {
     about: 'The newest events first.',
     admin: true,
   }),
-  eraseUser: endpoint({
-    method: 'delete',
-    path: '/v1/users/{id}',
+  eraseUser: endpoint('DELETE /v1/users/{id}', {
     summary: 'Erases all events of a user',
     description:
       'Needs a store. From then on the user is new to the current model. The model file holds what it learned until the next refit.',
@@ -267,9 +226,7 @@ export const SERVER_ENDPOINTS = {
     about: 'The events are erased.',
     admin: true,
   }),
-  refit: endpoint({
-    method: 'post',
-    path: '/v1/refit',
+  refit: endpoint('POST /v1/refit', {
     summary: 'Starts a refit',
     description: 'Needs a store or data. GET /v1/models says what became of it.',
     body: refit.RefitRequest,
@@ -279,18 +236,14 @@ export const SERVER_ENDPOINTS = {
     status: 202,
     admin: true,
   }),
-  status: endpoint({
-    method: 'get',
-    path: '/v1/status',
+  status: endpoint('GET /v1/status', {
     summary: 'Model, queue, times, events and refits, as the page /admin shows them',
     example: '/v1/status',
     answer: refit.StatusAnswer,
     about: 'The state of the server.',
     admin: true,
   }),
-  activate: endpoint({
-    method: 'post',
-    path: '/v1/models/{name}/activate',
+  activate: endpoint('POST /v1/models/{name}/activate', {
     summary: 'Go back to an earlier model',
     params: refit.ModelPath,
     body: refit.RefitRequest,
