@@ -20,7 +20,8 @@ const CLEAR_LINE = '\r\u001b[2K';
 
 export function createProgressView(stream: ProgressStream, options: ProgressViewOptions = {}) {
   const now = options.now ?? (() => performance.now());
-  const terminal = stream.isTTY === true && obeysEscapes();
+  const { TERM, NO_COLOR } = process.env;
+  const terminal = stream.isTTY === true && TERM !== 'dumb' && !NO_COLOR;
   let stage = '';
   let stageStart = 0;
   let firstDone = 0;
@@ -65,12 +66,6 @@ export function createProgressView(stream: ProgressStream, options: ProgressView
   };
 }
 
-/** Whether this terminal supports escape sequences and its user allows them. */
-function obeysEscapes(): boolean {
-  const { TERM, NO_COLOR } = process.env;
-  return TERM !== 'dumb' && !NO_COLOR;
-}
-
 /** One line: stage, bar (on a terminal), share, rate, time left, note. */
 export function describeProgress(
   progress: Progress,
@@ -79,7 +74,9 @@ export function describeProgress(
   bar: boolean,
 ): string {
   const { stage, done, total, expected = total, unit, note, overall } = progress;
-  const parts = [...(overall ? [describeOverall(overall)] : []), stage];
+  const parts = [stage];
+  if (overall)
+    parts.unshift(`step ${overall.step} of ${overall.steps}, ${shortTime(overall.seconds)} so far`);
   const rate = seconds > 0.2 ? (done - firstDone) / seconds : 0;
   if (total !== undefined && total > 0) {
     const share = Math.min(1, done / total);
@@ -100,11 +97,6 @@ export function describeProgress(
   }
   if (note) parts.push(note);
   return parts.join('  ');
-}
-
-/** 'step 3 of 9, 12 s so far'. */
-function describeOverall({ step, steps, seconds }: NonNullable<Progress['overall']>): string {
-  return `step ${step} of ${steps}, ${shortTime(seconds)} so far`;
 }
 
 /** 1234567 → '1.23 M'; small numbers stay whole, below ten they keep two digits. */

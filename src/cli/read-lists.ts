@@ -6,18 +6,14 @@ import { NoColumnError } from '../ingest/intake/columns.js';
 import { parseNumber, type ValueColumn } from '../ingest/intake/value-column.js';
 import type { ReadOptions } from '../ingest/options.js';
 import { readWithValues } from '../ingest/read.js';
-
-/** The columns that order a list. */
-export interface ListColumns {
-  readonly rank?: string | number | undefined;
-  readonly score?: string | number | undefined;
-}
+import type { EVALUATE_COMMAND } from '../options/commands/evaluate.js';
+import type { OptionsOf } from '../options/declare.js';
 
 /** Reads lists by rank or by score, whichever column is named or found; otherwise rows are in order. */
 export async function readLists(
   source: string,
   reading: ReadOptions,
-  { rank, score }: ListColumns = {},
+  { rank, score }: Pick<OptionsOf<typeof EVALUATE_COMMAND>, 'rank' | 'score'> = {},
 ): Promise<{ readonly given: GivenRecommendations; readonly duplicates: number }> {
   if (rank !== undefined && score !== undefined) {
     throw new InputError('--rank and --score are both given; give the one by which lists are ordered');

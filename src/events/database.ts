@@ -16,22 +16,13 @@ import type { StoredEvent } from './stored.js';
 /** Makes the events that a new store begins with. */
 export type Seed = () => AsyncIterable<readonly StoredEvent[]>;
 
-/** A database that is open. */
-export interface Database {
-  readonly writer: Connection;
-  readonly reader: Connection;
-  /** For exports: they take long, and the reader must stay free for histories. */
-  readonly exporter: Connection;
-  /** The connections and the database, in the order in which they close. */
-  readonly parts: readonly Closable[];
-  /** The running queries, each with its connection. */
-  readonly running: Map<Promise<unknown>, Connection>;
-}
+export type Database = Awaited<ReturnType<typeof openDatabase>>;
 
-export async function openDatabase(path: string, seed: Seed | undefined): Promise<Database> {
+export async function openDatabase(path: string, seed: Seed | undefined) {
   const found = await stat(path).catch(() => undefined);
   if (found && !found.isFile()) throw new InputError(`${path}: a store must be a plain file`);
   const duckdb = await loadDuckDb(`${path} is kept by DuckDB`);
+  /** The connections and the database, in the order in which they close. */
   const parts: Closable[] = [];
   try {
     // The cache waits until an earlier instance of this process has ended.
@@ -56,7 +47,15 @@ export async function openDatabase(path: string, seed: Seed | undefined): Promis
     await prepareIndexes(writer, path);
     await writer.run('COMMIT');
     await tryIndexes(writer);
-    return { writer, reader: await connect(), exporter: await connect(), parts, running: new Map() };
+    return {
+      writer,
+      reader: await connect(),
+      /** For exports: they take long, and the reader must stay free for histories. */
+      exporter: await connect(),
+      parts,
+      /** The running queries, each with its connection. */
+      running: new Map<Promise<unknown>, Connection>(),
+    };
   } catch (cause) {
     closeQuietly(parts);
     if (cause instanceof InputError) throw cause;

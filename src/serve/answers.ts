@@ -25,7 +25,7 @@ export interface Served {
   readonly recommender: Recommender;
   readonly titles: TitleBook;
   /** What changes while the model serves; undefined: the server has no store. */
-  readonly live?: Pick<LiveView, 'hidden' | 'popular' | 'titleOf'> | undefined;
+  readonly live?: Readonly<Pick<LiveView, 'hidden' | 'popular' | 'titleOf'>> | undefined;
 }
 
 /** What the client may see. */

@@ -12,7 +12,7 @@ import { InputError } from '../errors.js';
 import { isFile } from '../files/plain-file.js';
 import type { Model } from '../fit/model.js';
 import type { VertexIds } from '../graph/ids.js';
-import { fromShared, type Transfer, toShared } from '../graph/transfer.js';
+import { fromShared, toShared } from '../graph/transfer.js';
 import { readSideTable } from '../ingest/side-file.js';
 import { type Titles, titleList, titlesOf } from '../ingest/title-table.js';
 import { serveTasks } from '../parallel/worker.js';
@@ -26,12 +26,7 @@ import { createLiveView, type LiveUpdate, type LiveView } from './live/live-view
 import { answerQueries, type Query, type Reply } from './queries.js';
 
 /** A model and its titles, as the worker that read them sends them to the others. */
-export interface SharedServing {
-  readonly info: Omit<ModelInformation, 'loaded'>;
-  readonly shared: Transfer<Model>;
-  /** The title of each item, '' if it has none. */
-  readonly titles: readonly string[];
-}
+export type SharedServing = Awaited<ReturnType<typeof load>>;
 
 /** The model file, and tables that may have titles of its items. */
 export interface LoadTask {
@@ -47,28 +42,25 @@ let base: { readonly model: Model; readonly titles: readonly string[] } | undefi
 const running = new Set<Promise<unknown>>();
 
 /** Reads a model file and its titles. */
-export async function load(task: LoadTask): Promise<SharedServing> {
+export async function load(task: LoadTask) {
   const { model, hash } = await loadWithHash(task.path);
   const titles = await titlesFor(model, task);
   const names = model.names ?? USERS_AND_ITEMS;
-  return {
-    info: {
-      file: basename(task.path),
-      hash,
-      kind: model.type === 'posterior' ? model.kind : model.method,
-      features: featuresOf(model),
-      users: model.users.count,
-      items: model.items.count,
-      names: { users: names.users.many, items: names.items.many },
-      titles: titles.filter((title) => title !== '').length,
-      attributes: filterColumns(model).map(inBrief),
-    },
-    shared: toShared(model),
-    titles,
+  const info: Omit<ModelInformation, 'loaded'> = {
+    file: basename(task.path),
+    hash,
+    kind: model.type === 'posterior' ? model.kind : model.method,
+    features: featuresOf(model),
+    users: model.users.count,
+    items: model.items.count,
+    names: { users: names.users.many, items: names.items.many },
+    titles: titles.filter((title) => title !== '').length,
+    attributes: filterColumns(model).map(inBrief),
   };
+  return { info, shared: toShared(model), titles };
 }
 
-/** Titles of a table, of the model, or else of the table about the items that the next refit reads. */
+/** Of each item, '' if it has none: of a table, of the model, or else of the table about the items that the next refit reads. */
 async function titlesFor(model: Model, { titles, itemInfo }: LoadTask): Promise<readonly string[]> {
   const { ids } = catalogueOf(model);
   if (titles !== undefined) return titleList(await readTitleFile(titles, ids), ids);
@@ -193,7 +185,7 @@ export async function update(change: LiveUpdate): Promise<void> {
   const catalogue = catalogueOf(longer);
   const all = Array.from({ length: catalogue.count }, (_, item) => titles[item] ?? '');
   const recommender = createRecommender(longer);
-  serveFrom(recommender, createLiveView(catalogue, all, live));
+  serveFrom(recommender, createLiveView(catalogue, all, live.state()));
   await warmUp(recommender);
   // Answers that are being made end with the recommender that they began with.
   await Promise.allSettled(running);

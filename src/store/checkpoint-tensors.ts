@@ -11,7 +11,7 @@ import type {
 } from '../fit/ascent/loop.js';
 import { phaseOf } from '../fit/ascent/schedule.js';
 import type { Model, PosteriorModel, Ranker } from '../fit/model.js';
-import { LEAST_SQUARES, type PreviousBlend } from '../fit/ranking/blend/blend.js';
+import { LEAST_SQUARES } from '../fit/ranking/blend/blend.js';
 import { numbersUnderWay, statesUnderWay } from '../fit/unfinished.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { boundsSchema, getTable, putTable } from './posterior-tensors.js';
@@ -209,6 +209,9 @@ function getRankingStates(
   const going = new Set(fits.map(({ member }) => member));
   const done = members.filter((_, member) => !going.has(member));
   const [one, ...others] = underWay;
+  const startLength = LEAST_SQUARES.features * model.items.count;
+  const start =
+    read.has('checkpoint.blend') && read.numbers('checkpoint.blend', Float32Array, startLength, FINITE);
   const found = {
     method: 'ranking',
     seed,
@@ -216,17 +219,11 @@ function getRankingStates(
     done,
     ...(others.length > 0 && { others }),
     ...(fromModel && { fromModel }),
-    ...(blend && { blend: { found: blend, ...getBlendStart(read, model.items.count) } }),
+    ...(blend && { blend: { found: blend, ...(start && { start }) } }),
   } as const;
   const numbers = numbersUnderWay(found);
   if (fits.some(({ member }, n) => member !== numbers[n])) {
     throw new Error('the members of the checkpoint do not follow the finished ones');
   }
   return found;
-}
-
-/** The starting factors of a blend's least squares, if there are any. */
-function getBlendStart(read: TensorReader, items: number): Pick<PreviousBlend, 'start'> {
-  if (!read.has('checkpoint.blend')) return {};
-  return { start: read.numbers('checkpoint.blend', Float32Array, LEAST_SQUARES.features * items, FINITE) };
 }

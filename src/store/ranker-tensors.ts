@@ -16,7 +16,7 @@ import { SIDES } from '../graph/graph.js';
 import { allocate } from '../math/memory.js';
 import type { OptionsOf } from '../options/declare.js';
 import type { STORAGE } from '../options/library.js';
-import { PRECISIONS, type Precision, USER_STORAGE, type UserStorage } from '../options/names.js';
+import { PRECISIONS, type Precision, USER_STORAGE } from '../options/names.js';
 import type { SparseWeights } from '../topn/query.js';
 import { fromHalf, toHalf } from './float16.js';
 import {
@@ -127,7 +127,11 @@ export function putRanker(
   model: Ranker,
   { precision = 'float32', users = 'stored' }: RankerStorage,
 ): Record<string, string> {
-  checkStorage(model, users);
+  if (users === 'folded' && !model.seen) {
+    throw new InputError(
+      'users cannot be folded in on demand: the model does not know their items; store the users, or leave them out',
+    );
+  }
   const { scores } = model;
   for (const name of SIDES) {
     if (name === 'items' || users !== 'none') putVertices(putInto(tensors, `${name}.`), model[name]);
@@ -180,14 +184,6 @@ function memberPrecision(
   precision: Precision,
 ): Precision {
   return share === undefined ? precision : 'float32';
-}
-
-function checkStorage(model: Ranker, users: UserStorage): void {
-  if (users === 'folded' && !model.seen) {
-    throw new InputError(
-      'users cannot be folded in on demand: the model does not know their items; store the users, or leave them out',
-    );
-  }
 }
 
 function putMeans(

@@ -17,8 +17,7 @@ import type { CommandContext, CommandOutput } from '../command.js';
 import { readLists } from '../read-lists.js';
 import { readTables } from '../study-parts.js';
 
-/** Options that describe a split made elsewhere. */
-export type TableFlags = OptionsOf<typeof EVALUATE_COMMAND>;
+type TableFlags = OptionsOf<typeof EVALUATE_COMMAND>;
 
 /** Whether every item is ranked: with --protocol all-items, and for tables, lists and metrics unless the protocol is split. */
 export async function ranksAllItems(flags: TableFlags): Promise<boolean> {

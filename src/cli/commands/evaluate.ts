@@ -13,6 +13,7 @@ import { checkHeldOut, type EvaluateOptions, evaluateModel } from '../../evaluat
 import { evaluateShards } from '../../evaluate/evaluate-shards.js';
 import { featureCount, type Model } from '../../fit/model.js';
 import { fingerprint } from '../../graph/fingerprint.js';
+import type { TaskOptions } from '../../progress.js';
 import {
   attributesJson,
   comparisonJson,
@@ -86,8 +87,8 @@ export const register = declareCommand(
     const others: Model[] = [];
     for (const file of files) others.push(await loadModel(file));
     const { result, popularity, attributes, rivals } = inTurn
-      ? await evaluateByShard(opened, folder, asked)
-      : await evaluateWhole(model, others, folder, asked);
+      ? await evaluateByShard(opened, folder, asked, task)
+      : await evaluateWhole(model, others, folder, asked, { seed, ...task });
     const fits = [result.fittedToTrain, ...rivals.map(({ fittedToTrain }) => fittedToTrain)];
     for (const [at, file] of [modelFile, ...files].entries()) {
       if (fits[at]) continue;
@@ -143,23 +144,23 @@ async function evaluateWhole(
   model: Model,
   others: readonly Model[],
   folder: string,
-  asked: EvaluateOptions & { readonly seed: number },
+  asked: EvaluateOptions,
+  { seed, ...task }: TaskOptions & { readonly seed: number },
 ): Promise<Evaluated> {
-  const { seed, threads, signal, onProgress } = asked;
-  const split = await loadSplit(folder, { threads, signal, onProgress });
+  const split = await loadSplit(folder, task);
   for (const other of others) checkComparable(model, other, split);
   const result = await evaluateModel(model, split, asked);
   const rivals: ComparedRival[] = [];
   for (const other of others) {
     rivals.push({
-      comparison: await againstModel(other, split, result, asked),
+      comparison: await againstModel(other, split, result, { ...asked, seed }),
       fittedToTrain: other.provenance.fingerprint === fingerprint(split.train),
     });
   }
   return {
     result,
-    popularity: await againstPopularity(model, result, { seed, threads, signal, onProgress }),
-    attributes: await againstAttributes(model, result, { seed, threads, signal, onProgress }),
+    popularity: await againstPopularity(model, result, { seed, ...task }),
+    attributes: await againstAttributes(model, result, { seed, ...task }),
     rivals,
   };
 }
@@ -169,11 +170,12 @@ async function evaluateByShard(
   opened: OpenedModel,
   folder: string,
   asked: EvaluateOptions,
+  task: TaskOptions,
 ): Promise<Evaluated> {
-  const { threads, signal, onProgress } = asked;
+  const { signal, onProgress } = task;
   const inShards = await isPartitionedSplit(folder);
   const parts = inShards ? await openPartitionedSplit(folder) : undefined;
-  const split = parts ? undefined : await loadSplit(folder, { threads, signal, onProgress });
+  const split = parts ? undefined : await loadSplit(folder, task);
   if (split && split.method !== 'pq') {
     throw new InputError(
       `${folder}: it holds out edges of users that the model knows, which needs the model in one file: graphex merge ${opened.byShard!.folder} -o model.safetensors`,

@@ -20,12 +20,11 @@ import {
 } from '../../fit/unfinished.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
-import type { ReadResult } from '../../ingest/options.js';
 import { FIT, FIT_COMMAND, NO_SETTING, NOT_OF_BASELINES, takersOf } from '../../options/commands/fit.js';
 import { option, optionError } from '../../options/error.js';
 import { type BaselineName, isBaseline } from '../../options/names.js';
 import { listOptions, valueAt } from '../../options/option-list.js';
-import type { TaskOptions } from '../../progress.js';
+import type { Progress } from '../../progress.js';
 import { fitJson, fitText } from '../../report/terminal/fit.js';
 import { isPartitionFolder } from '../../shard/partition-folder.js';
 import { trainPartition } from '../../shard/split-partition.js';
@@ -100,7 +99,8 @@ async function run(typed: TypedOptions<'fit'>, given: readonly string[], context
   const storage = storageOf(values);
   const report = (result: FitResult, described: Model, evidence?: SparsityEvidence, previous?: Model) => {
     const names = graph.names ?? USERS_AND_ITEMS;
-    const next = nextCommand(output, given, read);
+    // After a fit to the training part of a split: evaluate. After a fit to data: recommend.
+    const next = read ? ['recommend', output, '--user ID'] : ['evaluate', output, given[0]];
     return {
       json: { ...fitJson(result, evidence, read), ...infoJson(about, described) },
       text: fitText(result, evidence, read, output, previous, next, infoText(about, names, described)),
@@ -148,14 +148,17 @@ async function run(typed: TypedOptions<'fit'>, given: readonly string[], context
   const described = await withInfo(model, about, context, from);
   await saveModel(output, described, storage);
   // The model is written, so a state that cannot be removed is not a failure.
-  if (keeper.kept() || isSamePath(resume, partial)) await rm(partial).catch(() => undefined);
+  const resumed = resume !== undefined && resolve(resume) === resolve(partial);
+  if (keeper.kept() || resumed) await rm(partial).catch(() => undefined);
   const wantsEvidence =
     values.evidence !== false &&
     model.type === 'posterior' &&
     model.kind === 'sparse' &&
     result.checkpoint?.method === 'ascent';
+  const onProgress = (progress: Progress) =>
+    context.onProgress({ ...progress, stage: 'comparing with dense' });
   const evidence = wantsEvidence
-    ? await sparsityEvidence(graph, result, relabelled(context)).catch((error) => {
+    ? await sparsityEvidence(graph, result, { ...task, onProgress }).catch((error) => {
         if (!context.signal.aborted) throw error;
         throw new AbortError(`${output} is written, without the comparison with a dense fit`);
       })
@@ -168,11 +171,6 @@ async function run(typed: TypedOptions<'fit'>, given: readonly string[], context
     });
   }
   return report(result, described, evidence, from);
-}
-
-/** After a fit to the training part of a split: evaluate. After a fit to data: recommend. */
-function nextCommand(output: string, [source]: readonly string[], read: ReadResult | undefined): string[] {
-  return read === undefined ? ['evaluate', output, source] : ['recommend', output, '--user ID'];
 }
 
 /** Refuses options that a baseline would ignore: it finds its setting on held-back users. */
@@ -212,10 +210,6 @@ function whereStopped({ model, checkpoint: saved }: UnfinishedFit): string {
   return `stopped at iteration${plural} ${list(states.map(({ state }) => String(state.iteration)))}${which}`;
 }
 
-function isSamePath(a: string | undefined, b: string): boolean {
-  return a !== undefined && resolve(a) === resolve(b);
-}
-
 /** Saves the state of a long fit next to its output. A failed save only warns, as when the disk is full. */
 function keepStates(partial: string, { warn }: CommandContext) {
   let kept = false;
@@ -246,10 +240,6 @@ async function keepUnfinished(error: unknown, partial: string): Promise<never> {
   throw new FitError(
     `${error.message}; the state after ${checkpoint.state.iteration} iterations is kept: add --resume ${partial}`,
   );
-}
-
-function relabelled({ task, onProgress }: CommandContext): TaskOptions {
-  return { ...task, onProgress: (progress) => onProgress({ ...progress, stage: 'comparing with dense' }) };
 }
 
 /** The error for a folder in place of a saved state says what the folder is. */

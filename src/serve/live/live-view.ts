@@ -4,7 +4,7 @@
 import type { NewItem } from '../../attributes/new-rows.js';
 import type { PopularEntry, StoredItem } from '../../events/stored.js';
 import type { VertexIds } from '../../graph/ids.js';
-import { type TitleBook, titleBook } from '../../predict/titles.js';
+import { titleBook } from '../../predict/titles.js';
 
 /** A change, or the whole state for a worker that knows nothing yet. Plain values that cross threads. */
 export interface LiveUpdate {
@@ -29,27 +29,15 @@ export interface StoredHistory {
 /** A request with the history of its user; undefined: there is no store. */
 export type WithHistory<T> = T & { readonly stored?: StoredHistory | undefined };
 
-export interface LiveView {
-  /** Hidden items by id. */
-  readonly hidden: ReadonlySet<string>;
-  /** The popular items of the store, best first; empty if there is no store. */
-  readonly popular: readonly PopularEntry[];
-  readonly titles: TitleBook;
-  /** The title of an item that the model does not know. */
-  titleOf(item: string): string | undefined;
-  /** Items with attributes that were posted. */
-  described(): NewItem[];
-  apply(update: LiveUpdate): void;
-  /** Everything that was applied. */
-  state(): LiveUpdate;
-}
+export type LiveView = ReturnType<typeof createLiveView>;
 
-/** `titles`: of the model's items by number, '' if an item has none. `before`: a view of the same model with fewer items. */
+/** `titles`: of the model's items by number, '' if an item has none. `before`: what was applied to the same model with fewer items. */
 export function createLiveView(
   { ids, degree }: { readonly ids: VertexIds; readonly degree: Uint32Array },
   titles: readonly string[],
-  before?: LiveView,
-): LiveView {
+  before?: LiveUpdate,
+) {
+  /** Items by id. */
   const hidden = new Set<string>();
   const posted = new Map<string, StoredItem>();
   let book = titleBook(ids, titles, degree);
@@ -63,34 +51,38 @@ export function createLiveView(
     }
     return all;
   };
-  const view: LiveView = {
-    hidden,
+  const apply = ({ items = [], popular: others = popular }: LiveUpdate): void => {
+    popular = others;
+    let retitled = false;
+    for (const one of items) {
+      retitled ||= (posted.get(one.item)?.title ?? '') !== (one.title ?? '') && ids.find(one.item) >= 0;
+      posted.set(one.item, one);
+      if (one.hidden) hidden.add(one.item);
+      else hidden.delete(one.item);
+    }
+    if (retitled) book = titleBook(ids, allTitles(), degree);
+  };
+  if (before) apply(before);
+  return {
+    hidden: hidden as ReadonlySet<string>,
+    /** The popular items of the store, best first; empty if there is no store. */
     get popular() {
       return popular;
     },
     get titles() {
       return book;
     },
-    titleOf: (item) => posted.get(item)?.title,
-    state: () => ({ items: [...posted.values()], popular }),
-    described: () =>
+    /** The title of an item that the model does not know. */
+    titleOf: (item: string) => posted.get(item)?.title,
+    apply,
+    /** Everything that was applied. */
+    state: (): LiveUpdate => ({ items: [...posted.values()], popular }),
+    /** Items with attributes that were posted. */
+    described: (): NewItem[] =>
       [...posted.values()].flatMap(({ item, title, attributes }) =>
         attributes === undefined
           ? []
           : [{ item, title, attributes: JSON.parse(attributes) as Record<string, unknown> }],
       ),
-    apply({ items = [], popular: others = popular }) {
-      popular = others;
-      let retitled = false;
-      for (const one of items) {
-        retitled ||= (posted.get(one.item)?.title ?? '') !== (one.title ?? '') && ids.find(one.item) >= 0;
-        posted.set(one.item, one);
-        if (one.hidden) hidden.add(one.item);
-        else hidden.delete(one.item);
-      }
-      if (retitled) book = titleBook(ids, allTitles(), degree);
-    },
   };
-  if (before) view.apply(before.state());
-  return view;
 }
