@@ -1,7 +1,7 @@
 // A model on a command line: a file, or a folder with the users by shard, of which only the users asked for are read.
 
 import { InputError, throwIfAborted } from '../errors.js';
-import type { Model } from '../fit/model.js';
+import { type Model, needPosterior, type PosteriorModel } from '../fit/model.js';
 import type { UserQuery } from '../predict/recommend.js';
 import { attributesOfUser } from '../predict/scoring/attribute-users.js';
 import {
@@ -83,4 +83,19 @@ export async function requireUser(opened: OpenedModel, user: string | undefined)
   throw new InputError(
     `${users.one} ${shown(user)} is not in the model (${many(opened.users, users)}); for a new ${users.one}, name liked ${items.many} instead`,
   );
+}
+
+/** The posterior of --model for these data. One of other data, such as a split's training part, gets a warning. */
+export async function posteriorFor(
+  path: string,
+  use: string,
+  ofData: string,
+  warn: (message: string) => void,
+): Promise<PosteriorModel> {
+  const model = await loadModel(path);
+  needPosterior(model, `--model ${path}: ${use}`);
+  if (model.provenance.fingerprint !== ofData) {
+    warn(`${path} was fitted to other data, or to a part of these data`);
+  }
+  return model;
 }

@@ -5,7 +5,6 @@ import type { SplitTables } from '../evaluate/table-task.js';
 import { lastTimes } from '../ingest/intake/value-column.js';
 import type { ReadOptions, ReadResult } from '../ingest/options.js';
 import type { SPLIT_TABLES } from '../options/commands/evaluate.js';
-import type { STUDY_COMMAND } from '../options/commands/study.js';
 import type { OptionsOf } from '../options/declare.js';
 import { option, optionError } from '../options/error.js';
 import type { Protocol } from '../options/names.js';
@@ -13,14 +12,11 @@ import type { Split } from '../sample/split-types.js';
 import { splitOfTables, wholeGraph } from '../sample/whole-graph.js';
 import { loadFolds } from '../store/fold-folder.js';
 import { isFoldsFolder, isSplitFolder, loadSplit } from '../store/split-folder.js';
-import type { StudyLists, StudyOptions } from '../study/options.js';
+import type { StudyLists } from '../study/options.js';
 import type { StudyParts } from '../study/results.js';
-import type { CommandContext } from './command.js';
+import type { CommandContext, TypedOptions } from './command.js';
 import { type DataArgument, readData, refuseForSplit } from './read-data.js';
 import { readLists } from './read-lists.js';
-
-/** The options that name a split and lists. */
-export type GivenParts = Pick<OptionsOf<typeof STUDY_COMMAND>, keyof typeof SPLIT_TABLES | 'lists' | 'time'>;
 
 /** A split that was given, with the graph of all its parts. */
 export interface GivenSplit {
@@ -34,16 +30,10 @@ export interface GivenSplit {
   readonly named: StudyParts;
 }
 
-interface Asked {
-  readonly read: ReadOptions;
-  readonly options: StudyOptions;
-}
-
 /** Reads the split, if one is given; undefined if DATA are to be split. */
 export async function givenSplit(
   typed: readonly string[],
-  { train, test, validation, lists = [], time }: GivenParts,
-  { read, options }: Asked,
+  { own: { train, test, validation, lists = [], time }, read, options }: TypedOptions<'study'>,
   context: CommandContext,
 ): Promise<GivenSplit | undefined> {
   const tables = train !== undefined || test !== undefined;
@@ -119,7 +109,12 @@ async function splitFolder(path: string): Promise<'split' | 'folds' | undefined>
  * not needed.
  */
 export async function readTables(
-  { train, test, validation, time }: GivenParts,
+  {
+    train,
+    test,
+    validation,
+    time,
+  }: OptionsOf<typeof SPLIT_TABLES> & { readonly time?: string | number | undefined },
   read: ReadOptions,
   context: CommandContext,
 ): Promise<SplitTables & { readonly times?: Float64Array | undefined }> {

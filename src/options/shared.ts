@@ -214,17 +214,13 @@ type Side = (typeof SIDES)[number];
 type Hypers<N extends HyperName> = { readonly [K in N]: Decimal };
 type Sides<N extends HyperName> = { readonly [S in Side]: ReturnType<typeof section<Hypers<N>>> };
 
-interface HyperChoice<N extends HyperName> {
-  readonly names: readonly N[];
-  /** Defaults in words. */
-  readonly otherwise: Readonly<Partial<Record<HyperName, string>>>;
-  readonly group?: string;
-}
-
-/** Hyperparameters of both sides: users.sigma is --sigma-users. */
-export function sides<const N extends HyperName>({ names, otherwise, group }: HyperChoice<N>): Sides<N> {
+/** Hyperparameters of both sides with their defaults in words: users.sigma is --sigma-users. */
+export function sides<const N extends HyperName>(otherwise: Readonly<Record<N, string>>): Sides<N> {
   const one = (side: Side) => {
-    const fields = names.map((name) => [name, hyper(name, side, { otherwise: otherwise[name], group })]);
+    const fields = (Object.entries(otherwise) as [N, string][]).map(([name, usual]) => [
+      name,
+      hyper(name, side, { otherwise: usual, group: 'Hyperparameters' }),
+    ]);
     return section(Object.fromEntries(fields) as Hypers<N>, `hyperparameters of the ${side}`);
   };
   return { users: one('users'), items: one('items') };

@@ -3,7 +3,7 @@
 
 import { RECOMMEND } from '../options/commands/recommend.js';
 import { grouped } from '../text/numbers.js';
-import type { OneRequest } from './http-schema.js';
+import type { OneRequest, Rank } from './http-schema.js';
 import { LIMITS } from './limits.js';
 import { Problem } from './problems.js';
 import type { Query } from './queries.js';
@@ -38,35 +38,27 @@ export function refuseCostly(lists: readonly ListSize[]): void {
 
 /** The lists of an answer. */
 export function listSizes(query: Query, items: number): ListSize[] {
-  const sizeOf = ({ n = RECOMMEND.n.default, likes = [], explain }: OneRequest) => ({
-    entries: Math.min(n, items),
+  return listsOf(query).map(({ likes = [], explain, ...one }) => ({
+    entries: 'candidates' in one ? one.candidates.length : Math.min(one.n ?? RECOMMEND.n.default, items),
     likes: likes.length,
     explain,
-  });
-  switch (query.endpoint) {
-    case 'recommend':
-      return [sizeOf(query.request)];
-    case 'batch':
-      return query.request.requests.map(sizeOf);
-    case 'rank': {
-      const { candidates, likes = [], explain } = query.request;
-      return [{ entries: candidates.length, likes: likes.length, explain }];
-    }
-    default:
-      return [];
-  }
+  }));
+}
+
+/** The requests for a list that a query consists of. */
+function listsOf({ endpoint, request }: Query): readonly (OneRequest | Rank)[] {
+  if (endpoint === 'batch') return request.requests;
+  return endpoint === 'recommend' || endpoint === 'rank' ? [request] : [];
 }
 
 /** What to say of a long request that was started and did not end in time: it would be too slow again. */
 export function tooSlow(query: Query, deadline: number): string | undefined {
   if (query.endpoint !== 'batch' && query.endpoint !== 'rank') return undefined;
-  const [size, requests] =
-    query.endpoint === 'batch'
-      ? [query.request.requests.length, query.request.requests]
-      : [query.request.candidates.length, [query.request]];
-  const costly = (['confidence', 'explain'] as const).filter((way) => requests.some((one) => one[way]));
+  const lists = listsOf(query);
+  const costly = (['confidence', 'explain'] as const).filter((way) => lists.some((one) => one[way]));
   const without = costly.length > 0 ? `, or without ${costly.join(' and ')}` : '';
   const longer = deadline < LIMITS.deadline ? ', or give a longer deadlineMs' : '';
-  const what = query.endpoint === 'batch' ? 'requests' : 'candidates';
-  return `the request did not end within its deadline of ${deadline} ms: send fewer than ${size} ${what}${without}${longer}`;
+  const size =
+    query.endpoint === 'batch' ? `${lists.length} requests` : `${query.request.candidates.length} candidates`;
+  return `the request did not end within its deadline of ${deadline} ms: send fewer than ${size}${without}${longer}`;
 }

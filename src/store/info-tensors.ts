@@ -56,17 +56,16 @@ export function putInfo(tensors: Map<string, Tensor>, info: ModelInfo, withUsers
 function putSide(tensors: Map<string, Tensor>, name: SideName, side: SideInfo): SideHead {
   const prefix = `info.${name}.`;
   const put = putInto(tensors, prefix);
-  const rows = side.rows.offsets.length - 1;
   if (side.added.length > 0) putIds(put, side.added);
   if (side.titles.length > 0) putTexts(put, 'title', side.titles);
   putTexts(put, 'attribute', side.names);
-  putSparse(putInto(tensors, `${prefix}rows.`), side.rows, rows, 'float32');
+  putSparse(putInto(tensors, `${prefix}rows.`), side.rows, 'float32');
   for (const [c, { values }] of side.numbers.entries()) put(`numbers.${c}`, values);
   const { content, tastes } = side;
   if (content) {
     const { neighbours, weights } = content;
-    putSparse(putInto(tensors, `${prefix}neighbours.`), neighbours, side.added.length, 'float32');
-    putSparse(putInto(tensors, `${prefix}weights.`), weights, rows, 'float32');
+    putSparse(putInto(tensors, `${prefix}neighbours.`), neighbours, 'float32');
+    putSparse(putInto(tensors, `${prefix}weights.`), weights, 'float32');
   }
   return {
     added: side.added.length,

@@ -148,8 +148,7 @@ export function putRanker(
       }
       put('user_mass', member.userMass);
     }
-    if (scores.itemWeights)
-      putSparse(putInto(tensors, 'blend.'), scores.itemWeights, model.items.count, 'float32');
+    if (scores.itemWeights) putSparse(putInto(tensors, 'blend.'), scores.itemWeights, 'float32');
   } else if (scores.kind === 'items') {
     putWeights(putInto(tensors, 'weights.'), scores, model.items.count, precision);
   }
@@ -225,21 +224,18 @@ function getMeans(
 /** Weights by the item that they come from: a full table, or for each item their number and the items they lead to. */
 function putWeights(put: Put, scores: ItemScores, count: number, precision: Precision): void {
   const { offsets, targets, weights } = scores;
-  if (offsets && targets) putSparse(put, { offsets, targets, weights }, count, precision);
+  if (offsets && targets) putSparse(put, { offsets, targets, weights }, precision);
   else putMeans(put, 'values', weights, count, precision);
 }
 
 export function putSparse(
   put: Put,
   { offsets, targets, weights }: SparseWeights,
-  count: number,
   precision: Precision,
 ): void {
+  const lengths = Int32Array.from(offsets.subarray(1), (end, row) => end - offsets[row]);
   put('targets', signed(targets));
-  put(
-    'lengths',
-    Int32Array.from({ length: count }, (_, item) => offsets[item + 1] - offsets[item]),
-  );
+  put('lengths', lengths);
   putMeans(put, 'values', weights, 1, precision);
 }
 

@@ -23,8 +23,8 @@ import {
 import { tailIndexJson } from '../../sparsity/tail-index.js';
 import { VERSION } from '../../version.js';
 import { type CommandContext, declareCommand, pause } from '../command.js';
+import { posteriorFor } from '../model-source.js';
 import { checkOutputs } from '../outputs.js';
-import { posteriorFor } from '../posterior-for.js';
 import { dataArgument, dataJson, readData, refuseReading } from '../read-data.js';
 
 type Values = OptionsOf<typeof COMMANDS.check.own>;

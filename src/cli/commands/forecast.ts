@@ -13,8 +13,8 @@ import { forecastAnswer } from '../../report/words/forecast.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { VERSION } from '../../version.js';
 import { declareCommand, pause } from '../command.js';
+import { posteriorFor } from '../model-source.js';
 import { checkOutputs } from '../outputs.js';
-import { posteriorFor } from '../posterior-for.js';
 import { type DataArgument, dataArgument, dataJson, readData } from '../read-data.js';
 
 const REPORT_FILES = ['users.svg', 'items.svg', 'forecast.html'] as const;

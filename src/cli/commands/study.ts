@@ -193,13 +193,14 @@ async function run(
 }
 
 async function planFromOptions(
-  { own, options, read }: TypedOptions<'study'>,
+  flags: TypedOptions<'study'>,
   typed: readonly string[],
   context: CommandContext,
 ): Promise<Plan> {
+  const { own, options, read } = flags;
   const { titles, itemInfo, infoColumns, time } = own;
   const plan = { read, titles, info: { itemInfo, infoColumns }, time, before: undefined };
-  const parts = await givenSplit(typed, own, { read, options }, context);
+  const parts = await givenSplit(typed, flags, context);
   if (parts) {
     return { ...plan, data: parts.data, options: { ...options, protocol: parts.protocol }, parts };
   }

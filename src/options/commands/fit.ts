@@ -61,7 +61,6 @@ const TOLERANCE = {
   meaning: 'stop at a smaller relative change per iteration; 0: never',
   details: 'The change is that of the bound; for ranking, of the likelihood of left-out items.',
 } as const;
-const HYPERPARAMETERS = 'Hyperparameters';
 
 /** Hyperparameters that can be learned, of both sides or of one: sigma, users.sigma. */
 const LEARN = [
@@ -98,15 +97,11 @@ export const BOUND = {
   }),
   ...SEED,
   ...sides({
-    names: HYPER_NAMES,
-    group: HYPERPARAMETERS,
-    otherwise: {
-      sigma: 'estimated',
-      size: 'estimated',
-      tau: '1; auto: a dense side is matched to the data',
-      shape: '0.1',
-      rate: '0.1',
-    },
+    sigma: 'estimated',
+    size: 'estimated',
+    tau: '1; auto: a dense side is matched to the data',
+    shape: '0.1',
+    rate: '0.1',
   }),
 };
 
@@ -157,11 +152,7 @@ const RANKING = {
     details:
       'An edge that is one half-life older counts half. It needs times. auto: found by holding back the last interactions of some users.',
   }),
-  ...sides({
-    names: ['sigma', 'tau', 'shape', 'rate'],
-    group: HYPERPARAMETERS,
-    otherwise: { sigma: 'estimated', tau: '1', shape: '1 / features', rate: '1 / features' },
-  }),
+  ...sides({ sigma: 'estimated', tau: '1', shape: '1 / features', rate: '1 / features' }),
 };
 
 const GIBBS = {
