@@ -5,7 +5,7 @@ import { type Cells, parseCondition, TRUE } from '../ingest/where/parse.js';
 import { writtenColumn, wrong } from '../ingest/where/tokens.js';
 import { emptyBits, hasBit, setBit } from '../math/bits.js';
 import { numberOf } from '../text/numbers.js';
-import { shown } from '../text/untrusted.js';
+import { firstShown, shown } from '../text/untrusted.js';
 import { catalogueOf, type InfoColumn, type ModelInfo, type SideInfo } from './info.js';
 
 const OPTION = 'filter';
@@ -139,15 +139,8 @@ function compile(model: ModelWithInfo, condition: string): ItemFilter {
   const readers = columns.map(({ name, at }) => {
     const found = readerOf(about, String(name), (item) => ids.at(item));
     if (found) return found;
-    const known = columnNames(about);
-    const some = known.slice(0, COLUMNS_SHOWN).map((one) => shown(writtenColumn(one)));
-    const more = known.length > COLUMNS_SHOWN ? ', …' : '';
-    throw wrong(
-      condition,
-      at,
-      `the model has no attribute ${shown(String(name))}; it has ${some.join(', ')}${more}`,
-      OPTION,
-    );
+    const known = firstShown(columnNames(about).map(writtenColumn), COLUMNS_SHOWN);
+    throw wrong(condition, at, `the model has no attribute ${shown(String(name))}; it has ${known}`, OPTION);
   });
   const cells: Cells = {
     text: (slot) => readers[slot].text() || undefined,

@@ -86,14 +86,8 @@ function checkValue(known: AnyOption, value: unknown, path: string): unknown {
     if (wrong !== undefined)
       throw optionError`${option(path)} ${show(wrong)}: expected ${describe(known.of)}`;
   }
-  const expected = problemOf(known, value);
-  if (expected !== undefined) throw optionError`${option(path)} ${show(value)}: expected ${expected}`;
-  return value;
-}
-
-/** What was expected instead; undefined if the value is right. */
-function problemOf(known: AnyOption, value: unknown): string | undefined {
-  return isRight(known, value) ? undefined : describe(known);
+  if (isRight(known, value)) return value;
+  throw optionError`${option(path)} ${show(value)}: expected ${describe(known)}`;
 }
 
 function isRight(known: AnyOption, value: unknown): boolean {
@@ -217,10 +211,9 @@ export function parseValue(
   typed: string,
 ): { readonly value: unknown } | { readonly expected: string } {
   const value = readText(known, typed);
-  const expected = problemOf(known, value);
-  if (expected === undefined) return { value };
+  if (isRight(known, value)) return { value };
   // On a command line a list has commas, and `all` and `none` stand for true and false.
-  if (known.kind !== 'list') return { expected };
+  if (known.kind !== 'list') return { expected: describe(known) };
   const words = known.orAll ? 'all, none, or some of' : 'a list separated by commas, each';
   return {
     expected: `${words} ${known.orAll ? (known.of as { values: readonly string[] }).values.join(',') : describe(known.of)}`,

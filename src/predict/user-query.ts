@@ -8,7 +8,7 @@ import { agesOf, historyWeights } from '../fit/ranking/recency.js';
 import { lowerBound } from '../math/csr.js';
 import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
-import { shown } from '../text/untrusted.js';
+import { firstShown, shown } from '../text/untrusted.js';
 import { unknownId } from './nearest-id.js';
 import type { Id, RecommendOptions, UserQuery } from './recommend.js';
 import { attributesOfUser, saysMore } from './scoring/attribute-users.js';
@@ -176,10 +176,7 @@ function likedItems(
       const { names = USERS_AND_ITEMS } = model;
       const { one, many: all } = names.items;
       throw unknownId(
-        `${unknown.length === 1 ? one : all} ${unknown
-          .slice(0, 5)
-          .map((id) => shown(id))
-          .join(', ')}${unknown.length > 5 ? ', …' : ''} ` +
+        `${unknown.length === 1 ? one : all} ${firstShown(unknown)} ` +
           `${unknown.length === 1 ? 'is' : 'are'} not in the model (${many(catalogue.count, names.items)})`,
         unknown[0],
         catalogue.ids,

@@ -19,6 +19,12 @@ export function shown(text: string | number, most = MOST_SHOWN): string {
   return clipped(visible(String(text)), most);
 }
 
+/** The first names of a list, as `shown` writes them: 'a, b, …'. */
+export function firstShown(names: readonly (string | number)[], most = 5): string {
+  const first = names.slice(0, most).map((name) => shown(name));
+  return `${first.join(', ')}${names.length > most ? ', …' : ''}`;
+}
+
 /** A message of one line, such as an error or a warning; line breaks are escaped too. */
 export function oneLine(message: string): string {
   return clipped(visible(message), MOST_SAID);

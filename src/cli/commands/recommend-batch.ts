@@ -13,7 +13,7 @@ import { ownItems } from '../../predict/user-query.js';
 import { grouped } from '../../text/numbers.js';
 import { article, list, many, type Noun, were } from '../../text/phrases.js';
 import { nounOfColumn, type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
-import { shown } from '../../text/untrusted.js';
+import { firstShown, shown } from '../../text/untrusted.js';
 import type { CommandContext } from '../command.js';
 import { knownUsers, type OpenedModel } from '../model-source.js';
 
@@ -139,7 +139,7 @@ export async function readBatch(
   ];
   const left = skipped.filter(({ names: some }) => some.length > 0);
   if (queries.length === 0) {
-    const why = left.map((one) => `${counted(one, user)} ${one.reason} (${some(one.names)})`);
+    const why = left.map((one) => `${counted(one, user)} ${one.reason} (${firstShown(one.names)})`);
     const taken =
       place !== undefined && width > 1
         ? `; the ${user.many} were taken from column ${userAt + 1}, the ${item.many} from column ${itemAt + 1}`
@@ -231,16 +231,6 @@ export function knownLikes(likes: readonly string[], titles: TitleBook): BatchQu
   };
 }
 
-/** Names for a message: the first few. */
-export function some(ids: readonly string[]): string {
-  return (
-    ids
-      .slice(0, 5)
-      .map((id) => shown(id))
-      .join(', ') + (ids.length > 5 ? ', …' : '')
-  );
-}
-
 function counted({ of, names }: Skipped, users: Noun): string {
   return many(names.length, of === 'rows' ? 'row' : users);
 }
@@ -266,16 +256,16 @@ export function warnOfSkipped(
   warn: CommandContext['warn'],
 ): void {
   const { users, items } = model.names ?? USERS_AND_ITEMS;
-  for (const one of skipped) warn(`${counted(one, users)} skipped, ${one.reason}: ${some(one.names)}`);
+  for (const one of skipped) warn(`${counted(one, users)} skipped, ${one.reason}: ${firstShown(one.names)}`);
   if (repeated) {
     const repeat = { one: 'row repeats', many: 'rows repeat' };
     warn(
-      `${many(repeated.rows, repeat)} an earlier row and ${were(repeated.rows)} ignored: ${some(repeated.names)}`,
+      `${many(repeated.rows, repeat)} an earlier row and ${were(repeated.rows)} ignored: ${firstShown(repeated.names)}`,
     );
   }
   if (withoutHistory.length > 0) {
     warn(
-      `the model stores no histories, so ${many(withoutHistory.length, users)} ${were(withoutHistory.length)} treated as new, with only the ${items.many} of the file: ${some(withoutHistory)}`,
+      `the model stores no histories, so ${many(withoutHistory.length, users)} ${were(withoutHistory.length)} treated as new, with only the ${items.many} of the file: ${firstShown(withoutHistory)}`,
     );
   }
   if (unknownItems.length > 0) {
@@ -283,14 +273,14 @@ export function warnOfSkipped(
     const near = titles.near(first) ?? nearestId(first, model.items.ids);
     const meant = titles.candidateWords(first) ?? (near === undefined ? undefined : shown(near));
     warn(
-      `${many(unknownItems.length, { one: `liked ${items.one} is`, many: `liked ${items.many} are` })} unknown to the model and ${were(unknownItems.length)} left out: ${some(unknownItems)}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+      `${many(unknownItems.length, { one: `liked ${items.one} is`, many: `liked ${items.many} are` })} unknown to the model and ${were(unknownItems.length)} left out: ${firstShown(unknownItems)}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
     );
   }
   if (withoutItems.length > 0) {
     const whose =
       queries.length === 1
         ? 'the list has'
-        : `${many(withoutItems.length, users)} (${some(withoutItems)}) ${withoutItems.length === 1 ? 'gets' : 'get'}`;
+        : `${many(withoutItems.length, users)} (${firstShown(withoutItems)}) ${withoutItems.length === 1 ? 'gets' : 'get'}`;
     warn(`no liked ${items.one} is known to the model, so ${whose} popular ${items.many}`);
   }
 }

@@ -17,7 +17,7 @@ import { listPieces, type UserList } from '../../store/list-pieces.js';
 import { listsFormat, writeLists } from '../../store/write-table.js';
 import { many } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
-import { lines, shown } from '../../text/untrusted.js';
+import { firstShown, lines, shown } from '../../text/untrusted.js';
 import { type CommandContext, type CommandOutput, declareCommand } from '../command.js';
 import { type Listing, listingJson, makeListings } from '../listings.js';
 import { byModel, modelsInTurn, type OpenedModel, openModel, requireUser } from '../model-source.js';
@@ -31,7 +31,6 @@ import {
   readBatch,
   skippedOf,
   skippedWords,
-  some,
   warnOfSkipped,
 } from './recommend-batch.js';
 
@@ -129,7 +128,7 @@ async function run(path: string, values: RecommendFlags, context: CommandContext
     const strange = exclude.filter((id) => catalogueOf(model).ids.find(id) < 0);
     if (strange.length > 0) {
       context.warn(
-        `${many(strange.length, { one: 'id of --exclude is', many: 'ids of --exclude are' })} not among the ${items.many} of the model: ${some(strange)}`,
+        `${many(strange.length, { one: 'id of --exclude is', many: 'ids of --exclude are' })} not among the ${items.many} of the model: ${firstShown(strange)}`,
       );
     }
   }

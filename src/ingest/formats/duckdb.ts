@@ -8,7 +8,7 @@ import { filesOf, isPattern } from '../../files/glob.js';
 import { isFile } from '../../files/plain-file.js';
 import { option, optionError } from '../../options/error.js';
 import { numberOf } from '../../text/numbers.js';
-import { shown } from '../../text/untrusted.js';
+import { firstShown, shown } from '../../text/untrusted.js';
 import { chooseColumns, clip } from '../intake/columns.js';
 import { RowIntake } from '../intake/row-intake.js';
 import { TableTarget } from '../intake/target.js';
@@ -261,11 +261,8 @@ async function tableOf(
 ): Promise<string> {
   const tables = await tablesOf(connection);
   if (tables.length === 0) throw new InputError(`${path}: there is no table in it`);
-  const shownNames =
-    tables
-      .slice(0, SHOWN_TABLES)
-      .map(({ name }) => shown(name))
-      .join(', ') + (tables.length > SHOWN_TABLES ? ', …' : '');
+  const names = tables.map(({ name }) => name);
+  const shownNames = firstShown(names, SHOWN_TABLES);
   if (asked === undefined && tables.length > 1) {
     throw onlyTable
       ? new InputError(

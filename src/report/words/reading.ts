@@ -6,7 +6,7 @@ import { type WriteOption, withArgument } from '../../options/error.js';
 import { grouped, percent } from '../../text/numbers.js';
 import { capital, many, present, were } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
-import { shown } from '../../text/untrusted.js';
+import { firstShown, shown } from '../../text/untrusted.js';
 
 /** 'read 100 rows: 98 kept, 2 merged, 0 rejected (text table; …)', and what looks like a wrong guess. */
 export function readingWords({ graph, read, guess }: ReadResult, write: WriteOption = withArgument): string {
@@ -65,9 +65,8 @@ export function readingCautions(
   }
   if (dropped && dropped.unknown.length > 0) {
     const { unknown } = dropped;
-    const some = unknown.slice(0, 5).map((id) => shown(id));
     cautions.push(
-      `${many(unknown.length, { one: 'id to drop is', many: 'ids to drop are' })} not in the data: ${some.join(', ')}${unknown.length > 5 ? ', …' : ''}`,
+      `${many(unknown.length, { one: 'id to drop is', many: 'ids to drop are' })} not in the data: ${firstShown(unknown)}`,
     );
   }
   if (core && core.edges > 0) {
