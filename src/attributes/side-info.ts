@@ -58,7 +58,7 @@ const MOST_ADDED = 5_000_000;
 const LONG_FORM = { columns: 3, repeats: 1.5 };
 /** Rows by which a header is recognised. */
 const LOOK = 2000;
-/** Rows by which the column of ids is found, unless two columns name about as many vertices. */
+/** Rows by which the column of ids is found, if they show it clearly. */
 const ID_ROWS = 5000;
 /** The least part of the titles that must end in a year for it to be a column of its own. */
 const DATED = 0.5;
@@ -135,11 +135,11 @@ function idColumn(
   const hitsIn = (some: typeof rows) =>
     Array.from({ length: width }, (_, column) => distinctHits(some, column, ids));
   const step = Math.ceil(rows.length / ID_ROWS);
-  const some = hitsIn(rows.filter((_, r) => r % step === 0));
-  const first = some.indexOf(Math.max(...some));
-  const isClear = some.every((hits, column) => column === first || hits < some[first] / 2);
-  if (isClear && some[first] > 0) return first;
-  const hits = step === 1 ? some : hitsIn(rows);
+  const some = rows.filter((_, r) => r % step === 0);
+  const [first, second = 0] = hitsIn(some).sort((a, b) => b - a);
+  // Few rows count too few of the vertices, unless most of them name one of their own.
+  const isClear = first > some.length / 2 && second < first / 2;
+  const hits = hitsIn(isClear ? some : rows);
   const best = hits.indexOf(Math.max(...hits));
   if (hits[best] > 0) return best;
   const seen = namesOf(rows.slice(0, EXAMPLES).map((row) => row[0]));

@@ -149,6 +149,12 @@ describe('a table about items', () => {
     expect(() => askedColumns(['genre:colour'])).toThrow(/colour is not a kind of column/);
   });
 
+  it('of many more rows than the data have vertices is joined by its ids, not by numbers that repeat', () => {
+    const known = ids(Array.from({ length: 500 }, (_, v) => String(v + 1)));
+    const rows = Array.from({ length: 60_000 }, (_, r) => `${r + 1},${(r % 97) + 1}`);
+    expect(read(known, ['id,stars', ...rows].join('\n')).report).toMatchObject({ id: 'id', matched: 500 });
+  });
+
   it('is refused if it belongs to other data', () => {
     expect(() => read(ids(['p', 'q']), FILMS)).toThrow(
       /none of its 6 columns holds ids of the data: the data have ids such as p, q, and its first column holds id, a, b/,
