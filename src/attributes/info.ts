@@ -89,6 +89,19 @@ export function storedTitles(model: Parameters<typeof catalogueOf>[0]): readonly
   return titles.length === 0 ? titles : titles.slice(0, catalogueOf(model).count);
 }
 
+/** The year at the end of a title. */
+export function yearIn(title: string): string | undefined {
+  return /\((\d{4})\)$/.exec(title)?.[1];
+}
+
+/** What settings say of a column, by its name; 0 if they say nothing. */
+export function settingOf(
+  settings: Readonly<Record<string, number>>,
+  { name }: Pick<InfoColumn, 'name'>,
+): number {
+  return Object.hasOwn(settings, name) ? settings[name] : 0;
+}
+
 /** The column that an attribute comes from. */
 export function columnOf({ columns }: Pick<SideInfo, 'columns'>, attribute: number): InfoColumn {
   return columns.find(({ first, count }) => attribute >= first && attribute < first + count)!;

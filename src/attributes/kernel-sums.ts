@@ -1,7 +1,7 @@
 // Sparse sums by the kernels, with the same bits as SparseSums. All arrays that are given must lie in the kernels' memory.
 
 import { instantiate } from '../wasm/instantiate.js';
-import { BLOCK, CANDIDATES, type Sums } from './similarity.js';
+import { BLOCK, type Sums } from './similarity.js';
 
 /** Numbers that sums of `size` numbers are padded to. */
 export const paddedSums = (size: number) => BLOCK * Math.ceil(size / BLOCK);
@@ -13,6 +13,8 @@ export const sumsBytes = (size: number, n: number) =>
 const align = (bytes: number) => 16 * Math.ceil(bytes / 16);
 const room = (n: number) => align(4 * (CANDIDATES * Math.max(1, n) + BLOCK));
 const EVERY = 2 ** 32 - 1;
+/** Candidates are reduced to the largest `n` once there are this many times `n` of them. */
+const CANDIDATES = 4;
 
 export function createKernelSums(
   module: WebAssembly.Module,

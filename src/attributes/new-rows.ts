@@ -5,10 +5,12 @@ import type { SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { plainWords } from '../ingest/recipes/words.js';
 import { normalId, TITLE_NAMES } from '../ingest/title-table.js';
+import { lowerBound } from '../math/csr.js';
+import { concat } from '../math/memory.js';
 import { numberOf } from '../text/numbers.js';
 import type { SparseWeights } from '../topn/query.js';
 import { valuesOf } from './columns.js';
-import type { InfoColumn, ModelInfo, SideInfo } from './info.js';
+import { type InfoColumn, type ModelInfo, type SideInfo, yearIn } from './info.js';
 
 export interface NewItem {
   readonly item: string;
@@ -22,7 +24,7 @@ export function withRows(info: SideInfo, ids: VertexIds, items: readonly NewItem
   const fresh = new Map<string, NewItem>();
   for (const one of items) {
     const id = normalId(one.item, ids);
-    if (id !== '' && ids.find(id) < 0 && info.added.find(id) < 0) fresh.set(id, one);
+    if (id !== '' && rowOf(info, ids, id) < 0) fresh.set(id, one);
   }
   if (fresh.size === 0) return info;
   const total = info.rows.offsets.length - 1;
@@ -50,8 +52,16 @@ export function withRows(info: SideInfo, ids: VertexIds, items: readonly NewItem
   });
 }
 
+/** The row of a vertex; −1 if neither the data nor the table have it. `ids`: of the data. */
+export function rowOf({ added }: SideInfo, ids: VertexIds, id: string): number {
+  const vertex = ids.find(id);
+  if (vertex >= 0) return vertex;
+  const at = added.find(id);
+  return at < 0 ? -1 : ids.length + at;
+}
+
 /** A function that finds the attributes of one row, ascending, and how often it has each. */
-export function rowEncoder(
+function rowEncoder(
   info: SideInfo,
 ): (one: Pick<NewItem, 'title' | 'attributes'>) => [attribute: number, count: number][] {
   const encoders = info.columns.map((column) => encoderOf(info, column));
@@ -77,13 +87,7 @@ export function carriedRows(
   { forget = false }: { readonly forget?: boolean } = {},
 ): SideInfo {
   const known = earlier.length;
-  const rowOf = (id: string) => {
-    const item = earlier.find(id);
-    if (item >= 0) return item;
-    const added = info.added.find(id);
-    return added < 0 ? -1 : known + added;
-  };
-  const order = Array.from({ length: later.length }, (_, item) => rowOf(later.at(item)));
+  const order = Array.from({ length: later.length }, (_, item) => rowOf(info, earlier, later.at(item)));
   const taken = new Set(order);
   const fresh: string[] = [];
   for (let row = 0; row < info.rows.offsets.length - 1; row++) {
@@ -137,8 +141,6 @@ export function joinedIds(added: VertexIds, fresh: readonly string[]): VertexIds
   return whole ? VertexIds.integers(Float64Array.from(texts, Number)) : VertexIds.texts(texts);
 }
 
-const YEAR = /\((\d{4})\)$/;
-
 /**
  * The given value of a column. A column of titles gets the title, and a column of years gets the year at the end of the
  * title.
@@ -150,7 +152,7 @@ export function valueAt(
   if (Object.hasOwn(attributes, name)) return attributes[name];
   if (title === undefined) return undefined;
   if (TITLE_NAMES.includes(name.toLowerCase())) return title;
-  return name === 'year' ? YEAR.exec(title)?.[1] : undefined;
+  return name === 'year' ? yearIn(title) : undefined;
 }
 
 export function textsOf(value: unknown): string[] {
@@ -189,6 +191,7 @@ function numberEncoder({ numbers, rows }: SideInfo, { name, first, count }: Info
   const order = [...values.keys()]
     .filter((row) => !Number.isNaN(values[row]))
     .sort((a, b) => values[a] - values[b]);
+  const ascending = order.map((row) => values[row]);
   const binOf = (row: number) => {
     for (let e = rows.offsets[row]; e < rows.offsets[row + 1]; e++) {
       if (rows.targets[e] >= first && rows.targets[e] < first + count) return [rows.targets[e]];
@@ -198,14 +201,9 @@ function numberEncoder({ numbers, rows }: SideInfo, { name, first, count }: Info
   return (text: string): number[] => {
     const value = numberOf(text);
     if (!Number.isFinite(value) || order.length === 0) return [];
-    let [low, high] = [0, order.length - 1];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (values[order[middle]] < value) low = middle + 1;
-      else high = middle;
-    }
-    const isBelow = low > 0 && value - values[order[low - 1]] < Math.abs(values[order[low]] - value);
-    return binOf(order[isBelow ? low - 1 : low]);
+    const above = Math.min(lowerBound(ascending, value), order.length - 1);
+    const isBelow = above > 0 && value - ascending[above - 1] < Math.abs(ascending[above] - value);
+    return binOf(order[isBelow ? above - 1 : above]);
   };
 }
 
@@ -214,18 +212,11 @@ function appended(
   rows: readonly (readonly (readonly [number, number])[])[],
 ): SparseWeights {
   const all = rows.flat();
-  const ends = new Uint32Array(offsets.length + rows.length);
-  ends.set(offsets);
-  for (const [r, row] of rows.entries()) ends[offsets.length + r] = ends[offsets.length + r - 1] + row.length;
-  const longer = {
-    targets: new Uint32Array(targets.length + all.length),
-    weights: new Float32Array(targets.length + all.length),
+  let end = targets.length;
+  const ends = rows.map(({ length }) => (end += length));
+  return {
+    offsets: concat(Uint32Array, [offsets, ends]),
+    targets: concat(Uint32Array, [targets, all.map(([attribute]) => attribute)]),
+    weights: concat(Float32Array, [weights, all.map(([, count]) => count)]),
   };
-  longer.targets.set(targets);
-  longer.weights.set(weights);
-  for (const [i, [attribute, count]] of all.entries()) {
-    longer.targets[targets.length + i] = attribute;
-    longer.weights[targets.length + i] = count;
-  }
-  return { offsets: ends, ...longer };
 }

@@ -9,7 +9,7 @@ import { numberOf } from '../text/numbers.js';
 import { type Cell, type ColumnValues, columnValues, numberValues } from './attribute-values.js';
 import { type RecognisedColumn, recogniseColumn, valuesOf } from './columns.js';
 import type { InfoColumn, SideInfo } from './info.js';
-import { joinedIds, type NewItem, separatedValues, textsOf, valueAt } from './new-rows.js';
+import { joinedIds, type NewItem, rowOf, separatedValues, textsOf, valueAt } from './new-rows.js';
 import { joinedColumns } from './side-info.js';
 
 /** A text that a posted item has in a column. */
@@ -66,19 +66,14 @@ function rowsOfItems(info: SideInfo, ids: VertexIds, items: readonly NewItem[]) 
   const posted = new Map<number, NewItem>();
   const fresh = new Map<string, number>();
   const before = info.rows.offsets.length - 1;
-  const rowOf = (id: string) => {
-    const item = ids.find(id);
-    if (item >= 0) return item;
-    const added = info.added.find(id);
-    if (added >= 0) return ids.length + added;
-    const row = fresh.get(id) ?? before + fresh.size;
-    fresh.set(id, row);
-    return row;
-  };
   for (const one of items) {
     const id = normalId(one.item, ids);
     if (id === '') continue;
-    const row = rowOf(id);
+    let row = rowOf(info, ids, id);
+    if (row < 0) {
+      row = fresh.get(id) ?? before + fresh.size;
+      fresh.set(id, row);
+    }
     posted.set(row, { ...one, title: one.title ?? (info.titles[row] || undefined) });
   }
   return { posted, fresh: [...fresh.keys()] };

@@ -1,7 +1,7 @@
 // The attributes that an item shares with some of a user's items, for explanations.
 
 import type { VertexIds } from '../graph/ids.js';
-import { columnOf, type SideInfo } from './info.js';
+import { columnOf, type SideInfo, settingOf } from './info.js';
 import { attributeVectors } from './similarity.js';
 
 /** An attribute of an item that some of the user's items have too; or of a user without items, if `times` is given. */
@@ -26,7 +26,7 @@ export function createSharedAttributes(
   const parts = info.content?.settings.columns ?? {};
   const vectors = attributeVectors(
     info,
-    info.columns.map(({ name }) => (Object.hasOwn(parts, name) ? parts[name] : 0)),
+    info.columns.map((column) => settingOf(parts, column)),
   );
   return (own, item) => {
     const wanted = new Map<number, number>();

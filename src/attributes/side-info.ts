@@ -16,7 +16,7 @@ import {
   type IgnoredColumn,
   type RecognisedColumn,
 } from './columns.js';
-import type { ColumnKind, InfoColumn, SideInfo } from './info.js';
+import { type ColumnKind, type InfoColumn, type SideInfo, yearIn } from './info.js';
 
 /** What was found in a table about one side. */
 export interface InfoReport {
@@ -62,7 +62,6 @@ const LOOK = 2000;
 const ID_ROWS = 5000;
 /** The least part of the titles that must end in a year for it to be a column of its own. */
 const DATED = 0.5;
-const YEAR = /\((\d{4})\)$/;
 
 interface Vertices {
   readonly count: number;
@@ -325,7 +324,7 @@ function titlesIn(
 
 /** The years at the end of the titles, if most titles end in one. */
 function yearsOf(titles: readonly string[]): Float64Array | undefined {
-  const years = Float64Array.from(titles, (title) => Number(YEAR.exec(title)?.[1] ?? Number.NaN));
+  const years = Float64Array.from(titles, (title) => Number(yearIn(title) ?? Number.NaN));
   const titled = titles.reduce((sum, title) => (title === '' ? sum : sum + 1), 0);
   const dated = years.reduce((sum, year) => (Number.isNaN(year) ? sum : sum + 1), 0);
   return titled > 0 && dated >= DATED * titled ? years : undefined;

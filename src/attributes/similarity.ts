@@ -1,5 +1,6 @@
 // How similar two rows of a table are: per column the cosine of their tf-idf weights, and over the columns a weighted sum.
 
+import { pickRows, transposeRows } from '../math/csr.js';
 import { nthLargest } from '../math/nth-largest.js';
 import type { SparseWeights } from '../topn/query.js';
 import type { SideInfo } from './info.js';
@@ -54,22 +55,15 @@ export function invertedLists(
   const { offsets, targets, weights } = vectors;
   let attributes = 0;
   for (const attribute of targets) attributes = Math.max(attributes, attribute + 1);
-  const starts = new Uint32Array(attributes + 1);
   const order = Uint32Array.from({ length: known }, (_, r) => r)
     .filter((r) => !isOut?.[r])
     .sort((a, b) => degree[b] - degree[a] || a - b);
-  for (const r of order) for (let e = offsets[r]; e < offsets[r + 1]; e++) starts[targets[e] + 1]++;
-  for (let a = 0; a < attributes; a++) starts[a + 1] += starts[a];
-  const rows = new Uint32Array(starts[attributes]);
-  const values = new Float32Array(starts[attributes]);
-  const next = starts.slice();
-  for (const r of order) {
-    for (let e = offsets[r]; e < offsets[r + 1]; e++) {
-      rows[next[targets[e]]] = r;
-      values[next[targets[e]]++] = weights[e];
-    }
-  }
-  return { offsets: starts, targets: rows, weights: values };
+  const turned = transposeRows(pickRows({ offsets, neighbors: targets, counts: weights }, order), attributes);
+  return {
+    offsets: turned.offsets,
+    targets: turned.neighbors.map((at) => order[at]),
+    weights: turned.counts!,
+  };
 }
 
 /** The sum of the weights that `addSimilarities` adds for each attribute, by its list. */
@@ -107,21 +101,9 @@ export function addSimilarities(
   return row < known ? to.drop(row) : 0;
 }
 
-/** A function that adds the similarities of a row to all other known rows. */
-export function createSimilarities(
-  vectors: Vectors,
-  known: number,
-  degree: ArrayLike<number>,
-): (row: number, to: Sums) => number {
-  const lists = invertedLists(vectors, known, degree);
-  return (row, to) => addSimilarities({ vectors, lists, known }, row, to);
-}
-
 /** Numbers of a block are read together; blocks without a sum are skipped. */
 const BLOCK_BITS = 8;
 export const BLOCK = 1 << BLOCK_BITS;
-/** Candidates are reduced to the largest `n` once there are this many times `n` of them. */
-export const CANDIDATES = 4;
 
 /** Lists and the factor of each: the entries `first` … `end − 1`, times `factor`. Of each list, at most `longest` weights. */
 export interface AddedLists {
@@ -151,9 +133,6 @@ export class SparseSums implements Sums {
   readonly #sums: Float32Array;
   /** 1 for each block that has a sum. */
   readonly #blocks: Uint8Array;
-  #candidates = new Uint32Array(0);
-  #sizes = new Float32Array(0);
-  #scratch = new Float32Array(0);
 
   constructor(size: number) {
     this.#sums = new Float32Array(size);
@@ -198,54 +177,24 @@ export class SparseSums implements Sums {
   }
 
   largest(n: number, importance?: Float32Array): RowValues {
-    const most = CANDIDATES * Math.max(1, n);
-    if (this.#candidates.length < most + BLOCK) {
-      this.#candidates = new Uint32Array(most + BLOCK);
-      this.#sizes = new Float32Array(most + BLOCK);
-      this.#scratch = new Float32Array(most + BLOCK);
-    }
-    const [sums, candidates, sizes] = [this.#sums, this.#candidates, this.#sizes];
-    let count = 0;
-    // A number must exceed the nth largest size of those before it.
-    let least = 0;
+    const sums = this.#sums;
+    const rows: number[] = [];
+    const sizes: number[] = [];
     for (let at = this.#next(0); at >= 0; at = this.#next(at + BLOCK)) {
       const end = this.#end(at);
       for (let i = at; i < end; i++) {
+        if (sums[i] === 0) continue;
         const size = importance ? Math.fround(Math.abs(sums[i]) * importance[i]) : Math.abs(sums[i]);
-        if (size > least) {
-          candidates[count] = i;
-          sizes[count++] = size;
-        }
-      }
-      if (count >= most) {
-        least = this.#reduce(count, n);
-        count = n;
+        if (size === 0) continue;
+        rows.push(i);
+        sizes.push(size);
       }
     }
-    if (count > n) {
-      this.#reduce(count, n);
-      count = n;
-    }
-    const rows = candidates.slice(0, count);
-    const values = new Float32Array(count);
-    for (let i = 0; i < count; i++) values[i] = sums[rows[i]];
-    return { rows, values };
-  }
-
-  /** Keeps the `n` largest of the first `count` candidates in their order; returns the smallest size that is kept. */
-  #reduce(count: number, n: number): number {
-    const [candidates, sizes, scratch] = [this.#candidates, this.#sizes, this.#scratch];
-    for (let i = 0; i < count; i++) scratch[i] = sizes[i];
-    const least = nthLargest(scratch, count, n);
+    const least = rows.length > n ? nthLargest(Float32Array.from(sizes), sizes.length, n) : 0;
     let ties = n;
-    for (let i = 0; i < count; i++) if (sizes[i] > least) ties--;
-    let kept = 0;
-    for (let i = 0; i < count; i++) {
-      if (sizes[i] < least || (sizes[i] === least && ties-- <= 0)) continue;
-      candidates[kept] = candidates[i];
-      sizes[kept++] = sizes[i];
-    }
-    return least;
+    for (const size of sizes) if (size > least) ties--;
+    const kept = rows.filter((_, i) => sizes[i] > least || (sizes[i] === least && ties-- > 0));
+    return { rows: Uint32Array.from(kept), values: Float32Array.from(kept, (row) => sums[row]) };
   }
 
   clear(): void {

@@ -2,7 +2,7 @@
 // by how much more often than expected the users with this attribute have the item.
 
 import type { SparseWeights } from '../topn/query.js';
-import { columnOf, type SideInfo, type Tastes } from './info.js';
+import { columnOf, type SideInfo, settingOf, type Tastes } from './info.js';
 import type { SharedAttribute } from './shared-attributes.js';
 
 /** The items of each user. */
@@ -63,9 +63,6 @@ export function tasteCounts(
   return { degree, edges, byAttribute };
 }
 
-/** What is used of the settings. */
-type TasteSettings = Pick<Tastes, 'columns' | 'added'>;
-
 /** A user by attributes. */
 export interface AttributeUser {
   /** The score of each item: the number of users who would have it, if all users had these attributes. */
@@ -90,22 +87,17 @@ function timesOf(
 export function createTasteScores(
   info: Pick<SideInfo, 'columns' | 'names'>,
   counts: TasteCounts,
-  { columns, added }: TasteSettings,
+  { columns, added }: Pick<Tastes, 'columns' | 'added'>,
 ): (attributes: readonly number[]) => AttributeUser {
   return (attributes) => {
-    const known = attributes.filter((attribute) => counts.byAttribute.has(attribute));
-    const byColumn = new Map<string, number>();
-    for (const attribute of known) {
-      const { name } = columnOf(info, attribute);
-      byColumn.set(name, (byColumn.get(name) ?? 0) + 1);
-    }
+    const known = attributes
+      .filter((attribute) => counts.byAttribute.has(attribute))
+      .map((attribute) => ({ attribute, name: columnOf(info, attribute).name }));
+    const values = new Map<string, number>();
+    for (const { name } of known) values.set(name, (values.get(name) ?? 0) + 1);
     // Several values of a column count as one, on average.
     const used = known
-      .map((attribute) => {
-        const { name } = columnOf(info, attribute);
-        const exponent = (Object.hasOwn(columns, name) ? columns[name] : 0) / byColumn.get(name)!;
-        return { attribute, name, exponent };
-      })
+      .map((one) => ({ ...one, exponent: settingOf(columns, one) / values.get(one.name)! }))
       .filter(({ exponent }) => exponent > 0);
     const scores = Float32Array.from(counts.degree);
     for (const { attribute, exponent } of used) {

@@ -2,10 +2,11 @@
 // mean activities (docs/appendix/serving.md), which is used if a model does not store its users' items.
 
 import { attributeWeight } from '../attributes/content-scores.js';
-import { catalogueOf } from '../attributes/info.js';
+import { catalogueOf, settingOf } from '../attributes/info.js';
 import {
+  addSimilarities,
   attributeVectors,
-  createSimilarities,
+  invertedLists,
   type RowValues,
   SparseSums,
 } from '../attributes/similarity.js';
@@ -88,11 +89,14 @@ function attributeSimilarity(model: Model): AttributeSimilarity | undefined {
   if (!about?.content) return undefined;
   const { count, degree } = catalogueOf(model);
   const { columns } = about.content.settings;
-  const parts = about.columns.map(({ name }) => (Object.hasOwn(columns, name) ? columns[name] : 0));
-  const similarities = createSimilarities(attributeVectors(about, parts), count, degree);
+  const vectors = attributeVectors(
+    about,
+    about.columns.map((column) => settingOf(columns, column)),
+  );
+  const lists = invertedLists(vectors, count, degree);
   const sums = new SparseSums(count);
   return (item, n, without) => {
-    similarities(item, sums);
+    addSimilarities({ vectors, lists, known: count }, item, sums);
     if (without) for (let other = 0; other < count; other++) if (hasBit(without, other)) sums.drop(other);
     const found = sums.largest(n);
     sums.clear();
@@ -106,24 +110,35 @@ function createEdgeSimilarity(
   byAttributes: () => AttributeSimilarity | undefined,
 ): FindSimilar {
   const { ids, count } = model.items;
-  const list = (item: number, n: number, alike: Float64Array, without: Uint32Array | undefined) =>
-    largest(count, n, (other) =>
-      other === item || !(alike[other] > 0) || (without && hasBit(without, other))
+  const toAll = similarities(model, members, byAttributes);
+  return (item, n, without) => {
+    const similarity = toAll(item);
+    return largest(count, n, (other) =>
+      other === item || !(similarity[other] > 0) || (without && hasBit(without, other))
         ? Number.NEGATIVE_INFINITY
-        : alike[other],
-    ).map((other) => ({ item: ids.at(other), similarity: alike[other] }));
+        : similarity[other],
+    ).map((other) => ({ item: ids.at(other), similarity: similarity[other] }));
+  };
+}
+
+/** A function that computes the similarity of an item to every item. */
+function similarities(
+  model: Model,
+  members: readonly MemberScorer[] | undefined,
+  byAttributes: () => AttributeSimilarity | undefined,
+): (item: number) => Float64Array {
+  const { count, degree } = model.items;
   if (model.type === 'ranker' && model.scores.kind === 'items') {
     const { scores } = model;
-    return (item, n, without) => {
+    return (item) => {
       const weights = new Float64Array(count);
       addWeights(scores, item, weights);
-      return list(item, n, weights, without);
+      return weights;
     };
   }
   const { seen } = model;
   if (seen) {
-    const { degree } = model.items;
-    return (item, n, without) => {
+    return (item) => {
       const common = commonUsers(seen, item, count);
       const own = degree[item] + ADDED_USERS;
       for (let j = 0; j < count; j++) common[j] /= Math.sqrt(own * (degree[j] + ADDED_USERS));
@@ -132,22 +147,20 @@ function createEdgeSimilarity(
       alike?.rows.forEach((other, i) => {
         if (other < count) common[other] += part * alike.values[i];
       });
-      return list(item, n, common, without);
+      return common;
     };
   }
   if (members) {
     const norm = new Float64Array(count);
     for (const { items, features } of members) addProducts(items, features, undefined, norm);
     for (let j = 0; j < count; j++) norm[j] = Math.sqrt(norm[j]);
-    return (item, n, without) => {
+    return (item) => {
       const products = new Float64Array(count);
       for (const { items, features } of members) {
         addProducts(items, features, items.subarray(item * features, (item + 1) * features), products);
       }
-      const scale = norm[item];
       // An item without any activity is similar to nothing.
-      for (let j = 0; j < count; j++) products[j] = Math.min(1, products[j] / (scale * norm[j]) || 0);
-      return list(item, n, products, without);
+      return products.map((product, j) => Math.min(1, product / (norm[item] * norm[j]) || 0));
     };
   }
   throw new InputError(

@@ -6,7 +6,7 @@ import {
   type ContentScores,
   type ContentSettings,
 } from '../../attributes/content-scores.js';
-import type { SideInfo } from '../../attributes/info.js';
+import { type SideInfo, settingOf } from '../../attributes/info.js';
 import { type NewItem, withRows } from '../../attributes/new-rows.js';
 import { predictedPopularity } from '../../attributes/predicted-popularity.js';
 import { attributeVectors, invertedLists } from '../../attributes/similarity.js';
@@ -81,7 +81,10 @@ async function contentScores(
   const [width, widthFew] = [widthOf(info), widthOfFew(degree)];
   // Without the scale, the direct similarity cannot be added to scores.
   const { neighbours: near = DEFAULT_NEIGHBOURS, commonness = 0, scale = 0, level = 1 } = settings;
-  const vectors = attributeVectors(info, partsOf(info, settings));
+  const vectors = attributeVectors(
+    info,
+    info.columns.map((column) => settingOf(settings.columns, column)),
+  );
   const popularity =
     settings.popularity > 0 ? predictedPopularity(info.rows, info.names.length, degree) : undefined;
   const items: number[] = [];
@@ -139,9 +142,4 @@ function atLevels(
   }
   const left = { offsets: starts, targets: targets.slice(0, kept), weights: weights.slice(0, kept) };
   return Object.freeze({ neighbours, weights: left, settings: settled });
-}
-
-/** The weights of the columns, in their order. */
-function partsOf({ columns }: Pick<SideInfo, 'columns'>, settings: ContentSettings): number[] {
-  return columns.map(({ name }) => (Object.hasOwn(settings.columns, name) ? settings.columns[name] : 0));
 }

@@ -1,6 +1,6 @@
 // Users without items, scored by their attributes: the popularity of items among users with the same attributes.
 
-import { columnOf, type SideInfo } from '../../attributes/info.js';
+import { columnOf, type SideInfo, settingOf } from '../../attributes/info.js';
 import { createTasteScores, FEWEST_USERS, tasteCounts } from '../../attributes/tastes.js';
 import type { Model } from '../../fit/model.js';
 import { priorExplainer } from '../explain/explain.js';
@@ -37,8 +37,7 @@ export function saysMore({ users, info }: Model, attributes: readonly number[]):
   if (!about) return false;
   const { columns = {} } = about.tastes ?? {};
   return attributes.some((attribute) => {
-    const { name } = columnOf(about, attribute);
-    if (!Object.hasOwn(columns, name) || !(columns[name] > 0)) return false;
+    if (!(settingOf(columns, columnOf(about, attribute)) > 0)) return false;
     return spreadOf(about, users.count)[attribute] >= FEWEST_USERS;
   });
 }
