@@ -86,12 +86,8 @@ function separatorOf(
 
 /** The values of a cell of categories. */
 export function valuesOf(cell: string, separator: string | undefined): string[] {
-  if (separator === undefined) {
-    const value = cell.trim();
-    return value === '' ? [] : [value];
-  }
   const values: string[] = [];
-  for (const part of cell.split(separator)) {
+  for (const part of separator === undefined ? [cell] : cell.split(separator)) {
     const value = part.trim();
     if (value !== '') values.push(value);
   }

@@ -112,13 +112,11 @@ export function filterColumns(model: ModelWithInfo): readonly FilterColumn[] {
 
 /** Reads the values of one column, item by item. */
 interface ColumnReader {
-  /** The number of values that the item has. */
-  count: number;
-  /** Which of them is read. */
-  at: number;
-  move(item: number): void;
-  text(): string;
-  number(): number;
+  /** Turns to an item; returns the number of values that it has. */
+  move(item: number): number;
+  /** The value at a place among them; '' or NaN if there is none. */
+  text(at: number): string;
+  number(at: number): number;
 }
 
 function compile(model: ModelWithInfo, condition: string): ItemFilter {
@@ -142,12 +140,14 @@ function compile(model: ModelWithInfo, condition: string): ItemFilter {
     const known = firstShown(columnNames(about).map(writtenColumn), COLUMNS_SHOWN);
     throw wrong(condition, at, `the model has no attribute ${shown(String(name))}; it has ${known}`, OPTION);
   });
+  const counts = readers.map(() => 0);
+  const chosen = readers.map(() => 0);
   const cells: Cells = {
-    text: (slot) => readers[slot].text() || undefined,
-    number: (slot) => readers[slot].number(),
-    several: (slot) => readers[slot].count,
+    text: (slot) => readers[slot].text(chosen[slot]) || undefined,
+    number: (slot) => readers[slot].number(chosen[slot]),
+    several: (slot) => counts[slot],
     choose: (slot, at) => {
-      readers[slot].at = at;
+      chosen[slot] = at;
     },
   };
   const without = emptyBits(count);
@@ -162,7 +162,10 @@ function compile(model: ModelWithInfo, condition: string): ItemFilter {
         OPTION,
       );
     }
-    for (const reader of readers) reader.move(item);
+    for (let slot = 0; slot < readers.length; slot++) {
+      counts[slot] = readers[slot].move(item);
+      chosen[slot] = 0;
+    }
     if (test(cells) === TRUE) left++;
     else setBit(without, item);
   }
@@ -196,11 +199,9 @@ function readerOf(
 function numberReader(values: Float64Array): ColumnReader {
   let value = Number.NaN;
   return {
-    count: 0,
-    at: 0,
     move(item) {
       value = values[item];
-      this.count = Number.isNaN(value) ? 0 : 1;
+      return Number.isNaN(value) ? 0 : 1;
     },
     text: () => (Number.isNaN(value) ? '' : String(value)),
     number: () => value,
@@ -213,35 +214,28 @@ function categoryReader(
   names: readonly string[],
 ): ColumnReader {
   let start = 0;
+  let last = 0;
+  const text = (at: number) => (start + at < last ? names[targets[start + at]] : '');
   return {
-    count: 0,
-    at: 0,
     move(item) {
       start = offsets[item];
       const end = offsets[item + 1];
       while (start < end && targets[start] < first) start++;
-      let last = start;
+      last = start;
       while (last < end && targets[last] < first + count) last++;
-      this.count = last - start;
-      this.at = 0;
+      return last - start;
     },
-    text() {
-      return this.at < this.count ? names[targets[start + this.at]] : '';
-    },
-    number() {
-      return numberOf(this.text());
-    },
+    text,
+    number: (at) => numberOf(text(at)),
   };
 }
 
 function textReader(textOf: (item: number) => string): ColumnReader {
   let text = '';
   return {
-    count: 0,
-    at: 0,
     move(item) {
       text = textOf(item);
-      this.count = text ? 1 : 0;
+      return text ? 1 : 0;
     },
     text: () => text,
     number: () => numberOf(text),

@@ -10,7 +10,6 @@ import type { PosteriorModel } from '../fit/model.js';
 import { refitOptions } from '../fit/repeat-options.js';
 import { SIDES } from '../graph/graph.js';
 import { meanAndSpread } from '../math/moments.js';
-import { studentQuantile, studentTwoSided } from '../math/student.js';
 import { LEAST_REPLICAS } from '../options/commands/evaluate.js';
 import { option, optionError } from '../options/error.js';
 import type { DrawsGiven } from '../options/names.js';
@@ -24,10 +23,10 @@ import {
   byStatistic,
   type CalibratedStatistic,
   checkStatistic,
-  OUTSIDE,
+  forCompared,
   type PredictiveCheck,
-  STATISTICS,
   type Statistic,
+  shiftedCheck,
 } from './predictive.js';
 
 interface CalibrateOptions extends Omit<DrawOptions, 'drawsGiven'> {
@@ -93,16 +92,14 @@ export async function calibratePredictive(
   }
   onProgress?.({ stage: 'calibrating', done: replicas, total: replicas, unit: 'replicas' });
   const statistics: Partial<Record<Statistic, CalibratedStatistic>> = {};
-  for (const name of STATISTICS) {
-    const observed = check.observed[name];
-    if (observed === undefined) continue;
+  forCompared(check, draws, (name, values, observed) => {
     const corrected = correctedInterval(
-      draws.map((draw) => draw[name]),
+      values,
       observed,
       places.map((place) => place[name]),
     );
     if (corrected) statistics[name] = corrected;
-  }
+  });
   return Object.freeze({ ...check, calibration: { replicas, statistics } });
 }
 
@@ -146,17 +143,11 @@ export function correctedInterval(
   places: readonly ReplicaPlace[],
 ): CalibratedStatistic | undefined {
   const usable = places.filter(({ deviation }) => Number.isFinite(deviation));
-  const { mean, spread } = meanAndSpread(draws);
-  if (usable.length < LEAST_REPLICAS || spread === 0) return undefined;
+  if (usable.length < LEAST_REPLICAS || meanAndSpread(draws).spread === 0) return undefined;
   const deviations = meanAndSpread(usable.map(({ deviation }) => deviation));
   if (deviations.spread === 0) return undefined;
   const scale = deviations.spread * Math.sqrt(1 + 1 / usable.length);
-  const reach = studentQuantile(OUTSIDE, usable.length - 1) * scale;
-  return {
-    held: usable.filter(({ inside }) => inside).length,
-    replicas: usable.length,
-    low: Math.max(0, mean + (deviations.mean - reach) * spread),
-    high: mean + (deviations.mean + reach) * spread,
-    pValue: studentTwoSided(((observed - mean) / spread - deviations.mean) / scale, usable.length - 1),
-  };
+  const shift = { mean: deviations.mean, scale, degrees: usable.length - 1 };
+  const { low, high, pValue } = shiftedCheck(draws, observed, shift);
+  return { held: usable.filter(({ inside }) => inside).length, replicas: usable.length, low, high, pValue };
 }

@@ -5,7 +5,7 @@ import { InputError } from '../errors.js';
 import type { Model, ModelSide } from '../fit/model.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import type { VertexIds } from '../graph/ids.js';
-import { joinRankings, type RankingResult } from '../metrics/ranking-metrics.js';
+import type { RankingResult } from '../metrics/ranking-metrics.js';
 import { withDefaults } from '../options/check-options.js';
 import { EVALUATE } from '../options/commands/evaluate.js';
 import type { OptionsOf } from '../options/declare.js';
@@ -197,14 +197,6 @@ export function servedScorer(
       for (let c = 0; c < candidates.length; c++) out[c] = score(candidates[c]);
     },
   };
-}
-
-/** The figures of all users, with and without a history. */
-export function everyone({
-  ranking,
-  withoutHistory,
-}: Pick<Evaluation, 'ranking' | 'withoutHistory'>): RankingResult {
-  return joinRankings(ranking, withoutHistory);
 }
 
 /** Refuses a model of other data, about which every later message would mislead. */

@@ -51,22 +51,13 @@ interface HeldOutOptions extends TaskOptions {
 
 const NONE: DroppedEdges = { edges: 0, users: 0 };
 
-interface Folding {
-  readonly folded: ModelSide | undefined;
-  readonly dropped: DroppedEdges;
-}
-
 /**
  * The posterior of the held-out users, a row for each user of the fold-in part. Two choices were measured on simulated
  * sets (docs/predictive.md). First, the mass is that of the fit items in training: edges to other fit items are
  * dropped, so their absence must not count either. Second, the edge pass uses means, because exp(E log ·) gives
  * held-out users less mass than training gives similar users.
  */
-export async function foldHeldOut(
-  model: PosteriorModel,
-  split: Split,
-  options: HeldOutOptions = {},
-): Promise<Folding> {
+export async function foldHeldOut(model: PosteriorModel, split: Split, options: HeldOutOptions = {}) {
   if (split.method !== 'pq') return { folded: undefined, dropped: NONE };
   const { graph, dropped } = knownFoldIn(model, split);
   return { folded: await foldByMeans(model, graph, fitItems(model, split), options), dropped };
@@ -83,21 +74,20 @@ export function foldByMeans(
   return foldIn(model, graph, { ...how, threads, signal, onProgress });
 }
 
-/** Scores of the held-out users, or of the training users if the split holds out edges. */
-interface HeldOutScores {
-  readonly scorer: Scorer;
-  /** The posterior of the held-out users; undefined for rankers, and if edges are held out. */
-  readonly folded: ModelSide | undefined;
-  readonly dropped: DroppedEdges;
-}
-
-/** Folds in the users of a split and makes a scorer of them; `history` has their items, as splitRankingTask gives it. */
+/**
+ * Folds in the users of a split and scores them; users of training are scored if the split holds out edges. `history` has their items,
+ * as splitRankingTask gives it. `folded` is the posterior of held-out users, undefined for rankers.
+ */
 export async function heldOutScores(
   model: Model,
   split: Split,
   history: RowLists,
   options: HeldOutOptions = {},
-): Promise<HeldOutScores> {
+): Promise<{
+  readonly scorer: Scorer;
+  readonly folded: ModelSide | undefined;
+  readonly dropped: DroppedEdges;
+}> {
   const scorer = createModelScorer(model);
   if (model.type === 'posterior') {
     const { folded, dropped } = await foldHeldOut(model, split, options);

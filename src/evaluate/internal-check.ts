@@ -14,7 +14,6 @@ import { selectVertices } from '../graph/subgraph.js';
 import { meanAndSpread } from '../math/moments.js';
 import { type Random, randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
-import { studentQuantile, studentTwoSided } from '../math/student.js';
 import type { DrawsGiven, SizeMode } from '../options/names.js';
 import { drawPlans } from '../predict/draw/draw.js';
 import { type GraphStatistics, graphStatistics } from '../predict/draw/draw-graph.js';
@@ -25,14 +24,14 @@ import { reasonAgainstCalibration } from './calibrate.js';
 import { foldByMeans, knownFoldIn } from './held-out.js';
 import {
   byStatistic,
-  checkStatistic,
   drawsOf,
+  forCompared,
   type InternalStatistic,
-  OUTSIDE,
   type PredictiveCheck,
-  STATISTICS,
+  type Shift,
   type Statistic,
   type StatisticCheck,
+  shiftedCheck,
 } from './predictive.js';
 
 interface InternalCheckOptions extends TaskOptions {
@@ -89,21 +88,15 @@ export async function correctInternally(
   };
   const corrected: Partial<Record<Statistic, StatisticCheck>> = {};
   const statistics: Partial<Record<Statistic, InternalStatistic>> = {};
-  for (const name of STATISTICS) {
-    const observed = check.observed[name];
-    if (observed === undefined) continue;
+  forCompared(check, draws, (name, values, observed) => {
     const shift = blend(
       posteriorShift(places.users.map((place) => place[name])),
       posteriorShift(places.items.map((place) => place[name])),
       WEIGHT[name],
     );
-    corrected[name] = shiftedCheck(
-      draws.map((draw) => draw[name]),
-      observed,
-      shift,
-    );
+    corrected[name] = shiftedCheck(values, observed, shift);
     statistics[name] = { drawn: drawsOf(check, name), shift: shift.mean, scale: shift.scale };
-  }
+  });
   const parts = { users: places.users.length, items: places.items.length };
   return Object.freeze({ ...check, draws: corrected, internal: { parts, statistics } });
 }
@@ -242,14 +235,6 @@ const BIAS = 4;
 const SPREAD = 1.1;
 const BELIEF = 8;
 
-interface Shift {
-  /** Expected deviation of the test graph. */
-  readonly mean: number;
-  /** Scale and degrees of freedom of its Student distribution. */
-  readonly scale: number;
-  readonly degrees: number;
-}
-
 /** The posterior predictive of one more deviation. */
 export function posteriorShift(deviations: readonly number[]): Shift {
   const n = deviations.length;
@@ -276,18 +261,5 @@ function blend(a: Shift, b: Shift, weight: number): Shift {
     mean: mixed(a.mean, b.mean),
     scale: mixed(a.scale, b.scale),
     degrees: Math.min(a.degrees, b.degrees),
-  };
-}
-
-function shiftedCheck(values: readonly number[], observed: number, shift: Shift): StatisticCheck {
-  const { mean, spread } = meanAndSpread(values);
-  if (!(spread > 0)) return checkStatistic(values, observed);
-  const reach = studentQuantile(OUTSIDE, shift.degrees) * shift.scale;
-  const place = ((observed - mean) / spread - shift.mean) / shift.scale;
-  return {
-    mean: Math.max(0, mean + shift.mean * spread),
-    low: Math.max(0, mean + (shift.mean - reach) * spread),
-    high: Math.max(0, mean + (shift.mean + reach) * spread),
-    pValue: studentTwoSided(place, shift.degrees),
   };
 }

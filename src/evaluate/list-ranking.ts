@@ -7,12 +7,6 @@ import { type GivenLists, type GivenRecommendations, givenLists } from './make-l
 import { historyOf, type SplitRankingTask } from './split-task.js';
 import { tableTask } from './table-task.js';
 
-/** A ranking by given lists, and what happened to them. */
-export interface ListRanking {
-  readonly ranking: RankingResult;
-  readonly notes: Omit<GivenLists, 'lists'>;
-}
-
 /**
  * The figures of lists for all users of the task: those with a history first, then those without, as `joinRankings` has
  * them. Users with a history and no list count as 0; users with neither get popular items.
@@ -22,7 +16,7 @@ export function rankLists(
   split: Split,
   task: SplitRankingTask,
   n: number,
-): ListRanking {
+): { readonly ranking: RankingResult; readonly notes: Omit<GivenLists, 'lists'> } {
   const tables = tableTask(split);
   const { lists, ...notes } = givenLists(given, tables, n);
   const items = split.train.items.ids;

@@ -41,8 +41,7 @@ export async function modelLists(
 ): Promise<MadeLists> {
   const { items, users, excluded, history } = task;
   const ours = model.items.ids.findAll(items);
-  const place = new Int32Array(model.items.count).fill(NO_CANDIDATE);
-  for (let at = 0; at < ours.length; at++) if (ours[at] >= 0) place[ours[at]] = at;
+  const place = items.findAll(model.items.ids);
   if (place.every((at) => at === NO_CANDIDATE)) {
     throw new InputError(
       'the model knows none of the items of these parts: give a model fitted to the training part',
@@ -81,14 +80,9 @@ export async function modelLists(
   }
 }
 
-/** −1, as an unsigned number. */
-const UNKNOWN = 0xffffffff;
-
 /** The model's items among the given candidates, ascending. */
 function ownItems(ours: Int32Array, places: Uint32Array): Uint32Array {
-  return Uint32Array.from(places, (at) => ours[at])
-    .filter((item) => item !== UNKNOWN)
-    .sort();
+  return Uint32Array.from(Int32Array.from(places, (at) => ours[at]).filter((item) => item >= 0)).sort();
 }
 
 /** Recommendations made elsewhere: an edge for each user and item, with a value that orders a user's items. */

@@ -2,7 +2,9 @@
 
 import { InputError } from '../errors.js';
 import { type BipartiteGraph, type BySide, bySide } from '../graph/graph.js';
+import { meanAndSpread } from '../math/moments.js';
 import { predictiveQuantile } from '../math/quantile.js';
+import { studentQuantile, studentTwoSided } from '../math/student.js';
 import { type GraphStatistics, graphStatistics } from '../predict/draw/draw-graph.js';
 import type { DegreeCounts } from '../sparsity/degree-counts.js';
 
@@ -96,6 +98,24 @@ export function observedOf({ observed }: Pick<PredictiveCheck, 'observed'>, stat
   return compared(observed[statistic], statistic);
 }
 
+/** Visits each statistic that was compared, with its value in each draw and in the test graph. */
+export function forCompared(
+  { observed }: Pick<PredictiveCheck, 'observed'>,
+  draws: readonly GraphStatistics[],
+  visit: (name: Statistic, drawn: readonly number[], observed: number) => void,
+): void {
+  for (const name of STATISTICS) {
+    const value = observed[name];
+    if (value !== undefined) {
+      visit(
+        name,
+        draws.map((draw) => draw[name]),
+        value,
+      );
+    }
+  }
+}
+
 /** The draws of a statistic. Throws if it was not compared. */
 export function drawsOf({ draws }: Pick<PredictiveCheck, 'draws'>, statistic: Statistic): StatisticCheck {
   return compared(draws[statistic], statistic);
@@ -114,7 +134,7 @@ function compared<T>(value: T | undefined, statistic: Statistic): T {
 }
 
 /** The probability outside an interval, half of it on each side. */
-export const OUTSIDE = 0.1;
+const OUTSIDE = 0.1;
 /** An interval needs at least this many draws to leave that probability outside. */
 export const LEAST_DRAWS = 2 / OUTSIDE - 1;
 const LOW = OUTSIDE / 2;
@@ -176,6 +196,28 @@ export function checkStatistic(values: readonly number[], observed: number): Sta
     low: predictiveQuantile(sorted, LOW),
     high: predictiveQuantile(sorted, HIGH),
     pValue: Math.min(1, (2 * (1 + Math.min(below, above))) / (sorted.length + 1)),
+  };
+}
+
+/** Student's distribution of the test graph's deviation from the mean of the draws, in their standard deviations. */
+export interface Shift {
+  readonly mean: number;
+  readonly scale: number;
+  /** Degrees of freedom. */
+  readonly degrees: number;
+}
+
+/** The same if the deviation is expected to have the distribution of `shift`. */
+export function shiftedCheck(values: readonly number[], observed: number, shift: Shift): StatisticCheck {
+  const { mean, spread } = meanAndSpread(values);
+  if (!(spread > 0)) return checkStatistic(values, observed);
+  const reach = studentQuantile(OUTSIDE, shift.degrees) * shift.scale;
+  const place = ((observed - mean) / spread - shift.mean) / shift.scale;
+  return {
+    mean: Math.max(0, mean + shift.mean * spread),
+    low: Math.max(0, mean + (shift.mean - reach) * spread),
+    high: Math.max(0, mean + (shift.mean + reach) * spread),
+    pValue: studentTwoSided(place, shift.degrees),
   };
 }
 

@@ -101,19 +101,9 @@ export function splitRankingTask(
 
 /** Per user id, the items that are not ranked with the protocol all-items: of training, fold-in and validation. */
 function ownedItems(split: Split, items: VertexIds): (user: string) => Iterable<number> {
-  const parts = [split.train, split.foldIn, ...(split.validation ? [split.validation] : [])].map((part) => ({
-    ids: part.users.ids,
-    lists: indexByIds(part, items),
-  }));
-  return (user) => {
-    const owned = new Set<number>();
-    for (const { ids, lists } of parts) {
-      const row = ids.find(user);
-      if (row < 0) continue;
-      for (let e = lists.offsets[row]; e < lists.offsets[row + 1]; e++) owned.add(lists.values[e]);
-    }
-    return owned;
-  };
+  const parts = [split.train, split.foldIn, ...(split.validation ? [split.validation] : [])];
+  const rows = parts.map((part) => itemsByUser(part, items));
+  return (user) => new Set(rows.flatMap((itemsOf) => [...itemsOf(user)]));
 }
 
 /** The test items that a user does not have in another part. */
@@ -156,6 +146,15 @@ export function degreesById(items: VertexIds, ids: VertexIds, trained: Uint32Arr
 /** The part with the known items of the test users: fold-in, or training if the split holds out edges. */
 export function historyOf(split: Split): BipartiteGraph {
   return split.method !== 'pq' ? split.train : split.foldIn;
+}
+
+/** A function that finds the items of a user of a graph, by another graph's ids: ascending, without unknown ones. */
+export function itemsByUser(graph: BipartiteGraph, items: VertexIds): (user: string) => Uint32Array {
+  const { offsets, values } = indexByIds(graph, items);
+  return (user) => {
+    const row = graph.users.ids.find(user);
+    return row < 0 ? new Uint32Array(0) : values.subarray(offsets[row], offsets[row + 1]);
+  };
 }
 
 /** The user rows of a graph with items named by another graph's ids; unknown items are dropped and counted. */

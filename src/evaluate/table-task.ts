@@ -6,6 +6,8 @@ import type { BipartiteGraph } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import type { ListTask } from '../metrics/list-metrics.js';
 import { mergedIds } from '../sample/whole-graph.js';
+import { present } from '../text/phrases.js';
+import { itemsByUser } from './split-task.js';
 
 /** A train/test pair of tables from any source. */
 export interface SplitTables {
@@ -61,7 +63,7 @@ export function tableTask(parts: SplitTables): TableTask {
     known[place] = 1;
     degree[place] = train.items.offsets[j + 1] - train.items.offsets[j];
   }
-  const rowsOf = (graph: BipartiteGraph | undefined) => graph && itemRows(graph, items);
+  const rowsOf = (graph: BipartiteGraph | undefined) => graph && itemsByUser(graph, items);
   const [trained, folded, validated] = [rowsOf(train), rowsOf(parts.foldIn), rowsOf(parts.validation)];
   const tested = rowsOf(test)!;
   const users: number[] = [];
@@ -73,9 +75,10 @@ export function tableTask(parts: SplitTables): TableTask {
     const id = test.users.ids.at(u);
     const own = joined([trained?.(id), folded?.(id)]);
     const out = joined([own, validated?.(id)]);
+    const wanted = tested(id);
     const had = new Set(out);
-    const asked = tested(id)!.filter((place) => !had.has(place));
-    left.repeated += tested(id)!.length - asked.length;
+    const asked = wanted.filter((place) => !had.has(place));
+    left.repeated += wanted.length - asked.length;
     if (asked.length === 0) {
       left.usersOfRepeated++;
       continue;
@@ -106,24 +109,8 @@ export function tableTask(parts: SplitTables): TableTask {
   });
 }
 
-/** Returns a function that gives the positions of a user's items, ascending; undefined if the graph has no such user. */
-function itemRows(graph: BipartiteGraph, items: VertexIds): (user: string) => Uint32Array | undefined {
-  const place = items.findAll(graph.items.ids);
-  const { ids, offsets, neighbors } = graph.users;
-  return (user) => {
-    const u = ids.find(user);
-    if (u < 0) return undefined;
-    const places: number[] = [];
-    for (let e = offsets[u]; e < offsets[u + 1]; e++) {
-      // A validation or fold-in part can have items that are in neither training nor test.
-      if (place[neighbors[e]] >= 0) places.push(place[neighbors[e]]);
-    }
-    return Uint32Array.from(places).sort();
-  };
-}
-
 function joined(lists: readonly (Uint32Array | undefined)[]): Uint32Array {
-  const given = lists.filter((list) => list !== undefined && list.length > 0) as Uint32Array[];
+  const given = present(lists).filter(({ length }) => length > 0);
   if (given.length <= 1) return given[0] ?? new Uint32Array(0);
   return Uint32Array.from(new Set(given.flatMap((list) => [...list]))).sort();
 }

@@ -21,7 +21,15 @@ import { DEFAULT_ESTIMATOR, ESTIMATOR_NAMES, type EstimatorName } from './estima
 import { inPeriod, periodEnds } from './in-period.js';
 import { drawGrowth } from './model-draws.js';
 import { type NextPeriod, nextPeriod } from './next-period.js';
-import { countInterval, type Foreseen, type Projection, project, REACH, type Uncertain } from './project.js';
+import {
+  countInterval,
+  exactly,
+  type Foreseen,
+  type Projection,
+  project,
+  REACH,
+  type Uncertain,
+} from './project.js';
 
 const GIVEN = {
   /** A model fitted to these data. */
@@ -267,8 +275,7 @@ function curvePoint(
     if (foreseen) estimators[name] = countInterval(widened(foreseen, backtests, name, times), seen);
   }
   if (drawn) estimators.model = drawn;
-  const now = { mean: seen, low: seen, high: seen };
-  return { times, ...(times === 1 ? now : estimators[DEFAULT_ESTIMATOR]!), estimators };
+  return { times, ...(times === 1 ? exactly(seen) : estimators[DEFAULT_ESTIMATOR]!), estimators };
 }
 
 function saturation(

@@ -7,65 +7,36 @@ import { eligibleMass } from '../fit/fold-in/fold-in.js';
 import { needPosterior, type PosteriorModel } from '../fit/model.js';
 import { otherSide, type SideName } from '../graph/graph.js';
 import { upperBound } from '../math/csr.js';
+import { mean } from '../math/moments.js';
 import { predictiveQuantile } from '../math/quantile.js';
-import { createPool, threadCount } from '../parallel/pool.js';
-import { taskModule } from '../parallel/spawn.js';
+import { mapDraws } from '../predict/draw/draw.js';
 import { type DrawPlan, knownVertices, rowsWhere, unseen } from '../predict/draw/draw-plan.js';
 import type { TaskOptions } from '../progress.js';
-import type { GrowthTask } from './growth-tasks.js';
-import type { Foreseen } from './project.js';
-
-const GROWING = taskModule('./growth-tasks.js', import.meta.url);
-let nextPlan = 0;
-
-interface GrowthDraws extends TaskOptions {
-  readonly draws: number;
-  readonly seed: number;
-}
+import { exactly, type Foreseen } from './project.js';
 
 /** Vertices of the other side that will have been seen at each multiple of the growing side, by draws from the model. */
 export async function drawGrowth(
   model: PosteriorModel,
   growing: SideName,
   times: readonly number[],
-  { draws, seed, threads, signal, onProgress }: GrowthDraws,
+  { draws, ...options }: TaskOptions & { readonly draws: number; readonly seed: number },
 ): Promise<readonly Foreseen[]> {
   needPosterior(model, 'forecasts by draws');
-  const counted = otherSide(growing);
+  const { count } = model[otherSide(growing)];
   const until = Math.max(...times);
-  if (until <= 1) return times.map(() => exactly(model[counted].count));
+  if (until <= 1) return times.map(() => exactly(count));
   const plan = growthPlan(model, growing, until - 1);
-  const pool = await createPool(GROWING, threadCount(threads, draws));
-  const id = nextPlan++;
-  try {
-    await pool.everywhere('prepare', { id, plan });
-    let done = 0;
-    const seen = times.map((): number[] => []);
-    await pool.map<GrowthTask, Float64Array>(
-      'discoveries',
-      Array.from({ length: draws }, (_, index) => ({ plan: id, seed, index })),
-      {
-        signal,
-        onResult: (curve) => {
-          for (const [at, f] of times.entries()) {
-            seen[at].push(model[counted].count + upperBound(curve, (f - 1) / (until - 1)));
-          }
-          onProgress?.({ stage: 'drawing', done: ++done, total: draws, unit: 'draws' });
-        },
-      },
-    );
-    return seen.map((values) => {
-      values.sort((a, b) => a - b);
-      return {
-        mean: values.reduce((sum, x) => sum + x, 0) / values.length,
-        low: predictiveQuantile(values, 0.05),
-        high: predictiveQuantile(values, 0.95),
-      };
-    });
-  } finally {
-    await pool.everywhere('forget', id).catch(() => {}); // a pool whose worker died has nothing to forget
-    await pool.close();
-  }
+  const [curves] = await mapDraws<object, Float64Array>('discoveries', [plan], draws, {}, options);
+  return times.map((f) => {
+    const seen = curves
+      .map((curve) => count + upperBound(curve, (f - 1) / (until - 1)))
+      .sort((a, b) => a - b);
+    return {
+      mean: mean(seen),
+      low: predictiveQuantile(seen, 0.05),
+      high: predictiveQuantile(seen, 0.95),
+    };
+  });
 }
 
 /** New vertices of the growing side, without edges, against all of the other side. */
@@ -82,20 +53,12 @@ function growthPlan(model: PosteriorModel, growing: SideName, t: number): DrawPl
     );
   }
   const all = rowsWhere(model[counted], () => true);
+  const reach = met.map((mass) => mass * t);
   const grown = { known: none, unseen: fresh };
   const others = {
     known: knownVertices(model[counted], all, K, met),
-    unseen: unseen(
-      model[counted],
-      1,
-      met,
-      met.map((mass) => mass * t),
-    ),
+    unseen: unseen(model[counted], 1, met, reach),
   };
   // The drawer treats both sides alike: "users" are those that grow.
   return { features: K, multigraph: model.multigraph, users: [grown], items: [others] };
-}
-
-function exactly(value: number): Foreseen {
-  return { mean: value, low: value, high: value };
 }

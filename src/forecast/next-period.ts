@@ -2,9 +2,10 @@
 // new, so it is left out.
 
 import type { BipartiteGraph } from '../graph/graph.js';
+import { mean, meanAndSpread } from '../math/moments.js';
 import { option, optionError, show } from '../options/error.js';
 import { firstTimes } from './by-time.js';
-import { type Foreseen, REACH } from './project.js';
+import { countInterval, type Foreseen } from './project.js';
 
 const DAY = 86_400_000;
 /** Days of the periods that have a name. */
@@ -57,10 +58,10 @@ export function nextPeriod(graph: BipartiteGraph, times: Float64Array, period: s
     const back = Math.floor((3 * (end - time)) / length);
     if (back < thirds.length) thirds[back]++;
   }
-  const past = Array.from({ length: thirds.length / 3 }, (_, p) =>
-    sum(thirds.slice(3 * p, 3 * p + 3)),
-  ).reverse();
-  const users = expectedNext(past, past.length > 1 ? variance(past) : 3 * variance(thirds));
+  const past: number[] = [];
+  for (let p = 0; p < thirds.length; p += 3) past.unshift(thirds[p] + thirds[p + 1] + thirds[p + 2]);
+  const variance = past.length > 1 ? meanAndSpread(past).spread ** 2 : 3 * meanAndSpread(thirds).spread ** 2;
+  const users = expectedNext(past, variance);
   return Object.freeze({
     period,
     days,
@@ -71,20 +72,8 @@ export function nextPeriod(graph: BipartiteGraph, times: Float64Array, period: s
   });
 }
 
-const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
-
-function variance(counts: readonly number[]): number {
-  const mean = sum(counts) / counts.length;
-  return counts.reduce((total, count) => total + (count - mean) ** 2, 0) / (counts.length - 1);
-}
-
-/** The mean of the past periods. The interval has their spread, at least that of a Poisson number. */
-function expectedNext(past: readonly number[], spread: number): Foreseen {
-  const mean = sum(past) / past.length;
-  const error = Math.sqrt(Math.max(spread, mean) * (1 + 1 / past.length));
-  return {
-    mean,
-    low: Math.max(0, Math.floor(mean - REACH * error)),
-    high: Math.ceil(mean + REACH * error),
-  };
+/** The mean of the past periods. The interval has their variance, at least that of a Poisson number. */
+function expectedNext(past: readonly number[], variance: number): Foreseen {
+  const value = mean(past);
+  return countInterval({ value, error: Math.sqrt(Math.max(variance, value) * (1 + 1 / past.length)) }, 0);
 }

@@ -16,6 +16,10 @@ export interface Foreseen {
   readonly high: number;
 }
 
+export function exactly(value: number): Foreseen {
+  return { mean: value, low: value, high: value };
+}
+
 /** A value and the standard deviation of its error. */
 export interface Uncertain {
   readonly value: number;

@@ -2,7 +2,7 @@
 // others are evaluated, as for test users. Nothing of the test part is used.
 
 import { InputError } from '../errors.js';
-import { collectLists, lengths, pickLists, type RowLists, transposeLists } from '../math/csr.js';
+import { lengths, pickLists, type RowLists, renameLists, transposeLists } from '../math/csr.js';
 import { randomStream, shuffle } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { drawAssignment } from '../sample/pq.js';
@@ -108,20 +108,19 @@ export function tryHoldBack(
   };
 }
 
+/** Chooses a share of the numbers from 0 on, evenly spaced. */
+const evenly = (share: number) => (at: number) => Math.floor((at + 1) * share) > Math.floor(at * share);
+
 /** The same users evaluated on at most `most` evenly spaced candidates. */
 export function someCandidates(validation: HeldBackTask, most: number): HeldBackTask {
   const { data, task, heldBack } = validation;
   const share = most / task.candidates.length;
   if (share >= 1) return validation;
-  const kept = (position: number) => Math.floor((position + 1) * share) > Math.floor(position * share);
-  const relevant = collectLists(heldBack.length, (row, add) => {
-    for (let e = task.relevant.offsets[row]; e < task.relevant.offsets[row + 1]; e++) {
-      const position = task.relevant.values[e];
-      if (kept(position)) add(task.candidates[position]);
-    }
-  });
+  const isKept = evenly(share);
+  const kept = Int32Array.from(task.candidates, (item, position) => (isKept(position) ? item : -1));
+  const relevant = renameLists(task.relevant, kept);
   if (relevant.values.length === 0) return validation;
-  const candidates = task.candidates.filter((_, position) => kept(position));
+  const candidates = Uint32Array.from(kept.filter((item) => item >= 0));
   return {
     ...validation,
     data: { ...data, candidates },
@@ -134,9 +133,7 @@ export function someUsers(data: RankingData, edges: number): RankingData {
   const { users } = data;
   const share = edges / users.values.length;
   if (share >= 1) return data;
-  const rows = Array.from({ length: users.offsets.length - 1 }, (_, row) => row).filter(
-    (row) => Math.floor((row + 1) * share) > Math.floor(row * share),
-  );
+  const rows = Array.from({ length: users.offsets.length - 1 }, (_, row) => row).filter(evenly(share));
   const chosen = pickLists(users, rows);
   return { ...data, users: chosen, items: transposeLists(chosen, data.shown.length) };
 }

@@ -72,16 +72,11 @@ type RankedView = Pick<RankingScores, 'candidates' | 'rows' | 'perUser' | 'shown
  */
 export function scoreAnswer(query: RankQuery, answer: RankAnswer, unseen?: Uint32Array): RankedUsers {
   const { depth, top: n } = query;
-  const views = query.views.map((view, v) =>
-    scoreRanks(view.relevant, answer.ranks[v], {
-      n,
-      depth,
-      candidates: query.candidates - view.without.length,
-      shown: answer.shown[v],
-      unseen,
-    }),
-  );
-  return { n, depth, all: views[0], unpopular: views[1] };
+  const [all, unpopular] = query.views.map(({ relevant, without }, v): RankedView => {
+    const scored = scoreRanks(relevant, answer.ranks[v], n, depth, unseen);
+    return { ...scored, candidates: query.candidates - without.length, shown: answer.shown[v] };
+  });
+  return { n, depth, all, unpopular };
 }
 
 /** Means over the users of all pieces, in the order of the pieces. `order`, if given, reorders the users of `all`. */
@@ -95,12 +90,7 @@ export function concludeRanking(pieces: readonly RankedUsers[], order?: Uint32Ar
 
 /** The figures of two groups of users, each ranked alone; the users of the first come first. */
 export function joinRankings(one: RankingResult, other: RankingResult | undefined): RankingResult {
-  if (!other) return one;
-  const { n, depth } = one;
-  return concludeRanking([
-    { n, depth, all: one.all, unpopular: one.unpopular },
-    { n, depth, all: other.all, unpopular: other.unpopular },
-  ]);
+  return other ? concludeRanking([one, other]) : one;
 }
 
 function joinedViews(views: readonly RankedView[]): RankedView {
@@ -132,19 +122,13 @@ function scoresOf({ candidates, rows, perUser, shown }: RankedView): RankingScor
   });
 }
 
-interface RankingSetting {
-  readonly n: number;
-  readonly depth: number;
-  readonly candidates: number;
-  readonly shown: Uint8Array;
-  readonly unseen: Uint32Array | undefined;
-}
-
 function scoreRanks(
   { offsets }: RowLists,
   ranks: Uint32Array,
-  { n, depth, candidates, shown, unseen }: RankingSetting,
-): RankedView {
+  n: number,
+  depth: number,
+  unseen: Uint32Array | undefined,
+): Pick<RankedView, 'rows' | 'perUser'> {
   const rows: number[] = [];
   const relevantOf = (row: number) => offsets[row + 1] - offsets[row] + (unseen?.[row] ?? 0);
   for (let r = 0; r + 1 < offsets.length; r++) if (relevantOf(r) > 0) rows.push(r);
@@ -163,7 +147,7 @@ function scoreRanks(
       perUser[name][u] = userMetric[name](hits[within], relevant, length[within]);
     }
   }
-  return { candidates, rows: Uint32Array.from(rows), perUser, shown };
+  return { rows: Uint32Array.from(rows), perUser };
 }
 
 /** Standard error of the mean; 0 for a single value. */

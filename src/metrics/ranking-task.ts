@@ -1,7 +1,7 @@
 // A ranking task, which is the same for every method: the candidates, the relevant items of each user, and what is left out.
 
 import { InputError } from '../errors.js';
-import { collectLists, placesOf, type RowLists, renameLists } from '../math/csr.js';
+import { pickLists, placesOf, type RowLists, renameLists } from '../math/csr.js';
 import { quantile } from '../math/quantile.js';
 import type { RankQuery, RankView } from '../topn/query.js';
 
@@ -51,7 +51,9 @@ export function rankingTask(parts: RankingTaskInput): RankingTask {
     if (wrong !== undefined)
       throw new InputError(`${name}: item ${wrong} of only ${items}; give indexes below that`);
   }
-  const candidates = parts.candidates ? sorted(parts.candidates) : itemsIn(relevant, items);
+  const candidates = parts.candidates
+    ? Uint32Array.from(new Set(parts.candidates)).sort()
+    : itemsIn(relevant, items);
   const position = placesOf(candidates, items);
   const strange = relevant.values.find((item) => position[item] < 0);
   if (strange !== undefined) {
@@ -77,13 +79,9 @@ export function queryOf(task: RankingTask, n: number, depth: number): RankQuery 
   const { candidates, relevant, excluded, popular, rows } = task;
   const views: RankView[] = [{ without: new Uint32Array(0), relevant }];
   if (popular.length > 0) {
-    const isPopular = new Uint8Array(candidates.length);
-    for (const position of popular) isPopular[position] = 1;
-    const kept = collectLists(rows, (row, add) => {
-      for (let e = relevant.offsets[row]; e < relevant.offsets[row + 1]; e++) {
-        if (!isPopular[relevant.values[e]]) add(relevant.values[e]);
-      }
-    });
+    const isPopular = new Set(popular);
+    const everyRow = Uint32Array.from({ length: rows }, (_, row) => row);
+    const kept = pickLists(relevant, everyRow, (position) => !isPopular.has(position));
     if (kept.values.length > 0) views.push({ without: popular, relevant: kept });
   }
   return { candidates: candidates.length, views, excluded, depth, top: Math.min(n, depth) };
@@ -94,10 +92,6 @@ export function itemsIn(lists: RowLists, items: number): Uint32Array {
   const seen = new Uint8Array(items);
   for (const item of lists.values) seen[item] = 1;
   return Uint32Array.from(seen.keys()).filter((item) => seen[item] === 1);
-}
-
-function sorted(candidates: Uint32Array): Uint32Array {
-  return Uint32Array.from(new Set(candidates)).sort();
 }
 
 /** Positions of the candidates whose degree is above the 95th percentile of the degrees of items that have any. */

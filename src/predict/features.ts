@@ -117,8 +117,11 @@ export function modelFeatures(model: Model) {
   };
   return {
     count: features.length,
-    /** Share of all expected edges that a feature explains. */
-    share: (feature: number) => expected(features[feature]) / total,
+    /** For each feature its number, from 1, the share of all expected edges that it explains, and `more`; largest share first. */
+    describe: <T extends object>(more: (feature: number) => T) =>
+      features
+        .map((one, k) => ({ feature: k + 1, share: expected(one) / total, ...more(k) }))
+        .sort((a, b) => b.share - a.share),
     /**
      * The `n` items that stand out in a feature, by log share and log lift, 0.6 : 0.4. `mayShow` leaves out items with few edges,
      * whose lift is large by chance. The lift is the item's share in the feature over its share of all expected edges.
@@ -200,12 +203,10 @@ export function createFeatureNames(
 /** The same at once. */
 export function featuresOf(model: Model, options: DescribeOptions): DescribedFeature[] {
   const { n, features, itemsOf } = namingItems(model, options);
-  return Array.from({ length: features.count }, (_, k) => ({
-    feature: k + 1,
-    share: features.share(k),
+  return features.describe((k) => ({
     items: itemsOf(k),
     users: features
       .heaviest('users', k, n)
       .map(({ vertex, share }) => ({ user: model.users.ids.at(vertex), weight: share })),
-  })).sort((a, b) => b.share - a.share);
+  }));
 }

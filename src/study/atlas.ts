@@ -2,7 +2,7 @@
 // feature that explains most of its edges. Lists have a maximum length; the full counts are kept.
 
 import type { PosteriorModel } from '../fit/model.js';
-import type { BySide, SideName } from '../graph/graph.js';
+import { type BySide, bySide, type SideName } from '../graph/graph.js';
 import type { VertexIds } from '../graph/ids.js';
 import { byFallingValue } from '../math/nth-largest.js';
 import { modelFeatures } from '../predict/features.js';
@@ -75,14 +75,9 @@ export function atlas(model: PosteriorModel, titles: TitleLookup | undefined): A
     });
   };
   return {
-    features: Array.from({ length: features.count }, (_, k) => ({
-      feature: k + 1,
-      share: features.share(k),
-      items: entries('items', k),
-      users: entries('users', k),
-    })).sort((a, b) => b.share - a.share || a.feature - b.feature),
-    vertices: { users: vertices('users'), items: vertices('items') },
-    counts: { users: model.users.count, items: model.items.count },
+    features: features.describe((k) => bySide((side) => entries(side, k))),
+    vertices: bySide(vertices),
+    counts: bySide((side) => model[side].count),
   };
 }
 

@@ -6,9 +6,9 @@ import type { BaselineReport } from '../evaluate/baselines/run-baselines.js';
 import { pairedBootstraps } from '../evaluate/bootstrap.js';
 import { mean } from '../math/moments.js';
 import {
+  byMetric,
   type RankingResult,
   type RankingScores,
-  USER_METRICS,
   type UserMetric,
 } from '../metrics/ranking-metrics.js';
 import type { Setting } from '../metrics/setting-search.js';
@@ -219,8 +219,6 @@ export function gapToBest(
 }
 
 function scoresOf({ users, candidates, coverage, mean, standardError }: RankingScores): LeaderboardScores {
-  const figures = Object.fromEntries(
-    USER_METRICS.map((name) => [name, { mean: mean[name], standardError: standardError[name] }]),
-  ) as Record<UserMetric, Figure>;
+  const figures = byMetric((name): Figure => ({ mean: mean[name], standardError: standardError[name] }));
   return { users, candidates, ...figures, coverage };
 }

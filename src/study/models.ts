@@ -3,7 +3,7 @@
 
 import type { SideInfo } from '../attributes/info.js';
 import { reasonAgainstCalibration } from '../evaluate/calibrate.js';
-import { type Evaluation, evaluateModel, everyone } from '../evaluate/evaluate.js';
+import { type Evaluation, evaluateModel } from '../evaluate/evaluate.js';
 import { asDrawn } from '../evaluate/predictive.js';
 import type { CountChoice } from '../fit/choose/counts-model.js';
 import { isSameFit } from '../fit/choose/same-fit.js';
@@ -11,7 +11,7 @@ import { sparsityEvidence } from '../fit/choose/sparsity-evidence.js';
 import { type FitResult, fit } from '../fit/fit.js';
 import { hyperBySide, type Model, type PosteriorModel } from '../fit/model.js';
 import { describeSides } from '../fit/sides/side-prior.js';
-import type { RankingResult } from '../metrics/ranking-metrics.js';
+import { joinRankings, type RankingResult } from '../metrics/ranking-metrics.js';
 import { withTables } from '../predict/content/fit-info.js';
 import type { TaskOptions } from '../progress.js';
 import type { Split } from '../sample/split-types.js';
@@ -183,8 +183,8 @@ async function findings(
 }
 
 /** The users that a leaderboard counts: with the protocol all-items all of them, else those with a history. */
-export function rankingOf(evaluation: Evaluation): RankingResult {
-  return evaluation.task.protocol === 'all-items' ? everyone(evaluation) : evaluation.ranking;
+export function rankingOf({ task, ranking, withoutHistory }: Evaluation): RankingResult {
+  return task.protocol === 'all-items' ? joinRankings(ranking, withoutHistory) : ranking;
 }
 
 function modelMethod({ kind: model, features, evaluation }: EvaluatedModel): RankedMethod {

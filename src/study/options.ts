@@ -8,8 +8,8 @@ import type { GivenRecommendations } from '../evaluate/make-lists.js';
 import { type AscentWithFeatures, fitSettings } from '../fit/options.js';
 import { parseHalfLife } from '../fit/ranking/recency.js';
 import type { SideName } from '../graph/graph.js';
-import { withDefaults } from '../options/check-options.js';
-import { AUTO } from '../options/commands/fit.js';
+import { partFor, withDefaults } from '../options/check-options.js';
+import { AUTO, METHODS } from '../options/commands/fit.js';
 import { STUDY } from '../options/commands/study.js';
 import { type OptionsOf, type SettingsOf, value } from '../options/declare.js';
 import { option, optionError, show } from '../options/error.js';
@@ -235,30 +235,18 @@ export function fitOptionsOf(
   kind: ModelKind,
   features?: number,
 ): AscentWithFeatures {
-  const { iterations, tolerance, engine, start, restarts, sizes, counts, seed } = settings;
   const dense = kind === 'dense';
   const own = (side: SideName) => {
     const { sigma, size, ...rest } = settings[side];
-    return dense ? rest : { ...rest, ...defined({ sigma, size }) };
+    return dense ? rest : { ...rest, sigma, size };
   };
   return {
+    ...partFor(METHODS.ascent, settings),
     model: kind,
-    ...(features !== undefined && { features }),
-    iterations,
-    tolerance,
-    engine,
-    start,
-    restarts,
-    sizes,
-    counts,
-    seed,
+    features,
     users: own('users'),
     items: own('items'),
     // The dense model has a fixed σ and no size.
     learn: dense ? settings.learn.filter((name) => !/(^|\.)(sigma|size)$/.test(name.trim())) : settings.learn,
   };
-}
-
-function defined<T extends object>(values: T): Partial<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

@@ -181,13 +181,25 @@ async function oneRun(
           fitRanker(parts, settings, own, parallel && !onGpu, options.itemInfo),
         );
       },
-      (own) =>
-        (newItems
-          ? runAttributeBaselines(newItems, degrees(parts.train.items), task, settings, own)
-          : runBaselines(parts, task, withoutHistory, settings, own, parallel ? ofBaselines : undefined)
-        ).finally(() => {
+      async (own) => {
+        try {
+          if (settings.baselines.length === 0) return { rows: [], skipped: [] };
+          const found = newItems
+            ? await runAttributeBaselines(newItems, degrees(parts.train.items), task, settings, own)
+            : await runBaselines(
+                parts,
+                task,
+                withoutHistory,
+                settings,
+                own,
+                parallel ? ofBaselines : undefined,
+              );
+          for (const row of found.rows) own.found(row);
+          return found;
+        } finally {
           for (const share of ofBaselines) share.end();
-        }),
+        }
+      },
     ],
     parallel,
   );
@@ -240,10 +252,9 @@ async function runAttributeBaselines(
   info: SideInfo,
   degree: Uint32Array,
   task: SplitRankingTask,
-  { baselines, n, depth }: StudySettings,
+  { n, depth }: StudySettings,
   times: StageTimes,
 ): Promise<RankedBaselines> {
-  if (baselines.length === 0) return { rows: [], skipped: [] };
   const rows = await times.stage({ stage: 'baselines' }, async (t) => {
     const found: RankedMethod[] = [];
     for (const id of ATTRIBUTE_BASELINES) {
@@ -253,7 +264,6 @@ async function runAttributeBaselines(
     }
     return found;
   });
-  for (const row of rows) times.found(row);
   return { rows, skipped: [] };
 }
 
@@ -266,7 +276,6 @@ async function runBaselines(
   times: StageTimes,
   shares: readonly ThreadShare[] | undefined,
 ): Promise<RankedBaselines> {
-  if (baselines.length === 0) return { rows: [], skipped: [] };
   try {
     const how = { baselines, n, depth, seed, maxTrials: trials };
     const report = await times.stage({ stage: 'baselines' }, (t: RankingOptions, waited) =>
@@ -275,7 +284,6 @@ async function runBaselines(
     const rows = rankedBaselines(report).map((row) =>
       task.protocol === 'all-items' ? { ...row, ranking: joinRankings(row.ranking, withoutHistory) } : row,
     );
-    for (const row of rows) times.found(row);
     return { rows, skipped: report.skipped };
   } catch (error) {
     // Too little data to hold users back: the rest of the study goes on.

@@ -3,7 +3,8 @@
 import { STATISTICS, type Statistic } from '../evaluate/predictive.js';
 import { mean, meanAndSpread } from '../math/moments.js';
 import { studentQuantile } from '../math/student.js';
-import { USER_METRICS, type UserMetric } from '../metrics/ranking-metrics.js';
+import { byMetric } from '../metrics/ranking-metrics.js';
+import { present } from '../text/phrases.js';
 import {
   LEADERBOARD_METRICS,
   type LeaderboardMetric,
@@ -24,33 +25,21 @@ import {
 export function summarizeRuns(runs: readonly StudyRun[]): StudySummary {
   const ranking: Record<string, Partial<Record<LeaderboardMetric, Spread>>> = {};
   for (const id of new Set(runs.flatMap((run) => run.leaderboard.rows.flatMap(rowIds)))) {
-    const metrics: Partial<Record<LeaderboardMetric, Spread>> = {};
-    for (const metric of LEADERBOARD_METRICS) {
-      const spread = spreadOf(
-        runs.map((run) => {
-          const row = run.leaderboard.rows.find((r) => rowIds(r).includes(id));
-          return row && leaderboardFigure(row, metric)?.mean;
-        }),
-      );
-      if (spread) metrics[metric] = spread;
-    }
-    ranking[id] = metrics;
+    const rows = present(runs.map((run) => run.leaderboard.rows.find((row) => rowIds(row).includes(id))));
+    ranking[id] = spreads(LEADERBOARD_METRICS, (metric) =>
+      rows.map((row) => leaderboardFigure(row, metric)?.mean),
+    );
   }
   const prediction: Record<string, Partial<Record<Statistic, Spread>>> = {};
   for (const { model, features } of checkedFits(runs[0].fits)) {
-    const errors: Partial<Record<Statistic, Spread>> = {};
-    for (const statistic of STATISTICS) {
-      const spread = spreadOf(
-        runs.map((run) => {
-          const fit = checkedFits(run.fits).find((f) => f.model === model && f.features === features);
-          return fit?.predictive.observed[statistic] === undefined
-            ? undefined
-            : predictionError(fit, statistic);
-        }),
-      );
-      if (spread) errors[statistic] = spread;
-    }
-    prediction[fitId(model, features)] = errors;
+    const same = runs.flatMap(({ fits }) =>
+      checkedFits(fits).filter((fit) => fit.model === model && fit.features === features),
+    );
+    prediction[fitId(model, features)] = spreads(STATISTICS, (statistic) =>
+      same.map((fit) =>
+        fit.predictive.observed[statistic] === undefined ? undefined : predictionError(fit, statistic),
+      ),
+    );
   }
   return { runs: runs.length, ranking, prediction };
 }
@@ -64,9 +53,6 @@ export function leaderboardEntries(runs: readonly StudyRun[]): LeaderboardEntry[
     if (row.kind === 'ceiling') return [];
     const rows = rowsOf(row.id);
     const of = (figure: (one: LeaderboardRow) => number) => mean(rows.map(figure));
-    const metrics = Object.fromEntries(
-      USER_METRICS.map((metric) => [metric, of((one) => one.all[metric].mean)]),
-    ) as Record<UserMetric, number>;
     const unpopular = (metric: 'recall' | 'ndcg') =>
       rows.every((one) => one.unpopular) ? of((one) => one.unpopular![metric].mean) : null;
     return [
@@ -74,7 +60,7 @@ export function leaderboardEntries(runs: readonly StudyRun[]): LeaderboardEntry[
         name: row.id,
         kind: row.kind,
         users: rows.reduce((sum, one) => sum + one.all.users, 0),
-        ...metrics,
+        ...byMetric((metric) => of((one) => one.all[metric].mean)),
         recallUnpopular: unpopular('recall'),
         ndcgUnpopular: unpopular('ndcg'),
         coverage: of((one) => one.all.coverage),
@@ -90,7 +76,7 @@ export function leaderboardEntries(runs: readonly StudyRun[]): LeaderboardEntry[
         const [own, other] = [rowsOf(entry.name), rowsOf(next.name)];
         const spread = spreadOf(
           own.map((row, run) => row.all[metric].mean - (other[run]?.all[metric].mean ?? 0)),
-        )!;
+        );
         return { mean: spread.mean, low: spread.low ?? spread.mean, high: spread.high ?? spread.mean };
       }
       const found = leaderboard.neighbours.find((c) => c.metric === metric && c.row === entry.name)!;
@@ -103,12 +89,22 @@ export function leaderboardEntries(runs: readonly StudyRun[]): LeaderboardEntry[
   });
 }
 
-/** Over the runs that have the figure; undefined if none has. */
-function spreadOf(values: readonly (number | undefined)[]): Spread | undefined {
-  const present = values.filter((value) => value !== undefined);
-  if (present.length === 0) return undefined;
-  const { mean, spread } = meanAndSpread(present);
-  if (present.length === 1) return { mean, spread: null, low: null, high: null };
-  const half = (studentQuantile(0.05, present.length - 1) * spread) / Math.sqrt(present.length);
+/** The spread of each figure over the runs that have it; without those that no run has. */
+function spreads<Name extends string>(
+  names: readonly Name[],
+  valuesOf: (name: Name) => readonly (number | undefined)[],
+): Partial<Record<Name, Spread>> {
+  const found: Partial<Record<Name, Spread>> = {};
+  for (const name of names) {
+    const values = present(valuesOf(name));
+    if (values.length > 0) found[name] = spreadOf(values);
+  }
+  return found;
+}
+
+function spreadOf(values: readonly number[]): Spread {
+  const { mean, spread } = meanAndSpread(values);
+  if (values.length === 1) return { mean, spread: null, low: null, high: null };
+  const half = (studentQuantile(0.05, values.length - 1) * spread) / Math.sqrt(values.length);
   return { mean, spread, low: mean - half, high: mean + half };
 }

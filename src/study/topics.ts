@@ -41,22 +41,17 @@ export function topics(model: PosteriorModel, shown: number, titles?: TitleLooku
   const features = modelFeatures(model);
   const mayShow = (item: number) => model.items.degree[item] >= LEAST_DEGREE;
   const namedUsers = isWords(model.users.ids);
-  return Array.from(
-    { length: features.count },
-    (_, k): Topic => ({
-      feature: k + 1,
-      share: features.share(k),
-      items: features.outstanding(k, shown, mayShow).map(({ vertex, share, lift }) => {
-        const id = model.items.ids.at(vertex);
-        return { id, title: titles?.find(id) ?? null, share, lift };
-      }),
-      users: namedUsers
-        ? features
-            .heaviest('users', k, SHOWN_USERS)
-            .map(({ vertex, share }) => ({ id: model.users.ids.at(vertex), share }))
-        : [],
+  return features.describe((k) => ({
+    items: features.outstanding(k, shown, mayShow).map(({ vertex, share, lift }) => {
+      const id = model.items.ids.at(vertex);
+      return { id, title: titles?.find(id) ?? null, share, lift };
     }),
-  ).sort((a, b) => b.share - a.share || a.feature - b.feature);
+    users: namedUsers
+      ? features
+          .heaviest('users', k, SHOWN_USERS)
+          .map(({ vertex, share }) => ({ id: model.users.ids.at(vertex), share }))
+      : [],
+  }));
 }
 
 /** Names rather than numbers or codes: most of the first ids have a letter. */

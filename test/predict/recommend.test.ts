@@ -148,7 +148,7 @@ describe('explain', () => {
           items: seenOf(model, user),
           counts: model.seen!.counts?.subarray(model.seen!.offsets[user], model.seen!.offsets[user + 1]),
         };
-        const parts = posteriorExplainer(model, { users: model.users, row: user, own, activity })(item);
+        const parts = posteriorExplainer(model, model.users, user, own, activity)(item);
         const sum = (values: Float64Array) => values.reduce((a, b) => a + b, 0);
         expect(parts.score).toBeCloseTo(rate(model, user, item), 12);
         expect(sum(parts.features)).toBeCloseTo(parts.score, 12);
@@ -171,7 +171,7 @@ describe('explain', () => {
       featureShape: Float32Array.from(folded.featureShape),
       featureRate: Float32Array.from(folded.featureRate),
     };
-    const parts = posteriorExplainer(model, { users: posterior, row: 0, own: { items: own } })(8);
+    const parts = posteriorExplainer(model, posterior, 0, { items: own }, 'geometric')(8);
     const weight =
       ((folded.weightShape / folded.weightRate) * model.items.weightShape[8]) / model.items.weightRate[8];
     // An edge's expected counts are λ_k/(1 − e^−Σλ), and at the fixed point a feature's shape is a + their sum.
@@ -203,8 +203,7 @@ describe('explain', () => {
 
   it('gives the whole score to the prior if there is no item', () => {
     const model = smallModel();
-    const user = { users: model.users, row: 0, own: { items: [] } };
-    const parts = posteriorExplainer(model, user)(3);
+    const parts = posteriorExplainer(model, model.users, 0, { items: [] }, 'geometric')(3);
     expect(parts.prior).toBeCloseTo(parts.score, 12);
   });
 });

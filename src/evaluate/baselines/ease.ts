@@ -9,7 +9,7 @@
 // adds the scores of all users from each solution. If a table of weights or scores does not fit in memory, each candidate keeps its
 // largest weights.
 
-import { lengths, renameLists, transposeLists } from '../../math/csr.js';
+import { lengths, placesOf, renameLists, transposeLists } from '../../math/csr.js';
 import { byFallingValue } from '../../math/nth-largest.js';
 import type { RankingData } from '../../metrics/held-back.js';
 import { alongValues, geometric, type Setting } from '../../metrics/setting-search.js';
@@ -152,20 +152,14 @@ const systemOf = sharedByTrials((data, exponent) => {
   // Ordered by popularity, so that rows which are read often lie together. It takes 0.57 (@simulated) and 0.9 (acl-abstracts) of
   // the time of the original order.
   const ordered = byFallingValue(degree).filter((item) => shown[item] && degree[item] > 0);
-  const column = new Int32Array(shown.length).fill(-1);
-  for (const [at, item] of ordered.entries()) column[item] = at;
+  const column = placesOf(ordered, shown.length);
+  const ofTargets = renameLists(users, placesOf(candidates, shown.length));
   return {
     column,
     inputs: renameLists(users, column),
     columns: ordered.length,
-    targets: transposeLists(renameLists(users, targetOf(data)), candidates.length),
-    ...{ weights: exponent === 0 ? undefined : weights, meanWeight: mean },
+    targets: transposeLists(ofTargets, candidates.length),
+    weights: exponent === 0 ? undefined : weights,
+    meanWeight: mean,
   };
 });
-
-/** Per item its position among the candidates; −1 if it is no candidate. */
-function targetOf({ shown, candidates }: RankingData): Int32Array {
-  const target = new Int32Array(shown.length).fill(-1);
-  for (let c = 0; c < candidates.length; c++) target[candidates[c]] = c;
-  return target;
-}

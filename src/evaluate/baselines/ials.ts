@@ -3,8 +3,7 @@
 
 import { leastSquaresMember } from '../../fit/ranking/blend/least-squares.js';
 import type { RankingData } from '../../metrics/held-back.js';
-import type { Setting } from '../../metrics/setting-search.js';
-import { alongValues, geometric } from '../../metrics/setting-search.js';
+import { alongValues, geometric, type Setting } from '../../metrics/setting-search.js';
 import { factorScorer } from '../../predict/scoring/scorer.js';
 import { alternatingLeastSquares, foldInLeastSquares } from '../../solvers/least-squares.js';
 import type { Baseline, BaselineFitOptions } from './baseline.js';

@@ -2,8 +2,7 @@
 
 import { toShared } from '../../graph/transfer.js';
 import { transposeLists } from '../../math/csr.js';
-import type { RankingData } from '../../metrics/held-back.js';
-import { holdBack, shownItems } from '../../metrics/held-back.js';
+import { holdBack, type RankingData, shownItems } from '../../metrics/held-back.js';
 import { BASELINES, type BaselineName } from '../../options/names.js';
 import { shareThreads, type ThreadShare } from '../../parallel/budget.js';
 import { createPool, taskModule, threadCount } from '../../parallel/pool.js';

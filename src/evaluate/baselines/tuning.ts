@@ -2,8 +2,7 @@
 
 import { type HeldBackTask, someCandidates, someUsers } from '../../metrics/held-back.js';
 import { tuningScore } from '../../metrics/ranking-metrics.js';
-import type { Setting } from '../../metrics/setting-search.js';
-import { searchSettings, type Tuned } from '../../metrics/setting-search.js';
+import { type Setting, searchSettings, type Tuned } from '../../metrics/setting-search.js';
 import type { TaskOptions } from '../../progress.js';
 import { evaluateRanking, type RankingOptions } from '../evaluate-ranking.js';
 import type { Baseline, FittedBaseline } from './baseline.js';

@@ -20,7 +20,7 @@ import {
 import { countDegrees, type DegreeCounts } from '../../sparsity/degree-counts.js';
 import { tailIndexAt } from '../../sparsity/tail-index.js';
 import { CountTally, createCountDrawer } from './draw-counts.js';
-import type { DrawPlan, UnseenPlan, VertexGroup } from './draw-plan.js';
+import { type DrawPlan, knownCount, type UnseenPlan, type VertexGroup } from './draw-plan.js';
 import {
   createEdgeSampler,
   createEdgesOfWeight,
@@ -217,10 +217,6 @@ function drawMet(
     tables.push(mass[k] > 0 ? AliasTable.of(weights) : undefined);
   }
   return { atoms, tables, mass };
-}
-
-function knownCount(groups: readonly VertexGroup[]): number {
-  return groups.reduce((sum, { known }) => sum + known.count, 0);
 }
 
 /** Makes a sampler for each group. Their vertices are numbered one group after another. */

@@ -38,6 +38,11 @@ export interface VertexGroup {
   readonly unseen: UnseenPlan | undefined;
 }
 
+/** The known vertices of all groups. */
+export function knownCount(groups: readonly VertexGroup[]): number {
+  return groups.reduce((sum, { known }) => sum + known.count, 0);
+}
+
 export interface DrawPlan {
   readonly features: number;
   readonly multigraph: boolean;

@@ -1,32 +1,53 @@
-// The tasks of a worker that makes predictive draws.
+// The tasks of workers that draw test graphs.
 
-import { randomStream } from '../../math/random.js';
+import { type Random, randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import { serveTasks } from '../../parallel/worker.js';
 import { createDrawer, type OneDrawOptions, type TestGraphDraw } from './draw-graph.js';
-import type { DrawPlan } from './draw-plan.js';
+import { type DrawPlan, knownCount } from './draw-plan.js';
 
-export interface DrawTask extends OneDrawOptions {
+/** One draw of a plan. Every draw has its own random stream, so that any worker can make it. */
+export interface DrawOfPlan {
   /** The id under which the plan was prepared. */
   readonly plan: number;
   readonly seed: number;
   readonly index: number;
 }
 
+interface Prepared {
+  readonly draw: (random: Random, options: OneDrawOptions) => TestGraphDraw;
+  /** Items that are known. */
+  readonly known: number;
+}
+
 /** By plan id, since several plans can be in use if tasks run in the caller's thread. */
-const drawers = new Map<number, ReturnType<typeof createDrawer>>();
+const prepared = new Map<number, Prepared>();
 
 export function prepare({ id, plan }: { readonly id: number; readonly plan: DrawPlan }): void {
-  drawers.set(id, createDrawer(plan));
+  prepared.set(id, { draw: createDrawer(plan), known: knownCount(plan.items) });
 }
 
 export function forget(id: number): void {
-  drawers.delete(id);
+  prepared.delete(id);
 }
 
-/** Every draw has its own random stream, so that any worker can make it. */
-export function draw({ plan, seed, index, ...options }: DrawTask): TestGraphDraw {
-  return drawers.get(plan)!(randomStream(seed, STREAMS.draws, index), options);
+export function draw({ plan, seed, index, ...options }: DrawOfPlan & OneDrawOptions): TestGraphDraw {
+  return prepared.get(plan)!.draw(randomStream(seed, STREAMS.draws, index), options);
 }
 
-serveTasks('draw-tasks', { prepare, draw, forget });
+/** When each unknown item is first met, as a share of the growth of the users, ascending. */
+export function discoveries({ plan, seed, index }: DrawOfPlan): Float64Array {
+  const { draw, known } = prepared.get(plan)!;
+  const { edges } = draw(randomStream(seed, STREAMS.growth, index, 0), { sizes: 'posterior', keep: true });
+  const { users, items, userCount, itemCount } = edges!;
+  const random = randomStream(seed, STREAMS.growth, index, 1);
+  const arrival = Float64Array.from({ length: userCount }, () => random.uniform());
+  const first = new Float64Array(itemCount - known).fill(2);
+  for (let e = 0; e < items.length; e++) {
+    const atom = items[e] - known;
+    if (atom >= 0 && arrival[users[e]] < first[atom]) first[atom] = arrival[users[e]];
+  }
+  return first.filter((time) => time < 2).sort();
+}
+
+serveTasks('draw-tasks', { prepare, draw, discoveries, forget });

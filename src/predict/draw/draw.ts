@@ -13,7 +13,7 @@ import type { TaskOptions } from '../../progress.js';
 import type { Split } from '../../sample/split-types.js';
 import type { DrawnEdges, GraphStatistics, OneDrawOptions, TestGraphDraw } from './draw-graph.js';
 import { type DrawPlan, drawPlan, type NamedPlan } from './draw-plan.js';
-import type { DrawTask } from './draw-tasks.js';
+import type { DrawOfPlan } from './draw-tasks.js';
 
 const DRAWING = taskModule('./draw-tasks.js', import.meta.url);
 let nextPlan = 0;
@@ -61,34 +61,39 @@ export async function drawPredictive(
   );
 }
 
-/** Makes `draws` draws of each plan, in order. All plans share one pool. */
-export async function drawPlans(
+/** Makes `draws` draws of each plan, in order. */
+export function drawPlans(
   plans: readonly DrawPlan[],
   draws: number,
-  {
-    seed,
-    sizes,
-    keep,
-    threads,
-    signal,
-    onProgress,
-  }: OneDrawOptions & TaskOptions & { readonly seed: number },
+  { sizes, keep, ...options }: OneDrawOptions & TaskOptions & { readonly seed: number },
 ): Promise<TestGraphDraw[][]> {
+  return mapDraws('draw', plans, draws, { sizes, keep }, options);
+}
+
+/** Runs a task of draw-tasks.ts for `draws` draws of each plan, in order. All plans share one pool. */
+export async function mapDraws<Settings extends object, Output>(
+  task: 'draw' | 'discoveries',
+  plans: readonly DrawPlan[],
+  draws: number,
+  settings: Settings,
+  { seed, threads, signal, onProgress }: TaskOptions & { readonly seed: number },
+): Promise<Output[][]> {
   const total = plans.length * draws;
   const ids = plans.map(() => nextPlan++);
   const pool = await createPool(DRAWING, threadCount(threads, total));
   try {
     for (const [at, id] of ids.entries()) await pool.everywhere('prepare', { id, plan: plans[at] });
     let done = 0;
-    const results = await pool.map<DrawTask, TestGraphDraw>(
-      'draw',
+    const results = await pool.map<DrawOfPlan & Settings, Output>(
+      task,
       Array.from({ length: total }, (_, index) => {
-        return { plan: ids[Math.floor(index / draws)], seed, index, sizes, keep };
+        return { plan: ids[Math.floor(index / draws)], seed, index, ...settings };
       }),
       { signal, onResult: () => onProgress?.({ stage: 'drawing', done: ++done, total, unit: 'draws' }) },
     );
     return plans.map((_, at) => results.slice(at * draws, (at + 1) * draws));
   } finally {
+    // A pool whose worker died has nothing to forget.
     for (const id of ids) await pool.everywhere('forget', id).catch(() => {});
     await pool.close();
   }

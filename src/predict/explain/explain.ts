@@ -30,19 +30,18 @@ export interface Explanation extends ScoreParts {
   readonly all: ScoreParts;
 }
 
-/** A row of a posterior: of the model's own users, or folded in. */
-interface UserRow {
-  readonly users: Posterior;
-  readonly row: number;
-  readonly own: OwnItems;
-  /** The expectation that the edge pass of the row used. Default geometric. */
-  readonly activity?: Activity | undefined;
-}
-
-/** Explains the scores of items for one user; work that depends only on the user is done once. */
-export function posteriorExplainer(model: PosteriorModel, user: UserRow): (item: number) => Explanation {
+/**
+ * Explains the scores of items for a row of `users`: of the model's own, or folded in. `activity` is the expectation that the edge pass of
+ * the row used. Work that depends only on the user is done once.
+ */
+export function posteriorExplainer(
+  model: PosteriorModel,
+  users: Posterior,
+  row: number,
+  own: OwnItems,
+  activity: Activity,
+): (item: number) => Explanation {
   const { features: K } = model;
-  const { users, row, own, activity = 'geometric' } = user;
   const value = activity === 'geometric' ? logMean : mean;
   const write = (side: Posterior, v: number, out: Float64Array) => {
     const weight = value(side.weightShape[v], side.weightRate[v]);

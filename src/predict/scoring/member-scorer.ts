@@ -1,7 +1,7 @@
 // How one fit scores users, for every kind of fit: its scores are products of two tables. A posterior has one fit, a ranker
 // has one for each member, and their scores add up. Recommendation folds users in one by one, evaluation many at a time.
 
-import { ACTIVITY_FLOOR } from '../../engine/engine.js';
+import { ACTIVITY_FLOOR, type Activity } from '../../engine/engine.js';
 import { eligibleMass, foldBase, foldVertex } from '../../fit/fold-in/fold-in.js';
 import {
   type FoldManyOptions,
@@ -72,12 +72,7 @@ function posteriorScorer(model: PosteriorModel): MemberScorer {
   const { features } = model;
   // As in an evaluation: a new user's items are in the model, so the user could have met only items of the model.
   const otherMass = once(() => eligibleMass(model, 'items', { unseenShare: 0 }));
-  const factorsOf = (
-    users: Posterior,
-    row: number,
-    own: OwnItems,
-    activity: 'geometric' | 'mean',
-  ): UserFactors => {
+  const factorsOf = (users: Posterior, row: number, own: OwnItems, activity: Activity): UserFactors => {
     const posterior = {
       weightShape: users.weightShape[row],
       weightRate: users.weightRate[row],
@@ -87,7 +82,7 @@ function posteriorScorer(model: PosteriorModel): MemberScorer {
     return {
       means: Float32Array.from(meansOf(posterior)),
       score: (item) => expectedRate(model, users, row, item),
-      explainer: () => posteriorExplainer(model, { users, row, own, activity }),
+      explainer: () => posteriorExplainer(model, users, row, own, activity),
       posterior: () => posterior,
     };
   };

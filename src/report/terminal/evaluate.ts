@@ -2,7 +2,6 @@
 
 import { ATTRIBUTE_BASELINES } from '../../evaluate/baselines/attribute-baselines.js';
 import type { AttributeComparisons, RankingComparison } from '../../evaluate/compare-rankings.js';
-import { everyone } from '../../evaluate/evaluate.js';
 import type { ShardedEvaluation } from '../../evaluate/evaluate-shards.js';
 import {
   drawsOf,
@@ -11,7 +10,12 @@ import {
   type PredictiveCheck,
   type Statistic,
 } from '../../evaluate/predictive.js';
-import { type RankingResult, USER_METRICS, type UserMetric } from '../../metrics/ranking-metrics.js';
+import {
+  joinRankings,
+  type RankingResult,
+  USER_METRICS,
+  type UserMetric,
+} from '../../metrics/ranking-metrics.js';
 import { asFlag } from '../../options/as-flag.js';
 import type { DrawsGiven } from '../../options/names.js';
 import { metricTitle, statisticLabel } from '../../text/figures.js';
@@ -56,7 +60,7 @@ export function evaluationJson(result: Printed, popularity: RankingComparison | 
       coverage: all.coverage,
       standardError: all.standardError,
       standardErrorUnpopular: unpopular?.standardError ?? null,
-      all: groupJson(everyone(result)),
+      all: groupJson(joinRankings(ranking, result.withoutHistory)),
       withHistory: groupJson(ranking),
       withoutHistory: result.withoutHistory ? groupJson(result.withoutHistory) : null,
       definition: rankedDefinition(result.names, result.method),
@@ -130,7 +134,7 @@ function describeGroups(result: Printed, withoutHistory: RankingResult): string 
     ['', names.users.many, ...metrics.map((metric) => metricTitle(metric, ranking))],
     row('with a history (above)', ranking),
     row('without a history, by popularity', withoutHistory),
-    row('all', everyone(result)),
+    row('all', joinRankings(ranking, withoutHistory)),
   ]);
 }
 
