@@ -21,8 +21,8 @@ async function frameOfMap(
 ): Promise<{ readonly paint: number; readonly wait: number }> {
   const { outputFiles } = await build({
     stdin: {
-      contents: `import { createPainter } from './points.ts'; import { zoomAt, WHOLE } from './view.ts';
-        Object.assign(window, { createPainter, zoomAt, WHOLE });`,
+      contents: `import { pointPainter } from './points.ts'; import { zoomAt, WHOLE } from './view.ts';
+        Object.assign(window, { pointPainter, zoomAt, WHOLE });`,
       resolveDir: 'src/page/map',
     },
     bundle: true,
@@ -33,7 +33,7 @@ async function frameOfMap(
   await page.evaluate(outputFiles[0].text);
   return page.evaluate(
     ([points, frames, wanted]) => {
-      const { createPainter, zoomAt, WHOLE } =
+      const { pointPainter, zoomAt, WHOLE } =
         window as unknown as typeof import('../src/page/map/points.js') &
           typeof import('../src/page/map/view.js');
       const size = { width: 900, height: 680 };
@@ -42,7 +42,7 @@ async function frameOfMap(
       if (wanted === '2d') canvas.getContext('2d');
       const place = () =>
         Float32Array.from({ length: points }, () => (Math.random() + Math.random() - 1) * 0.9);
-      const painter = createPainter(canvas, {
+      const paint = pointPainter(canvas, {
         x: place(),
         y: place(),
         colour: Uint8Array.from({ length: 3 * points }, () => 255 * Math.random()),
@@ -54,7 +54,7 @@ async function frameOfMap(
       const frame = () => {
         view = zoomAt(view, size, 450, 340, 1.05);
         const began = performance.now();
-        painter.paint(view, size, 1, undefined, points);
+        paint(view, size, 1, undefined, points);
         ours += performance.now() - began;
         if (gl) gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
         else canvas.getContext('2d')!.getImageData(0, 0, 1, 1);
@@ -63,8 +63,8 @@ async function frameOfMap(
       ours = 0;
       const began = performance.now();
       for (let f = 0; f < frames; f++) frame();
-      const paint = ours / frames;
-      return { paint, wait: (performance.now() - began) / frames - paint };
+      const ownTime = ours / frames;
+      return { paint: ownTime, wait: (performance.now() - began) / frames - ownTime };
     },
     [POINTS, FRAMES, kind] as const,
   );

@@ -21,6 +21,7 @@ import type { ListsKind, UserList } from '../store/list-pieces.js';
 import type { StudyResults } from '../study/results.js';
 import type { SideNames } from '../text/sides.js';
 import type { PackedNames } from './map/packed-names.js';
+import type { Settings } from './settings.js';
 
 /** Samples that come with the page. */
 export const SAMPLES = ['@sotu', '@simulated-small', '@simulated'] as const;
@@ -43,11 +44,8 @@ export interface ReadChoice {
 }
 
 /** Data that were read. */
-export interface Opened {
+export interface Opened extends PartSize {
   readonly source: string;
-  readonly users: number;
-  readonly items: number;
-  readonly edges: number;
   readonly total: number;
   readonly multigraph: boolean;
   readonly fingerprint: string;
@@ -69,33 +67,19 @@ export interface Opened {
 /** Of both sides. */
 export type Shares = Pick<IdShares, 'users' | 'items'>;
 
-export interface SplitSummary {
-  readonly train: PartSize;
-  readonly foldIn: PartSize;
-  readonly test: PartSize;
+export interface SplitSummary extends Readonly<Record<'train' | 'foldIn' | 'test', PartSize>> {
   readonly words: string;
 }
 
-export interface SplitChoice {
-  readonly testUsers: number;
-  readonly testItems: number;
-  readonly seed: number;
-}
+export type SplitChoice = Pick<Settings, 'testUsers' | 'testItems' | 'seed'>;
 
 export type { Purpose };
 export const PURPOSES: readonly Purpose[] = ['understand', 'recommend'];
 
-export interface FitChoice {
+/** Features, kind and iterations are those of a model that describes; a ranker has its own. */
+export interface FitChoice
+  extends Pick<Settings, 'features' | 'model' | 'iterations' | 'engine' | 'seed' | 'time' | 'halfLife'> {
   readonly purpose: Purpose;
-  /** Features, kind and iterations are those of a model that describes; a ranker has its own. */
-  readonly features: number;
-  readonly model: 'auto' | 'sparse' | 'dense';
-  readonly iterations: number;
-  readonly engine: 'auto' | 'cpu' | 'gpu';
-  readonly seed: number;
-  /** The column of times, and how a ranker weighs edges by them. */
-  readonly time?: string | undefined;
-  readonly halfLife: 'auto' | 'never';
   /** Undefined: all rows are fitted, and no test part is left for an evaluation. */
   readonly split?: SplitChoice | undefined;
 }

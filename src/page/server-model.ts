@@ -16,16 +16,11 @@ interface Recommended {
     readonly score: number;
     readonly low?: number;
     readonly high?: number;
-    readonly explanation?: {
+    readonly explanation?: Omit<Reasons, 'items' | 'features'> & {
       readonly items: readonly (Titled & ScoreContribution)[];
-      readonly others: Reasons['others'];
-      readonly features: readonly (ScoreContribution & {
-        readonly feature: number;
+      readonly features: readonly (Omit<Reasons['features'][number], 'about'> & {
         readonly about: readonly Titled[];
       })[];
-      readonly otherFeatures: Reasons['otherFeatures'];
-      readonly direct: Reasons['direct'];
-      readonly rest: number;
     };
   })[];
   readonly confidence?: { readonly text: string };

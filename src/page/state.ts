@@ -6,18 +6,19 @@ import type { NamedBlob } from '../ingest/blob.js';
 import type { TablePreview } from '../ingest/preview.js';
 import type { SparsityCheck } from '../sparsity/check.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
-import type {
-  Audited,
-  Comparison,
-  EvaluationSummary,
-  Forecast,
-  FoundItemTable,
-  LiveFit,
-  Machine,
-  ModelSummary,
-  Opened,
-  Purpose,
-  Source,
+import {
+  type Audited,
+  type Comparison,
+  type EvaluationSummary,
+  type Forecast,
+  type FoundItemTable,
+  type LiveFit,
+  type Machine,
+  type ModelSummary,
+  type Opened,
+  PURPOSES,
+  type Purpose,
+  type Source,
 } from './protocol.js';
 import { DEFAULTS, type Settings, settingsFrom } from './settings.js';
 
@@ -69,8 +70,10 @@ export const checkSeed = signal<number>(DEFAULTS.seed);
 export const liveFit = signalOf<LiveFit | undefined>('results', undefined);
 /** The models that were fitted or opened. */
 export const models = signalOf<Readonly<Partial<Record<Purpose, ModelSummary>>>>('models', {});
+/** The same as a list, first the one that describes the data. */
+export const ready = computed(() => PURPOSES.flatMap((purpose) => models.value[purpose] ?? []));
 /** The model to explore: the one that describes the data, else the ranker. */
-export const model = computed(() => models.value.understand ?? models.value.recommend);
+export const model = computed(() => ready.value[0]);
 /** The names of the two sides, in the data or in a model that was opened. */
 export const names = computed(() => (opened.value ?? model.value)?.names ?? USERS_AND_ITEMS);
 export const evaluation = signalOf<EvaluationSummary | undefined>('results', undefined);

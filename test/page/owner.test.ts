@@ -11,7 +11,7 @@ import { forecastGrowth } from '../../src/forecast/forecast.js';
 import { readBlob, readBlobWithValues } from '../../src/ingest/blob.js';
 import { timeColumn } from '../../src/ingest/intake/value-column.js';
 import { modelFeatures } from '../../src/predict/features.js';
-import { auditAnswer } from '../../src/report/words/audit.js';
+import { auditWords } from '../../src/report/words/audit.js';
 import { forecastAnswer, nextWords } from '../../src/report/words/forecast.js';
 import { grouped, unbroken } from '../../src/text/numbers.js';
 import { shortTitle } from '../../src/text/phrases.js';
@@ -392,7 +392,7 @@ describe.skipIf(!ready)('the owner of a table', () => {
     const [train, held] = [await read(false), await read(true)];
     const times = { train: train.values, test: held.values };
     const audit = await auditSplit({ train: train.graph, test: held.graph }, { times, seed: 1 });
-    expect(await page.locator('.lead').innerText()).toBe(unbroken(auditAnswer(audit)));
+    expect(await page.locator('.lead').innerText()).toBe(unbroken(auditWords(audit, USERS_AND_ITEMS).answer));
     expect(await page.locator('tbody b').allInnerTexts()).toEqual(audit.checks.map(({ verdict }) => verdict));
 
     await nav(page, 'Data').click();

@@ -3,15 +3,7 @@ import { type AuditCheck, CHECKS, VERDICTS } from '../../src/audit/checks.js';
 import type { Decision } from '../../src/audit/decision.js';
 import { REFUSALS } from '../../src/forecast/backtest.js';
 import type { GrowthForecast } from '../../src/forecast/forecast.js';
-import {
-  auditAnswer,
-  CHECK_COLUMNS,
-  checkAdvice,
-  checkFigures,
-  checkTitle,
-  checkWords,
-  decisionWords,
-} from '../../src/report/words/audit.js';
+import { auditWords, CHECK_COLUMNS, decisionWords } from '../../src/report/words/audit.js';
 import {
   backtestWords,
   discoveryWords,
@@ -139,6 +131,8 @@ describe('the words of an audit', () => {
     ...{ coins: 1, byTime: 0, zeros: 40, lost: 4, users: 2, items: 3, within: 30, least: 5, largest: 90 },
     ...{ missing: 40, piled: 0, length: 100, popularity: 0.1, neighbours: 0.2, n: 20 },
   };
+  const checkFigures = (check: AuditCheck) =>
+    auditWords({ verdict: 'fine', checks: [check] }, names).checks[0].figures;
   const cases = CHECKS.flatMap((name) => VERDICTS.map((verdict) => [name, verdict] as const));
   it.each(cases)('of %s, %s: what was found, and what to do', (name, verdict) => {
     const one = name === 'degreeBias' || name === 'filtering' ? ('users' as const) : undefined;
@@ -152,12 +146,14 @@ describe('the words of an audit', () => {
       verdict,
       figures,
     };
-    whole([checkWords(check, names)]);
-    expect(checkTitle(check, names)).toMatch(/^[a-z]/);
-    expect(checkFigures(check).join()).not.toMatch(/undefined|NaN/);
-    if (verdict === 'fine') expect(checkAdvice(check, names)).toBeUndefined();
-    else expect(checkAdvice(check, names)).toMatch(/\.$/);
-    whole([auditAnswer({ verdict, checks: [] })]);
+    const { answer, checks } = auditWords({ verdict, checks: [check] }, names);
+    const [{ title, figures: shown, words, advice }] = checks;
+    whole([words]);
+    expect(title).toMatch(/^[a-z]/);
+    expect(shown.join()).not.toMatch(/undefined|NaN/);
+    if (verdict === 'fine') expect(advice).toBeUndefined();
+    else expect(advice).toMatch(/\.$/);
+    whole([answer, auditWords({ verdict, checks: [] }, names).answer]);
   });
 
   it('show with a figure its limit, at which the verdict changes', () => {

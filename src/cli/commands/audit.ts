@@ -13,7 +13,7 @@ import { timeColumn } from '../../ingest/intake/value-column.js';
 import type { ReadOptions } from '../../ingest/options.js';
 import { renderAuditPage } from '../../report/pages/audit.js';
 import { auditText } from '../../report/terminal/audit.js';
-import { auditAnswer, checkAdvice, checkWords } from '../../report/words/audit.js';
+import { auditWords } from '../../report/words/audit.js';
 import { loadSplit } from '../../store/split-folder.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { VERSION } from '../../version.js';
@@ -60,6 +60,7 @@ export const register = declareCommand(
         : folder === undefined
           ? ['evaluate', `--train ${tables.train}`, `--test ${tables.test}`]
           : ['fit', folder, '-o model.safetensors'];
+    const said = auditWords(audit, names);
     const written: string[] = [];
     if (output !== undefined) {
       const page = renderAuditPage({ source, audit, decision, names, version: VERSION, seed });
@@ -70,12 +71,12 @@ export const register = declareCommand(
       json: {
         source,
         ...audit,
-        checks: audit.checks.map((check) => ({
+        checks: audit.checks.map((check, at) => ({
           ...check,
-          text: checkWords(check, names),
-          advice: checkAdvice(check, names) ?? null,
+          text: said.checks[at].words,
+          advice: said.checks[at].advice ?? null,
         })),
-        text: auditAnswer(audit),
+        text: said.answer,
         decision: decision ?? null,
         written,
       },

@@ -8,7 +8,7 @@ import { placeLabels } from './label-placement.js';
 import { createPace } from './pace.js';
 import { nameAt, type PackedNames } from './packed-names.js';
 import { cssColour, featureColours } from './palette.js';
-import { createPainter, growth } from './points.js';
+import { growth, pointPainter } from './points.js';
 import { type Frame, toScreen, type View, WHOLE } from './view.js';
 
 /** The parts of the map that do not change. */
@@ -43,7 +43,6 @@ export interface Picture {
   show(look: Look): void;
   /** The visible part as a file. */
   save(kind: PictureKind): Promise<Blob>;
-  close(): void;
 }
 
 /** Milliseconds without a movement after which all points are drawn. */
@@ -68,7 +67,7 @@ export function createPicture(points: OffscreenCanvas, labels: OffscreenCanvas, 
   const order = Uint32Array.from(map.degree.keys()).sort(
     (a, b) => titled(b) - titled(a) || map.degree[b] - map.degree[a],
   );
-  const painter = createPainter(points, { x: map.x, y: map.y, colour, radius });
+  const paintPoints = pointPainter(points, { x: map.x, y: map.y, colour, radius });
   const over = labels.getContext('2d')!;
   const font = `${LABEL}px ${scene.fontFamily}`;
   const text = (item: number) =>
@@ -88,7 +87,7 @@ export function createPicture(points: OffscreenCanvas, labels: OffscreenCanvas, 
     ...{ chosen: undefined, near: [], feature: undefined, moving: false },
   };
   let faded: { readonly feature: number; readonly mask: Uint8Array; readonly order: Uint32Array } | undefined;
-  let asked = 0;
+  let isAsked = false;
   let rest: ReturnType<typeof setTimeout> | undefined;
 
   /** The chosen feature, with a mask of all other items. It is made once per choice, not per frame. */
@@ -140,21 +139,22 @@ export function createPicture(points: OffscreenCanvas, labels: OffscreenCanvas, 
     if (canvas.width !== wide) canvas.width = wide;
     if (canvas.height !== tall) canvas.height = tall;
   };
-  const paintPoints = (ratio: number, most: number) => {
+  const paintFirst = (most: number, ratio: number) => {
     sized(points, ratio);
-    painter.paint(look.view, look.frame, ratio, drawnBack()?.mask, most);
+    paintPoints(look.view, look.frame, ratio, drawnBack()?.mask, most);
   };
   const paint = () => {
-    asked = 0;
+    isAsked = false;
     const { frame, ratio } = look;
-    paintPoints(ratio, rest === undefined ? count : pace.count());
+    paintFirst(rest === undefined ? count : pace.count(), ratio);
     sized(labels, ratio);
     over.setTransform(ratio, 0, 0, ratio, 0, 0);
     over.clearRect(0, 0, frame.width, frame.height);
     write(over, ratio);
   };
   const ask = () => {
-    if (asked === 0) asked = requestAnimationFrame(paint);
+    if (!isAsked) requestAnimationFrame(paint);
+    isAsked = true;
   };
   const png = async () => {
     const { frame } = look;
@@ -163,7 +163,7 @@ export function createPicture(points: OffscreenCanvas, labels: OffscreenCanvas, 
     context.fillStyle = ground;
     context.fillRect(0, 0, file.width, file.height);
     // A WebGL canvas is cleared when the task that painted it ends.
-    paintPoints(FINE, count);
+    paintFirst(count, FINE);
     context.drawImage(points, 0, 0);
     write(context, FINE);
     ask();
@@ -209,16 +209,11 @@ export function createPicture(points: OffscreenCanvas, labels: OffscreenCanvas, 
           rest = undefined;
           ask();
         }, RESTING);
-        if (asked === 0) pace.time();
+        if (!isAsked) pace.time();
       }
       ask();
     },
     save: async (kind) => (kind === 'png' ? png() : svg()),
-    close() {
-      cancelAnimationFrame(asked);
-      clearTimeout(rest);
-      painter.close();
-    },
   };
 }
 

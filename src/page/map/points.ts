@@ -11,11 +11,14 @@ interface Points {
   readonly radius: Float32Array;
 }
 
-interface PointPainter {
-  /** Draws the first `count` points. `faded` has 1 for each point that is drawn faintly. */
-  paint(view: View, frame: Frame, ratio: number, faded: Uint8Array | undefined, count: number): void;
-  close(): void;
-}
+/** Draws the first `count` points. `faded` has 1 for each point that is drawn faintly. */
+type PaintPoints = (
+  view: View,
+  frame: Frame,
+  ratio: number,
+  faded: Uint8Array | undefined,
+  count: number,
+) => void;
 
 const VERTEX = `#version 300 es
 in vec2 place; in vec3 colour; in float radius; in float faded;
@@ -39,12 +42,12 @@ void main() {
 /** Points grow a little with the zoom. */
 export const growth = (zoom: number) => Math.min(3, Math.max(1, zoom ** 0.35));
 
-export function createPainter(canvas: OffscreenCanvas, points: Points): PointPainter {
+export function pointPainter(canvas: OffscreenCanvas, points: Points): PaintPoints {
   const gl = canvas.getContext('webgl2', { antialias: false, premultipliedAlpha: true });
   return gl ? byWebgl(gl, points) : byHand(canvas, points);
 }
 
-function byWebgl(gl: WebGL2RenderingContext, { x, y, colour, radius }: Points): PointPainter {
+function byWebgl(gl: WebGL2RenderingContext, { x, y, colour, radius }: Points): PaintPoints {
   const program = gl.createProgram();
   for (const [type, source] of [
     [gl.VERTEX_SHADER, VERTEX],
@@ -81,41 +84,35 @@ function byWebgl(gl: WebGL2RenderingContext, { x, y, colour, radius }: Points): 
   gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   const uniform = (name: string) => gl.getUniformLocation(program, name);
   const [view4, size2, ratio1] = [uniform('view'), uniform('size'), uniform('ratio')];
-  return {
-    paint(view, frame, ratio, faded, count) {
-      if (faded !== last) {
-        gl.bindBuffer(gl.ARRAY_BUFFER, fading);
-        gl.bufferData(gl.ARRAY_BUFFER, faded ?? none, gl.DYNAMIC_DRAW);
-        last = faded;
-      }
-      gl.viewport(0, 0, frame.width * ratio, frame.height * ratio);
-      gl.clearColor(0, 0, 0, 0);
-      gl.clear(gl.COLOR_BUFFER_BIT);
-      gl.uniform4f(view4, view.x, view.y, scaleOf(view, frame), growth(view.zoom));
-      gl.uniform2f(size2, frame.width, frame.height);
-      gl.uniform1f(ratio1, ratio);
-      gl.drawArrays(gl.POINTS, 0, count);
-    },
-    close: () => gl.getExtension('WEBGL_lose_context')?.loseContext(),
+  return (view, frame, ratio, faded, count) => {
+    if (faded !== last) {
+      gl.bindBuffer(gl.ARRAY_BUFFER, fading);
+      gl.bufferData(gl.ARRAY_BUFFER, faded ?? none, gl.DYNAMIC_DRAW);
+      last = faded;
+    }
+    gl.viewport(0, 0, frame.width * ratio, frame.height * ratio);
+    gl.clearColor(0, 0, 0, 0);
+    gl.clear(gl.COLOR_BUFFER_BIT);
+    gl.uniform4f(view4, view.x, view.y, scaleOf(view, frame), growth(view.zoom));
+    gl.uniform2f(size2, frame.width, frame.height);
+    gl.uniform1f(ratio1, ratio);
+    gl.drawArrays(gl.POINTS, 0, count);
   };
 }
 
-function byHand(canvas: OffscreenCanvas, { x, y, colour, radius }: Points): PointPainter {
+function byHand(canvas: OffscreenCanvas, { x, y, colour, radius }: Points): PaintPoints {
   const context = canvas.getContext('2d')!;
-  return {
-    paint(view, frame, ratio, faded, count) {
-      context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      context.clearRect(0, 0, frame.width, frame.height);
-      const grown = growth(view.zoom);
-      for (let i = 0; i < count; i++) {
-        const [left, top] = toScreen(view, frame, x[i], y[i]);
-        if (left < -9 || top < -9 || left > frame.width + 9 || top > frame.height + 9) continue;
-        const r = radius[i] * grown;
-        context.globalAlpha = faded?.[i] ? 0.08 : 0.8;
-        context.fillStyle = `rgb(${colour[3 * i]},${colour[3 * i + 1]},${colour[3 * i + 2]})`;
-        context.fillRect(left - r, top - r, 2 * r, 2 * r);
-      }
-    },
-    close: () => undefined,
+  return (view, frame, ratio, faded, count) => {
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, frame.width, frame.height);
+    const grown = growth(view.zoom);
+    for (let i = 0; i < count; i++) {
+      const [left, top] = toScreen(view, frame, x[i], y[i]);
+      if (left < -9 || top < -9 || left > frame.width + 9 || top > frame.height + 9) continue;
+      const r = radius[i] * grown;
+      context.globalAlpha = faded?.[i] ? 0.08 : 0.8;
+      context.fillStyle = `rgb(${colour[3 * i]},${colour[3 * i + 1]},${colour[3 * i + 2]})`;
+      context.fillRect(left - r, top - r, 2 * r, 2 * r);
+    }
   };
 }

@@ -1,16 +1,6 @@
-import type { SplitAudit } from '../../audit/audit.js';
-import {
-  auditAnswer,
-  CHECK_COLUMNS,
-  CHECK_NOTE,
-  checkAdvice,
-  checkFigures,
-  checkTitle,
-  checkWords,
-} from '../../report/words/audit.js';
+import { auditWords, CHECK_COLUMNS, CHECK_NOTE } from '../../report/words/audit.js';
 import { grouped } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
-import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import { runAudit, takeForAudit } from '../actions.js';
 import { Button, FileField } from '../components/controls.js';
@@ -38,7 +28,7 @@ export default function Audit() {
       </h1>
       <p class="lead" ref={place}>
         {found
-          ? auditAnswer(found.audit)
+          ? auditWords(found.audit, found.names).answer
           : 'Drop the training table and the test table of any evaluation. The checks say whether its figures can be trusted.'}
       </p>
       <div class="cards">
@@ -72,32 +62,30 @@ export default function Audit() {
 
 function Checks({ found }: { readonly found: Audited }) {
   const { audit, names, columns } = found;
-  const bad = audit.checks.filter((one) => one.verdict !== 'fine');
-  const fine = audit.checks.filter((one) => one.verdict === 'fine');
+  const { checks } = auditWords(audit, names);
+  const bad = checks.filter((one) => one.verdict !== 'fine');
+  const fine = checks.filter((one) => one.verdict === 'fine');
   return (
     <>
       <Table
         label="The checks"
         caption={CHECK_NOTE}
-        columns={CHECK_COLUMNS.map((label, at) => ({
-          label: capital(label),
-          numeric: at > 1,
-        }))}
-        rows={audit.checks.map((one) => [
-          capital(checkTitle(one, names)),
-          <b class={`verdict-${one.verdict}`} key="verdict">
-            {one.verdict}
+        columns={CHECK_COLUMNS.map((label, at) => ({ label: capital(label), numeric: at > 1 }))}
+        rows={checks.map(({ title, verdict, figures }) => [
+          capital(title),
+          <b class={`verdict-${verdict}`} key="verdict">
+            {verdict}
           </b>,
-          ...checkFigures(one),
+          ...figures,
         ])}
       />
-      <Explained checks={bad} names={names} />
+      <Explained checks={bad} />
       {fine.length > 0 && (
         <details>
           <summary>
             {grouped(fine.length)} {fine.length === 1 ? 'check is' : 'checks are'} fine
           </summary>
-          <Explained checks={fine} names={names} />
+          <Explained checks={fine} />
         </details>
       )}
       <p class="quiet">
@@ -123,23 +111,19 @@ function Checks({ found }: { readonly found: Audited }) {
 }
 
 /** What each check found, and what to do. */
-function Explained({ checks, names }: { readonly checks: SplitAudit['checks']; readonly names: SideNames }) {
+function Explained({ checks }: Pick<ReturnType<typeof auditWords>, 'checks'>) {
   return (
     <dl class="words">
-      {checks.map((one) => {
-        const title = capital(checkTitle(one, names));
-        const advice = checkAdvice(one, names);
-        return (
-          <div key={title}>
-            <dt>
-              {title}: {one.verdict}
-            </dt>
-            <dd>
-              {checkWords(one, names)} {advice && <b>{advice}</b>}
-            </dd>
-          </div>
-        );
-      })}
+      {checks.map(({ title, verdict, words, advice }) => (
+        <div key={title}>
+          <dt>
+            {capital(title)}: {verdict}
+          </dt>
+          <dd>
+            {words} {advice && <b>{advice}</b>}
+          </dd>
+        </div>
+      ))}
     </dl>
   );
 }

@@ -153,26 +153,24 @@ export default function Explore() {
           </h2>
           <ul class="features" tabIndex={0} aria-label={`${grouped(count)} features`}>
             {features?.map((one) => {
-              const number = one.feature;
-              if (!mappable) {
-                return (
-                  <li key={number} class="feature">
-                    <FeatureWords feature={one} />
-                  </li>
-                );
-              }
+              const at = one.feature - 1;
+              const words = <FeatureWords feature={one} />;
               return (
-                <li key={number}>
-                  <Button
-                    class="plain feature"
-                    aria-pressed={feature.value === number - 1}
-                    onClick={() => set(feature, feature.value === number - 1 ? undefined : number - 1)}
-                  >
-                    <svg viewBox="0 0 10 10" aria-hidden="true">
-                      <circle cx="5" cy="5" r="5" fill={cssColour(colours, number - 1)} />
-                    </svg>
-                    <FeatureWords feature={one} />
-                  </Button>
+                <li key={at} class={mappable ? undefined : 'feature'}>
+                  {mappable ? (
+                    <Button
+                      class="plain feature"
+                      aria-pressed={feature.value === at}
+                      onClick={() => set(feature, feature.value === at ? undefined : at)}
+                    >
+                      <svg viewBox="0 0 10 10" aria-hidden="true">
+                        <circle cx="5" cy="5" r="5" fill={cssColour(colours, at)} />
+                      </svg>
+                      {words}
+                    </Button>
+                  ) : (
+                    words
+                  )}
                 </li>
               );
             })}

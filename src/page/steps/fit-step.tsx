@@ -16,7 +16,19 @@ import { LABELS } from '../control-labels.js';
 import { memoryCap } from '../estimate.js';
 import { needOf, runFit } from '../fit-actions.js';
 import { type LiveFit, type ModelSummary, PURPOSES, type Purpose, type SplitSummary } from '../protocol.js';
-import { change, comparison, go, liveFit, models, names, opened, settings, timeOfEdges } from '../state.js';
+import {
+  change,
+  comparison,
+  go,
+  liveFit,
+  model,
+  models,
+  names,
+  opened,
+  ready,
+  settings,
+  timeOfEdges,
+} from '../state.js';
 
 /** The two models, their settings and estimated needs, and the fit in progress. */
 export default function Fit() {
@@ -242,11 +254,11 @@ function Parts({ split }: { readonly split: SplitSummary }) {
 
 /** Which of the models that are ready makes better lists, and where to go on. */
 function Fitted() {
-  const ready = PURPOSES.flatMap((purpose) => models.value[purpose] ?? []);
   const compared = comparison.value;
-  const place = useArrival<HTMLElement>(compared ?? (ready[0]?.split ? undefined : ready.at(-1)));
-  if (ready.length === 0) return null;
-  const { split } = ready[0];
+  const first = model.value;
+  const place = useArrival<HTMLElement>(compared ?? (first?.split ? undefined : ready.value.at(-1)));
+  if (!first) return null;
+  const { split } = first;
   const { users, items } = names.value;
   return (
     <section class="result" aria-label="What was fitted" ref={place}>
@@ -255,7 +267,7 @@ function Fitted() {
         <>
           <h2>Which lists are better?</h2>
           <ComparedLists found={compared}>
-            {ready.length > 1 && `Recommend therefore uses ${PURPOSE_TITLES[compared.best]}.`}
+            {ready.value.length > 1 && `Recommend therefore uses ${PURPOSE_TITLES[compared.best]}.`}
           </ComparedLists>
           {models.value.recommend?.time !== undefined && (
             <p class="quiet">
@@ -278,15 +290,15 @@ function Fitted() {
 
 /** The figures of each fit. */
 function HowItWent() {
-  const ready = PURPOSES.flatMap((purpose) => models.value[purpose] ?? []);
+  const { engine, why } = model.value ?? {};
   return (
     <>
-      {ready.map((fitted) => (
+      {ready.value.map((fitted) => (
         <Ready fitted={fitted} key={fitted.purpose} />
       ))}
-      {ready[0]?.why && (
+      {why && (
         <p class="quiet">
-          Computed by the <Term of="engine">engine</Term> {ready[0].engine}. Why this one: {ready[0].why}.
+          Computed by the <Term of="engine">engine</Term> {engine}. Why this one: {why}.
         </p>
       )}
     </>

@@ -13,7 +13,7 @@ import { itemName, MOST_OF_NAME } from '../components/item-name.js';
 import { ItemTableField } from '../components/item-table-field.js';
 import { RecommendedList } from '../components/recommended-list.js';
 import { SearchField, useFound, useFoundUsers } from '../components/search.js';
-import { type Answer, type ListQuery, type ModelSummary, PURPOSES } from '../protocol.js';
+import type { Answer, ListQuery, ModelSummary } from '../protocol.js';
 import { ask } from '../session-client.js';
 import {
   comparison,
@@ -25,10 +25,10 @@ import {
   likes,
   lister,
   model,
-  models,
   names,
   opened,
   preferred,
+  ready,
   settings,
 } from '../state.js';
 import { answerOf } from '../work.js';
@@ -146,15 +146,14 @@ function queryOf(isNew: boolean): ListQuery | undefined {
 
 /** Which model makes the lists, if there are two. */
 function Lister() {
-  const ready = PURPOSES.filter((purpose) => models.value[purpose]);
-  if (ready.length < 2) return null;
+  if (ready.value.length < 2) return null;
   const best = comparison.value?.best;
   return (
     <Select
       label="Lists by"
       inline
       value={lister.value}
-      choices={ready.map((purpose) => [
+      choices={ready.value.map(({ purpose }) => [
         purpose,
         PURPOSE_TITLES[purpose] + (purpose === best ? ', better on held-out users' : ''),
       ])}

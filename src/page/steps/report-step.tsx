@@ -5,7 +5,7 @@ import { Button } from '../components/controls.js';
 import { FORMAT_NAMES, save, saveExport } from '../components/save.js';
 import { Linked } from '../components/term.js';
 import { LABELS } from '../control-labels.js';
-import { type Export, PURPOSES } from '../protocol.js';
+import type { Export } from '../protocol.js';
 import {
   check,
   checkSeed,
@@ -21,6 +21,7 @@ import {
   model,
   models,
   opened,
+  ready,
   settings,
 } from '../state.js';
 import { perform } from '../work.js';
@@ -37,8 +38,8 @@ const PARTS = [
 export default function Report() {
   const data = opened.value;
   const fitted = model.value;
-  const ready = PURPOSES.filter((purpose) => models.value[purpose]);
   const { seed, features } = settings.value;
+  const several = ready.value.length > 1;
   const take = (asked: Export) => void saveExport('Writing.', asked);
   const parts = fitted?.split ? PARTS : PARTS.slice(0, 1);
   return (
@@ -84,13 +85,13 @@ export default function Report() {
       )}
       {fitted && (
         <>
-          <h2>{ready.length > 1 ? 'The models' : 'The model'}</h2>
+          <h2>{several ? 'The models' : 'The model'}</h2>
           <p>
-            The command line and the server can open {ready.length > 1 ? 'them' : 'it'}. So can this page:
-            drop the file on the first screen.
+            The command line and the server can open {several ? 'them' : 'it'}. So can this page: drop the
+            file on the first screen.
           </p>
           <p class="buttons">
-            {ready.map((purpose) => (
+            {ready.value.map(({ purpose }) => (
               <Button key={purpose} waits onClick={() => take({ what: 'model', purpose })}>
                 Save {purpose === 'recommend' ? 'ranker' : 'model'}.safetensors
               </Button>

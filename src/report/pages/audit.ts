@@ -6,13 +6,9 @@ import { fixed, grouped, percent } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import {
-  auditAnswer,
+  auditWords,
   CHECK_COLUMNS,
   CHECK_NOTE,
-  checkAdvice,
-  checkFigures,
-  checkTitle,
-  checkWords,
   comparedMethodTitle,
   decisionWords,
   SPLIT_KIND_TITLES,
@@ -33,11 +29,12 @@ interface AuditPage {
 /** An audit as one self-contained HTML page. */
 export function renderAuditPage(page: AuditPage): string {
   const { audit, decision, names } = page;
+  const { answer, checks } = auditWords(audit, names);
   return renderPage({
     title: `Is the split ${page.source} fair?`,
-    lead: auditAnswer(audit),
+    lead: answer,
     sections: [
-      { id: 'checks', title: 'The checks', body: checks(page) },
+      { id: 'checks', title: 'The checks', body: checksBody(checks) },
       {
         id: 'parts',
         title: 'The parts',
@@ -61,25 +58,19 @@ export function renderAuditPage(page: AuditPage): string {
   });
 }
 
-function checks({ audit, names }: AuditPage): Content {
-  const [first, verdict, ...figures] = CHECK_COLUMNS;
+function checksBody(checks: ReturnType<typeof auditWords>['checks']): Content {
+  const [first, second, ...figures] = CHECK_COLUMNS;
   return [
     table(
-      [{ label: capital(first) }, { label: verdict }, ...numbers(...figures)],
-      audit.checks.map((check) => [
-        capital(checkTitle(check, names)),
-        html`<b>${check.verdict}</b>`,
-        ...checkFigures(check),
-      ]),
+      [{ label: capital(first) }, { label: second }, ...numbers(...figures)],
+      checks.map(({ title, verdict, figures }) => [capital(title), html`<b>${verdict}</b>`, ...figures]),
       CHECK_NOTE,
     ),
-    html`<dl class="words">${audit.checks.map((check) => {
-      const advice = checkAdvice(check, names);
-      return html`<dt>${capital(checkTitle(check, names))}: ${check.verdict}</dt><dd>${checkWords(check, names)}${
-        advice !== undefined && html` <b>${advice}</b>`
-      }</dd>
-`;
-    })}</dl>`,
+    html`<dl class="words">${checks.map(
+      ({ title, verdict, words, advice }) =>
+        html`<dt>${capital(title)}: ${verdict}</dt><dd>${words}${advice !== undefined && html` <b>${advice}</b>`}</dd>
+`,
+    )}</dl>`,
   ];
 }
 

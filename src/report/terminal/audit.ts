@@ -5,13 +5,9 @@ import type { Decision } from '../../audit/decision.js';
 import { fixed, grouped } from '../../text/numbers.js';
 import type { SideNames } from '../../text/sides.js';
 import {
-  auditAnswer,
+  auditWords,
   CHECK_COLUMNS,
   CHECK_NOTE,
-  checkAdvice,
-  checkFigures,
-  checkTitle,
-  checkWords,
   comparedMethodTitle,
   decisionWords,
   SPLIT_KIND_TITLES,
@@ -26,19 +22,19 @@ export function auditText(
   written: readonly string[],
   next: readonly string[],
 ): string {
+  const { answer, checks } = auditWords(audit, names);
   const table = textTable([
     [...CHECK_COLUMNS],
-    ...audit.checks.map((check) => [checkTitle(check, names), check.verdict, ...checkFigures(check)]),
+    ...checks.map(({ title, verdict, figures }) => [title, verdict, ...figures]),
   ]);
-  const noted = audit.checks.filter(({ verdict, figures }) => verdict !== 'fine' || figures.byTime);
-  const notes = noted.map((check) => {
-    const advice = checkAdvice(check, names) ?? 'Every split by time has this.';
-    return `${checkTitle(check, names)}: ${checkWords(check, names)} ${advice}`;
+  const notes = checks.map(({ title, words, advice }, at) => {
+    const said = advice ?? (audit.checks[at].figures.byTime ? 'Every split by time has this.' : undefined);
+    return said !== undefined && `${title}: ${words} ${said}`;
   });
   return paragraphs([
     `${source}: ${audit.verdict}`,
     `${table}\n${wrap(CHECK_NOTE)}`,
-    wrapAll([auditAnswer(audit), ...notes]),
+    wrapAll([answer, ...notes]),
     ...(decision ? describeDecision(decision) : []),
     written.length > 0 && `wrote ${written.join(', ')}\n${nextLine(...next)}`,
   ]);

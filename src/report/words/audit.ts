@@ -20,8 +20,35 @@ const CHECK_TITLES: Readonly<Record<CheckName, string>> = {
   negativeControl: 'negative control',
 };
 
-/** 'degree bias of the customers'. */
-export function checkTitle({ name, side }: AuditCheck, names: SideNames): string {
+/** A check in words. */
+interface CheckText {
+  /** 'degree bias of the customers'. */
+  readonly title: string;
+  readonly verdict: AuditVerdict;
+  /** The figure of the check, that of a fair split, and the range that is fine. */
+  readonly figures: readonly [found: string, fair: string, fine: string];
+  /** What it found, in a sentence. */
+  readonly words: string;
+  /** What to do if it is not fine. */
+  readonly advice: string | undefined;
+}
+
+/** The answer of an audit, and each check in words. */
+export function auditWords(
+  audit: Pick<SplitAudit, 'verdict' | 'checks'>,
+  names: SideNames,
+): { readonly answer: string; readonly checks: readonly CheckText[] } {
+  const checks = audit.checks.map((check) => ({
+    title: checkTitle(check, names),
+    verdict: check.verdict,
+    figures: checkFigures(check),
+    words: checkWords(check, names),
+    advice: check.verdict === 'fine' ? undefined : ADVICE[check.name](names),
+  }));
+  return { answer: auditAnswer(audit), checks };
+}
+
+function checkTitle({ name, side }: AuditCheck, names: SideNames): string {
   const title = CHECK_TITLES[name];
   if (name === 'timeWithin' || name === 'timeAcross') return `${title} ${names.users.many}`;
   return side === undefined ? title : `${title} of the ${names[side].many}`;
@@ -33,8 +60,7 @@ export const CHECK_COLUMNS = ['check', 'verdict', 'found', 'fair split', 'fine i
 export const CHECK_NOTE =
   'Found: the figure of this split. Fair split: the average of fair splits of these data. Fine if: the range that is still fine.';
 
-/** The figure of a check, that of a fair split, and the range that is fine. */
-export function checkFigures(check: AuditCheck): readonly [found: string, chance: string, fine: string] {
+function checkFigures(check: AuditCheck): CheckText['figures'] {
   const { name, value, expected, low, high, figures } = check;
   const byTime = figures.byTime ? 'anything: split by time' : undefined;
   switch (name) {
@@ -84,8 +110,7 @@ function apart<D>(
 
 const are = (count: number) => (count === 1 ? 'is' : 'are');
 
-/** What a check found, in a sentence. */
-export function checkWords({ name, side, value, figures, verdict }: AuditCheck, names: SideNames): string {
+function checkWords({ name, side, value, figures, verdict }: AuditCheck, names: SideNames): string {
   const f = figures;
   switch (name) {
     case 'overlap': {
@@ -143,12 +168,7 @@ const ADVICE: Readonly<Record<CheckName, (names: SideNames) => string>> = {
   negativeControl: () => 'Look for pairs in training, or traces of them, that belong to the test part.',
 };
 
-/** What to do if a check is not fine. */
-export function checkAdvice({ name, verdict }: AuditCheck, names: SideNames): string | undefined {
-  return verdict === 'fine' ? undefined : ADVICE[name](names);
-}
-
-export function auditAnswer({ verdict, checks }: Pick<SplitAudit, 'verdict' | 'checks'>): string {
+function auditAnswer({ verdict, checks }: Pick<SplitAudit, 'verdict' | 'checks'>): string {
   const found = checks.filter((check) => check.verdict !== 'fine').length;
   const words: Readonly<Record<AuditVerdict, string>> = {
     fine: 'This split is fine: no check found a problem.',
