@@ -5,9 +5,7 @@ import type { BaselineName } from '../../options/names.js';
 import type { RankingDecision } from '../../study/best-method.js';
 import type { LeaderboardRow } from '../../study/leaderboard.js';
 import type { StudyResults } from '../../study/results.js';
-import { metricPhrase } from '../../text/figures.js';
-import type { SideNames } from '../../text/sides.js';
-import { methodPhrase } from './methods.js';
+import { type NamedLeaderboard, namedLeaderboard } from './methods.js';
 import {
   baselineFitCommand,
   fitCommand,
@@ -20,9 +18,10 @@ import type { NextStep } from './study.js';
 /** Fit the method that ranks best, ask it, serve it. */
 export function recommendSteps(decision: RankingDecision, results: StudyResults): NextStep[] {
   const { receipt, check } = results;
-  const { row, why } = advised(decision, results);
+  const named = namedLeaderboard(results);
+  const { row, why } = advised(decision, named);
   const [file, fit] = fitOf(results, row);
-  const name = row ? methodPhrase(row, results.runs[0].leaderboard, check.names) : 'the ranker';
+  const name = row ? named.phrase(row) : 'the ranker';
   return [
     {
       text: `To recommend, use ${name}${why && `, ${why},`} on all of ${yourData(results)}:`,
@@ -44,22 +43,22 @@ function yourData({ receipt: { origin } }: StudyResults): string {
 }
 
 /** The method that the headline names, and why. No row: the ranker, if the study did not fit it. */
-function advised(decision: RankingDecision, { runs, check }: StudyResults) {
-  const { leaderboard } = runs[0];
+function advised(decision: RankingDecision, { leaderboard, metric }: NamedLeaderboard) {
   const ranker = leaderboard.rows.find((row) => row.kind === 'ranker');
   if (decision.tooLittle) return { row: ranker, why: '' };
   const title = attributeBaselineTitle(decision.advised.id);
   if (title !== undefined) return { row: ranker, why: `because ${title} is only a comparison` };
   if (!decision.pairs && !ranker) return { row: undefined, why: 'which this study did not fit' };
-  return { row: decision.advised, why: reason(decision, leaderboard.n, check.names) };
+  return { row: decision.advised, why: reason(decision, metric) };
 }
 
 /** 'which ranks best here', 'which ranks as well as any here by nDCG'. */
-function reason({ winner, places, advised: row }: RankingDecision, n: number, names: SideNames): string {
+function reason(
+  { winner, places, advised: row }: RankingDecision,
+  metric: NamedLeaderboard['metric'],
+): string {
   const { first, metrics } = places.find((place) => place.first.includes(row))!;
-  const by = places.every((place) => place.first.includes(row))
-    ? ''
-    : ` by ${metricPhrase(metrics[0], n, names)}`;
+  const by = places.every((place) => place.first.includes(row)) ? '' : ` by ${metric(metrics[0])}`;
   const alone = first.length === 1 && (winner !== 'tie' || places.length > 1);
   return `which ranks ${alone ? 'best' : 'as well as any'} here${by}`;
 }

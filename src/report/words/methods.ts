@@ -3,8 +3,10 @@
 import { baselineOf, baselineTitle } from '../../evaluate/baselines/all-baselines.js';
 import { attributeBaselineTitle } from '../../evaluate/baselines/attribute-baselines.js';
 import type { SkipReason } from '../../evaluate/baselines/baseline.js';
-import type { Leaderboard, LeaderboardRow } from '../../study/leaderboard.js';
+import type { Leaderboard, LeaderboardMetric, LeaderboardRow } from '../../study/leaderboard.js';
 import { INFO_ROW } from '../../study/options.js';
+import type { StudyResults } from '../../study/results.js';
+import { metricPhrase } from '../../text/figures.js';
 import { grouped } from '../../text/numbers.js';
 import { capital, list } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
@@ -51,14 +53,22 @@ export function methodPhrase(
   return row.kind === 'baseline' ? title : row.kind === 'lists' ? `the lists ${title}` : `the ${title}`;
 }
 
+/** The leaderboard of a study's first run, and what its sides, methods and metrics are called in a sentence. */
+export function namedLeaderboard({ runs, check: { names } }: StudyResults) {
+  const { leaderboard } = runs[0];
+  return {
+    leaderboard,
+    names,
+    phrase: (row: LeaderboardRow) => methodPhrase(row, leaderboard, names),
+    metric: (metric: LeaderboardMetric) => metricPhrase(metric, leaderboard.n, names),
+  };
+}
+export type NamedLeaderboard = ReturnType<typeof namedLeaderboard>;
+
 /** 'the sparse and the dense model', 'the auto model, the ranker and EASE'. */
-export function methodsPhrase(
-  rows: readonly LeaderboardRow[],
-  leaderboard: Pick<Leaderboard, 'rows'>,
-  names: SideNames,
-): string {
+export function methodsPhrase(rows: readonly LeaderboardRow[], { phrase }: NamedLeaderboard): string {
   const several = rows.length > 1 && rows.every(({ kind }) => kind === 'model');
-  const said = rows.map((row) => methodPhrase(row, leaderboard, names));
+  const said = rows.map(phrase);
   return list(
     several ? said.map((name, at) => (at < rows.length - 1 ? name.replace(' model', '') : name)) : said,
   );

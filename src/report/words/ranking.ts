@@ -4,17 +4,16 @@ import { type BestPair, type Gap, mayBeChance, type RankingDecision } from '../.
 import {
   gapToBest,
   LEADERBOARD_METRICS,
-  type Leaderboard,
   type LeaderboardRow,
   leaderboardFigure,
   MAIN_METRICS,
 } from '../../study/leaderboard.js';
-import type { StudyResults, StudyRun } from '../../study/results.js';
+import type { StudyResults } from '../../study/results.js';
 import { metricPhrase } from '../../text/figures.js';
 import { fixed } from '../../text/numbers.js';
 import { capital, described, list, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
-import { methodPhrase, methodsPhrase, methodTitle, shortName, startOf } from './methods.js';
+import { methodsPhrase, type NamedLeaderboard, namedLeaderboard, shortName, startOf } from './methods.js';
 import { type StudyVerdicts, TOO_LITTLE, tooLittleWords } from './study.js';
 
 export const RANKING_QUESTION = 'Which method recommends best?';
@@ -22,18 +21,16 @@ export const RANKING_QUESTION = 'Which method recommends best?';
 /** The best of ours and the best baseline in words: which comes first, and by how much. */
 function pairWords(
   { metric, ours, baseline, winner, gap }: BestPair,
-  leaderboard: Leaderboard,
-  names: SideNames,
+  { phrase, metric: metricName, names }: NamedLeaderboard,
 ) {
-  const named = (row: LeaderboardRow) => methodPhrase(row, leaderboard, names);
   const value = (row: LeaderboardRow) => fixed(leaderboardFigure(row, metric)?.mean ?? 0, 3);
   const [first, second] = gap.to === baseline.id ? [baseline, ours] : [ours, baseline];
-  const word = metricPhrase(metric, leaderboard.n, names);
+  const word = metricName(metric);
   return {
-    text: `By ${word}, ${named(first)} comes first with ${value(first)}; ${named(second)} has ${value(second)}${
+    text: `By ${word}, ${phrase(first)} comes first with ${value(first)}; ${phrase(second)} has ${value(second)}${
       winner === 'tie' ? ', which may be chance' : ''
     }.`,
-    interval: `In ${word}, ${named(first)} is ahead of ${named(second)} by ${gapSize(gap, ` on the same ${names.users.many}`)}.`,
+    interval: `In ${word}, ${phrase(first)} is ahead of ${phrase(second)} by ${gapSize(gap, ` on the same ${names.users.many}`)}.`,
   };
 }
 
@@ -46,13 +43,12 @@ export function rankingVerdict(decision: RankingDecision, results: StudyResults)
 }
 
 function rankingByFigures(decision: RankingDecision, results: StudyResults): StudyVerdicts['ranking'] {
-  const run = results.runs[0];
-  const { leaderboard } = run;
-  const { names } = results.check;
+  const named = namedLeaderboard(results);
+  const { leaderboard } = named;
   const { winner, places, pairs } = decision;
   const [first] = places[0].first;
-  const headline = rankingHeadline(decision, results);
-  const ofModels = [...modelsAmongEachOther(decision, leaderboard.n, names), ...ceilingShare(run, names)];
+  const headline = rankingHeadline(decision, named);
+  const ofModels = [...modelsAmongEachOther(decision, named), ...ceilingShare(named)];
   if (!pairs) {
     const best = leaderboard.rows.find((row) => row.id === leaderboard.best.recall)!;
     return {
@@ -60,11 +56,11 @@ function rankingByFigures(decision: RankingDecision, results: StudyResults): Stu
       method: first.id,
       rival: null,
       headline,
-      text: `The best ${metricPhrase('recall', leaderboard.n, names)} is ${fixed(best.all.recall.mean, 3)}. No baseline was fitted, so there is nothing to compare it with.`,
+      text: `The best ${named.metric('recall')} is ${fixed(best.all.recall.mean, 3)}. No baseline was fitted, so there is nothing to compare it with.`,
       details: ofModels,
     };
   }
-  const [recall, ndcg] = [pairs.recall, pairs.ndcg].map((pair) => pairWords(pair, leaderboard, names));
+  const [recall, ndcg] = [pairs.recall, pairs.ndcg].map((pair) => pairWords(pair, named));
   const same =
     pairs.ndcg.winner === pairs.recall.winner &&
     pairs.ndcg.baseline === pairs.recall.baseline &&
@@ -78,33 +74,28 @@ function rankingByFigures(decision: RankingDecision, results: StudyResults): Stu
     method: first.id,
     rival: rival.id,
     headline,
-    text: present([
-      recall.text,
-      !same && ndcg.text,
-      ...belowPopularityWords(decision, leaderboard, names),
-    ]).join(' '),
+    text: present([recall.text, !same && ndcg.text, ...belowPopularityWords(decision, named)]).join(' '),
     details: present([
-      ...listsWords(leaderboard, names),
+      ...listsWords(named),
       recall.interval,
       ndcg.interval,
-      ...decision.otherWinners.map((pair) => pairWords(pair, leaderboard, names).text),
+      ...decision.otherWinners.map((pair) => pairWords(pair, named).text),
       ...ofModels,
-      results.runs.length > 1 && overSplits(results, pairs.recall),
+      results.runs.length > 1 && overSplits(results, pairs.recall, named),
       winner === 'baseline' && `The ${who} fitted to explain the data, not to rank.`,
     ]),
   };
 }
 
 /** How lists made elsewhere compare with the best method of the study. */
-function listsWords(leaderboard: Leaderboard, names: SideNames): string[] {
+function listsWords({ leaderboard, phrase, metric }: NamedLeaderboard): string[] {
   return leaderboard.rows.flatMap((row) => {
     const gap = gapToBest(leaderboard, 'recall', row.id);
     if (row.kind !== 'lists' || !gap) return [];
     const best = leaderboard.rows.find(({ id }) => id === gap.to)!;
-    const word = metricPhrase('recall', leaderboard.n, names);
     const side = mayBeChance(gap) ? 'near' : gap.difference > 0 ? 'above' : 'below';
     return [
-      `The lists ${row.id} have ${word} ${fixed(row.all.recall.mean, 3)}: ${side} ${methodPhrase(best, leaderboard, names)}, by ${gapSize(gap)}${mayBeChance(gap) ? ', which may be chance' : ''}.`,
+      `The lists ${row.id} have ${metric('recall')} ${fixed(row.all.recall.mean, 3)}: ${side} ${phrase(best)}, by ${gapSize(gap)}${mayBeChance(gap) ? ', which may be chance' : ''}.`,
     ];
   });
 }
@@ -128,20 +119,18 @@ export function leftWords({ runs, receipt }: StudyResults, names: SideNames): st
     : `Left out: ${users} without a history, and ${edges}.${popular}`;
 }
 
-function rankingHeadline({ winner, places }: RankingDecision, { runs, check }: StudyResults): string {
-  const { leaderboard } = runs[0];
-  const { names } = check;
+function rankingHeadline({ winner, places }: RankingDecision, named: NamedLeaderboard): string {
   const [{ first }] = places;
-  const who = (rows: readonly LeaderboardRow[]) => methodsPhrase(rows, leaderboard, names);
+  const who = (rows: readonly LeaderboardRow[]) => methodsPhrase(rows, named);
   if (places.length === 1) {
     if (winner === 'tie') return `${startOf(who(first))} rank equally well`;
-    if (winner === 'baseline') return `A baseline wins: ${methodTitle(first[0], leaderboard, names)}`;
+    if (winner === 'baseline') return `A baseline wins: ${named.phrase(first[0])}`;
     return `${startOf(who(first))} ${first.length > 1 ? 'rank best, equally well' : 'ranks best'}`;
   }
   // A place with one of ours and a baseline is a tie by that metric.
   const tied = first.length > 1 && first.some(({ kind }) => kind === 'baseline');
   const said = places.map((place) => {
-    const by = place.metrics.map((metric) => metricPhrase(metric, leaderboard.n, names)).join(' and ');
+    const by = place.metrics.map(named.metric).join(' and ');
     return `${place.first.length === 0 ? 'a tie' : who(place.first)}${tied && place === places[0] ? ' rank equally well' : ''} by ${by}`;
   });
   return winner === 'baseline' && first.length > 0 && places[1].first.length > 0
@@ -152,11 +141,10 @@ function rankingHeadline({ winner, places }: RankingDecision, { runs, check }: S
 /** Advises against a model only if both differences to popularity are more than chance. */
 function belowPopularityWords(
   { belowPopularity }: RankingDecision,
-  leaderboard: Leaderboard,
-  names: SideNames,
+  { phrase, metric: metricName }: NamedLeaderboard,
 ): string[] {
   const sentence = (found: typeof belowPopularity, start: string, end: string) => {
-    const who = list(found.map(({ row }) => methodPhrase(row, leaderboard, names)));
+    const who = list(found.map(({ row }) => phrase(row)));
     const rank = found.length === 1 ? 'ranks' : 'rank';
     return found.length === 0
       ? []
@@ -171,7 +159,7 @@ function belowPopularityWords(
     ...sentence(poor, '', `: do not recommend with ${poor.length === 1 ? 'it' : 'them'}`),
     ...sentence(perhaps, '', chance),
     ...MAIN_METRICS.flatMap((metric) => {
-      const start = `By ${metricPhrase(metric, leaderboard.n, names)}, `;
+      const start = `By ${metricName(metric)}, `;
       const [sure, unsure] = [true, false].map((is) =>
         others.filter(({ by, clear }) => by.includes(metric) && clear.includes(metric) === is),
       );
@@ -180,36 +168,34 @@ function belowPopularityWords(
   ];
 }
 
-function ceilingShare({ leaderboard }: StudyRun, names: SideNames): string[] {
+function ceilingShare({ leaderboard, phrase, metric: metricName }: NamedLeaderboard): string[] {
   const fair = leaderboard.rows.find((row) => row.id === 'ceiling-fold-in');
   const model = leaderboard.rows.find((row) => row.kind === 'model');
   if (!fair || !model) return [];
   const shares = LEADERBOARD_METRICS.flatMap((metric) => {
     const top = leaderboardFigure(fair, metric)?.mean;
     const own = leaderboardFigure(model, metric)?.mean;
-    return top && own !== undefined
-      ? [`${fixed(own / top, 3)} in ${metricPhrase(metric, leaderboard.n, names)}`]
-      : [];
+    return top && own !== undefined ? [`${fixed(own / top, 3)} in ${metricName(metric)}`] : [];
   });
   return [
-    `As a fraction of the best possible on these simulated data, ${methodPhrase(model, leaderboard, names)} reaches ${list(shares)}.`,
+    `As a fraction of the best possible on these simulated data, ${phrase(model)} reaches ${list(shares)}.`,
   ];
 }
 
-function overSplits({ summary, runs, check }: StudyResults, { ours, baseline, metric }: BestPair): string {
-  const { leaderboard } = runs[0];
+function overSplits(
+  { summary, runs }: StudyResults,
+  { ours, baseline, metric }: BestPair,
+  named: NamedLeaderboard,
+): string {
   const figure = (row: LeaderboardRow) => {
     const s = summary.ranking[row.id]?.[metric];
-    return s
-      ? `${fixed(s.mean, 3)} ± ${fixed(s.spread ?? 0, 3)} for ${methodPhrase(row, leaderboard, check.names)}`
-      : '';
+    return s ? `${fixed(s.mean, 3)} ± ${fixed(s.spread ?? 0, 3)} for ${named.phrase(row)}` : '';
   };
-  const word = metricPhrase(metric, leaderboard.n, check.names);
-  return `Over ${runs.length} splits, ${word} is ${figure(ours)} and ${figure(baseline)} (mean ± standard deviation).`;
+  return `Over ${runs.length} splits, ${named.metric(metric)} is ${figure(ours)} and ${figure(baseline)} (mean ± standard deviation).`;
 }
 
 /** How the models compare: one sentence if all rank equally well, else one for each pair. */
-function modelsAmongEachOther({ models, modelGaps }: RankingDecision, n: number, names: SideNames): string[] {
+function modelsAmongEachOther({ models, modelGaps }: RankingDecision, named: NamedLeaderboard): string[] {
   if (modelGaps.length === 0) return [];
   if (modelGaps.every(({ recall, ndcg }) => mayBeChance(recall) && mayBeChance(ndcg))) {
     const widest = Math.max(...modelGaps.map(({ recall }) => Math.abs(recall.difference)));
@@ -218,14 +204,13 @@ function modelsAmongEachOther({ models, modelGaps }: RankingDecision, n: number,
       `${capital(list(models.map(shortName)))} rank equally well (recall differs ${most}${fixed(widest, 3)}, within chance), as in the paper.`,
     ];
   }
-  return modelGaps.map((gap) => modelGapWords(gap, n, names));
+  return modelGaps.map((gap) => modelGapWords(gap, named));
 }
 
 /** Two models by recall and nDCG, with intervals: the same difference can be chance in one pair and not in another. */
 function modelGapWords(
   { a, b, recall, ndcg }: RankingDecision['modelGaps'][number],
-  n: number,
-  names: SideNames,
+  { metric }: NamedLeaderboard,
 ): string {
   if (mayBeChance(recall) && mayBeChance(ndcg)) {
     return `The ${shortName(a)} and the ${shortName(b)} model rank equally well: recall differs by ${gapSize(recall)}, within chance.`;
@@ -236,11 +221,11 @@ function modelGapWords(
   const [better, worse] = (main.gap.difference > 0 ? [a, b] : [b, a]).map(shortName);
   const against = main.gap.difference * other.gap.difference < 0;
   const rest = against
-    ? `; in ${metricPhrase(other.metric, n, names)} the ${worse} model is ahead by ${gapSize(other.gap)}${
+    ? `; in ${metric(other.metric)} the ${worse} model is ahead by ${gapSize(other.gap)}${
         mayBeChance(other.gap) ? ', within chance' : ', more than chance'
       }`
     : '';
-  return `The ${better} model ranks better than the ${worse} model in ${metricPhrase(main.metric, n, names)}, by ${gapSize(main.gap)}, more than chance${rest}.`;
+  return `The ${better} model ranks better than the ${worse} model in ${metric(main.metric)}, by ${gapSize(main.gap)}, more than chance${rest}.`;
 }
 
 /** '0.009 (95 % interval: 0.002 to 0.016)', turned so that the difference is positive; `on` names the users. */
