@@ -9,8 +9,8 @@ const assets = join(root, 'scripts/manual');
 /** Pages outside docs/ that the manual leads to. */
 const AT_ROOT = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 
-/** Writes the site into a folder; `inks` are the style sheet of the reports' colours. */
-export function writeManual(out, inks) {
+/** Writes the site into a folder; `foundation` are the style rules of all pages. */
+export function writeManual(out, foundation) {
   const pages = sources();
   const sections = [];
   for (const [path, text] of pages) {
@@ -29,7 +29,7 @@ export function writeManual(out, inks) {
   const sheets = [join(root, 'src/page/paper.css'), join(assets, 'manual.css')];
   writeFileSync(
     join(out, 'manual.css'),
-    [inks, ...sheets.map((path) => readFileSync(path, 'utf8'))].join('\n'),
+    [foundation, ...sheets.map((path) => readFileSync(path, 'utf8'))].join('\n'),
   );
   copyFileSync(join(assets, 'search.js'), join(out, 'search.js'));
   copyFileSync(join(root, 'src/page/icon.svg'), join(out, 'icon.svg'));

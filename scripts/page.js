@@ -11,28 +11,21 @@ import { writeManual } from './manual.js';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [source, page, dist, out] = ['src', 'src/page', 'dist', 'page/dist'].map((path) => join(root, path));
 
-const { INK } = await import(join(dist, 'report/charts/ink.js'));
-const inks = (shade) =>
-  Object.entries(INK)
-    .map(([name, ink]) => `--${name}:${ink[shade]};`)
-    .join('');
+const { CONTENT, FOUNDATION } = await import(join(dist, 'report/pages/style.js'));
 
-const inkSheet = `:root{${inks('light')}}@media(prefers-color-scheme:dark){:root{${inks('dark')}}}\n`;
-
-/** The page is TypeScript; the rooms that it imports are already built. The colours are those of the reports. */
+/** The page is TypeScript; the rooms that it imports are already built. Colours and common rules are those of the reports. */
 const builtRooms = {
   name: 'graphex-rooms',
   enforce: 'pre',
   resolveId(id, importer) {
-    if (id === 'virtual:ink.css') return '\0ink.css';
+    if (id === 'virtual:reports.css') return '\0reports.css';
     if (!id.startsWith('.') || !importer) return null;
     const path = resolve(dirname(importer.replace(/\?.*$/, '')), id);
     if (!path.startsWith(source + sep) || path.startsWith(page + sep)) return null;
     return join(dist, relative(source, path));
   },
   load(id) {
-    if (id !== '\0ink.css') return null;
-    return inkSheet;
+    return id === '\0reports.css' ? FOUNDATION + CONTENT : null;
   },
 };
 
@@ -77,7 +70,7 @@ await build({
 await writeSample();
 // Before the manual is written, because only the page is cached for use without a network.
 writeServiceWorker();
-writeManual(join(out, 'manual'), inkSheet);
+writeManual(join(out, 'manual'), FOUNDATION);
 
 /** The addresses as the graph that the command line would read, with its report of the reading. */
 async function writeSample() {

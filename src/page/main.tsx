@@ -1,4 +1,4 @@
-import 'virtual:ink.css';
+import 'virtual:reports.css';
 import './paper.css';
 import './style.css';
 import { render } from 'preact';

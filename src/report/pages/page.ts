@@ -2,9 +2,9 @@
 // fits phones, desktops and paper.
 
 import { type Absent, present } from '../../text/phrases.js';
-import { INK } from '../charts/ink.js';
 import { EXPLORE_HASH, EXPLORE_SCRIPT } from './explore.js';
 import { type Content, fold, Html, html } from './html.js';
+import { CONTENT, FOUNDATION } from './style.js';
 
 interface Section {
   /** Anchor, and entry of the table of contents. */
@@ -93,25 +93,15 @@ ${definitions.map(
 `.text;
 }
 
-const colours = (shade: 'light' | 'dark') =>
-  Object.entries(INK)
-    .map(([name, ink]) => `--${name}:${ink[shade]}`)
-    .join(';');
-
 const CSS = `
-:root{${colours('light')};--link:#2463a6;--line:#dfe3e8;--soft:#f5f6f8;color-scheme:light dark}
-@media(prefers-color-scheme:dark){:root{${colours('dark')};--link:#7db5f2;--line:#2c333b;--soft:#1c2127}}
-*{box-sizing:border-box}
-html{-webkit-text-size-adjust:100%;scroll-behavior:smooth}
+${FOUNDATION}${CONTENT}
+html{scroll-behavior:smooth}
 @media(prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
-body{margin:0;background:var(--ground);color:var(--text);font:1.0625rem/1.6 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
 main{max-width:46rem;margin:0 auto;padding:clamp(1.25rem,5vw,3.5rem) clamp(1rem,4vw,2rem) 3rem}
-h1{font-size:clamp(1.7rem,1.2rem + 2.4vw,2.5rem);line-height:1.15;letter-spacing:-.02em;margin:0 0 .6rem;text-wrap:balance;overflow-wrap:anywhere}
-h2{font-size:1.35rem;line-height:1.25;letter-spacing:-.01em;margin:3rem 0 .8rem;text-wrap:balance}
+h1{font-size:clamp(1.7rem,1.2rem + 2.4vw,2.5rem)}
+h2{font-size:1.35rem;margin:3rem 0 .8rem;text-wrap:balance}
 h3{font-size:1.0625rem;margin:1.8rem 0 .4rem}
-p{margin:0 0 1rem;text-wrap:pretty}
-.lead{font-size:1.2rem;line-height:1.5;color:var(--muted);margin-bottom:1.2rem}
-a{color:var(--link);text-underline-offset:.18em}
+.lead{margin-bottom:1.2rem}
 .term{all:unset;cursor:help;color:inherit;text-decoration:underline dotted var(--muted);text-underline-offset:.18em}
 .term:hover,.term:focus-visible{color:var(--link);text-decoration-color:currentColor}
 .term:focus-visible{outline:2px solid var(--link);outline-offset:2px;border-radius:2px}
@@ -126,25 +116,12 @@ section{scroll-margin-top:3.2rem}
 figure{margin:1.2rem 0 1.6rem}
 figure svg{display:block;width:100%;height:auto}
 figcaption{font-size:.95rem;color:var(--muted);margin-top:.5rem}
-.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(15rem,1fr));gap:1rem;margin:1.2rem 0 1.4rem}
-.card{border:1px solid var(--line);border-top:4px solid var(--muted);border-radius:.5rem;padding:.9rem 1.1rem 1rem;background:var(--soft)}
-.card p{margin:.3rem 0 0}.card .kicker{font-size:.95rem;color:var(--muted);margin:0}
-.card strong{display:block;font-size:1.6rem;line-height:1.2;letter-spacing:-.01em}
-.card.auto{border-top-color:var(--auto)}.card.sparse{border-top-color:var(--sparse)}.card.dense{border-top-color:var(--dense)}.card.ranking{border-top-color:var(--ranking)}
-.card.auto strong{color:var(--auto)}.card.sparse strong{color:var(--sparse)}.card.dense strong{color:var(--dense)}.card.ranking strong{color:var(--ranking)}
 .card small{display:block;margin-top:.5rem;color:var(--muted);font-size:.95rem}
-.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(7.5rem,1fr));gap:.8rem 1.4rem;margin:1.2rem 0}
-.facts dt{font-size:.95rem;color:var(--muted)}.facts dd{margin:0;font-size:1.35rem;font-weight:600;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
-.scroll{overflow-x:auto;margin:1rem 0 1.4rem}
-table{border-collapse:collapse;width:100%;font-size:.97rem;font-variant-numeric:tabular-nums}
-caption{caption-side:bottom;text-align:left;font-size:.95rem;color:var(--muted);padding-top:.5rem}
-th,td{padding:.45rem .8rem .45rem 0;text-align:left;border-bottom:1px solid var(--line);vertical-align:baseline}
-thead th{font-weight:600;color:var(--muted);font-size:.93rem}
-thead .number{white-space:normal;vertical-align:bottom}thead th{vertical-align:bottom}
-tbody th{font-weight:600;overflow-wrap:anywhere;min-width:6rem}td{overflow-wrap:anywhere}
-.number{text-align:right;padding-right:0;padding-left:.8rem;white-space:nowrap}.number+td:not(.number),.number+th:not(.number){padding-left:1.6rem}
+.scroll{margin:1rem 0 1.4rem}
+th,td{padding:.45rem .8rem .45rem 0}
+tbody th{min-width:6rem}td{overflow-wrap:anywhere}
+.number{padding-right:0;padding-left:.8rem}
 details{border:1px solid var(--line);border-radius:.5rem;margin:0 0 1rem;padding:.6rem 1rem;background:var(--soft)}
-summary{cursor:pointer;font-weight:600}
 details>div{padding:.6rem 0 .2rem}
 .sort{all:unset;cursor:pointer;color:var(--muted);padding:0 .15em;font-weight:400}.sort:hover,.sort:focus-visible,[aria-sort] .sort{color:var(--link)}.sort:focus-visible{outline:2px solid var(--link);border-radius:2px}
 .words dt{font-weight:600;margin-top:1rem;scroll-margin-top:1rem}.words dd{margin:.15rem 0 0}
