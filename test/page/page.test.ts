@@ -1,5 +1,6 @@
 // The page in Chromium: the walk from a table to a list, with the numbers of the command line.
 
+import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
@@ -176,6 +177,15 @@ describe.skipIf(!canVisit)('the walk', () => {
     const png = await download(page, () => button(page, 'Save the map as PNG').click());
     expect(png.subarray(1, 4).toString()).toBe('PNG');
     expect(png.length).toBeGreaterThan(5000);
+    // Both at the same time: each file has its own content.
+    const saved = new Map<string, Buffer>();
+    page.on('download', async (file) => saved.set(file.suggestedFilename(), readFileSync(await file.path())));
+    await page.evaluate(() => {
+      for (const save of document.querySelectorAll<HTMLElement>('.take button')) save.click();
+    });
+    await expect.poll(() => [...saved.keys()].sort()).toEqual(['map.png', 'map.svg']);
+    expect(saved.get('map.png')!.subarray(1, 4).toString()).toBe('PNG');
+    expect(saved.get('map.svg')!.toString()).toMatch(/^<svg/);
     expect(heard).toEqual([]);
     await page.context().close();
   });

@@ -132,7 +132,10 @@ describe('the words of an audit', () => {
     ...{ missing: 40, piled: 0, length: 100, popularity: 0.1, neighbours: 0.2, n: 20 },
   };
   const checkFigures = (check: AuditCheck) =>
-    auditWords({ verdict: 'fine', checks: [check] }, names).checks[0].figures;
+    auditWords(
+      { verdict: 'fine', checks: [{ side: 'users', ...check, figures: { ...figures, ...check.figures } }] },
+      names,
+    ).checks[0].figures;
   const cases = CHECKS.flatMap((name) => VERDICTS.map((verdict) => [name, verdict] as const));
   it.each(cases)('of %s, %s: what was found, and what to do', (name, verdict) => {
     const one = name === 'degreeBias' || name === 'filtering' ? ('users' as const) : undefined;
