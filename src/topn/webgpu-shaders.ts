@@ -1,6 +1,8 @@
 // Full rankings in a few kernels over a block of rows, with all scores in one buffer: scores, exclusions, ranks of the relevant candidates,
 // and the best few, marked or listed. A workgroup ranks one row. Scores are computed by tiles.
 
+import { INVOCATION } from '../engine/webgpu/wgsl/params.js';
+
 export interface RankShape {
   /** Vectors of four features per row. */
   readonly quads: number;
@@ -27,9 +29,6 @@ const TOP = ${top}u;
 // The lowest float stands for no score, because WGSL has no infinity.
 const NOTHING = -0x1.fffffep+127f;
 `;
-
-const INVOCATION = `@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
-        @builtin(local_invocation_index) local: u32`;
 
 /** The row of this workgroup: its number within the block and within the query. */
 const ROW = `
@@ -186,8 +185,7 @@ fn main(${INVOCATION}) {
 
 /** Rank of each relevant candidate: 1 + the candidates with a higher score, or with the same score and a smaller position. */
 export function rankShader(shape: RankShape): string {
-  const each = (line: (j: number) => string) =>
-    Array.from({ length: RELEVANT_PER_PASS }, (_, j) => line(j)).join('\n');
+  const each = (line: (j: number) => string) => lines(RELEVANT_PER_PASS, line);
   return `${head(shape)}
 @group(0) @binding(1) var<storage, read> rows: array<u32>;
 @group(0) @binding(2) var<storage, read> offsets: array<u32>;

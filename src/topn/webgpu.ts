@@ -14,6 +14,7 @@ import {
   type FactorTables,
   type RankAnswer,
   type RankQuery,
+  type RankView,
   rowsToRank,
   type TopN,
   towardsCandidates,
@@ -220,18 +221,6 @@ function release(commands: Commands, owned: readonly GPUBuffer[]): void {
   for (const buffer of owned) buffer.destroy();
 }
 
-interface GpuLists {
-  readonly offsets: GPUBuffer;
-  readonly values: GPUBuffer;
-}
-
-interface PreparedView {
-  readonly without: GpuLists | undefined;
-  readonly relevant: GpuLists;
-  readonly ranks: GPUBuffer;
-  readonly shown: GPUBuffer;
-}
-
 /** Uploads what a ranking needs. `rankBlock` then ranks a block of rows. */
 async function prepare(
   { gpu, commands, scoreBytes }: OpenGpu,
@@ -251,7 +240,7 @@ async function prepare(
     await upload(gpu, buffer, values);
     return buffer;
   };
-  const lists = async (what: string, { offsets, values }: RowLists): Promise<GpuLists> => ({
+  const lists = async (what: string, { offsets, values }: RowLists) => ({
     offsets: await make(`rows of ${what}`, `the rows of ${what}`, offsets),
     values: await make(what, what, values),
   });
@@ -283,16 +272,17 @@ async function prepare(
   const factors = own && (await make('factors', 'the weights of what users have', own));
   const scores = await room('scores', `the scores of ${blockRows} users`, 4 * blockRows * candidates.length);
   const seen = excluded && (await lists('items that are left out', excluded));
-  const prepared: PreparedView[] = [];
-  for (const { without, relevant } of views) {
+  const prepareView = async ({ without, relevant }: RankView) => {
     const all = { offsets: Uint32Array.of(0, without.length), values: without };
-    prepared.push({
+    return {
       without: without.length > 0 ? await lists('items that nobody is shown', all) : undefined,
       relevant: await lists('relevant items', relevant),
       ranks: await make('ranks', 'ranks', new Uint32Array(relevant.values.length)),
       shown: await make('shown items', 'shown items', new Uint32Array(candidates.length)),
-    });
-  }
+    };
+  };
+  const prepared: Awaited<ReturnType<typeof prepareView>>[] = [];
+  for (const view of views) prepared.push(await prepareView(view));
   const score = await commands.kernel('scores', scoreShader(shape));
   const addItemWeights = await commands.kernel(
     factors ? 'weighed itemWeights' : 'itemWeights',

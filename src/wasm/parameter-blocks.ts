@@ -5,17 +5,9 @@ type Kind = 'u32' | 'f64';
 type Fields = Readonly<Record<string, Kind>>;
 type Values<F extends Fields> = { readonly [name in keyof F]: number };
 
-export interface Block<F extends Fields> {
-  readonly fields: F;
-  readonly bytes: number;
-  /** Byte offset of each field. */
-  readonly at: { readonly [name in keyof F]: number };
-  write(memory: WebAssembly.Memory, address: number, values: Values<F>): void;
-}
-
 const SIZES = { u32: 4, f64: 8 } as const;
 
-function block<const F extends Fields>(fields: F): Block<F> {
+function block<const F extends Fields>(fields: F) {
   let end = 0;
   const places = Object.entries(fields).map(([name, kind]) => {
     const at = Math.ceil(end / SIZES[kind]) * SIZES[kind];
@@ -25,8 +17,9 @@ function block<const F extends Fields>(fields: F): Block<F> {
   return {
     fields,
     bytes: end,
-    at: Object.fromEntries(places.map(({ name, at }) => [name, at])) as { [name in keyof F]: number },
-    write(memory, address, values) {
+    /** Byte offset of each field. */
+    at: Object.fromEntries(places.map(({ name, at }) => [name, at])) as Values<F>,
+    write(memory: WebAssembly.Memory, address: number, values: Values<F>): void {
       const view = new DataView(memory.buffer, address, end);
       for (const { name, kind, at } of places) {
         if (kind === 'u32') view.setUint32(at, values[name], true);

@@ -124,7 +124,7 @@ function engineOn(
     jobs.bindMass(other, M);
     const walks = all.map(({ own, index, rows }) => ({ own: whole(own), index, rows, other }) as Walked);
     const terms: (EdgeTerm | undefined)[] = [];
-    await jobs.walk('update', walks, options, ({ out, term }, p) => {
+    await jobs.walk('update', walks, options, (out, term, p) => {
       try {
         conclude(walks[p].own, out, M, options.hyper);
       } catch (error) {
@@ -279,7 +279,7 @@ function engineOn(
       inOrder(async () => {
         let sum = 0;
         const walked = { own, index, other } as Walked;
-        await jobs.walk('edgeTerm', [walked], { edgeTerm: true }, ({ term }) => {
+        await jobs.walk('edgeTerm', [walked], { edgeTerm: true }, (_, term) => {
           sum = term;
         });
         return sum;

@@ -56,12 +56,6 @@ interface JobOptions {
   readonly start?: RowMeans;
 }
 
-/** What a part of a job returns: its units' results in unit order, and the edge term over all its stages. */
-interface PartResult {
-  readonly out: Float64Array;
-  readonly term: EdgeTerm;
-}
-
 /** What a part has if it walks no edges, or none by tiles. */
 const NO_EDGES = { index: -1, tiled: undefined, pieceSums: 0, tileSums: 0, begins: undefined };
 const NO_HYPER: SideHyper = { sigma: 0, tau: 0, shape: 0, rate: 0, size: 0 };
@@ -209,12 +203,12 @@ export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimit
     return { parts, terms };
   }
 
-  /** Runs a job over the edges of several tables. */
+  /** Runs a job over the edges of several tables. `onPart` gets the results of a part in unit order, and the edge term of all its stages. */
   async function walk(
     kind: 'update' | 'edgeTerm',
     walks: readonly Walked[],
     options: JobOptions,
-    onPart: (result: PartResult, part: number) => void,
+    onPart: (out: Float64Array, term: EdgeTerm, part: number) => void,
   ): Promise<void> {
     let done = 0;
     for (const batch of batches(walks, undefined)) {
@@ -222,7 +216,7 @@ export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimit
       const { parts, terms } = await begin(kind, batch, options);
       const out = await runParts(kind, stride, parts, options.edgeTerm === true);
       for (const [p, own] of split(out, parts, stride + RESULT_EXTRAS, 0).entries()) {
-        onPart({ out: own, term: terms[p] + sumTerm(own, stride) }, done++);
+        onPart(own, terms[p] + sumTerm(own, stride), done++);
       }
     }
   }

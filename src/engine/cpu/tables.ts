@@ -1,6 +1,6 @@
 // Tables and counts of the cpu engine: where their arrays lie in WebAssembly memory, and how values are copied in and out.
 
-import { allocate } from '../../math/memory.js';
+import { allocate, allocateFrom } from '../../math/memory.js';
 import type { Heap } from '../../wasm/heap.js';
 import {
   ACTIVITY_FLOOR,
@@ -15,7 +15,7 @@ import {
   type UniformValues,
 } from '../engine.js';
 import { noTotals } from '../totals.js';
-import { UNIT_FIELDS } from './units.js';
+import { UNIT_ROWS } from './units.js';
 
 /** Addresses of a table's arrays. */
 interface TableAddresses extends Readonly<Record<keyof TableValues, number>> {
@@ -68,7 +68,7 @@ export function allocateTable(heap: Heap, rows: number, features: number): CpuTa
   return {
     ...{ kind: 'table', rows, features, stride, at },
     totals: noTotals(features),
-    evenUnits: evenUnits({ first: 0, last: rows }),
+    evenUnits: evenUnits(rows),
   };
 }
 
@@ -192,12 +192,10 @@ export function storeCounts(
 
 const EVEN_ROWS = 2048;
 
-function evenUnits({ first, last }: RowRange): Uint32Array {
-  const count = Math.ceil((last - first) / EVEN_ROWS);
-  const units = allocate(Uint32Array, UNIT_FIELDS * count);
-  for (let u = 0; u < count; u++) {
-    const from = first + u * EVEN_ROWS;
-    units.set([0, from, Math.min(last, from + EVEN_ROWS), 0, 0, 0], u * UNIT_FIELDS);
+function evenUnits(rows: number): Uint32Array {
+  const units: number[] = [];
+  for (let row = 0; row < rows; row += EVEN_ROWS) {
+    units.push(UNIT_ROWS, row, Math.min(rows, row + EVEN_ROWS), 0, 0, 0);
   }
-  return units;
+  return allocateFrom(units);
 }

@@ -1,6 +1,7 @@
 // Units of work, and groups of rows. tiles.ts cuts the rows of an index into units.
 
 import { allocateFrom } from '../../math/memory.js';
+import type { RowRange } from '../engine.js';
 
 /** Fields of a unit in the flat list: kind, rows first … last−1, edges firstEdge … lastEdge−1, slot. */
 export const UNIT_FIELDS = 6;
@@ -83,10 +84,7 @@ export function cutGroups(work: Float64Array, { edges, rows }: UnitLimits, bytes
 }
 
 /** The units of whole rows, clipped to a range of rows. */
-export function unitsWithin(
-  units: Uint32Array,
-  { first, last }: { readonly first: number; readonly last: number },
-): Uint32Array {
+export function unitsWithin(units: Uint32Array, { first, last }: RowRange): Uint32Array {
   const within: number[] = [];
   for (let at = 0; at < units.length; at += UNIT_FIELDS) {
     const from = Math.max(first, units[at + 1]);

@@ -9,7 +9,6 @@ import type {
   ExpectedCounts,
   OtherEdges,
   OwnEdges,
-  RowRange,
   Table,
   TableTotals,
   UpdateOptions,
@@ -162,26 +161,15 @@ export function createHalfSteps(local: CountingEngine, communicator: Communicato
       const rows = options.rows ?? { first: 0, last: own.rows };
       if (local.editCounts) await local.editCounts(into, rows, (values) => communicator.sum(values));
       else {
-        await inPieces(own, rows.first, rows.last, async (piece) => {
-          const values = await local.readCounts(into, piece);
+        const step = Math.max(1, Math.floor(PIECE / own.features));
+        for (let { first } = rows; first < rows.last; first += step) {
+          const values = await local.readCounts(into, { first, last: Math.min(rows.last, first + step) });
           await communicator.sum(values);
-          await local.writeCounts(into, values, piece.first);
-        });
+          await local.writeCounts(into, values, first);
+        }
       }
     }
     return options.edgeTerm ? term : undefined;
-  }
-
-  async function inPieces(
-    { features }: Table,
-    first: number,
-    last: number,
-    work: (rows: RowRange) => Promise<void>,
-  ): Promise<void> {
-    const step = Math.max(1, Math.floor(PIECE / features));
-    for (let row = first; row < last; row += step) {
-      await work({ first: row, last: Math.min(last, row + step) });
-    }
   }
 
   /** Frees what is kept for a whole table. */

@@ -65,35 +65,28 @@ export function planOf(
   otherRows: number,
   tuning: Partial<Tuning>,
 ): Promise<Plan> {
+  const make = async (): Promise<Plan> => {
+    const layout = chooseLayout(features, gpu.subgroupSize, tuning);
+    const otherBytes = otherRows * layout.quads * 16;
+    const tiles = layout.tile > 0 ? Math.max(1, Math.ceil(otherBytes / layout.tile)) : 1;
+    const { block, short } = layout;
+    const cut = cutRows(index.source, { block, short, chunkEdges: index.chunkEdges, tiles, otherRows });
+    const bytes = 16 * cut.slots + 4 * cut.firstSlot.length;
+    const { firstSlot, groups } = await allocate(gpu, `the list of ${cut.slots} tasks`, bytes, () => ({
+      firstSlot: storageBuffer(gpu, 'slots of rows', 4 * cut.firstSlot.length),
+      groups: cut.groups.map(({ chunk, short, records }) => {
+        const tasks = storageBuffer(gpu, 'tasks', 4 * records.length);
+        return { tasks, count: records.length / 4, chunk, short };
+      }),
+    }));
+    await upload(gpu, firstSlot, cut.firstSlot);
+    for (const [g, { tasks }] of groups.entries()) await upload(gpu, tasks, cut.groups[g].records);
+    return { layout, rowLayout: rowLayout(features, cut.mostSlots), groups, firstSlot, slots: cut.slots };
+  };
   const key = `${features} ${otherRows}`;
   let plan = index.plans.get(key);
-  if (!plan) index.plans.set(key, (plan = makePlan(gpu, index, features, otherRows, tuning)));
+  if (!plan) index.plans.set(key, (plan = make()));
   return plan;
-}
-
-async function makePlan(
-  gpu: GpuDevice,
-  index: GpuIndex,
-  features: number,
-  otherRows: number,
-  tuning: Partial<Tuning>,
-): Promise<Plan> {
-  const layout = chooseLayout(features, gpu.subgroupSize, tuning);
-  const otherBytes = otherRows * layout.quads * 16;
-  const tiles = layout.tile > 0 ? Math.max(1, Math.ceil(otherBytes / layout.tile)) : 1;
-  const { block, short } = layout;
-  const cut = cutRows(index.source, { block, short, chunkEdges: index.chunkEdges, tiles, otherRows });
-  const bytes = 16 * cut.slots + 4 * cut.firstSlot.length;
-  const { firstSlot, groups } = await allocate(gpu, `the list of ${cut.slots} tasks`, bytes, () => ({
-    firstSlot: storageBuffer(gpu, 'slots of rows', 4 * cut.firstSlot.length),
-    groups: cut.groups.map(({ chunk, short, records }) => {
-      const tasks = storageBuffer(gpu, 'tasks', 4 * records.length);
-      return { tasks, count: records.length / 4, chunk, short };
-    }),
-  }));
-  await upload(gpu, firstSlot, cut.firstSlot);
-  for (const [g, { tasks }] of groups.entries()) await upload(gpu, tasks, cut.groups[g].records);
-  return { layout, rowLayout: rowLayout(features, cut.mostSlots), groups, firstSlot, slots: cut.slots };
 }
 
 export function destroyIndex({ chunks, plans }: GpuIndex): void {

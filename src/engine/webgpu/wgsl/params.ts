@@ -25,6 +25,25 @@ const MASS_GIVEN = ${MASS_GIVEN}u;
 const HAS_UNSEEN = ${HAS_UNSEEN}u;
 `;
 
+/** What tells the invocations of a two-dimensional dispatch apart. */
+export const INVOCATION = `@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
+        @builtin(local_invocation_index) local: u32`;
+
+/** The mass of the other side: that of the parameters, else that of the totals. */
+export const OTHER_MASS = `
+fn otherMass(quad: u32) -> vec4f {
+  if ((params.flags & MASS_GIVEN) != 0u) { return params.mass[quad]; }
+  return otherTotals[quad] + otherTotals[QUADS + quad];
+}`;
+
+/** Adds up \`parts\` over the workgroup, as a tree: the sum is then in parts[0]. */
+export const addUp = (workgroup: number): string => `
+  workgroupBarrier();
+  for (var half = ${workgroup / 2}u; half > 0u; half /= 2u) {
+    if (local < half) { parts[local] += parts[local + half]; }
+    workgroupBarrier();
+  }`;
+
 export interface Params {
   readonly first: number;
   readonly last: number;

@@ -6,7 +6,7 @@ import { ACTIVITY_FLOOR, RELAXATION_FLOOR, WEIGHT_SHAPE_FLOOR } from '../../engi
 import { powerOfTwo } from '../layout.js';
 import { FIXED_WGSL } from './fixed.js';
 import { GAMMA_WGSL } from './gamma.js';
-import { paramsWgsl } from './params.js';
+import { addUp, INVOCATION, OTHER_MASS, paramsWgsl } from './params.js';
 
 /** Lanes of a row and rows of a workgroup. */
 export interface RowLayout {
@@ -57,8 +57,11 @@ fn activityOf(weight: vec2f, shape: vec4f, rate: vec4f, mask: vec4f) -> vec4f {
 `;
 }
 
-const INVOCATION = `@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
-        @builtin(local_invocation_index) local: u32`;
+/** The bindings of a table's values, from number `first` on. */
+const tableBindings = (first: number, access: 'read' | 'read_write') =>
+  `@group(0) @binding(${first}) var<storage, ${access}> weights: array<vec2f>;
+@group(0) @binding(${first + 1}) var<storage, ${access}> shapes: array<vec4f>;
+@group(0) @binding(${first + 2}) var<storage, ${access}> rates: array<vec4f>;`;
 
 const PLACE = `
   let at = group.y * groups.x + group.x;
@@ -153,19 +156,13 @@ ${
     : `${FIXED_WGSL}
 @group(0) @binding(2) var<storage, read> counts: array<vec2u>;`
 }
-@group(0) @binding(3) var<storage, read_write> weights: array<vec2f>;
-@group(0) @binding(4) var<storage, read_write> shapes: array<vec4f>;
-@group(0) @binding(5) var<storage, read_write> rates: array<vec4f>;
+${tableBindings(3, 'read_write')}
 @group(0) @binding(6) var<storage, read_write> activity: array<vec4f>;
 @group(0) @binding(7) var<storage, read> otherTotals: array<vec4f>;
 @group(0) @binding(8) var<storage, read_write> masses: array<vec4f>;
 var<workgroup> sums: array<vec2f, ${WORKGROUP}>;
 
-fn otherMass(quad: u32) -> vec4f {
-  if ((params.flags & MASS_GIVEN) != 0u) { return params.mass[quad]; }
-  return otherTotals[quad] + otherTotals[QUADS + quad];
-}
-
+${OTHER_MASS}
 @compute @workgroup_size(${WORKGROUP})
 fn main(${INVOCATION}) {
   ${PLACE}
@@ -215,9 +212,7 @@ fn main(${INVOCATION}) {
 
 export function refreshShader(layout: RowLayout): string {
   return `${head(layout)}
-@group(0) @binding(1) var<storage, read> weights: array<vec2f>;
-@group(0) @binding(2) var<storage, read> shapes: array<vec4f>;
-@group(0) @binding(3) var<storage, read> rates: array<vec4f>;
+${tableBindings(1, 'read')}
 @group(0) @binding(4) var<storage, read_write> activity: array<vec4f>;
 @group(0) @binding(5) var<storage, read_write> masses: array<vec4f>;
 @compute @workgroup_size(${WORKGROUP})
@@ -240,9 +235,7 @@ fn main(${INVOCATION}) {
 
 export function termsShader(layout: RowLayout): string {
   return `${head(layout)}
-@group(0) @binding(1) var<storage, read> weights: array<vec2f>;
-@group(0) @binding(2) var<storage, read> shapes: array<vec4f>;
-@group(0) @binding(3) var<storage, read> rates: array<vec4f>;
+${tableBindings(1, 'read')}
 @group(0) @binding(4) var<storage, read_write> sums: array<f32>;
 var<workgroup> parts: array<f32, ${WORKGROUP}>;
 @compute @workgroup_size(${WORKGROUP})
@@ -270,11 +263,7 @@ fn main(${INVOCATION}) {
     }
   }
   parts[local] = sum;
-  workgroupBarrier();
-  for (var half = ${WORKGROUP / 2}u; half > 0u; half /= 2u) {
-    if (local < half) { parts[local] += parts[local + half]; }
-    workgroupBarrier();
-  }
+  ${addUp(WORKGROUP)}
   if (local == 0u) { sums[at] = parts[0]; }
 }
 `;
@@ -283,9 +272,7 @@ fn main(${INVOCATION}) {
 /** Sets all weights to one Gamma and all features to another. params.shape … hold the four numbers. */
 export function fillShader(layout: RowLayout): string {
   return `${head(layout)}
-@group(0) @binding(1) var<storage, read_write> weights: array<vec2f>;
-@group(0) @binding(2) var<storage, read_write> shapes: array<vec4f>;
-@group(0) @binding(3) var<storage, read_write> rates: array<vec4f>;
+${tableBindings(1, 'read_write')}
 @compute @workgroup_size(${WORKGROUP})
 fn main(${INVOCATION}) {
   ${PLACE}

@@ -2,7 +2,7 @@
 
 import { powerOfTwo } from '../layout.js';
 import { GAMMA_WGSL } from './gamma.js';
-import { paramsWgsl } from './params.js';
+import { addUp, INVOCATION, OTHER_MASS, paramsWgsl } from './params.js';
 
 const WORKGROUP = 256;
 export const REDUCE_WORKGROUP = 64;
@@ -50,11 +50,7 @@ var<workgroup> points: u32;
 var<workgroup> left: f32;
 var<workgroup> bend: f32;
 
-fn otherMass(quad: u32) -> vec4f {
-  if ((params.flags & MASS_GIVEN) != 0u) { return params.mass[quad]; }
-  return otherTotals[quad] + otherTotals[QUADS + quad];
-}
-
+${OTHER_MASS}
 @compute @workgroup_size(${WORKGROUP})
 fn main(@builtin(local_invocation_index) local: u32) {
   let quad = local % LANES;
@@ -140,18 +136,13 @@ export const sumShader = (element: string, value: string): string => `
 @group(0) @binding(1) var<storage, read_write> sums: array<f32>;
 var<workgroup> parts: array<f32, ${WORKGROUP}>;
 @compute @workgroup_size(${WORKGROUP})
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
-        @builtin(local_invocation_index) local: u32) {
+fn main(${INVOCATION}) {
   let share = (arrayLength(&values) + groups.x - 1u) / groups.x;
   let end = min((group.x + 1u) * share, arrayLength(&values));
   var total = 0.0;
   for (var i = group.x * share + local; i < end; i += ${WORKGROUP}u) { total += ${value}; }
   parts[local] = total;
-  workgroupBarrier();
-  for (var half = ${WORKGROUP / 2}u; half > 0u; half /= 2u) {
-    if (local < half) { parts[local] += parts[local + half]; }
-    workgroupBarrier();
-  }
+  ${addUp(WORKGROUP)}
   if (local == 0u) { sums[group.x] = parts[0]; }
 }
 `;

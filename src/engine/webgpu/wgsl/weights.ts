@@ -1,6 +1,6 @@
 // Kernels over the weights of rows: the sum of their means, and scaling by a common factor.
 
-import { paramsWgsl } from './params.js';
+import { INVOCATION, paramsWgsl } from './params.js';
 import { sumShader } from './totals.js';
 
 const WORKGROUP = 256;
@@ -17,8 +17,7 @@ export const scaleShader = (quads: number): string => `${paramsWgsl(quads)}
 @group(0) @binding(1) var<storage, read_write> weights: array<vec2f>;
 @group(0) @binding(2) var<storage, read_write> totals: array<vec4f>;
 @compute @workgroup_size(${WORKGROUP})
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
-        @builtin(local_invocation_index) local: u32) {
+fn main(${INVOCATION}) {
   let i = (group.y * groups.x + group.x) * ${WORKGROUP}u + local;
   if (i < params.last) { weights[i].y = weights[i].y / params.constant; }
   if (i < ${quads}u) { totals[i] = totals[i] * params.constant; }
