@@ -19,11 +19,6 @@ export interface EngineReason {
   readonly iteration?: number | undefined;
 }
 
-interface EngineChoice {
-  readonly engine: CountingEngine;
-  readonly reason: EngineReason;
-}
-
 /** The amount of work of a fit, by which `auto` chooses. */
 interface EngineWork {
   readonly edges: number;
@@ -43,7 +38,7 @@ export interface Backends<B extends Backend> {
 }
 
 export interface BackendChoice<B extends Backend> {
-  readonly backend: B;
+  readonly engine: B;
   readonly reason: EngineReason;
 }
 
@@ -54,14 +49,14 @@ export async function selectBackend<B extends Backend>(
   make: Backends<B>,
 ): Promise<BackendChoice<B>> {
   const onCpu = async (code: EngineReason['code'], detail?: string) => ({
-    backend: await make.cpu(),
+    engine: await make.cpu(),
     reason: { code, ...(detail !== undefined && { detail }) },
   });
   if (name !== 'auto') {
     if (!ENGINE_NAMES.includes(name)) {
       throw new InputError(`engine: ${name} is not one of ${ENGINE_NAMES.join(', ')}`);
     }
-    return { backend: await make[name](), reason: { code: 'asked' } };
+    return { engine: await make[name](), reason: { code: 'asked' } };
   }
   if (!gpuPays) return onCpu('little-work');
   const { webgpuAvailability } = await import('./webgpu/device.js');
@@ -69,7 +64,7 @@ export async function selectBackend<B extends Backend>(
   if (!gpu.available) return onCpu('no-gpu', gpu.reason);
   if (gpu.software) return onCpu('software-gpu', gpu.description);
   try {
-    return { backend: await make.gpu(), reason: { code: 'gpu', detail: gpu.description } };
+    return { engine: await make.gpu(), reason: { code: 'gpu', detail: gpu.description } };
   } catch (error) {
     return onCpu('gpu-failed', error instanceof Error ? error.message : String(error));
   }
@@ -93,13 +88,13 @@ export async function onBackend<B extends Backend, T>(
     if (name !== 'auto' || !(error instanceof DeviceError)) throw error;
     failed = error;
   } finally {
-    await first.backend.close();
+    await first.engine.close();
   }
-  const backend = await make.cpu();
+  const engine = await make.cpu();
   try {
-    return await task({ backend, reason: { code: 'gpu-failed', detail: failed.message } });
+    return await task({ engine, reason: { code: 'gpu-failed', detail: failed.message } });
   } finally {
-    await backend.close();
+    await engine.close();
   }
 }
 
@@ -116,11 +111,9 @@ export function onEngine<T>(
   name: EngineName,
   work: EngineWork,
   threads: number | undefined,
-  task: (choice: EngineChoice) => Promise<T>,
+  task: (choice: BackendChoice<CountingEngine>) => Promise<T>,
 ): Promise<T> {
-  return onBackend(name, gpuPays(work), enginesFor(work, threads), ({ backend, reason }) =>
-    task({ engine: backend, reason }),
-  );
+  return onBackend(name, gpuPays(work), enginesFor(work, threads), task);
 }
 
 /** Whether work on that engine may run on a real GPU. */

@@ -45,25 +45,19 @@ export interface HierarchicalSide {
   readonly rateRate: Float64Array;
 }
 
-interface HierarchicalFit extends BySide<HierarchicalSide> {
-  /** [sweeps, bound] of each evaluation. */
-  readonly bounds: readonly (readonly [number, number])[];
-  readonly iterations: number;
-  readonly converged: boolean;
-}
-
 /** Fits both sides. `edges` holds the edges in both orders. */
 export async function fitHierarchical(
   engine: CountingEngine,
   edges: BySide<RowLists>,
   options: HierarchicalOptions,
-): Promise<HierarchicalFit> {
+) {
   const { features, iterations, tolerance, signal, onProgress } = options;
   const total = edges.users.values.length;
   const create = (name: SideName) =>
     createSide(engine, edges[name], options.prior[name], startOf(name, edges, options));
   const users = await create('users');
   const items = await create('items');
+  /** [sweeps, bound] of each evaluation. */
   const bounds: (readonly [number, number])[] = [];
   // Corrects the edge term for the spread of the weights of both sides.
   const spread = 2 * total * (Math.log(WEIGHT) - digamma(WEIGHT));

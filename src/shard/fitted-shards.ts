@@ -112,7 +112,6 @@ export function checkpointer<S>(
   };
 }
 
-/** The number of edges of this rank's shards. */
 export function edgesOfRank({ shards }: PartitionedData, communicator: Communicator): number {
   const { first, last } = shardsOfRank(shards.length, communicator);
   return shards.slice(first, last).reduce((sum, { edges }) => sum + edges, 0);

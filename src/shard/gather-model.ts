@@ -14,19 +14,13 @@ import { gatherRows } from './gather-shards.js';
 import { type PartitionedData, readShard } from './partition-folder.js';
 
 /** The users of all shards in the order of their ids. */
-interface UserOrder {
-  readonly ids: VertexIds;
-  /** The degree of each user in that order. */
-  readonly degree: Uint32Array;
-  /** For each shard, the position of each of its users in that order. */
-  readonly positions: readonly Uint32Array[];
-}
+type UserOrder = Awaited<ReturnType<typeof orderUsers>>;
 
 /** Reads the ids of one shard after the other. It holds all ids: 20 bytes each, and the texts. */
 export async function orderUsers(
   sizes: readonly number[],
   read: (shard: number) => Promise<{ readonly ids: VertexIds; readonly degree: Uint32Array }>,
-): Promise<UserOrder> {
+) {
   const count = sizes.reduce((sum, size) => sum + size, 0);
   let integers = true;
   const numbers = new Float64Array(count);
@@ -52,6 +46,7 @@ export async function orderUsers(
   return {
     ids: integers ? VertexIds.integers(numbers.sort()) : VertexIds.texts(Array.from(order, text)),
     degree: allocateFrom(order.map((u) => unordered[u])),
+    /** For each shard, the position of each of its users in that order. */
     positions: sizes.map((size) => {
       at += size;
       return positions.subarray(at - size, at);

@@ -47,16 +47,11 @@ export interface ShardSource {
   readonly items: ItemNumbers;
 }
 
-/** The rows of a shard by the numbers of their vertices. */
-interface ShardRows {
-  readonly users: Uint32Array;
-  readonly items: Uint32Array;
-  readonly counts: Uint32Array | undefined;
-  readonly userIds: VertexIds;
-}
-
-/** The rows of a shard without those of left-out items. `rank`: the position of an item among `items.numbers`. */
-export function loadShard(source: ShardSource, rank: (item: number) => number): ShardRows {
+/**
+ * The rows of a shard by the numbers of their vertices, without those of left-out items. `rank`: the position of an item among
+ * `items.numbers`.
+ */
+export function loadShard(source: ShardSource, rank: (item: number) => number) {
   const { blocks } = source;
   const all = blocks.reduce((sum, { rows }) => sum + rows, 0);
   const users = new Uint32Array(all);

@@ -35,14 +35,7 @@ const UNEVEN = 1.2;
 const SPARE = 1 / 32;
 
 /** How a fit stays within a limit of memory. */
-export interface MemoryPlan {
-  /** The number of shards, from the first on, that stay in memory. */
-  readonly residentShards: number;
-  /** The number of words of the largest streamed index. */
-  readonly indexWords: number;
-  /** The size of the scratch file. */
-  readonly diskBytes: number;
-}
+export type MemoryPlan = NonNullable<ReturnType<typeof planMemory>>;
 
 /** Undefined: everything fits. Throws if not even one shard at a time fits. */
 export function planMemory(
@@ -52,7 +45,7 @@ export function planMemory(
   limit: number,
   /** Whether the model is written by shard, and is never whole in memory. */
   byShard = false,
-): MemoryPlan | undefined {
+) {
   const { users, edges, items, multigraph, shards } = partition;
   const K = features;
   const stride = 4 * Math.ceil(K / 4);
@@ -71,6 +64,7 @@ export function planMemory(
 
   const rows = Math.max(...shards.map((shard) => shard.users));
   const most = Math.max(...shards.map((shard) => shard.edges));
+  /** Of the largest streamed index. */
   const indexWords = words(Math.max(rows, items), most);
   const reading = 3 * 4 * words(0, most) + ID_BYTES * rows;
   // While one table is in use the next is read and the last is written; freed memory may be too small to be used again.
@@ -98,12 +92,14 @@ export function planMemory(
     throw optionError`${option('memory')} ${memoryText(limit)}: a fit to this partition takes ${memoryText(need)} with one of its ${shards.length} shards in memory at a time; give at least that${remedy}`;
   }
   let free = limit - need - SPARE * limit;
+  /** The shards that stay in memory are the first ones. */
   let residentShards = 0;
   for (const shard of shards) {
     free -= table(shard.users) + 4 * words(shard.users, shard.edges) + 4 * words(items, shard.edges);
     if (free < 0) break;
     residentShards++;
   }
+  /** The size of the scratch file. */
   const diskBytes = shards
     .slice(residentShards)
     .reduce(

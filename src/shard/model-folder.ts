@@ -43,17 +43,7 @@ const shardsSchema = z
   .min(1)
   .max(MOST_SHARDS);
 
-export interface ModelShards {
-  readonly folder: string;
-  /** The model without its users. */
-  readonly itemsModel: Model;
-  readonly shards: z.infer<typeof shardsSchema>;
-  /** The number of users of all shards. */
-  readonly users: number;
-  readonly edges: number;
-  /** The hash by which the files of the users name their model. */
-  readonly state: string;
-}
+export type ModelShards = Awaited<ReturnType<typeof openModelShards>>;
 
 /** Whether the path is a folder with a model by shard. */
 export function isModelFolder(path: string): Promise<boolean> {
@@ -154,7 +144,7 @@ function usersTensors(
 }
 
 /** Reads everything but the users. */
-export async function openModelShards(folder: string): Promise<ModelShards> {
+export async function openModelShards(folder: string) {
   await finishFolder(folder, modelFiles(MOST_SHARDS));
   const path = join(folder, MODEL_FILE);
   const file = await readTensors(path, { ...EXPECTED, format: FORMAT });
@@ -163,6 +153,7 @@ export async function openModelShards(folder: string): Promise<ModelShards> {
     const itemsModel = withMass(model, new TensorReader(file.tensors));
     const shards = shardsSchema.parse(JSON.parse(file.metadata.shards ?? 'null'));
     const sum = (of: 'users' | 'edges') => shards.reduce((total, shard) => total + shard[of], 0);
+    /** The hash by which the files of the users name their model. */
     const state = itemsState(itemsModel);
     return { folder, itemsModel, shards, users: sum('users'), edges: sum('edges'), state };
   });

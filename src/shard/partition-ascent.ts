@@ -4,7 +4,8 @@
 import { anyRank, type Communicator } from '../comm/communicator.js';
 import { singlePrecision, TABLE_FIELDS, type TableValues } from '../engine/engine.js';
 import { joinedValues } from '../engine/sharded/tables.js';
-import { checkFeatures, posteriorOf, setTotals } from '../fit/ascent/ascent.js';
+import { checkFeatures, createTables, posteriorOf } from '../fit/ascent/ascent.js';
+import { totalsOf } from '../fit/ascent/bound.js';
 import { firstHyper, learnedHyper, matchesTau, tausToMatch } from '../fit/ascent/hyper.js';
 import { type FitOrigin, type LoopResult, type LoopState, runLoop } from '../fit/ascent/loop.js';
 import { itemProfiles, sampledShare, sampleUsers } from '../fit/ascent/profiles.js';
@@ -113,18 +114,14 @@ export async function fitAscentShards(
     }
     try {
       const { engine } = loaded;
-      const tables = {
-        users: await engine.createTable(features, loaded.values, phase.users, true),
-        items: await engine.createTable(features, items, phase.items),
-      };
-      if (saved) setTotals(engine, tables, saved.totals);
+      const tables = await createTables(engine, { users: loaded.values, items }, phase, saved?.totals, true);
       const origin: FitOrigin = {
         options: recordedOptions('ascent', options),
         fingerprint: partition.fingerprint,
       };
       const stateNow = async ({ state: now, tables: present }: Present): Promise<SavedAscent> => ({
         ...{ origin, state: now, items: await engine.read(present.items) },
-        totals: { users: await engine.totals(present.users), items: await engine.totals(present.items) },
+        totals: await totalsOf(engine, present),
       });
       const saving = checkpointer(communicator, given, async (folder, now: Present) =>
         saveAscentState(folder, partition, communicator, await stateNow(now), (s) =>

@@ -34,18 +34,10 @@ export interface LoadedShards {
 
 type StartShard = (shard: number, users: GraphSide) => Promise<TableValues>;
 
-/** The rows of a rank's shards, one shard after the other, and the same edges by item. */
-export interface RankRows {
-  /** Where each shard starts among the rows, and where the last one ends. */
-  readonly bounds: readonly number[];
-  readonly users: GraphSide;
-  readonly items: EdgeRows;
-}
+export type RankRows = Awaited<ReturnType<typeof readRankRows>>;
 
-export async function readRankRows(
-  partition: PartitionedData,
-  { first, last }: ShardRange,
-): Promise<RankRows> {
+/** The rows of a rank's shards, one shard after the other, and the same edges by item. */
+export async function readRankRows(partition: PartitionedData, { first, last }: ShardRange) {
   const edges = partition.shards.slice(first, last).reduce((sum, shard) => sum + shard.edges, 0);
   if (edges >= MAX_EDGES) {
     throw new InputError(
@@ -68,6 +60,7 @@ export function shardIds({ users, bounds }: RankRows, localShard: number): Verte
     : VertexIds.texts(values.slice(first, last));
 }
 
+/** Where each shard starts among the rows, and where the last one ends. */
 function boundsOf(counts: readonly number[]): number[] {
   const bounds = [0];
   for (const count of counts) bounds.push(bounds[bounds.length - 1] + count);

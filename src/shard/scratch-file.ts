@@ -11,17 +11,10 @@ import { memoryText } from './memory-plan.js';
 
 const MOST_BYTES_PER_CALL = 1 << 28;
 
-export interface ScratchFile {
-  /** The position of `bytes` new bytes. */
-  reserve(bytes: number): number;
-  write(at: number, bytes: Uint8Array): Promise<void>;
-  /** Fills all of `bytes`. */
-  read(at: number, bytes: Uint8Array): Promise<void>;
-  close(): Promise<void>;
-}
+export type ScratchFile = Awaited<ReturnType<typeof openScratchFile>>;
 
 /** Opens a file for `bytes` bytes next to `path`; throws if the disk has less space. */
-export async function openScratchFile(path: string, bytes: number): Promise<ScratchFile> {
+export async function openScratchFile(path: string, bytes: number) {
   const name = temporaryPathFor(path);
   let file: FileHandle;
   try {
@@ -37,12 +30,13 @@ export async function openScratchFile(path: string, bytes: number): Promise<Scra
   await rm(name).then(removed, () => undefined);
   let end = 0;
   return {
-    reserve(size) {
+    /** The position of `size` new bytes. */
+    reserve(size: number): number {
       const at = end;
       end += size;
       return at;
     },
-    async write(at, given) {
+    async write(at: number, given: Uint8Array): Promise<void> {
       try {
         for (let done = 0; done < given.length; ) {
           const length = Math.min(given.length - done, MOST_BYTES_PER_CALL);
@@ -52,7 +46,8 @@ export async function openScratchFile(path: string, bytes: number): Promise<Scra
         throw writeError(path, cause);
       }
     },
-    async read(at, into) {
+    /** Fills all of `into`. */
+    async read(at: number, into: Uint8Array): Promise<void> {
       for (let done = 0; done < into.length; ) {
         const length = Math.min(into.length - done, MOST_BYTES_PER_CALL);
         const { bytesRead } = await file.read(into, done, length, at + done);
@@ -60,7 +55,7 @@ export async function openScratchFile(path: string, bytes: number): Promise<Scra
         done += bytesRead;
       }
     },
-    async close() {
+    async close(): Promise<void> {
       await file.close();
       await rm(name, { force: true }).catch(() => undefined);
       removed();

@@ -4,7 +4,6 @@ import { logCountFactorials } from '../fit/ascent/bound.js';
 import {
   addHashes,
   combinedFingerprint,
-  type HashSum,
   hashText,
   type IdHashes,
   idHashes,
@@ -27,23 +26,14 @@ import {
 } from './partition-folder.js';
 
 /** What the sums need of a shard. */
-export interface ShardSummary {
-  readonly described: PartitionDocument['shards'][number];
-  readonly users: HashSum;
-  readonly edges: HashSum;
-  /** The number of its users of each degree. */
-  readonly degrees: ReadonlyMap<number, number>;
-}
+export type ShardSummary = ReturnType<typeof describeShard>['summary'];
 
 /** The file of a shard, and its summary. */
-export function describeShard(
-  side: GraphSide,
-  items: IdHashes,
-  itemsHash: string,
-): { file: TensorFile; summary: ShardSummary } {
+export function describeShard(side: GraphSide, items: IdHashes, itemsHash: string) {
   const hashes = idHashes(side.ids, 'users');
   const [users, edges] = [sumHashes(hashes), sumEdges(side, hashes, items)];
   const { offsets, neighbors, counts } = side;
+  /** The number of users of each degree. */
   const degrees = new Map<number, number>();
   for (let v = 0; v < side.count; v++) {
     const degree = offsets[v + 1] - offsets[v];

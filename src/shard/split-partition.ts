@@ -10,7 +10,6 @@ import { writePieces } from '../files/atomic.js';
 import { type FolderFiles, finishFolder, writeFolder } from '../files/folder.js';
 import { fingerprint as fingerprintOf } from '../graph/fingerprint.js';
 import { type BipartiteGraph, createGraph, degrees, type GraphSide, type PartSize } from '../graph/graph.js';
-import type { VertexIds } from '../graph/ids.js';
 import { labelledEdges } from '../graph/subgraph.js';
 import { NO_GRAPH } from '../ingest/intake/collect.js';
 import { concat } from '../math/memory.js';
@@ -19,7 +18,7 @@ import { PARTITION_FILE, PARTITIONED_SPLIT_FORMAT, SPLIT_FILE } from '../options
 import { SPLIT } from '../options/commands/split.js';
 import type { TaskOptions } from '../progress.js';
 import { emptyPart, LABELS, pqAssignment, pqLabels, type SplitOptions } from '../sample/split.js';
-import type { Assignment, Split } from '../sample/split-types.js';
+import type { Split } from '../sample/split-types.js';
 import { type SplitBias, sideBias } from '../sparsity/split-bias.js';
 import { readDocument, writeDocument } from '../store/folder-document.js';
 import { writeTensorsTo } from '../store/safetensors.js';
@@ -179,21 +178,19 @@ export async function splitPartition(
   };
   await writeFolder(folder, files, { force, obsolete: REPLACED_SPLIT });
   const heldOut = (degree: Uint32Array, draws: Uint8Array) => degree.filter((_, v) => draws[v] === 1);
-  return {
-    ...{ method, seed, testUsers, testItems, assignment, unseen, fingerprint, parts },
-    bias: {
-      users: sideBias(
-        order.degree,
-        heldOut(order.degree, drawn.users),
-        perPart((name) => concat(Uint32Array, ofUsers[name])),
-      ),
-      items: sideBias(
-        partition.itemDegree,
-        heldOut(partition.itemDegree, drawn.items),
-        perPart((name) => ofItems[name].filter((degree) => degree > 0)),
-      ),
-    },
+  const bias = {
+    users: sideBias(
+      order.degree,
+      heldOut(order.degree, drawn.users),
+      perPart((name) => concat(Uint32Array, ofUsers[name])),
+    ),
+    items: sideBias(
+      partition.itemDegree,
+      heldOut(partition.itemDegree, drawn.items),
+      perPart((name) => ofItems[name].filter((degree) => degree > 0)),
+    ),
   };
+  return { method, seed, testUsers, testItems, assignment, unseen, fingerprint, parts, bias };
 }
 
 function perPart<T>(make: (name: SplitPart) => T): Record<SplitPart, T> {
@@ -243,20 +240,9 @@ export async function isPartitionedSplit(folder: string): Promise<boolean> {
   return (await isSplitFolder(folder)) && isPartitionFolder(join(folder, SPLIT_PARTS.train));
 }
 
-interface OpenedSplit extends Pick<SplitDocument, 'shards' | 'seed' | 'testUsers' | 'testItems'> {
-  readonly folder: string;
-  readonly train: PartitionedData;
-  /** Undefined if it has no edges. */
-  readonly foldIn: PartitionedData | undefined;
-  readonly test: PartitionedData;
-  readonly fingerprint: string;
-  readonly itemAssignment: Assignment;
-  /** The ids of all users of the whole data, and their draws. */
-  readonly userIds: VertexIds;
-  readonly userDrawn: Uint8Array;
-}
+type OpenedSplit = Awaited<ReturnType<typeof openPartitionedSplit>>;
 
-export async function openPartitionedSplit(folder: string): Promise<OpenedSplit> {
+export async function openPartitionedSplit(folder: string) {
   await finishFolder(folder, partitionedSplitFiles(MOST_SHARDS));
   const path = join(folder, SPLIT_FILE);
   const document = await readDocument(path, schema, FORMAT);
@@ -273,9 +259,11 @@ export async function openPartitionedSplit(folder: string): Promise<OpenedSplit>
   return {
     ...{ folder, shards, seed, testUsers, testItems, fingerprint },
     train: await open('train'),
+    /** Undefined if it has no edges. */
     foldIn: document.parts.foldIn.edges === 0 ? undefined : await open('foldIn'),
     test: await open('test'),
     itemAssignment: await loadAssignment(folder, 'items', document),
+    /** The ids of all users of the whole data, and their draws. */
     userIds: users.ids,
     userDrawn: users.drawn,
   };

@@ -25,14 +25,6 @@ function mixed(value: number): number {
   return h ^ (h >>> 16);
 }
 
-/** Rows grouped by shard, as the scratch file holds them. */
-interface GroupedRows {
-  /** Where the rows of each shard start, and their number at the end. */
-  readonly starts: Uint32Array;
-  /** For each shard its users, then its items, then its counts if there are any. */
-  readonly words: Uint32Array<ArrayBuffer>;
-}
-
 /** A counting sort by shard, straight into the words to be written. It uses `into` if that is long enough. */
 export function groupByShard(
   users: Uint32Array,
@@ -41,12 +33,14 @@ export function groupByShard(
   shardOf: Uint16Array,
   shards: number,
   into?: Uint32Array<ArrayBuffer>,
-): GroupedRows {
+) {
   const rows = users.length;
+  /** Where the rows of each shard start, and their number at the end. */
   const starts = new Uint32Array(shards + 1);
   for (let row = 0; row < rows; row++) starts[shardOf[row] + 1]++;
   for (let s = 0; s < shards; s++) starts[s + 1] += starts[s];
   const width = counts ? 3 : 2;
+  /** For each shard its users, then its items, then its counts if there are any: as the scratch file holds them. */
   const words = into && into.length >= width * rows ? into : new Uint32Array(width * rows);
   // Where the next user of each shard goes, and how far behind it its item lies.
   const cursor = new Uint32Array(shards);

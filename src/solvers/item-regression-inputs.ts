@@ -32,24 +32,10 @@ export interface RegressionData {
   readonly pairBytes?: number | undefined;
 }
 
-/** Columns and their items, the most popular first, so that what is read often lies together. */
-export interface RegressionInputs {
-  /** How the users of two columns are counted: in a table of all pairs, on demand from lists, or not at all. */
-  readonly counted: 'pairs' | 'lists' | 'none';
-  /** Weight of each user, and the mean over the edges. */
-  readonly weights: Uint8Array;
-  readonly meanWeight: number;
-  /** The users of each item, in the order of the weights. */
-  readonly items: RowLists;
-  /** The item of each column. */
-  readonly inputs: Uint32Array;
-  /** Columns by user, and users by column. */
-  readonly rows: RowLists;
-  readonly columns: RowLists;
-}
+export type RegressionInputs = ReturnType<typeof chooseInputs>;
 
-/** The items that may be inputs, the most popular first, and the users' lists of them. */
-export function chooseInputs(data: RegressionData): RegressionInputs {
+/** The items that may be inputs, the most popular first, so that what is read often lies together; and the users' lists of them. */
+export function chooseInputs(data: RegressionData) {
   const itemCount = data.items.offsets.length - 1;
   const { users, weights, mean } = weighUsers(data.users, data.userExponent ?? 0);
   const userCount = users.offsets.length - 1;
@@ -61,6 +47,7 @@ export function chooseInputs(data: RegressionData): RegressionInputs {
   const most = allowed.reduce((a, item) => Math.max(a, listWeight(items, item, weights)), 0);
   const room = Math.floor(Math.sqrt((data.pairBytes ?? PAIR_BYTES) / (needsWide(most) ? 4 : 2)));
   const byPairs = allowed.length > room && isSparse(degree, data) ? 'lists' : 'pairs';
+  /** How the users of two columns are counted: in a table of all pairs, on demand from lists, or not at all. */
   const counted = data.onlySimilar ? 'none' : byPairs;
   // Of equally similar columns the first are kept, so these are in the order of the items.
   const inputs = counted === 'none' ? allowed.sort() : counted === 'pairs' ? allowed.slice(0, room) : allowed;
@@ -88,11 +75,18 @@ export function chooseInputs(data: RegressionData): RegressionInputs {
       if (column[users.values[e]] >= 0) values[at++] = column[users.values[e]];
     }
   }
-  const rows = { offsets, values };
+  const rows: RowLists = { offsets, values };
   return {
-    ...{ counted, weights: inSharedMemory(weights), meanWeight: mean, items },
+    counted,
+    weights: inSharedMemory(weights),
+    meanWeight: mean,
+    /** The users of each item, in the order of the weights. */
+    items,
+    /** The item of each column. */
     inputs: Uint32Array.from(inputs),
-    ...{ rows, columns: transposeLists(rows, inputs.length) },
+    /** Columns by user, and users by column. */
+    rows,
+    columns: transposeLists(rows, inputs.length),
   };
 }
 

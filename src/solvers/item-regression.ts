@@ -67,7 +67,6 @@ export interface RegressionSetting {
  * degree have G_ij over the mean degree.
  */
 interface SimilaritySetting {
-  /** Number of the most similar items of each target. */
   readonly neighbours: number;
   /** Exponent of the degrees of the items of a history. */
   readonly history: number;
@@ -76,22 +75,16 @@ interface SimilaritySetting {
   readonly shrinkage?: number | undefined;
 }
 
-/** Solves the regressions of some data for any setting: for each item its weights to the targets, given by position. */
-export interface ItemRegression {
-  solve(setting: RegressionSetting, options?: TaskOptions): Promise<SparseWeights>;
-  similar(setting: SimilaritySetting, options?: TaskOptions): Promise<SparseWeights>;
-  /** Ends the workers, which only a regression for several settings keeps. */
-  close(): Promise<void>;
-}
+export type ItemRegression = Awaited<ReturnType<typeof createItemRegression>>;
 
 /**
- * Counts the pairs of the data once, for any number of settings. If `several` are to come, it keeps the data that they share, and its
- * workers.
+ * Solves the regressions of some data for any setting: for each item its weights to the targets, given by position. Counts the pairs of
+ * the data once. If `several` settings are to come, it keeps the data that they share, and its workers.
  */
 export async function createItemRegression(
   data: RegressionData,
   { several = false, ...options }: TaskOptions & { readonly several?: boolean } = {},
-): Promise<ItemRegression> {
+) {
   const itemCount = data.items.offsets.length - 1;
   const targets = data.targets ?? Uint32Array.from({ length: itemCount }, (_, item) => item);
   const chosenInputs = chooseInputs(data);
@@ -234,8 +227,9 @@ export async function createItemRegression(
   // Settings are solved one after the other, since they share memory.
   const { inOrder } = createQueue();
   return {
-    solve: (setting, task = {}) => inOrder(() => solve(setting, task)),
-    similar: (setting, task = {}) => inOrder(() => similar(setting, task)),
+    solve: (setting: RegressionSetting, task: TaskOptions = {}) => inOrder(() => solve(setting, task)),
+    similar: (setting: SimilaritySetting, task: TaskOptions = {}) => inOrder(() => similar(setting, task)),
+    /** Ends the workers, which only a regression for several settings keeps. */
     close: () => open.close(),
   };
 }

@@ -9,7 +9,7 @@ import { threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
 import { Heap } from '../wasm/heap.js';
 import { instantiate } from '../wasm/instantiate.js';
-import { inLanes, type Lanes } from '../wasm/lanes.js';
+import { inLanes } from '../wasm/lanes.js';
 import { loadKernels } from '../wasm/load.js';
 import {
   type LeastSquaresJob,
@@ -39,17 +39,11 @@ interface LeastSquaresOptions extends TaskOptions {
   /** After each iteration the items move further by this fraction of their change, since alternation converges slowly. Default 0. */
   readonly momentum?: number | undefined;
   /** Workers that are shared with other calls. Default: own workers if there is enough work. */
-  readonly workers?: SolverLanes | undefined;
+  readonly workers?: ReturnType<typeof openSolvers> | undefined;
 }
 
-/** Workers of the solvers, for several consecutive calls. */
-interface SolverLanes {
-  readonly lanes: Lanes;
-  readonly count: number;
-}
-
-/** Opens workers for tables of `rows` rows; the caller closes them. */
-export function openSolvers(threads: number | undefined, rows: number): SolverLanes {
+/** Opens workers for several consecutive calls with tables of at most `rows` rows; the caller closes them. */
+export function openSolvers(threads: number | undefined, rows: number) {
   const count = lanesFor(threads, rows);
   return { count, lanes: inLanes(SOLVERS, count) };
 }
@@ -118,13 +112,13 @@ export async function alternatingLeastSquares(
 }
 
 /**
- * The rows of new users given the items' table, solved to convergence. Weights of the history count. Only items marked in `shown` count as unseen pairs, since
- * nothing is known of the others.
+ * The rows of new users given the items' table, solved to convergence. Weights of the history count. Only items marked in `shown` (default:
+ * all) count as unseen pairs, since nothing is known of the others.
  */
 export async function foldInLeastSquares(
   items: Float32Array,
   history: RowLists,
-  shown: Uint8Array,
+  shown: Uint8Array | undefined,
   options: Pick<LeastSquaresOptions, 'features' | 'lambda' | 'alpha' | 'workers' | 'startUsers'> &
     TaskOptions,
 ): Promise<Float32Array> {
@@ -139,9 +133,9 @@ export async function foldInLeastSquares(
     const own = { rows, table: solver.table(rows), lists: storeLists(solver.heap, history) };
     if (options.startUsers)
       copyRows(options.startUsers, features, solver.view(own.table, rows), solver.stride);
-    const visible = shown.reduce((sum, s) => sum + s, 0);
-    const seen = solver.table(visible);
-    for (let j = 0, at = 0; j < count; j++) {
+    const visible = shown ? shown.reduce((sum, s) => sum + s, 0) : count;
+    const seen = shown ? solver.table(visible) : other;
+    for (let j = 0, at = 0; shown && j < count; j++) {
       if (!shown[j]) continue;
       const row = items.subarray(j * features, (j + 1) * features);
       solver.view(seen, visible).set(row, at++ * solver.stride);

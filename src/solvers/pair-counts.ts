@@ -4,7 +4,7 @@
 import type { RowLists } from '../math/csr.js';
 import type { Heap } from '../wasm/heap.js';
 import { instantiate } from '../wasm/instantiate.js';
-import { type StoredLists, storeLists } from './stored-lists.js';
+import { storeLists } from './stored-lists.js';
 
 export const TILE = 128;
 /** Members of columns whose masks are added in the time of counting one member directly. */
@@ -26,22 +26,13 @@ function pairsOfTile(edges: number, columns: number): number {
 }
 
 /** The columns in kernel memory. */
-export interface CountedColumns {
-  readonly memory: WebAssembly.Memory;
-  readonly columns: StoredLists;
-  /** The starts of the segments of all columns, a segment for each class of members, and their number. */
-  readonly segments: number;
-  readonly classes: number;
-  /** Members are numbers below this. */
-  readonly members: number;
-  /** 4 bytes for a count instead of 2. */
-  readonly wide: boolean;
-}
+export type CountedColumns = ReturnType<typeof storeColumns>;
 
 /** Copies the columns into kernel memory. `weights`, powers of two that never fall, says how often each member counts. */
-export function storeColumns(heap: Heap, columns: RowLists, weights: Uint8Array): CountedColumns {
+export function storeColumns(heap: Heap, columns: RowLists, weights: Uint8Array) {
   const stored = storeLists(heap, columns);
   const classes = 32 - Math.clz32(weights.at(-1) ?? 1);
+  /** The starts of the segments of all columns, a segment for each class of members. */
   const segments = classes === 1 ? stored.offsets : heap.allocate(4 * (stored.rows * classes + 1));
   const starts = heap.u32(segments, stored.rows * classes + 1);
   for (let c = 0, at = 0; classes > 1 && c < stored.rows; c++) {

@@ -19,18 +19,12 @@ export const LAST_LEVEL = 4;
  */
 const HEAVY = 0.99;
 
-/** Users in the order of their classes. */
-export interface WeighedUsers {
-  /** The lists of the users; the users of a class follow one another, the least weight first. */
-  readonly users: RowLists;
-  /** Weight of each of these users, a power of two. */
-  readonly weights: Uint8Array;
-  /** Mean weight of an edge. Counts over this number are on the scale of plain counts. */
-  readonly mean: number;
-}
-
-/** Weighs users by their degree to the power −2 · `exponent`, and edges by their weights. With 0 and none, all weights are 1. */
-export function weighUsers(users: RowLists, exponent: number): WeighedUsers {
+/**
+ * Weighs users by their degree to the power −2 · `exponent`, and edges by their weights. With 0 and none, all weights are 1. The users are
+ * in the order of their weights, which are powers of two, the least first. Counts over the `mean` weight of an edge are on the scale of
+ * plain counts.
+ */
+export function weighUsers(users: RowLists, exponent: number) {
   const degree = lengths(users);
   if (exponent === 0 && !users.weights)
     return { users, weights: allocate(Uint8Array, degree.length).fill(1), mean: 1 };

@@ -50,5 +50,5 @@ export function onTopN<T>(
   threads: number | undefined,
   task: (topN: TopN) => Promise<T>,
 ): Promise<T> {
-  return onBackend(name, gpuRanksFaster(work), backends(threads), ({ backend }) => task(backend));
+  return onBackend(name, gpuRanksFaster(work), backends(threads), ({ engine }) => task(engine));
 }

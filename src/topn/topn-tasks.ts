@@ -43,7 +43,6 @@ export interface FactorJob extends FactorRows {
   readonly lanes: readonly number[];
 }
 
-/** Reports how many rows are ranked. */
 export function rankingReport(
   { rows, next }: Pick<FactorRows, 'rows' | 'next'>,
   onProgress: TaskOptions['onProgress'],

@@ -18,7 +18,6 @@ import {
 } from './windows.js';
 
 export interface Setup {
-  /** The engine's id. */
   readonly engine: number;
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
@@ -39,7 +38,6 @@ export interface JobPart {
   readonly units: Uint32Array;
   /** Address of the job block that the units share (wasm/parameter-blocks.ts). */
   readonly block: number;
-  /** Id of the edge index. */
   readonly index: number;
   /** The rows that are walked by tiles, if any. */
   readonly tiled: TiledRows | undefined;

@@ -254,10 +254,15 @@ export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimit
     walks: readonly Walked[],
     options: JobOptions & { readonly counts: CpuCounts },
     { rows, clears, finishes }: Omit<Groups, 'units'> & { readonly rows: RowRange | undefined },
-  ): Promise<Counted> {
+  ) {
     const units = rows ? unitsWithin(options.counts.groups, rows) : options.counts.groups;
     const all = batches(walks, units);
-    const counted: Counted = { terms: [], bad: -1, out: new Float64Array(0) };
+    /** One per part. */
+    const allTerms: EdgeTerm[] = [];
+    /** The first row with a count too large for fixed point; −1: none. */
+    let firstTooLarge = -1;
+    /** Results of the groups. They hold masses if the half-step was completed. */
+    let results: Float64Array = new Float64Array(0);
     for (const [b, batch] of all.entries()) {
       const { stride } = batch[0].own;
       const { parts, terms } = await begin('count', batch, options);
@@ -265,30 +270,19 @@ export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimit
       const out = await runParts('count', stride, parts, options.edgeTerm === true, groups);
       const ofGroups = countOf(units) * (stride + RESULT_EXTRAS);
       for (const [p, own] of split(out, parts, RESULT_EXTRAS, ofGroups).entries()) {
-        counted.terms.push(terms[p] + sumTerm(own, 0));
+        allTerms.push(terms[p] + sumTerm(own, 0));
         const bad = firstBad(own, 0);
-        if (bad >= 0 && !(counted.bad >= 0 && counted.bad < bad)) counted.bad = bad;
+        if (bad >= 0 && !(firstTooLarge >= 0 && firstTooLarge < bad)) firstTooLarge = bad;
       }
-      counted.out = out.subarray(0, ofGroups);
+      results = out.subarray(0, ofGroups);
     }
-    return counted;
+    return { terms: allTerms, bad: firstTooLarge, out: results };
   }
 
   return { bindMass, run, walk, foldFresh, count };
 }
 
-interface Counted {
-  /** One per part. */
-  readonly terms: EdgeTerm[];
-  /** The first row with a count too large for fixed point; −1: none. */
-  bad: number;
-  /** Results of the groups. They hold masses if the half-step was completed. */
-  out: Float64Array;
-}
-
-interface WalkedCut extends Walked {
-  readonly cut: Cut;
-}
+type WalkedCut = Walked & { readonly cut: Cut };
 
 const countOf = (units: Uint32Array): number => units.length / UNIT_FIELDS;
 

@@ -18,7 +18,6 @@ export const UNIT_FINISH = 2;
 export const UNIT_TILE = 3;
 
 export interface UnitLimits {
-  /** Most edges in a window. */
   readonly edges: number;
   /** Most rows in a unit. */
   readonly rows: number;

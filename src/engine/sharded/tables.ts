@@ -33,7 +33,6 @@ export interface SplitTable extends Table {
 }
 
 export interface SplitIndex extends EdgeIndex {
-  /** Which side is split. */
   readonly by: 'own' | 'other';
   readonly parts: readonly EdgeIndex[];
   /** If the other side is split: the sum of counts of each row over all ranks, and the largest such sum. */

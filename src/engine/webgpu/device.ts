@@ -16,24 +16,6 @@ export interface Availability {
   readonly description: string;
 }
 
-/** A device and its properties that the engine uses. */
-export interface GpuDevice {
-  readonly device: GPUDevice;
-  readonly description: string;
-  readonly software: boolean;
-  /** Least number of lanes of a subgroup; 0: no subgroups. */
-  readonly subgroupSize: number;
-  readonly timestamps: boolean;
-  /** Most bytes of a buffer that a shader can bind. */
-  readonly maxBinding: number;
-  /** Throws the first error of the device, if there was one. */
-  check(): void;
-  /** Turns a rejected promise into the device error that caused it. */
-  explain(error: unknown): DeviceError;
-  /** Releases the device. Later losses are not errors. */
-  close(): void;
-}
-
 /** No kernel reads workgroup memory before writing it. Clearing that memory costs time, above all to compile. */
 const FLAGS = ['enable-dawn-features=disable_workgroup_init'];
 const KEPT = Symbol.for('graphex.webgpu');
@@ -75,8 +57,10 @@ function noDeviceFile(): boolean {
   );
 }
 
+export type GpuDevice = Awaited<ReturnType<typeof openDevice>>;
+
 /** Opens the device with all features of the adapter. `flags` replace our flags for Dawn, in Node only. */
-export async function openDevice(flags: readonly string[] = FLAGS): Promise<GpuDevice> {
+export async function openDevice(flags: readonly string[] = FLAGS) {
   const adapter = await findAdapter(flags);
   const requiredLimits: Record<string, number> = {};
   for (const name of LIMITS) requiredLimits[name] = adapter.limits[name];
@@ -97,19 +81,24 @@ export async function openDevice(flags: readonly string[] = FLAGS): Promise<GpuD
   device.onuncapturederror = ({ error }) => {
     failure ??= gpuError(description, error);
   };
-  const check = () => {
-    if (failure) throw failure;
-  };
   return {
     device,
     description,
     software: isSoftware(adapter.info),
+    /** Least number of lanes of a subgroup; 0: no subgroups. */
     subgroupSize: device.features.has('subgroups') ? await linearSubgroups(device, adapter.info) : 0,
     timestamps: device.features.has('timestamp-query'),
+    /** Most bytes of a buffer that a shader can bind. */
     maxBinding: Math.min(device.limits.maxStorageBufferBindingSize, device.limits.maxBufferSize),
-    check,
-    explain: (error) => failure ?? lost(error instanceof Error ? firstLine(error) : String(error)),
-    close() {
+    /** Throws the first error of the device, if there was one. */
+    check(): void {
+      if (failure) throw failure;
+    },
+    /** Turns a rejected promise into the device error that caused it. */
+    explain: (error: unknown): DeviceError =>
+      failure ?? lost(error instanceof Error ? firstLine(error) : String(error)),
+    /** Releases the device. Later losses are not errors. */
+    close(): void {
       closed = true;
       device.destroy();
     },

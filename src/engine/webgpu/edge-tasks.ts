@@ -19,29 +19,14 @@ export interface CutOptions {
   readonly otherRows: number;
 }
 
-/** Tasks that one dispatch runs, with one binding of the edge index and one kernel. */
-interface TaskGroup {
-  readonly chunk: number;
-  readonly short: boolean;
-  /** For each task: row, slot, first edge within the chunk, number of edges. */
-  readonly records: Uint32Array<ArrayBuffer>;
-}
-
-interface TaskPlan {
-  readonly groups: readonly TaskGroup[];
-  /** rows + 1: the slots of row i are firstSlot[i] … firstSlot[i+1]−1. */
-  readonly firstSlot: Uint32Array<ArrayBuffer>;
-  readonly slots: number;
-  readonly mostSlots: number;
-}
-
 /** A row is cut at tile borders if it has at least this many edges per tile, on average. */
 const LEAST_TILE_EDGES = 64;
 
-export function cutRows(edges: EdgeRows<EdgeCounts>, options: CutOptions): TaskPlan {
+export function cutRows(edges: EdgeRows<EdgeCounts>, options: CutOptions) {
   const { block, short, chunkEdges, tiles, otherRows } = options;
   const { offsets, neighbors } = edges;
   const rows = offsets.length - 1;
+  /** The slots of row i are firstSlot[i] … firstSlot[i+1]−1. */
   const firstSlot = new Uint32Array(rows + 1);
   const tileRows = Math.max(1, Math.ceil(otherRows / tiles));
   // Task s: row, first edge, number of edges, sort key.
@@ -97,11 +82,13 @@ export function cutRows(edges: EdgeRows<EdgeCounts>, options: CutOptions): TaskP
   }
   const order = sortByKey(keys, 2 * chunks * tiles * (block + 1));
 
-  const groups: TaskGroup[] = [];
+  /** The tasks of a group run in one dispatch, with one binding of the edge index and one kernel. */
+  const groups: { chunk: number; short: boolean; records: Uint32Array<ArrayBuffer> }[] = [];
   for (let first = 0; first < slots; ) {
     const group = Math.floor(keys[order[first]] / (tiles * (block + 1)));
     let last = first;
     while (last < slots && Math.floor(keys[order[last]] / (tiles * (block + 1))) === group) last++;
+    // For each task: row, slot, first edge within the chunk, number of edges.
     const records = new Uint32Array(4 * (last - first));
     const chunk = group >> 1;
     for (let t = first; t < last; t++) {

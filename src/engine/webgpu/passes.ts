@@ -3,7 +3,7 @@
 
 import type { Activity, UniformValues } from '../engine.js';
 import { allocate, type GpuDevice } from './device.js';
-import { type GpuIndex, type Plan, planOf } from './indexes.js';
+import { type GpuIndex, planOf } from './indexes.js';
 import type { Commands, Kernel, Part } from './kernel-queue.js';
 import type { Layout, Tuning } from './layout.js';
 import { type GpuCounts, type GpuTable, storageBuffer } from './tables.js';
@@ -29,26 +29,17 @@ import {
 
 const MASS_CHUNK = 32;
 
-/** What an edge pass leaves for the rows: the partial sums of its tasks. */
-interface EdgeSums {
-  readonly plan: Plan;
-  readonly sums: GPUBuffer;
-}
-
-/** What the rows leave: the mass of each workgroup's rows. */
-interface Masses {
-  readonly masses: GPUBuffer;
-  readonly partials: number;
-}
-
 export function createPasses(gpu: GpuDevice, commands: Commands, tuning: Partial<Tuning>) {
   const scratch = createScratch(gpu, () => commands.forget());
   const terms = { buffer: storageBuffer(gpu, 'sums of the edge term', 4 * MOST_TERM_SUMS), count: 0 };
   const noTotals = storageBuffer(gpu, 'no totals', 12 * MAX_FEATURES);
   const edgeKernels = new Map<string, Promise<Kernel>>();
 
+  /** What a row kernel leaves: the mass of each workgroup's rows. */
+  type Masses = Awaited<ReturnType<typeof massesOf>>;
+
   /** Room for the masses of the workgroups that a row kernel needs. */
-  async function massesOf(table: GpuTable, workgroups: number): Promise<Masses> {
+  async function massesOf(table: GpuTable, workgroups: number) {
     return { masses: await scratch('masses', workgroups * table.quads * 16), partials: workgroups };
   }
 
@@ -104,7 +95,7 @@ export function createPasses(gpu: GpuDevice, commands: Commands, tuning: Partial
     other: GpuTable,
     params: Params,
     withTerm: boolean,
-  ): Promise<EdgeSums> {
+  ) {
     const plan = await planOf(gpu, index, own.features, other.rows, tuning);
     const { layout, groups, slots } = plan;
     const sums = await scratch('partial sums', slots * own.quads * 16);
@@ -134,6 +125,9 @@ export function createPasses(gpu: GpuDevice, commands: Commands, tuning: Partial
     }
     return { plan, sums };
   }
+
+  /** What an edge pass leaves for the rows: the partial sums of its tasks. */
+  type EdgeSums = Awaited<ReturnType<typeof edgePass>>;
 
   /** After the edge pass: updates the range's rows, their mass and the unseen mass. */
   async function rowPass(

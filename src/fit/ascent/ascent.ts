@@ -34,7 +34,7 @@ import {
 import { mergedTables } from './merge-features.js';
 import { matchVertices, previousHyper, previousTables } from './previous.js';
 import { graphProfiles } from './profiles.js';
-import { firstState, fitSchedule, phaseOf, startKind } from './schedule.js';
+import { firstState, fitSchedule, type Phase, phaseOf, startKind } from './schedule.js';
 import { differencesOf, startValues } from './start.js';
 
 /** A fit by coordinate ascent, with the state from which it can continue. */
@@ -209,12 +209,8 @@ async function oneRun(
     return startValues(graph, hyper, features, seed, differencesOf(profiles));
   };
   const values = resume?.tables ?? (await firstTables());
-  const tables = {
-    users: await engine.createTable(features, values.users, phase.users),
-    items: await engine.createTable(features, values.items, phase.items),
-  };
-  if (resume) setTotals(engine, tables, resume.totals);
-  else if (previous) {
+  const tables = await createTables(engine, values, phase, resume?.totals);
+  if (!resume && previous) {
     const unseen = bySide((side) => previous.model[side].unseenMass);
     await setUnseenMasses(engine, tables, unseen, hyper);
   }
@@ -222,13 +218,25 @@ async function oneRun(
   return runLoop(engine, data, tables, state, settings, { learn, matchedTaus }, task, afterBlock);
 }
 
-/** Sets the totals of tables as they were saved. */
-export function setTotals(engine: Engine, tables: BothTables, totals: AscentCheckpoint['totals']): void {
+/** The tables of a phase, with their totals if these were saved. `split`: the users lie in shards. */
+export async function createTables(
+  engine: Engine,
+  values: AscentCheckpoint['tables'],
+  phase: Phase,
+  totals: AscentCheckpoint['totals'] | undefined,
+  split = false,
+): Promise<BothTables> {
+  const tables = {
+    users: await engine.createTable(phase.features, values.users, phase.users, split),
+    items: await engine.createTable(phase.features, values.items, phase.items),
+  };
+  if (!totals) return tables;
   for (const side of SIDES) {
     const { mass, unseenMass, unseenMassAt } = totals[side];
     void engine.setMass(tables[side], mass);
     void engine.setUnseenMass(tables[side], unseenMass, unseenMassAt);
   }
+  return tables;
 }
 
 /** Refuses a saved fit that ends with another number of features. */

@@ -12,21 +12,17 @@ type LeastSquaresMember = Pick<RankerMember, 'features' | 'items'> & {
 };
 
 /** The linear systems of a member's users. */
-export interface LeastSquaresSystem {
-  /** The row of a user who has these items, by conjugate gradients. Without weights each item counts 1. */
-  row(own: ArrayLike<number>, weights?: ArrayLike<number>): Float64Array;
-  /** A function that solves A x = b for that user, by a Cholesky decomposition: for several right-hand sides. */
-  solver(own: ArrayLike<number>, weights?: ArrayLike<number>): (b: ArrayLike<number>) => Float64Array;
-}
+export type LeastSquaresSystem = ReturnType<typeof leastSquaresSystem>;
 
 /** Relative residual at which conjugate gradients stop; float32 rows cannot show a smaller one. */
 const TOLERANCE = 1e-9;
 
 /** The systems of a member; the sum over all items is computed on first use. */
-export function leastSquaresSystem({ features: K, items, fold }: LeastSquaresMember): LeastSquaresSystem {
+export function leastSquaresSystem({ features: K, items, fold }: LeastSquaresMember) {
   let gram: Float64Array | undefined;
   const penaltyOf = (own: number) => fold.lambda * (own + (fold.alpha * items.length) / K);
 
+  /** The row of a user who has these items, by conjugate gradients. Without weights each item counts 1. */
   function row(own: ArrayLike<number>, weights?: ArrayLike<number>): Float64Array {
     gram ??= gramOf(items, K);
     const x = new Float64Array(K);
@@ -58,6 +54,7 @@ export function leastSquaresSystem({ features: K, items, fold }: LeastSquaresMem
     return x;
   }
 
+  /** A function that solves A x = b for that user, by a Cholesky decomposition: for several right-hand sides. */
   function solver(
     own: ArrayLike<number>,
     weights?: ArrayLike<number>,

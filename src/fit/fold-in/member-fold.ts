@@ -143,12 +143,13 @@ function leastSquaresFold(member: FoldedMember<'least-squares'>): LeastSquaresFo
   return {
     system: leastSquaresSystem(member),
     foldMany: ({ offsets, neighbors, weights }, { eligible, threads, signal, onProgress } = {}) =>
-      foldInLeastSquares(
-        items,
-        { offsets, values: neighbors, weights },
-        eligible ?? new Uint8Array(items.length / features).fill(1),
-        { ...fold, features, threads, signal, onProgress },
-      ),
+      foldInLeastSquares(items, { offsets, values: neighbors, weights }, eligible, {
+        ...fold,
+        features,
+        threads,
+        signal,
+        onProgress,
+      }),
   };
 }
 

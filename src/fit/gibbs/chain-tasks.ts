@@ -31,29 +31,9 @@ export interface ChainTask {
   readonly keep?: number;
 }
 
-/** Sums over the draws of a chain. */
-interface Moments {
-  readonly weights: Float64Array;
-  readonly weightSquares: Float64Array;
-  /** rows × features: weight × feature. */
-  readonly activities: Float64Array;
-  /** rows × features: latent counts. */
-  readonly counts: Float64Array;
-  readonly unseen: Float64Array;
-}
+export type ChainResult = ReturnType<typeof runChain>;
 
-export interface ChainResult {
-  readonly scalars: Record<GibbsScalar, Float64Array>;
-  readonly moments: BySide<Moments>;
-  /** Sums and sums of squares of the rates of `pairs`. */
-  readonly pairSums: Float64Array;
-  readonly pairSquares: Float64Array;
-  /** Weight × feature of the kept draws: rows × features each. */
-  readonly kept: BySide<Float32Array>[];
-  readonly state: GibbsState;
-}
-
-export function runChain(task: ChainTask): ChainResult {
+export function runChain(task: ChainTask) {
   const { problem, draws, pairs } = task;
   const K = problem.features;
   const { seed, chain, from, keep = 0 } = task;
@@ -64,9 +44,11 @@ export function runChain(task: ChainTask): ChainResult {
   const scalars = {} as Record<GibbsScalar, Float64Array>;
   for (const name of GIBBS_SCALARS) scalars[name] = new Float64Array(draws);
   const moments = bySide((side) => zeroMoments(state[side], K));
+  /** Sums and sums of squares of the rates of `pairs`. */
   const pairSums = new Float64Array(pairs.length / 2);
   const pairSquares = new Float64Array(pairs.length / 2);
-  const kept: ChainResult['kept'] = [];
+  /** Weight × feature of the kept draws: rows × features each. */
+  const kept: BySide<Float32Array>[] = [];
   for (let t = 0; t < draws; t++) {
     sampler.sweep(state, random);
     const values = gibbsScalars(problem, state);
@@ -104,12 +86,17 @@ export function firstState(
   });
 }
 
-function zeroMoments(side: GibbsSide, K: number): Moments {
+/** Sums over the draws of a chain. */
+type Moments = ReturnType<typeof zeroMoments>;
+
+function zeroMoments(side: GibbsSide, K: number) {
   const n = side.weights.length;
   return {
     weights: new Float64Array(n),
     weightSquares: new Float64Array(n),
+    /** rows × features: weight × feature. */
     activities: new Float64Array(n * K),
+    /** rows × features: latent counts. */
     counts: new Float64Array(n * K),
     unseen: new Float64Array(K),
   };

@@ -38,14 +38,8 @@ const MOST_TRIES = 100_000;
 /** Sums of latent counts: rows × features for both sides. Each sweep overwrites them. */
 type SplitCounts = BySide<Float64Array>;
 
-interface GibbsSampler {
-  /** Redraws every block of the state in turn. */
-  sweep(state: GibbsState, random: Random): void;
-  /** The latent counts of the last sweep. */
-  readonly counts: SplitCounts;
-}
-
-export function createGibbsSampler(problem: GibbsProblem): GibbsSampler {
+/** `sweep` redraws every block of a state in turn; `counts` are the latent counts of the last sweep. */
+export function createGibbsSampler(problem: GibbsProblem) {
   const { graph, features: K, hyper } = problem;
   const counts = bySide((side) => new Float64Array(graph[side].count * K));
   // The scale and weight moves are valid only for the model without cuts.

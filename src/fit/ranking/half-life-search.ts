@@ -76,7 +76,7 @@ export async function searchHalfLife(
     const users = { ...train, ...(weights && { weights }) };
     const edges = { users, items: transposeLists(users, data.items.count) };
     const history = asHistory(pickLists(users, rows));
-    const tables = await trialTables({ edges, history, candidates }, options);
+    const tables = await trialTables(edges, history, candidates, options);
     const { all } = concludeRanking([scoreAnswer(query, await ranking.rank(tables, places, query, signal))]);
     return all.perUser.ndcg.map((ndcg, u) => (ndcg + all.perUser.recallCapped[u]) / 2);
   };

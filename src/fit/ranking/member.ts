@@ -149,7 +149,6 @@ export function expectedSweeps(iteration: number, iterations: number): number {
   return Math.min(iterations, Math.max(USUAL_SWEEPS, iteration + SWEEPS_MORE));
 }
 
-/** Progress of member `run`. */
 export function sweepProgress(
   { average, iterations }: RankingSettings,
   run: number,

@@ -62,12 +62,7 @@ function memberBytes(
   return indexes + tables + outside;
 }
 
-/** All members, finished or under way, in the order of their seeds; and the states of those under way. */
-export interface MembersSnapshot {
-  readonly members: readonly RankerMember[];
-  readonly done: readonly RankerMember[];
-  readonly underWay: readonly RankingState[];
-}
+export type MembersSnapshot = ReturnType<typeof snapshotOf>;
 
 export interface MembersTask extends Pick<TaskOptions, 'signal' | 'onProgress'> {
   readonly graph: RankingGraph;
@@ -161,17 +156,15 @@ export async function fitMembers(
   return snapshotOf(done, stopped);
 }
 
-function snapshotOf(
-  done: ReadonlyMap<number, RankerMember>,
-  underWay: ReadonlyMap<number, MemberState>,
-): MembersSnapshot {
+/** All members, finished or under way, in the order of their seeds; and the states of those under way. */
+function snapshotOf(done: ReadonlyMap<number, RankerMember>, underWay: ReadonlyMap<number, MemberState>) {
   const inOrder = <T>(map: ReadonlyMap<number, T>) => [...map].sort(([a], [b]) => a - b);
   const going = inOrder(underWay).filter(([run]) => !done.has(run));
   const all = new Map([...going.map(([run, { member }]) => [run, member] as const), ...done]);
   return {
     members: inOrder(all).map(([, member]) => member),
     done: inOrder(done).map(([, member]) => member),
-    underWay: going.map(([, { state, items, foldMass }]) => ({ state, items, foldMass })),
+    underWay: going.map(([, { state, items, foldMass }]): RankingState => ({ state, items, foldMass })),
   };
 }
 

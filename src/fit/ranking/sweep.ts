@@ -29,7 +29,6 @@ export interface CrossFitData extends BySide<WeighedSide> {
   readonly everywhere?: { readonly users: number; readonly itemTotal: Float64Array } | undefined;
 }
 
-/** A cross-fit on an engine. */
 export async function startCrossFit(
   engine: Engine,
   graph: CrossFitData,

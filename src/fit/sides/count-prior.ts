@@ -34,14 +34,6 @@ export interface CountEffects {
   readonly variance: Float32Array;
 }
 
-/** A fitted prior of counts with the effects of all vertices. */
-interface FittedCounts {
-  readonly prior: CountPrior;
-  readonly effects: BySide<CountEffects>;
-  /** A bound on log P(counts | edges). */
-  readonly bound: number;
-}
-
 /** Counts are stored in 32 bits. */
 export const LARGEST_COUNT = 0xffff_ffff;
 /** If all counts are equal there is no spread; draws need one above 0. */
@@ -50,8 +42,8 @@ const MOST_SWEEPS = 200;
 /** Relative change of the bound, per sweep, at which the fit ends. */
 const TOLERANCE = 1e-6;
 
-/** Maximizes the bound over the prior and the effects of all vertices of `sides`. */
-export function fitCounts(graph: BipartiteGraph, sides: readonly SideName[] = SIDES): FittedCounts {
+/** Maximizes the bound on log P(counts | edges) over the prior and the effects of all vertices of `sides`. */
+export function fitCounts(graph: BipartiteGraph, sides: readonly SideName[] = SIDES) {
   const { offsets, neighbors, counts } = graph.users;
   if (!counts) throw new Error('a prior of counts needs counts');
   const edges = neighbors.length;
@@ -171,7 +163,6 @@ export function drawCount(random: Random, mean: number, spread: number): number 
   return Math.min(LARGEST_COUNT, Math.max(1, value));
 }
 
-/** Effects, all 0. */
 function emptyEffects(count: number): CountEffects {
   return { mean: allocate(Float32Array, count), variance: allocate(Float32Array, count) };
 }

@@ -79,18 +79,12 @@ export function sizePosteriors(
   return posteriors;
 }
 
-/** The likelihood of a side's degrees if the mass of the other side is multiplied by e^shift. */
-interface ScaleProfile {
-  readonly logLikelihood: (shift: number) => number;
-  /** The best size there, up to a constant. */
-  readonly logSize: (shift: number) => number;
-}
-
-function curvature({ logLikelihood }: ScaleProfile): number {
+function curvature({ logLikelihood }: ReturnType<typeof scaleProfile>): number {
   return -(logLikelihood(STEP) - 2 * logLikelihood(0) + logLikelihood(-STEP)) / STEP ** 2;
 }
 
-function scaleProfile(model: PosteriorModel, facts: SizeFacts, name: SideName): ScaleProfile {
+/** The likelihood of a side's degrees if the mass of the other side is multiplied by e^shift, and the best size there up to a constant. */
+function scaleProfile(model: PosteriorModel, facts: SizeFacts, name: SideName) {
   const { hyper } = model[name];
   const { count, degrees, met } = facts[name];
   const { mass } = facts[otherSide(name)];
@@ -104,7 +98,7 @@ function scaleProfile(model: PosteriorModel, facts: SizeFacts, name: SideName): 
     );
   return {
     logSize,
-    logLikelihood: (shift) =>
+    logLikelihood: (shift: number) =>
       degreeLikelihood(degrees, hyper, Math.log(met) + shift, totals) + count * logSize(shift),
   };
 }
@@ -125,16 +119,11 @@ export function metMass(
   return { sum, edges };
 }
 
-interface Totals {
-  readonly logs: Float64Array;
-  readonly logDensity: Float64Array;
-}
-
 /** Grid for the logarithm of a vertex's total of features, which is Gamma(K·a, b). */
 const POINTS = 200;
 const RANGE = 25;
 
-function featureTotals({ shape, rate }: SideHyper, features: number): Totals {
+function featureTotals({ shape, rate }: SideHyper, features: number) {
   const all = shape * features;
   const highest = Math.log((all + 10 * Math.sqrt(all) + 20) / rate);
   const logs = Float64Array.from({ length: POINTS }, (_, p) => highest - (RANGE * (p + 0.5)) / POINTS);
@@ -146,7 +135,7 @@ function degreeLikelihood(
   counts: DegreeCounts,
   { sigma, tau }: SideHyper,
   logMass: number,
-  { logs, logDensity }: Totals,
+  { logs, logDensity }: ReturnType<typeof featureTotals>,
 ): number {
   const logEnd = logs.map((t) => Math.log(tau + Math.exp(t + logMass)));
   let value = 0;

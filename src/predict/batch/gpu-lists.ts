@@ -21,8 +21,8 @@ export function createGpuLists({ features, items, itemWeights }: ScorerFactors, 
   let found: Promise<ListingTopN | undefined> | undefined;
 
   async function look(name: EngineName, work: RankingWork): Promise<ListingTopN | undefined> {
-    const { backend } = await selectTopN(name, work, 1);
-    return backend.name === 'gpu' ? (backend as ListingTopN) : undefined;
+    const { engine } = await selectTopN(name, work, 1);
+    return engine.name === 'gpu' ? (engine as ListingTopN) : undefined;
   }
 
   return {

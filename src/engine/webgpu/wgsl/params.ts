@@ -54,7 +54,6 @@ export interface Params {
   /** Number of partial sums that the next kernel adds, and how many of them one invocation takes. */
   readonly partials?: number;
   readonly chunk?: number;
-  /** Over-relaxation of the features. */
   readonly relaxation?: number | undefined;
   /** A fixed-point count is the count times this. */
   readonly scale?: number;

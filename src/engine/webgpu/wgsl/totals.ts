@@ -147,5 +147,4 @@ fn main(${INVOCATION}) {
 }
 `;
 
-/** The sum of the tasks' edge terms. */
 export const termSumShader = sumShader('f32', 'values[i]');

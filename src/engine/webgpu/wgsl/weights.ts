@@ -7,7 +7,6 @@ const WORKGROUP = 256;
 export const MOST_WEIGHT_SUMS = 256;
 export const weightSums = (rows: number): number => Math.min(MOST_WEIGHT_SUMS, Math.ceil(rows / WORKGROUP));
 
-/** The sum of the means of the weights. */
 export const weightSumShader = sumShader('vec2f', 'values[i].x / values[i].y');
 
 export const SCALE_WORKGROUP = WORKGROUP;

@@ -9,7 +9,6 @@ import {
   geometric,
   type Setting,
   type SettingAxis,
-  type SettingTrial,
   searchSettings,
 } from '../../../metrics/setting-search.js';
 import type { TaskOptions } from '../../../progress.js';
@@ -22,7 +21,6 @@ import {
 import { emptyProducts, type FactorTables, type SparseWeights } from '../../../topn/query.js';
 import type { EdgeLists, HeldBackUsers } from './held-back-users.js';
 
-/** Settings of the item-to-item weights. */
 export interface WeightSetting extends Setting {
   /** Number of inputs of each item; `lambda` is the penalty of their squared weights. */
   readonly neighbours: number;
@@ -86,14 +84,6 @@ function similarities(regression: ItemRegression, { history }: WeightSetting, op
   return regression.similar({ neighbours: SIMILAR, history, candidates: EXPONENTS - history }, options);
 }
 
-interface FoundWeights {
-  readonly setting: WeightSetting;
-  readonly score: number;
-  readonly trials: readonly SettingTrial[];
-  /** Relative loss of the score without the regression, without the similarities and without the least squares. */
-  readonly adds: PartGains;
-}
-
 /** What each part of the blend adds to the mean of recall and nDCG on held-back users, as a fraction of it. */
 export interface PartGains {
   readonly weights: number;
@@ -106,7 +96,7 @@ export async function searchWeights(
   trial: HeldBackUsers,
   tables: FactorTables,
   { threads, signal, onProgress }: TaskOptions,
-): Promise<FoundWeights> {
+) {
   const { data, history } = trial;
   const task = { threads, signal };
   const degree = lengths(data.items);
@@ -186,7 +176,7 @@ export async function searchWeights(
       leastSquares: await rank(near ? addScaled(regressed, near, setting.similarities) : regressed, none),
     };
     const gain = (other: number) => 1 - other / best.score;
-    const adds = {
+    const adds: PartGains = {
       weights: gain(without.weights),
       similarities: gain(without.similarities),
       leastSquares: gain(without.leastSquares),

@@ -40,8 +40,7 @@ export async function leastSquaresMember(plain: EdgeLists, options: LeastSquares
   // The first half-step computes the users from the items, so random starting users would be wasted.
   const startUsers = new Float32Array(features * countsOf(edges).users);
   const { items, users: near } = await alternatingLeastSquares(edges, { ...options, startUsers });
-  const everything = new Uint8Array(edges.items.offsets.length - 1).fill(1);
-  const users = await foldInLeastSquares(items, edges.users, everything, { ...options, startUsers: near });
+  const users = await foldInLeastSquares(items, edges.users, undefined, { ...options, startUsers: near });
   return Object.freeze({
     features,
     items,
@@ -71,18 +70,12 @@ export function defaultPenalties(edges: EdgeLists): Penalties {
   return { lambda: DEFAULTS.lambda, alpha: DEFAULTS.alpha / rootOfPairs(edges) };
 }
 
-/** The chosen penalties, and the factors of held-back users and candidates that they gave. */
-interface FoundPenalties {
-  readonly penalties: Penalties;
-  readonly tables: FactorTables;
-}
-
-/** The penalties whose factors rank the hidden items of held-back users best. */
+/** The penalties whose factors rank the hidden items of held-back users best, and these factors. */
 export async function searchPenalties(
   edges: EdgeLists,
   trial: HeldBackUsers,
   { seed, threads, signal, onProgress }: TaskOptions & { readonly seed: number },
-): Promise<FoundPenalties> {
+) {
   const root = rootOfPairs(edges);
   const tried = LAMBDAS.flatMap((lambda) => ALPHAS.map((alpha) => ({ lambda, alpha: alpha / root })));
   const { data, history } = trial;
@@ -107,19 +100,19 @@ export async function searchPenalties(
       startUsers: from.users,
     });
     const users = await foldInLeastSquares(fitted.items, history, data.shown, fit);
-    const tables = { users, items: rowsOf(fitted.items, data.candidates, features), features };
+    const tables: FactorTables = { users, items: rowsOf(fitted.items, data.candidates, features), features };
     return { penalties, fitted, tables, score: await trial.score(tables, { threads, signal }) };
   };
   try {
     const start = leastSquaresStart(rows, features, seed);
     const few = { items: start.items, users: start.users.subarray(0, features * countsOf(some).users) };
-    const first: Attempt[] = [];
+    const first: Awaited<ReturnType<typeof attempt>>[] = [];
     for (const penalties of tried) first.push(await attempt(penalties, some, TRIED.sweeps, few));
     first.sort((a, b) => b.score - a.score);
     const leaders = first
       .slice(0, LEADERS.most)
       .filter((l) => l.score >= (1 - LEADERS.near) * first[0].score);
-    const last: Attempt[] = [];
+    const last: typeof first = [];
     for (const { penalties, fitted } of leaders) {
       // On the same edges a leader continues; on more edges it starts again.
       const [sweeps, from] =
@@ -135,11 +128,6 @@ export async function searchPenalties(
 /** Users are solved from their histories, items from what is learned. */
 export function weighedEdges({ users, items }: EdgeLists): EdgeLists {
   return { users: asHistory(users), items: asLearned(items) };
-}
-
-interface Attempt extends FoundPenalties {
-  readonly fitted: LeastSquaresTables;
-  readonly score: number;
 }
 
 function countsOf({ users, items }: EdgeLists) {

@@ -10,27 +10,21 @@ import type { EdgeLists } from './held-back-users.js';
 import { DEFAULT_WEIGHTS, regressionSetting, SHARES } from './item-weights.js';
 import { defaultPenalties, rowsOf, weighedEdges } from './least-squares.js';
 
-interface BlendTrial {
-  readonly edges: EdgeLists;
-  /** The items of the users to score. */
-  readonly history: RowLists;
-  /** Items to score, ascending. */
-  readonly candidates: Uint32Array;
-}
-
 /** Features and sweeps of the least squares: enough to compare settings. */
 const LEAST_SQUARES = { features: 64, iterations: 4 } as const;
 
+/** `history` has the items of the users to score; `candidates` are the items to score, ascending. */
 export async function trialTables(
-  { edges, history, candidates }: BlendTrial,
+  edges: EdgeLists,
+  history: RowLists,
+  candidates: Uint32Array,
   { seed, threads, signal }: TaskOptions & { readonly seed: number },
 ): Promise<FactorTables> {
   const { features } = LEAST_SQUARES;
   const task = { threads, signal };
   const fit = { ...LEAST_SQUARES, ...defaultPenalties(edges), seed, ...task };
   const { items } = await alternatingLeastSquares(weighedEdges(edges), fit);
-  const everything = new Uint8Array(edges.items.offsets.length - 1).fill(1);
-  const users = await foldInLeastSquares(items, history, everything, fit);
+  const users = await foldInLeastSquares(items, history, undefined, fit);
   const { users: userExponent, candidates: exponent } = DEFAULT_WEIGHTS;
   const regression = await createItemRegression({ ...edges, targets: candidates, userExponent }, task);
   const solved = await regression.solve(regressionSetting(DEFAULT_WEIGHTS), task);
