@@ -16,8 +16,9 @@ import { limitConnections } from './connections.js';
 import { loadGeneration } from './generation.js';
 import { createApp } from './http-app.js';
 import { LIMITS } from './limits.js';
-import { countLive, countRefits, openLive, openRefits, wantsRefits } from './live/open-live.js';
+import { countLive, openLive } from './live/open-live.js';
 import { createActivity } from './live/recent-traffic.js';
+import { countRefits, openRefits, wantsRefits } from './live/refits.js';
 import { createCurrentModel, modelFilesIn } from './model-files.js';
 import { refuseOverload } from './overload.js';
 import { readPage } from './page-files.js';
@@ -63,12 +64,12 @@ export async function startServer(
     log({ time: new Date().toISOString(), event: name, detail });
   const keys = settings.keyFile === undefined ? undefined : await keysOf(settings.keyFile);
   const page = await readPage();
-  const refitting = wantsRefits({ ...settings, model: path });
+  const refitting = wantsRefits(settings, path);
   const folder = models ?? (refitting ? dirname(path as string) : undefined);
   const generations = refitting
     ? await openGenerations(folder as string, path as string, (message) => event('refit-failed', message))
     : undefined;
-  const live = await openLive({ ...settings, model: path, event });
+  const live = await openLive(settings, path, event);
   const load = async (file: string) => {
     const generation = await loadGeneration(file, { titles, itemInfo, threads, queue, state: live?.state });
     await live?.attach(generation);

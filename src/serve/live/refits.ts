@@ -4,38 +4,38 @@ import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import type { z } from '@hono/zod-openapi';
 import { remove, writePieces } from '../../files/atomic.js';
+import type { SERVE } from '../../options/commands/serve.js';
+import type { SettingsOf } from '../../options/declare.js';
+import { option, optionError } from '../../options/error.js';
 import { isClearlyWorse } from '../../refit/compare-models.js';
 import type { Generations } from '../../refit/generations.js';
 import type { RefitPlan, RefitSource } from '../../refit/refit.js';
-import type { Schedule } from '../../refit/refit-times.js';
+import { createSchedule, parseTimes } from '../../refit/refit-times.js';
 import { startRefit } from '../../refit/start-refit.js';
 import { grouped } from '../../text/numbers.js';
 import type { Generation } from '../generation.js';
+import type { Metrics } from '../metrics.js';
 import type { CurrentModel } from '../model-files.js';
 import { Problem } from '../problems.js';
 import type { EventRecord } from '../request-log.js';
 import type { LiveStore } from './live-store.js';
+import { spanOf } from './open-live.js';
 import type { RefitStatusAnswer } from './refit-schema.js';
 
 type RefitStatus = z.infer<typeof RefitStatusAnswer>;
 type RefitOutcome = NonNullable<RefitStatus['last']>;
 
-export type Refits = ReturnType<typeof createRefits>;
+export type Refits = Awaited<ReturnType<typeof openRefits>>;
 
-export interface RefitsOptions {
+type Settings = SettingsOf<typeof SERVE>;
+
+/** What refits work with. */
+interface RefitParts {
   /** Where models are written. */
   readonly folder: string;
   readonly generations: Generations;
   readonly model: CurrentModel;
   readonly live: LiveStore | undefined;
-  /** Milliseconds; older events of the store are left out. */
-  readonly window: number | undefined;
-  /** Data in addition to the store. */
-  readonly data: readonly RefitSource[];
-  /** A table about the items; undefined: what was posted about them. */
-  readonly itemInfo: string | undefined;
-  readonly schedule: Schedule | undefined;
-  readonly keep: number;
   readonly event: (name: EventRecord['event'], detail: string) => void;
 }
 
@@ -51,7 +51,7 @@ function exportFiles({ store }: LiveStore) {
 }
 
 /** This also removes files that a killed server has left. */
-export async function removeExports(live: LiveStore): Promise<void> {
+async function removeExports(live: LiveStore): Promise<void> {
   for (const file of Object.values(exportFiles(live))) await remove(file);
 }
 
@@ -67,8 +67,33 @@ async function writeItems({ store }: LiveStore, file: string): Promise<boolean> 
   return true;
 }
 
-export function createRefits(options: RefitsOptions) {
-  const { folder, generations, model, live, window, data, schedule, keep, event } = options;
+/** Whether the options ask for refits; refuses those that have nothing to read. */
+export function wantsRefits(
+  { refit, store, data = [], window }: Settings,
+  model: string | undefined,
+): boolean {
+  if (refit !== undefined) parseTimes(refit);
+  spanOf(window, 'window');
+  const hasData = store !== undefined || data.length > 0;
+  if (refit !== undefined && !hasData) {
+    throw optionError`${option('refit')} needs data to read: give ${option('store')} or ${option('data')}`;
+  }
+  if (refit !== undefined && model === undefined) {
+    throw optionError`${option('refit')} needs a model to start from: name one`;
+  }
+  return hasData && model !== undefined;
+}
+
+/** The refits that the settings ask for. */
+export async function openRefits(
+  settings: Settings,
+  { folder, generations, model, live, event }: RefitParts,
+) {
+  const { keep, refit } = settings;
+  const window = spanOf(settings.window, 'window');
+  const schedule = refit === undefined ? undefined : createSchedule(parseTimes(refit));
+  await generations.removeParts();
+  if (live) await removeExports(live);
   const stopping = new AbortController();
   const counts = { swapped: 0, 'kept-aside': 0, failed: 0 };
   let running: Promise<void> | undefined;
@@ -76,10 +101,13 @@ export function createRefits(options: RefitsOptions) {
   let process: number | undefined;
   let last: RefitOutcome | undefined;
 
-  /** The store as a file that another process can read: DuckDB lets only one process open a database. */
+  /** The given data, and the store as a file that another process can read: DuckDB lets only one process open a database. */
   async function withData<T>(
     use: (data: readonly RefitSource[], posted: string | undefined) => Promise<T>,
   ): Promise<T> {
+    const { data: sources = [], users, items: column, table, time } = settings;
+    const given = { sources, read: { users, items: column, table }, time };
+    const data: readonly RefitSource[] = sources.length > 0 ? [given] : [];
     if (!live) return use(data, undefined);
     const { pairs, items, rejects } = exportFiles(live);
     try {
@@ -119,7 +147,7 @@ export function createRefits(options: RefitsOptions) {
     const plan: Omit<RefitPlan, 'data'> = {
       present: present.path,
       output: join(folder, name),
-      itemInfo: options.itemInfo,
+      itemInfo: settings.itemInfo,
       since: window === undefined ? undefined : began - window,
       seed: began % 2 ** 31,
       threads: Math.max(1, Math.ceil(availableParallelism() / 2)),
@@ -223,4 +251,27 @@ export function createRefits(options: RefitsOptions) {
       await running;
     },
   };
+}
+
+export function countRefits(metrics: Metrics, refits: Refits): void {
+  metrics.gauge(
+    'graphex_refits_total',
+    'Refits by outcome.',
+    () => Object.entries(refits.counts).map(([outcome, value]) => ({ labels: { outcome }, value })),
+    'counter',
+  );
+  metrics.gauge('graphex_refit_running', 'Whether a refit is running.', () =>
+    Number(refits.status().running),
+  );
+  metrics.gauge('graphex_refit_next_seconds', 'Seconds until the next refit.', () => {
+    const { next } = refits.status();
+    return next === undefined ? undefined : (Date.parse(next) - Date.now()) / 1000;
+  });
+  const last = () => refits.generations()[0]?.comparison;
+  metrics.gauge('graphex_refit_ndcg', 'nDCG of the last refit on held-back items.', () => last()?.candidate);
+  metrics.gauge(
+    'graphex_refit_difference',
+    'Difference of the last refit to the model before it, in nDCG.',
+    () => last()?.difference,
+  );
 }
