@@ -12,8 +12,7 @@ import { fit } from '../fit/fit.js';
 import type { Model } from '../fit/model.js';
 import type { FitOptions } from '../fit/options.js';
 import { missingUsers } from '../fit/repeat-options.js';
-import { type BipartiteGraph, partSize } from '../graph/graph.js';
-import { graphOfPairs } from '../graph/pairs.js';
+import { type BipartiteGraph, partSize, SIDES } from '../graph/graph.js';
 import { selectEdges } from '../graph/subgraph.js';
 import { lastTimes } from '../ingest/intake/value-column.js';
 import type { ReadOptions } from '../ingest/options.js';
@@ -23,6 +22,7 @@ import { lowerBound } from '../math/csr.js';
 import { isBaseline } from '../options/names.js';
 import { withTables } from '../predict/content/fit-info.js';
 import type { TaskOptions } from '../progress.js';
+import { joinGraphs, mergedIds } from '../sample/whole-graph.js';
 import { loadModel, saveModel } from '../store/model-file.js';
 import { compareModels, isClearlyWorse } from './compare-models.js';
 import type { Comparison } from './generations.js';
@@ -105,13 +105,13 @@ function withoutOld({ graph, times }: TimedGraph, since: number | undefined): Ti
 }
 
 /** All tables as one graph, and the times if a table has some. */
-function allData(tables: readonly TimedGraph[], { names, multigraph }: Model): TimedGraph {
-  const [{ graph: first, times }] = tables;
-  const graph = tables.length === 1 ? first : graphOfPairs(pairsOf(tables), { multigraph });
-  return {
-    graph: { ...graph, ...(names && { names }) },
-    times: tables.length === 1 ? times : mergedTimes(graph, tables),
-  };
+function allData(tables: readonly TimedGraph[], { names }: Model): TimedGraph {
+  const [{ graph: first, times }, ...others] = tables;
+  if (others.length === 0) return { graph: { ...first, ...(names && { names }) }, times };
+  const parts = tables.map(({ graph }) => graph);
+  const [users, items] = SIDES.map((side) => mergedIds(parts.map((part) => part[side].ids)));
+  const { names: _, ...graph } = joinGraphs(parts, users, items);
+  return { graph: { ...graph, ...(names && { names }) }, times: mergedTimes(graph, tables) };
 }
 
 /** The latest time of each edge in any table. Edges without a time count as the oldest. */
@@ -135,18 +135,6 @@ function mergedTimes(
   }
   const oldest = times.reduce((a, b) => (Number.isFinite(b) ? Math.min(a, b) : a), Number.POSITIVE_INFINITY);
   return times.map((time) => Math.max(time, oldest));
-}
-
-function* pairsOf(tables: readonly TimedGraph[]): Generator<[string, string, number]> {
-  for (const { graph } of tables) {
-    const { users, items } = graph;
-    for (let u = 0; u < users.count; u++) {
-      const user = users.ids.at(u);
-      for (let e = users.offsets[u]; e < users.offsets[u + 1]; e++) {
-        yield [user, items.ids.at(users.neighbors[e]), users.counts?.[e] ?? 1];
-      }
-    }
-  }
 }
 
 /** Adds titles and attributes to the model; those of users come from the present model. */

@@ -19,7 +19,7 @@ export interface GivenParts {
 /** The graph of all parts of a split, over the ids of its random draws. */
 export function wholeGraph({ train, foldIn, test, validation, assignment }: Split): BipartiteGraph {
   const parts = [train, foldIn, test, ...(validation ? [validation] : [])];
-  return joined(parts, assignment.users.ids, assignment.items.ids);
+  return joinGraphs(parts, assignment.users.ids, assignment.items.ids);
 }
 
 /** A split of tables: the users of the test part are those of training, and no user is folded in. */
@@ -30,9 +30,9 @@ export function splitOfTables({ train: given, test, validation, times }: GivenPa
   // Every part gets the kind of ids that all of them have together.
   const part = (graph: BipartiteGraph) => {
     const same = graph.users.ids.kind === users.kind && graph.items.ids.kind === items.kind;
-    return same ? graph : withoutIsolated(joined([graph], users, items));
+    return same ? graph : withoutIsolated(joinGraphs([graph], users, items));
   };
-  const whole = joined(parts, users, items);
+  const whole = joinGraphs(parts, users, items);
   const train = part(given);
   const none = (ids: VertexIds) => Object.freeze({ ids, drawn: new Uint8Array(ids.length) });
   return Object.freeze({
@@ -41,7 +41,7 @@ export function splitOfTables({ train: given, test, validation, times }: GivenPa
     testUsers: test.edges / whole.edges,
     testItems: 0,
     train,
-    foldIn: withoutIsolated(joined([], users, items)),
+    foldIn: withoutIsolated(joinGraphs([], users, items)),
     test: part(test),
     ...(validation && { validation: part(validation) }),
     assignment: Object.freeze({ users: none(users), items: none(items) }),
@@ -73,7 +73,12 @@ function withoutIsolated(graph: BipartiteGraph): BipartiteGraph {
   return selectEdges(graph, new Uint8Array(graph.edges).fill(1), 1);
 }
 
-function joined(parts: readonly BipartiteGraph[], userIds: VertexIds, itemIds: VertexIds): BipartiteGraph {
+/** The edges of all graphs as one graph over the given ids; counts of equal edges add up. */
+export function joinGraphs(
+  parts: readonly BipartiteGraph[],
+  userIds: VertexIds,
+  itemIds: VertexIds,
+): BipartiteGraph {
   const edges = parts.reduce((sum, part) => sum + part.edges, 0);
   const [users, items, counts] = [0, 1, 2].map(() => new Uint32Array(edges));
   let at = 0;
