@@ -19,22 +19,13 @@ interface Load {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface LoadResult {
-  readonly sent: number;
-  readonly statuses: Readonly<Record<string, number>>;
-  /** Requests without an answer. */
-  readonly errors: number;
-  /** Of what was answered with success, milliseconds. */
-  readonly p50: number;
-  readonly p99: number;
-  readonly slowest: number;
-}
+export type LoadResult = Awaited<ReturnType<typeof runLoad>>;
 
 const MOST_CONNECTIONS = 900;
 /** Characters of the head of an answer. */
 const LONGEST_HEAD = 65_536;
 
-export async function runLoad(load: Load): Promise<LoadResult> {
+export async function runLoad(load: Load) {
   const { url, path, bodies, rate, seconds, key, signal } = load;
   const { hostname, port, protocol, host } = new URL(url);
   const secure = protocol === 'https:';
@@ -154,7 +145,9 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   return {
     sent,
     statuses,
+    /** Requests without an answer. */
     errors: errors + sent - answered,
+    /** Of what was answered with success, milliseconds. */
     p50: at(0.5),
     p99: at(0.99),
     slowest: at(1),

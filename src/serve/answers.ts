@@ -49,8 +49,7 @@ export const ANSWERS: {
     checkFilter(served, filter);
     const item = catalogueOf(recommender.model).ids.at(itemOf(served, id, 'id'));
     const more = Math.min(length + (served.live?.hidden.size ?? 0), catalogueOf(recommender.model).count);
-    const shown = recommender.similar(item, { n: more, filter }).filter((one) => !isHidden(served, one.item));
-    return { items: titled(served, shown.slice(0, length)) };
+    return { items: listed(served, recommender.similar(item, { n: more, filter }), length) };
   },
   popular(served, { n = POPULAR.n.default, filter }) {
     checkFilter(served, filter);
@@ -60,9 +59,8 @@ export const ANSWERS: {
     const { titles, live } = served;
     const found = titles
       .search(search, n + (live?.hidden.size ?? 0))
-      .map((item) => ({ item: titles.id(item) }))
-      .filter(({ item }) => !isHidden(served, item));
-    return { items: titled(served, found.slice(0, n)) };
+      .map((item) => ({ item: titles.id(item) }));
+    return { items: listed(served, found, n) };
   },
   features: (served, { n }, access) => ({ features: describe(served, n, access) }),
   feature(served, { k, n }, access) {
@@ -111,6 +109,11 @@ function popularItems(
   const listed = new Set(lately.map(({ item }) => item));
   const others = recommender.popular({ n: catalogueOf(recommender.model).count }).filter(isListed);
   return [...lately, ...others.filter(({ item }) => !listed.has(item))].slice(0, n);
+}
+
+/** The first `n` that are not hidden, with their titles. */
+function listed<T extends { readonly item: string }>(served: Served, found: readonly T[], n: number) {
+  return titled(served, found.filter(({ item }) => !isHidden(served, item)).slice(0, n));
 }
 
 function titled<T extends { readonly item: string }>(served: Served, list: readonly T[]) {

@@ -1,13 +1,11 @@
 // graphex audit: is this split fair?
 
-import { join } from 'node:path';
 import { type AuditOptions, auditSplit } from '../../audit/audit.js';
 import { type Decision, decideAcrossSplits } from '../../audit/decision.js';
 import { wholeOfParts } from '../../audit/numbering.js';
 import { InputError } from '../../errors.js';
 import type { SplitTables } from '../../evaluate/table-task.js';
-import { writePieces } from '../../files/atomic.js';
-import { writeFolder } from '../../files/folder.js';
+import { writeTexts } from '../../files/folder.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
 import { timeColumn } from '../../ingest/intake/value-column.js';
 import type { ReadOptions } from '../../ingest/options.js';
@@ -61,12 +59,8 @@ export const register = declareCommand(
           ? ['evaluate', `--train ${tables.train}`, `--test ${tables.test}`]
           : ['fit', folder, '-o model.safetensors'];
     const said = auditWords(audit, names);
-    const written: string[] = [];
-    if (output !== undefined) {
-      const page = renderAuditPage({ source, audit, decision, names, version: VERSION, seed });
-      await writeFolder(output, { 'audit.html': (path) => writePieces(path, [page]) }, { force });
-      written.push(join(output, 'audit.html'));
-    }
+    const page = () => renderAuditPage({ source, audit, decision, names, version: VERSION, seed });
+    const written = output === undefined ? [] : await writeTexts(output, { 'audit.html': page() }, { force });
     return {
       json: {
         source,

@@ -88,10 +88,8 @@ export async function runEvaluateTables(
     seed,
     ...task,
   });
-  if (found.fittedToTrain === false) {
-    warn(`${modelFile} was not fitted to exactly this training part; the figures may mean little`);
-  }
-  for (const name of found.rivalsOfOtherData) {
+  const ofOtherData = found.fittedToTrain === false ? [modelFile] : [];
+  for (const name of [...ofOtherData, ...found.rivalsOfOtherData]) {
     warn(`${name} was not fitted to exactly this training part; the figures may mean little`);
   }
   const words = tableEvaluationWords(found, names, lists?.duplicates);

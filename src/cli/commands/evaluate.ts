@@ -33,6 +33,7 @@ import {
 } from '../../shard/split-partition.js';
 import { loadModel } from '../../store/model-file.js';
 import { loadSplit } from '../../store/split-folder.js';
+import { present } from '../../text/phrases.js';
 import { declareCommand } from '../command.js';
 import { modelsInTurn, type OpenedModel, openModel } from '../model-source.js';
 import { ranksAllItems, runEvaluateTables } from './evaluate-tables.js';
@@ -59,16 +60,16 @@ export const register = declareCommand(
     modelFile: string | undefined,
     folder: string | undefined,
   ) => {
-    const { n, ...evaluating } = options;
+    const { n: given, ...evaluating } = options;
     if (await ranksAllItems(flags)) {
       const positional = [modelFile, folder].filter((given) => given !== undefined);
-      return runEvaluateTables(positional, flags, n, read, context);
+      return runEvaluateTables(positional, flags, given, read, context);
     }
     const { seed, task, warn } = context;
     if (modelFile === undefined || folder === undefined) {
       throw new InputError('give a model and a split folder, or two tables with --train and --test');
     }
-    const lengths = [n ?? []].flat();
+    const lengths = [given ?? []].flat();
     if (lengths.length > 1) {
       throw new InputError(
         `-n ${lengths.join(',')}: a (p,q) split is evaluated at one length; give one, or --train and --test`,
@@ -89,6 +90,8 @@ export const register = declareCommand(
     const { result, popularity, attributes, rivals } = inTurn
       ? await evaluateByShard(opened, folder, asked, task)
       : await evaluateWhole(model, others, folder, asked, { seed, ...task });
+    const { n } = result.ranking;
+    const { names } = result;
     const fits = [result.fittedToTrain, ...rivals.map(({ fittedToTrain }) => fittedToTrain)];
     for (const [at, file] of [modelFile, ...files].entries()) {
       if (fits[at]) continue;
@@ -108,13 +111,11 @@ export const register = declareCommand(
         rivals: rivals.map((rival, at) => rivalJson(files[at], rival)),
       },
       text: evaluationText(`${modelFile} (${modelTitle(model)}) on ${folder}`, result, model.multigraph, [
-        ...(popularity ? [wrap(popularityWords(popularity, result.ranking.n, result.names))] : []),
-        ...(attributes
-          ? attributeWords(attributes, result.ranking.n, result.names).map((one) => wrap(one))
-          : []),
-        ...rivals.map(({ comparison }, at) =>
-          wrap(againstWords(files[at], comparison, result.ranking.n, result.names)),
-        ),
+        ...present([
+          popularity && popularityWords(popularity, n, names),
+          ...(attributes ? attributeWords(attributes, n, names) : []),
+          ...rivals.map(({ comparison }, at) => againstWords(files[at], comparison, n, names)),
+        ]).map((one) => wrap(one)),
         ...(model.type === 'posterior' ? rankingAdvice(folder) : []),
       ]),
     };

@@ -5,6 +5,7 @@ import { type DescribedFeature, describeFeatures } from '../../predict/features.
 import { wrap } from '../../report/terminal/text-table.js';
 import { loadModel } from '../../store/model-file.js';
 import { grouped, percent } from '../../text/numbers.js';
+import { present } from '../../text/phrases.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import { declareCommand } from '../command.js';
@@ -56,41 +57,31 @@ export const register = declareCommand(
 
 /** Says what the percentages mean, and what was left out. */
 function legend(all: number, printed: number, { users, items }: SideNames): string[] {
-  return [
-    wrap(
-      `In brackets: the share of a feature’s expected edges that go to each of the ${items.many} and ${users.many}.`,
-    ),
-    ...(printed < all
-      ? [
-          wrap(
-            `Shown: ${grouped(printed)} of ${grouped(all)} features, those that explain most; --top ${all} prints all.`,
-          ),
-        ]
-      : []),
-  ];
+  return present([
+    `In brackets: the share of a feature’s expected edges that go to each of the ${items.many} and ${users.many}.`,
+    printed < all &&
+      `Shown: ${grouped(printed)} of ${grouped(all)} features, those that explain most; --top ${all} prints all.`,
+  ]).map((note) => wrap(note));
 }
 
 function describe({ feature, name, share, items, users }: NamedFeature, names: SideNames): string {
   const label = Math.max(names.items.many.length, names.users.many.length);
   const line = (side: string, entries: readonly { readonly id: string; readonly weight: number }[]) =>
-    entries.length === 0
-      ? []
-      : [
-          wrap(
-            entries.map(({ id, weight }) => `${shown(id)} (${percent(weight)})`).join(', '),
-            `  ${side.padEnd(label)}  `,
-            ' '.repeat(label + 4),
-          ),
-        ];
-  return [
+    entries.length > 0 &&
+    wrap(
+      entries.map(({ id, weight }) => `${shown(id)} (${percent(weight)})`).join(', '),
+      `  ${side.padEnd(label)}  `,
+      ' '.repeat(label + 4),
+    );
+  return present([
     `feature ${feature}: ${percent(share)} of the expected edges${name ? `: ${shown(name, 160)}` : ''}`,
-    ...line(
+    line(
       names.items.many,
       items.map(({ item, title, weight }) => ({ id: title ?? item, weight })),
     ),
-    ...line(
+    line(
       names.users.many,
       users.map(({ user, weight }) => ({ id: user, weight })),
     ),
-  ].join('\n');
+  ]).join('\n');
 }

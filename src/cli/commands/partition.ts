@@ -8,7 +8,7 @@ import { readingSentences } from '../../report/words/reading.js';
 import { partitionFiles } from '../../shard/partition-folder.js';
 import { type Partition, partitionGraph } from '../../shard/partition-graph.js';
 import { short } from '../../text/numbers.js';
-import { many } from '../../text/phrases.js';
+import { many, present } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { declareCommand } from '../command.js';
 import { checkOutputs } from '../outputs.js';
@@ -50,17 +50,14 @@ function words(result: Partition, guess: Partition['guess'], output: string): st
   const { shards, users, items, edges, read } = result;
   const names = result.names ?? USERS_AND_ITEMS;
   const each = edges / (items * shards);
-  return [
-    ...(guess ? [wrap(readingSentences({ read, guess }, asFlag).join(' ')), ''] : []),
+  return present([
+    guess && `${wrap(readingSentences({ read, guess }, asFlag).join(' '))}\n`,
     `${many(users, names.users)} × ${many(items, names.items)}, ${many(edges, 'edge')} in ${many(shards, 'shard')}`,
-    ...(each < FEW_EDGES
-      ? [
-          wrap(
-            `In a shard, ${names.items.many} have ${short(each)} edges on average. Below ${FEW_EDGES}, fewer --shards make a fit faster.`,
-          ),
-        ]
-      : []),
+    each < FEW_EDGES &&
+      wrap(
+        `In a shard, ${names.items.many} have ${short(each)} edges on average. Below ${FEW_EDGES}, fewer --shards make a fit faster.`,
+      ),
     `wrote ${output}`,
     nextLine('fit', output, '-o model.safetensors'),
-  ].join('\n');
+  ]).join('\n');
 }

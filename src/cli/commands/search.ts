@@ -5,6 +5,7 @@ import { withDefaults } from '../../options/check-options.js';
 import { SEARCH } from '../../options/commands/search.js';
 import { textTable } from '../../report/terminal/text-table.js';
 import { grouped } from '../../text/numbers.js';
+import { present } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import { declareCommand } from '../command.js';
@@ -34,17 +35,15 @@ export const register = declareCommand(
       .map((item) => ({ item: titles.id(item), ...titled(titles.of(item)), users: degree[item] }));
     const { users, items } = model.names ?? USERS_AND_ITEMS;
     const named = list.some(({ title }) => title !== undefined);
-    const rows = list.map(({ item, title, users: count }) => [
-      shown(item),
-      ...(named ? [shown(title ?? '')] : []),
-      grouped(count),
-    ]);
+    const rows = list.map(({ item, title = '', users: count }) =>
+      present([shown(item), named && shown(title), grouped(count)]),
+    );
     return {
       json: list,
       text:
         list.length === 0
           ? `no ${items.one} has ${shown(text)} or a close spelling in its id or title`
-          : textTable([[items.one, ...(named ? ['title'] : []), users.many], ...rows]),
+          : textTable([present([items.one, named && 'title', users.many]), ...rows]),
     };
   },
 );

@@ -4,6 +4,7 @@ import { InputError } from '../../errors.js';
 import { similarItems } from '../../predict/similar.js';
 import { textTable } from '../../report/terminal/text-table.js';
 import { loadModel } from '../../store/model-file.js';
+import { present } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import { declareCommand } from '../command.js';
@@ -28,13 +29,10 @@ export const register = declareCommand(
     const list = found.map((entry) => ({ ...entry, ...titled(titles.ofId(entry.item)) }));
     const { items } = model.names ?? USERS_AND_ITEMS;
     const named = list.some(({ title }) => title !== undefined);
-    const rows = list.map(({ item: id, title, similarity }, rank) => [
-      `${rank + 1}.`,
-      shown(id),
-      ...(named ? [shown(title ?? '')] : []),
-      similarity.toFixed(4),
-    ]);
-    const heading = ['', items.one, ...(named ? ['title'] : []), 'similarity'];
+    const rows = list.map(({ item: id, title = '', similarity }, rank) =>
+      present([`${rank + 1}.`, shown(id), named && shown(title), similarity.toFixed(4)]),
+    );
+    const heading = present(['', items.one, named && 'title', 'similarity']);
     return {
       json: list,
       text:
