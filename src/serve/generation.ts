@@ -7,20 +7,9 @@ import type { ModelInformation } from './http-schema.js';
 import type { LiveUpdate } from './live/live-view.js';
 import { BATCH_SIZE, type Query, type Reply, sliceOf } from './queries.js';
 import type { LoadTask, SharedServing } from './serving-tasks.js';
-import { createQueue, type WorkQueue } from './work-queue.js';
+import { createQueue } from './work-queue.js';
 
-export interface Generation {
-  readonly info: ModelInformation;
-  /** The file that was loaded. */
-  readonly path: string;
-  /** When the file was written, milliseconds since 1970. */
-  readonly written: number;
-  readonly queue: WorkQueue<Query, Reply>;
-  /** Tells the workers what has changed. */
-  update(update: LiveUpdate): Promise<void>;
-  /** Answers what waits, then releases the model. */
-  close(): Promise<void>;
-}
+export type Generation = Awaited<ReturnType<typeof loadGeneration>>;
 
 interface GenerationOptions extends Omit<LoadTask, 'path'> {
   /** Workers that compute. */
@@ -34,7 +23,7 @@ interface GenerationOptions extends Omit<LoadTask, 'path'> {
 const TASKS = taskModule('./serving-tasks.js', import.meta.url);
 
 /** Loads the model in one worker, shares it with the others, and warms them up. */
-export async function loadGeneration(path: string, options: GenerationOptions): Promise<Generation> {
+export async function loadGeneration(path: string, options: GenerationOptions) {
   const cores = threadCount(undefined);
   // More than two workers a core take memory and answer no sooner.
   const count = threadCount(options.threads ?? cores, 2 * cores);
@@ -45,6 +34,8 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
   try {
     const { titles, itemInfo } = options;
     const serving = await workers[0].call<LoadTask, SharedServing>('load', { path, titles, itemInfo });
+    const info: ModelInformation = { ...serving.info, loaded: new Date().toISOString() };
+    /** When the file was written, milliseconds since 1970. */
     const written = (await stat(path).catch(() => undefined))?.mtimeMs ?? Date.now();
     const adopt = async (worker: ServingWorker) => {
       await worker.call('adopt', serving);
@@ -80,16 +71,18 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
       sliceOf,
     });
     return {
-      info: { ...serving.info, loaded: new Date().toISOString() },
+      info,
       path,
       written,
       queue,
-      async update(update) {
+      /** Tells the workers what has changed. */
+      async update(update: LiveUpdate): Promise<void> {
         // New attributes take a while. The workers take them in one after the other, so that one of them answers.
         if (update.described) await queue.eachWorker((at) => tell(workers[at], update));
         else await Promise.all(workers.map((worker) => tell(worker, update)));
       },
-      async close() {
+      /** Answers what waits, then releases the model. */
+      async close(): Promise<void> {
         await queue.drain();
         await close();
       },
@@ -100,20 +93,19 @@ export async function loadGeneration(path: string, options: GenerationOptions): 
   }
 }
 
-/** A thread that serves a model. */
-interface ServingWorker {
-  /** Rejects if the worker fails or is closed meanwhile. */
-  call<Input, Output>(task: string, input: Input): Promise<Output>;
-  close(): Promise<void>;
-}
+type ServingWorker = Awaited<ReturnType<typeof startWorker>>;
 
-async function startWorker(): Promise<ServingWorker> {
+/** A thread that serves a model. */
+async function startWorker() {
   const pool = await createPool(TASKS, 1);
   const closing = new AbortController();
   const { signal } = closing;
   return {
-    call: async (task, input) => (await pool.map(task, [input], { signal }))[0] as never,
-    async close() {
+    /** Rejects if the worker fails or is closed meanwhile. */
+    async call<Input, Output>(task: string, input: Input): Promise<Output> {
+      return (await pool.map<Input, Output>(task, [input], { signal }))[0];
+    },
+    async close(): Promise<void> {
       closing.abort();
       await pool.close();
     },

@@ -40,7 +40,7 @@ interface Waiting<Query, Reply> extends Piece<Query> {
   reject(error: unknown): void;
 }
 
-interface AskOptions {
+export interface AskOptions {
   /** Milliseconds until a worker must have started; for pieces, until the last time slice must have started. */
   readonly deadline: number;
   /** Whether the client is gone. */
@@ -49,23 +49,7 @@ interface AskOptions {
   readonly tooSlow?: string | undefined;
 }
 
-export interface WorkQueue<Query, Reply> {
-  /** Requests in the queue. */
-  readonly waiting: number;
-  /** Requests that workers compute. */
-  readonly working: number;
-  /** Whether a single request would be refused now. */
-  isFull(): boolean;
-  /**
-   * Takes all pieces of one request or none. Replies come in the order of the pieces, several for a piece that took several
-   * time slices. Rejects with a Problem: busy, late, gone, too-much or draining.
-   */
-  ask(pieces: readonly Piece<Query>[], options: AskOptions): Promise<Reply[]>;
-  /** Calls `work` for one worker after the other. A worker answers nothing meanwhile, and the others go on. */
-  eachWorker(work: (worker: number) => Promise<void>): Promise<void>;
-  /** Takes no more requests, and resolves when all are answered. */
-  drain(): Promise<void>;
-}
+export type WorkQueue<Query, Reply> = ReturnType<typeof createQueue<Query, Reply>>;
 
 /** What a worker did with a query in one time slice. */
 export interface Slice<Query, Reply> {
@@ -102,7 +86,7 @@ export function createQueue<Query, Reply>(
   workers: readonly Worker<Query, Reply>[],
   options: QueueOptions<Query, Reply>,
   now: () => number = () => performance.now(),
-): WorkQueue<Query, Reply> {
+) {
   type Entry = Waiting<Query, Reply>;
   const { capacity, batchSize } = options;
   const { sliceOf = (_: Query, reply: Reply): Slice<Query, Reply> => ({ reply }) } = options;
@@ -228,6 +212,7 @@ export function createQueue<Query, Reply>(
     startNext();
   }
 
+  /** Whether a single request would be refused now. */
   function isFull(): boolean {
     // While a worker is idle no request waits, however small the queue.
     if (singles.length === 0) return false;
@@ -249,14 +234,23 @@ export function createQueue<Query, Reply>(
   }
 
   return {
+    /** Requests in the queue. */
     get waiting() {
       return singles.length + weightOf(pieces);
     },
+    /** Requests that workers compute. */
     get working() {
       return working;
     },
     isFull,
-    async ask(asking, { deadline, gone = () => false, tooSlow }) {
+    /**
+     * Takes all pieces of one request or none. Replies come in the order of the pieces, several for a piece that took several
+     * time slices. Rejects with a Problem: busy, late, gone, too-much or draining.
+     */
+    async ask(
+      asking: readonly Piece<Query>[],
+      { deadline, gone = () => false, tooSlow }: AskOptions,
+    ): Promise<Reply[]> {
       if (draining) throw new Problem('draining', 'the server is stopping', { retryAfter: 5 });
       const time = now();
       const bulk = asking.length > 1 || asking[0].bulk === true;
@@ -285,14 +279,16 @@ export function createQueue<Query, Reply>(
       if (singles.length + pieces.length > 0) checking ??= setInterval(check, CHECK_INTERVAL);
       return (await Promise.all(replies)).flat() as Reply[];
     },
-    eachWorker(work) {
+    /** Calls `work` for one worker after the other. A worker answers nothing meanwhile, and the others go on. */
+    eachWorker(work: (worker: number) => Promise<void>): Promise<void> {
       const turn = lastTurn.then(() => takeTurns(work));
       lastTurn = turn.catch(() => {});
       return turn;
     },
-    drain() {
+    /** Takes no more requests, and resolves when all are answered. */
+    drain(): Promise<void> {
       draining = true;
-      return new Promise<void>((resolve) => {
+      return new Promise((resolve) => {
         drained = resolve;
         startNext();
       });
