@@ -70,10 +70,7 @@ export async function tryIndexes(connection: Connection): Promise<void> {
   }
 }
 
-interface Column {
-  readonly name: string;
-  readonly type: string;
-}
+type Column = readonly [name: string, type: string];
 
 async function columnsOf(connection: Connection, table: TableName): Promise<Column[]> {
   const reader = await connection.runAndReadAll(
@@ -81,18 +78,17 @@ async function columnsOf(connection: Connection, table: TableName): Promise<Colu
      WHERE table_catalog = current_database() AND table_schema = 'main' AND table_name = '${table}'
      ORDER BY ordinal_position`,
   );
-  return (reader.getRowsJson() as string[][]).map(([name, type]) => ({ name, type }));
+  return reader.getRowsJson() as [string, string][];
 }
 
 function requireColumns(path: string, table: TableName, found: readonly Column[]): void {
   const expected = Object.entries(TABLES[table]);
   const same =
     found.length === expected.length &&
-    expected.every(([name, type]) => found.some((one) => one.name === name && one.type === type));
+    expected.every(([name, type]) => found.some((one) => one[0] === name && one[1] === type));
   if (same) return;
-  const words = (columns: readonly (readonly [string, string])[]) =>
-    list(columns.map(([name, type]) => `${shown(name)} ${type}`));
+  const words = (columns: readonly Column[]) => list(columns.map(([name, type]) => `${shown(name)} ${type}`));
   throw new InputError(
-    `${path}: its table ${table} has the columns ${words(found.map(({ name, type }) => [name, type]))}; a store needs ${words(expected)}; rename the table, or choose another file`,
+    `${path}: its table ${table} has the columns ${words(found)}; a store needs ${words(expected)}; rename the table, or choose another file`,
   );
 }

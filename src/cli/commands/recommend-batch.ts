@@ -152,9 +152,9 @@ export async function readBatch(
     queries,
     skipped: left,
     unknownItems: [...unknownItems, ...ambiguous],
-    ...(repeated > 0 && { repeated: { rows: repeated, names: [...again] } }),
-    ...(withoutHistory.length > 0 && { withoutHistory }),
-    ...(withoutItems.length > 0 && { withoutItems }),
+    repeated: { rows: repeated, names: [...again] },
+    withoutHistory,
+    withoutItems,
   };
 
   /** In a file with one column, an id may contain separators. */
@@ -227,7 +227,7 @@ export function knownLikes(likes: readonly string[], titles: TitleBook): BatchQu
     queries: [{ name, query: { likes: left } }],
     skipped: [],
     unknownItems,
-    ...(left.length === 0 && { withoutItems: [name] }),
+    withoutItems: left.length === 0 ? [name] : [],
   };
 }
 
@@ -257,7 +257,7 @@ export function warnOfSkipped(
 ): void {
   const { users, items } = model.names ?? USERS_AND_ITEMS;
   for (const one of skipped) warn(`${counted(one, users)} skipped, ${one.reason}: ${firstShown(one.names)}`);
-  if (repeated) {
+  if (repeated && repeated.rows > 0) {
     const repeat = { one: 'row repeats', many: 'rows repeat' };
     warn(
       `${many(repeated.rows, repeat)} an earlier row and ${were(repeated.rows)} ignored: ${firstShown(repeated.names)}`,

@@ -44,7 +44,6 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
   let popular: readonly PopularEntry[] = [];
   let popularIsOld = true;
   let lookedAt = 0;
-  let hidden = 0;
   let events = 0;
   let failures = 0;
 
@@ -63,7 +62,6 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
     const before = items.get(put.item);
     const { title = '', hidden: isHidden = false, attributes: given } = withFields(before, put);
     const attributes = given === '{}' ? undefined : given;
-    hidden += Number(isHidden) - Number(before?.hidden ?? false);
     const one: StoredItem = { item: put.item, title, hidden: isHidden, attributes };
     if (title === '' && !isHidden && attributes === undefined) items.delete(put.item);
     else items.set(put.item, one);
@@ -179,7 +177,8 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
       return { events, failures };
     },
     get size() {
-      return { histories: histories.size, items: items.size, hidden };
+      const hidden = [...items.values()].filter((one) => one.hidden).length;
+      return { histories: histories.size, hidden };
     },
     async close() {
       clearInterval(timer);
