@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { getMimeType } from 'hono/utils/mime';
 import { InputError } from '../errors.js';
 import { html } from '../report/pages/html.js';
 import { type ServedPage, servedPage } from './served-page.js';
@@ -22,24 +23,6 @@ const FOLDER = fileURLToPath(new URL('../../page/dist/', import.meta.url));
 
 const MOST_FILES = 10_000;
 const MOST_BYTES = 256 << 20;
-
-const TYPES: Readonly<Record<string, string>> = {
-  css: 'text/css; charset=utf-8',
-  csv: 'text/csv; charset=utf-8',
-  html: 'text/html; charset=utf-8',
-  ico: 'image/x-icon',
-  js: 'text/javascript; charset=utf-8',
-  json: 'application/json',
-  map: 'application/json',
-  mjs: 'text/javascript; charset=utf-8',
-  png: 'image/png',
-  svg: 'image/svg+xml',
-  txt: 'text/plain; charset=utf-8',
-  wasm: 'application/wasm',
-  webp: 'image/webp',
-  webmanifest: 'application/manifest+json',
-  woff2: 'font/woff2',
-};
 
 /** Headers that isolate the page, as threads need, and keep it from loading anything from elsewhere. */
 export const PAGE_HEADERS = {
@@ -81,10 +64,9 @@ export async function readPage(folder: string = FOLDER): Promise<PageFiles | und
           `${folder}: more than ${MOST_FILES} files or ${MOST_BYTES} bytes; build the page again`,
         );
       }
-      const extension = /\.([a-z0-9]+)$/i.exec(entry.name)?.[1].toLowerCase() ?? '';
       files.set(`/${path}`, {
         bytes,
-        type: TYPES[extension] ?? 'application/octet-stream',
+        type: getMimeType(entry.name) ?? 'application/octet-stream',
         etag: `"${createHash('sha256').update(bytes).digest('hex').slice(0, 32)}"`,
       });
     }
