@@ -16,7 +16,6 @@ import { refuseRanks } from './ranks.js';
 import { listenForSignals } from './signals.js';
 import { writeOut } from './stdout.js';
 
-/** What the work of a command gets. */
 export interface CommandContext {
   readonly seed: number;
   /** Undefined means all cores. */
@@ -54,7 +53,6 @@ export type TypedOptions<N extends CommandName> = {
   readonly [P in keyof (typeof COMMANDS)[N]]: OptionsOf<(typeof COMMANDS)[N][P] & Declaration>;
 };
 
-/** What the help of a command says besides its options. */
 interface CommandHelp {
   readonly description: string;
   /** The meanings of its arguments, by their names: <required>, [optional], <several...>. */

@@ -9,7 +9,6 @@ import { option, optionError } from '../options/error.js';
 import { readingCautions } from '../report/words/reading.js';
 import type { CommandContext } from './command.js';
 
-/** What DATA names. */
 export interface DataArgument {
   /** As typed. */
   readonly given: readonly string[];

@@ -2,7 +2,6 @@
 
 import { constants } from 'node:os';
 
-/** Signals that ask a command to stop. */
 const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 type StoppingSignal = (typeof STOPPING)[number];
 

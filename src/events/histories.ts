@@ -79,12 +79,10 @@ export function createHistories(read: (users: readonly string[]) => Promise<read
         });
       }
     },
-    /** Forgets a user whose events were erased. */
     erase(user: string): void {
       reading.delete(user);
       forget(user);
     },
-    /** Users in memory. */
     get size(): number {
       return known.size;
     },

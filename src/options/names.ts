@@ -1,6 +1,5 @@
 // The names that options choose from, each written once: the rooms that implement them import them from here.
 
-/** What computes. */
 export const ENGINE_NAMES = ['auto', 'cpu', 'gpu', 'reference'] as const;
 /** The names of the engines. */
 export type EngineName = (typeof ENGINE_NAMES)[number];
@@ -43,12 +42,10 @@ export function isBaseline(method: string | undefined): method is BaselineName {
   return (BASELINES as readonly (string | undefined)[]).includes(method);
 }
 
-/** How data can be split. */
 export const SPLIT_METHODS = ['pq', 'edges', 'time', 'last', 'new-items'] as const;
 /** The names of the ways to split. */
 export type SplitMethod = (typeof SPLIT_METHODS)[number];
 
-/** The formats in which the parts of a split are written. */
 export const SPLIT_FORMATS = ['parquet', 'csv'] as const;
 /** The names of the formats of a split's parts. */
 export type SplitFormat = (typeof SPLIT_FORMATS)[number];
@@ -57,7 +54,6 @@ export type SplitFormat = (typeof SPLIT_FORMATS)[number];
 export const PROCESS_NAMES = ['dense', 'sparse-items', 'power-law'] as const;
 export type ProcessName = (typeof PROCESS_NAMES)[number];
 
-/** How exactly a ranker's tables are stored. */
 export const PRECISIONS = ['float32', 'float16'] as const;
 /** The precisions in which a ranker can be stored. */
 export type Precision = (typeof PRECISIONS)[number];

@@ -85,7 +85,6 @@ export function createRequestLog(current: () => Generation | undefined, log: (re
   };
 }
 
-/** Headers of every answer. */
 export function answerHeaders(requestId: string, close: boolean): Record<string, string> {
   return {
     'x-request-id': requestId,

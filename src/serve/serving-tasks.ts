@@ -41,7 +41,6 @@ let live: LiveView | undefined;
 let base: { readonly model: Model; readonly titles: readonly string[] } | undefined;
 const running = new Set<Promise<unknown>>();
 
-/** Reads a model file and its titles. */
 export async function load(task: LoadTask) {
   const { model, hash } = await loadWithHash(task.path);
   const titles = await titlesFor(model, task);

@@ -43,7 +43,6 @@ interface Waiting<Query, Reply> extends Piece<Query> {
 export interface AskOptions {
   /** Milliseconds until a worker must have started; for pieces, until the last time slice must have started. */
   readonly deadline: number;
-  /** Whether the client is gone. */
   readonly gone?: () => boolean;
   /** What to say if the request was started and did not end before its deadline. */
   readonly tooSlow?: string | undefined;
@@ -57,7 +56,6 @@ export interface Slice<Query, Reply> {
   readonly reply: Reply | undefined;
   /** Characters of the reply; counted for long requests. */
   readonly size?: number | undefined;
-  /** What is left to do. */
   readonly left?: Piece<Query> | undefined;
 }
 

@@ -14,7 +14,6 @@ import type { Split } from '../sample/split-types.js';
 import { readDocument, writeDocument } from './folder-document.js';
 import { filesOfSplit, loadSplit, splitFiles } from './split-folder.js';
 
-/** The files of a folder of folds. */
 export function foldFiles(folds: number, format: SplitFormat = 'parquet'): string[] {
   const each = Array.from({ length: folds }, (_, fold) =>
     splitFiles(format).map((name) => join(foldName(fold), name)),

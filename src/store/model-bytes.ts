@@ -95,7 +95,6 @@ function byteSource(source: Uint8Array | Blob): ByteSource {
   };
 }
 
-/** A model as tensors and metadata. */
 export function modelTensors(model: Model, options: SaveOptions = {}): TensorFile {
   const tensors = new Map<string, Tensor>();
   const { checkpoint, ...storage } = checkOptions(SAVE, options);

@@ -23,7 +23,6 @@ import {
 } from './vertex-tensors.js';
 
 export const boundsSchema = z.array(z.tuple([z.number(), z.number()]));
-/** The largest logarithm of a count. */
 const LARGEST_LOG = 1e3;
 const spread = z.number().gt(0).max(LARGEST_LOG);
 const countPriorSchema = z.object({

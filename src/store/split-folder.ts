@@ -47,7 +47,6 @@ const FORMAT = {
 /** Files of a previous split in the folder, in one piece or in shards: a new split replaces them. */
 export const REPLACED_SPLIT = /^(train|foldin|test)(\.(parquet|csv)$|[/\\])/;
 
-/** The files of a split in its folder. */
 export function splitFiles(format: SplitFormat = 'parquet'): string[] {
   return [...PART_NAMES.map((part) => partFile(part, format)), ...SIDES.map(assignmentFile), SPLIT_FILE];
 }
@@ -111,7 +110,6 @@ export async function saveSplit(
   await writeFolder(folder, filesOfSplit(split, extra, format), { force, obsolete: REPLACED_SPLIT });
 }
 
-/** The files of a split, by name. */
 export function filesOfSplit(
   split: Split,
   extra: Readonly<Record<string, unknown>>,
@@ -204,7 +202,6 @@ export function isFoldsFolder(folder: string): Promise<boolean> {
   return isFile(join(folder, FOLDS_FILE));
 }
 
-/** Whether the folder holds a split. */
 export function isSplitFolder(folder: string): Promise<boolean> {
   return isFile(join(folder, SPLIT_FILE));
 }

@@ -79,7 +79,6 @@ export function fromMetadata<T extends z.ZodRawShape>(
   return schema.parse(values);
 }
 
-/** Ids and degrees of one side. */
 export function putVertices(put: Put, { degree, ids }: Vertices): void {
   put('degree', signed(degree));
   putIds(put, ids);

@@ -207,7 +207,6 @@ interface AskedGroup {
   readonly queries: readonly NamedQuery[];
 }
 
-/** Every user of the model. */
 function everyUser({ users }: Model): NamedQuery[] {
   return Array.from({ length: users.count }, (_, u) => ({
     name: users.ids.at(u),

@@ -89,7 +89,6 @@ export const register = declareCommand(
   },
 );
 
-/** The fields of the document of --json on a split. */
 function splitJson(
   split: Omit<Split, SplitPart>,
   { train, foldIn, test }: Readonly<Record<SplitPart, PartSize>>,
@@ -111,7 +110,6 @@ function splitJson(
   };
 }
 
-/** What is printed of folds: the sizes of each. */
 function foldsOutput(
   splits: readonly Split[],
   result: ReadResult,

@@ -79,7 +79,6 @@ interface Plan {
   readonly read: OptionsOf<typeof READ>;
   readonly titles: string | undefined;
   readonly info: Pick<OptionsOf<typeof STUDY_COMMAND>, 'itemInfo' | 'infoColumns'>;
-  /** The column of the times. */
   readonly time: string | number | undefined;
   readonly options: StudyOptions;
   readonly before: CheckedReceipt | undefined;

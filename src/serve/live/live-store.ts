@@ -150,7 +150,6 @@ export async function createLiveStore(store: EventStore, options: LiveStoreOptio
       popularIsOld = true;
       return count;
     },
-    /** The number of events of a user. */
     countOf: (user: string) => store.count(user).catch(failed),
     eventsOf: (user: string, n: number) => store.eventsOf(user, n).catch(failed),
     /** The query with what the store knows of its users. */

@@ -35,7 +35,6 @@ export function createActivity(now: () => number = () => performance.now()) {
       times[next] = { at: now(), took };
       next = (next + 1) % MOST_TIMES;
     },
-    /** Events that were stored. */
     stored(count: number): void {
       events[advance()] += count;
     },

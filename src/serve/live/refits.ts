@@ -244,7 +244,6 @@ export async function openRefits(
     }),
     generations: generations.list,
     activate,
-    /** Ends a running refit. */
     async close() {
       clearInterval(timer);
       stopping.abort();
