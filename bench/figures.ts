@@ -9,8 +9,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Chart, drawChart } from '../src/report/charts/chart.js';
-import { chartDocument } from '../src/report/charts/document.js';
 import { INK } from '../src/report/charts/ink.js';
+import { chartDocument } from '../src/report/charts/svg-document.js';
 import { type EcdfLine, type EcdfPanel, ecdfChart, type Rank } from './ecdf-charts.js';
 import { ratesChart, ratiosChart, type TrustRow } from './trust-charts.js';
 

@@ -1,4 +1,4 @@
 // `graphex/report` in Node, where charts need a document.
 
-export { chartDocument } from './report/charts/document.js';
+export { chartDocument } from './report/charts/svg-document.js';
 export * from './report.js';

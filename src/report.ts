@@ -113,9 +113,9 @@ export {
 // Pages
 export { type CheckPage, renderCheckPage } from './report/pages/check.js';
 export { renderStudyPage } from './report/pages/study.js';
-// Sentences
-export { engineWords } from './report/words/engines.js';
 export { intervalWords, leftOutWords, noPredictiveCheck, surpriseWords } from './report/words/evaluation.js';
+// Sentences
+export { engineWords } from './report/words/fit.js';
 export { methodTitle } from './report/words/methods.js';
 export { readingWords } from './report/words/reading.js';
 export {

@@ -1,21 +1,17 @@
 // The charts of the reports, in a chunk of their own that is fetched with the first chart.
 
 import type { PredictiveCheck } from '../evaluate/predictive.js';
-import type { GrowthForecast } from '../forecast/forecast.js';
-import type { SideName } from '../graph/graph.js';
 import type { ModelKind } from '../options/names.js';
-import { boundChart } from '../report/charts/bound.js';
 import { type Chart, drawChart } from '../report/charts/chart.js';
-import { checkedDegrees, degreesChart } from '../report/charts/degrees.js';
-import { densityChart } from '../report/charts/density.js';
-import { growthChart } from '../report/charts/growth.js';
 import { type ChartPair, inBothWidths, predictionPair, predictivePair } from '../report/charts/narrow.js';
 import { MODEL_TITLES } from '../report/words/page.js';
-import type { SparsityCheck } from '../sparsity/check.js';
 import type { CheckedFit } from '../study/results.js';
 import type { SideNames } from '../text/sides.js';
 
-export type { ChartPair };
+export { boundChart } from '../report/charts/bound.js';
+export { checkedDegreesChart } from '../report/charts/degrees.js';
+export { densityChart } from '../report/charts/density.js';
+export { growthChart } from '../report/charts/growth.js';
 
 /** Charts are drawn in a document of their own: Plot sets styles that the page's security policy forbids. */
 let drawing: Document | undefined;
@@ -25,10 +21,11 @@ const NARROWEST = { share: 0.82, pixels: 580 };
 /** Below this width in pixels, the charts for small screens are drawn, as in the reports. */
 const SMALL = 540;
 
-/** The charts of a pair for a width. */
-export function svgsOf({ wide, narrow }: ChartPair, width: number): { svgs: string[]; small: boolean } {
-  if (width >= SMALL) return { svgs: [wideSvg(wide, width)], small: false };
-  return { svgs: narrow.map((chart) => draw(chart, Math.max(width, chart.width ?? 0))), small: true };
+/** A chart for a width, and the wide one, which can be saved. */
+export function svgsOf(chart: Chart | ChartPair, width: number) {
+  const { wide, narrow } = inBothWidths(chart);
+  if (width >= SMALL) return { wide, svgs: [wideSvg(wide, width)], small: false };
+  return { wide, svgs: narrow.map((one) => draw(one, Math.max(width, one.width ?? 0))), small: true };
 }
 
 /** The wide chart, as it is saved. */
@@ -41,20 +38,6 @@ export function wideSvg(chart: Chart, width: number): string {
 function draw(chart: Chart, width: number, height = chart.height): string {
   drawing ??= document.implementation.createHTMLDocument('');
   return drawChart(drawing, { ...chart, width, height });
-}
-
-export function boundOf(bounds: Parameters<typeof boundChart>[0]): ChartPair {
-  return inBothWidths(boundChart(bounds));
-}
-
-export const densityOf = (check: SparsityCheck): ChartPair => inBothWidths(densityChart(check));
-
-export function degreesOf(check: SparsityCheck): ChartPair {
-  return inBothWidths(degreesChart(checkedDegrees(check), check.names));
-}
-
-export function growthOf({ sides }: GrowthForecast, side: SideName, names: SideNames): ChartPair {
-  return inBothWidths(growthChart(side, sides[side], names));
 }
 
 /** The prediction chart of one model. */

@@ -34,11 +34,11 @@ export function forecastReport(
   seed: number,
 ): string {
   const charts = growthPictures(newDocument(), found, names);
-  return renderForecastPage({ source, found, names, charts, version: VERSION, seed, fingerprint });
+  return renderForecastPage({ source, found, names, charts, seed, fingerprint });
 }
 
 export function auditReport(source: string, { audit, names }: Audited, seed: number): string {
-  return renderAuditPage({ source, audit, names, version: VERSION, seed });
+  return renderAuditPage({ source, audit, names, seed });
 }
 
 /** The files of a study. */

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { PredictiveCheck } from '../../src/evaluate/predictive.js';
 import { type Chart, drawChart } from '../../src/report/charts/chart.js';
-import { chartDocument } from '../../src/report/charts/document.js';
 import { predictionPair } from '../../src/report/charts/narrow.js';
 import { predictiveChart } from '../../src/report/charts/predictive.js';
+import { chartDocument } from '../../src/report/charts/svg-document.js';
 import type { CheckedFit } from '../../src/study/results.js';
 
 let document: Document;

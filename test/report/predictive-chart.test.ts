@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { DegreeBin } from '../../src/evaluate/predictive.js';
 import { drawChart } from '../../src/report/charts/chart.js';
-import { chartDocument } from '../../src/report/charts/document.js';
 import { predictiveChart } from '../../src/report/charts/predictive.js';
+import { chartDocument } from '../../src/report/charts/svg-document.js';
 
 let document: Document;
 beforeAll(async () => {

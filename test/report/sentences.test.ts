@@ -5,8 +5,6 @@ import type { PredictiveCheck, Statistic } from '../../src/evaluate/predictive.j
 import type { ReadResult } from '../../src/ingest/options.js';
 import { checkTerms, studyTerms } from '../../src/report/pages/term-definitions.js';
 import { blendWords, noBlendWords } from '../../src/report/words/blend.js';
-import { countWords } from '../../src/report/words/counts.js';
-import { engineWords } from '../../src/report/words/engines.js';
 import {
   againstWords,
   betterRanker,
@@ -17,7 +15,12 @@ import {
   rankedDefinition,
   surpriseWords,
 } from '../../src/report/words/evaluation.js';
-import { featureChoiceRows, featureChoiceWords } from '../../src/report/words/feature-count.js';
+import {
+  countWords,
+  engineWords,
+  featureChoiceRows,
+  featureChoiceWords,
+} from '../../src/report/words/fit.js';
 import { skippedWords } from '../../src/report/words/methods.js';
 import { describeError, predictionQuestion } from '../../src/report/words/prediction.js';
 import { RANKING_QUESTION } from '../../src/report/words/ranking.js';

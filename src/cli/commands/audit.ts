@@ -14,7 +14,6 @@ import { auditText } from '../../report/terminal/audit.js';
 import { auditWords } from '../../report/words/audit.js';
 import { loadSplit } from '../../store/split-folder.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
-import { VERSION } from '../../version.js';
 import { type CommandContext, declareCommand, pause } from '../command.js';
 import { checkOutputs } from '../outputs.js';
 import { readData } from '../read-data.js';
@@ -59,7 +58,7 @@ export const register = declareCommand(
           ? ['evaluate', `--train ${tables.train}`, `--test ${tables.test}`]
           : ['fit', folder, '-o model.safetensors'];
     const said = auditWords(audit, names);
-    const page = () => renderAuditPage({ source, audit, decision, names, version: VERSION, seed });
+    const page = () => renderAuditPage({ source, audit, decision, names, seed });
     const written = output === undefined ? [] : await writeTexts(output, { 'audit.html': page() }, { force });
     return {
       json: {

@@ -8,7 +8,7 @@ import { asFlag } from '../../options/as-flag.js';
 import type { COMMANDS } from '../../options/commands.js';
 import type { OptionsOf } from '../../options/declare.js';
 import { option, optionError } from '../../options/error.js';
-import { chartDocument } from '../../report/charts/document.js';
+import { chartDocument } from '../../report/charts/svg-document.js';
 import { renderCheckPage } from '../../report/pages/check.js';
 import { checkText } from '../../report/terminal/check.js';
 import { readingWords, tablesReadingWords } from '../../report/words/reading.js';

@@ -6,12 +6,11 @@ import { fingerprint } from '../../graph/fingerprint.js';
 import { DATA_HELP } from '../../ingest/formats.js';
 import { timeColumn } from '../../ingest/intake/value-column.js';
 import type { ReadResult } from '../../ingest/options.js';
-import { chartDocument } from '../../report/charts/document.js';
+import { chartDocument } from '../../report/charts/svg-document.js';
 import { renderForecastPage } from '../../report/pages/forecast.js';
 import { forecastText } from '../../report/terminal/forecast.js';
 import { forecastAnswer } from '../../report/words/forecast.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
-import { VERSION } from '../../version.js';
 import { declareCommand, pause } from '../command.js';
 import { posteriorFor } from '../model-source.js';
 import { checkOutputs } from '../outputs.js';
@@ -104,7 +103,6 @@ async function writeReport(
     found,
     names,
     charts,
-    version: VERSION,
     seed,
     fingerprint: fingerprint(graph),
   });

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Chart } from '../../report/charts/chart.js';
-import type { ChartPair } from '../charts.js';
+import type { ChartPair } from '../../report/charts/narrow.js';
 import { inOwnTask } from '../work.js';
 import { Button } from './controls.js';
 import { save, toPng } from './save.js';
@@ -11,7 +11,7 @@ interface FigureProps {
   /** Base name of its files. */
   readonly name: string;
   /** Makes the chart; charts.ts is fetched with the first one. It is made again when an input changes. */
-  readonly of: (charts: typeof import('../charts.js')) => ChartPair;
+  readonly of: (charts: typeof import('../charts.js')) => Chart | ChartPair;
   readonly inputs: readonly unknown[];
   readonly caption: ComponentChildren;
   /** The same figures as a table. */
@@ -34,8 +34,8 @@ export function Figure({ name, of, inputs, caption, table }: FigureProps) {
     if (width === 0) return undefined;
     let gone = false;
     void import('../charts.js').then(async (charts) => {
-      const chart = of(charts);
-      const drawn = await inOwnTask(() => (gone ? undefined : charts.svgsOf(chart, width)));
+      const made = of(charts);
+      const drawn = await inOwnTask(() => (gone ? undefined : charts.svgsOf(made, width)));
       if (gone || !drawn) return;
       const urls = drawn.svgs.map((svg) => URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' })));
       // Shown when the images are decoded, so that a chart that is drawn again does not flicker.
@@ -43,7 +43,7 @@ export function Figure({ name, of, inputs, caption, table }: FigureProps) {
       if (gone) return release(urls);
       setShown((before) => {
         if (before) setTimeout(() => release(before.urls), 1000);
-        return { urls, small: drawn.small, chart: chart.wide };
+        return { urls, small: drawn.small, chart: drawn.wide };
       });
     });
     return () => {

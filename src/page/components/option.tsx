@@ -2,7 +2,9 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { parseValue } from '../../options/check-options.js';
 import type { NumberOption as Declared } from '../../options/declare.js';
+import { columnName } from '../../report/words/info.js';
 import { capital } from '../../text/phrases.js';
+import { LABELS } from '../control-labels.js';
 import { SETTINGS, type Settings } from '../settings.js';
 import { change, settings } from '../state.js';
 import { Select } from './controls.js';
@@ -63,6 +65,35 @@ export function NumberOption({
       )}
       {about !== '' && <small>{about ?? capital(meaning)}</small>}
     </label>
+  );
+}
+
+/** Which of these columns has the users, the items, the counts or the times. Counts and times can be left out. */
+export function ColumnOption({
+  name,
+  columns,
+  about,
+}: {
+  readonly name: 'users' | 'items' | 'count' | 'time';
+  readonly columns: readonly string[];
+  readonly about: string;
+}) {
+  const canBeNone = name === 'count' || name === 'time';
+  return (
+    <Select
+      label={LABELS[name]}
+      value={settings.value[name] ?? ''}
+      choices={[
+        ...(canBeNone ? [['', 'none'] as const] : []),
+        ...columns.map((column) => [column, columnName(column)] as const),
+      ]}
+      about={about}
+      onChange={(column) => {
+        const value = column || undefined;
+        // A visitor who chooses a column of counts wants the counts kept.
+        change({ [name]: value, ...(name === 'count' && { multigraph: value !== undefined || undefined }) });
+      }}
+    />
   );
 }
 

@@ -12,7 +12,7 @@ import { VERSION } from '../../version.js';
 import type { Api, Export } from '../protocol.js';
 import type { Task } from './session.js';
 import { currentData } from './session-data.js';
-import { currentTitles, titleOf, titleOrigin } from './session-item-table.js';
+import { currentTitles, titleOrigin } from './session-item-table.js';
 import { allLists, blobOf } from './session-lists.js';
 import { currentModel, currentSplit } from './session-model.js';
 
@@ -69,7 +69,7 @@ function featureTable(): string {
     .flatMap(({ feature, share, items }) =>
       items.map(
         ({ item, weight }) =>
-          `${feature},${share},${cell(item, ',')},${weight}${titled ? `,${cell(titleOf(item) ?? '', ',')}` : ''}`,
+          `${feature},${share},${cell(item, ',')},${weight}${titled ? `,${cell(currentTitles().get(item) ?? '', ',')}` : ''}`,
       ),
     );
   return `${[`feature,share,item,weight${titled ? ',title' : ''}`, ...rows].join('\n')}\n`;

@@ -30,10 +30,6 @@ let table: ItemTable | undefined;
 let origin: StudyOrigin['titles'] = null;
 let titles: ReadonlyMap<string, string> = new Map();
 
-export function titleOf(item: string): string | undefined {
-  return titles.get(item);
-}
-
 export function titleOrigin(): StudyOrigin['titles'] {
   return origin;
 }

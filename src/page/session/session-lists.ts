@@ -11,7 +11,7 @@ import { USERS_AND_ITEMS } from '../../text/sides.js';
 import type { Answer, Api, Export, FoundUsers, ListQuery } from '../protocol.js';
 import type { Task } from './session.js';
 import { dataIfRead, timesIfRead } from './session-data.js';
-import { currentTitles, titleOf } from './session-item-table.js';
+import { currentTitles } from './session-item-table.js';
 import { currentModel, type SessionModel } from './session-model.js';
 
 /** Users of one batch of lists. */
@@ -183,7 +183,7 @@ async function listsOf(
   return asked.map(({ user, known }, at) => ({
     user,
     items: lists[at].map(({ item, score }) => {
-      const title = titleOf(item);
+      const title = currentTitles().get(item);
       return { item, score, ...(title !== undefined && { title }) };
     }),
     basis: basisOf(known),

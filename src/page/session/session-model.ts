@@ -17,7 +17,7 @@ import { hasFeatures, mainFeatures } from '../../predict/features.js';
 import { createRecommender, type Recommender } from '../../predict/recommender.js';
 import { createItemSearch, type SearchItems } from '../../predict/search-index.js';
 import { recencyWords } from '../../report/words/blend.js';
-import { engineWords } from '../../report/words/engines.js';
+import { engineWords } from '../../report/words/fit.js';
 import { sidePriorWords } from '../../report/words/side-prior.js';
 import { splitWords } from '../../report/words/split.js';
 import { split as splitGraph } from '../../sample/split.js';

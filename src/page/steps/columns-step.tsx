@@ -7,6 +7,7 @@ import { percent } from '../../text/numbers.js';
 import { shown } from '../../text/untrusted.js';
 import { lookAgain, readTable } from '../actions.js';
 import { Button, Checkbox, Form, Select } from '../components/controls.js';
+import { ColumnOption } from '../components/option.js';
 import { ShareFields } from '../components/thinning.js';
 import { LABELS } from '../control-labels.js';
 import { memoryCap, type Need, needToRead, needToThin, shareThatFits } from '../estimate.js';
@@ -22,6 +23,13 @@ const SEPARATORS: readonly (readonly [string, string])[] = [
   [' ', 'space'],
   ['::', 'two colons'],
 ];
+
+const COLUMNS = [
+  ['users', 'who buys, reads or contains: the left side of a pair'],
+  ['items', 'what is bought, read or contained: the right side'],
+  ['count', 'how often; used if you keep counts'],
+  ['time', 'when: dates, or seconds since 1970'],
+] as const;
 
 /** The roles of the columns, guessed from the first rows. */
 export default function Columns() {
@@ -45,22 +53,7 @@ export default function Columns() {
   const need = needToThin(whole, shares);
   const cap = memoryCap();
   const alone = looked.names.length < 2;
-  const choose = (name: 'users' | 'items' | 'count' | 'time', about: string) => (
-    <Select
-      label={LABELS[name]}
-      value={settings.value[name] ?? ''}
-      choices={[
-        ...(name === 'count' || name === 'time' ? [['', 'none'] as const] : []),
-        ...looked.names.map((column) => [column, columnName(column)] as const),
-      ]}
-      about={about}
-      onChange={(column) => {
-        const value = column || undefined;
-        // A visitor who chooses a column of counts wants the counts kept.
-        change({ [name]: value, ...(name === 'count' && { multigraph: value !== undefined || undefined }) });
-      }}
-    />
-  );
+  const hasMore = looked.names.length > 2;
   return (
     <Form onSubmit={() => void readTable()}>
       <h1>Which column is what?</h1>
@@ -68,10 +61,9 @@ export default function Columns() {
         {shown(from.name)}: {looked.format === 'parquet' ? 'Parquet' : looked.format}, {rowsWords(rows)}.
       </p>
       <div class="fields">
-        {choose('users', 'who buys, reads or contains: the left side of a pair')}
-        {choose('items', 'what is bought, read or contained: the right side')}
-        {looked.names.length > 2 && choose('count', 'how often; used if you keep counts')}
-        {looked.names.length > 2 && choose('time', 'when: dates, or seconds since 1970')}
+        {COLUMNS.filter(([name]) => hasMore || name === 'users' || name === 'items').map(([name, about]) => (
+          <ColumnOption key={name} name={name} columns={looked.names} about={about} />
+        ))}
       </div>
       <section class="scroll" tabIndex={0} aria-label="The first rows">
         <table class="preview">

@@ -195,7 +195,7 @@ function Progress({ live, fitted }: { readonly live: LiveFit; readonly fitted: M
         {bounds.length > 1 && (
           <Figure
             name="bound"
-            of={({ boundOf }) => boundOf(bounds)}
+            of={({ boundChart }) => boundChart(bounds)}
             inputs={[bounds]}
             caption={
               <Linked

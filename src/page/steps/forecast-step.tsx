@@ -8,12 +8,12 @@ import {
   periodTitle,
   timeWords,
 } from '../../report/words/forecast.js';
-import { columnName } from '../../report/words/info.js';
 import { grouped, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { Button, Form, Select } from '../components/controls.js';
 import { Figure } from '../components/figure.js';
 import { useArrival } from '../components/hooks.js';
+import { ColumnOption } from '../components/option.js';
 import { save } from '../components/save.js';
 import { numbers, Table } from '../components/table.js';
 import { Term } from '../components/term.js';
@@ -73,12 +73,10 @@ function Ask() {
     <Form onSubmit={() => void runForecast()}>
       <div class="fields">
         {columns.length > 2 && (
-          <Select
-            label={LABELS.time}
-            value={time ?? ''}
-            choices={[['', 'none'], ...columns.map((column) => [column, columnName(column)] as const)]}
+          <ColumnOption
+            name="time"
+            columns={columns}
             about="Dates, or seconds since 1970. With it, the forecast is also tried on the past."
-            onChange={(column) => change({ time: column || undefined })}
           />
         )}
         <Select
@@ -144,7 +142,7 @@ function Found({ forecast: { found, multigraph } }: { readonly forecast: Forecas
           <Figure
             key={side}
             name={`growth-${side}`}
-            of={({ growthOf }) => growthOf(found, side, names)}
+            of={({ growthChart }) => growthChart(side, found.sides[side], names)}
             inputs={[found]}
             caption={discoveryWords(found, side, names)}
             table={{

@@ -116,7 +116,7 @@ function Curves({ found }: { readonly found: SparsityCheck }) {
     <div class="pair">
       <Figure
         name="density"
-        of={({ densityOf }) => densityOf(found)}
+        of={({ densityChart }) => densityChart(found)}
         inputs={[found]}
         caption={`Lines: expected edges over expected pairs. Dots: samples${curves.users[0].sampled.length > 0 ? '' : ', which are being drawn'}. The verdict rests on the ${names.users.many} and ${names.items.many} with few edges, which show best what happens as data grow.`}
         table={{
@@ -134,7 +134,7 @@ function Curves({ found }: { readonly found: SparsityCheck }) {
       />
       <Figure
         name="degrees"
-        of={({ degreesOf }) => degreesOf(found)}
+        of={({ checkedDegreesChart }) => checkedDegreesChart(found)}
         inputs={[found]}
         caption={`The share of ${names.users.many} and of ${names.items.many} that have at least this many edges, on logarithmic scales.`}
         table={{

@@ -2,7 +2,7 @@
 
 import type { SparsityCheck } from '../../sparsity/check.js';
 import { drawChart } from './chart.js';
-import { checkedDegrees, degreesChart } from './degrees.js';
+import { checkedDegreesChart } from './degrees.js';
 import { densityChart } from './density.js';
 
 interface CheckPictures {
@@ -13,6 +13,6 @@ interface CheckPictures {
 export function checkPictures(document: Document, check: SparsityCheck): CheckPictures {
   return {
     density: drawChart(document, densityChart(check)),
-    degrees: drawChart(document, degreesChart(checkedDegrees(check), check.names)),
+    degrees: drawChart(document, checkedDegreesChart(check)),
   };
 }

@@ -1,9 +1,10 @@
 // Degree distributions of both sides: the share of vertices by least number of edges, log-log, with the fitted distribution.
 
 import * as Plot from '@observablehq/plot';
-import { type BySide, SIDES } from '../../graph/graph.js';
+import { type BySide, bySide, SIDES, type SideName } from '../../graph/graph.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
 import { type DegreeFit, logProbability } from '../../sparsity/degree-likelihood.js';
+import type { StudyCheck } from '../../study/results.js';
 import { grouped } from '../../text/numbers.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { across, type Chart, cornerName, logarithmic, upward } from './chart.js';
@@ -17,11 +18,13 @@ export interface DegreeCurve {
 }
 
 /** The degrees of a check, with the distributions fitted to them. */
-export function checkedDegrees({ degrees, sigma }: SparsityCheck): BySide<DegreeCurve> {
-  return {
-    users: { histogram: degrees.users.histogram, fit: sigma.users.likelihood },
-    items: { histogram: degrees.items.histogram, fit: sigma.items.likelihood },
+export function checkedDegreesChart({ degrees, sigma, names }: SparsityCheck | StudyCheck): Chart {
+  const curve = (side: SideName): DegreeCurve => {
+    const { likelihood } = sigma[side];
+    const fit = likelihood && { ...likelihood, standardError: likelihood.standardError ?? undefined };
+    return { histogram: degrees[side].histogram, fit: fit ?? undefined };
   };
+  return degreesChart(bySide(curve), names);
 }
 
 interface Point {

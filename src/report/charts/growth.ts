@@ -16,12 +16,10 @@ export function growthPictures(
   { sides }: GrowthForecast,
   names: SideNames,
 ): Partial<Record<SideName, string>> {
-  const charts: Partial<Record<SideName, string>> = {};
-  for (const side of SIDES) {
-    if (sides[side].curve.length > 1)
-      charts[side] = drawChart(document, growthChart(side, sides[side], names));
-  }
-  return charts;
+  const grown = SIDES.filter((side) => sides[side].curve.length > 1);
+  return Object.fromEntries(
+    grown.map((side) => [side, drawChart(document, growthChart(side, sides[side], names))]),
+  );
 }
 
 /** The curve of one side. */

@@ -12,9 +12,9 @@ export interface ChartPair {
   readonly narrow: readonly Chart[];
 }
 
-/** A chart that is drawn in both widths. */
-export function inBothWidths(chart: Chart): ChartPair {
-  return { wide: chart, narrow: [phone(chart)] };
+/** A chart that is drawn in both widths, if it has no narrow one of its own. */
+export function inBothWidths(chart: Chart | ChartPair): ChartPair {
+  return 'wide' in chart ? chart : { wide: chart, narrow: [phone(chart)] };
 }
 
 export function predictionPair(

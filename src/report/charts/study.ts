@@ -1,11 +1,10 @@
 // All pictures of a study. Those of the page have two widths, since wide charts are too small to read on a phone.
 
-import type { SideName } from '../../graph/graph.js';
 import { MAIN_METRICS } from '../../study/leaderboard.js';
 import { chosenFits, predictingFits, type StudyResults } from '../../study/results.js';
 import { shortName } from '../words/methods.js';
 import { type Chart, drawChart } from './chart.js';
-import { degreesChart } from './degrees.js';
+import { checkedDegreesChart } from './degrees.js';
 import { densityChart } from './density.js';
 import { type ChartPair, inBothWidths, predictionPair, predictivePair } from './narrow.js';
 import { rankingChart } from './ranking.js';
@@ -45,9 +44,7 @@ export async function studyPicturesInTurn(
 ): Promise<StudyPictures> {
   const pictures: Record<string, StudyPicture> = {};
   for (const [name, { wide, narrow }] of Object.entries(studyCharts(results))) {
-    const small: string[] = [];
-    for (const chart of narrow) small.push(await draw(chart));
-    pictures[name] = { wide: await draw(wide), narrow: small };
+    pictures[name] = { narrow: await Promise.all(narrow.map(draw)), wide: await draw(wide) };
   }
   return pictures as unknown as StudyPictures;
 }
@@ -65,15 +62,7 @@ function studyCharts(results: StudyResults): { readonly [K in keyof StudyPicture
   }));
   return {
     density: inBothWidths(densityChart(check)),
-    degrees: inBothWidths(
-      degreesChart(
-        {
-          users: { histogram: check.degrees.users.histogram, fit: fittedDegrees(results, 'users') },
-          items: { histogram: check.degrees.items.histogram, fit: fittedDegrees(results, 'items') },
-        },
-        names,
-      ),
-    ),
+    degrees: inBothWidths(checkedDegreesChart(check)),
     split: { wide: { ...cut, width: 560, height: 260 }, narrow: [cut] },
     ...(fits.length > 0 && {
       prediction: predictionPair(fits, { names }),
@@ -84,9 +73,4 @@ function studyCharts(results: StudyResults): { readonly [K in keyof StudyPicture
       narrow: [rankingChart(leaderboard, MAIN_METRICS, { names, narrow: true })],
     },
   };
-}
-
-function fittedDegrees({ check }: StudyResults, side: SideName) {
-  const fitted = check.sigma[side].likelihood;
-  return fitted ? { ...fitted, standardError: fitted.standardError ?? undefined } : undefined;
 }

@@ -189,9 +189,9 @@ class SvgDocument {
   }
 }
 
-/** A document for charts. */
-export function createSvgDocument(): Document {
-  return new SvgDocument() as unknown as Document;
+/** The page's document, or a small one of our own. Make it once, draw many. */
+export async function chartDocument(): Promise<Document> {
+  return typeof document === 'undefined' ? (new SvgDocument() as unknown as Document) : document;
 }
 
 function escapeText(text: string): string {

@@ -5,6 +5,7 @@ import type { Decision } from '../../audit/decision.js';
 import { fixed, grouped, percent } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
+import { VERSION } from '../../version.js';
 import {
   auditWords,
   CHECK_COLUMNS,
@@ -22,7 +23,6 @@ interface AuditPage {
   readonly audit: SplitAudit;
   readonly decision?: Decision | undefined;
   readonly names: SideNames;
-  readonly version: string;
   readonly seed: number;
 }
 
@@ -54,7 +54,7 @@ export function renderAuditPage(page: AuditPage): string {
         body: leaderboards(decision),
       },
     ],
-    footer: html`Made by graphex ${page.version} with seed ${page.seed}. docs/audit.md reports the error rates of these checks.`,
+    footer: html`Made by graphex ${VERSION} with seed ${page.seed}. docs/audit.md reports the error rates of these checks.`,
   });
 }
 

@@ -8,12 +8,12 @@ import { capital, sourceName } from '../../text/phrases.js';
 import { shown } from '../../text/untrusted.js';
 import { readingSentences } from '../words/reading.js';
 import { sparsityWords } from '../words/sparsity.js';
-import { degreeTable } from './degree-table.js';
 import { type Content, facts, figure, html } from './html.js';
 import { renderPage, term } from './page.js';
 import {
   degreesCaption,
   degreesIntroduction,
+  degreeTable,
   densityCaption,
   densityIntroduction,
   tailIndexes,

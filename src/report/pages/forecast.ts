@@ -6,6 +6,7 @@ import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
 import { grouped, percent, short } from '../../text/numbers.js';
 import { capital, present, sourceName } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
+import { VERSION } from '../../version.js';
 import {
   backtestWords,
   discoveryWords,
@@ -26,7 +27,6 @@ interface ForecastPage {
   readonly names: SideNames;
   /** SVG texts that drawChart made of growthChart; a side that could not be forecast has none. */
   readonly charts: Readonly<Partial<Record<SideName, string>>>;
-  readonly version: string;
   readonly seed: number;
   readonly fingerprint: string;
 }
@@ -52,7 +52,7 @@ export function renderForecastPage(page: ForecastPage): string {
       found.time && { id: 'time', title: 'By time', body: paragraphs(timeWords(found, names)) },
     ],
     definitions: TERMS,
-    footer: html`Made by graphex ${page.version} with seed ${page.seed}; data fingerprint <code>${page.fingerprint}</code>.
+    footer: html`Made by graphex ${VERSION} with seed ${page.seed}; data fingerprint <code>${page.fingerprint}</code>.
 The same data and seed give the same page.`,
   });
 }

@@ -10,16 +10,16 @@ import { article, capital, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
 import { shown } from '../../text/untrusted.js';
 import type { StudyPicture } from '../charts/study.js';
-import { countWords } from '../words/counts.js';
+import { countWords } from '../words/fit.js';
 import { readingSentences } from '../words/reading.js';
 import { sidePriorWords } from '../words/side-prior.js';
 import { evidenceWords, sparsityWords } from '../words/sparsity.js';
-import { degreeTable } from './degree-table.js';
 import { type Column, type Content, facts, fold, Html, html, numbers, table as plainTable } from './html.js';
 import { term } from './page.js';
 import {
   columnMeaning,
   degreesCaption,
+  degreeTable,
   densityCaption,
   densityIntroduction,
   tailIndexes,

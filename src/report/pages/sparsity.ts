@@ -4,7 +4,7 @@ import { otherSide, SIDES, type SideName } from '../../graph/graph.js';
 import type { SparsityCheck } from '../../sparsity/check.js';
 import { BORDER } from '../../sparsity/low-degrees.js';
 import type { StudyCheck } from '../../study/results.js';
-import { fixed, percent } from '../../text/numbers.js';
+import { fixed, grouped, percent, short } from '../../text/numbers.js';
 import { capital } from '../../text/phrases.js';
 import { estimateWords, sparsityWords } from '../words/sparsity.js';
 import { type Content, fold, type Html, html, numbers, table } from './html.js';
@@ -115,4 +115,22 @@ ${term('likelihood', 'likelihood estimate')} of all degrees; if it departs from 
 /** What a column holds, if it has no name. */
 export function columnMeaning(column: string): Content {
   return /^\d+$/.test(column) ? `the value of column ${column}` : html`a value of <code>${column}</code>`;
+}
+
+/** How many edges the vertices of each side have. */
+export function degreeTable({ degrees, names }: Checked): Html {
+  return table(
+    [{ label: 'Edges of' }, ...numbers('least', 'median', 'mean', 'most', 'with a single edge')],
+    SIDES.map((side) => {
+      const d = degrees[side];
+      return [
+        capital(names[side].many),
+        grouped(d.min),
+        grouped(d.median),
+        short(d.mean),
+        grouped(d.max),
+        percent(d.single),
+      ];
+    }),
+  );
 }

@@ -23,10 +23,13 @@ import { fixed, grouped, plusMinus, short } from '../../text/numbers.js';
 import { list, many, present } from '../../text/phrases.js';
 import { type SideNames, USERS_AND_ITEMS } from '../../text/sides.js';
 import { blendWords, noBlendWords, recencyWords } from '../words/blend.js';
-import { countWords } from '../words/counts.js';
-import { engineWords } from '../words/engines.js';
-import { featureChoiceRows, featureChoiceWords } from '../words/feature-count.js';
-import { previousWords } from '../words/previous.js';
+import {
+  countWords,
+  engineWords,
+  featureChoiceRows,
+  featureChoiceWords,
+  previousWords,
+} from '../words/fit.js';
 import { readingWords } from '../words/reading.js';
 import { sidePriorWords } from '../words/side-prior.js';
 import { evidenceWords } from '../words/sparsity.js';
