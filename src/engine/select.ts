@@ -3,7 +3,7 @@
 import { DeviceError, InputError } from '../errors.js';
 import { ENGINE_NAMES, type EngineName } from '../options/names.js';
 import { createCpuEngine } from './cpu/cpu-engine.js';
-import type { CountingEngine } from './engine.js';
+import type { CountingEngine, Engine } from './engine.js';
 import { createReferenceEngine } from './reference/reference-engine.js';
 
 export { ENGINE_NAMES, type EngineName };
@@ -114,6 +114,16 @@ export function onEngine<T>(
   task: (choice: BackendChoice<CountingEngine>) => Promise<T>,
 ): Promise<T> {
   return onBackend(name, gpuPays(work), enginesFor(work, threads), task);
+}
+
+/** The engine that ran, why, and the seconds since `began` (performance.now()). */
+export function ranOn({ description, threads }: Engine, engineReason: EngineReason, began: number) {
+  return {
+    engine: description,
+    engineReason,
+    threads,
+    seconds: (performance.now() - began) / 1000,
+  };
 }
 
 /** Whether work on that engine may run on a real GPU. */

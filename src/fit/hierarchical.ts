@@ -100,19 +100,14 @@ export async function foldInHierarchical(
   engine: CountingEngine,
   means: Float32Array,
   history: RowLists,
-  {
-    shown,
-    features,
-    prior,
-    steps,
-    signal,
-  }: TaskOptions & {
+  options: TaskOptions & {
     readonly shown?: ArrayLike<number> | undefined;
     readonly features: number;
     readonly prior: RatePrior;
     readonly steps: number;
   },
 ): Promise<Float32Array> {
+  const { shown, features, prior, steps, signal } = options;
   const rows = history.offsets.length - 1;
   const mass = columnSums(means, features, shown);
   // All features start equal; the items then make them differ.

@@ -244,16 +244,12 @@ export function seenItems({ offsets, neighbors, counts }: GraphSide, ages?: Floa
 /** A ranker of the vertices of a graph, which knows what its users have. */
 export function rankerOf(
   { users, items, multigraph, names }: BipartiteGraph,
-  {
-    method,
-    scores,
-    provenance,
-    recency,
-  }: Pick<Ranker, 'method' | 'scores' | 'recency'> & {
+  made: Pick<Ranker, 'method' | 'scores' | 'recency'> & {
     readonly provenance: Omit<Ranker['provenance'], 'version'>;
   },
   ages?: Float32Array,
 ): Ranker {
+  const { method, scores, provenance, recency } = made;
   const side = (own: GraphSide) => Object.freeze({ count: own.count, ids: own.ids, degree: degrees(own) });
   return Object.freeze({
     type: 'ranker',

@@ -53,7 +53,7 @@ export interface FinishedMember {
   readonly converged: boolean;
 }
 
-export interface SavedRanking extends SavedFit {
+interface SavedRanking extends SavedFit {
   readonly done: readonly FinishedMember[];
   readonly foldMass: Float64Array;
 }

@@ -3,6 +3,7 @@
 
 import { anyRank, type Communicator } from '../comm/communicator.js';
 import { singlePrecision, TABLE_FIELDS, type TableValues } from '../engine/engine.js';
+import { ranOn } from '../engine/select.js';
 import { joinedValues } from '../engine/sharded/tables.js';
 import { checkFeatures, createTables, posteriorOf } from '../fit/ascent/ascent.js';
 import { totalsOf } from '../fit/ascent/bound.js';
@@ -146,19 +147,18 @@ export async function fitAscentShards(
       );
       if (result.stopped === 'aborted') return await saving.stop(result, signal);
       const users = await loaded.last(result.tables.users);
-      const seconds = (performance.now() - started) / 1000;
-      const { description, threads: used } = engine;
+      const ran = ranOn(engine, engineReason, started);
       const itemsModel = posteriorWithoutUsers(partition, settings, await stateNow(result), result);
       const tablesOf = async (s: number) => {
         const table = singlePrecision(await users[s]());
         return TABLE_FIELDS.map((field) => table[field]);
       };
       return {
-        ...{ state: result.state, bound: result.bound, itemsModel, tablesOf, seconds },
+        ...ran,
+        ...{ state: result.state, bound: result.bound, itemsModel, tablesOf },
         streamedShards: plan ? partition.shards.length - plan.residentShards : 0,
         stopped: result.stopped as Exclude<LoopResult['stopped'], 'aborted'>,
         stateHash: await hashOfAllRanks(partition, communicator, { itemsModel, tablesOf }, rows),
-        ...{ engine: description, engineReason, threads: used },
         close: loaded.close,
       };
     } catch (error) {

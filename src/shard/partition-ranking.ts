@@ -3,6 +3,7 @@
 
 import { anyRank, type Communicator } from '../comm/communicator.js';
 import { type Engine, singlePrecision, type TableValues } from '../engine/engine.js';
+import { ranOn } from '../engine/select.js';
 import { createExchange } from '../engine/sharded/exchange.js';
 import { createShardedEngine } from '../engine/sharded/sharded-engine.js';
 import { edgesWithin, partOf } from '../engine/sharded/tables.js';
@@ -99,9 +100,8 @@ export async function fitRankingShards(
       means.push(users);
       members.push(await memberOf(partition, communicator, settings, run, member, users));
     }
-    const seconds = (performance.now() - started) / 1000;
+    const ran = ranOn(engine, engineReason, started);
     const converged = done.every((member) => member.converged);
-    const { description, threads: used } = engine;
     const itemsModel: Ranker = Object.freeze({
       ...{ type: 'ranker', method: 'ranking', multigraph: partition.multigraph },
       ...(partition.names && { names: partition.names }),
@@ -115,10 +115,9 @@ export async function fitRankingShards(
     });
     const tablesOf = async (s: number) => means.map((ofMember) => ofMember[s]);
     return {
-      ...{ itemsModel, tablesOf, seconds, streamedShards: 0 },
+      ...{ ...ran, itemsModel, tablesOf, streamedShards: 0 },
       stopped: converged ? 'converged' : 'iterations',
       stateHash: await hashOfAllRanks(partition, communicator, { itemsModel, tablesOf }, rows),
-      ...{ engine: description, engineReason, threads: used },
       close: async () => {},
     };
   });

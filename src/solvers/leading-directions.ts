@@ -11,7 +11,7 @@ import { WIDTH } from './ridge-blocks.js';
 import { storeLists } from './stored-lists.js';
 
 /** The weight of each vertex. The matrix of edges R becomes U R D, where U and D hold the weights of users and items. */
-export interface EdgeScales {
+interface EdgeScales {
   readonly users: Float64Array;
   readonly items: Float64Array;
 }

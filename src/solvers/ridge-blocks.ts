@@ -33,7 +33,7 @@ export interface LargestWeights {
   readonly targetWeights: Float32Array;
 }
 
-export interface LargestOptions {
+interface LargestOptions {
   /** The root of each column's degree: weights times it are compared, since a frequent input with a small weight matters too. */
   readonly roots: Float32Array;
   /** Each target's own column, −1 if it has none. It is no input of the target: its weight is left out, as EASE demands. */

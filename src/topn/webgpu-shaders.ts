@@ -1,7 +1,7 @@
 // Full rankings in a few kernels over a block of rows, with all scores in one buffer: scores, exclusions, ranks of the relevant candidates,
 // and the best few, marked or listed. A workgroup ranks one row. Scores are computed by tiles.
 
-import { INVOCATION } from '../engine/webgpu/wgsl/params.js';
+import { INVOCATION, lines } from '../engine/webgpu/wgsl/params.js';
 
 export interface RankShape {
   /** Vectors of four features per row. */
@@ -36,9 +36,6 @@ const ROW = `
   if (block.first + at >= block.last) { return; }
   let row = rows[block.first + at];
   let scored = at * CANDIDATES;`;
-
-const lines = (count: number, line: (i: number) => string) =>
-  Array.from({ length: count }, (_, i) => line(i)).join('\n');
 
 /**
  * Scores by tiles. A workgroup of 16 × 16 holds a step of both tables. Each invocation computes the products of 4 rows with 8

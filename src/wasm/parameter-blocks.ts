@@ -3,7 +3,8 @@
 
 type Kind = 'u32' | 'f64';
 type Fields = Readonly<Record<string, Kind>>;
-type Values<F extends Fields> = { readonly [name in keyof F]: number };
+type Places<F extends Fields> = { readonly [name in keyof F]: number };
+type Values<F extends Fields> = { readonly [name in keyof F]?: number | undefined };
 
 const SIZES = { u32: 4, f64: 8 } as const;
 
@@ -18,12 +19,13 @@ function block<const F extends Fields>(fields: F) {
     fields,
     bytes: end,
     /** Byte offset of each field. */
-    at: Object.fromEntries(places.map(({ name, at }) => [name, at])) as Values<F>,
+    at: Object.fromEntries(places.map(({ name, at }) => [name, at])) as Places<F>,
+    /** Fields without a value become 0. */
     write(memory: WebAssembly.Memory, address: number, values: Values<F>): void {
       const view = new DataView(memory.buffer, address, end);
       for (const { name, kind, at } of places) {
-        if (kind === 'u32') view.setUint32(at, values[name], true);
-        else view.setFloat64(at, values[name], true);
+        if (kind === 'u32') view.setUint32(at, values[name] ?? 0, true);
+        else view.setFloat64(at, values[name] ?? 0, true);
       }
     },
   };

@@ -138,12 +138,8 @@ function engineOn(
   async function finish(own: CpuTable, counts: CpuCounts, options: FinishOptions): Promise<void> {
     jobs.bindMass(own, options.otherMass);
     const units = options.rows ? unitsWithin(counts.groups, options.rows) : counts.groups;
-    conclude(
-      own,
-      await jobs.run('finish', own, { ...options, counts }, units),
-      options.otherMass,
-      options.hyper,
-    );
+    const out = await jobs.run('finish', own, { ...options, counts }, units);
+    conclude(own, out, options.otherMass, options.hyper);
   }
 
   /** Adds the edges to several other tables to the counts of one table. */

@@ -6,7 +6,7 @@ import { grownBuffer } from '../../wasm/grown-memory.js';
 import { instantiate, type Kernels } from '../../wasm/instantiate.js';
 import { JOB, UNIT } from '../../wasm/parameter-blocks.js';
 import type { TiledRows } from './tiles.js';
-import { UNIT_FIELDS, UNIT_FINISH, UNIT_PIECE, UNIT_TILE, type UnitLimits } from './units.js';
+import { countOf, UNIT_FIELDS, UNIT_FINISH, UNIT_PIECE, UNIT_TILE, type UnitLimits } from './units.js';
 import {
   type IndexArrays,
   NO_WINDOW,
@@ -140,8 +140,6 @@ export function run(job: Job): void {
   if (job.groups) runGroups(place, job, job.groups);
   else runUnits(place, job);
 }
-
-const countOf = (units: Uint32Array): number => units.length / UNIT_FIELDS;
 
 function runUnits(place: Place, job: Job): void {
   const { kernels, memory } = place;
@@ -282,18 +280,12 @@ function runKernel(
   const lastEdge = units[at + 4];
   const slot = units[at + 5];
   const edges = lastEdge - firstEdge;
-  switch (kind) {
-    case 'show':
-      describe(place, words, first, last, edges, mass, NO_WINDOW);
-      kernels.showRows();
-      return last;
-    case 'rowTerms':
-      describe(place, words, first, last, edges, mass, NO_WINDOW);
-      results[to] = kernels.rowTerms();
-      return last;
-    case 'finish':
-      describe(place, words, first, last, edges, mass, NO_WINDOW);
-      return kernels.finishCounts();
+  if (kind === 'show' || kind === 'rowTerms' || kind === 'finish') {
+    describe(place, words, first, last, edges, mass, NO_WINDOW);
+    if (kind === 'finish') return kernels.finishCounts();
+    if (kind === 'show') kernels.showRows();
+    else results[to] = kernels.rowTerms();
+    return last;
   }
   const pieceSums = part.pieceSums + 8 * stride * slot;
   if (what === UNIT_FINISH) {

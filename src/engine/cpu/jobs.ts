@@ -20,7 +20,7 @@ import { type Groups, type JobKind, type JobPart, MAX_STRIDE, RESULT_EXTRAS } fr
 import { beginMeans, type CpuCounts, type CpuTable, type Gathered, type MeansTable } from './tables.js';
 import { cutRows, NO_TILES, type RowCut, shouldPrefetch, type TileLimits, tilingOf } from './tiles.js';
 import { firstBad, sumTerm } from './unit-results.js';
-import { beginsOf, UNIT_FIELDS, UNIT_FINISH, type UnitLimits, unitsWithin } from './units.js';
+import { beginsOf, countOf, UNIT_FIELDS, UNIT_FINISH, type UnitLimits, unitsWithin } from './units.js';
 import type { IndexArrays } from './windows.js';
 
 export interface CpuIndex extends EdgeIndex, IndexArrays {
@@ -58,10 +58,6 @@ interface JobOptions {
 
 /** What a part has if it walks no edges, or none by tiles. */
 const NO_EDGES = { index: -1, tiled: undefined, pieceSums: 0, tileSums: 0, begins: undefined };
-const NO_HYPER: SideHyper = { sigma: 0, tau: 0, shape: 0, rate: 0, size: 0 };
-/** The addresses that a table of Gammas or a table of means does not have. */
-const NO_TABLE = { weightShape: 0, weightRate: 0, featureShape: 0, featureRate: 0, freshWeights: 0 };
-type FreshAddresses = Omit<MeansTable['at'], 'weight'> & { readonly freshWeights: number };
 
 export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimits, tileLimits: TileLimits) {
   const results = growing(heap);
@@ -77,27 +73,28 @@ export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimit
 
   function writeBlock(
     address: number,
-    own: Pick<CpuTable, 'features' | 'stride'> & { readonly at: CpuTable['at'] | FreshAddresses },
+    { features, stride, at }: Gathered,
     other: Gathered | undefined,
     options: JobOptions,
   ): void {
-    const { sigma, tau, shape, rate } = options.hyper ?? NO_HYPER;
     JOB.write(heap.memory, address, {
-      ...{ ...NO_TABLE, ...own.at },
-      ...{ features: own.features, stride: own.stride, sigma, tau, shape, rate },
-      other: other?.at.activity ?? 0,
+      ...at,
+      ...options.hyper,
+      features,
+      stride,
+      other: other?.at.activity,
       otherMass: otherMassAt,
-      counts: options.counts?.at ?? 0,
+      counts: options.counts?.at,
       scale: options.counts?.scale ?? 1,
       geometric: options.activity === 'mean' ? 0 : 1,
       withTerm: options.edgeTerm ? 1 : 0,
       prefetch: other && shouldPrefetch(other, tileLimits) ? 1 : 0,
-      relaxation: options.relaxation ?? 0,
+      relaxation: options.relaxation,
       relaxationFloor: RELAXATION_FLOOR,
       shapeFloor: WEIGHT_SHAPE_FLOOR,
       activityFloor: ACTIVITY_FLOOR,
-      steps: options.steps ?? 0,
-      firstFeature: options.start?.feature ?? 0,
+      steps: options.steps,
+      firstFeature: options.start?.feature,
     });
   }
 
@@ -230,13 +227,10 @@ export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimit
     { index, other }: Pick<Walked, 'index' | 'other'>,
     options: FoldFreshOptions,
   ): Promise<Float64Array> {
-    const { stride, at } = own;
+    const { stride } = own;
     const cut = cutOf({ own, index, other }, undefined, false);
     const block = blocks(blockBytes);
-    writeBlock(block, { ...own, at: { ...at, freshWeights: at.weight } }, other, {
-      ...options,
-      activity: 'mean',
-    });
+    writeBlock(block, own, other, { ...options, activity: 'mean' });
     const part = { ...NO_EDGES, block, index: index.id, pieceSums: pieceSums(8 * stride * cut.pieces) };
     const run = (units: Uint32Array) => runParts('foldFresh', stride, [{ ...part, units }], false);
     // A row longer than a window runs each half-step in pieces.
@@ -283,8 +277,6 @@ export function createJobs(heap: Heap, workers: EngineWorkers, limits: UnitLimit
 }
 
 type WalkedCut = Walked & { readonly cut: Cut };
-
-const countOf = (units: Uint32Array): number => units.length / UNIT_FIELDS;
 
 /** The units of rows longer than a window. */
 function finishesIn(units: Uint32Array): Uint32Array {

@@ -39,7 +39,7 @@ export interface CpuTable extends Table {
 export interface MeansTable extends Table {
   readonly kind: 'means';
   readonly stride: number;
-  readonly at: Pick<TableAddresses, 'activity' | 'laneMask'> & { readonly weight: number };
+  readonly at: Pick<TableAddresses, 'activity' | 'laneMask'> & { readonly freshWeights: number };
   totals: TableTotals;
 }
 
@@ -75,7 +75,7 @@ export function allocateTable(heap: Heap, rows: number, features: number): CpuTa
 export function allocateMeans(heap: Heap, rows: number, features: number): MeansTable {
   const stride = strideOf(features);
   const at = {
-    weight: heap.allocate(4 * rows),
+    freshWeights: heap.allocate(4 * rows),
     activity: heap.allocate(4 * rows * stride),
     laneMask: heap.allocate(4 * stride),
   };
@@ -90,7 +90,7 @@ export function beginMeans(
   { weight, feature }: RowMeans,
   long: readonly number[],
 ): void {
-  const weights = heap.f32(at.weight, rows);
+  const weights = heap.f32(at.freshWeights, rows);
   if (typeof weight === 'number') weights.fill(weight);
   else weights.set(weight);
   for (const row of long) {

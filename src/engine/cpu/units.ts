@@ -25,6 +25,8 @@ export interface UnitLimits {
 
 export const DEFAULT_LIMITS: UnitLimits = { edges: 16384, rows: 4096 };
 
+export const countOf = (units: Uint32Array): number => units.length / UNIT_FIELDS;
+
 /** Tells whether a group begins at a row. Rows must be asked for in ascending order. */
 export function bordersOf(groups: Uint32Array | undefined): { at(row: number): boolean } {
   if (!groups) return { at: () => false };
@@ -39,7 +41,7 @@ export function bordersOf(groups: Uint32Array | undefined): { at(row: number): b
 
 /** Where the units of each group begin, and where the last group ends. No unit crosses a group border. */
 export function beginsOf(units: Uint32Array, groups: Uint32Array): Uint32Array {
-  const count = groups.length / UNIT_FIELDS;
+  const count = countOf(groups);
   const begins = allocateFrom(new Uint32Array(count + 1));
   let unit = 0;
   for (let g = 0; g < count; g++) {

@@ -1,7 +1,7 @@
 // Coordinate ascent: graph → model, through the loop.
 
 import type { Engine, TableValues } from '../../engine/engine.js';
-import { onEngine } from '../../engine/select.js';
+import { onEngine, ranOn } from '../../engine/select.js';
 import { abortReason, DeviceError, InputError } from '../../errors.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import { type BipartiteGraph, type BySide, bySide, SIDES, type SideName } from '../../graph/graph.js';
@@ -78,10 +78,7 @@ export async function ascend(
         model: toModel(graph, settings, outcome),
         stopped: outcome.stopped === 'converged' ? 'converged' : 'iterations',
         checkpoint: outcome.checkpoint,
-        engine: engine.description,
-        engineReason: why,
-        threads: engine.threads,
-        seconds: (performance.now() - began) / 1000,
+        ...ranOn(engine, why, began),
         ...(matched && { from: matched.report }),
       });
       const copy =
@@ -300,14 +297,10 @@ export function posteriorOf(
   { multigraph, names }: Pick<BipartiteGraph, 'multigraph' | 'names'>,
   settings: FitSettings,
   sides: BySide<ModelSide>,
-  {
-    state,
-    origin,
-    bound,
-    stopped,
-  }: Pick<AscentCheckpoint, 'state' | 'origin'> & Pick<LoopResult, 'bound' | 'stopped'>,
+  end: Pick<AscentCheckpoint, 'state' | 'origin'> & Pick<LoopResult, 'bound' | 'stopped'>,
   seen?: SeenItems,
 ): PosteriorModel {
+  const { state, origin, bound, stopped } = end;
   return Object.freeze({
     type: 'posterior',
     kind: settings.model,

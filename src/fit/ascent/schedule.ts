@@ -56,14 +56,14 @@ const SHORT_LEAST = 40;
 const SHORT_SHARE = 0.5;
 
 /** What determines the schedule of a fit. */
-export interface ScheduleSettings {
+interface ScheduleSettings {
   readonly features: number;
   readonly iterations: number;
   readonly start: 'warm' | 'cold';
 }
 
 /** What a fit starts from: profiles of its items (profiles.ts), noise, or a previous model. */
-export type StartKind = 'profiles' | 'noise' | 'previous';
+type StartKind = 'profiles' | 'noise' | 'previous';
 
 /**
  * What a fresh fit starts from. Short fits start from noise, because features would not spread from profiles in time. So do

@@ -38,10 +38,6 @@ const WARM_STEPS = 10;
  */
 export const RANKING_STEPS = 3;
 
-function warmSteps(activity: Activity = 'geometric'): number {
-  return activity === 'mean' ? Infinity : WARM_STEPS;
-}
-
 /** The fixed side of a fold-in: a posterior, or the means of a ranker, which has no unseen mass. */
 type FixedSide =
   | (Posterior & { readonly unseenMass: Float64Array })
@@ -118,7 +114,7 @@ export function foldGraph(
   const { signal, onProgress, threads, engine: asked = 'auto' } = options;
   const { iterations = FOLD_IN.iterations.default, tolerance = FOLD_IN.tolerance.default } = options;
   const hyper: SideHyper = { ...prior, size: 0 };
-  const exactFrom = warmSteps(options.activity);
+  const exactFrom = options.activity === 'mean' ? Infinity : WARM_STEPS;
   const work = { edges: rows.neighbors.length * 0.5, features: K };
   return onEngine(asked, work, threads, async ({ engine }) => {
     const otherMass = sideMass(fixed, K, options);
@@ -246,7 +242,7 @@ export function foldVertex(
   }: FoldOneOptions = {},
 ): FoldedVertex {
   const n = neighbors.length;
-  const exactFrom = warmSteps(activity);
+  const exactFrom = activity === 'mean' ? Infinity : WARM_STEPS;
   const means = gather(fixed, neighbors, K, 'mean');
   const exact = exactFrom === Infinity ? means : gather(fixed, neighbors, K, 'geometric');
   const counts = multigraph ? given : undefined;

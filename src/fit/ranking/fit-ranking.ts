@@ -2,7 +2,7 @@
 //
 // members.ts estimates the memory. All folds share one user table, so a ranking fit has as many user tables as an ascent.
 
-import { onEngine } from '../../engine/select.js';
+import { onEngine, ranOn } from '../../engine/select.js';
 import { throwIfAborted } from '../../errors.js';
 import { fingerprint } from '../../graph/fingerprint.js';
 import type { BipartiteGraph } from '../../graph/graph.js';
@@ -77,10 +77,7 @@ export async function fitRanking(
     const result = (members: readonly RankerMember[], blended?: Blend): FitResult<Ranker> => ({
       ...finished(graph, weighed, origin, settings.seed, members, blended),
       ...(previous && { from: previous.report }),
-      engine: engine.description,
-      engineReason: reason,
-      threads: engine.threads,
-      seconds: (performance.now() - startedAt) / 1000,
+      ...ranOn(engine, reason, startedAt),
     });
     const unfinished = (snapshot: MembersSnapshot) => {
       const [first, ...others] = snapshot.underWay;

@@ -130,11 +130,10 @@ export async function sweepMember(
 }
 
 /** One phase with means, until the likelihood converges. */
-export function rankingSchedule({
-  features,
-  fromModel,
-  blend,
-}: Pick<RankingSettings, 'features' | 'fromModel' | 'blend'>): Schedule {
+export function rankingSchedule(
+  settings: Pick<RankingSettings, 'features' | 'fromModel' | 'blend'>,
+): Schedule {
+  const { features, fromModel, blend } = settings;
   const least = fromModel ? PREVIOUS_SWEEPS : LEAST_SWEEPS;
   const until = { tolerances: fromModel && blend ? PREVIOUS_CHANGE : 1, least };
   return [{ features, users: 'mean', items: 'mean', until }];

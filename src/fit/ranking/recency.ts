@@ -20,17 +20,14 @@ export interface Recency {
   readonly latest: number;
 }
 
-/** A half-life that is given: its length, searched on held-back edges, or no weights at all. */
-export type HalfLife = number | 'auto' | 'never';
-
 const LEAST_WEIGHT = 2 ** -LAST_LEVEL;
 /** No edge is older than this, in half-lives: float32 holds no smaller weight. */
 const OLDEST = 120;
 /** If all weights are above this, edges are not weighed. */
 const NEARLY_ONE = 0.99;
 
-/** The half-life that an option says: a span such as 90d, `auto` or `never`. */
-export function parseHalfLife(given: string): HalfLife {
+/** The half-life that an option says: a span such as 90d, `auto` (searched on held-back edges) or `never` (no weights). */
+export function parseHalfLife(given: string): number | 'auto' | 'never' {
   const text = given.trim();
   if (text === 'auto' || text === 'never') return text;
   const span = parseDuration(text);

@@ -2,6 +2,7 @@
 // and, if requested, the edge term of the bound from the same λ.
 
 import type { Layout } from '../layout.js';
+import { INVOCATION, lines } from './params.js';
 
 interface EdgeKernel {
   readonly layout: Layout;
@@ -50,9 +51,6 @@ function weigh({ multigraph, withTerm }: EdgeKernel, termIf: string): string {
       ${withTerm ? `if (${termIf}) { term += lambda + log(seen); }` : ''}`;
 }
 
-const lines = (n: number, line: (i: number) => string): string =>
-  Array.from({ length: n }, (_, i) => line(i)).join('\n');
-
 function subgroupShader(kernel: EdgeKernel): string {
   const { layout, short, multigraph, withTerm } = kernel;
   const { quads, lanes, perLane, steps, workgroup } = layout;
@@ -83,8 +81,7 @@ function subgroupShader(kernel: EdgeKernel): string {
 diagnostic(off, subgroup_uniformity);
 ${head(kernel)}
 @compute @workgroup_size(${workgroup})
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
-        @builtin(local_invocation_index) local: u32, @builtin(subgroup_invocation_id) invocation: u32) {
+fn main(${INVOCATION}, @builtin(subgroup_invocation_id) invocation: u32) {
   let at = ((group.y * groups.x + group.x) * ${workgroup}u + local) / ${team}u;
   let lane = local % LANES;
   let place = (local / LANES) % ${parallel}u;
@@ -162,8 +159,7 @@ function plainShader(kernel: EdgeKernel): string {
 var<workgroup> dots: array<f32, ${workgroup}>;
 var<workgroup> quads: array<vec4f, ${workgroup}>;
 @compute @workgroup_size(${workgroup})
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
-        @builtin(local_invocation_index) local: u32) {
+fn main(${INVOCATION}) {
   let at = group.y * groups.x + group.x;
   if (at >= arrayLength(&tasks)) { return; }
   let task = tasks[at];

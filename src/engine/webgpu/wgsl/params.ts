@@ -25,6 +25,10 @@ const MASS_GIVEN = ${MASS_GIVEN}u;
 const HAS_UNSEEN = ${HAS_UNSEEN}u;
 `;
 
+/** WGSL of `count` lines. */
+export const lines = (count: number, line: (i: number) => string): string =>
+  Array.from({ length: count }, (_, i) => line(i)).join('\n');
+
 /** What tells the invocations of a two-dimensional dispatch apart. */
 export const INVOCATION = `@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
         @builtin(local_invocation_index) local: u32`;

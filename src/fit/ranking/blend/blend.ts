@@ -68,11 +68,7 @@ export interface PreviousBlend {
 const MOST_BYTES = 3.5 * 2 ** 30;
 
 /** Whether the blend fits in memory; if not, a ranking fit has none. */
-export function mayBlend({
-  users,
-  items,
-  edges,
-}: Pick<BipartiteGraph, 'users' | 'items' | 'edges'>): boolean {
+export function mayBlend({ users, items, edges }: BipartiteGraph): boolean {
   const tables = 2 * 4 * LEAST_SQUARES.features * (users.count + items.count);
   return 8 * edges + tables <= MOST_BYTES;
 }
