@@ -1,7 +1,7 @@
 // Ridge regression of many targets on the same sparse inputs by conjugate gradients, a block of right-hand sides at a time.
 // Blocks are independent of each other.
 
-import { largest } from '../math/nth-largest.js';
+import { nthLargest } from '../math/nth-largest.js';
 import { instantiate, type Kernels } from '../wasm/instantiate.js';
 import { type CountedColumns, createTiles, pairsMet, TILE } from './pair-counts.js';
 import type { StoredLists, WorkerPlace } from './stored-lists.js';
@@ -220,16 +220,21 @@ function keepLargest(
 ): void {
   const own = ownColumn[target];
   const rest = own < 0 ? 1 : 1 - solution[own * WIDTH + lane];
-  const chosen = largest(roots.length, neighbours, (c) => {
-    const size = Math.fround(roots[c] * Math.abs(solution[c * WIDTH + lane]));
-    return c !== own && size > 0 ? size : -Infinity;
-  });
+  const sizes = Float32Array.from(roots, (root, c) =>
+    c === own ? 0 : root * Math.abs(solution[c * WIDTH + lane]),
+  );
+  const count = Math.min(neighbours, sizes.length);
+  const least = nthLargest(sizes.slice(), sizes.length, count);
+  // Ties at the end go to the first columns.
+  let ties = count - sizes.reduce((above, size) => above + Number(size > least), 0);
   const first = target * neighbours;
-  for (const [n, c] of chosen.sort((a, b) => a - b).entries()) {
-    out.sources[first + n] = c;
-    out.targetWeights[first + n] = solution[c * WIDTH + lane] / rest;
+  let found = 0;
+  for (let c = 0; c < sizes.length; c++) {
+    if (sizes[c] === 0 || sizes[c] < least || (sizes[c] === least && ties-- <= 0)) continue;
+    out.sources[first + found] = c;
+    out.targetWeights[first + found++] = solution[c * WIDTH + lane] / rest;
   }
-  out.found[target] = chosen.length;
+  out.found[target] = found;
 }
 
 function viewOf({ memory }: WorkerPlace, lists: StoredLists): { offsets: Uint32Array; values: Uint32Array } {
