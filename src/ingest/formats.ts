@@ -3,7 +3,7 @@
 
 import { InputError } from '../errors.js';
 import { option, optionError } from '../options/error.js';
-import { sourceLabel } from '../parquet/rows.js';
+import type { NamedFile } from '../parquet/rows.js';
 import { fillFromDuckDb, isDuckDb, readSql } from './formats/duckdb.js';
 import { type BegunSource, FILE_FORMATS, type FileFormat, fileFormat } from './formats/file-formats.js';
 import type { ReaderOptions, ReadOptions, ReadResult, RejectSink } from './options.js';
@@ -73,19 +73,17 @@ const NAMED_FORMATS: readonly NamedFormat[] = [
   },
 ];
 
-const DATABASE: FileFormat = {
+const DATABASE: FileFormat<NamedFile> = {
   name: 'duckdb',
   endings: ['.duckdb'],
   meaning: 'a DuckDB database, by DuckDB',
   matches: ({ first }) => isDuckDb(first),
   fill: (source, options, target) =>
-    source.inFile((file) =>
-      fillFromDuckDb({ path: sourceLabel(file), table: options.table }, 'duckdb', options, target),
-    ),
+    source.inFile((file) => fillFromDuckDb({ ...file, table: options.table }, 'duckdb', options, target)),
 };
 
 /** The format of an opened file; throws if there is none, or if the options belong to another. */
-export function tableFormat(source: BegunSource, { table }: ReadOptions): FileFormat {
+export function tableFormat(source: BegunSource<NamedFile>, { table }: ReadOptions): FileFormat<NamedFile> {
   if (DATABASE.matches(source)) return DATABASE;
   if (table !== undefined) {
     throw optionError`${option('table')} ${table}: ${source.name} is not a DuckDB database; leave this option out`;

@@ -20,7 +20,7 @@ export async function readSideTable(path: string, options: SideFileOptions = {})
   try {
     if (isDuckDb(source.first)) {
       if (!source.plainFile) throw new InputError(`${path}: a database must be a plain file; unpack it`);
-      return await duckDbRows(path, { path, onlyTable: true }, options);
+      return await duckDbRows(path, { name: path, path, onlyTable: true }, options);
     }
     return await sideRows(source, options);
   } finally {

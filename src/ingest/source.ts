@@ -15,11 +15,12 @@ import { folderKinds } from '../files/folder-kinds.js';
 import { READ_ONLY } from '../files/plain-file.js';
 import { readError } from '../files/read-error.js';
 import { removeOnExit, writeError } from '../files/write-error.js';
+import type { NamedFile } from '../parquet/rows.js';
 import type { BegunSource } from './formats/file-formats.js';
 
 const CHUNK = 1 << 20;
 
-interface OpenedSource extends BegunSource {
+interface OpenedSource extends BegunSource<NamedFile> {
   /** Whether the file itself holds the content: it is neither standard input nor compressed. */
   readonly plainFile: boolean;
   /** Closes the file, even if not all of it was read. */
@@ -83,7 +84,10 @@ export async function openSource(
       },
       first: peeked.first,
       plainFile,
-      inFile: (use) => (plainFile ? use(path) : withTemporaryFile(chunks, use)),
+      inFile: (use) =>
+        plainFile
+          ? use({ name, path })
+          : withTemporaryFile(chunks, (temporary) => use({ name, path: temporary })),
     };
   } catch (cause) {
     if (abort) signal?.removeEventListener('abort', abort);

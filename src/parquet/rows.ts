@@ -35,8 +35,14 @@ export interface OpenParquet extends ParquetFile {
   ): Promise<void>;
 }
 
-/** Where a Parquet file is: a path, or in a page a Blob with a name for messages. */
-export type ParquetSource = string | { readonly name: string; readonly blob: Blob };
+/** A file at a path. `name` is for messages: that of the source from which a temporary file was made. */
+export interface NamedFile {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** Where a Parquet file is: at a path, or in a page a Blob with a name for messages. */
+export type ParquetSource = string | NamedFile | { readonly name: string; readonly blob: Blob };
 
 export const sourceLabel = (source: ParquetSource): string =>
   typeof source === 'string' ? source : source.name;
@@ -70,7 +76,7 @@ export async function withBytes<T>(
 }
 
 async function open(source: ParquetSource): Promise<Handle> {
-  if (typeof source !== 'string') {
+  if (typeof source !== 'string' && 'blob' in source) {
     const { blob } = source;
     return {
       size: blob.size,
@@ -82,7 +88,8 @@ async function open(source: ParquetSource): Promise<Handle> {
       close: async () => undefined,
     };
   }
-  const handle = await process.getBuiltinModule('node:fs/promises').open(source);
+  const path = typeof source === 'string' ? source : source.path;
+  const handle = await process.getBuiltinModule('node:fs/promises').open(path);
   try {
     const { size, dev, ino, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
     return {

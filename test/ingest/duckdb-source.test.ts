@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { timeColumn } from '../../src/ingest/intake/value-column.js';
@@ -32,6 +33,11 @@ beforeAll(async () => {
     "CREATE TABLE old.sales AS SELECT 'q' AS u, 5 AS i",
     `CREATE VIEW leak AS SELECT * FROM read_csv('${secret}')`,
   );
+});
+
+it('names a compressed database, not the temporary file that is made of it', async () => {
+  const packed = scratch.write('packed.duckdb.gz', gzipSync(readFileSync(two)));
+  await expect(readGraph(packed)).rejects.toThrow(`${packed}: it has 3 tables; name one with table: `);
 });
 
 describe('a table name with a point', () => {

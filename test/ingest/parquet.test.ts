@@ -25,6 +25,16 @@ describe('Parquet', () => {
     );
   });
 
+  it('names the file that was given in its messages, not a temporary one', async () => {
+    const packed = scratch.write('packed.parquet.gz', gzipSync(readFileSync(plain)));
+    await expect(readGraph(packed, { users: 'nobody' })).rejects.toThrow(
+      `${packed}: no column "nobody" for users`,
+    );
+    const whole = readFileSync(plain);
+    const damaged = scratch.write('cut.parquet.gz', gzipSync(whole.fill(255, 20, whole.length - 8)));
+    await expect(readGraph(damaged)).rejects.toThrow(`${damaged}: the Parquet file is damaged or cut short`);
+  });
+
   it('reads columns by name and number, also gzipped and under odd names', async () => {
     const expected = ['["ann","3",2]', '["bob","12",1]'];
     const result = await readGraph(plain, { users: 'who', items: 2, count: 'n', multigraph: true });

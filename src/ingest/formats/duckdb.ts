@@ -7,6 +7,7 @@ import { InputError, throwIfAborted } from '../../errors.js';
 import { filesOf, isPattern } from '../../files/glob.js';
 import { isFile } from '../../files/plain-file.js';
 import { option, optionError } from '../../options/error.js';
+import type { NamedFile } from '../../parquet/rows.js';
 import { numberOf } from '../../text/numbers.js';
 import { firstShown, shown } from '../../text/untrusted.js';
 import { chooseColumns, clip } from '../intake/columns.js';
@@ -31,13 +32,12 @@ export function isDuckDb(first: Uint8Array): boolean {
 /** What DuckDB reads: a query, perhaps over a database, or a table of a database. */
 export type DuckDbSource =
   | { readonly sql: string; readonly database?: string | undefined }
-  | {
-      readonly path: string;
+  | (NamedFile & {
       /** Not needed if there is only one. */
       readonly table?: string | undefined;
       /** Whether no option can name the table. */
       readonly onlyTable?: boolean;
-    };
+    });
 
 /** Reads the rows of a query as a table. */
 export async function readSql(
@@ -83,7 +83,7 @@ export async function fillFromDuckDb(
 }
 
 function nameOf(source: DuckDbSource): string {
-  return 'sql' in source ? 'sql:' : source.path;
+  return 'sql' in source ? 'sql:' : source.name;
 }
 
 /**
@@ -257,26 +257,26 @@ async function tablesOf(connection: Connection): Promise<DatabaseTable[]> {
 /** The table that is asked for, as SQL. */
 async function tableOf(
   connection: Connection,
-  { path, table: asked, onlyTable }: Extract<DuckDbSource, { path: string }>,
+  { name, table: asked, onlyTable }: Extract<DuckDbSource, NamedFile>,
 ): Promise<string> {
   const tables = await tablesOf(connection);
-  if (tables.length === 0) throw new InputError(`${path}: there is no table in it`);
-  const names = tables.map(({ name }) => name);
+  if (tables.length === 0) throw new InputError(`${name}: there is no table in it`);
+  const names = tables.map((table) => table.name);
   const shownNames = firstShown(names, SHOWN_TABLES);
   if (asked === undefined && tables.length > 1) {
     throw onlyTable
       ? new InputError(
-          `${path}: it has ${tables.length} tables, ${shownNames}; give a query instead, as in sql:SELECT * FROM 'items.parquet', or a file with one table`,
+          `${name}: it has ${tables.length} tables, ${shownNames}; give a query instead, as in sql:SELECT * FROM 'items.parquet', or a file with one table`,
         )
-      : optionError`${path}: it has ${tables.length} tables; name one with ${option('table')}: ${shownNames}`;
+      : optionError`${name}: it has ${tables.length} tables; name one with ${option('table')}: ${shownNames}`;
   }
-  const [found, other] = asked === undefined ? tables : tables.filter(({ name }) => name === asked);
+  const [found, other] = asked === undefined ? tables : tables.filter((table) => table.name === asked);
   if (asked !== undefined && other) {
     const which = `${found.written} or ${other.written}`.replaceAll('data.', '');
-    throw optionError`${option('table')} ${shown(asked)}: it may be ${which}; name one in a query with ${option('database')} ${path}, as in sql:SELECT * FROM ${other.written.replace('data.', '')}`;
+    throw optionError`${option('table')} ${shown(asked)}: it may be ${which}; name one in a query with ${option('database')} ${name}, as in sql:SELECT * FROM ${other.written.replace('data.', '')}`;
   }
   if (!found)
-    throw optionError`${option('table')} ${shown(asked ?? '')}: ${path} has no such table; it has ${shownNames}`;
+    throw optionError`${option('table')} ${shown(asked ?? '')}: ${name} has no such table; it has ${shownNames}`;
   return found.written;
 }
 

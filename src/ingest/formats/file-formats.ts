@@ -11,20 +11,20 @@ import { fillJsonLines } from './jsonl.js';
 import { fillParquet } from './parquet.js';
 
 /** A source whose first bytes are known: at least 64, unless the source is shorter. */
-export interface BegunSource extends ByteSource {
+export interface BegunSource<File extends ParquetSource = ParquetSource> extends ByteSource {
   readonly first: Uint8Array;
   /** Lets `use` read it at any position, for formats that seek. */
-  inFile<T>(use: (file: ParquetSource) => Promise<T>): Promise<T>;
+  inFile<T>(use: (file: File) => Promise<T>): Promise<T>;
 }
 
 /** A format of tables, recognised by the name and the first bytes of a file. */
-export interface FileFormat {
+export interface FileFormat<File extends ParquetSource = ParquetSource> {
   readonly name: string;
   readonly endings: readonly string[];
   readonly meaning: string;
   matches(source: Pick<BegunSource, 'name' | 'first'>): boolean;
   /** Adds its rows to the target. */
-  fill(source: BegunSource, options: ReaderOptions, target: TableTarget): Promise<void>;
+  fill(source: BegunSource<File>, options: ReaderOptions, target: TableTarget): Promise<void>;
 }
 
 const parquet: FileFormat = {
