@@ -14,10 +14,10 @@ import { gamma } from '../src/math/distributions.js';
 import { type Random, randomStream } from '../src/math/random.js';
 import { simulate } from '../src/process/poisson-model.js';
 import { tailIndex } from '../src/sparsity/tail-index.js';
+import { flag, leadingNumber } from './flag.js';
 
-const sets = Number(process.argv.slice(2).find((a) => /^\d+$/.test(a)) ?? 200);
-const rowsAt = process.argv.indexOf('--rows');
-const rowsFile = rowsAt < 0 ? undefined : process.argv[rowsAt + 1];
+const sets = leadingNumber(200);
+const rowsFile = flag('--rows');
 const DRAWS = 199;
 const PAIRS = 20;
 const K = 4;

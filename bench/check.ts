@@ -5,6 +5,7 @@
 import { cpus } from 'node:os';
 import { buildGraph } from '../src/graph/build.js';
 import type { BipartiteGraph } from '../src/graph/graph.js';
+import { meanAndSpread } from '../src/math/moments.js';
 import { randomStream } from '../src/math/random.js';
 import { split, unseenByTraining } from '../src/sample/split.js';
 import { checkSparsity } from '../src/sparsity/check.js';
@@ -37,8 +38,7 @@ async function prove(graph: BipartiteGraph): Promise<void> {
   const { curves, density } = await checkSparsity(graph);
   for (const side of ['users', 'items'] as const) {
     for (const { level, expected, sampled } of curves[side]) {
-      const mean = sampled.reduce((a, b) => a + b, 0) / sampled.length;
-      const spread = Math.sqrt(sampled.reduce((s, d) => s + (d - mean) ** 2, 0) / (sampled.length - 1));
+      const { mean, spread } = meanAndSpread(sampled);
       if (Math.abs(mean - expected) > 6 * (spread / Math.sqrt(sampled.length)) + 1e-3 * expected) {
         throw new Error(`${side} at ${level}: exact ${expected}, replicates ${mean} ± ${spread}`);
       }

@@ -13,6 +13,7 @@ import { readGraph } from '../src/ingest/read.js';
 import { poisson } from '../src/math/count-samplers.js';
 import { normal } from '../src/math/distributions.js';
 import { maximize } from '../src/math/maximize.js';
+import { mean } from '../src/math/moments.js';
 import { truncateNormal } from '../src/math/normal.js';
 import { randomStream } from '../src/math/random.js';
 import { lgamma, log1mexp, logFactorial } from '../src/math/special.js';
@@ -20,11 +21,11 @@ import { simulate } from '../src/process/poisson-model.js';
 import { pqSample } from '../src/sample/pq.js';
 import { split } from '../src/sample/split.js';
 import type { Split } from '../src/sample/split-types.js';
+import { flag, leadingNumber } from './flag.js';
 import { SETS as SOURCES } from './sets.js';
 
-const splits = Number(process.argv.slice(2).find((a) => /^\d+$/.test(a)) ?? 5);
-const onlyAt = process.argv.indexOf('--only');
-const only = onlyAt < 0 ? undefined : process.argv[onlyAt + 1];
+const splits = leadingNumber(5);
+const only = flag('--only');
 
 /** A pair to predict: the row of the held-out user in the fold-in part, and that of the item in training. */
 interface Pair {
@@ -330,9 +331,8 @@ for (const name of SETS) {
     `\n${name}: ${train.edges} training edges, counts ${train.total}; nats an edge over ${splits} splits`,
   );
   for (const [distribution, values] of scores) {
-    const mean = values.reduce((a, b) => a + b, 0) / values.length;
     console.log(
-      `  ${distribution.padEnd(30)} ${mean.toFixed(4)}  (${values.map((v) => v.toFixed(3)).join(' ')})`,
+      `  ${distribution.padEnd(30)} ${mean(values).toFixed(4)}  (${values.map((v) => v.toFixed(3)).join(' ')})`,
     );
   }
 }

@@ -13,6 +13,7 @@ import { readSideInfo } from '../src/attributes/side-info.js';
 import { againstAttributes } from '../src/evaluate/compare-rankings.js';
 import { evaluateModel } from '../src/evaluate/evaluate.js';
 import { readSideTable } from '../src/ingest/side-file.js';
+import { mean } from '../src/math/moments.js';
 import { fitContent } from '../src/predict/content/fit-content.js';
 import { loadModel } from '../src/store/model-file.js';
 import { loadSplit } from '../src/store/split-folder.js';
@@ -50,6 +51,5 @@ for (const folder of folders) {
   }
 }
 for (const [name, ratios] of sums) {
-  const mean = ratios.reduce((sum, one) => sum + one, 0) / ratios.length;
-  console.log(`mean ratio ${name} over ${ratios.length} splits: ${mean.toFixed(3)}`);
+  console.log(`mean ratio ${name} over ${ratios.length} splits: ${mean(ratios).toFixed(3)}`);
 }

@@ -26,6 +26,7 @@ import type { VertexParameters } from '../src/process/assemble.js';
 import { simulate } from '../src/process/poisson-model.js';
 import { split } from '../src/sample/split.js';
 import type { Split } from '../src/sample/split-types.js';
+import { flag } from './flag.js';
 
 const firstOption = process.argv.findIndex((a) => a.startsWith('--'));
 const numbers = process.argv.slice(2, firstOption < 0 ? undefined : firstOption);
@@ -37,15 +38,11 @@ const STATISTICS = ['users', 'items', 'edges', 'sigmaUsers', 'sigmaItems'] as co
 const WAYS = process.argv.includes('--all')
   ? ['default', 'sizes as points', 'hyperparameters given', 'exact fold-in', 'exact, with unseen']
   : ['default'];
-const argument = (name: string) => {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? undefined : process.argv[at + 1];
-};
-const rowsFile = argument('--rows');
-const from = Number(argument('--from') ?? 0);
-const DRAWS = Number(argument('--draws') ?? 100);
+const rowsFile = flag('--rows');
+const from = Number(flag('--from', '0'));
+const DRAWS = Number(flag('--draws', '100'));
 const internal = process.argv.includes('--internal');
-const replicas = Number(argument('--calibrate') ?? 0);
+const replicas = Number(flag('--calibrate', '0'));
 
 interface Row {
   /** Fraction of the draws below the observed value; ties count half. */

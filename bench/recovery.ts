@@ -2,6 +2,7 @@
 // graphs each; mean and spread of the estimates.
 
 import { degrees, type GraphSide } from '../src/graph/graph.js';
+import { meanAndSpread } from '../src/math/moments.js';
 import type { ModelParameters } from '../src/process/parameters.js';
 import { simulate } from '../src/process/poisson-model.js';
 import { estimateSizes, sizeFromBound } from '../src/process/sizes.js';
@@ -70,10 +71,10 @@ for (const setting of settings) {
     const cells = [
       own,
       setting[own].sigma,
-      spread(column(0), 3),
-      spread(column(1), 2),
+      written(column(0), 3),
+      written(column(1), 2),
       setting[own].size,
-      ...[2, 3, 4, 5].map((at) => spread(column(at), 0)),
+      ...[2, 3, 4, 5].map((at) => written(column(at), 0)),
     ];
     console.log(`| ${cells.join(' | ')} |`);
   }
@@ -85,8 +86,7 @@ function likelihoodOf(side: GraphSide): number {
   return fit.estimate;
 }
 
-function spread(values: readonly number[], digits: number): string {
-  const mean = values.reduce((a, b) => a + b) / values.length;
-  const variance = values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (values.length - 1);
-  return `${mean.toFixed(digits)} ± ${Math.sqrt(variance).toFixed(digits)}`;
+function written(values: readonly number[], digits: number): string {
+  const { mean, spread } = meanAndSpread(values);
+  return `${mean.toFixed(digits)} ± ${spread.toFixed(digits)}`;
 }

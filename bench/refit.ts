@@ -13,6 +13,7 @@ import { fit } from '../src/fit/fit.js';
 import type { Model } from '../src/fit/model.js';
 import { BipartiteGraph } from '../src/graph/public.js';
 import { readGraph } from '../src/ingest/read.js';
+import { mean } from '../src/math/moments.js';
 import { randomStream } from '../src/math/random.js';
 import { pqSample } from '../src/sample/pq.js';
 import { split } from '../src/sample/split.js';
@@ -58,7 +59,6 @@ const seconds = async <T>(work: () => Promise<T>): Promise<[T, number]> => {
   return [await work(), (performance.now() - began) / 1000];
 };
 
-const mean = (values: readonly number[]) => values.reduce((a, b) => a + b) / values.length;
 const percent = (share: number) => `${share < 0 ? '−' : '+'}${Math.abs(100 * share).toFixed(3)} %`;
 
 /** Checks that a fit from a previous model has the same bits on any number of threads. */

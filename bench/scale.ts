@@ -367,8 +367,8 @@ function weak(runs: readonly Run[]): void {
   }
 }
 
-const asked = process.argv.indexOf('--as-rank');
-if (asked >= 0) await asRank(shape, Number(process.argv[asked + 1]));
+const asked = flag('--as-rank');
+if (asked) await asRank(shape, Number(asked));
 else {
   const only = flag('--only', '');
   const shardCounts = flag('--shard-counts', `1,4,${shape.shards}`).split(',').map(Number);

@@ -16,9 +16,11 @@ import type { AscentOptions } from '../src/fit/options.js';
 import { describeSides, LARGEST_SIGMA, SMALLEST_SIGMA, tailPrior } from '../src/fit/sides/side-prior.js';
 import { type BipartiteGraph, degrees, SIDES, type SideName } from '../src/graph/graph.js';
 import { readGraph } from '../src/ingest/read.js';
+import { mean } from '../src/math/moments.js';
 import { split } from '../src/sample/split.js';
 import { countDegrees } from '../src/sparsity/degree-counts.js';
 import { tailIndex } from '../src/sparsity/tail-index.js';
+import { flag } from './flag.js';
 import { setsNamed } from './sets.js';
 
 const SETS: Readonly<Record<string, string>> = {
@@ -34,18 +36,14 @@ const SETS: Readonly<Record<string, string>> = {
 };
 const STATISTICS = ['users', 'items', 'edges', 'sigmaUsers', 'sigmaItems'] as const;
 
-const argument = (name: string, fallback: string) => {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? fallback : process.argv[at + 1];
-};
-const listed = (name: string, fallback: string) => argument(name, fallback).split(',');
+const listed = (name: string, fallback: string) => flag(name, fallback).split(',');
 const sets = listed('--sets', Object.keys(SETS).join(','));
 const seeds = listed('--seeds', '1,2,3').map(Number);
 const priors = listed('--priors', 'auto,sparse');
 const numbers = listed('--features', '30').map((k) => (k === 'auto' ? k : Number(k)));
-const draws = Number(argument('--draws', '60'));
+const draws = Number(flag('--draws', '60'));
 const onTest = process.argv.includes('--test');
-const rowsFile = argument('--rows', '');
+const rowsFile = flag('--rows');
 
 /** σ of each side by one of the estimators of a check. */
 function sigmas(graph: BipartiteGraph, way: 'low' | 'all' | 'verdict'): Record<SideName, { sigma: number }> {
@@ -129,7 +127,6 @@ for (const set of sets) {
   }
 }
 
-const mean = (values: readonly number[]) => values.reduce((sum, x) => sum + x, 0) / values.length;
 const wanted = rows.filter(
   ({ key, set }) => key.split('|')[1] === (onTest ? 'test' : 'nested') && sets.includes(set),
 );

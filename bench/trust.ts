@@ -26,6 +26,7 @@ import {
   type ReplicaStatistic,
   type ReplicaTrace,
 } from './exact-replica.js';
+import { flag, leadingNumber } from './flag.js';
 import type { Ratio, TrustRow } from './trust-charts.js';
 
 const EXACT_REPLICAS: TaskModule = {
@@ -36,9 +37,8 @@ const EXACT_REPLICAS: TaskModule = {
   },
   here: () => import('./exact-replica.js'),
 };
-const draws = Number(process.argv.slice(2).find((a) => /^\d+$/.test(a)) ?? 3000);
-const rowsAt = process.argv.indexOf('--rows');
-const rowsFile = rowsAt < 0 ? undefined : process.argv[rowsAt + 1];
+const draws = leadingNumber(3000);
+const rowsFile = flag('--rows');
 const PAIRS = 400;
 const CHAINS = 4;
 /** Sweeps between two graphs drawn from a chain. */

@@ -1,12 +1,7 @@
 // Random draws of vertices by their ids. They do not depend on when a table is thinned or on the order of its rows.
 
-import { randomStream, textHash } from './random.js';
+import { type Random, randomStream, textHash } from './random.js';
 import { STREAMS } from './streams.js';
-
-interface IdDraws {
-  keepsUser(id: string): boolean;
-  keepsItem(id: string): boolean;
-}
 
 /** The fraction of each side that is kept, and the seed of the draws. */
 export interface IdShares {
@@ -15,10 +10,10 @@ export interface IdShares {
   readonly seed: number;
 }
 
-export function idDraws({ users, items, seed }: IdShares): IdDraws {
-  const [ofUsers, ofItems] = [0, 1].map((side) => randomStream(seed, STREAMS.thin).derive(side));
-  return {
-    keepsUser: (id) => users >= 1 || ofUsers.derive(...textHash(id)).uniform() < users,
-    keepsItem: (id) => items >= 1 || ofItems.derive(...textHash(id)).uniform() < items,
-  };
+/** Whether the user or item of an id is kept. */
+export function idDraws({ users, items, seed }: IdShares) {
+  const random = randomStream(seed, STREAMS.thin);
+  const keeps = (share: number, ofSide: Random) => (id: string) =>
+    share >= 1 || ofSide.derive(...textHash(id)).uniform() < share;
+  return { users: keeps(users, random.derive(0)), items: keeps(items, random.derive(1)) };
 }

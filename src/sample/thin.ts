@@ -1,6 +1,6 @@
 // Thinning: (p,q)-sampling by draws that depend on the ids, so that a table too large for memory is thinned while read.
 
-import type { BipartiteGraph, GraphSide } from '../graph/graph.js';
+import { type BipartiteGraph, bySide } from '../graph/graph.js';
 import { selectVertices } from '../graph/subgraph.js';
 import { idDraws } from '../math/id-draws.js';
 import { withDefaults } from '../options/check-options.js';
@@ -19,11 +19,10 @@ export interface ThinOptions extends OptionsOf<typeof THIN> {}
  * console.log(thin(graph, { users: 0.5, items: 0.5, seed: 1 }).edges);
  */
 export function thin(graph: BipartiteGraph, options: ThinOptions = {}): BipartiteGraph {
-  const draws = idDraws(withDefaults(THIN, options));
-  const kept = ({ ids, count }: GraphSide, keeps: (id: string) => boolean) => {
-    const mask = new Uint8Array(count);
-    for (let v = 0; v < count; v++) if (keeps(ids.at(v))) mask[v] = 1;
-    return mask;
-  };
-  return selectVertices(graph, kept(graph.users, draws.keepsUser), kept(graph.items, draws.keepsItem));
+  const keeps = idDraws(withDefaults(THIN, options));
+  const { users, items } = bySide((side) => {
+    const { ids, count } = graph[side];
+    return Uint8Array.from({ length: count }, (_, v) => Number(keeps[side](ids.at(v))));
+  });
+  return selectVertices(graph, users, items);
 }

@@ -6,9 +6,8 @@ import { openNew } from '../files/temporary-name.js';
 import { sortIds, VertexIds } from '../graph/ids.js';
 import type { ColumnGroup } from '../ingest/formats/parquet-tasks.js';
 import type { RowSpill } from '../ingest/intake/collect.js';
-import { NumberDictionary } from '../ingest/intake/dictionary.js';
 import { type IdColumn, isInteger } from '../ingest/intake/id-column.js';
-import { ranksOf } from '../ingest/intake/number-ranks.js';
+import { DistinctNumbers, ranksOf } from '../ingest/intake/number-ranks.js';
 import { requireHeap } from '../ingest/intake/text-memory.js';
 import { allocate, grown, inSharedMemory } from '../math/memory.js';
 import { createPool, taskModule, threadCount } from '../parallel/pool.js';
@@ -46,8 +45,8 @@ export class RowSpillFile implements RowSpill {
   readonly #path: string;
   #end = 0;
   readonly #blocks: RowBlock[][];
-  /** Items that are whole numbers, in the order of their first row, while their column is numeric. */
-  #itemNumbers = new NumberDictionary();
+  /** Items that are whole numbers, from rows that came while their column was numeric. */
+  #itemNumbers = new DistinctNumbers();
   /** 1 for each code of a column that a row has. */
   #usedUsers = new Uint8Array(1 << 10);
   #usedItems = new Uint8Array(1 << 10);
@@ -89,7 +88,7 @@ export class RowSpillFile implements RowSpill {
   restart(): void {
     this.#end = 0;
     for (const blocks of this.#blocks) blocks.length = 0;
-    this.#itemNumbers = new NumberDictionary();
+    this.#itemNumbers = new DistinctNumbers();
   }
 
   take(users: Uint32Array, items: Uint32Array, counts: Uint32Array | undefined, columns: Columns): void {
@@ -130,7 +129,7 @@ export class RowSpillFile implements RowSpill {
         this.#note(windows[w].at, starts, { numbers: true, counted, itemNumbers: true });
       }
       for (const met of await pool.everywhere<number, Uint32Array>('itemsMet', shared.job)) {
-        for (const item of met) this.#itemNumbers.code(item);
+        this.#itemNumbers.add(met, met.length);
       }
     } finally {
       await pool.close();
@@ -187,17 +186,18 @@ export class RowSpillFile implements RowSpill {
   }
 
   #noteItems(items: Uint32Array, numeric: boolean): void {
+    if (numeric) {
+      this.#itemNumbers.add(items, items.length);
+      return;
+    }
     for (let row = 0; row < items.length; row++) {
-      if (numeric) this.#itemNumbers.code(items[row]);
-      else {
-        if (items[row] >= this.#usedItems.length) this.#usedItems = grown(this.#usedItems, items[row] + 1);
-        this.#usedItems[items[row]] = 1;
-      }
+      if (items[row] >= this.#usedItems.length) this.#usedItems = grown(this.#usedItems, items[row] + 1);
+      this.#usedItems[items[row]] = 1;
     }
   }
 
   #rankItems(column: IdColumn, keepItem: (code: number) => boolean): void {
-    const sorted = inSharedMemory(this.#itemNumbers.values.slice().sort());
+    const sorted = inSharedMemory(this.#itemNumbers.values().sort());
     const numbers = ranksOf(sorted);
     if (column.isNumeric) {
       this.#itemIds = VertexIds.integers(Float64Array.from(sorted));

@@ -83,6 +83,7 @@ export class DistinctNumbers {
   #bits = new Uint32Array(1 << 10);
   readonly #large = new NumberDictionary();
 
+  /** Adds the first `count` of them. */
   add(numbers: Uint32Array, count: number): void {
     let bits = this.#bits;
     for (let i = 0; i < count; i++) {

@@ -8,7 +8,7 @@ import { findColumn } from './columns.js';
 
 /** A condition that keeps the rows whose user and item are both drawn. */
 export function shareFilter(shares: IdShares, { users = 1, items = 2 }: ReaderOptions): RowFilter {
-  const draws = idDraws(shares);
+  const keptIds = idDraws(shares);
   return {
     named: false,
     nothing: 'the random draws keep none of its rows; keep a larger share, or take another seed',
@@ -19,9 +19,9 @@ export function shareFilter(shares: IdShares, { users = 1, items = 2 }: ReaderOp
     // A row with a missing id is kept: the reader says what is wrong with it.
     keeps(cells) {
       const user = cells.text(0);
-      if (user !== undefined && !draws.keepsUser(user)) return false;
+      if (user !== undefined && !keptIds.users(user)) return false;
       const item = cells.text(1);
-      return item === undefined || draws.keepsItem(item);
+      return item === undefined || keptIds.items(item);
     },
   };
 }
