@@ -11,7 +11,6 @@ import type { InputError } from '../errors.js';
 import { option, optionError } from '../options/error.js';
 import { writePieces } from './atomic.js';
 
-/** The name of the manifest, in the folder itself. */
 export const MANIFEST = '.graphex.json';
 const MOST_BYTES = 1 << 20;
 

@@ -24,7 +24,6 @@ export function openNew(path: string, readable = false): number {
   return openSync(path, CREATE | (readable ? constants.O_RDWR : constants.O_WRONLY), 0o666);
 }
 
-/** Creates an empty file, which must not exist. */
 export function createNew(path: string): void {
   closeSync(openNew(path));
 }

@@ -1,4 +1,4 @@
-import type { EdgeRows } from '../math/csr.js';
+import { type EdgeRows, positivePlaces } from '../math/csr.js';
 import { allocate } from '../math/memory.js';
 import { type BipartiteGraph, createGraph, type GraphSide } from './graph.js';
 
@@ -15,7 +15,7 @@ export function selectEdges(graph: BipartiteGraph, labels: Uint8Array, label: nu
   for (let e = 0; e < neighbors.length; e++) neighbors[e] = number[neighbors[e]] - 1;
   return createGraph({
     userIds: graph.users.ids.pick(rows),
-    itemIds: graph.items.ids.pick(withEdges(itemDegree)),
+    itemIds: graph.items.ids.pick(positivePlaces(itemDegree)),
     byUser: edges,
     names: graph.names,
   });
@@ -33,7 +33,7 @@ export function labelledEdges(
     for (let e = side.offsets[row]; e < side.offsets[row + 1]; e++) if (labels[e] === label) found++;
     degree[row] = found;
   }
-  const rows = withEdges(degree);
+  const rows = positivePlaces(degree);
   const offsets = allocate(Uint32Array, rows.length + 1);
   for (let row = 0; row < rows.length; row++) offsets[row + 1] = offsets[row] + degree[rows[row]];
   const neighbors = allocate(Uint32Array, offsets[rows.length]);
@@ -54,8 +54,8 @@ export function labelledEdges(
 export function selectVertices(graph: BipartiteGraph, users: Uint8Array, items: Uint8Array): BipartiteGraph {
   const userDegree = innerDegrees(graph.users, users, items);
   const itemDegree = innerDegrees(graph.items, items, users);
-  const keptUsers = withEdges(userDegree);
-  const keptItems = withEdges(itemDegree);
+  const keptUsers = positivePlaces(userDegree);
+  const keptItems = positivePlaces(itemDegree);
   return createGraph({
     userIds: graph.users.ids.pick(keptUsers),
     itemIds: graph.items.ids.pick(keptItems),
@@ -121,13 +121,4 @@ function takeRows(side: EdgeRows, vertices: Uint32Array, degree: Uint32Array, nu
     }
   }
   return { offsets, neighbors, counts };
-}
-
-function withEdges(degree: Uint32Array): Uint32Array {
-  let kept = 0;
-  for (let v = 0; v < degree.length; v++) if (degree[v] > 0) kept++;
-  const vertices = new Uint32Array(kept);
-  let at = 0;
-  for (let v = 0; v < degree.length; v++) if (degree[v] > 0) vertices[at++] = v;
-  return vertices;
 }

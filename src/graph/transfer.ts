@@ -10,7 +10,6 @@ export interface Transfer<T> {
   readonly of?: T;
 }
 
-/** Ids as numbers, or as concatenated texts. */
 type EncodedIds =
   | { readonly kind: 'integer'; readonly values: Float64Array }
   | { readonly kind: 'text'; readonly bytes: Uint8Array; readonly ends: Uint32Array };

@@ -23,7 +23,6 @@ const CHUNK = 1 << 20;
 interface OpenedSource extends BegunSource<NamedFile> {
   /** Whether the file itself holds the content: it is neither standard input nor compressed. */
   readonly plainFile: boolean;
-  /** Closes the file, even if not all of it was read. */
   close(): void;
 }
 

@@ -65,14 +65,9 @@ export function titleList(titles: Titles, ids: VertexIds): string[] {
 
 /** Number of distinct vertices that a column names; repeated numbers such as years must not win over ids. */
 export function distinctHits(rows: readonly (readonly string[])[], column: number, ids: VertexIds): number {
-  const texts = new Set<string>();
-  for (const row of rows) texts.add(row[column] ?? '');
-  const seen = new Set<number>();
-  for (const text of texts) {
-    const vertex = ids.find(normalId(text, ids));
-    if (vertex >= 0) seen.add(vertex);
-  }
-  return seen.size;
+  const texts = new Set(rows.map((row) => row[column] ?? ''));
+  const found = Array.from(texts, (text) => ids.find(normalId(text, ids)));
+  return new Set(found.filter((vertex) => vertex >= 0)).size;
 }
 
 /** Whether a cell is an id of the graph, or of an item that the graph does not have: digits where ids are digits. */

@@ -22,12 +22,10 @@ export function forEachBit(bits: Uint32Array, visit: (at: number) => void): void
   }
 }
 
-/** The position of the lowest bit that is set. */
 export function lowestBit(word: number): number {
   return 31 - Math.clz32(word & -word);
 }
 
-/** The number of bits that are set. */
 export function countBits(word: number): number {
   let sum = word - ((word >>> 1) & 0x55555555);
   sum = (sum & 0x33333333) + ((sum >>> 2) & 0x33333333);

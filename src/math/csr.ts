@@ -76,6 +76,16 @@ export function placesOf(list: ArrayLike<number>, count: number): Int32Array {
   return places;
 }
 
+/** The places at which an array is above 0. */
+export function positivePlaces(values: ArrayLike<number>): Uint32Array {
+  let count = 0;
+  for (let at = 0; at < values.length; at++) if (values[at] > 0) count++;
+  const places = new Uint32Array(count);
+  count = 0;
+  for (let at = 0; at < values.length; at++) if (values[at] > 0) places[count++] = at;
+  return places;
+}
+
 /** Replaces every value by its entry in `rename`; drops values whose entry is −1. */
 export function renameLists(lists: RowLists, rename: Int32Array): RowLists {
   return collectLists(lists.offsets.length - 1, (row, add) => {

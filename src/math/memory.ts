@@ -16,7 +16,6 @@ export function canShareMemory(): boolean {
   return typeof SharedArrayBuffer !== 'undefined';
 }
 
-/** Zeroed bytes. */
 export function allocateBytes(bytes: number): ArrayBufferLike {
   return canShareMemory() ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes);
 }

@@ -1,7 +1,11 @@
-export function mean(values: ArrayLike<number>): number {
+export function sumOf(values: ArrayLike<number>): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i];
-  return sum / values.length;
+  return sum;
+}
+
+export function mean(values: ArrayLike<number>): number {
+  return sumOf(values) / values.length;
 }
 
 /** Mean and standard deviation of a sample; the deviation of a single value is 0. */

@@ -1,5 +1,6 @@
 // Reads the pages of one column in a row group, one at a time: memory holds one page and its dictionary.
 
+import { sumOf } from '../math/moments.js';
 import { crc32 } from './crc32.js';
 import {
   decodeByteStreams,
@@ -149,12 +150,6 @@ function pageOf(
     return { rows, present, index, values: dictionary };
   }
   return { rows, present, index: undefined, values: decodeValues(bytes, encoding, physical, width, count) };
-}
-
-function sumOf(values: Uint32Array): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i];
-  return sum;
 }
 
 function largestOf(values: Uint32Array): number {

@@ -1,6 +1,6 @@
 // Turns the rows of a simulation into a graph: drops vertices without an edge, numbers the rest, builds both orders.
 
-import { type BipartiteGraph, type BySide, createGraph, SIDES, type SideName } from '../graph/graph.js';
+import { type BySide, createGraph, SIDES, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
 import { allocate } from '../math/memory.js';
 import { randomStream } from '../math/random.js';
@@ -34,14 +34,8 @@ interface AssembleInput {
   readonly truth: boolean;
 }
 
-interface Assembled {
-  readonly graph: BipartiteGraph;
-  readonly belowCut: BySide<number>;
-  readonly truth: BySide<VertexParameters> | undefined;
-}
-
 /** On both sides atoms come first, in their random order. Vertices below the cut follow, in the order of their edges. */
-export function assembleGraph(input: AssembleInput): Assembled {
+export function assembleGraph(input: AssembleInput) {
   const { rows, usersBelowCut, multigraph } = input;
   const atoms = input.weights.items.length;
 

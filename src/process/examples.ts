@@ -1,6 +1,5 @@
 // Named graphex processes, for simulations by name and for pictures.
 
-import { InputError } from '../errors.js';
 import type { ProcessName } from '../options/names.js';
 import type { FiniteIntensity, InfiniteIntensity, SampleGraphexOptions } from './graphex.js';
 
@@ -47,13 +46,3 @@ export const NAMED_PROCESSES: Readonly<Record<ProcessName, NamedProcess>> = Obje
     },
   },
 });
-
-export function namedProcess(name: string): NamedProcess {
-  const found = Object.hasOwn(NAMED_PROCESSES, name) ? NAMED_PROCESSES[name as ProcessName] : undefined;
-  if (!found) {
-    throw new InputError(
-      `no process is called ${name}; there are ${Object.keys(NAMED_PROCESSES).join(', ')}`,
-    );
-  }
-  return found;
-}

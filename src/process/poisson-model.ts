@@ -9,6 +9,7 @@ import { type BipartiteGraph, type BySide, bySide } from '../graph/graph.js';
 import { AliasTable } from '../math/alias.js';
 import { poisson } from '../math/count-samplers.js';
 import { allocate } from '../math/memory.js';
+import { sumOf } from '../math/moments.js';
 import { randomStream } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { withDefaults } from '../options/check-options.js';
@@ -134,7 +135,7 @@ export async function simulate(options: SimulateOptions = {}): Promise<Simulatio
       ...assembled,
       atoms: bySide((side) => weights[side].length),
       cut,
-      missingMass: bySide((side) => missing[side].reduce((sum, mass) => sum + mass, 0)),
+      missingMass: bySide((side) => sumOf(missing[side])),
     });
   } finally {
     await pool.close();

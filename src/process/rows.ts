@@ -58,10 +58,8 @@ export interface TablePiece {
   readonly belowCut: number;
 }
 
-export interface TableArrays {
-  readonly borders: Float64Array;
-  readonly aliases: Uint32Array;
-}
+/** An alias table, which is a plain object once it comes from another thread. */
+export type TableArrays = Pick<AliasTable, 'borders' | 'aliases'>;
 
 /** The alias table of one feature over the item atoms and, last, the mass below the cut; undefined if there is no mass. */
 export function buildTable({ feature, atoms, activity, belowCut }: TablePiece): TableArrays | undefined {
@@ -69,8 +67,7 @@ export function buildTable({ feature, atoms, activity, belowCut }: TablePiece): 
   weights.set(activity.subarray(feature * atoms, (feature + 1) * atoms));
   weights[atoms] = belowCut;
   if (!weights.some((w) => w > 0)) return undefined;
-  const { borders, aliases } = AliasTable.of(weights);
-  return { borders, aliases };
+  return AliasTable.of(weights);
 }
 
 export interface RowPiece extends AtomPiece {

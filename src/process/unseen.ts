@@ -6,6 +6,7 @@
 
 import { FitError } from '../errors.js';
 import { gamma } from '../math/distributions.js';
+import { sumOf } from '../math/moments.js';
 import { expectedLaplace, integrateAgainstExponential, type UnseenHyper } from '../math/quadrature.js';
 import type { Random } from '../math/random.js';
 import { lgamma } from '../math/special.js';
@@ -103,7 +104,7 @@ export function reachOfMass(mean: Float64Array): Reach {
   return {
     mean,
     squares: mean.reduce((sum, m) => sum + m * m, 0),
-    all: mean.reduce((sum, m) => sum + m, 0) ** 2,
+    all: sumOf(mean) ** 2,
   };
 }
 

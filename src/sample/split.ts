@@ -8,6 +8,7 @@ import { type BipartiteGraph, type BySide, bySide, type PartSize } from '../grap
 import type { VertexIds } from '../graph/ids.js';
 import { selectEdges, selectVertices } from '../graph/subgraph.js';
 import type { EdgeRows } from '../math/csr.js';
+import { sumOf } from '../math/moments.js';
 import { randomStream, shuffle } from '../math/random.js';
 import { STREAMS } from '../math/streams.js';
 import { withDefaults } from '../options/check-options.js';
@@ -262,14 +263,14 @@ export function unseenByTraining(split: Split): { readonly foldIn: PartSize; rea
         edges += isNew | (newItems?.[part.users.neighbors[e]] ?? 0);
       }
     }
-    return { users: newUsers ? sum(newUsers) : 0, items: newItems ? sum(newItems) : 0, edges };
+    return { users: newUsers ? sumOf(newUsers) : 0, items: newItems ? sumOf(newItems) : 0, edges };
   };
   return { foldIn: count(split.foldIn), test: count(split.test) };
 }
 
 /** How many vertices of each side the random draws chose, with or without an edge in a part. */
 export function drawnVertices(assignment: Split['assignment']): BySide<number> {
-  return bySide((side) => sum(assignment[side].drawn));
+  return bySide((side) => sumOf(assignment[side].drawn));
 }
 
 /** Positions in `whole` of the vertices of a part. The ids are a subsequence, so one walk finds all. */
@@ -293,10 +294,4 @@ function vertexMask(whole: VertexIds, part: VertexIds): Uint8Array {
 
 function notIn(mask: Uint8Array, whole: VertexIds, part: VertexIds): Uint8Array {
   return Uint8Array.from(positions(whole, part), (v) => 1 - mask[v]);
-}
-
-function sum(values: Uint8Array): number {
-  let total = 0;
-  for (const value of values) total += value;
-  return total;
 }

@@ -3,12 +3,14 @@
 
 import { closeSync, unlinkSync } from 'node:fs';
 import { openNew } from '../files/temporary-name.js';
+import type { BySide } from '../graph/graph.js';
 import { sortIds, VertexIds } from '../graph/ids.js';
 import type { ColumnGroup } from '../ingest/formats/parquet-tasks.js';
 import type { RowSpill } from '../ingest/intake/collect.js';
 import { type IdColumn, isInteger } from '../ingest/intake/id-column.js';
 import { DistinctNumbers, ranksOf } from '../ingest/intake/number-ranks.js';
 import { requireHeap } from '../ingest/intake/text-memory.js';
+import { positivePlaces } from '../math/csr.js';
 import { allocate, grown, inSharedMemory } from '../math/memory.js';
 import { createPool, taskModule, threadCount } from '../parallel/pool.js';
 import type { TaskOptions } from '../progress.js';
@@ -23,8 +25,6 @@ import { type Window, writeAll } from './shard-tasks.js';
 import { groupByShard, shardOfBytes, shardsOfNumbers } from './user-shards.js';
 
 export const SHARD_TASKS = taskModule('./shard-tasks.js', import.meta.url);
-
-type Columns = Readonly<Record<'users' | 'items', IdColumn>>;
 
 /** The least rows of a shard in a window: few enough for the cache, enough for the disk. */
 const BLOCK_ROWS = 1 << 12;
@@ -91,7 +91,12 @@ export class RowSpillFile implements RowSpill {
     this.#itemNumbers = new DistinctNumbers();
   }
 
-  take(users: Uint32Array, items: Uint32Array, counts: Uint32Array | undefined, columns: Columns): void {
+  take(
+    users: Uint32Array,
+    items: Uint32Array,
+    counts: Uint32Array | undefined,
+    columns: BySide<IdColumn>,
+  ): void {
     if (users.length === 0) return;
     const numbers = columns.users.isNumeric;
     const itemNumbers = columns.items.isNumeric;
@@ -145,7 +150,7 @@ export class RowSpillFile implements RowSpill {
     }
   }
 
-  finish(columns: Columns, keepItem: (code: number) => boolean = () => true): void {
+  finish(columns: BySide<IdColumn>, keepItem: (code: number) => boolean = () => true): void {
     this.#users = columns.users;
     this.#rankItems(columns.items, keepItem);
   }
@@ -156,7 +161,7 @@ export class RowSpillFile implements RowSpill {
     this.#users = undefined;
     let users: UserTexts | undefined;
     if (!column.isNumeric) {
-      users = { ...column.entries(), integers: allIntegers(column, positions(this.#usedUsers)) };
+      users = { ...column.entries(), integers: allIntegers(column, positivePlaces(this.#usedUsers)) };
     }
     const [file, path, items] = [this.#file, this.#path, this.#items!];
     return this.#blocks.map((blocks) => ({ file, path, blocks, users, items }));
@@ -209,7 +214,7 @@ export class RowSpillFile implements RowSpill {
       if (code >= this.#usedItems.length) this.#usedItems = grown(this.#usedItems, code + 1);
       this.#usedItems[code] = 1;
     }
-    const used = positions(this.#usedItems).filter((code) => keepItem(code));
+    const used = positivePlaces(this.#usedItems).filter((code) => keepItem(code));
     requireHeap('the items', used.length, 0);
     const texts = Array.from(used, (code) => decoder.decode(column.bytes(code)));
     const { ids, order } = sortIds(texts, allIntegers(column, used));
@@ -240,12 +245,4 @@ function windowsOf(groups: readonly ColumnGroup[], most: number): ColumnGroup[][
 /** Whether the ids of these codes are all whole numbers. */
 function allIntegers(column: IdColumn, codes: Uint32Array): boolean {
   return !column.isText && codes.every((code) => isInteger(column.bytes(code)));
-}
-
-/** The positions of the ones. */
-function positions(marks: Uint8Array): Uint32Array {
-  const result = new Uint32Array(marks.reduce((sum, mark) => sum + mark, 0));
-  let count = 0;
-  for (let code = 0; code < marks.length; code++) if (marks[code] === 1) result[count++] = code;
-  return result;
 }

@@ -3,7 +3,7 @@ import { COMMANDS } from '../../options/commands.js';
 import { option, optionError } from '../../options/error.js';
 import type { ProcessName } from '../../options/names.js';
 import { listOptions, valueAt } from '../../options/option-list.js';
-import { NAMED_PROCESSES, namedProcess } from '../../process/examples.js';
+import { NAMED_PROCESSES } from '../../process/examples.js';
 import { type Intensity, sampleGraphex } from '../../process/graphex.js';
 import { type SimulateOptions, simulate } from '../../process/poisson-model.js';
 import type { TaskOptions } from '../../progress.js';
@@ -64,7 +64,7 @@ async function drawProcess(
   options: SimulateOptions,
   task: TaskOptions & { readonly seed: number },
 ): Promise<Drawn> {
-  const { process } = namedProcess(name);
+  const { process } = NAMED_PROCESSES[name];
   for (const { path } of listOptions(COMMANDS.simulate.options)) {
     const given = valueAt(options, path) !== undefined;
     if (given && path[0] !== 'seed' && path[1] !== 'size') {

@@ -39,7 +39,6 @@ export type DuckDbSource =
       readonly onlyTable?: boolean;
     });
 
-/** Reads the rows of a query as a table. */
 export async function readSql(
   sql: string,
   options: ReaderOptions,

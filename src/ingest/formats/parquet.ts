@@ -83,7 +83,6 @@ export async function firstRows(
   );
 }
 
-/** The columns that the options ask for. */
 export function columnsOf(
   { columns }: Pick<OpenParquet, 'columns'>,
   path: string,

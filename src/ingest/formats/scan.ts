@@ -19,7 +19,6 @@ const PLAIN = -3;
 
 interface ScanOptions {
   readonly separator: string;
-  /** Whether a field may stand in double quotes. */
   readonly quoted: boolean;
   /** For each column the slot that keeps it, −1 for none. Default: column c is in slot c. */
   readonly slots?: Int32Array;

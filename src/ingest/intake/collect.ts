@@ -2,7 +2,7 @@
 
 import { InputError } from '../../errors.js';
 import { addCounts, buildGraph, MAX_EDGES } from '../../graph/build.js';
-import type { BipartiteGraph, SideName } from '../../graph/graph.js';
+import type { BipartiteGraph, BySide } from '../../graph/graph.js';
 import { lowerBound } from '../../math/csr.js';
 import { grown } from '../../math/memory.js';
 import { option, optionError } from '../../options/error.js';
@@ -29,7 +29,7 @@ export interface RowSpill {
     users: Uint32Array,
     items: Uint32Array,
     counts: Uint32Array | undefined,
-    columns: Readonly<Record<SideName, IdColumn>>,
+    columns: BySide<IdColumn>,
   ): void;
   /** Rows of plain whole numbers, read by threads; rejects if they are not plain. `onRows` receives the number of further rows. */
   takeColumns(
@@ -40,7 +40,7 @@ export interface RowSpill {
   /** Discards the rows so far, which were all plain numbers: they will be read again. */
   restart(): void;
   /** Called after the last row; `keepItem` as for a graph. */
-  finish(columns: Readonly<Record<SideName, IdColumn>>, keepItem?: (code: number) => boolean): void;
+  finish(columns: BySide<IdColumn>, keepItem?: (code: number) => boolean): void;
 }
 
 /** The result if rows go elsewhere. */

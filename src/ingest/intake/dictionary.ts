@@ -33,7 +33,6 @@ export class ByteDictionary {
     return this.#count;
   }
 
-  /** Bytes of all entries. */
   get byteLength(): number {
     return this.#used;
   }
@@ -151,7 +150,6 @@ export class NumberDictionary {
     return this.#count;
   }
 
-  /** The distinct values, by code. */
   get values(): Uint32Array {
     return this.#values.subarray(0, this.#count);
   }

@@ -72,7 +72,6 @@ export class IdColumn {
     return this.encode(bytes, 0, bytes.length);
   }
 
-  /** The code of a whole number. */
   encodeInteger(value: number): number {
     if (this.#dictionary === undefined && value >= 0 && value <= MAX_SMALL) return value;
     return this.encodeText(String(value));

@@ -1,12 +1,22 @@
 // Removes vertices from a graph that was read: by id, and those with too few edges.
 
 import { InputError } from '../../errors.js';
-import { type BipartiteGraph, type GraphSide, otherSide, SIDES, type SideName } from '../../graph/graph.js';
+import {
+  type BipartiteGraph,
+  type BySide,
+  bySide,
+  type GraphSide,
+  otherSide,
+  type PartSize,
+  SIDES,
+  type SideName,
+} from '../../graph/graph.js';
 import { innerDegrees, selectVertices } from '../../graph/subgraph.js';
+import { sumOf } from '../../math/moments.js';
 import { option, optionError } from '../../options/error.js';
 import type { LeftOut, ReadOptions, ReadResult } from '../options.js';
 
-type Masks = Readonly<Record<SideName, Uint8Array>>;
+type Masks = BySide<Uint8Array>;
 
 /** The graph without the vertices that the options leave out, and the values of its edges. */
 export function trimmed(result: ReadResult, options: ReadOptions, source: string): ReadResult {
@@ -14,10 +24,7 @@ export function trimmed(result: ReadResult, options: ReadOptions, source: string
   const least = leastDegrees(options);
   if (!dropUsers && !dropItems && !least) return result;
   const { graph } = result;
-  const masks: Masks = {
-    users: new Uint8Array(graph.users.count).fill(1),
-    items: new Uint8Array(graph.items.count).fill(1),
-  };
+  const masks = bySide((side) => new Uint8Array(graph[side].count).fill(1));
   const leftOut: { -readonly [K in 'dropped' | 'core']?: NonNullable<LeftOut[K]> } = {};
   let left = sizes(graph, masks);
   if (dropUsers || dropItems) {
@@ -59,7 +66,7 @@ export function refuseTrimming(options: ReadOptions): void {
   }
 }
 
-function leastDegrees({ minDegree }: ReadOptions): { users: number; items: number } | undefined {
+function leastDegrees({ minDegree }: ReadOptions): BySide<number> | undefined {
   if (minDegree === undefined) return undefined;
   const [users, items = users, ...more] = typeof minDegree === 'number' ? [minDegree] : minDegree;
   if (more.length > 0) {
@@ -80,12 +87,9 @@ function drop({ ids }: GraphSide, mask: Uint8Array, dropped: readonly string[]):
 }
 
 /** Repeatedly removes vertices with fewer neighbours than required; returns the number of passes. */
-function core(graph: BipartiteGraph, masks: Masks, least: Readonly<Record<SideName, number>>): number {
-  const degrees = {
-    users: innerDegrees(graph.users, masks.users, masks.items),
-    items: innerDegrees(graph.items, masks.items, masks.users),
-  };
-  let gone = { users: below('users'), items: below('items') };
+function core(graph: BipartiteGraph, masks: Masks, least: BySide<number>): number {
+  const degrees = bySide((side) => innerDegrees(graph[side], masks[side], masks[otherSide(side)]));
+  let gone = bySide(below);
   let passes = 0;
   while (gone.users.length + gone.items.length > 0) {
     passes++;
@@ -114,17 +118,12 @@ function core(graph: BipartiteGraph, masks: Masks, least: Readonly<Record<SideNa
   }
 }
 
-function sizes(graph: BipartiteGraph, masks: Masks): { users: number; items: number; edges: number } {
-  const sum = (values: Uint8Array | Uint32Array) => {
-    let total = 0;
-    for (const value of values) total += value;
-    return total;
-  };
-  const edges = sum(innerDegrees(graph.users, masks.users, masks.items));
-  return { users: sum(masks.users), items: sum(masks.items), edges };
+function sizes(graph: BipartiteGraph, masks: Masks): PartSize {
+  const edges = sumOf(innerDegrees(graph.users, masks.users, masks.items));
+  return { users: sumOf(masks.users), items: sumOf(masks.items), edges };
 }
 
-function minus(a: ReturnType<typeof sizes>, b: ReturnType<typeof sizes>): ReturnType<typeof sizes> {
+function minus(a: PartSize, b: PartSize): PartSize {
   return { users: a.users - b.users, items: a.items - b.items, edges: a.edges - b.edges };
 }
 

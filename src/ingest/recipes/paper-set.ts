@@ -15,14 +15,8 @@ export async function drawPaperSet(
   { multigraph, threads, signal, onProgress }: ReadOptions,
   truth = false,
 ): Promise<ReadResult & Pick<Simulation, 'truth'>> {
-  const task = { threads, signal, onProgress };
-  const drawn = await simulate({
-    ...PAPER_SETS[name],
-    multigraph: multigraph === true,
-    seed: 1,
-    truth,
-    ...task,
-  });
+  const model = { ...PAPER_SETS[name], multigraph: multigraph === true, seed: 1, truth };
+  const drawn = await simulate({ ...model, threads, signal, onProgress });
   const { graph } = drawn;
   return {
     graph,

@@ -261,7 +261,6 @@ class Parser {
     return { kind: 'column', slot, label: `column ${typeof name === 'number' ? `#${name}` : clip(name)}` };
   }
 
-  /** Whether the next token is this word or sign. */
   #is(wanted: string): boolean {
     const { kind, written } = this.#token;
     return (kind === 'word' || kind === 'sign') && written.toLowerCase() === wanted;
