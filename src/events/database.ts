@@ -50,8 +50,9 @@ export async function openDatabase(path: string, seed: Seed | undefined) {
     return {
       writer,
       reader: await connect(),
-      /** For exports: they take long, and the reader must stay free for histories. */
+      /** For passes over all events: they take long, and the reader must stay free for histories. */
       exporter: await connect(),
+      counter: await connect(),
       parts,
       /** The running queries, each with its connection. */
       running: new Map<Promise<unknown>, Connection>(),

@@ -133,10 +133,14 @@ export async function openEventStore(given: string, seed?: Seed) {
       throw failed(cause);
     }
   };
-  const read = async (sql: string, values: readonly unknown[] = []): Promise<unknown[][]> => {
+  const read = async (
+    sql: string,
+    values: readonly unknown[] = [],
+    by: 'reader' | 'counter' = 'reader',
+  ): Promise<unknown[][]> => {
     const at = await database();
     try {
-      const result = await track(at, at.reader, at.reader.runAndReadAll(sql, values));
+      const result = await track(at, at[by], at[by].runAndReadAll(sql, values));
       return result.getRowsJson() as unknown[][];
     } catch (cause) {
       throw new StoreError(inWords(path, cause));
@@ -236,15 +240,18 @@ export async function openEventStore(given: string, seed?: Seed) {
         };
       });
     },
+    /** A user counts once for an item, by the event that counts most now: otherwise one event could lead the list for months. */
     async popular({ n, now, window, halfLife }: PopularOptions): Promise<PopularEntry[]> {
       const within = window === undefined ? '' : `AND time >= ${timestamp(now - window)}`;
+      const age = `greatest(0, ${Math.round(now)} - epoch_ms(time))`;
       const rows = await read(
-        `WITH best AS (
-           SELECT item, sum(weight * power(2, -greatest(0, ${Math.round(now)} - epoch_ms(time)) / ${halfLife})) AS score
-           FROM events WHERE item IS NOT NULL AND isfinite(time) AND isfinite(weight) ${within}
-           GROUP BY item ORDER BY score DESC, item LIMIT ${n})
-         SELECT item, any_value(score), count(DISTINCT "user") FROM events JOIN best USING (item)
-         WHERE TRUE ${within} GROUP BY item ORDER BY 2 DESC, item`,
+        `WITH taken AS (
+           SELECT item, max(least(1, weight) * power(2, -${age} / ${halfLife})) AS score FROM events
+           WHERE "user" IS NOT NULL AND item IS NOT NULL AND isfinite(time) AND isfinite(weight) ${within}
+           GROUP BY item, "user")
+         SELECT item, sum(score), count(*) FROM taken GROUP BY item ORDER BY 2 DESC, item LIMIT ${n}`,
+        [],
+        'counter',
       );
       return rows.map(([item, score, users]) => ({
         item: String(item),

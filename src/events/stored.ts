@@ -34,7 +34,7 @@ export interface StoredItem {
 /** An item of the list of popular items. */
 export interface PopularEntry {
   readonly item: string;
-  /** Weights of its events, each halved for every half-life of its age. */
+  /** For each user the weight of one event, at most 1, halved for every half-life of its age. */
   readonly score: number;
   /** Users with such an event. */
   readonly users: number;

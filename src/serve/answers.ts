@@ -53,7 +53,8 @@ export const ANSWERS: {
   },
   popular(served, { n = POPULAR.n.default, filter }) {
     checkFilter(served, filter);
-    return { items: titled(served, popularItems(served, n, filter)) };
+    const items = popularItems(served, n, filter).map(({ item, users }) => ({ item, users }));
+    return { items: titled(served, items) };
   },
   search(served, { search, n = POPULAR.n.default }) {
     const { titles, live } = served;
@@ -93,7 +94,7 @@ function checkFilter({ recommender }: Served, filter: string | undefined): void 
   }
 }
 
-/** Popular items: first those of the store, which were popular recently, then those of the model. */
+/** Popular items: first those of the store, which were popular recently, then those of the model. Scores follow the order. */
 function popularItems(
   served: Served,
   n: number,
@@ -104,11 +105,15 @@ function popularItems(
   const fits = filter === undefined ? undefined : itemFilter(recommender.model, filter);
   const isListed = ({ item }: { readonly item: string }) =>
     isWanted(item) && !isHidden(served, item) && (fits?.has(item) ?? true);
-  const lately = (live?.popular ?? []).filter(isListed).map(({ item, users }) => ({ item, users }));
+  const lately = (live?.popular ?? []).filter(isListed);
   if (lately.length >= n) return lately.slice(0, n);
   const listed = new Set(lately.map(({ item }) => item));
-  const others = recommender.popular({ n: catalogueOf(recommender.model).count }).filter(isListed);
-  return [...lately, ...others.filter(({ item }) => !listed.has(item))].slice(0, n);
+  const others = recommender
+    .popular({ n: catalogueOf(recommender.model).count })
+    .filter((one) => isListed(one) && !listed.has(one.item))
+    // The store counts a recent event as one user at most, so users of the model are no score beside it.
+    .map(({ item, users }) => ({ item, users, score: lately.length > 0 ? 0 : users }));
+  return [...lately, ...others].slice(0, n);
 }
 
 /** The first `n` that are not hidden, with their titles. */
@@ -205,7 +210,7 @@ function prepare(served: Served, request: WithHistory<OneRequest>): Prepared | A
   const only = include && new Set(include);
   const isWanted = (item: string) => !out.has(item) && (only?.has(item) ?? true);
   const popular = popularItems(served, n, request.filter, isWanted);
-  const items = popular.map(({ item, users }) => ({ item, score: users }));
+  const items = popular.map(({ item, score }) => ({ item, score }));
   return { items: titled(served, items), basis: 'popular', unknown };
 }
 

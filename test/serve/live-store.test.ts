@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openEventStore } from '../../src/events/event-store.js';
 import { fit } from '../../src/fit/fit.js';
 import type { Model } from '../../src/fit/model.js';
 import type { FitOptions } from '../../src/fit/options.js';
@@ -346,6 +347,37 @@ it('a later event of an item that the user has counts immediately in a model tha
   expect([wrong.status, wrong.body.field]).toEqual([400, 'times']);
   const milliseconds = await to('/v1/recommend', { likes: ['i1'], times: [Date.now()] });
   expect(milliseconds.body.detail).toMatch(/seconds since 1970, not milliseconds/);
+  await server.close();
+});
+
+it('lists popular items that the model knows or that were posted, scores in the order of the list', async () => {
+  const store = join(folder, 'popular.duckdb');
+  const opened = await openEventStore(store);
+  const [time, weight] = [Date.now(), 1e9];
+  await opened.add([
+    ...['ann', 'bob', 'cleo'].map((user) => ({ user, item: 'nobody knows it', time, weight })),
+    { user: 'ann', item: 'posted', time, weight },
+    { user: 'ann', item: item(4), time, weight },
+    { user: 'bob', item: item(4), time, weight },
+    ...Array.from({ length: 5 }, (_, u) => ({ user: `u${u}`, item: item(3), time: time - 1e10, weight })),
+  ]);
+  await opened.putItems([{ item: 'posted', title: 'Posted' }]);
+  await opened.close();
+  const server = await serve(path, { port: 0, threads: 1, store });
+  const popular = (await ask(server.url, '/v1/popular?n=10')).body.items;
+  const list = (await ask(server.url, '/v1/recommend?user=stranger&n=10')).body.items;
+  expect(popular.slice(0, 3)).toMatchObject([
+    { item: item(4), users: 2 },
+    { item: 'posted', title: 'Posted', users: 1 },
+    { item: item(3), users: 5 },
+  ]);
+  expect(list.map(({ item }: { item: string }) => item)).toEqual(
+    popular.map(({ item }: { item: string }) => item),
+  );
+  expect(list).toHaveLength(10);
+  const scores = list.map(({ score }: { score: number }) => score);
+  expect(scores).toEqual([...scores].sort((a, b) => b - a));
+  expect(scores[0]).toBeCloseTo(2, 2);
   await server.close();
 });
 

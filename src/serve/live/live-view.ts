@@ -41,6 +41,8 @@ export function createLiveView(
   const hidden = new Set<string>();
   const posted = new Map<string, StoredItem>();
   let book = titleBook(ids, titles, degree);
+  /** Of the store; anybody may post an event of an item that nobody knows. */
+  let counted: readonly PopularEntry[] = [];
   let popular: readonly PopularEntry[] = [];
   /** The titles that were posted replace those of the model. */
   const allTitles = () => {
@@ -51,8 +53,8 @@ export function createLiveView(
     }
     return all;
   };
-  const apply = ({ items = [], popular: others = popular }: LiveUpdate): void => {
-    popular = others;
+  const apply = ({ items = [], popular: others = counted }: LiveUpdate): void => {
+    counted = others;
     let retitled = false;
     for (const one of items) {
       retitled ||= (posted.get(one.item)?.title ?? '') !== (one.title ?? '') && ids.find(one.item) >= 0;
@@ -60,12 +62,13 @@ export function createLiveView(
       if (one.hidden) hidden.add(one.item);
       else hidden.delete(one.item);
     }
+    popular = counted.filter(({ item }) => posted.has(item) || ids.find(item) >= 0);
     if (retitled) book = titleBook(ids, allTitles(), degree);
   };
   if (before) apply(before);
   return {
     hidden: hidden as ReadonlySet<string>,
-    /** The popular items of the store, best first; empty if there is no store. */
+    /** The popular items of the store that the model knows or that were posted, best first; empty if there is no store. */
     get popular() {
       return popular;
     },
@@ -76,7 +79,7 @@ export function createLiveView(
     titleOf: (item: string) => posted.get(item)?.title,
     apply,
     /** Everything that was applied. */
-    state: (): LiveUpdate => ({ items: [...posted.values()], popular }),
+    state: (): LiveUpdate => ({ items: [...posted.values()], popular: counted }),
     /** Items with attributes that were posted. */
     described: (): NewItem[] =>
       [...posted.values()].flatMap(({ item, title, attributes }) =>
