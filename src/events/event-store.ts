@@ -45,6 +45,10 @@ const SUM_OF_WEIGHTS = 'sum(weight) FILTER (isfinite(weight))';
 /** More users than this are looked for in one pass. */
 const SCANNED_USERS = 32;
 
+/** The connections that read, each for what it is there for. */
+type Reading = 'reader' | 'exporter' | 'counter';
+type Attempt = Reading | 'writer' | 'open';
+
 /** Paths of the stores that this process has open: DuckDB keeps out only other processes. */
 const inUse = new Set<string>();
 
@@ -59,7 +63,9 @@ export async function openEventStore(given: string, seed?: Seed) {
     inUse.delete(path);
     throw error;
   });
-  let failure: string | undefined;
+  /** What went wrong last, by what was tried; the newest comes last. A success of the same kind removes it. */
+  const failures = new Map<Attempt, string>();
+  const failure = () => [...failures.values()].at(-1);
   let triedAt = -Infinity;
   /** Resolves when a database that failed is closed. */
   let ending: Promise<void> | undefined;
@@ -71,14 +77,18 @@ export async function openEventStore(given: string, seed?: Seed) {
     if (closed) throw new StoreError('the store is closed');
     if (reopening) return reopening;
     if (ending || performance.now() - triedAt < REOPEN_EVERY) {
-      throw new StoreError(failure ?? 'the store is closed');
+      throw new StoreError(failure() ?? 'the store is closed');
     }
     triedAt = performance.now();
     reopening = openDatabase(path, undefined)
       .then(
-        (at) => (opened = at),
+        (at) => {
+          failures.delete('open');
+          opened = at;
+          return at;
+        },
         (cause) => {
-          throw failed(cause);
+          throw failed('open', cause);
         },
       )
       .finally(() => {
@@ -87,11 +97,13 @@ export async function openEventStore(given: string, seed?: Seed) {
     return reopening;
   }
 
-  function failed(cause: unknown): StoreError {
+  function failed(attempt: Attempt, cause: unknown): StoreError {
     // An InputError says it in words already.
     const isWords = cause instanceof StoreError || cause instanceof InputError;
-    failure = isWords ? cause.message : inWords(path, cause);
-    return new StoreError(failure);
+    const words = isWords ? cause.message : inWords(path, cause);
+    failures.delete(attempt);
+    failures.set(attempt, words);
+    return new StoreError(words);
   }
 
   /**
@@ -113,10 +125,19 @@ export async function openEventStore(given: string, seed?: Seed) {
     });
   }
 
-  function track<R>(at: Database, connection: Connection, work: Promise<R>): Promise<R> {
-    const done = work.finally(() => at.running.delete(done));
-    at.running.set(done, connection);
-    return done;
+  /** Runs a query, which must not hold up the others, so it has its connection. */
+  async function query<R>(by: Reading, work: (connection: Connection) => Promise<R>): Promise<R> {
+    const at = await database();
+    const done = work(at[by]).finally(() => at.running.delete(done));
+    at.running.set(done, at[by]);
+    try {
+      const result = await done;
+      failures.delete(by);
+      return result;
+    } catch (cause) {
+      // Queries of a database that was left were interrupted; what failed before them is known.
+      throw opened === at ? failed(by, cause) : new StoreError(inWords(path, cause));
+    }
   }
 
   /** Commits all of the work or nothing. After an error the next use opens the database again. */
@@ -126,26 +147,18 @@ export async function openEventStore(given: string, seed?: Seed) {
       await at.writer.run('BEGIN');
       const result = await work(at.writer);
       await at.writer.run('COMMIT');
-      failure = undefined;
+      failures.delete('writer');
       return result;
     } catch (cause) {
       leave(at);
-      throw failed(cause);
+      throw failed('writer', cause);
     }
   };
-  const read = async (
-    sql: string,
-    values: readonly unknown[] = [],
-    by: 'reader' | 'counter' = 'reader',
-  ): Promise<unknown[][]> => {
-    const at = await database();
-    try {
-      const result = await track(at, at[by], at[by].runAndReadAll(sql, values));
+  const read = async (sql: string, values: readonly unknown[] = [], by: Reading = 'reader') =>
+    query(by, async (connection) => {
+      const result = await connection.runAndReadAll(sql, values);
       return result.getRowsJson() as unknown[][];
-    } catch (cause) {
-      throw new StoreError(inWords(path, cause));
-    }
-  };
+    });
 
   const commits = createGroupCommit<StoredEvent, number | TakenIdError>(
     (posts) =>
@@ -264,19 +277,16 @@ export async function openEventStore(given: string, seed?: Seed) {
      * number.
      */
     async exportTo(file: string, since: number | undefined): Promise<number> {
-      const at = await database();
-      try {
-        const copy = at.exporter.run(
+      const { rowsChanged } = await query('exporter', (connection) =>
+        connection.run(
           `COPY (SELECT "user", item, least(greatest(1, round(${SUM_OF_WEIGHTS})), ${MAX_COUNT})::BIGINT AS weight,
                max(epoch_ms(time)) AS time
              FROM events WHERE "user" IS NOT NULL AND item IS NOT NULL
              ${since === undefined ? '' : `AND time >= ${timestamp(since)}`}
              GROUP BY "user", item) TO ${quotedText(resolve(file))} (FORMAT parquet, COMPRESSION zstd)`,
-        );
-        return (await track(at, at.exporter, copy)).rowsChanged;
-      } catch (cause) {
-        throw new StoreError(inWords(path, cause));
-      }
+        ),
+      );
+      return rowsChanged;
     },
     /** The number of events, of all users or of one. */
     async count(user?: string): Promise<number> {
@@ -290,9 +300,9 @@ export async function openEventStore(given: string, seed?: Seed) {
     get waiting() {
       return commits.waiting;
     },
-    /** Why the last write failed; undefined: it did not. */
+    /** Why something failed that has not succeeded since; undefined: nothing did. */
     get failure() {
-      return failure;
+      return failure();
     },
     async close(): Promise<void> {
       await commits.drain();

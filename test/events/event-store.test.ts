@@ -1,4 +1,4 @@
-import { copyFile, readFile, symlink } from 'node:fs/promises';
+import { copyFile, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { closeQuietly, openDatabase } from '../../src/events/database.js';
 import { openEventStore } from '../../src/events/event-store.js';
@@ -306,6 +306,33 @@ describe('a store of events', () => {
     const again = await openEventStore(cut);
     expect(await again.count()).toBe(20_400);
     await again.close();
+  });
+
+  it('says what failed until the same succeeds', async () => {
+    const path = scratch.path('cut-later.duckdb');
+    const first = await openEventStore(path);
+    await first.add(Array.from({ length: 10_000 }, (_, i) => event(`u${i}`, `i${i}`, { id: `${i}` })));
+    await first.close();
+    const store = await openEventStore(path);
+    const all = await readFile(path);
+    const file = scratch.path('cut-later.parquet');
+    const reads = [
+      () => store.popular({ n: 9, now: NOW, window: undefined, halfLife: DAY }),
+      () => store.exportTo(file, undefined),
+      () => store.eventsOf('u7', 9),
+    ];
+    await truncate(path, 12_288);
+    for (const read of reads) {
+      await expect(read()).rejects.toThrow(/damaged/);
+      expect(store.failure).toMatch(/damaged/);
+    }
+    await writeFile(path, all);
+    for (const read of reads) {
+      expect(store.failure).toMatch(/damaged/);
+      await read();
+    }
+    expect(store.failure).toBeUndefined();
+    await store.close();
   });
 
   it('can be open once in a process, and has one log under all its names', async () => {

@@ -2,7 +2,7 @@
 // test/faults/service.test.ts.
 
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -378,6 +378,37 @@ it('lists popular items that the model knows or that were posted, scores in the 
   const scores = list.map(({ score }: { score: number }) => score);
   expect(scores).toEqual([...scores].sort((a, b) => b - a));
   expect(scores[0]).toBeCloseTo(2, 2);
+  await server.close();
+});
+
+it('says in its status and its metrics that the store cannot be read, until it can', async () => {
+  const store = join(folder, 'damaged.duckdb');
+  const opened = await openEventStore(store);
+  const time = Date.now();
+  // So many ids that they fill blocks of their own, which nothing has read yet.
+  await opened.add(
+    Array.from({ length: 100_000 }, (_, i) => ({
+      user: 'ann',
+      item: item(3),
+      time,
+      weight: 1,
+      id: `${Math.sqrt(i)}`,
+    })),
+  );
+  await opened.close();
+  const server = await serve(path, { port: 0, threads: 1, store });
+  const state = async () => {
+    const { body } = await ask(server.url, '/v1/status');
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    return [body.store.failure, /^graphex_store_up (\d)$/m.exec(metrics)?.[1]];
+  };
+  const whole = await readFile(store);
+  await truncate(store, 12_288);
+  expect((await ask(server.url, '/v1/users/ann/events')).status).toBe(503);
+  expect(await state()).toEqual([expect.stringMatching(/damaged\.duckdb: this file is damaged/), '0']);
+  await writeFile(store, whole);
+  expect((await ask(server.url, '/v1/users/ann/events')).status).toBe(200);
+  expect(await state()).toEqual([undefined, '1']);
   await server.close();
 });
 

@@ -96,7 +96,7 @@ export function countLive(metrics: Metrics, live: LiveStore): void {
     'counter',
   );
   metrics.gauge('graphex_events_waiting', 'Events that wait for the disk.', () => live.store.waiting);
-  metrics.gauge('graphex_store_up', 'Whether the last write of the store succeeded.', () =>
+  metrics.gauge('graphex_store_up', 'Whether the last reads and writes of the store succeeded.', () =>
     Number(live.store.failure === undefined),
   );
   metrics.gauge('graphex_histories', 'Users whose history is in memory.', () => live.size.histories);

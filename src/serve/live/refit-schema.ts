@@ -56,7 +56,7 @@ export const StatusAnswer = serverAnswer('StatusAnswer', {
     .strictObject({
       events: z.int().describe('Events stored since the server started.'),
       waiting: z.int().describe('Events that wait for the disk.'),
-      failure: z.string().optional().describe('Why the last write failed.'),
+      failure: z.string().optional().describe('Why the last reads or writes failed.'),
     })
     .optional(),
   refit: RefitStatusAnswer.optional(),
