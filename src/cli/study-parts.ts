@@ -36,20 +36,15 @@ export async function givenSplit(
   { own: { train, test, validation, lists = [], time }, read, options }: TypedOptions<'study'>,
   context: CommandContext,
 ): Promise<GivenSplit | undefined> {
-  const tables = train !== undefined || test !== undefined;
+  const tables = hasTables({ train, test });
   const folder = typed.length === 1 ? await splitFolder(typed[0]) : undefined;
   if (!tables && folder === undefined) {
     const name = validation !== undefined ? 'validation' : lists.length > 0 ? 'lists' : undefined;
     if (name === undefined) return undefined;
     throw optionError`${option(name)} needs a split that is given: two tables with ${option('train')} and ${option('test')}, or the folder of a split`;
   }
-  if (tables) {
-    if (train === undefined || test === undefined) {
-      throw optionError`${option(train === undefined ? 'test' : 'train')} is given alone; give both ${option('train')} and ${option('test')}`;
-    }
-    if (typed.length > 0) {
-      throw optionError`${typed[0]}: ${option('train')} and ${option('test')} replace the data; leave one of the two out`;
-    }
+  if (tables && typed.length > 0) {
+    throw optionError`${typed[0]}: ${option('train')} and ${option('test')} replace the data; leave one of the two out`;
   }
   for (const name of ['testUsers', 'testItems', 'repeats'] as const) {
     if (options[name] === undefined) continue;
@@ -96,6 +91,14 @@ export async function givenSplit(
       lists: named,
     },
   };
+}
+
+/** Whether a split is given as two tables; one of them alone is refused. */
+export function hasTables({ train, test }: Pick<OptionsOf<typeof SPLIT_TABLES>, 'train' | 'test'>): boolean {
+  if ((train === undefined) !== (test === undefined)) {
+    throw optionError`${option(train === undefined ? 'test' : 'train')} is given alone; give both ${option('train')} and ${option('test')}`;
+  }
+  return train !== undefined;
 }
 
 /** Whether a path is the folder of a split or of folds. */

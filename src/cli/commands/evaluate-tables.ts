@@ -15,7 +15,7 @@ import { loadSplit } from '../../store/split-folder.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import type { CommandContext, CommandOutput } from '../command.js';
 import { readLists } from '../read-lists.js';
-import { readTables } from '../study-parts.js';
+import { hasTables, readTables } from '../study-parts.js';
 
 type TableFlags = OptionsOf<typeof EVALUATE_COMMAND>;
 
@@ -111,20 +111,15 @@ export async function runEvaluateTables(
 /** With --train and --test the one argument is a model; without them the last is the folder of a split. */
 function whichInputs(
   positional: readonly string[],
-  { train, test }: TableFlags,
+  flags: TableFlags,
 ): { readonly modelFile: string | undefined; readonly folder: string | undefined } {
-  if (train !== undefined && test !== undefined) {
+  if (hasTables(flags)) {
     if (positional.length > 1) {
       throw new InputError(
         `${positional[1]}: --train and --test replace the split folder; give only a model, or nothing`,
       );
     }
     return { modelFile: positional[0], folder: undefined };
-  }
-  if (train !== undefined || test !== undefined) {
-    throw new InputError(
-      `--${train === undefined ? 'test' : 'train'} is given alone; give both --train and --test`,
-    );
   }
   if (positional.length === 0) {
     throw new InputError('there is no test data: give --train and --test, or the folder of a split');

@@ -18,7 +18,7 @@ import { listsFormat, writeLists } from '../../store/write-table.js';
 import { many } from '../../text/phrases.js';
 import { USERS_AND_ITEMS } from '../../text/sides.js';
 import { firstShown, lines, shown } from '../../text/untrusted.js';
-import { type CommandContext, type CommandOutput, declareCommand } from '../command.js';
+import { type CommandContext, type CommandOutput, declareCommand, type TypedOptions } from '../command.js';
 import { type Listing, listingJson, makeListings } from '../listings.js';
 import { byModel, modelsInTurn, type OpenedModel, openModel, requireUser } from '../model-source.js';
 import { checkOutputs } from '../outputs.js';
@@ -48,10 +48,11 @@ export const register = declareCommand(
       'graphex recommend my.model --likes "I, Robot" --likes Heat --titles films.csv',
     ],
   },
-  (context, { own, options }, path: string) => run(path, { ...own, ...options }, context),
+  (context, typed, path: string) => run(path, typed, context),
 );
 
-async function run(path: string, values: RecommendFlags, context: CommandContext) {
+async function run(path: string, typed: TypedOptions<'recommend'>, context: CommandContext) {
+  const values = { ...typed.own, ...typed.options };
   const asked = (
     [
       ['--user', values.user],
@@ -80,21 +81,12 @@ async function run(path: string, values: RecommendFlags, context: CommandContext
   if (values.allUsers) requireUsers(opened);
   warnOfSkipped(found, opened, titles, context.warn);
   warnOfExcluded();
-  const { n, filter, includeSeen, explain, confidence, output } = values;
+  const { confidence, output } = values;
   const { threads, signal, onProgress } = context;
   const total = values.allUsers ? opened.users : found.queries.length;
   // A warning has named unknown items.
-  const options = {
-    n,
-    filter,
-    includeSeen,
-    explain,
-    confidence,
-    exclude,
-    threads,
-    signal,
-    onUnknown: () => {},
-  };
+  const onUnknown = () => {};
+  const options = { ...typed.options, confidence, exclude, threads, signal, onUnknown };
   const lists = listingsOf(groups(), titles, options, (done) =>
     onProgress({ stage: 'ranking', done, total, unit: 'users' }),
   );
