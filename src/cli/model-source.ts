@@ -49,9 +49,9 @@ export async function* modelsInTurn(
 export async function* byModel<T extends { readonly query: UserQuery }>(
   { head, byShard }: OpenedModel,
   all: readonly T[],
-): AsyncGenerator<{ readonly model: Model; readonly asked: readonly T[] }> {
+): AsyncGenerator<{ readonly model: Model; readonly queries: readonly T[] }> {
   if (!byShard) {
-    yield { model: head, asked: all };
+    yield { model: head, queries: all };
     return;
   }
   const groups = new Map<number, T[]>();
@@ -59,8 +59,8 @@ export async function* byModel<T extends { readonly query: UserQuery }>(
     const s = 'user' in one.query ? shardOfUser(byShard, one.query.user) : -1;
     groups.set(s, [...(groups.get(s) ?? []), one]);
   }
-  for (const [s, asked] of [...groups].sort(([a], [b]) => a - b)) {
-    yield { model: s < 0 ? head : await readModelShard(byShard, s), asked };
+  for (const [s, queries] of [...groups].sort(([a], [b]) => a - b)) {
+    yield { model: s < 0 ? head : await readModelShard(byShard, s), queries };
   }
 }
 
@@ -68,8 +68,8 @@ export async function* byModel<T extends { readonly query: UserQuery }>(
 export async function knownUsers(opened: OpenedModel, names: readonly string[]): Promise<Set<string>> {
   const known = new Set<string>();
   const asked = [...new Set(names)].map((user) => ({ query: { user } }));
-  for await (const { model, asked: some } of byModel(opened, asked)) {
-    for (const { query } of some) {
+  for await (const { model, queries } of byModel(opened, asked)) {
+    for (const { query } of queries) {
       if (model.users.ids.find(query.user) >= 0 || attributesOfUser(model, query.user)) known.add(query.user);
     }
   }

@@ -105,14 +105,14 @@ async function run(path: string, typed: TypedOptions<'recommend'>, context: Comm
 
   /** The users by the model that holds them; users by shard are read one shard at a time. */
   async function* groups(): AsyncGenerator<AskedGroup> {
-    if (values.allUsers) {
-      for await (const one of modelsInTurn(opened, context.signal)) {
-        yield { model: one, queries: everyUser(one) };
-      }
+    if (!values.allUsers) {
+      yield* byModel(
+        opened,
+        found.queries.map((one) => ({ ...one, query: byTitle(one.query, titles) })),
+      );
       return;
     }
-    const all = found.queries.map((one) => ({ ...one, query: byTitle(one.query, titles) }));
-    for await (const { model: one, asked: queries } of byModel(opened, all)) yield { model: one, queries };
+    for await (const one of modelsInTurn(opened, signal)) yield { model: one, queries: everyUser(one) };
   }
 
   function warnOfExcluded(): void {
