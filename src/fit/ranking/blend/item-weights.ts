@@ -21,6 +21,7 @@ import {
 import { emptyProducts, type FactorTables, type SparseWeights } from '../../../topn/query.js';
 import type { EdgeLists, HeldBackUsers } from './held-back-users.js';
 
+/** Settings of the item-to-item weights. */
 export interface WeightSetting extends Setting {
   /** Number of inputs of each item; `lambda` is the penalty of their squared weights. */
   readonly neighbours: number;
