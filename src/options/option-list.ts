@@ -68,25 +68,18 @@ export function helpText(option: AnyOption, { details = false } = {}): string {
   return details && more !== undefined ? `${line}. ${more}` : line;
 }
 
+const ARGUMENTS: Readonly<Partial<Record<Plain['kind'], string>>> = {
+  whole: 'n',
+  decimal: 'x',
+  choice: 'name',
+  list: 'list',
+  column: 'col',
+  pair: 'users,items',
+};
+
 /** The placeholder of the value after a flag. */
-export function argumentOf(option: Plain): string {
-  if (option.argument !== undefined) return option.argument;
-  switch (option.kind) {
-    case 'whole':
-      return 'n';
-    case 'decimal':
-      return 'x';
-    case 'choice':
-      return 'name';
-    case 'list':
-      return 'list';
-    case 'column':
-      return 'col';
-    case 'pair':
-      return 'users,items';
-    default:
-      return 'text';
-  }
+export function argumentOf({ argument, kind }: Plain): string {
+  return argument ?? ARGUMENTS[kind] ?? 'text';
 }
 
 /** The value at a path of an options object. */
