@@ -32,14 +32,14 @@ export async function readInfo(
   graph: Described,
   context: CommandContext,
 ): Promise<GivenInfo | undefined> {
-  const info: { -readonly [S in SideName]?: ModelInfo[S] } = {};
-  const reports: Partial<Record<SideName, InfoReport & { readonly source: string }>> = {};
   const tables = await readTables(flags, graph, context);
-  for (const { side, source, found } of tables) {
-    info[side] = found.info;
-    reports[side] = { source: source.name, ...found.report };
-  }
-  return tables.length > 0 ? { info, reports } : undefined;
+  if (tables.length === 0) return undefined;
+  return {
+    info: Object.fromEntries(tables.map(({ side, found }) => [side, found.info])),
+    reports: Object.fromEntries(
+      tables.map(({ side, source, found }) => [side, { source: source.name, ...found.report }]),
+    ),
+  };
 }
 
 /** Reads the table about the items, which each split of a study reads again; undefined if none is given. */

@@ -11,10 +11,9 @@ import { readSideInfo } from '../attributes/side-info.js';
 import { InputError } from '../errors.js';
 import { isFile } from '../files/plain-file.js';
 import type { Model } from '../fit/model.js';
-import type { VertexIds } from '../graph/ids.js';
 import { fromShared, toShared } from '../graph/transfer.js';
 import { readSideTable } from '../ingest/side-file.js';
-import { type Titles, titleList, titlesOf } from '../ingest/title-table.js';
+import { titleList, titlesOf } from '../ingest/title-table.js';
 import { serveTasks } from '../parallel/worker.js';
 import { withNewItems } from '../predict/content/fit-content.js';
 import { createRecommender, type Recommender } from '../predict/recommender.js';
@@ -62,7 +61,13 @@ export async function load(task: LoadTask) {
 /** Of each item, '' if it has none: of a table, of the model, or else of the table about the items that the next refit reads. */
 async function titlesFor(model: Model, { titles, itemInfo }: LoadTask): Promise<readonly string[]> {
   const { ids } = catalogueOf(model);
-  if (titles !== undefined) return titleList(await readTitleFile(titles, ids), ids);
+  if (titles !== undefined) {
+    const found = await stat(titles).catch(() => undefined);
+    if (found && !found.isFile()) {
+      throw new InputError(`${titles}: titles are read again with every model; give a plain file`);
+    }
+    return titleList(titlesOf(await readSideTable(titles), ids, titles), ids);
+  }
   if (model.info?.items || itemInfo === undefined) return storedTitles(model);
   const { info } = readSideInfo(model.items, { name: itemInfo, rows: await readSideTable(itemInfo) });
   return info.titles.slice(0, model.items.count);
@@ -77,14 +82,6 @@ function inBrief({ values, range, ...column }: FilterColumn) {
     ...(values && { values: values.slice(0, MOST_VALUES) }),
     ...(range && { range: { ...range } }),
   };
-}
-
-async function readTitleFile(path: string, ids: VertexIds): Promise<Titles> {
-  const found = await stat(path).catch(() => undefined);
-  if (found && !found.isFile()) {
-    throw new InputError(`${path}: titles are read again with every model; give a plain file`);
-  }
-  return titlesOf(await readSideTable(path), ids, path);
 }
 
 /** Attempts to read a file that is replaced while it is read. */
