@@ -5,11 +5,10 @@ import { throwIfAborted } from '../errors.js';
 import { fitBaseline } from '../evaluate/baselines/fit-baseline.js';
 import { type PairedInterval, pairedBootstrap } from '../evaluate/bootstrap.js';
 import { modelLists } from '../evaluate/make-lists.js';
-import { type SplitTables, tableTask } from '../evaluate/table-task.js';
+import { tableTask } from '../evaluate/table-task.js';
 import { fit } from '../fit/fit.js';
 import type { Model } from '../fit/model.js';
 import type { BipartiteGraph } from '../graph/graph.js';
-import { selectEdges } from '../graph/subgraph.js';
 import { scoreLists } from '../metrics/list-metrics.js';
 import { withDefaults } from '../options/check-options.js';
 import { type OptionsOf, value, whole } from '../options/declare.js';
@@ -89,7 +88,8 @@ export async function decideAcrossSplits(
   const kinds = SPLIT_KINDS.filter((kind) => kind !== 'time' || times !== undefined);
   const leaderboards: SplitLeaderboard[] = [];
   for (const [k, kind] of kinds.entries()) {
-    const parts = partsOf(graph, kind, seed, times);
+    const both = kind === 'pq' && { testItems: HELD_OUT };
+    const parts = split(graph, { method: kind, testUsers: HELD_OUT, ...both, seed, times });
     const task = tableTask(parts);
     const scored: { name: ComparedMethod; perUser: Float64Array; mean: number; standardError: number }[] = [];
     const skipped: SplitLeaderboard['skipped'][number][] = [];
@@ -136,19 +136,6 @@ export async function decideAcrossSplits(
     ),
     another: anotherWinner(leaderboards),
   });
-}
-
-function partsOf(
-  graph: BipartiteGraph,
-  kind: SplitKind,
-  seed: number,
-  times: Float64Array | undefined,
-): SplitTables {
-  if (kind === 'pq') return split(graph, { testUsers: HELD_OUT, testItems: HELD_OUT, seed });
-  if (kind === 'edges') return split(graph, { method: 'edges', testUsers: HELD_OUT, seed });
-  const cut = times!.slice().sort()[Math.floor((1 - HELD_OUT) * times!.length)];
-  const late = Uint8Array.from(times!, (time) => (time >= cut ? 1 : 0));
-  return { train: selectEdges(graph, late, 0), test: selectEdges(graph, late, 1) };
 }
 
 /** Share of the pairs of methods that both leaderboards put in the same order, from −1 to 1. */

@@ -101,11 +101,8 @@ export async function evaluateModel(
     draws = await drawPredictive(model, folded!, split, drawOptions(options));
     predictive = checkPredictive(draws, observedGraph(model, folded!, split, drawsGiven));
     if (options.correct ?? (replicas === 0 && correctsByItself(model, drawsGiven))) {
-      const { seed = 1, sizes = 'posterior', engine = 'auto', threads, signal, onProgress } = options;
-      predictive = await correctInternally(model, split, predictive, draws, {
-        ...{ draws: draws.length, seed, sizes, engine },
-        ...{ threads, signal, onProgress },
-      });
+      const task = { ...options, draws: draws.length };
+      predictive = await correctInternally(model, split, predictive, draws, task);
     }
     if (replicas > 0) {
       const heldOut = { folded: folded!, split };

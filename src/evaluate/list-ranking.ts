@@ -1,6 +1,7 @@
 // Lists made elsewhere as a ranking, evaluated on the users of a split's ranking task under the protocol all-items.
 
 import { userMetric } from '../metrics/definitions.js';
+import { hitRanks } from '../metrics/list-metrics.js';
 import { byMetric, concludeRanking, type RankingResult, USER_METRICS } from '../metrics/ranking-metrics.js';
 import type { Split } from '../sample/split-types.js';
 import { type GivenLists, type GivenRecommendations, givenLists } from './make-lists.js';
@@ -23,14 +24,13 @@ export function rankLists(
   const shown = new Uint8Array(task.candidates.length);
   const values = byMetric(() => new Float64Array(tables.users.length));
   for (const [at, u] of orderOf(split, task, tables.users).entries()) {
-    const wanted = new Set(tables.relevant[u]);
-    const hits: number[] = [];
-    for (const [place, position] of lists[u].entries()) {
-      if (wanted.has(position)) hits.push(place + 1);
+    const relevant = tables.relevant[u];
+    const hits = hitRanks(lists[u], relevant, n);
+    for (const name of USER_METRICS) values[name][at] = userMetric[name](hits, relevant.length, n);
+    for (const position of lists[u]) {
       const item = position < 0 ? -1 : items.find(tables.items.at(position));
       if (item >= 0) shown[item] = 1;
     }
-    for (const name of USER_METRICS) values[name][at] = userMetric[name](hits, wanted.size, n);
   }
   const rows = Uint32Array.from(values.recall.keys());
   const view = { candidates: task.candidates.length, rows, perUser: values, shown };

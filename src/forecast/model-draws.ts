@@ -45,7 +45,7 @@ function growthPlan(model: PosteriorModel, growing: SideName, t: number): DrawPl
   const K = model.features;
   const met = eligibleMass(model, growing);
   const nothing = new Float64Array(K);
-  const none = knownVertices(model[growing], new Uint32Array(0), K, nothing);
+  const none = knownVertices(model[growing], new Uint32Array(0), nothing);
   const fresh = unseen(model[growing], t, nothing, eligibleMass(model, counted));
   if (!fresh) {
     throw new InputError(
@@ -56,7 +56,7 @@ function growthPlan(model: PosteriorModel, growing: SideName, t: number): DrawPl
   const reach = met.map((mass) => mass * t);
   const grown = { known: none, unseen: fresh };
   const others = {
-    known: knownVertices(model[counted], all, K, met),
+    known: knownVertices(model[counted], all, met),
     unseen: unseen(model[counted], 1, met, reach),
   };
   // The drawer treats both sides alike: "users" are those that grow.

@@ -42,11 +42,6 @@ export interface Projection {
   readonly density: Uncertain;
 }
 
-interface SeenSide {
-  readonly counts: DegreeCounts;
-  readonly projections: readonly Projection[];
-}
-
 const GROUPS = 20;
 /** Half the width of a 90 % interval in standard deviations, as for a normal distribution; measured in docs/forecast.md. */
 export const REACH = 1.645;
@@ -67,7 +62,7 @@ export function project(
   times: readonly number[],
   random: Random,
   kept?: Uint8Array,
-): SeenSide {
+): { readonly counts: DegreeCounts; readonly projections: readonly Projection[] } {
   const { own } = side;
   const degree = degreesAmong(side, kept);
   const groups = drawGroups(own.count, kept, random);

@@ -58,7 +58,7 @@ export function scoreLists(
 }
 
 /** Ranks of the hits among the first n, ascending. */
-function hitRanks(list: Int32Array, relevant: Uint32Array, n: number): number[] {
+export function hitRanks(list: Int32Array, relevant: Uint32Array, n: number): number[] {
   const wanted = new Set(relevant);
   const ranks: number[] = [];
   for (let at = 0; at < Math.min(n, list.length); at++) if (wanted.has(list[at])) ranks.push(at + 1);

@@ -50,19 +50,18 @@ export interface ListRows {
 }
 
 /** Fewer users than `few` are served sooner than workers start; a worker takes `piece` users at a time. */
-interface Load {
-  readonly few: number;
-  readonly piece: number;
-}
-
-export const LISTS: Load = { few: 256, piece: 256 };
+export const LISTS = { few: 256, piece: 256 };
 /** Explained lists take tens of milliseconds each. */
-export const EXPLAINED: Load = { few: 64, piece: 16 };
+export const EXPLAINED = { few: 64, piece: 16 };
 /** Groups of rows that wait to be listed. With two, the next rows are always ready. */
 const WAITING_GROUPS = 2;
 
 /** Number of workers for this many users; 1: none. */
-export function batchWorkerCount(users: number, threads: number | undefined, { few, piece }: Load): number {
+export function batchWorkerCount(
+  users: number,
+  threads: number | undefined,
+  { few, piece }: typeof LISTS,
+): number {
   return users < few ? 1 : threadCount(threads, Math.ceil(users / piece));
 }
 

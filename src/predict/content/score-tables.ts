@@ -5,6 +5,7 @@ import type { SparseWeights } from '../../topn/query.js';
 import { Heap } from '../../wasm/heap.js';
 import { instantiate, type Kernels } from '../../wasm/instantiate.js';
 import { loadKernels } from '../../wasm/load.js';
+import { rowLists } from '../scoring/scorer.js';
 
 const LISTS = [100, 20] as const;
 
@@ -47,14 +48,12 @@ export async function createScoreTables(items: number, wanted: readonly (readonl
   const users = wanted.length;
   const stride = 4 * Math.ceil(items / 4);
   const bytes = 4 * stride;
-  const starts = heap.allocate(4 * (users + 1));
-  const positions = heap.allocate(4 * wanted.reduce((sum, { length }) => sum + length, 0));
-  let end = 0;
-  for (const [u, own] of wanted.entries()) {
-    heap.u32(positions + 4 * end, own.length).set(own);
-    end += own.length;
-    heap.u32(starts, users + 1)[u + 1] = end;
-  }
+  const { offsets, values } = rowLists(wanted);
+  const [starts, positions] = [offsets, values].map((list) => {
+    const at = heap.allocate(4 * list.length);
+    heap.u32(at, list.length).set(list);
+    return at;
+  });
   const [factor, scratch] = [heap.allocate(bytes), heap.allocate(bytes)];
   const create = (): ScoreTable => heap.allocate(users * bytes);
   const row = (table: ScoreTable, user: number) => heap.f32(table + user * bytes, items);

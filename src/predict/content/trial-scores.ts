@@ -2,6 +2,7 @@
 
 import type { SideInfo } from '../../attributes/info.js';
 import { attributeVectors } from '../../attributes/similarity.js';
+import { concat } from '../../math/memory.js';
 import type { TaskOptions } from '../../progress.js';
 import { addWeights, type SparseWeights } from '../../topn/query.js';
 import type { MemberScorer } from '../scoring/member-scorer.js';
@@ -100,15 +101,10 @@ async function foldedRows(
 type Neighbours = Pick<FoundRows, 'nearCounts' | 'nearRows' | 'nearValues'> & { readonly near: number };
 
 function neighbourRows({ near, nearCounts, nearRows, nearValues }: Neighbours): SparseWeights {
-  const offsets = new Uint32Array(nearCounts.length + 1);
-  for (const [p, count] of nearCounts.entries()) offsets[p + 1] = offsets[p] + count;
-  const targets = new Uint32Array(offsets[nearCounts.length]);
-  const weights = new Float32Array(targets.length);
-  for (const [p, count] of nearCounts.entries()) {
-    targets.set(nearRows.subarray(p * near, p * near + count), offsets[p]);
-    weights.set(nearValues.subarray(p * near, p * near + count), offsets[p]);
-  }
-  return { offsets, targets, weights };
+  const rowsOf = <T extends Uint32Array | Float32Array>(values: T) =>
+    Array.from(nearCounts, (count, p) => values.subarray(p * near, p * near + count));
+  const { offsets, values: targets } = rowLists(rowsOf(nearRows));
+  return { offsets, targets, weights: concat(Float32Array, rowsOf(nearValues)) };
 }
 
 export function spreadOf(scores: Float32Array): number {

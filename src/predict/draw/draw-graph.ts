@@ -3,7 +3,7 @@
 // Edges come out grouped by walker, so one mark per met vertex finds repeated pairs and nothing is sorted. The features of the
 // walkers are never drawn.
 
-import { type BipartiteGraph, degrees, otherSide, type SideName } from '../../graph/graph.js';
+import { type BipartiteGraph, type BySide, degrees, otherSide, type SideName } from '../../graph/graph.js';
 import { AliasTable } from '../../math/alias.js';
 import { poisson } from '../../math/count-samplers.js';
 import { gamma } from '../../math/distributions.js';
@@ -54,8 +54,8 @@ export interface DrawnEdges {
   readonly users: Uint32Array;
   readonly items: Uint32Array;
   readonly counts: Uint32Array | undefined;
-  readonly userCount: number;
-  readonly itemCount: number;
+  /** Number of vertices of each side that have an index. */
+  readonly counted: BySide<number>;
 }
 
 export function graphStatistics(graph: BipartiteGraph): GraphStatistics {
@@ -148,12 +148,8 @@ function drawTestGraph(
 
   const counts = new Uint32Array(K);
   for (let walker = 0; walker < atoms; walker++) {
-    let n: number;
-    if (walker < known) {
-      const [drawEdges, own] = samplers.walking(walker);
-      n = drawEdges(own, random, other.mass, counts);
-    } else n = unseen.edges(walker - known, other.mass, counts);
-    if (n === 0) continue;
+    const [drawEdges, vertex] = walker < known ? samplers.walking(walker) : unseen.samplerOf(walker - known);
+    if (drawEdges(vertex, random, other.mass, counts) === 0) continue;
     counting?.user(walker);
     let own = 0;
     for (let k = 0; k < K; k++) for (let e = 0; e < counts[k]; e++) own += connect(walker, k);
@@ -176,7 +172,7 @@ function drawTestGraph(
   const [users, items] = walking === 'users' ? [ends.walking, ends.met] : [ends.met, ends.walking];
   return {
     statistics: statistics(users.degree, items.degree, tally),
-    edges: kept?.finish(walking, users.count, items.count),
+    edges: kept?.finish(walking, { users: users.count, items: items.count }),
   };
 }
 
@@ -221,12 +217,16 @@ function drawMet(
 
 /** Makes a sampler for each group. Their vertices are numbered one group after another. */
 function byGroup<S>(groups: readonly VertexGroup[], make: (known: KnownVertices) => S): SamplerOf<S> {
-  const samplers = groups.map(({ known }) => make(known));
+  return inGroups(groups.map(({ known }) => ({ count: known.count, sampler: make(known) })));
+}
+
+/** Finds the sampler of a vertex, and the vertex within its group; groups are numbered one after another. */
+function inGroups<S>(groups: readonly { readonly count: number; readonly sampler: S }[]): SamplerOf<S> {
   return (vertex) => {
     let group = 0;
     let own = vertex;
-    for (; own >= groups[group].known.count; group++) own -= groups[group].known.count;
-    return [samplers[group], own];
+    for (; own >= groups[group].count; group++) own -= groups[group].count;
+    return [groups[group].sampler, own];
   };
 }
 
@@ -269,18 +269,10 @@ function drawUnseenWalkers(groups: readonly VertexGroup[], K: number, random: Ra
     for (let k = 0; k < K; k++) missing[k] += belowCut[k];
     const shapes = new Float64Array(K).fill(unseen.prior.shape);
     const draw = createEdgesOfWeight({ rate: unseen.prior.rate, otherMass: unseen.tilt }, K);
-    return [{ weights, shapes, draw }];
+    const sampler: EdgeSampler = (v, random, mass, out) => draw(random, weights[v], shapes, 0, mass, out);
+    return [{ count: weights.length, sampler }];
   });
-  return {
-    count: parts.reduce((sum, { weights }) => sum + weights.length, 0),
-    missing,
-    edges(vertex: number, mass: Float64Array, out: Uint32Array): number {
-      let part = 0;
-      for (; vertex >= parts[part].weights.length; part++) vertex -= parts[part].weights.length;
-      const { weights, shapes, draw } = parts[part];
-      return draw(random, weights[vertex], shapes, 0, mass, out);
-    },
-  };
+  return { count: parts.reduce((sum, { count }) => sum + count, 0), missing, samplerOf: inGroups(parts) };
 }
 
 /** `counts` is undefined for a simple graph. */
@@ -325,12 +317,11 @@ function createEdgeBuffer(withCounts: boolean) {
       walkers[length] = walker;
       met[length++] = other;
     },
-    finish: (walking: SideName, userCount: number, itemCount: number): DrawnEdges => ({
+    finish: (walking: SideName, counted: BySide<number>): DrawnEdges => ({
       users: (walking === 'users' ? walkers : met).slice(0, length),
       items: (walking === 'users' ? met : walkers).slice(0, length),
       counts: counts?.slice(0, length),
-      userCount,
-      itemCount,
+      counted,
     }),
   };
 }

@@ -121,7 +121,6 @@ export interface Block {
 
 export function blockPlan(model: PosteriorModel, folded: ModelSide, block: Block): DrawPlan {
   const { users, items, fitted, shares } = block;
-  const K = model.features;
   const metByUsers = eligibleMass(model, 'items', { eligible: fitted, unseenShare: 0 });
   const metByItems = eligibleMass(model, 'users');
   const chosen = new Uint8Array(model.items.count);
@@ -132,18 +131,18 @@ export function blockPlan(model: PosteriorModel, folded: ModelSide, block: Block
     items: metByItems.map((mass) => mass * shares.users),
   };
   return {
-    features: K,
+    features: model.features,
     multigraph: model.multigraph,
     counts: model.counts,
     users: [
       {
-        known: knownVertices(folded, users, K, metByUsers),
+        known: knownVertices(folded, users, metByUsers),
         unseen: shares && unseen(model.users, shares.users, metByUsers, reach!.users),
       },
     ],
     items: [
       {
-        known: knownVertices(model.items, items, K, metByItems),
+        known: knownVertices(model.items, items, metByItems),
         unseen: shares && unseen(model.items, shares.items, metByItems, reach!.items),
       },
     ],
@@ -216,12 +215,7 @@ export function rowsWhere(side: ModelSide, wanted: (row: number) => boolean): Ui
 }
 
 /** The given rows over shared buffers, so that workers read them without a copy. */
-export function knownVertices(
-  side: ModelSide,
-  rows: Uint32Array,
-  features: number,
-  otherMass: Float64Array,
-): KnownVertices {
+export function knownVertices(side: ModelSide, rows: Uint32Array, otherMass: Float64Array): KnownVertices {
   const pick = (values: Float32Array, width: number) => {
     const result = allocate(Float32Array, rows.length * width);
     for (let r = 0; r < rows.length; r++) {
@@ -233,8 +227,8 @@ export function knownVertices(
     count: rows.length,
     weightShape: pick(side.weightShape, 1),
     weightRate: pick(side.weightRate, 1),
-    featureShape: pick(side.featureShape, features),
-    featureRate: pick(side.featureRate, features),
+    featureShape: pick(side.featureShape, otherMass.length),
+    featureRate: pick(side.featureRate, otherMass.length),
     tau: side.hyper.tau,
     rate: side.hyper.rate,
     otherMass,

@@ -39,10 +39,10 @@ export function draw({ plan, seed, index, ...options }: DrawOfPlan & OneDrawOpti
 export function discoveries({ plan, seed, index }: DrawOfPlan): Float64Array {
   const { draw, known } = prepared.get(plan)!;
   const { edges } = draw(randomStream(seed, STREAMS.growth, index, 0), { sizes: 'posterior', keep: true });
-  const { users, items, userCount, itemCount } = edges!;
+  const { users, items, counted } = edges!;
   const random = randomStream(seed, STREAMS.growth, index, 1);
-  const arrival = Float64Array.from({ length: userCount }, () => random.uniform());
-  const first = new Float64Array(itemCount - known).fill(2);
+  const arrival = Float64Array.from({ length: counted.users }, () => random.uniform());
+  const first = new Float64Array(counted.items - known).fill(2);
   for (let e = 0; e < items.length; e++) {
     const atom = items[e] - known;
     if (atom >= 0 && arrival[users[e]] < first[atom]) first[atom] = arrival[users[e]];

@@ -2,7 +2,7 @@
 
 import type { ModelSide, PosteriorModel } from '../../fit/model.js';
 import { buildGraph } from '../../graph/build.js';
-import type { BipartiteGraph } from '../../graph/graph.js';
+import type { BipartiteGraph, SideName } from '../../graph/graph.js';
 import { VertexIds } from '../../graph/ids.js';
 import { partFor, withDefaults } from '../../options/check-options.js';
 import { DRAW } from '../../options/commands/evaluate.js';
@@ -12,7 +12,7 @@ import { createPool, taskModule, threadCount } from '../../parallel/pool.js';
 import type { TaskOptions } from '../../progress.js';
 import type { Split } from '../../sample/split-types.js';
 import type { DrawnEdges, GraphStatistics, OneDrawOptions, TestGraphDraw } from './draw-graph.js';
-import { type DrawPlan, drawPlan, type NamedPlan } from './draw-plan.js';
+import { type DrawPlan, drawPlan } from './draw-plan.js';
 import type { DrawOfPlan } from './draw-tasks.js';
 
 const DRAWING = taskModule('./draw-tasks.js', import.meta.url);
@@ -56,7 +56,11 @@ export async function drawPredictive(
   return results.map(({ statistics, edges }) =>
     Object.freeze({
       ...statistics,
-      graph: edges && toGraph(edges, named, model.multigraph || model.counts !== undefined),
+      graph:
+        edges &&
+        drawnGraph(model, edges, (side, drawn) =>
+          withNames(drawn[side], drawn.counted[side], named.ids[side]),
+        ),
     }),
   );
 }
@@ -99,22 +103,19 @@ export async function mapDraws<Settings extends object, Output>(
   }
 }
 
-/** Drops isolated vertices and names the others. */
-function toGraph(edges: DrawnEdges, { ids }: NamedPlan, multigraph: boolean): BipartiteGraph {
-  const side = (vertices: Uint32Array, count: number, known: VertexIds) => {
-    const used = new Uint8Array(count);
-    for (const v of vertices) used[v] = 1;
-    const index = new Uint32Array(count);
-    const names: string[] = [];
-    for (let v = 0; v < count; v++) {
-      if (!used[v]) continue;
-      index[v] = names.length;
-      names.push(v < known.length ? known.at(v) : `unseen ${v - known.length + 1}`);
-    }
-    return { vertices: vertices.map((v) => index[v]), ids: VertexIds.texts(names) };
-  };
-  const users = side(edges.users, edges.userCount, ids.users);
-  const items = side(edges.items, edges.itemCount, ids.items);
+/** The vertices of one side at each edge, and the ids of those that have an edge. */
+export interface DrawnSide {
+  readonly vertices: Uint32Array;
+  readonly ids: VertexIds;
+}
+
+/** A draw as a graph of the vertices with an edge, which `sideOf` numbers and names. */
+export function drawnGraph(
+  { multigraph, counts: prior }: PosteriorModel,
+  edges: DrawnEdges,
+  sideOf: (side: SideName, edges: DrawnEdges) => DrawnSide,
+): BipartiteGraph {
+  const [users, items] = [sideOf('users', edges), sideOf('items', edges)];
   return buildGraph({
     users: users.vertices,
     items: items.vertices,
@@ -123,6 +124,20 @@ function toGraph(edges: DrawnEdges, { ids }: NamedPlan, multigraph: boolean): Bi
     userIds: users.ids,
     itemIds: items.ids,
     counts: edges.counts,
-    multigraph,
+    multigraph: multigraph || prior !== undefined,
   });
+}
+
+/** Known vertices keep their ids; the others are called "unseen 1", "unseen 2", …. */
+function withNames(vertices: Uint32Array, count: number, known: VertexIds): DrawnSide {
+  const used = new Uint8Array(count);
+  for (const v of vertices) used[v] = 1;
+  const index = new Uint32Array(count);
+  const names: string[] = [];
+  for (let v = 0; v < count; v++) {
+    if (!used[v]) continue;
+    index[v] = names.length;
+    names.push(v < known.length ? known.at(v) : `unseen ${v - known.length + 1}`);
+  }
+  return { vertices: vertices.map((v) => index[v]), ids: VertexIds.texts(names) };
 }

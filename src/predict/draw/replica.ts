@@ -5,13 +5,13 @@
 
 import { eligibleMass } from '../../fit/fold-in/fold-in.js';
 import { type ModelSide, needPosterior, type PosteriorModel } from '../../fit/model.js';
-import { buildGraph } from '../../graph/build.js';
 import { type BipartiteGraph, otherSide, type SideName } from '../../graph/graph.js';
 import { VertexIds } from '../../graph/ids.js';
 import { randomStream } from '../../math/random.js';
 import { STREAMS } from '../../math/streams.js';
 import type { Split } from '../../sample/split-types.js';
-import { createDrawer } from './draw-graph.js';
+import { type DrawnSide, drawnGraph } from './draw.js';
+import { createDrawer, type DrawnEdges } from './draw-graph.js';
 import { type DrawPlan, fitItems, knownVertices, rowsWhere, unseen, type VertexGroup } from './draw-plan.js';
 
 /** The users that a split holds out of training. */
@@ -33,18 +33,7 @@ export function createReplicator(
   const draw = createDrawer(replicaPlan(model, heldOut));
   return (seed, replica) => {
     const { edges } = draw(randomStream(seed, STREAMS.replicas, replica), { sizes: 'posterior', keep: true });
-    const users = renumbered(edges!.users, edges!.userCount);
-    const items = renumbered(edges!.items, edges!.itemCount);
-    return buildGraph({
-      users: users.vertices,
-      items: items.vertices,
-      userCount: users.count,
-      itemCount: items.count,
-      userIds: VertexIds.range(users.count),
-      itemIds: VertexIds.range(items.count),
-      counts: edges!.counts,
-      multigraph: model.multigraph || model.counts !== undefined,
-    });
+    return drawnGraph(model, edges!, renumbered);
   };
 }
 
@@ -54,7 +43,7 @@ export function replicaPlan(model: PosteriorModel, heldOut?: HeldOutUsers): Draw
     const own = model[name];
     const met = eligibleMass(model, otherSide(name));
     const all = rowsWhere(own, () => true);
-    return { known: knownVertices(own, all, model.features, met), unseen: unseen(own, 1, met, met) };
+    return { known: knownVertices(own, all, met), unseen: unseen(own, 1, met, met) };
   };
   return {
     features: model.features,
@@ -71,23 +60,18 @@ function heldOutGroup(model: PosteriorModel, { folded, split }: HeldOutUsers): V
   const p = split.testUsers;
   const rows = rowsWhere(folded, (i) => folded.degree[i] > 0);
   return {
-    known: knownVertices(folded, rows, model.features, met),
+    known: knownVertices(folded, rows, met),
     unseen: unseen(model.users, p / (1 - p), met, eligibleMass(model, 'items')),
   };
 }
 
 /** Vertices numbered in the order in which they first occur. */
-function renumbered(
-  vertices: Uint32Array,
-  most: number,
-): { readonly vertices: Uint32Array; readonly count: number } {
-  const number = new Uint32Array(most); // 1 + the new number
+function renumbered(side: SideName, { [side]: drawn, counted }: DrawnEdges): DrawnSide {
+  const number = new Uint32Array(counted[side]); // 1 + the new number
   let count = 0;
-  return {
-    vertices: vertices.map((v) => {
-      number[v] ||= ++count;
-      return number[v] - 1;
-    }),
-    count,
-  };
+  const vertices = drawn.map((v) => {
+    number[v] ||= ++count;
+    return number[v] - 1;
+  });
+  return { vertices, ids: VertexIds.range(count) };
 }
