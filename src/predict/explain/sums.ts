@@ -16,21 +16,26 @@ export function scaled(explanation: Explanation, share: number): Explanation {
   return { score: share * explanation.score, ...parts(explanation), all: parts(explanation.all) };
 }
 
-export function addUp(parts: readonly Explanation[]): Explanation {
+/** The sum of explanations. Their features follow one another, unless `features` adds them. */
+export function addUp(
+  parts: readonly Explanation[],
+  features: (values: readonly Float64Array[]) => Float64Array = (values) => concat(Float64Array, values),
+): Explanation {
   if (parts.length === 1) return parts[0];
+  const sumOf = (all: readonly ScoreParts[]): ScoreParts => ({
+    features: features(all.map((part) => part.features)),
+    direct: all.reduce((sum, part) => sum + part.direct, 0),
+    items: added(all.map((part) => part.items)),
+    prior: all.reduce((sum, part) => sum + part.prior, 0),
+  });
   return {
     score: parts.reduce((sum, part) => sum + part.score, 0),
-    ...addParts(parts),
-    all: addParts(parts.map((part) => part.all)),
+    ...sumOf(parts),
+    all: sumOf(parts.map((part) => part.all)),
   };
 }
 
-function addParts(parts: readonly ScoreParts[]): ScoreParts {
-  const features = parts.map((part) => part.features);
-  return {
-    features: concat(Float64Array, features),
-    direct: parts.reduce((sum, part) => sum + part.direct, 0),
-    items: parts[0].items.map((_, e) => parts.reduce((sum, part) => sum + part.items[e], 0)),
-    prior: parts.reduce((sum, part) => sum + part.prior, 0),
-  };
+/** Values added entry by entry. */
+export function added(values: readonly Float64Array[]): Float64Array {
+  return values[0].map((_, at) => values.reduce((sum, one) => sum + one[at], 0));
 }

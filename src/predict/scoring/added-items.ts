@@ -8,6 +8,7 @@ import { once } from '../../math/once.js';
 import { sumOfProducts } from '../../math/products.js';
 import type { SparseWeights } from '../../topn/query.js';
 import type { Explanation, ScoreParts } from '../explain/explain.js';
+import { added, addUp, scaled } from '../explain/sums.js';
 import type { MemberScorer, UserFactors } from './member-scorer.js';
 
 export interface AddedItems {
@@ -110,24 +111,14 @@ export function neighbourExplanation(
   explain: (item: number) => Explanation,
 ): Explanation {
   const [first, end] = [neighbours.offsets[item - known], neighbours.offsets[item - known + 1]];
-  // An explanation of any item has the right lengths.
-  const { all, ...shape } = explain(first < end ? neighbours.targets[first] : 0);
-  const sum = {
-    score: 0,
-    features: new Float64Array(shape.features.length),
-    direct: 0,
-    items: new Float64Array(shape.items.length),
-    prior: 0,
-  };
-  for (let e = first; e < end; e++) {
-    const [part, weight] = [explain(neighbours.targets[e]), neighbours.weights[e]];
-    sum.score += weight * part.score;
-    sum.direct += weight * part.direct;
-    sum.prior += weight * part.prior;
-    for (let k = 0; k < sum.features.length; k++) sum.features[k] += weight * part.features[k];
-    for (let i = 0; i < sum.items.length; i++) sum.items[i] += weight * part.items[i];
-  }
-  return { ...sum, all };
+  // Without neighbours, nothing of any item: its explanation has the right lengths.
+  const [targets, weights] =
+    first < end
+      ? [neighbours.targets.subarray(first, end), neighbours.weights.subarray(first, end)]
+      : [[0], [0]];
+  const found = Array.from(targets, (target) => explain(target));
+  const parts = found.map((one, i) => scaled(one, weights[i]));
+  return { ...addUp(parts, added), all: found[0].all };
 }
 
 /**
