@@ -63,10 +63,8 @@ export async function evaluateShards(
   refuseCorrections(options, `there are no intervals to correct, since ${NO_INTERVALS['in-shards']}`);
   const { ids } = model.items;
   checkSameData(model, frame.train.ids);
-  const known = new Uint8Array(model.items.count);
-  for (const item of ids.findAll(frame.testIds)) if (item >= 0) known[item] = 1;
   const whole = {
-    candidates: Uint32Array.from(known.keys()).filter((item) => known[item] === 1),
+    candidates: Uint32Array.from(ids.findAll(frame.testIds).filter((item) => item >= 0)).sort(),
     degree: degreesById(ids, frame.train.ids, frame.train.degree),
   };
   const isPopularity = model.type === 'ranker' && model.scores.kind === 'popularity';

@@ -33,22 +33,18 @@ export interface HeldBackTask {
 /** How many users are held back, and how many candidates are ranked. */
 interface ValidationOptions {
   readonly seed: number;
-  /** Held-back share of the training users. Default 0.2. */
-  readonly share?: number | undefined;
   /** Most users held back. Default 3000. */
   readonly maxUsers?: number | undefined;
   /** Most candidates, drawn at random. Default 2000. */
   readonly maxCandidates?: number | undefined;
 }
 
-/** Share of the items that held-back users are evaluated on, if no split has drawn them. */
-const TEST_SHARE = 0.2;
+/** Share of the training users that is held back, and of the items that they are evaluated on, if no split has drawn them. */
+const SHARE = 0.2;
 
 /** Per item, 1 if it is shown to the model, 0 if held-back users are evaluated on it. */
 export function shownItems(count: number, seed: number): Uint8Array {
-  return drawAssignment(count, TEST_SHARE, randomStream(seed, STREAMS.heldBackItems)).map(
-    (hidden) => 1 - hidden,
-  );
+  return drawAssignment(count, SHARE, randomStream(seed, STREAMS.heldBackItems)).map((hidden) => 1 - hidden);
 }
 
 /** Holds training users back. Candidates are the items that are not shown. `otherwise` names a remedy besides more data. */
@@ -70,7 +66,7 @@ export function tryHoldBack(
   data: Pick<RankingData, 'users' | 'shown'>,
   options: ValidationOptions,
 ): HeldBackTask | undefined {
-  const { share = 0.2, maxUsers = 3000, maxCandidates = 2000 } = options;
+  const { maxUsers = 3000, maxCandidates = 2000 } = options;
   const { users, shown } = data;
   const rows = users.offsets.length - 1;
   const itemCount = shown.length;
@@ -82,7 +78,7 @@ export function tryHoldBack(
       return list.some((item) => shown[item] === 1) && list.some((item) => shown[item] === 0);
     }),
     random,
-  ).slice(0, Math.min(maxUsers, Math.ceil(share * rows)));
+  ).slice(0, Math.min(maxUsers, Math.ceil(SHARE * rows)));
   heldBack.sort((a, b) => a - b);
   const isHeldBack = new Set(heldBack);
   const kept = pickLists(

@@ -9,7 +9,7 @@ import { STREAMS } from '../../math/streams.js';
 import type { RankingData } from '../../metrics/held-back.js';
 import { alongValues, type Setting } from '../../metrics/setting-search.js';
 import { leadingDirections } from '../../solvers/leading-directions.js';
-import { type Baseline, sharedByTrials } from './baseline.js';
+import { type Baseline, type SkipReason, sharedByTrials } from './baseline.js';
 
 interface FilterSetting extends Setting {
   /** Share of the low-pass part. */
@@ -31,17 +31,15 @@ export const filter: Baseline<'filter'> = {
   tuningEdges: 1e6,
   standIn: 'knn',
   limit(data, asked) {
-    const { candidates } = data;
-    const count = data.users.values.length;
-    const directions = directionsOf(data);
-    if (count * directions > LIMITS.edges) {
-      const size = { count, candidates: directions, limit: LIMITS.edges };
-      return { code: 'too-large', what: 'edges', ...size };
-    }
-    const inputs = data.shown.length;
-    if (asked !== undefined || inputs * candidates.length <= LIMITS.inputs) return undefined;
-    const size = { count: inputs, candidates: candidates.length, limit: LIMITS.inputs };
-    return { code: 'too-large', what: 'inputs', ...size };
+    const beyond = (what: keyof typeof LIMITS, count: number, times: number): SkipReason | undefined =>
+      count * times > LIMITS[what]
+        ? { code: 'too-large', what, count, candidates: times, limit: LIMITS[what] }
+        : undefined;
+    const ofEdges = beyond('edges', data.users.values.length, directionsOf(data));
+    return (
+      ofEdges ??
+      (asked === undefined ? beyond('inputs', data.shown.length, data.candidates.length) : undefined)
+    );
   },
   async fit(data, setting, options = {}) {
     const parts = await filterOf(data, 0, options);

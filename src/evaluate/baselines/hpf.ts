@@ -64,7 +64,7 @@ export const hpf: Baseline<'hpf'> = {
       items,
       users,
       userMass: columnSums(users, features),
-      fold: Object.freeze({ kind: 'hierarchical', steps: STEPS, ...priorOf(setting) }),
+      fold: foldRule(setting),
       seed: options.seed ?? 1,
       iterations,
       converged,
@@ -77,6 +77,9 @@ export const hpf: Baseline<'hpf'> = {
 function priorOf({ shape }: HpfSetting): RatePrior {
   return { shape, rateShape: shape, rateMean: 1 };
 }
+
+const foldRule = (setting: HpfSetting) =>
+  Object.freeze({ kind: 'hierarchical', steps: STEPS, ...priorOf(setting) } as const);
 
 async function factors(
   data: RankingData,
@@ -114,11 +117,9 @@ function foldIn(
   { engine = 'cpu', threads, signal }: BaselineFitOptions,
 ): Promise<Float32Array> {
   const { features } = setting;
-  const fold = { kind: 'hierarchical', steps: STEPS, ...priorOf(setting) } as const;
   const rows = { offsets: history.offsets, neighbors: history.values };
-  return hierarchicalFold({ features, items, fold }).foldMany(rows, {
-    ...{ eligible: shown, engine, threads, signal },
-  });
+  const how = { eligible: shown, engine, threads, signal };
+  return hierarchicalFold({ features, items, fold: foldRule(setting) }).foldMany(rows, how);
 }
 
 /** The number of features with which the tables take a few hundred megabytes. */

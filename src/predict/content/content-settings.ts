@@ -18,13 +18,12 @@ import { columnScores, spreadOf, throughScores } from './trial-scores.js';
 const PARTS = [0.1, 0.3, 1, 3];
 const POPULARITY = [0, 0.5, 1, 1.5, 2];
 const COMMONNESS = [0, 0.25, 0.5];
-/**
- * The model has seen the edges of held-back items, so scores through their neighbours look better than they will be. Their weight
- * is therefore not searched: both terms get the same spread.
- */
-const DIRECT = 1;
 const NEIGHBOURS = 50;
-const DEFAULTS = { popularity: 0.5, direct: DIRECT, commonness: 0.25, neighbours: NEIGHBOURS };
+/**
+ * The model has seen the edges of held-back items, so scores through their neighbours look better than they will be. The weight of
+ * direct similarities is therefore not searched: both terms get the same spread.
+ */
+const DEFAULTS = { popularity: 0.5, direct: 1, commonness: 0.25, neighbours: NEIGHBOURS };
 /** Columns whose parts are searched. Of more, those that recall most by themselves are kept. */
 const MOST_SEARCHED = 12;
 const PASSES = 2;
@@ -98,19 +97,12 @@ export async function findContentSettings(
   const sum = tablesOfSome.create();
   for (let u = 0; u < some.rows.length; u++) {
     const row = tablesOfSome.row(sum, u);
-    for (let p = 0; p < count; p++) row[p] = through[u * count + p] + DIRECT * scale * direct[u * count + p];
+    for (let p = 0; p < count; p++) row[p] = through[u * count + p] + scale * direct[u * count + p];
   }
   const { option: popularity } = bestOf(POPULARITY, (one) => tablesOfSome.recall(sum, popular(one)));
   report(3);
-  return {
-    heldBack: trial.items.length,
-    columns: named(info, parts),
-    popularity,
-    direct: DIRECT,
-    commonness,
-    neighbours: NEIGHBOURS,
-    scale,
-  };
+  const { length: heldBack } = trial.items;
+  return { heldBack, columns: named(info, parts), ...DEFAULTS, popularity, commonness, scale };
 }
 
 /** The first option with the largest recall. */
