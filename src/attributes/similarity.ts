@@ -106,7 +106,7 @@ const BLOCK_BITS = 8;
 export const BLOCK = 1 << BLOCK_BITS;
 
 /** Lists and the factor of each: the entries `first` … `end − 1`, times `factor`. Of each list, at most `longest` weights. */
-export interface AddedLists {
+interface AddedLists {
   readonly first: number;
   readonly end: number;
   readonly factor: number;

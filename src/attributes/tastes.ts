@@ -18,7 +18,7 @@ export const FEWEST_USERS = 5;
 const NAMED = 5;
 
 /** Numbers of users by attribute and item. */
-export interface TasteCounts {
+interface TasteCounts {
   /** Users who have each item. */
   readonly degree: Float64Array;
   readonly edges: number;
@@ -64,7 +64,7 @@ export function tasteCounts(
 }
 
 /** A user by attributes. */
-export interface AttributeUser {
+interface AttributeUser {
   /** The score of each item: the number of users who would have it, if all users had these attributes. */
   readonly scores: Float32Array;
   /** The attributes that change the score of an item most. */

@@ -40,8 +40,9 @@ export interface EvaluateTablesOptions
   extends OptionsOf<typeof EVALUATE_TABLES & typeof GIVEN>,
     TaskOptions {}
 
+const LIST_SOURCES = ['popularity', 'model', 'recommendations'] as const;
 /** The source of ranked lists: popularity, a model, or a given table. */
-export type ListSource = 'popularity' | 'model' | 'recommendations';
+export type ListSource = (typeof LIST_SOURCES)[number];
 
 /** A row of the leaderboard: one method and its scores. */
 export interface ListScoreRow {

@@ -177,11 +177,7 @@ export async function rankWithoutHistory(
 }
 
 /** Scores of users without a history. `degree` is that of each item. */
-export function servedScorer(
-  users: readonly string[],
-  degree: ArrayLike<number>,
-  model: Model | undefined,
-): Scorer {
+function servedScorer(users: readonly string[], degree: ArrayLike<number>, model: Model | undefined): Scorer {
   const popular = popularityScorer(degree);
   if (!model?.info?.users) return popular;
   const ofAttributes = createAttributeUsers(model);

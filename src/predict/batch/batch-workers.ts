@@ -42,7 +42,7 @@ export type ListFactors = (
 ) => Promise<TopLists>;
 
 /** Lists that are computed outside the workers, by a GPU or by all threads. */
-export interface ListRows {
+interface ListRows {
   readonly features: number;
   /** Users that are listed together. While one group is listed, workers fold the next and score the previous one. */
   readonly group: number;

@@ -100,7 +100,7 @@ function commonness(
 }
 
 /** Items to score by the kernels. Lists, rows, `importance` and what is found lie in the memory. */
-export interface ContentJob extends ContentRows {
+interface ContentJob extends ContentRows {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
   /** Counters: of workers, and of blocks. */
