@@ -8,6 +8,7 @@ import { type Lists, NO_CANDIDATE } from '../metrics/list-metrics.js';
 import { createModelScorer } from '../predict/scoring/model-scorer.js';
 import { weightsOf } from '../predict/user-query.js';
 import type { TaskOptions } from '../progress.js';
+import { grouped } from '../text/numbers.js';
 import type { TableTask } from './table-task.js';
 
 /** Lists, and the number of users without one. */
@@ -137,13 +138,13 @@ export function givenLists(given: GivenRecommendations, task: TableTask, n: numb
   counts.otherUsers = graph.users.count - matched;
   if (matched === 0) {
     throw new InputError(
-      `none of the ${graph.users.count} users of the recommendations is a user of the test part (for instance ` +
+      `none of the ${grouped(graph.users.count)} users of the recommendations is a user of the test part (for instance ` +
         `${graph.users.ids.at(0)}; the test part has ${task.users.at(0)}): give lists for the test part's users`,
     );
   }
   if (place.every((at) => at === NO_CANDIDATE)) {
     throw new InputError(
-      `none of the ${graph.items.count} items of the recommendations is an item of training or test (for instance ` +
+      `none of the ${grouped(graph.items.count)} items of the recommendations is an item of training or test (for instance ` +
         `${graph.items.ids.at(0)}; training and test have ${task.items.at(0)}): give lists of these items`,
     );
   }

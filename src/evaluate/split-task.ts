@@ -14,7 +14,10 @@ export interface SplitRankingTask extends RankingTask {
   readonly history: RowLists;
   /** What is ranked. */
   readonly protocol: Protocol;
-  /** Test users without any known item, who get what would be served: items by attributes, or popular ones. Undefined if there are none. */
+  /**
+   * Test users without any known item, who get what would be served: items by attributes, or popular ones. Undefined if there are
+   * none, and for a split by new items: nobody has those, so nothing ranks them for such a user.
+   */
   readonly withoutHistory: (RankingTask & { readonly users: readonly string[] }) | undefined;
   /** Training degree of each item. */
   readonly degree: Uint32Array;
@@ -91,7 +94,10 @@ export function splitRankingTask(
     history: { offsets: history.offsets, values: history.values },
     protocol,
     degree,
-    withoutHistory: users.length === 0 ? undefined : { users, ...taskOf(without, (row) => users[row]) },
+    withoutHistory:
+      users.length === 0 || split.method === 'new-items'
+        ? undefined
+        : { users, ...taskOf(without, (row) => users[row]) },
     left: {
       usersWithoutHistory: users.length,
       edgesToUnseenItems: history.unknown + test.unknown,

@@ -41,6 +41,8 @@ export interface RankingDecision {
   readonly places: readonly Place[];
   /** One of the rows that the places name. A model that was fitted to explain only if nothing made for ranking does as well. */
   readonly advised: LeaderboardRow;
+  /** Lists made elsewhere that rank better than every method by a metric, more than chance, and worse by none. */
+  readonly listsAhead: readonly LeaderboardRow[];
   /** Null without baselines. */
   readonly pairs: Readonly<Record<MainMetric, BestPair>> | null;
   /** Metrics without popular items whose winner differs from `winner`. */
@@ -73,6 +75,7 @@ export function decideRanking({ runs, chosen }: StudyResults): RankingDecision {
   return {
     tooLittle: small,
     ...decided,
+    listsAhead: leaderboard.rows.filter((row) => row.kind === 'lists' && isAhead(leaderboard, row)),
     otherWinners: decided.pairs
       ? (['recallUnpopular', 'ndcgUnpopular'] as const).flatMap((metric) => {
           const pair = bestPair(leaderboard, metric);
@@ -154,6 +157,12 @@ function decidePlaces(
   const places = [byRecall, byNdcg].map((place) => ({ ...place, first: [place.first[0], ...both] }));
   const advised = evenOf(leaderboard, [...both, ...tops]) ?? madeForRanking(tops);
   return { winner, places, advised, pairs };
+}
+
+/** Whether lists are above the best method by a metric, more than chance, and not below by another. */
+function isAhead(leaderboard: Leaderboard, { id }: LeaderboardRow): boolean {
+  const gaps = MAIN_METRICS.flatMap((metric) => gapToBest(leaderboard, metric, id) ?? []);
+  return gaps.some(({ low }) => low > 0) && gaps.every(({ high }) => high >= 0);
 }
 
 /** The best by a metric. Ours come with those that may be as good, a baseline comes alone. */

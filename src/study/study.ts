@@ -40,6 +40,7 @@ import {
   type ModelKind,
   mainModel,
   numbersOf,
+  type StudyLists,
   type StudyOptions,
   type StudySettings,
   studySettings,
@@ -153,10 +154,9 @@ async function oneRun(
     parts.method === 'new-items' ? readSideInfo(parts.train.items, options.itemInfo!).info : undefined;
   const ranked = newItems && joinIds([parts.train.items.ids, newItems.added]);
   const task = splitRankingTask(parts, ranked, undefined, protocol);
-  // Nobody has new items, so users without a history get none of them.
-  const withoutHistory = newItems
-    ? undefined
-    : await rankWithoutHistory(task, { n, depth, threads: options.threads });
+  // Before the fits: lists that do not match the parts are refused.
+  const lists = (options.lists ?? []).map((given) => rankedLists(given, parts, task, n));
+  const withoutHistory = await rankWithoutHistory(task, { n, depth, threads: options.threads });
   const parallel = worksInParallel(parts.train.edges, settings, options);
   // A GPU belongs to one thread, and two fits might not fit in its memory.
   const onGpu = settings.ranker && parallel && (await mayUseGpu(settings.engine));
@@ -205,12 +205,8 @@ async function oneRun(
   );
   if (ranker) methods.push(...ranker.rows);
   methods.push(...baselines.rows);
-  const notes: StudyRun['lists'][number][] = [];
-  for (const { name, recommendations } of options.lists ?? []) {
-    const { ranking, notes: own } = rankLists(recommendations, parts, task, n);
-    const row: RankedMethod = { ...PLAIN_ROW, id: name, kind: 'lists', ranking };
+  for (const { row } of lists) {
     methods.push(row);
-    notes.push({ name, ...own });
     times.found(row);
   }
   if (options.truth) {
@@ -229,9 +225,19 @@ async function oneRun(
     fits,
     counts,
     ranker: ranker?.described ?? null,
-    lists: notes,
+    lists: lists.map(({ notes }) => notes),
     leaderboard,
   };
+}
+
+function rankedLists({ name, recommendations }: StudyLists, parts: Split, task: SplitRankingTask, n: number) {
+  try {
+    const { ranking, notes } = rankLists(recommendations, parts, task, n);
+    const row: RankedMethod = { ...PLAIN_ROW, id: name, kind: 'lists', ranking };
+    return { row, notes: { name, ...notes } };
+  } catch (error) {
+    throw error instanceof InputError ? new InputError(`lists ${name}: ${error.message}`) : error;
+  }
 }
 
 /** Below `from` edges threads cost more than they save; above `to` edges memory may not hold all. */

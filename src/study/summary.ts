@@ -26,8 +26,10 @@ export function summarizeRuns(runs: readonly StudyRun[]): StudySummary {
   const ranking: Record<string, Partial<Record<LeaderboardMetric, Spread>>> = {};
   for (const id of new Set(runs.flatMap((run) => run.leaderboard.rows.flatMap(rowIds)))) {
     const rows = present(runs.map((run) => run.leaderboard.rows.find((row) => rowIds(row).includes(id))));
-    ranking[id] = spreads(LEADERBOARD_METRICS, (metric) =>
-      rows.map((row) => leaderboardFigure(row, metric)?.mean),
+    ranking[id] = spreads(
+      LEADERBOARD_METRICS,
+      (metric) => rows.map((row) => leaderboardFigure(row, metric)?.mean),
+      METRIC_RANGE,
     );
   }
   const prediction: Record<string, Partial<Record<Statistic, Spread>>> = {};
@@ -93,18 +95,24 @@ export function leaderboardEntries(runs: readonly StudyRun[]): LeaderboardEntry[
 function spreads<Name extends string>(
   names: readonly Name[],
   valuesOf: (name: Name) => readonly (number | undefined)[],
+  range?: Range,
 ): Partial<Record<Name, Spread>> {
   const found: Partial<Record<Name, Spread>> = {};
   for (const name of names) {
     const values = present(valuesOf(name));
-    if (values.length > 0) found[name] = spreadOf(values);
+    if (values.length > 0) found[name] = spreadOf(values, range);
   }
   return found;
 }
 
-function spreadOf(values: readonly number[]): Spread {
+/** The least and the largest value that a figure can have. */
+type Range = readonly [low: number, high: number];
+const METRIC_RANGE: Range = [0, 1];
+const UNLIMITED: Range = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+
+function spreadOf(values: readonly number[], [least, most]: Range = UNLIMITED): Spread {
   const { mean, spread } = meanAndSpread(values);
   if (values.length === 1) return { mean, spread: null, low: null, high: null };
   const half = (studentQuantile(0.05, values.length - 1) * spread) / Math.sqrt(values.length);
-  return { mean, spread, low: mean - half, high: mean + half };
+  return { mean, spread, low: Math.max(least, mean - half), high: Math.min(most, mean + half) };
 }

@@ -14,6 +14,13 @@ for (let u = 0; u < 120; u++) {
   for (let i = 0; i < 9; i++) pairs.push([`u${u}`, `${'abcd'[u % 4]}${(u * 7 + i * i * 3 + i) % 23}`]);
 }
 const graph = BipartiteGraph.fromPairs(pairs);
+const edgesOf = ({ users, items }: BipartiteGraph) =>
+  Array.from({ length: users.count }, (_, u) =>
+    [...users.neighbors.subarray(users.offsets[u], users.offsets[u + 1])].map((item) => [
+      users.ids.at(u),
+      items.ids.at(item),
+    ]),
+  ).flat();
 const rows = ['id,genre,author'];
 for (let j = 0; j < graph.items.count; j++) {
   const id = graph.items.ids.at(j);
@@ -62,6 +69,18 @@ describe('a model on a split by new items', async () => {
     expect(profile.other.mean.recall).toBeGreaterThan(0.4);
     expect(attributePopularity.other.mean.recall).toBeLessThan(0.4);
     expect(attributePopularity.difference.recall.low).toBeGreaterThan(0);
+  });
+
+  it('is not evaluated on users without a history: nothing ranks items for them that nobody has', async () => {
+    const { info } = readSideInfo(parts.train.items, { name: 'items', rows: table });
+    const items = await fitContent(model, info, { seed: 1, threads: 1 });
+    const more = [...edgesOf(parts.test), ['stranger', parts.test.items.ids.at(0)]] as [string, string][];
+    const withStranger = { ...parts, test: BipartiteGraph.fromPairs(more) };
+    const found = await evaluateModel({ ...model, info: { items } }, withStranger, { n: 5, draws: 0 });
+    expect(found.withoutHistory).toBeUndefined();
+    expect(found.dropped.ranking.users).toBe(1);
+    const before = await evaluateModel({ ...model, info: { items } }, parts, { n: 5, draws: 0 });
+    expect(found.ranking.all.mean).toEqual(before.ranking.all.mean);
   });
 
   it('is refused if it knows nothing about them', async () => {

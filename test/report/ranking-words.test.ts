@@ -88,6 +88,33 @@ describe('which method recommends best, in words', () => {
     expect(said(none)[1]).toContain('use the sparse model, which ranks as well as any here by nDCG');
   });
 
+  it('says first that lists made elsewhere rank best, if they do by more than chance', () => {
+    const withLists = (low: { readonly recall: number; readonly ndcg: number }, high = 0.2) => {
+      const results = leaderboardOf(
+        { 'sparse-30': 0.3, ease: 0.32 },
+        { 'sparse-30': 0.3, ease: 0.32 },
+        { recall: ['sparse-30'], ndcg: ['sparse-30'] },
+      );
+      const { leaderboard } = results.runs[0];
+      const [row] = leaderboard.rows;
+      const comparisons = (['recall', 'ndcg'] as const).map((metric) => ({
+        ...{ metric, row: 'mine', to: 'ease', level: 0.95 },
+        ...{ difference: 0.1, low: low[metric], high },
+      }));
+      Object.assign(leaderboard, {
+        rows: [...leaderboard.rows, { ...row, id: 'mine', kind: 'lists' }],
+        comparisons: [...leaderboard.comparisons, ...comparisons],
+      });
+      return said(results);
+    };
+    expect(withLists({ recall: 0.05, ndcg: -0.01 })).toEqual([
+      'The lists mine rank best. Of the methods fitted here: A baseline wins: EASE',
+      'To recommend with graphex instead of the lists mine, which rank better, use EASE, which ranks best of the methods here, on all of the data:',
+    ]);
+    expect(withLists({ recall: -0.01, ndcg: -0.01 })[0]).toBe('A baseline wins: EASE');
+    expect(withLists({ recall: -0.3, ndcg: -0.01 }, -0.001)[0]).toBe('A baseline wins: EASE');
+  });
+
   it('names one per metric if no two tie by both, and for a tied place the methods that tie by both', () => {
     const apart = leaderboardOf(
       { 'sparse-30': 0.33, 'dense-30': 0.3, ease: 0.32, ials: 0.29 },

@@ -10,7 +10,7 @@ import { evaluateTables } from '../../src/evaluate/evaluate-tables.js';
 import { modelLists } from '../../src/evaluate/make-lists.js';
 import { tableTask } from '../../src/evaluate/table-task.js';
 import { fingerprint } from '../../src/graph/fingerprint.js';
-import type { BipartiteGraph } from '../../src/graph/graph.js';
+import { BipartiteGraph } from '../../src/graph/public.js';
 import { joinRankings } from '../../src/metrics/ranking-metrics.js';
 import { simulate } from '../../src/process/poisson-model.js';
 import { split, splitFolds } from '../../src/sample/split.js';
@@ -125,8 +125,14 @@ describe('study --train --test --lists', () => {
     );
     const table = (name: string, file: string) => ['--lists', `${name}=${at(file)}`];
     for (const [args, says] of [
-      [[...given(), ...table('mine', 'strangers.csv')], /none of the 1 users of the recommendations/],
-      [[...given(), ...table('mine', 'unknown.csv')], /none of the \d+ items of the recommendations/],
+      [
+        [...given(), ...table('mine', 'strangers.csv')],
+        /lists mine: none of the 1 users of the recommendations/,
+      ],
+      [
+        [...given(), ...table('mine', 'unknown.csv')],
+        /lists mine: none of the \d+ items of the recommendations/,
+      ],
       [[...given(), ...table('knn', 'popular.csv')], /the name knn is taken/],
       [[...given(), ...table('a', 'popular.csv'), ...table('a', 'popular.csv')], /the name a is taken/],
       [[...given(), '--lists', at('popular.csv')], /give a name and a file, as in mine=lists.csv/],
@@ -139,6 +145,23 @@ describe('study --train --test --lists', () => {
       const { status, stderr } = await graphex('study', ...args, ...quick, '-o', at('no'));
       expect([status, stderr]).toEqual([2, expect.stringMatching(says)]);
     }
+  });
+
+  it('refuses lists that do not match before it fits anything', async () => {
+    const stages = new Set<string>();
+    const { train, test } = split(graph, { method: 'edges', seed: 2 });
+    const splits = [splitOfTables({ train, test })];
+    const strangers = BipartiteGraph.fromPairs([['nobody', 'nothing']]);
+    const recommendations = { graph: strangers, values: Float64Array.of(1), first: 'least' } as const;
+    const onProgress = ({ stage }: { readonly stage: string }) => stages.add(stage);
+    const asked = { ...QUICK, splits, protocol: 'all-items', baselines: ['popularity'], onProgress } as const;
+    const lists = [{ name: 'mine', recommendations }];
+    await expect(study(graph, { ...asked, lists })).rejects.toThrow(/^lists mine: none of the 1 users/);
+    const before = [...stages];
+    await study(graph, asked);
+    expect(before.length).toBeGreaterThan(0);
+    expect(stages.size).toBeGreaterThan(before.length);
+    expect(before.join()).not.toMatch(/fit|baseline/);
   });
 });
 
@@ -158,6 +181,12 @@ it('a study of folds has means and intervals over the folds', async () => {
   expect(mean).toBeCloseTo((each[0] + each[1] + each[2]) / 3, 12);
   expect(low!).toBeLessThan(mean);
   expect(high!).toBeGreaterThan(mean);
+  for (const figures of Object.values(results.summary.ranking)) {
+    for (const { low, high } of Object.values(figures)) {
+      expect(low!).toBeGreaterThanOrEqual(0);
+      expect(high!).toBeLessThanOrEqual(1);
+    }
+  }
   const [first, second] = results.leaderboard;
   expect(first.difference!.recall.mean).toBeCloseTo(first.recall - second.recall, 12);
 

@@ -5,6 +5,7 @@ import { USER_METRICS } from '../../metrics/ranking-metrics.js';
 import {
   byRecall,
   LEADERBOARD_METRICS,
+  type Leaderboard,
   type LeaderboardRow,
   leaderboardFigure,
 } from '../../study/leaderboard.js';
@@ -173,6 +174,11 @@ function describePredictions(verdict: StudyVerdict, results: StudyResults): stri
   ].join('\n');
 }
 
+function byMeanRecall({ rows }: Leaderboard, { ranking }: StudyResults['summary']): LeaderboardRow[] {
+  const recall = (row: LeaderboardRow) => ranking[row.id]?.recall?.mean ?? 0;
+  return [...rows].sort((a, b) => recall(b) - recall(a));
+}
+
 function describeRepeats({ summary, runs, check }: StudyResults): string {
   const { leaderboard } = runs[0];
   return textTable([
@@ -180,7 +186,7 @@ function describeRepeats({ summary, runs, check }: StudyResults): string {
       `mean (95 % interval) over ${runs.length} splits`,
       ...LEADERBOARD_METRICS.map((metric) => metricLabel(metric, leaderboard.n)),
     ],
-    ...byRecall(leaderboard).map((row) => [
+    ...byMeanRecall(leaderboard, summary).map((row) => [
       methodTitle(row, leaderboard, check.names),
       ...LEADERBOARD_METRICS.map((metric) => {
         const s = summary.ranking[row.id]?.[metric];

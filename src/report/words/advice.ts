@@ -5,7 +5,7 @@ import type { BaselineName } from '../../options/names.js';
 import type { RankingDecision } from '../../study/best-method.js';
 import type { LeaderboardRow } from '../../study/leaderboard.js';
 import type { StudyResults } from '../../study/results.js';
-import { type NamedLeaderboard, namedLeaderboard } from './methods.js';
+import { listsPhrase, type NamedLeaderboard, namedLeaderboard } from './methods.js';
 import {
   baselineFitCommand,
   fitCommand,
@@ -24,7 +24,7 @@ export function recommendSteps(decision: RankingDecision, results: StudyResults)
   const name = row ? named.phrase(row) : 'the ranker';
   return [
     {
-      text: `To recommend, use ${name}${why && `, ${why},`} on all of ${yourData(results)}:`,
+      text: `To recommend${otherwise(decision)}, use ${name}${why && `, ${why},`} on all of ${yourData(results)}:`,
       command: fit,
     },
     {
@@ -33,6 +33,13 @@ export function recommendSteps(decision: RankingDecision, results: StudyResults)
     },
     { text: 'Or let programs ask over HTTP:', command: serveCommand(receipt, file) },
   ];
+}
+
+/** Lists made elsewhere that rank better than every method here. */
+function otherwise({ listsAhead }: RankingDecision): string {
+  return listsAhead.length === 0
+    ? ''
+    : ` with graphex instead of ${listsPhrase(listsAhead)}, which rank better`;
 }
 
 /** The data to fit. A study of a split does not know the table that was split. */
@@ -54,13 +61,13 @@ function advised(decision: RankingDecision, { leaderboard, metric }: NamedLeader
 
 /** 'which ranks best here', 'which ranks as well as any here by nDCG'. */
 function reason(
-  { winner, places, advised: row }: RankingDecision,
+  { winner, places, advised: row, listsAhead }: RankingDecision,
   metric: NamedLeaderboard['metric'],
 ): string {
   const { first, metrics } = places.find((place) => place.first.includes(row))!;
   const by = places.every((place) => place.first.includes(row)) ? '' : ` by ${metric(metrics[0])}`;
   const alone = first.length === 1 && (winner !== 'tie' || places.length > 1);
-  return `which ranks ${alone ? 'best' : 'as well as any'} here${by}`;
+  return `which ranks ${alone ? 'best' : 'as well as any'} ${listsAhead.length === 0 ? 'here' : 'of the methods here'}${by}`;
 }
 
 function fitOf(

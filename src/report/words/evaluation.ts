@@ -188,9 +188,11 @@ export function leftOutWords({
   const unranked = method === 'new-items' ? 'without attributes' : 'that are not in the training part';
   const whose =
     foldIn.users > 0 ? `, among them all edges of ${many(foldIn.users, described('held-out', users))}` : '';
+  const popular = `${one ? 'the list has' : 'their lists have'} popular ${items.many} and ${one ? 'is' : 'are'} evaluated separately`;
+  const unserved = `nobody has the held-out ${items.many}, so ${one ? `this ${users.one} is` : 'they are'} left out`;
   const sentences = present([
     ranking.users > 0 &&
-      `${many(ranking.users, described('test', users))} ${one ? 'has' : 'have'} no ${none}: ${one ? 'the list has' : 'their lists have'} popular ${items.many} and ${one ? 'is' : 'are'} evaluated separately.`,
+      `${many(ranking.users, described('test', users))} ${one ? 'has' : 'have'} no ${none}: ${method === 'new-items' ? unserved : popular}.`,
     ranking.edges > 0 &&
       `The recommendation figures leave out ${many(ranking.edges, 'test edge')} to ${items.many} ${unranked}.`,
     foldIn.edges > 0 &&

@@ -50,7 +50,12 @@ export function methodPhrase(
   names: SideNames,
 ): string {
   const title = methodTitle(row, leaderboard, names);
-  return row.kind === 'baseline' ? title : row.kind === 'lists' ? `the lists ${title}` : `the ${title}`;
+  return row.kind === 'baseline' ? title : row.kind === 'lists' ? listsPhrase([row]) : `the ${title}`;
+}
+
+/** 'the lists mine', 'the lists mine and yours'. */
+export function listsPhrase(rows: readonly Pick<LeaderboardRow, 'id'>[]): string {
+  return `the lists ${list(rows.map(({ id }) => id))}`;
 }
 
 /** The leaderboard of a study's first run, and what its sides, methods and metrics are called in a sentence. */

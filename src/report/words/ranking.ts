@@ -13,7 +13,14 @@ import { metricPhrase } from '../../text/figures.js';
 import { fixed } from '../../text/numbers.js';
 import { capital, described, list, many, present } from '../../text/phrases.js';
 import type { SideNames } from '../../text/sides.js';
-import { methodsPhrase, type NamedLeaderboard, namedLeaderboard, shortName, startOf } from './methods.js';
+import {
+  listsPhrase,
+  methodsPhrase,
+  type NamedLeaderboard,
+  namedLeaderboard,
+  shortName,
+  startOf,
+} from './methods.js';
 import { type StudyVerdicts, TOO_LITTLE, tooLittleWords } from './study.js';
 
 export const RANKING_QUESTION = 'Which method recommends best?';
@@ -119,7 +126,14 @@ export function leftWords({ runs, receipt }: StudyResults, names: SideNames): st
     : `Left out: ${users} without a history, and ${edges}.${popular}`;
 }
 
-function rankingHeadline({ winner, places }: RankingDecision, named: NamedLeaderboard): string {
+function rankingHeadline(decision: RankingDecision, named: NamedLeaderboard): string {
+  const { listsAhead } = decision;
+  const ofMethods = methodsHeadline(decision, named);
+  if (listsAhead.length === 0) return ofMethods;
+  return `${capital(listsPhrase(listsAhead))} rank best. Of the methods fitted here: ${ofMethods}`;
+}
+
+function methodsHeadline({ winner, places }: RankingDecision, named: NamedLeaderboard): string {
   const [{ first }] = places;
   const who = (rows: readonly LeaderboardRow[]) => methodsPhrase(rows, named);
   if (places.length === 1) {
