@@ -2,6 +2,7 @@
 // Once this tab has read or fitted something, its own speed is used. bench/page-estimates.ts compares estimates with fits.
 
 import { signal } from '@preact/signals';
+import type { PartSize } from '../graph/graph.js';
 import type { Purpose } from './protocol.js';
 
 /** Bytes of a row while it is read: the pair, both orders of edges, and a share of the ids. */
@@ -46,13 +47,7 @@ export function learnAttributes(items: number, seconds: number): void {
   if (items > 0 && seconds > 0.2) measured.attributes = items / seconds;
 }
 
-interface Size {
-  readonly users: number;
-  readonly items: number;
-  readonly edges: number;
-}
-
-export interface FitSize extends Size {
+interface FitSize extends PartSize {
   readonly purpose: Purpose;
   readonly features: number;
   readonly iterations: number;

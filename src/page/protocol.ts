@@ -267,7 +267,7 @@ export interface Api {
   openModel: [NamedBlob, ModelSummary, never];
   features: [{ n: number }, DescribedFeature[], never];
   map: [{ seed: number }, ItemMap, never];
-  similar: [{ item: string; n: number }, NearItem[], never];
+  similar: [{ item: string; n: number }, readonly NearItem[], never];
   find: [{ text: string; n: number; feature?: number | undefined }, FoundItems, never];
   findUsers: [{ text: string; n: number }, FoundUsers, never];
   itemTable: [{ source: NamedBlob; seed: number }, FoundItemTable, never];

@@ -7,7 +7,7 @@ import type { Reasons } from '../predict/explain/reasons.js';
 import type { ScoreContribution } from '../predict/recommend.js';
 import { sideNames } from '../text/sides.js';
 import { learnTitles, type Titled } from './components/item-name.js';
-import type { Api, FoundItem, ModelSummary } from './protocol.js';
+import type { Api, FoundItem, ModelSummary, NearItem } from './protocol.js';
 import type { ServerAnswers } from './session-client.js';
 
 /** Answers of the server; /openapi.json describes them. */
@@ -98,6 +98,12 @@ async function asked<T>(path: string, signal: AbortSignal, body?: unknown): Prom
   throw new Refused(answer.status, problem.detail ?? 'no reason given');
 }
 
+/** A list of items; their titles are remembered. */
+async function listed<T extends Titled>(path: string, signal: AbortSignal): Promise<readonly T[]> {
+  const { items } = await asked<{ readonly items: readonly T[] }>(path, signal);
+  return learnTitles(items);
+}
+
 export const serverAnswers: ServerAnswers = {
   async features({ n }, signal) {
     type Found = { features: Api['features'][1] };
@@ -106,18 +112,12 @@ export const serverAnswers: ServerAnswers = {
     return features;
   },
   async similar({ item, n }, signal) {
-    type Found = { items: Api['similar'][1] };
-    const { items } = await asked<Found>(`v1/items/${encodeURIComponent(item)}/similar?n=${n}`, signal);
-    learnTitles(items);
-    return items;
+    return listed<NearItem>(`v1/items/${encodeURIComponent(item)}/similar?n=${n}`, signal);
   },
   async find({ text, n }, signal) {
-    type Found = { items: FoundItem[] };
     const wanted = text.trim();
     const path = wanted === '' ? `v1/popular?n=${n}` : `v1/items?n=${n}&search=${encodeURIComponent(wanted)}`;
-    const { items } = await asked<Found>(path, signal);
-    learnTitles(items);
-    return { items };
+    return { items: await listed<FoundItem>(path, signal) };
   },
   async recommend({ query, n, filter, exclude }, signal) {
     const began = performance.now();

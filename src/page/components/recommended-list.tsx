@@ -2,7 +2,7 @@ import { LEAST } from '../../predict/explain/reasons.js';
 import { basisOf } from '../../predict/user-query.js';
 import { commonWords, mainReasons } from '../../report/words/reasons.js';
 import { fixed, percent, short } from '../../text/numbers.js';
-import { many } from '../../text/phrases.js';
+import { described, many } from '../../text/phrases.js';
 import type { Answer, Listed } from '../protocol.js';
 import { filter, hidden, names } from '../state.js';
 import { Button, set } from './controls.js';
@@ -132,12 +132,9 @@ function Hidden() {
           <li key={item}>
             <Button
               aria-label={`Show ${itemName(item, 60)} again`}
-              onClick={() =>
-                set(
-                  hidden,
-                  hidden.value.filter((one) => one !== item),
-                )
-              }
+              onClick={() => {
+                hidden.value = hidden.value.filter((one) => one !== item);
+              }}
             >
               {itemName(item, MOST_OF_NAME)} ×
             </Button>
@@ -188,7 +185,7 @@ function WhyListed({ entry, isRate }: { readonly entry: Listed; readonly isRate:
   if (!reasons) return <p class="quiet reasons">This model has no explanations.</p>;
   const { items, others, rest, features, direct, attributes = [] } = reasons;
   const part = (fraction: number) => <span class="number">{percent(fraction, 1)}</span>;
-  const other = { one: `other ${noun.items.one}`, many: `other ${noun.items.many}` };
+  const other = described('other', noun.items);
   const named = items.filter(({ fraction }) => Math.abs(fraction) >= LEAST);
   const left = items.filter((one) => !named.includes(one));
   const leftFraction = left.reduce((sum, { fraction }) => sum + fraction, others.fraction);

@@ -1,7 +1,8 @@
 // The map: points below, names above, and files of both. It is drawn in a worker, because drawing waits for the GPU or for
 // its emulation.
 
-import { shortTitle } from '../../text/phrases.js';
+import { escapeXml } from '../../report/charts/ink.js';
+import { present, shortTitle } from '../../text/phrases.js';
 import { shown } from '../../text/untrusted.js';
 import type { ItemMap } from '../protocol.js';
 import { placeLabels } from './label-placement.js';
@@ -173,30 +174,29 @@ export function createPicture(points: OffscreenCanvas, labels: OffscreenCanvas, 
     const { view, frame } = look;
     const mask = drawnBack()?.mask;
     const grown = growth(view.zoom);
-    const lines = [
+    const circle = (left: number, top: number, r: string | number, look: string) =>
+      `<circle cx="${left.toFixed(1)}" cy="${top.toFixed(1)}" r="${r}" ${look}/>`;
+    const dots = Array.from(map.x, (x, j) => {
+      const [left, top] = toScreen(view, frame, x, map.y[j]);
+      const isVisible = left >= -9 && top >= -9 && left <= frame.width + 9 && top <= frame.height + 9;
+      const fill = `fill="${cssColour(colours, map.feature[j])}" fill-opacity="${mask?.[j] ? 0.08 : 0.8}"`;
+      return isVisible && circle(left, top, (radius[j] * grown).toFixed(1), fill);
+    });
+    const lines = present([
       `<svg xmlns="http://www.w3.org/2000/svg" width="${frame.width}" height="${frame.height}" viewBox="0 0 ${frame.width} ${frame.height}" font-family="system-ui, sans-serif" font-size="${LABEL}">`,
       `<rect width="100%" height="100%" fill="${ground}"/>`,
-    ];
-    for (let j = 0; j < count; j++) {
-      const [left, top] = toScreen(view, frame, map.x[j], map.y[j]);
-      if (left < -9 || top < -9 || left > frame.width + 9 || top > frame.height + 9) continue;
-      const r = (radius[j] * grown).toFixed(1);
-      lines.push(
-        `<circle cx="${left.toFixed(1)}" cy="${top.toFixed(1)}" r="${r}" fill="${cssColour(colours, map.feature[j])}" fill-opacity="${mask?.[j] ? 0.08 : 0.8}"/>`,
-      );
-    }
-    for (const { left, top, radius: r, thick } of marks()) {
-      lines.push(
-        `<circle cx="${left.toFixed(1)}" cy="${top.toFixed(1)}" r="${r}" fill="none" stroke="${ink}" stroke-width="${thick}"/>`,
-      );
-    }
-    for (const label of named()) {
-      lines.push(
-        `<text x="${label.left.toFixed(1)}" y="${label.top.toFixed(1)}" fill="${ink}" stroke="${ground}" stroke-width="4" stroke-linejoin="round" paint-order="stroke">${escaped(label.text)}</text>`,
-      );
-    }
+      ...dots,
+      ...marks().map(({ left, top, radius: r, thick }) =>
+        circle(left, top, r, `fill="none" stroke="${ink}" stroke-width="${thick}"`),
+      ),
+      ...named().map(
+        ({ left, top, text: said }) =>
+          `<text x="${left.toFixed(1)}" y="${top.toFixed(1)}" fill="${ink}" stroke="${ground}" stroke-width="4" stroke-linejoin="round" paint-order="stroke">${escapeXml(said)}</text>`,
+      ),
+      '</svg>\n',
+    ]);
     return new Blob(
-      [...lines, '</svg>\n'].map((line) => `${line}\n`),
+      lines.map((line) => `${line}\n`),
       { type: 'image/svg+xml' },
     );
   };
@@ -216,5 +216,3 @@ export function createPicture(points: OffscreenCanvas, labels: OffscreenCanvas, 
     save: async (kind) => (kind === 'png' ? png() : svg()),
   };
 }
-
-const escaped = (text: string) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');

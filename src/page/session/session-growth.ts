@@ -26,23 +26,21 @@ export async function answerForecast(
 export async function answerAudit({ train, test, seed }: Api['audit'][0], task: Task): Promise<Audited> {
   const guesses = await Promise.all([train, test].map(async (table) => (await previewBlob(table)).guess));
   const timed = guesses.every((guess) => guess.time !== undefined);
-  const read = async (table: NamedBlob, { users, items, time }: (typeof guesses)[number]) =>
-    timed
-      ? readBlobWithValues(table, { users, items, ...task }, timeColumn(time!))
-      : { ...(await readBlob(table, { users, items, ...task })), values: undefined };
+  const read = async (table: NamedBlob, { users, items, time }: (typeof guesses)[number]) => {
+    const options = { users, items, ...task };
+    const found = timed
+      ? await readBlobWithValues(table, options, timeColumn(time!))
+      : { ...(await readBlob(table, options)), values: undefined };
+    return { ...found, columns: { users, items, time: timed ? time : undefined } };
+  };
   const [first, second] = [await read(train, guesses[0]), await read(test, guesses[1])];
   const audit = await auditSplit(
     { train: first.graph, test: second.graph },
     { seed, ...(timed && { times: { train: first.values!, test: second.values! } }), ...task },
   );
-  const columns = ({ users, items, time }: (typeof guesses)[number]) => ({
-    users,
-    items,
-    ...(timed && { time }),
-  });
   return {
     audit,
     names: first.graph.names ?? USERS_AND_ITEMS,
-    columns: { train: columns(guesses[0]), test: columns(guesses[1]) },
+    columns: { train: first.columns, test: second.columns },
   };
 }

@@ -17,13 +17,6 @@ import { currentModel, type SessionModel } from './session-model.js';
 /** Users of one batch of lists. */
 const BATCH = 1024;
 
-interface Counted {
-  readonly ids: readonly string[];
-  readonly counts: readonly number[] | undefined;
-  /** If the ranker weighs edges by age. */
-  readonly times?: readonly number[] | undefined;
-}
-
 /** All users: those of the data, or those of a model that was opened. */
 function allUsers(): Pick<Model['users'], 'ids' | 'degree' | 'count'> {
   const graph = dataIfRead()?.graph;
@@ -32,15 +25,15 @@ function allUsers(): Pick<Model['users'], 'ids' | 'degree' | 'count'> {
   return { ids, count, degree: Uint32Array.from({ length: count }, (_, u) => offsets[u + 1] - offsets[u]) };
 }
 
-/** The items of a user: in the data, or in a model that was opened. */
-function itemsOf(user: string, model: Model): Counted | undefined {
+/** The items of a user: in the data, or in a model that was opened. Times matter if the ranker weighs edges by age. */
+function itemsOf(user: string, model: Model) {
   const graph = dataIfRead()?.graph;
   const row = (graph ?? model).users.ids.find(user);
   if (row < 0) return undefined;
   if (!graph) {
     const { items, counts } = ownItems(model, row);
     return {
-      ids: Array.from(items, (item) => model.items.ids.at(item)),
+      likes: Array.from(items, (item) => model.items.ids.at(item)),
       counts: counts && Array.from(counts),
     };
   }
@@ -48,7 +41,7 @@ function itemsOf(user: string, model: Model): Counted | undefined {
   const [from, to] = [offsets[row], offsets[row + 1]];
   const times = timesIfRead()?.subarray(from, to);
   return {
-    ids: Array.from(neighbors.subarray(from, to), (item) => graph.items.ids.at(item)),
+    likes: Array.from(neighbors.subarray(from, to), (item) => graph.items.ids.at(item)),
     counts: counts && Array.from(counts.subarray(from, to)),
     times: times && Array.from(times),
   };
@@ -73,8 +66,7 @@ export async function answerFindUsers({ text, n }: Api['findUsers'][0]): Promise
 function userQueryOf(query: ListQuery, { model }: SessionModel): UserQuery {
   if ('likes' in query) return query;
   if (model.seen && model.users.ids.find(query.user) >= 0) return query;
-  const items = itemsOf(query.user, model);
-  return items ? { likes: items.ids, counts: items.counts, times: items.times } : query;
+  return itemsOf(query.user, model) ?? query;
 }
 
 const ignore = (_ids: readonly Id[]) => {};
@@ -118,7 +110,7 @@ export async function answerRecommend(
 }
 
 function hasOf(query: ListQuery, model: Model): Answer['has'] {
-  const ids = 'likes' in query ? query.likes : (itemsOf(query.user, model)?.ids ?? []);
+  const ids = 'likes' in query ? query.likes : (itemsOf(query.user, model)?.likes ?? []);
   const { items } = model;
   const users = (id: string) => items.degree[items.ids.find(id)] ?? 0;
   return [...ids].sort((a, b) => users(b) - users(a));

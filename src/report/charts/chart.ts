@@ -142,19 +142,17 @@ export const logarithmic = (domain: readonly [number, number], low: number, high
   tickFormat: power,
 });
 
-/** The name of a curve in its colour, in a corner of the frame; `row`: below that many others. */
-export function cornerName(
-  text: string,
-  { frameAnchor, dx, dy, ink, row }: CornerPlace & { readonly ink: string; readonly row: number },
-): object {
-  return Plot.text([text], { frameAnchor, dx, dy: dy + ROW * row, fill: ink, fontWeight: 600 });
-}
-
-/** A corner of the frame, and the distance of the first name from it. */
+/** Where the name of a curve stands: in a corner of the frame, at a distance from it, below as many others as `row`. */
 interface CornerPlace {
-  readonly frameAnchor: 'top-left' | 'top-right' | 'bottom-left' | 'bottom-right';
+  readonly frameAnchor: 'top-left' | 'top-right' | 'bottom-left';
   readonly dx: number;
   readonly dy: number;
+  readonly row: number;
+}
+
+/** The name of a curve in its colour. */
+export function cornerName(text: string, fill: string, { dy, row, ...corner }: CornerPlace): object {
+  return Plot.text([text], { ...corner, dy: dy + ROW * row, fill, fontWeight: 600 });
 }
 
 /** Dark colours replace light ones if the reader prefers dark. The attributes stay for viewers without CSS. */

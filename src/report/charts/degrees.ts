@@ -65,7 +65,7 @@ export function degreesChart(sides: BySide<DegreeCurve>, names: SideNames = USER
         return [
           Plot.line(fitted, { x: 'degree', y: 'share', stroke: ink, ...dashed }),
           Plot.dot(points, { x: 'degree', y: 'share', r: 2.2, fill: ink }),
-          cornerName(names[side].many, { frameAnchor: 'bottom-left', dx: 8, dy: -30, ink, row }),
+          cornerName(names[side].many, ink, { frameAnchor: 'bottom-left', dx: 8, dy: -30, row }),
         ];
       }),
     },

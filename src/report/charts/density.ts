@@ -60,7 +60,7 @@ export function densityChart(found: DensityCurves): Chart {
             r: 2.6,
             fill: ink,
           }),
-          cornerName(label, { frameAnchor: 'top-right', dx: -4, dy: 4, ink, row }),
+          cornerName(label, ink, { frameAnchor: 'top-right', dx: -4, dy: 4, row }),
         ];
       }),
     },

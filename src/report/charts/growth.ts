@@ -65,7 +65,7 @@ export function growthChart(
         Plot.line(curve, { x: 'times', y: 'mean', stroke: ink, strokeWidth: 2.2 }),
         Plot.dot([curve[0]], { x: 'times', y: 'mean', r: 3.2, fill: ink }),
         ...[{ label: 'forecast', ink }, ...drawn].map((one, row) =>
-          cornerName(one.label, { frameAnchor: 'top-left', dx: 8, dy: 4, ink: one.ink, row }),
+          cornerName(one.label, one.ink, { frameAnchor: 'top-left', dx: 8, dy: 4, row }),
         ),
       ],
     },

@@ -49,10 +49,6 @@ class SvgElement {
   get lastChild(): ChildNode | null {
     return this.childNodes.at(-1) ?? null;
   }
-  get nextSibling(): ChildNode | null {
-    const siblings = this.parentNode?.childNodes ?? [];
-    return siblings[siblings.indexOf(this) + 1] ?? null;
-  }
   get children(): SvgElement[] {
     return this.childNodes.filter((child) => child instanceof SvgElement);
   }
@@ -85,14 +81,8 @@ class SvgElement {
   removeAttribute(name: string): void {
     this.#attributes.delete(name);
   }
-  getAttributeNS(_: string | null, name: string): string | null {
-    return this.getAttribute(name);
-  }
   setAttributeNS(_: string | null, name: string, value: unknown): void {
     this.setAttribute(name, value);
-  }
-  removeAttributeNS(_: string | null, name: string): void {
-    this.removeAttribute(name);
   }
 
   append(...nodes: (ChildNode | string)[]): void {
@@ -129,12 +119,6 @@ class SvgElement {
     }
     return null;
   }
-  querySelectorAll(name: string): SvgElement[] {
-    return this.children.flatMap((child) => [
-      ...(child.tagName === name ? [child] : []),
-      ...child.querySelectorAll(name),
-    ]);
-  }
 
   cloneNode(deep = false): SvgElement {
     const copy = new SvgElement(this.ownerDocument, this.namespaceURI, this.tagName);
@@ -144,34 +128,24 @@ class SvgElement {
   }
 }
 
-/** The inline styles of an element: methods of CSS, and any field by its name in a script. */
+/** The inline styles of an element: `setProperty` of CSS, and any field by its name in a script. */
 function createStyle(attributes: Map<string, string>): Record<string, unknown> {
   const rules = new Map<string, string>();
-  const write = () => {
-    const text = Array.from(rules, ([name, value]) => `${name}: ${value};`).join(' ');
-    if (text === '') attributes.delete('style');
-    else attributes.set('style', text);
-  };
-  const methods: Record<string, unknown> = {
-    setProperty(name: string, value: unknown) {
-      rules.set(name, String(value));
-      write();
-    },
-    removeProperty(name: string) {
-      rules.delete(name);
-      write();
-    },
-    getPropertyValue: (name: string) => rules.get(name) ?? '',
+  const setProperty = (name: string, value: unknown) => {
+    rules.set(name, String(value));
+    attributes.set('style', Array.from(rules, ([rule, text]) => `${rule}: ${text};`).join(' '));
   };
   const inCss = (field: string) => field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return new Proxy(methods, {
-    get: (known, field) => known[field as string] ?? rules.get(inCss(String(field))) ?? '',
-    set(_, field, value) {
-      rules.set(inCss(String(field)), String(value));
-      write();
-      return true;
+  return new Proxy<Record<string, unknown>>(
+    { setProperty },
+    {
+      get: (known, field) => known[field as string] ?? rules.get(inCss(String(field))) ?? '',
+      set(_, field, value) {
+        setProperty(inCss(String(field)), value);
+        return true;
+      },
     },
-  });
+  );
 }
 
 class SvgDocument {

@@ -18,6 +18,7 @@ import { bySide, SIDES, type SideName } from '../../graph/graph.js';
 import type { ReadResult } from '../../ingest/options.js';
 import type { Setting, Tuned } from '../../metrics/setting-search.js';
 import { asFlag } from '../../options/as-flag.js';
+import { HYPER_NAMES, type HyperName } from '../../options/shared.js';
 import { modelState } from '../../store/model-state.js';
 import { fixed, grouped, plusMinus, short } from '../../text/numbers.js';
 import { list, many, present } from '../../text/phrases.js';
@@ -36,8 +37,7 @@ import { evidenceWords } from '../words/sparsity.js';
 import { posteriorRows, posteriorWords } from './posterior.js';
 import { nextLine, paragraphs, textTable, wrap, wrapAll, wrapLines } from './text-table.js';
 
-const HYPER = ['sigma', 'size', 'tau', 'shape', 'rate'] as const;
-const NO_HYPER = { sigma: null, size: null, tau: null, shape: null, rate: null };
+const NO_HYPER = Object.fromEntries(HYPER_NAMES.map((name) => [name, null]));
 
 /** A fit, with the priors of a model whose users are in shards. */
 type Reported = FitResult & {
@@ -133,7 +133,7 @@ function priorParagraphs(
   priors: SidesReport | undefined,
   names: SideNames,
 ): readonly string[] {
-  const value = (side: SideName, name: (typeof HYPER)[number]) => {
+  const value = (side: SideName, name: HyperName) => {
     const number = model[side].hyper[name];
     if (name === 'size' && number === 0) return 'none';
     const interval = name === 'size' ? priors?.[side].sizeInterval : null;
@@ -147,8 +147,8 @@ function priorParagraphs(
   const closed = SIDES.filter((side) => model[side].hyper.size === 0).map((side) => names[side].many);
   return present([
     textTable([
-      ['', ...HYPER.map((name) => (name === 'size' && intervals ? 'size (90 % interval)' : name))],
-      ...SIDES.map((side) => [names[side].many, ...HYPER.map((name) => value(side, name))]),
+      ['', ...HYPER_NAMES.map((name) => (name === 'size' && intervals ? 'size (90 % interval)' : name))],
+      ...SIDES.map((side) => [names[side].many, ...HYPER_NAMES.map((name) => value(side, name))]),
     ]),
     priors &&
       model.kind === 'auto' &&

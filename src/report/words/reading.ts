@@ -46,41 +46,26 @@ export function readingCautions(
   { guess, read }: Pick<ReadResult, 'guess' | 'read'>,
   write: WriteOption = withArgument,
 ): string[] {
-  const cautions: string[] = [];
   const { dropped, core, where } = read.leftOut ?? {};
-  if (guess.countUnused) {
-    cautions.push(
-      `the counts of column ${shown(guess.columns.count ?? '')} are not used: by default a pair is an edge or not, without counts; ${write('multigraph')} keeps the counts`,
-    );
-  }
-  if (guess.countsAllOne) {
-    cautions.push(
+  const { columns, countUnused, countsAllOne } = guess;
+  const unknown = dropped?.unknown ?? [];
+  return present([
+    countUnused &&
+      `the counts of column ${shown(columns.count ?? '')} are not used: by default a pair is an edge or not, without counts; ${write('multigraph')} keeps the counts`,
+    countsAllOne &&
       `the option ${write('multigraph')} keeps counts, but no column of counts is named and no pair occurs twice: every count is 1; name the column with ${write('count')}`,
-    );
-  }
-  if (guess.columns.weight !== undefined) {
-    cautions.push(
-      `weights of column ${shown(guess.columns.weight)} are rounded to counts. The model reads a count as the number of times that a pair occurred. A weight of 5 counts five times as much as a weight of 1, and a low weight still counts in favour of the pair. Hours and amounts are such counts, ratings are not: keep the good ratings with ${write('where')} instead, as in ${write('where', '"rating >= 4"')}`,
-    );
-  }
-  if (dropped && dropped.unknown.length > 0) {
-    const { unknown } = dropped;
-    cautions.push(
+    columns.weight !== undefined &&
+      `weights of column ${shown(columns.weight)} are rounded to counts. The model reads a count as the number of times that a pair occurred. A weight of 5 counts five times as much as a weight of 1, and a low weight still counts in favour of the pair. Hours and amounts are such counts, ratings are not: keep the good ratings with ${write('where')} instead, as in ${write('where', '"rating >= 4"')}`,
+    unknown.length > 0 &&
       `${many(unknown.length, { one: 'id to drop is', many: 'ids to drop are' })} not in the data: ${firstShown(unknown)}`,
-    );
-  }
-  if (core && core.edges > 0) {
-    const { users, items } = core.least;
-    cautions.push(
-      `the option ${write('minDegree', users === items ? String(users) : `${users},${items}`)} left out ${many(core.users, 'user')} and ${many(core.items, 'item')} with fewer edges, in ${many(core.passes, { one: 'pass', many: 'passes' })}. The verdict, the tail index, sizes and forecasts depend on low degrees. Now they describe only what is left, which looks denser than the data. Compute them from the data without the filter`,
-    );
-  }
-  if (where !== undefined && where > 0 && where >= read.rows / 2) {
-    cautions.push(
+    core &&
+      core.edges > 0 &&
+      `the option ${write('minDegree', [...new Set([core.least.users, core.least.items])].join())} left out ${many(core.users, 'user')} and ${many(core.items, 'item')} with fewer edges, in ${many(core.passes, { one: 'pass', many: 'passes' })}. The verdict, the tail index, sizes and forecasts depend on low degrees. Now they describe only what is left, which looks denser than the data. Compute them from the data without the filter`,
+    where !== undefined &&
+      where > 0 &&
+      where >= read.rows / 2 &&
       `the option ${write('where')} left out ${grouped(where)} of ${many(read.rows, 'row')}: the verdict and all figures describe only the remaining rows`,
-    );
-  }
-  return cautions;
+  ]);
 }
 
 /** '226 documents: 310 words in more than 50 % of them left out'. */
