@@ -4,31 +4,21 @@ import type { RowLists } from '../math/csr.js';
 import { createCounter } from '../math/memory.js';
 import type { Heap } from '../wasm/heap.js';
 
-export interface WorkerPlace {
-  readonly module: WebAssembly.Module;
-  readonly memory: WebAssembly.Memory;
-  /** Counters: a worker takes its scratch from the first, and each next block from the second. */
-  readonly places: Int32Array;
-  readonly next: Int32Array;
-  /** Address of each worker's scratch. */
-  readonly scratch: readonly number[];
-}
+export type WorkerPlace = ReturnType<typeof placeOn>;
 
-/** A new job's place: both counters start at 0. */
-export function placeOn(heap: Heap, module: WebAssembly.Module, scratch: readonly number[]): WorkerPlace {
+/**
+ * Where the workers of a new job compute. `scratch`: the address of each worker's scratch. Of the two counters, a worker takes its scratch
+ * from `places`, and each next block from `next`.
+ */
+export function placeOn(heap: Heap, module: WebAssembly.Module, scratch: readonly number[]) {
   return { module, memory: heap.memory, places: createCounter(), next: createCounter(), scratch };
 }
 
 /** Addresses of lists of row numbers and of their weights (0: none), and how many there are. */
-export interface StoredLists {
-  readonly offsets: number;
-  readonly neighbors: number;
-  readonly weights: number;
-  readonly rows: number;
-}
+export type StoredLists = ReturnType<typeof storeLists>;
 
 /** Copies lists into the kernels' memory, with their weights. */
-export function storeLists(heap: Heap, lists: RowLists): StoredLists {
+export function storeLists(heap: Heap, lists: RowLists) {
   const offsets = heap.allocate(4 * lists.offsets.length);
   const neighbors = heap.allocate(4 * lists.values.length);
   heap.u32(offsets, lists.offsets.length).set(lists.offsets);

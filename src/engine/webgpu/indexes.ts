@@ -1,7 +1,6 @@
 // The edge index on the GPU: neighbours in as many bindings as the device requires, and the tasks cut from it.
 
 import type { EdgeCounts, EdgeRows } from '../../math/csr.js';
-import type { EdgeIndex } from '../engine.js';
 import { allocate, type GpuDevice } from './device.js';
 import { cutRows } from './edge-tasks.js';
 import { chooseLayout, type Layout, type Tuning } from './layout.js';
@@ -22,19 +21,9 @@ export interface Plan {
   readonly slots: number;
 }
 
-export interface GpuIndex extends EdgeIndex {
-  readonly source: EdgeRows<EdgeCounts>;
-  readonly multigraph: boolean;
-  readonly chunks: readonly { readonly neighbors: GPUBuffer; readonly counts: GPUBuffer | undefined }[];
-  readonly chunkEdges: number;
-  readonly plans: Map<string, Promise<Plan>>;
-}
+export type GpuIndex = Awaited<ReturnType<typeof createGpuIndex>>;
 
-export async function createGpuIndex(
-  gpu: GpuDevice,
-  source: EdgeRows<EdgeCounts>,
-  tuning: Partial<Tuning>,
-): Promise<GpuIndex> {
+export async function createGpuIndex(gpu: GpuDevice, source: EdgeRows<EdgeCounts>, tuning: Partial<Tuning>) {
   const edges = source.neighbors.length;
   const chunkEdges = tuning.chunkEdges ?? Math.floor(gpu.maxBinding / 256) * 64;
   const bytes = 4 * edges * (source.counts ? 2 : 1);
@@ -54,7 +43,8 @@ export async function createGpuIndex(
   }
   const rows = source.offsets.length - 1;
   const multigraph = source.counts !== undefined;
-  return { rows, edges, source, multigraph, chunks, chunkEdges, plans: new Map() };
+  const plans = new Map<string, Promise<Plan>>();
+  return { rows, edges, source, multigraph, chunks, chunkEdges, plans };
 }
 
 /** The tasks for tables of `features` features that read a table of `otherRows` rows. Created once. */

@@ -2,38 +2,13 @@
 
 import { DeviceError, InputError } from '../../errors.js';
 import { allocate as inShared } from '../../math/memory.js';
-import {
-  type ExpectedCounts,
-  gammasOf,
-  isUniform,
-  type RowRange,
-  type Table,
-  type TableValues,
-  type UniformValues,
-} from '../engine.js';
+import { gammasOf, isUniform, type RowRange, type TableValues, type UniformValues } from '../engine.js';
 import { allocate, type GpuDevice, megabytes } from './device.js';
 import { type Commands, USAGE } from './kernel-queue.js';
 import { MAX_FEATURES } from './wgsl/params.js';
 
-export interface GpuTable extends Table {
-  readonly quads: number;
-  /** Shape and rate of each row's weight. */
-  readonly weights: GPUBuffer;
-  readonly shapes: GPUBuffer;
-  readonly rates: GPUBuffer;
-  /** What the edge pass of the other side reads. */
-  readonly activity: GPUBuffer;
-  /** Mass, unseen mass, and the mass at which the unseen mass was computed: quads each. */
-  readonly totals: GPUBuffer;
-  /** A table for foldFresh: `read` returns its means. */
-  readonly meansOnly: boolean;
-}
-
-/** rows × quads × 4 counts of two words each, low word first. */
-export interface GpuCounts extends ExpectedCounts {
-  readonly quads: number;
-  readonly values: GPUBuffer;
-}
+export type GpuTable = Awaited<ReturnType<typeof allocateGpuTable>>;
+export type GpuCounts = Awaited<ReturnType<typeof createGpuCounts>>;
 
 const PIECE_BYTES = 2 ** 24;
 const PIECES_UNDER_WAY = 8;
@@ -54,13 +29,8 @@ export function storageBuffer(gpu: GpuDevice, what: string, bytes: number): GPUB
   });
 }
 
-/** A table without values. */
-export async function allocateGpuTable(
-  gpu: GpuDevice,
-  rows: number,
-  features: number,
-  meansOnly = false,
-): Promise<GpuTable> {
+/** A table without values. `meansOnly`: a table for foldFresh, which reads as its means. */
+export async function allocateGpuTable(gpu: GpuDevice, rows: number, features: number, meansOnly = false) {
   if (!Number.isInteger(features) || features < 1 || features > MAX_FEATURES) {
     throw new InputError(`${features} features: the GPU engine takes 1 to ${MAX_FEATURES}`);
   }
@@ -71,10 +41,13 @@ export async function allocateGpuTable(
     features,
     quads,
     meansOnly,
+    /** Shape and rate of each row's weight. */
     weights: storageBuffer(gpu, `the weights of ${rows} rows`, 8 * rows),
     shapes: storageBuffer(gpu, `a table of ${rows} rows × ${features} features`, bytes),
     rates: storageBuffer(gpu, `a table of ${rows} rows × ${features} features`, bytes),
+    /** What the edge pass of the other side reads. */
     activity: storageBuffer(gpu, `a table of ${rows} rows × ${features} features`, bytes),
+    /** Mass, unseen mass, and the mass at which the unseen mass was computed: quads each. */
     totals: storageBuffer(gpu, 'totals', 3 * quads * 16),
   }));
 }
@@ -99,14 +72,11 @@ export async function writeGpuTable(
   await writePadded(gpu, table, table.rates, values.featureRate, 1);
 }
 
-export async function createGpuCounts(
-  gpu: GpuDevice,
-  { rows, features, quads }: GpuTable,
-  scale: number,
-): Promise<GpuCounts> {
+export async function createGpuCounts(gpu: GpuDevice, { rows, features, quads }: GpuTable, scale: number) {
   const what = `counts of ${rows} rows × ${features} features`;
   const bytes = 32 * rows * quads;
   const values = await allocate(gpu, what, bytes, () => storageBuffer(gpu, what, bytes));
+  // rows × quads × 4 counts of two words each, low word first.
   return { rows, features, scale, quads, values };
 }
 

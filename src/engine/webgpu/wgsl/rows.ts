@@ -8,22 +8,15 @@ import { FIXED_WGSL } from './fixed.js';
 import { GAMMA_WGSL } from './gamma.js';
 import { addUp, INVOCATION, OTHER_MASS, paramsWgsl } from './params.js';
 
-/** Lanes of a row and rows of a workgroup. */
-export interface RowLayout {
-  readonly features: number;
-  readonly quads: number;
-  readonly lanes: number;
-  readonly perLane: number;
-  /** Lanes that together add up the partial sums of one quad (four features). */
-  readonly split: number;
-  readonly rows: number;
-}
-
 const WORKGROUP = 128;
 
-export function rowLayout(features: number, mostSlots: number): RowLayout {
+export type RowLayout = ReturnType<typeof rowLayout>;
+
+/** Lanes of a row and rows of a workgroup. */
+export function rowLayout(features: number, mostSlots: number) {
   const quads = Math.ceil(features / 4);
   const lanes = Math.min(powerOfTwo(quads), 32);
+  /** Lanes that together add up the partial sums of one quad (four features). */
   const split = mostSlots > 8 ? Math.min(16, WORKGROUP / lanes) : 1;
   const rows = WORKGROUP / (lanes * split);
   return { features, quads, lanes, perLane: Math.ceil(quads / lanes), split, rows };
