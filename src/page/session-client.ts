@@ -45,6 +45,8 @@ function start(): Worker {
   };
   worker.onerror = (event) => {
     event.preventDefault();
+    // What it holds would stay in memory beside the next session.
+    worker.terminate();
     session = undefined;
     const error = new Error(
       `The part of the page that computes has stopped (${event.message || 'it could not be loaded'}). Load the data again; a smaller share of them may fit.`,
