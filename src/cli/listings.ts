@@ -9,7 +9,7 @@ import type { Recommendation, UserQuery } from '../predict/recommend.js';
 import type { Recommender } from '../predict/recommender.js';
 import type { TitleBook } from '../predict/titles.js';
 import { basisOf, FEW_LIKES } from '../predict/user-query.js';
-import { confidenceWords } from '../report/words/confidence.js';
+import { confidenceFields } from '../report/words/confidence.js';
 import { type NamedQuery, queryIn } from './commands/recommend-batch.js';
 import { titled } from './titles.js';
 
@@ -40,21 +40,13 @@ export async function makeListings(
   const lists = await recommender.explainMany(asked, options);
   return lists.map(({ items, confidence }, a) => ({
     user: queries[a].name,
-    ...(confidence && {
-      confidence: {
-        overlap: confidence.overlap,
-        text: confidenceWords(confidence, items.length, model.names),
-      },
-    }),
+    ...(confidence && { confidence: confidenceFields(confidence, items.length, model.names) }),
     items: items.map((entry, i) => ({
       ...entry,
       ...titled(titles.ofId(entry.item)),
       ...(confidence && { low: confidence.intervals[i].low, high: confidence.intervals[i].high }),
     })),
-    basis: basisOf(knownItems(model, asked[a]), {
-      model,
-      user: 'user' in asked[a] ? asked[a].user : undefined,
-    }),
+    basis: basisOf(knownItems(model, asked[a]), model, asked[a]),
   }));
 }
 

@@ -204,12 +204,9 @@ type Basis = 'personal' | 'few' | 'attributes' | 'popular';
 /** With fewer likes a list has the basis 'few'. docs/appendix/serving.md measures how much these lists change. */
 export const FEW_LIKES = 5;
 
-/** `likes` is the number of the user's items that the model knows; `asked` is the user whom a model may know from a table. */
-export function basisOf(
-  likes: number,
-  asked?: { readonly model: Model; readonly user: Id | undefined },
-): Basis {
+/** `likes` is the number of the user's items that the model knows. The model may know the user of the query from a table. */
+export function basisOf(likes: number, model?: Model, query?: UserQuery): Basis {
   if (likes > 0) return likes < FEW_LIKES ? 'few' : 'personal';
-  const attributes = asked?.user === undefined ? undefined : attributesOfUser(asked.model, asked.user);
-  return asked && attributes && saysMore(asked.model, attributes) ? 'attributes' : 'popular';
+  const attributes = model && query && 'user' in query && attributesOfUser(model, query.user);
+  return attributes && saysMore(model, attributes) ? 'attributes' : 'popular';
 }

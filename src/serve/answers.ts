@@ -12,7 +12,7 @@ import type { Recommendation, UserQuery } from '../predict/recommend.js';
 import type { Recommender } from '../predict/recommender.js';
 import type { TitleBook } from '../predict/titles.js';
 import { basisOf } from '../predict/user-query.js';
-import { confidenceWords } from '../report/words/confidence.js';
+import { confidenceFields } from '../report/words/confidence.js';
 import { refuseCostly } from './cost.js';
 import type { ModelEndpoint, RequestOf } from './endpoints.js';
 import type { Answered, Explain, OneRequest, Rank } from './http-schema.js';
@@ -228,10 +228,6 @@ async function answerOf(
     ...hidden,
     ...(include ? allExcept(ids, new Set(include)) : []),
   ];
-  const basis = basisOf(likes, {
-    model: recommender.model,
-    user: 'user' in user ? user.user : undefined,
-  });
   // Only lists by items of the user have a confidence.
   const confidence =
     request.confidence && likes > 0
@@ -249,13 +245,8 @@ async function answerOf(
       ...(confidence && { low: confidence.intervals[i].low, high: confidence.intervals[i].high }),
       ...(explanation && { explanation: explanationOf(served, { item, score, explanation }) }),
     })),
-    basis,
-    ...(confidence && {
-      confidence: {
-        overlap: confidence.overlap,
-        text: confidenceWords(confidence, list.length, recommender.model.names),
-      },
-    }),
+    basis: basisOf(likes, recommender.model, user),
+    ...(confidence && { confidence: confidenceFields(confidence, list.length, recommender.model.names) }),
     unknown,
   };
 }

@@ -58,8 +58,8 @@ describe('attributes of users', () => {
     const list = await recommender.recommend({ user: 'new-jp' }, { n: 15, explain: true });
     const ofJapan = list.filter(({ item }) => Number(item.slice(1)) % 3 === 2).length;
     expect(ofJapan).toBeGreaterThan(10);
-    expect(basisOf(0, { model, user: 'new-jp' })).toBe('attributes');
-    expect(basisOf(8, { model, user: 'u1' })).toBe('personal');
+    expect(basisOf(0, model, { user: 'new-jp' })).toBe('attributes');
+    expect(basisOf(8, model, { user: 'u1' })).toBe('personal');
     const [{ explanation, item, score }] = list;
     expect(explanation!.attributes).toMatchObject([{ column: 'country', value: 'JP', fraction: 1 }]);
     expect(explanation!.attributes![0].times).toBeGreaterThan(1.5);
@@ -76,7 +76,7 @@ describe('attributes of users', () => {
     const popular = recommender.popular({ n: 5 }).map((one) => one.item);
     const strange = await recommender.recommend({ user: 'strange' }, { n: 5 });
     expect(strange.map((one) => one.item)).toEqual(popular);
-    expect(basisOf(0, { model, user: 'strange' })).toBe('popular');
+    expect(basisOf(0, model, { user: 'strange' })).toBe('popular');
     await expect(recommender.recommend({ user: 'nobody' })).rejects.toThrow(/nobody is not in the model/);
     const { ids, degree } = model.items;
     const [served, unknown] = await answerQueries(

@@ -51,3 +51,8 @@ export function confidenceWords(
     `${advice} This says how stable the list is, not how good.`
   );
 }
+
+/** The confidence of a list as documents and answers have it. */
+export function confidenceFields(confidence: ListConfidence, listed: number, names?: SideNames) {
+  return { overlap: confidence.overlap, text: confidenceWords(confidence, listed, names) };
+}
