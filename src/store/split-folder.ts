@@ -12,7 +12,7 @@ import { buildGraph } from '../graph/build.js';
 import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, partSize, SIDES, type SideName } from '../graph/graph.js';
 import { VertexIds } from '../graph/ids.js';
-import { readParquet, readParquetColumns } from '../ingest/formats/parquet.js';
+import { readParquetColumns } from '../ingest/formats/parquet.js';
 import { parseNumber, type ValueColumn } from '../ingest/intake/value-column.js';
 import { readTable } from '../ingest/read.js';
 import { checkOptions, withDefaults } from '../options/check-options.js';
@@ -254,10 +254,8 @@ async function loadPart(
     const texts = { users: ids.users === 'text', items: ids.items === 'text' };
     const value = withTimes ? TIMES : undefined;
     const reading = { ...options, ...columns, multigraph, value, texts };
-    const read =
-      files === 'csv'
-        ? await readTable(path, { ...reading, header: true, sep: ',' })
-        : await readParquet(path, reading);
+    const layout = files === 'csv' ? { header: true, sep: ',' } : {};
+    const read = await readTable(path, { ...reading, ...layout });
     graph = read.graph;
     times = read.values;
   }

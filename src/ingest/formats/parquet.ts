@@ -17,14 +17,8 @@ import { numberOf } from '../../text/numbers.js';
 import { chooseColumns, clip, findColumn, type TableColumns } from '../intake/columns.js';
 import { EMPTY_ID, type IdColumn } from '../intake/id-column.js';
 import { RowIntake } from '../intake/row-intake.js';
-import { TableTarget } from '../intake/target.js';
-import type { ReaderOptions, ReadResult } from '../options.js';
-
-export async function readParquet(source: ParquetSource, options: ReaderOptions): Promise<ReadResult> {
-  const target = new TableTarget(options, undefined);
-  await fillParquet(source, options, target);
-  return target.finish(sourceLabel(source));
-}
+import type { TableTarget } from '../intake/target.js';
+import type { ReaderOptions } from '../options.js';
 
 /** Adds the rows of a Parquet table to a target, which may already hold rows of other tables. */
 export async function fillParquet(

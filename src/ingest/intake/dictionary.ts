@@ -146,20 +146,8 @@ export class NumberDictionary {
   #values = new Uint32Array(1 << 10);
   #count = 0;
 
-  get size(): number {
-    return this.#count;
-  }
-
   get values(): Uint32Array {
     return this.#values.subarray(0, this.#count);
-  }
-
-  /** The distinct values in ascending order, and the place of each code among them. */
-  ranked(): { readonly sorted: Uint32Array; readonly rank: Uint32Array } {
-    const sorted = this.values.slice().sort();
-    const rank = new Uint32Array(sorted.length);
-    for (let v = 0; v < sorted.length; v++) rank[this.code(sorted[v])] = v;
-    return { sorted, rank };
   }
 
   code(value: number): number {

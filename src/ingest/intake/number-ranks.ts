@@ -61,7 +61,9 @@ export function rankInPlace(numbers: Uint32Array): Uint32Array {
 function rankSparse(numbers: Uint32Array): Uint32Array {
   const met = new NumberDictionary();
   for (let i = 0; i < numbers.length; i++) numbers[i] = met.code(numbers[i]);
-  const { sorted, rank } = met.ranked();
+  const sorted = met.values.slice().sort();
+  const rank = new Uint32Array(sorted.length);
+  for (let v = 0; v < sorted.length; v++) rank[met.code(sorted[v])] = v;
   for (let i = 0; i < numbers.length; i++) numbers[i] = rank[numbers[i]];
   return sorted;
 }
