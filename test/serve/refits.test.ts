@@ -104,6 +104,10 @@ describe('refits from the store', () => {
 
   it('a killed refit leaves the current model, and the next one works', async () => {
     const current = (await ask('/v1/models')).body.current.hash;
+    const left = ['', '.rejects', '.items.jsonl'].map(
+      (file) => `${store()}.refit.parquet${file}.0123456789abcdef.part`,
+    );
+    for (const file of left) await writeFile(file, 'as a killed process leaves it');
     await ask('/v1/refit', {});
     expect((await ask('/v1/refit', {})).body.started).toBe(false);
     let pid: number | undefined;
@@ -115,6 +119,7 @@ describe('refits from the store', () => {
       detail: expect.stringMatching(/ended by SIGKILL/),
     });
     expect(still.hash).toBe(current);
+    expect((await readdir(folder)).filter((name) => name.includes('.refit.'))).toEqual([]);
     expect((await refitted()).refit.last.outcome).not.toBe('failed');
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
     expect(metrics).toMatch(/^graphex_refits_total\{outcome="failed"\} 1$/m);

@@ -1,7 +1,8 @@
 // The refits of a server: when they run, what becomes of their models, and the way back.
 
+import { readdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { z } from '@hono/zod-openapi';
 import { remove, writePieces } from '../../files/atomic.js';
 import type { SERVE } from '../../options/commands/serve.js';
@@ -50,9 +51,16 @@ function exportFiles({ store }: LiveStore) {
   return { pairs, items: `${pairs}.items.jsonl`, rejects: `${pairs}.rejects` };
 }
 
-/** This also removes files that a killed server has left. */
+const PART = /\.[0-9a-f]+\.part$/;
+
+/** This also removes what a server or a refit that was killed has left, parts of these files among it. */
 async function removeExports(live: LiveStore): Promise<void> {
-  for (const file of Object.values(exportFiles(live))) await remove(file);
+  const files = Object.values(exportFiles(live));
+  const folder = dirname(files[0]);
+  for (const name of await readdir(folder).catch(() => [])) {
+    const path = join(folder, name);
+    if (files.includes(path.replace(PART, ''))) await remove(path);
+  }
 }
 
 /** Items that were posted with attributes, as a table that a refit reads; false if there are none. */
