@@ -1,7 +1,7 @@
 // The server: HTTP around a model, and the page at `/`. Its only state is the model.
 
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, Server as NetServer } from 'node:net';
+import { type AddressInfo, createServer as createNetServer, Server as NetServer } from 'node:net';
 import { dirname } from 'node:path';
 import { createAdaptorServer } from '@hono/node-server';
 import { InputError, throwIfAborted } from '../errors.js';
@@ -64,6 +64,8 @@ export async function startServer(
     log({ time: new Date().toISOString(), event: name, detail });
   const keys = settings.keyFile === undefined ? undefined : await keysOf(settings.keyFile);
   const page = await readPage();
+  // Before a store is made and filled.
+  await requireFreePort(port, host);
   const refitting = wantsRefits(settings, path);
   const folder = models ?? (refitting ? dirname(path as string) : undefined);
   const generations = refitting
@@ -192,7 +194,13 @@ export async function startServer(
   return { url, close, ended };
 }
 
-function listen(server: Server, port: number, host: string): Promise<void> {
+async function requireFreePort(port: number, host: string): Promise<void> {
+  const server = createNetServer();
+  await listen(server, port, host);
+  await new Promise((resolve) => server.close(resolve));
+}
+
+function listen(server: NetServer, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const reasons: Readonly<Record<string, string>> = {

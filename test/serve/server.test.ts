@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { copyFile, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { getPriority, tmpdir } from 'node:os';
@@ -418,7 +418,12 @@ describe('a running server', () => {
 
   it('a taken port, a file that is not a model and invalid keys give a sentence', async () => {
     const { port } = new URL(server.url);
-    await expect(serve(path, { port: Number(port), threads: 1 })).rejects.toThrow(/port \d+ is in use/);
+    const store = join(folder, 'port.duckdb');
+    await expect(serve(path, { port: Number(port), threads: 1, store })).rejects.toThrow(
+      /port \d+ is in use/,
+    );
+    // A store that is made begins with the histories of this model.
+    expect(existsSync(store)).toBe(false);
     await expect(serve(join(folder, 'titles.csv'), { port: 0, threads: 1 })).rejects.toThrow(/titles.csv/);
     for (const wrong of [join(folder, 'missing.safetensors'), folder]) {
       await expect(serve(wrong, { port: 0, threads: 1 })).rejects.toBeInstanceOf(InputError);
