@@ -106,6 +106,10 @@ export function createApp(options: AppOptions) {
     return next();
   });
   app.use('/v1/*', async (c, next) => {
+    // Hono passes an id that is not UTF-8 on as it was written, which may be the id of another user.
+    if (!isDecodable(new URL(c.req.url).pathname)) {
+      throw new Problem('bad-request', 'the path is not percent-encoded UTF-8; encode each id as in %C3%A9');
+    }
     // The text is kept for the checks that follow.
     if (c.req.method !== 'GET' && isDeeperThan(await c.req.text(), LIMITS.depth)) {
       throw new Problem('bad-request', `the body is nested deeper than ${LIMITS.depth} levels`);
@@ -207,6 +211,15 @@ function requestOf(c: Context<Env>): object {
   const { req } = c as Context<Env, string, { out: Record<'param' | 'query' | 'json', object> }>;
   const body = req.valid('json');
   return Array.isArray(body) ? body : { ...req.valid('param'), ...req.valid('query'), ...body };
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The current model's answer to a query. */

@@ -89,10 +89,24 @@ const BOUNDS: Readonly<Record<string, string>> = {
   '<': 'less than',
 };
 
-/** Zod's "Too big: expected number to be <=1000" in plain words. */
-function boundInWords(message: string): string {
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+};
+
+/** Zod's "Too big: expected number to be <=1000" and "Invalid input: expected string, received number" in plain words. */
+function inWords(message: string): string {
   const [, sign, bound] = /^Too (?:small|big): expected \w+ to (?:be|have) ([<>]=?)(.+)$/.exec(message) ?? [];
-  return sign === undefined ? message : `expected ${BOUNDS[sign]} ${bound}`;
+  if (sign !== undefined) return `expected ${BOUNDS[sign]} ${bound}`;
+  const [, wanted, sent] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? [];
+  if (wanted === undefined || !(wanted in TYPES)) return message;
+  return `expected ${TYPES[wanted]}${sent in TYPES && wanted !== 'int' ? `, not ${TYPES[sent]}` : ''}`;
 }
 
 /** The problem of a request that does not fit its schema. */
@@ -104,7 +118,7 @@ export function wrongField(error: z.core.$ZodError): Problem {
       ? 'there is no such field; /docs lists all fields'
       : isMissing({ message })
         ? 'this field is missing'
-        : boundInWords(message);
+        : inWords(message);
   return new Problem('bad-request', `${field || 'the body'}: ${why}`, { field: field || undefined });
 }
 

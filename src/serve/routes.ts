@@ -25,7 +25,7 @@ function routesAt(path: string): typeof ROUTES {
   return ROUTES.filter(
     ({ segments }) =>
       segments.length === given.length &&
-      segments.every((segment, i) => segment.startsWith('{') || segment === given[i]),
+      segments.every((segment, i) => (segment.startsWith('{') ? given[i] !== '' : segment === given[i])),
   );
 }
 

@@ -257,6 +257,39 @@ describe('the HTTP side', () => {
     ]);
   });
 
+  it('says in plain words what type a field must have', async () => {
+    const { post } = appWith(() => ({ value: EMPTY }));
+    const said = async (path: string, body: unknown) =>
+      ((await (await post(path, body)).json()) as { detail: string }).detail;
+    expect(await said('/v1/items', { item: 'a', title: 5 })).toBe('title: expected a text, not a number');
+    expect(await said('/v1/items', { item: 'a', hidden: 'no' })).toBe(
+      'hidden: expected true or false, not a text',
+    );
+    expect(await said('/v1/items', { item: 'a', attributes: [] })).toBe(
+      'attributes: expected an object, not a list',
+    );
+    expect(await said('/v1/recommend', { likes: 'tea' })).toBe('likes: expected a list, not a text');
+    expect(await said('/v1/recommend', { likes: ['a'], n: 1.5 })).toBe('n: expected a whole number');
+  });
+
+  it('refuses ids that are empty or no UTF-8', async () => {
+    const { app } = appWith();
+    for (const method of ['DELETE', 'GET']) {
+      const said = async (path: string) => {
+        const answer = await app.request(path, { method });
+        return [answer.status, ((await answer.json()) as { detail: string }).detail];
+      };
+      expect(await said(`/v1/users/${method === 'GET' ? '/events' : ''}`)).toEqual([
+        404,
+        'there is no such endpoint; /docs lists all endpoints',
+      ]);
+      expect(await said(`/v1/users/%ff${method === 'GET' ? '/events' : ''}`)).toEqual([
+        400,
+        expect.stringMatching(/the path is not percent-encoded UTF-8/),
+      ]);
+    }
+  });
+
   it('is not ready without a model, or while it drains', async () => {
     const without = appWith(undefined, { current: () => undefined });
     expect((await without.app.request('/health/ready')).status).toBe(503);

@@ -160,6 +160,28 @@ describe('a server with a store', () => {
     expect(Math.abs(Date.parse(time) - Date.now())).toBeLessThan(60_000);
   });
 
+  it.each([
+    '2026-01-02T10:30Z',
+    '2026-01-02T10:30',
+    '2026-01-02t10:30:00z',
+    '2026-01-02T16:00:00+0530',
+    '2026-01-02T16:00+05:30',
+    '2026-01-02T15:30:00.000+05',
+    '2026-01-02T05:30-05',
+  ])('takes the time %s', async (time) => {
+    expect((await to('/v1/events', { user: time, item: item(3), time })).status).toBe(202);
+    const { body } = await to(`/v1/users/${encodeURIComponent(time)}/events`);
+    expect(body.events[0].time).toBe('2026-01-02T10:30:00.000Z');
+  });
+
+  it.each(['2026-02-30T10:30Z', '2026-01-02T10:30+5', '2026-01-02T24:00Z', '2026-01-02T10Z', '2026-01'])(
+    'refuses the time %s',
+    async (time) => {
+      const { status, body } = await to('/v1/events', { user: 'timeless', item: item(3), time });
+      expect([status, body.detail]).toEqual([400, 'time: expected ISO 8601 text, or seconds since 1970']);
+    },
+  );
+
   it('takes an id twice in a list for the same user and item only', async () => {
     const order = (items: string[]) => items.map((one) => ({ user: 'carl', item: one, id: 'order 7' }));
     const { status, body } = await to('/v1/events', order([item(3), item(4)]));
