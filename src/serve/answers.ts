@@ -25,7 +25,7 @@ export interface Served {
   readonly recommender: Recommender;
   readonly titles: TitleBook;
   /** What changes while the model serves; undefined: the server has no store. */
-  readonly live?: Readonly<Pick<LiveView, 'hidden' | 'popular' | 'titleOf'>> | undefined;
+  readonly live?: Readonly<Pick<LiveView, 'hidden' | 'popular' | 'search' | 'titleOf'>> | undefined;
 }
 
 /** What the client may see. */
@@ -58,10 +58,15 @@ export const ANSWERS: {
   },
   search(served, { search, n = POPULAR.n.default }) {
     const { titles, live } = served;
-    const found = titles
-      .search(search, n + (live?.hidden.size ?? 0))
-      .map((item) => ({ item: titles.id(item) }));
-    return { items: listed(served, found, n) };
+    const most = n + (live?.hidden.size ?? 0);
+    const found = live?.search(search, most) ?? titles.search(search, most).map(titles.id);
+    return {
+      items: listed(
+        served,
+        found.map((item) => ({ item })),
+        n,
+      ),
+    };
   },
   features: (served, { n }, access) => ({ features: describe(served, n, access) }),
   feature(served, { k, n }, access) {

@@ -76,6 +76,22 @@ it('recommends a new item by its attributes, unless it is hidden, also after a r
   expect(await placeOf('new-a', 'u0')).toBe(-1);
 });
 
+it('finds a new item that has a title only, after those of the model, and shows the title', async () => {
+  const found = async (words: string) =>
+    (await ask(`/v1/items?search=${encodeURIComponent(words)}&n=3`)).body.items;
+  await ask('/v1/items', [{ item: 'bare', title: 'Film of a bare bear' }, { item: 'bare-2' }], 'POST');
+  expect(await found('bear')).toEqual([{ item: 'bare', title: 'Film of a bare bear' }]);
+  expect(await found('baer')).toEqual([{ item: 'bare', title: 'Film of a bare bear' }]);
+  const [first, ...others] = await found('film');
+  expect(first.item).toMatch(/^[ab]\d+$/);
+  expect(others).not.toContainEqual(expect.objectContaining({ item: 'bare' }));
+  await ask('/v1/items/bare', { title: 'Renamed' });
+  expect(await found('bear')).toEqual([]);
+  expect(await found('renamed')).toEqual([{ item: 'bare', title: 'Renamed' }]);
+  await ask('/v1/items/bare', { hidden: true });
+  expect(await found('renamed')).toEqual([]);
+});
+
 it('takes a like of a new item by its id and by its title', async () => {
   await ask('/v1/items/new-c', { title: 'Quite new', attributes: { genre: 'Action' } });
   for (const like of ['new-c', 'Quite new']) {

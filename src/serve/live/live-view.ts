@@ -3,7 +3,8 @@
 
 import type { NewItem } from '../../attributes/new-rows.js';
 import type { PopularEntry, StoredItem } from '../../events/stored.js';
-import type { VertexIds } from '../../graph/ids.js';
+import { VertexIds } from '../../graph/ids.js';
+import { once } from '../../math/once.js';
 import { titleBook } from '../../predict/titles.js';
 
 /** A change, or the whole state for a worker that knows nothing yet. Plain values that cross threads. */
@@ -41,6 +42,18 @@ export function createLiveView(
   const hidden = new Set<string>();
   const posted = new Map<string, StoredItem>();
   let book = titleBook(ids, titles, degree);
+  /** Items that have a title and that the model does not know. */
+  let otherBook = once(otherTitles);
+  function otherTitles() {
+    const some = [...posted.values()].filter(({ item, title }) => title && ids.find(item) < 0);
+    if (some.length === 0) return undefined;
+    const titles = new Map(some.map(({ item, title = '' }) => [item, title]));
+    const sorted = [...titles.keys()].sort();
+    return titleBook(
+      VertexIds.texts(sorted),
+      sorted.map((item) => titles.get(item) as string),
+    );
+  }
   /** Of the store; anybody may post an event of an item that nobody knows. */
   let counted: readonly PopularEntry[] = [];
   let popular: readonly PopularEntry[] = [];
@@ -63,6 +76,7 @@ export function createLiveView(
       else hidden.delete(one.item);
     }
     popular = counted.filter(({ item }) => posted.has(item) || ids.find(item) >= 0);
+    if (items.length > 0) otherBook = once(otherTitles);
     if (retitled) book = titleBook(ids, allTitles(), degree);
   };
   if (before) apply(before);
@@ -74,6 +88,15 @@ export function createLiveView(
     },
     get titles() {
       return book;
+    },
+    /** Ids of at most `n` items by words of their id or title; items that the model knows come before others. */
+    search(text: string, n: number): string[] {
+      const more = otherBook();
+      if (!more) return book.search(text, n).map(book.id);
+      const books = [book, more];
+      const found = (only?: 'contained') =>
+        books.flatMap((one) => one.search(text, n, only).map((item) => one.id(item)));
+      return [...new Set([...found('contained'), ...found()])].slice(0, n);
     },
     /** The title of an item that the model does not know. */
     titleOf: (item: string) => posted.get(item)?.title,
