@@ -2,11 +2,14 @@
 
 import { stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { InputError } from '../errors.js';
 import {
   CLOSED_SETTINGS,
   type Connection,
+  type DuckDb,
   type Instance,
+  isLocked,
   loadDuckDb,
 } from '../ingest/formats/duckdb-package.js';
 import { insertEvents } from './insert.js';
@@ -16,22 +19,23 @@ import type { StoredEvent } from './stored.js';
 /** Makes the events that a new store begins with. */
 export type Seed = () => AsyncIterable<readonly StoredEvent[]>;
 
+/** What a store needs when it is opened for the first time. */
+export interface FirstOpening {
+  readonly seed: Seed | undefined;
+  /** Called before what may take minutes. */
+  readonly say: (text: string) => void;
+}
+
 export type Database = Awaited<ReturnType<typeof openDatabase>>;
 
-export async function openDatabase(path: string, seed: Seed | undefined) {
+export async function openDatabase(path: string, first?: FirstOpening) {
   const found = await stat(path).catch(() => undefined);
   if (found && !found.isFile()) throw new InputError(`${path}: a store must be a plain file`);
   const duckdb = await loadDuckDb(`${path} is kept by DuckDB`);
   /** The connections and the database, in the order in which they close. */
   const parts: Closable[] = [];
   try {
-    // The cache waits until an earlier instance of this process has ended.
-    const instance = await duckdb.DuckDBInstance.fromCache(path, {
-      ...CLOSED_SETTINGS,
-      // Recommendations need the cores.
-      threads: '1',
-      memory_limit: `${memoryLimit()}MiB`,
-    });
+    const instance = await openInstance(duckdb, path, first ? LOCK_WAIT : 0);
     parts.push(instance);
     const connect = async () => {
       const connection = await instance.connect();
@@ -43,8 +47,8 @@ export async function openDatabase(path: string, seed: Seed | undefined) {
     await writer.run('BEGIN');
     const isNew = await prepareTables(writer, path);
     // Inserting before the indexes are made takes half the time.
-    if (isNew && seed) for await (const events of seed()) await insertEvents(writer, events);
-    await prepareIndexes(writer, path);
+    if (isNew && first?.seed) for await (const events of first.seed()) await insertEvents(writer, events);
+    await prepareIndexes(writer, path, first?.say);
     await writer.run('COMMIT');
     await tryIndexes(writer);
     return {
@@ -61,6 +65,28 @@ export async function openDatabase(path: string, seed: Seed | undefined) {
     closeQuietly(parts);
     if (cause instanceof InputError) throw cause;
     throw new InputError(inWords(path, cause));
+  }
+}
+
+/** Milliseconds that a start waits for the lock: a process that was killed may hold it for a moment. */
+const LOCK_WAIT = 5000;
+const LOCK_RETRY = 100;
+
+async function openInstance({ DuckDBInstance }: DuckDb, path: string, wait: number): Promise<Instance> {
+  const began = performance.now();
+  for (;;) {
+    try {
+      // The cache waits until an earlier instance of this process has ended.
+      return await DuckDBInstance.fromCache(path, {
+        ...CLOSED_SETTINGS,
+        // Recommendations need the cores.
+        threads: '1',
+        memory_limit: `${memoryLimit()}MiB`,
+      });
+    } catch (cause) {
+      if (!isLocked(cause) || performance.now() - began > wait) throw cause;
+      await delay(LOCK_RETRY);
+    }
   }
 }
 
@@ -94,7 +120,7 @@ export function inWords(path: string, cause: unknown): string {
   if (/out of memory/i.test(said)) {
     return `${path}: the indexes of the store need more than ${memoryLimit()} MiB of memory; use a machine with more memory, or move old events to another file (${said})`;
   }
-  if (/could not set lock|conflicting lock/i.test(said)) {
+  if (isLocked(said)) {
     return `${path}: another process has this store open; stop that one first, or choose another file (${said})`;
   }
   if (/not a valid DuckDB|serialization|corrupt|checksum|wal file|could not read enough/i.test(said)) {

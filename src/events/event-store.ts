@@ -8,7 +8,14 @@ import { InputError } from '../errors.js';
 import { MAX_COUNT } from '../graph/build.js';
 import { type Connection, quotedText } from '../ingest/formats/duckdb-package.js';
 import { shown } from '../text/untrusted.js';
-import { closeQuietly, type Database, inWords, openDatabase, type Seed } from './database.js';
+import {
+  closeQuietly,
+  type Database,
+  type FirstOpening,
+  inWords,
+  openDatabase,
+  type Seed,
+} from './database.js';
 import { createGroupCommit } from './group-commit.js';
 import { insertEvents, insertPosts, upsertItems } from './insert.js';
 import {
@@ -52,14 +59,14 @@ type Attempt = Reading | 'writer' | 'open';
 /** Paths of the stores that this process has open: DuckDB keeps out only other processes. */
 const inUse = new Set<string>();
 
-/** `seed`: events to begin with if the table of events is made now. */
-export async function openEventStore(given: string, seed?: Seed) {
+/** `seed`: events to begin with if the table of events is made now. `say` is called before what may take minutes. */
+export async function openEventStore(given: string, seed?: Seed, say: FirstOpening['say'] = () => {}) {
   // The log has the name of the database and lies next to it, so a link would get a log of its own.
   const path = await realpath(given).catch(() => resolve(given));
   if (inUse.has(path))
     throw new InputError(`${given}: this process has the store open already; close it first`);
   inUse.add(path);
-  let opened: Database | undefined = await openDatabase(path, seed).catch((error) => {
+  let opened: Database | undefined = await openDatabase(path, { seed, say }).catch((error) => {
     inUse.delete(path);
     throw error;
   });
@@ -80,7 +87,7 @@ export async function openEventStore(given: string, seed?: Seed) {
       throw new StoreError(failure() ?? 'the store is closed');
     }
     triedAt = performance.now();
-    reopening = openDatabase(path, undefined)
+    reopening = openDatabase(path)
       .then(
         (at) => {
           failures.delete('open');

@@ -2,6 +2,7 @@
 
 import { InputError } from '../errors.js';
 import type { Connection } from '../ingest/formats/duckdb-package.js';
+import { grouped } from '../text/numbers.js';
 import { list } from '../text/phrases.js';
 import { shown } from '../text/untrusted.js';
 
@@ -51,9 +52,24 @@ const INDEXES = [
   ['events', 'user', ''],
 ] as const;
 
-export async function prepareIndexes(connection: Connection, path: string): Promise<void> {
+/** Fewer rows are indexed within seconds. */
+const MANY_ROWS = 100_000;
+
+export async function prepareIndexes(
+  connection: Connection,
+  path: string,
+  say: (text: string) => void = () => {},
+): Promise<void> {
   for (const [table, column, unique] of INDEXES) {
-    const sql = `CREATE ${unique} INDEX IF NOT EXISTS ${table}_by_${column} ON ${table} ("${column}")`;
+    const name = `${table}_by_${column}`;
+    const missing = await connection.runAndReadAll(
+      `SELECT count(*) FROM ${table} WHERE '${name}' NOT IN (SELECT index_name FROM duckdb_indexes())`,
+    );
+    const rows = Number((missing.getRowsJson() as string[][])[0][0]);
+    if (rows >= MANY_ROWS) {
+      say(`${path}: makes an index of ${grouped(rows)} rows of the table ${table} by ${column}, once`);
+    }
+    const sql = `CREATE ${unique} INDEX IF NOT EXISTS ${name} ON ${table} ("${column}")`;
     await connection.run(sql).catch((cause) => {
       if (!/constraint|duplicate/i.test(String(cause))) throw cause;
       throw new InputError(

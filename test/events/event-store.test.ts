@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { copyFile, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { closeQuietly, openDatabase } from '../../src/events/database.js';
@@ -72,7 +73,7 @@ describe('a store of events', () => {
   });
 
   it('keeps no copy of its events in memory', async () => {
-    const { writer, parts } = await openDatabase(scratch.path('copies.duckdb'), undefined);
+    const { writer, parts } = await openDatabase(scratch.path('copies.duckdb'));
     for (let group = 0; group < 50; group++) {
       await writer.run('BEGIN');
       await insertEvents(
@@ -333,6 +334,33 @@ describe('a store of events', () => {
     }
     expect(store.failure).toBeUndefined();
     await store.close();
+  });
+
+  it('waits a moment for the lock of another process, and says what takes long', async () => {
+    const path = scratch.path('adopted.duckdb');
+    const script = `
+      const { DuckDBInstance } = await import('@duckdb/node-api');
+      const connection = await (await DuckDBInstance.create(${JSON.stringify(path)})).connect();
+      await connection.run('CREATE TABLE events ("user" VARCHAR, item VARCHAR, time TIMESTAMP, weight DOUBLE, id VARCHAR)');
+      await connection.run("INSERT INTO events SELECT 'u' || r % 99, 'i', '2026-01-01', 1, NULL FROM range(100000) t(r)");
+      await connection.run('CHECKPOINT');
+      process.stdout.write('open');
+      setTimeout(() => process.exit(), 1500);`;
+    const other = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await new Promise((resolve) => other.stdout.once('data', resolve));
+    const said: string[] = [];
+    for (let time = 0; time < 2; time++) {
+      const store = await openEventStore(path, undefined, (text) => said.push(text));
+      expect(await store.count()).toBe(100_000);
+      await store.close();
+    }
+    expect(said).toEqual(
+      ['id', 'user'].map(
+        (column) => `${path}: makes an index of 100,000 rows of the table events by ${column}, once`,
+      ),
+    );
   });
 
   it('can be open once in a process, and has one log under all its names', async () => {

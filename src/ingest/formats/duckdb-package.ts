@@ -55,6 +55,13 @@ export const CLOSED_SETTINGS: Readonly<Record<string, string>> = {
   temp_directory: '',
 };
 
+/** Another process has a database open, perhaps for a moment only. */
+export class LockedError extends InputError {}
+
+export function isLocked(cause: unknown): boolean {
+  return /could not set lock|conflicting lock/i.test(String(cause));
+}
+
 /** The package. `need` begins the sentence if it is missing: 'sql: is read by DuckDB'. */
 export async function loadDuckDb(need: string): Promise<DuckDb> {
   try {

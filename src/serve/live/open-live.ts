@@ -29,13 +29,14 @@ export async function openLive(
   const halfLife = spanOf(popularHalfLife, 'popularHalfLife') as number;
   const window = spanOf(span, 'window');
   let imported = 0;
-  const store = await openEventStore(path, async function* () {
+  const seed = async function* () {
     const model = given === undefined || data.length > 0 ? undefined : await loadModel(given);
     for (const events of model ? historiesOf(model) : []) {
       imported += events.length;
       yield events;
     }
-  });
+  };
+  const store = await openEventStore(path, seed, (text) => event('store', text));
   if (imported > 0) event('store', `${path} is new and begins with ${grouped(imported)} events of the model`);
   let said = { message: '', at: -Infinity };
   try {
