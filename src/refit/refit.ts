@@ -3,6 +3,7 @@
 // be held back by every refit. It runs in a process of its own (refit-process.ts).
 
 import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { carriedInfo, type NewItem } from '../attributes/new-rows.js';
 import { withPostedRows } from '../attributes/posted-rows.js';
 import { readSideInfo } from '../attributes/side-info.js';
@@ -14,6 +15,7 @@ import type { FitOptions } from '../fit/options.js';
 import { missingUsers } from '../fit/repeat-options.js';
 import { type BipartiteGraph, partSize, SIDES } from '../graph/graph.js';
 import { selectEdges } from '../graph/subgraph.js';
+import { LockedError } from '../ingest/formats/duckdb-package.js';
 import { lastTimes } from '../ingest/intake/value-column.js';
 import type { ReadOptions } from '../ingest/options.js';
 import { readGraph, readWithValues } from '../ingest/read.js';
@@ -65,7 +67,12 @@ export async function refit(plan: RefitPlan, task: TaskOptions = {}) {
   const { threads, seed } = plan;
   const tables: TimedGraph[] = [];
   for (const source of plan.data)
-    tables.push(withoutOld(await readTable(source, present.multigraph, { ...task, threads }), plan.since));
+    tables.push(
+      withoutOld(
+        await whenOpen(() => readTable(source, present.multigraph, { ...task, threads }), task),
+        plan.since,
+      ),
+    );
   const { graph, times } = allData(tables, present);
   const { labels, users } = holdBackLast(graph, times, present, seed);
   let model = present;
@@ -85,6 +92,25 @@ export async function refit(plan: RefitPlan, task: TaskOptions = {}) {
     /** Users of the present model whom the data lack, if they are many. */
     missing: missingUsers(present, graph),
   };
+}
+
+/** Milliseconds that a refit waits for another process to close a database, and between two attempts. */
+const LOCKED = { most: 300_000, every: 1000 };
+
+/** Reads what another process may have open for a while: a program that writes the data. */
+async function whenOpen<T>(read: () => Promise<T>, { signal, onProgress }: TaskOptions): Promise<T> {
+  const began = performance.now();
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      const waited = performance.now() - began;
+      if (!(error instanceof LockedError) || waited > LOCKED.most) throw error;
+      const stage = 'waiting until another process closes a database:';
+      onProgress?.({ stage, done: Math.round(waited / 1000), unit: 's' });
+    }
+    await delay(LOCKED.every, undefined, { signal });
+  }
 }
 
 async function readTable(

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readSideInfo } from '../../src/attributes/side-info.js';
@@ -144,6 +145,40 @@ describe('a refit', () => {
     expect(made.items.ids.find('d')).toBe(-1);
     expect(made.users.ids.find('bob')).toBeGreaterThanOrEqual(0);
     expect(made.provenance.options.features).toBe(2);
+  });
+
+  it('waits until another process closes the database that it reads', async () => {
+    const pairs = [
+      ['ann', 'a'],
+      ['ann', 'b'],
+      ['bob', 'a'],
+    ] as const;
+    const { model } = await fit(graphOfPairs(pairs), { features: 2, iterations: 2, threads: 1 });
+    const present = scratch.path('locked.safetensors');
+    const output = scratch.path('locked-next.safetensors');
+    await saveModel(present, model);
+    const database = scratch.path('shop.duckdb');
+    const rows = pairs.map(([user, item]) => `('${user}', '${item}')`).join(', ');
+    const script = `
+      const { DuckDBInstance } = await import('@duckdb/node-api');
+      const connection = await (await DuckDBInstance.create(${JSON.stringify(database)})).connect();
+      await connection.run("CREATE TABLE sold AS SELECT * FROM (VALUES ${rows}) AS t(user_id, item_id)");
+      await connection.run('CHECKPOINT');
+      process.stdout.write('open');
+      setTimeout(() => process.exit(), 2500);`;
+    const other = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await new Promise((resolve) => other.stdout.once('data', resolve));
+    await expect(readGraph(database, {})).rejects.toThrow(
+      /shop\.duckdb: another process has this database open; close it there, or read a copy/,
+    );
+    const stages = new Set<string>();
+    const data: RefitSource[] = [{ sources: [database], read: {}, time: undefined }];
+    const plan = { data, present, output, since: undefined, seed: 1, threads: 1 };
+    const { edges } = await refit(plan, { onProgress: ({ stage }) => stages.add(stage) });
+    expect(edges).toBe(pairs.length);
+    expect([...stages].join()).toMatch(/waiting until another process closes a database/);
   });
 
   it('weighs edges by the latest times of all tables, with the half-life of the present model', async () => {

@@ -19,6 +19,8 @@ import {
   type Connection,
   type DuckDb,
   type Instance,
+  isLocked,
+  LockedError,
   loadDuckDb,
   quotedName,
   quotedText,
@@ -161,7 +163,14 @@ async function withDuckDb(
   } catch (cause) {
     throwIfAborted(signal);
     if (cause instanceof InputError) throw cause;
-    throw new InputError(`${name} ${inWords(cause)}`);
+    const place = name.replace(/:$/, '');
+    if (isLocked(cause)) {
+      const [said] = String((cause as Error).message).split('\n');
+      throw new LockedError(
+        `${place}: another process has this database open; close it there, or read a copy (${said})`,
+      );
+    }
+    throw new InputError(`${place}: ${inWords(cause)}`);
   } finally {
     signal?.removeEventListener('abort', stop);
     connection?.closeSync();
