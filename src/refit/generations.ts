@@ -31,6 +31,7 @@ export const GenerationRecord = z.object({
   edges: z.int(),
   accepted: z.boolean().describe('Whether it replaced the model before it.'),
   against: z.string().describe('The model file that it was compared with.'),
+  data: z.string().optional().describe('Hash of the data that it was fitted to.'),
   comparison: Comparison.optional(),
 });
 export type GenerationRecord = z.infer<typeof GenerationRecord>;

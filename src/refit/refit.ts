@@ -2,6 +2,7 @@
 // new model is not clearly worse, it also learns what was held back: otherwise the last items of users who never return would
 // be held back by every refit. It runs in a process of its own (refit-process.ts).
 
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { carriedInfo, type NewItem } from '../attributes/new-rows.js';
@@ -13,6 +14,7 @@ import { fit } from '../fit/fit.js';
 import type { Model } from '../fit/model.js';
 import type { FitOptions } from '../fit/options.js';
 import { missingUsers } from '../fit/repeat-options.js';
+import { fingerprint } from '../graph/fingerprint.js';
 import { type BipartiteGraph, partSize, SIDES } from '../graph/graph.js';
 import { selectEdges } from '../graph/subgraph.js';
 import { LockedError } from '../ingest/formats/duckdb-package.js';
@@ -43,6 +45,8 @@ export interface RefitPlan {
   readonly data: readonly RefitSource[];
   /** The present model's file. */
   readonly present: string;
+  /** Hash of the data that the present model was fitted to; undefined: unknown. A refit of the same data makes no model. */
+  readonly presentData?: string | undefined;
   readonly output: string;
   /** A table about the items; undefined: there is none. */
   readonly itemInfo?: string | undefined;
@@ -64,7 +68,7 @@ interface TimedGraph {
 export async function refit(plan: RefitPlan, task: TaskOptions = {}) {
   const began = performance.now();
   const present = await loadModel(plan.present);
-  const { threads, seed } = plan;
+  const { threads } = plan;
   const tables: TimedGraph[] = [];
   for (const source of plan.data)
     tables.push(
@@ -74,6 +78,26 @@ export async function refit(plan: RefitPlan, task: TaskOptions = {}) {
       ),
     );
   const { graph, times } = allData(tables, present);
+  const data = await hashOf({ graph, times }, plan, task);
+  const made = data !== plan.presentData;
+  const comparison = made ? await makeModel({ graph, times }, present, plan, task) : undefined;
+  return {
+    /** Whether there is a new model: not if the present one was fitted to the same data. */
+    made,
+    /** Hash of the data, unless the model lacks some of them. */
+    data: isClearlyWorse(comparison) ? undefined : data,
+    ...partSize(graph),
+    seconds: (performance.now() - began) / 1000,
+    /** Undefined if too few users had new items. */
+    comparison,
+    /** Users of the present model whom the data lack, if they are many. */
+    missing: missingUsers(present, graph),
+  };
+}
+
+/** Fits, compares and saves the new model. */
+async function makeModel({ graph, times }: TimedGraph, present: Model, plan: RefitPlan, task: TaskOptions) {
+  const { threads, seed } = plan;
   const { labels, users } = holdBackLast(graph, times, present, seed);
   let model = present;
   let comparison: Comparison | undefined;
@@ -84,15 +108,29 @@ export async function refit(plan: RefitPlan, task: TaskOptions = {}) {
   }
   if (!isClearlyWorse(comparison)) model = await fitAgain({ graph, times }, model, plan, task);
   await saveModel(plan.output, await withInfo(model, present, plan, task));
-  return {
-    ...partSize(graph),
-    seconds: (performance.now() - began) / 1000,
-    /** Undefined if too few users had new items. */
-    comparison,
-    /** Users of the present model whom the data lack, if they are many. */
-    missing: missingUsers(present, graph),
-  };
+  return comparison;
 }
+
+/** Hash of all that a refit reads. */
+async function hashOf(
+  { graph, times }: TimedGraph,
+  { itemInfo, posted }: RefitPlan,
+  task: TaskOptions,
+): Promise<string> {
+  const hash = createHash('sha256').update(fingerprint(graph));
+  if (times) hash.update(times);
+  const lines =
+    itemInfo !== undefined
+      ? (await readItemInfo(itemInfo, task)).map(({ fields }) => JSON.stringify(fields))
+      : posted === undefined
+        ? []
+        : (await readFile(posted, 'utf8')).split('\n');
+  // A store returns items in any order.
+  for (const line of lines.sort()) hash.update(line);
+  return hash.digest('hex').slice(0, 32);
+}
+
+const readItemInfo = (name: string, task: TaskOptions) => whenOpen(() => readSideTable(name), task);
 
 /** Milliseconds that a refit waits for another process to close a database, and between two attempts. */
 const LOCKED = { most: 300_000, every: 1000 };
@@ -165,7 +203,7 @@ function mergedTimes(
 
 /** Adds titles and attributes to the model; those of users come from the present model. */
 async function withInfo(model: Model, present: Model, plan: RefitPlan, task: TaskOptions): Promise<Model> {
-  const items = await itemInfo(model, present, plan);
+  const items = await itemInfo(model, present, plan, task);
   const users = carriedInfo('users', present, model);
   if (!items && !users) return model;
   const { seed, threads } = plan;
@@ -173,9 +211,14 @@ async function withInfo(model: Model, present: Model, plan: RefitPlan, task: Tas
 }
 
 /** Of the given table if there is one, else of the present model with the items that were posted, which replace its rows. */
-async function itemInfo(model: Model, present: Model, { itemInfo: table, posted }: RefitPlan) {
+async function itemInfo(
+  model: Model,
+  present: Model,
+  { itemInfo: table, posted }: RefitPlan,
+  task: TaskOptions,
+) {
   const read = async (name: string) =>
-    readSideInfo(model.items, { name, rows: await readSideTable(name) }).info;
+    readSideInfo(model.items, { name, rows: await readItemInfo(name, task) }).info;
   if (table !== undefined) return read(table);
   const known = carriedInfo('items', present, model);
   const items = posted === undefined ? [] : await postedItems(posted);

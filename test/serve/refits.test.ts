@@ -120,12 +120,35 @@ describe('refits from the store', () => {
     });
     expect(still.hash).toBe(current);
     expect((await readdir(folder)).filter((name) => name.includes('.refit.'))).toEqual([]);
+    await ask('/v1/events', { user: 'zoe', item: items[7] });
     expect((await refitted()).refit.last.outcome).not.toBe('failed');
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
     expect(metrics).toMatch(/^graphex_refits_total\{outcome="failed"\} 1$/m);
   });
 
+  it('keeps the model if the data have not changed since it was fitted', async () => {
+    const before = (await ask('/v1/models')).body;
+    for (const restart of [false, true]) {
+      if (restart) {
+        await server.close();
+        await start({ store: store(), keep: 2, itemInfo: join(folder, 'items.csv') });
+      }
+      const after = await refitted();
+      expect(after.refit.last).toMatchObject({
+        outcome: 'unchanged',
+        detail: `${before.current.file} stays: the data have not changed since it was fitted`,
+      });
+      expect(after.generations).toEqual(before.generations);
+      expect(after.files).toEqual(before.files);
+    }
+    expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(
+      /^graphex_refits_total\{outcome="unchanged"\} 1$/m,
+    );
+  });
+
   it('goes back to an earlier model, and serves that one after a restart', async () => {
+    // What is known of an item is data too.
+    await writeFile(join(folder, 'items.csv'), `id,title,kind\n${items[0]},Another title,odd\n`);
     await refitted();
     const { generations, files, current } = (await ask('/v1/models')).body;
     const kept = files.filter((name: string) => name.startsWith('model-'));
@@ -176,6 +199,7 @@ describe('refits from data that others write', () => {
     await start({ models, data: [data], store: join(folder, 'empty.duckdb') });
     expect((await refitted()).refit.last.detail).toMatch(/took over/);
     await server.close();
+    await writeFile(data, `user,item\n${pairs.join('\n')}\nzoe,${items[0]}\n`);
     await start({ models, data: [data], refit: '10s' });
     expect(Date.parse((await ask('/v1/models')).body.refit.next)).toBeGreaterThan(Date.now());
     expect((await ask('/v1/events', { user: 'a', item: 'b' })).status).toBe(404);

@@ -21,7 +21,9 @@ export const RefitStatusAnswer = object('RefitStatus', {
   last: z
     .strictObject({
       time: date('When it ended'),
-      outcome: z.enum(['swapped', 'kept-aside', 'failed']),
+      outcome: z
+        .enum(['swapped', 'kept-aside', 'unchanged', 'failed'])
+        .describe('unchanged: the data are those of the present model.'),
       detail: z.string(),
     })
     .optional()

@@ -103,7 +103,7 @@ export async function openRefits(
   await generations.removeParts();
   if (live) await removeExports(live);
   const stopping = new AbortController();
-  const counts = { swapped: 0, 'kept-aside': 0, failed: 0 };
+  const counts = { swapped: 0, 'kept-aside': 0, unchanged: 0, failed: 0 };
   let running: Promise<void> | undefined;
   let progress = '';
   let process: number | undefined;
@@ -154,6 +154,7 @@ export async function openRefits(
     const name = await generations.newName(began);
     const plan: Omit<RefitPlan, 'data'> = {
       present: present.path,
+      presentData: generations.list().find((one) => one.name === basename(present.path))?.data,
       output: join(folder, name),
       itemInfo: settings.itemInfo,
       since: window === undefined ? undefined : began - window,
@@ -174,7 +175,14 @@ export async function openRefits(
         },
       ),
     );
-    const { comparison } = result;
+    if (!result.made) {
+      return {
+        time: new Date().toISOString(),
+        outcome: 'unchanged',
+        detail: `${basename(present.path)} stays: the data have not changed since it was fitted`,
+      };
+    }
+    const { comparison, data } = result;
     // Another model may have been chosen meanwhile, which was not compared.
     const replaced = model.current()?.info.hash !== present.info.hash;
     const { missing } = result;
@@ -191,6 +199,7 @@ export async function openRefits(
       edges,
       accepted,
       against: basename(present.path),
+      ...(data !== undefined && { data }),
       ...(comparison && { comparison }),
     });
     await generations.prune(keep, basename(model.current()?.path ?? name));
