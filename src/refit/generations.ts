@@ -4,6 +4,7 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { writeAtomic, writePieces } from '../files/atomic.js';
+import { createQueue } from '../math/queue.js';
 
 /** Names of model files that a server may load. */
 export const MODEL_FILE = /^[\w][\w.-]*\.safetensors$/;
@@ -36,12 +37,14 @@ export const GenerationRecord = z.object({
 });
 export type GenerationRecord = z.infer<typeof GenerationRecord>;
 
+const name = z.string().regex(MODEL_FILE);
 const Records = z.object({
-  active: z.string().optional(),
+  active: name.optional(),
   /** When it was activated, milliseconds since 1970. */
   activated: z.number().optional(),
-  generations: z.array(GenerationRecord.extend({ name: z.string().regex(MODEL_FILE) })),
+  generations: z.array(GenerationRecord.extend({ name })),
 });
+type Records = z.infer<typeof Records>;
 
 export type Generations = Awaited<ReturnType<typeof openGenerations>>;
 
@@ -58,7 +61,7 @@ export function recordFile(folder: string, given: string): string {
 /** The models of a service that was given one to begin with. */
 export async function openGenerations(folder: string, given: string, onDamage: (message: string) => void) {
   const path = recordFile(folder, given);
-  let state: z.infer<typeof Records> = { generations: [] };
+  let state: Records = { generations: [] };
   try {
     state = Records.parse(JSON.parse(await readFile(path, 'utf8')));
   } catch (error) {
@@ -67,12 +70,16 @@ export async function openGenerations(folder: string, given: string, onDamage: (
       onDamage(`${path}: this record of refits cannot be read and is begun again`);
     }
   }
-  const save = async (next: z.infer<typeof Records>) => {
-    await writeAtomic(path, (temporary) =>
-      writePieces(temporary, [`${JSON.stringify(next, undefined, 1)}\n`]),
-    );
-    state = next;
-  };
+  const changes = createQueue();
+  /** Changes are saved one after the other, so that none is lost. */
+  const save = (change: (before: Records) => Partial<Records>) =>
+    changes.inOrder(async () => {
+      const next = { ...state, ...change(state) };
+      await writeAtomic(path, (temporary) =>
+        writePieces(temporary, [`${JSON.stringify(next, undefined, 1)}\n`]),
+      );
+      state = next;
+    });
   const made = async () => (await readdir(folder)).filter((name) => MADE.test(name)).sort();
 
   return {
@@ -100,12 +107,15 @@ export async function openGenerations(folder: string, given: string, onDamage: (
       return `model-${stamp(time)}.safetensors`;
     },
     add: (record: GenerationRecord) =>
-      save({ ...state, generations: [record, ...state.generations].slice(0, MOST_RECORDS) }),
+      save(({ generations }) => ({ generations: [record, ...generations].slice(0, MOST_RECORDS) })),
     /** Records the file that is active from now on. Resolves to a function that takes this back. */
     async activate(name: string, now: number) {
-      const { active, activated } = state;
-      await save({ ...state, active: name, activated: now });
-      return () => save({ ...state, active, activated });
+      let before: Pick<Records, 'active' | 'activated'> = {};
+      await save(({ active, activated }) => {
+        before = { active, activated };
+        return { active: name, activated: now };
+      });
+      return () => save(({ active }) => (active === name ? before : {}));
     },
     /** Removes all but the newest `keep` of the recorded files, and the one in use. Other files in the folder stay. */
     async prune(keep: number, inUse: string): Promise<string[]> {

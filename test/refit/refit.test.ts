@@ -497,5 +497,31 @@ describe('the record of models', () => {
     await writeFile(recordFile(folder, given), '{"generations": 7');
     expect((await open()).list()).toEqual([]);
     expect(told).toEqual([expect.stringMatching(/record of refits cannot be read/)]);
+    // It names files of its own folder alone.
+    await writeFile(recordFile(folder, given), '{"generations": [], "active": "../other.safetensors"}');
+    await utimes(given, new Date(), new Date(0));
+    expect(await (await open()).resume()).toBeUndefined();
+    expect(told.length).toBe(2);
+  });
+
+  it('loses no change of several that are made concurrently', async () => {
+    const folder = scratch.path('concurrent');
+    await mkdir(folder);
+    const models = await openGenerations(folder, scratch.path('given.safetensors'), () => {});
+    const [a, b] = ['model-20260101T000000Z.safetensors', 'model-20260102T000000Z.safetensors'];
+    for (const name of [a, b]) await writeFile(`${folder}/${name}`, 'x');
+    const later = Date.now() + HOUR;
+    const [, undo] = await Promise.all([
+      models.add(record(a)),
+      models.activate(a, later),
+      models.add(record(b)),
+    ]);
+    const again = await openGenerations(folder, scratch.path('given.safetensors'), () => {});
+    expect(again.list().map(({ name }) => name)).toEqual([b, a]);
+    expect(await again.resume()).toBe(`${folder}/${a}`);
+    // Another model was activated meanwhile, so there is nothing to take back.
+    await models.activate(b, later);
+    await undo();
+    expect(await models.resume()).toBe(`${folder}/${b}`);
   });
 });
