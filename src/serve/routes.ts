@@ -29,9 +29,10 @@ function routesAt(path: string): typeof ROUTES {
   );
 }
 
-/** The endpoint at a path, and whether it needs an admin key. */
+/** The endpoint at a path, and whether it needs an admin key. HEAD is answered like GET. */
 export function endpointAt(path: string, method: string) {
-  return routesAt(path).find((route) => route.method === method);
+  const asked = method === 'HEAD' ? 'GET' : method;
+  return routesAt(path).find((route) => route.method === asked);
 }
 
 /** The route at a path, as logs and metrics name it: /v1/items/:id/similar. */

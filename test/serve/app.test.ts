@@ -134,6 +134,10 @@ describe('the HTTP side', () => {
       });
     expect((await swap('a-secret-of-some-length')).status).toBe(403);
     expect((await swap('another-secret-text')).status).toBe(200);
+    for (const method of ['GET', 'HEAD']) {
+      const headers = withKey('a-secret-of-some-length');
+      expect((await app.request('/v1/status', { method, headers })).status, method).toBe(403);
+    }
     expect((await app.request('/metrics')).status).toBe(401);
     expect((await app.request('/health/live')).status).toBe(200);
     const { paths } = await (await app.request('/openapi.json')).json();
