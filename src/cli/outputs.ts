@@ -1,14 +1,15 @@
 // Checks the outputs of a command before it starts. An output must not be an input, must not replace the files of others, and must be
 // writable, so that hours of work are not lost.
 
-import { accessSync, constants, fstatSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { InputError } from '../errors.js';
 import { requireOwnFolder } from '../files/folder.js';
 import { FOLDER_KINDS, folderKinds } from '../files/folder-kinds.js';
 import { notOwn } from '../files/manifest.js';
+import { entryAt } from '../files/plain-file.js';
 import { writeError } from '../files/write-error.js';
-import { filesRead } from '../ingest/sources.js';
+import { refuseOwnInput } from '../ingest/sources.js';
 import { isOwnFile } from '../store/signature.js';
 
 interface Outputs {
@@ -23,15 +24,24 @@ interface Outputs {
 }
 
 /** Throws if an output is an input, cannot be written, or would replace a file that graphex has not written. */
-export async function checkOutputs(outputs: Outputs): Promise<void> {
-  const inputs = await Promise.all(outputs.inputs.map(async (one) => (one ? filesRead(one) : [])));
-  checkPlaces({ ...outputs, inputs: inputs.flat() });
-  if (outputs.force) return;
-  for (const path of outputs.files ?? []) {
-    if (path !== undefined && found(path) && !(await isOwnFile(path))) throw notOwn(path);
+export async function checkOutputs({ files = [], folder, inputs, force }: Outputs): Promise<void> {
+  const alone = files.filter((path) => path !== undefined);
+  const within = folder ? folder.names.map((name) => join(folder.path, name)) : [];
+  const written = [...alone, ...within.filter((path) => !path.endsWith(sep))];
+  await refuseOwnInput(
+    written,
+    inputs.filter((input) => input !== undefined),
+  );
+  for (const [at, path] of written.entries()) {
+    if (written.slice(0, at).some((other) => resolve(other) === resolve(path))) {
+      throw new InputError(`${path}: two outputs have this path; choose another path for one of them`);
+    }
   }
-  const { folder } = outputs;
-  if (folder && found(folder.path)) {
+  for (const path of alone) checkFile(path);
+  if (folder) checkFolder(folder.path, within);
+  if (force) return;
+  for (const path of alone) if (entryAt(path) && !(await isOwnFile(path))) throw notOwn(path);
+  if (folder && entryAt(folder.path)) {
     refuseOtherKind(folder);
     await requireOwnFolder(
       folder.path,
@@ -48,56 +58,6 @@ function refuseOtherKind({ path, names }: NonNullable<Outputs['folder']>): void 
   throw new InputError(
     `${path}: ${other.name} is in this folder (${other.marker}); choose another one, or replace it with --force`,
   );
-}
-
-function checkPlaces({ files = [], folder, inputs }: Outputs): void {
-  const alone = files.filter((path) => path !== undefined);
-  const within = folder ? folder.names.map((name) => join(folder.path, name)) : [];
-  const written = [...alone, ...within.filter((path) => !path.endsWith(sep))];
-  for (const input of inputs) {
-    if (input === undefined) continue;
-    for (const path of written) {
-      if (isRead(input, path)) {
-        throw new InputError(`${path}: the output is the input file; choose another path`);
-      }
-    }
-  }
-  for (const [at, path] of written.entries()) {
-    if (written.slice(0, at).some((other) => resolve(other) === resolve(path))) {
-      throw new InputError(`${path}: two outputs have this path; choose another path for one of them`);
-    }
-  }
-  for (const path of alone) checkFile(path);
-  if (folder) checkFolder(folder.path, within);
-}
-
-/** Whether reading `input` reads the file at `path`. */
-function isRead(input: string, path: string): boolean {
-  const there = found(path);
-  if (!there) return false;
-  if (input === '-') return isStandardInput(there);
-  const plain = found(input);
-  const recipe = plain ? undefined : /^[a-z]+:(.*)$/s.exec(input)?.[1];
-  const place = recipe ?? input;
-  const source = plain ?? found(place);
-  if (!source?.isDirectory()) return source !== undefined && isSame(there, source);
-  // Of an input folder, only the texts of a recipe or the parts of a split are read; other files may be there.
-  const real = realpathSync(path);
-  const isPart = recipe === undefined ? /(\.parquet|split\.json)$/ : /\.txt$/;
-  return real.startsWith(join(realpathSync(place), sep)) && isPart.test(real);
-}
-
-function isStandardInput(file: Stats): boolean {
-  try {
-    return isSame(file, fstatSync(0));
-  } catch {
-    return false; // it is closed
-  }
-}
-
-/** Compares by the file system's identity, so that links and letter case make no difference. */
-function isSame(a: Stats, b: Stats): boolean {
-  return a.isFile() && a.ino !== 0 && a.ino === b.ino && a.dev === b.dev;
 }
 
 function checkFile(path: string): void {
@@ -124,7 +84,7 @@ function checkFolder(path: string, within: readonly string[]): void {
   checkWritable(path, at);
   if (at !== resolve(path)) return;
   for (const entry of within) {
-    const kind = found(entry.endsWith(sep) ? entry.slice(0, -1) : entry);
+    const kind = entryAt(entry.endsWith(sep) ? entry.slice(0, -1) : entry);
     if (kind && kind.isDirectory() !== entry.endsWith(sep)) {
       throw new InputError(
         `${entry}: a ${kind.isDirectory() ? 'folder' : 'file'} is in the way; choose another path`,
@@ -165,14 +125,5 @@ function existing(path: string): Stats | undefined {
     // A path below a file does not exist; the file itself is found on the way up.
     if ((cause as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
     throw writeError(path, cause);
-  }
-}
-
-/** The entry at a path; undefined also without permission, which the reader of the path reports. */
-function found(path: string): Stats | undefined {
-  try {
-    return existing(path);
-  } catch {
-    return undefined;
   }
 }

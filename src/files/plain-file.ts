@@ -1,7 +1,7 @@
 // Small files that are read whole. A pipe without a writer, and files of the system that wait for events, would block a
 // thread for ever: they are opened without blocking, and refused.
 
-import { constants } from 'node:fs';
+import { constants, type Stats, statSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import type { InputError } from '../errors.js';
 import { readError } from './read-error.js';
@@ -11,6 +11,15 @@ export const READ_ONLY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 export async function isFile(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isFile() ?? false;
+}
+
+/** The entry at a path; undefined if there is none, and also without permission, which the reader of the path reports. */
+export function entryAt(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 /** The text of a plain file of at most `mostBytes`. `refuse` makes the errors for a file that is not one or is larger. */

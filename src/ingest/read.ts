@@ -48,7 +48,7 @@ export async function readAccepted(
     return result;
   }
   const { database } = options;
-  await refuseOwnInput(options.rejects, [...sources, ...(database === undefined ? [] : [database])]);
+  await refuseOwnInput([options.rejects], [...sources, ...(database === undefined ? [] : [database])]);
   const rejects = openRejects(options.rejects);
   try {
     const result = await readAny(sources, options, rejects);

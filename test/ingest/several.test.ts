@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { filesOf, matches } from '../../src/files/glob.js';
@@ -88,8 +88,16 @@ describe('several files', () => {
     await expect(readGraph([whole, bad])).rejects.toThrow(/bad\.csv, line 2: the row has 2 columns/);
     const rejects = scratch.path('rejects.csv');
     expect((await readGraph([whole, bad], { rejects })).read.rejected).toBe(1);
-    const { readFileSync } = await import('node:fs');
     expect(readFileSync(rejects, 'utf8')).toMatch(/2,".*bad\.csv: the row has 2 columns/);
+  });
+
+  it('are not replaced by their own bad rows', async () => {
+    mkdirSync(scratch.path('own'));
+    const own = scratch.write('own/bad.csv', `${HEADER}a,1\n`);
+    for (const source of [own, scratch.path('own/*.csv')]) {
+      await expect(readGraph(source, { rejects: own })).rejects.toThrow(/the output is the input file/);
+    }
+    expect(readFileSync(own, 'utf8')).toBe(`${HEADER}a,1\n`);
   });
 
   it('are refused if given twice, combined with a non-file, or if none matches', async () => {
