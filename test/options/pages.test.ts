@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { commandPages } from '../../src/cli/command-pages.js';
+import { commandPages } from '../../scripts/command-pages.js';
 import { COMMANDS } from '../../src/options/commands.js';
 import { flag } from '../../src/options/declare.js';
 import { listOptions, offText } from '../../src/options/option-list.js';

@@ -1,0 +1,2 @@
+/** The pages by file name. */
+export function commandPages(): Promise<Record<string, string>>;
