@@ -1,6 +1,7 @@
 // Turns the values of a column into ids. No result depends on the time zone or language of the machine: days and time
 // stamps are in UTC, decimals keep all their digits, and different values give different texts.
 
+import { halfNumber } from '../math/half.js';
 import type { Values } from './decode.js';
 import type { Meaning, ParquetColumn } from './footer.js';
 import { DamagedError } from './thrift.js';
@@ -75,11 +76,7 @@ const DAY = 86_400n;
 
 function halfAt(values: Values, at: number): number {
   const [low, high] = bytesAt(values, at);
-  const exponent = (high >> 2) & 31;
-  const fraction = ((high & 3) << 8) | low;
-  const sign = high & 128 ? -1 : 1;
-  if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;
-  return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15));
+  return halfNumber(low | (high << 8));
 }
 
 /** The double with the fewest digits that rounds to this single-precision number. */

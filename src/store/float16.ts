@@ -3,6 +3,8 @@
 // squares. Among many scales the row takes the one with the least error in its large values: a score is a sum with few
 // large terms. Values keep 12 bits, and those that matter most keep 14 and more.
 
+import { halfNumber } from '../math/half.js';
+
 interface HalfTable {
   readonly values: Uint16Array;
   /** The factor of each row. */
@@ -117,17 +119,8 @@ function halfRoots(): Float32Array {
   if (roots) return roots;
   roots = new Float32Array(1 << 16);
   for (let b = 0; b < roots.length; b++) {
-    const fraction = b & 0x3ff;
-    const exponent = (b >>> 10) & 0x1f;
-    const magnitude =
-      exponent === 0
-        ? fraction * 2 ** -24
-        : exponent === 31
-          ? fraction
-            ? Number.NaN
-            : Number.POSITIVE_INFINITY
-          : (1024 + fraction) * 2 ** (exponent - 25);
-    roots[b] = (b & 0x8000 ? -1 : 1) * Math.sqrt(magnitude);
+    const value = halfNumber(b);
+    roots[b] = Math.sign(value) * Math.sqrt(Math.abs(value));
   }
   return roots;
 }
