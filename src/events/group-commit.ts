@@ -1,6 +1,8 @@
 // Gathers the events of several requests into one transaction: a commit waits for the disk, so a hundred small ones
 // would take a hundred times as long. A caller that adds events learns when they are durable, or why they are not.
 
+import { createQueue } from '../math/queue.js';
+
 interface GroupCommitOptions {
   /** Milliseconds that the first values of a group wait for others. */
   readonly wait: number;
@@ -22,20 +24,13 @@ export function createGroupCommit<T, R>(
   let size = 0;
   let committing = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let last: Promise<unknown> = Promise.resolve();
-
-  /** Pieces of work run one after the other, also after a failure. */
-  function next<S>(work: () => Promise<S>): Promise<S> {
-    const done = last.then(work);
-    last = done.catch(() => {});
-    return done;
-  }
+  const commits = createQueue();
 
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
     if (group.length === 0) return;
-    void next(async () => {
+    void commits.inOrder(async () => {
       // Taken only now, so that the group includes values that were added during the last commit.
       const taken = group;
       group = [];
@@ -66,7 +61,7 @@ export function createGroupCommit<T, R>(
     /** Runs other work between two commits, after everything that was added before. */
     exclusive<S>(work: () => Promise<S>): Promise<S> {
       flush();
-      return next(work);
+      return commits.inOrder(work);
     },
     /** Values that are not committed yet. */
     get waiting(): number {
@@ -75,7 +70,7 @@ export function createGroupCommit<T, R>(
     /** Resolves when everything that was added is committed or has failed. */
     async drain(): Promise<void> {
       flush();
-      await next(async () => {});
+      await commits.idle();
     },
   };
 }

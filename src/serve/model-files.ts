@@ -2,6 +2,7 @@
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createQueue } from '../math/queue.js';
 import { MODEL_FILE } from '../refit/generations.js';
 import type { Generation } from './generation.js';
 import { Problem } from './problems.js';
@@ -40,7 +41,7 @@ interface CurrentModelOptions {
 
 export function createCurrentModel(options: CurrentModelOptions) {
   let current = options.first;
-  let last: Promise<unknown> = Promise.resolve();
+  const loads = createQueue();
   /** The release of the model before the current one. */
   let released: Promise<unknown> = Promise.resolve();
   const waiting = new Map<string | undefined, Promise<Generation>>();
@@ -76,17 +77,16 @@ export function createCurrentModel(options: CurrentModelOptions) {
     swap(file: string | undefined): Promise<Generation> {
       const same = waiting.get(file);
       if (same) return same;
-      const next = last.then(() => {
+      const next = loads.inOrder(() => {
         waiting.delete(file);
         return load(file);
       });
       waiting.set(file, next);
-      last = next.catch(() => {});
       return next;
     },
     /** Waits for loads, then releases the model. */
     async close() {
-      await last;
+      await loads.idle();
       await Promise.all([released, current?.close()]);
       current = undefined;
     },

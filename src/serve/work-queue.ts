@@ -3,6 +3,7 @@
 // overload the queue shrinks to half a batch, which bounds the latency of what it accepts. Pieces of long requests have a
 // queue of their own and alternate with single requests. A worker works in short time slices and returns what is left.
 
+import { createQueue as createTurns } from '../math/queue.js';
 import { LIMITS } from './limits.js';
 import { Problem, tooBusy } from './problems.js';
 
@@ -95,7 +96,7 @@ export function createQueue<Query, Reply>(
   const idle = [...workers];
   /** Workers that answer nothing more for now, with what to call when they have ended what they do. */
   const wanted = new Map<Worker<Query, Reply>, () => void>();
-  let lastTurn: Promise<void> = Promise.resolve();
+  const turns = createTurns();
   let working = 0;
   /** Whether a piece was started last: then a single request is next. */
   let pieceWasLast = false;
@@ -279,9 +280,7 @@ export function createQueue<Query, Reply>(
     },
     /** Calls `work` for one worker after the other. A worker answers nothing meanwhile, and the others go on. */
     eachWorker(work: (worker: number) => Promise<void>): Promise<void> {
-      const turn = lastTurn.then(() => takeTurns(work));
-      lastTurn = turn.catch(() => {});
-      return turn;
+      return turns.inOrder(() => takeTurns(work));
     },
     /** Takes no more requests, and resolves when all are answered. */
     drain(): Promise<void> {
