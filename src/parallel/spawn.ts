@@ -73,8 +73,8 @@ export function freeMemory(): number | undefined {
   return availableMemory?.() ?? process.getBuiltinModule('node:os').freemem();
 }
 
-/** Tests import the TypeScript sources, but a worker needs JavaScript: use the built file in dist/. */
-function built(url: URL): URL {
+/** Tests import the TypeScript sources, but a worker needs a built file: the one in dist/. */
+export function built(url: URL): URL {
   return import.meta.url.endsWith('.ts') ? new URL(url.href.replace(/\/src\/(?!.*\/src\/)/, '/dist/')) : url;
 }
 

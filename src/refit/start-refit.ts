@@ -1,22 +1,10 @@
 // Starts the process of a refit and waits for its result. If the process fails, the caller gets an error.
 
 import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { abortReason, throwIfAborted } from '../errors.js';
+import { built } from '../parallel/spawn.js';
 import type { RefitPlan, RefitResult } from './refit.js';
 import type { RefitMessage } from './refit-process.js';
-
-/** Why there is no new model. */
-class RefitError extends Error {
-  override readonly name = 'RefitError';
-}
-
-/** Tests import the TypeScript sources, but a process needs JavaScript: use the built file in dist/. */
-function script(): string {
-  const url = new URL('./refit-process.js', import.meta.url);
-  const isSource = import.meta.url.endsWith('.ts');
-  return fileURLToPath(isSource ? url.href.replace(/\/src\/(?!.*\/src\/)/, '/dist/') : url);
-}
 
 interface StartRefitOptions {
   readonly signal: AbortSignal;
@@ -29,7 +17,10 @@ export async function startRefit(plan: RefitPlan, options: StartRefitOptions): P
   const { signal, onProgress, onStart } = options;
   throwIfAborted(signal);
   // Its output is discarded: results come as messages.
-  const child = fork(script(), [], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: [] });
+  const child = fork(built(new URL('./refit-process.js', import.meta.url)), [], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    execArgv: [],
+  });
   let said = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-2000);
@@ -42,19 +33,19 @@ export async function startRefit(plan: RefitPlan, options: StartRefitOptions): P
       child.on('message', (message: RefitMessage) => {
         if ('progress' in message) onProgress(message.progress);
         else if ('result' in message) resolve(message.result);
-        else reject(new RefitError(message.error));
+        else reject(new Error(message.error));
       });
-      child.once('error', (error) => reject(new RefitError(`the process did not start (${error.message})`)));
+      child.once('error', (error) => reject(new Error(`the process did not start (${error.message})`)));
       child.once('close', (status, killed) => {
         if (signal.aborted) reject(abortReason(signal));
         const why =
           killed === null
             ? `it ended with status ${status} (${said.trim().split('\n').at(-1) ?? ''})`
             : `it was ended by ${killed}; perhaps there was too little memory`;
-        reject(new RefitError(`the process of the refit ended early: ${why}`));
+        reject(new Error(`the process of the refit ended early: ${why}`));
       });
       child.send(plan, (error) => {
-        if (error) reject(new RefitError(`the process did not start (${error.message})`));
+        if (error) reject(new Error(`the process did not start (${error.message})`));
       });
     });
   } finally {

@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { brotliDecompressSync } from 'node:zlib';
+import { built } from '../../parallel/spawn.js';
 import type { ReadOptions, ReadResult, RejectSink } from '../options.js';
 
 /** State of the Union addresses × stemmed words, 1790 on. */
@@ -10,12 +11,7 @@ export async function readSotu(
   options: ReadOptions,
   rejects?: RejectSink,
 ): Promise<ReadResult> {
-  // Tests import the sources; the texts are only in dist/.
-  const file = new URL('./sotu.json.br', import.meta.url).href.replace(
-    /\/src\/(?=ingest\/recipes\/[^/]*$)/,
-    '/dist/',
-  );
-  const packed = await readFile(new URL(file));
+  const packed = await readFile(built(new URL('./sotu.json.br', import.meta.url)));
   const texts: { year: number; name: string; text: string }[] = JSON.parse(
     brotliDecompressSync(packed).toString(),
   );
