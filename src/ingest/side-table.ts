@@ -42,7 +42,11 @@ export async function sideRows(
   { separators, signal, pick = firstColumns }: SideTableOptions = {},
 ): Promise<TextRow[]> {
   const { name: format } = fileFormat(source);
-  if (format === 'parquet') return parquetRows(source, pick, signal);
+  if (format === 'parquet') {
+    const { rows, choose, take } = tableRows(source.name, pick);
+    await source.inFile((file) => readParquetColumns(file, choose, take, { signal }));
+    return rows;
+  }
   if (format === 'json lines') return jsonRows(source, pick, signal);
   const bytes = await allBytes(source);
   if (typeof separators !== 'function') return sideTable(bytes, source.name, separators);
@@ -76,16 +80,6 @@ function roomIn(name: string): (bytes: number) => void {
       throw new InputError(`${name}: it has more than ${MAX_BYTES} bytes; give a smaller table`);
     }
   };
-}
-
-async function parquetRows(
-  source: BegunSource,
-  pick: (names: readonly string[]) => readonly number[],
-  signal: AbortSignal | undefined,
-): Promise<TextRow[]> {
-  const { rows, choose, take } = tableRows(source.name, pick);
-  await source.inFile((file) => readParquetColumns(file, choose, take, { signal }));
-  return rows;
 }
 
 /** Rows of a source that gives the names of its columns first, of which `choose` returns those that are read. */

@@ -1,5 +1,6 @@
 // Cuts a stream of bytes into lines, for formats that are read line by line.
 
+import { peek } from '../../files/chunks.js';
 import { concat } from '../../math/memory.js';
 import { withoutMark } from './scan.js';
 
@@ -48,7 +49,8 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   let skipping = false;
   let begun = false;
   let afterReturn = false;
-  for await (const chunk of begunWhole(chunks)) {
+  // The first chunk that it gives is long enough for the mark of the file.
+  for await (const chunk of (await peek(chunks)).all) {
     const lines: Uint8Array[] = [];
     let start = 0;
     // The mark of the whole file, and the second half of a CR LF that two chunks share.
@@ -84,19 +86,4 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     yield lines;
   }
   if (held > 0) yield [concat(Uint8Array, parts)];
-}
-
-/** The same chunks, the first of at least three bytes, unless the stream is shorter. */
-async function* begunWhole(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let first: Uint8Array | undefined = new Uint8Array(0);
-  for await (const chunk of chunks) {
-    if (first === undefined) yield chunk;
-    else {
-      first = concat(Uint8Array, [first, chunk]);
-      if (first.length < 3) continue;
-      yield first;
-      first = undefined;
-    }
-  }
-  if (first !== undefined && first.length > 0) yield first;
 }

@@ -12,7 +12,6 @@ import { openSource, requireFile } from '../source.js';
 
 const COLON = 58;
 const COMMA = 44;
-const CR = 13;
 /** More than any number of a customer or a film has. */
 const MAX_DIGITS = 15;
 
@@ -69,7 +68,7 @@ async function readFile(path: string, collector: EdgeCollector, options: ReadOpt
       throwIfAborted(options.signal);
       for (const bytes of lines) {
         line++;
-        const length = bytes.at(-1) === CR ? bytes.length - 1 : bytes.length;
+        const { length } = bytes;
         if (length === 0) continue;
         const digits = leadingDigits(bytes, length);
         if (digits > 0 && digits <= MAX_DIGITS && digits === length - 1 && bytes[digits] === COLON) {
