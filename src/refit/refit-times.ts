@@ -31,14 +31,8 @@ interface Clock {
 
 const SYSTEM_CLOCK: Clock = { wall: () => Date.now(), steady: () => performance.now() };
 
-export interface Schedule {
-  /** Whether a refit is due now; then the next one is planned. */
-  isDue(): boolean;
-  /** Milliseconds since 1970 of the next refit, by the present clock. */
-  next(): number;
-}
-
-export function createSchedule(times: RefitTimes, { wall, steady }: Clock = SYSTEM_CLOCK): Schedule {
+/** `isDue`: whether a refit is due now; then the next one is planned. `next`: when, in milliseconds since 1970 by the present clock. */
+export function createSchedule(times: RefitTimes, { wall, steady }: Clock = SYSTEM_CLOCK) {
   if ('every' in times) {
     let due = steady() + times.every;
     return {

@@ -20,7 +20,7 @@ import { PAGE_HEADERS, type PageFiles, pageFile, plainPage } from './page-files.
 import { answerProblem, Problem, tooBusy, wrongField } from './problems.js';
 import { joinReplies, piecesOf, type Query } from './queries.js';
 import { answerHeaders, type LogRecord, type RequestLog } from './request-log.js';
-import { endpointAt, methodsAt, routeOf } from './routes.js';
+import { decodedPath, endpointAt, methodsAt, routeOf } from './routes.js';
 import type { ServedPage } from './served-page.js';
 
 interface AppOptions extends ServerSide {
@@ -107,7 +107,7 @@ export function createApp(options: AppOptions) {
   });
   app.use('/v1/*', async (c, next) => {
     // Hono passes an id that is not UTF-8 on as it was written, which may be the id of another user.
-    if (!isDecodable(new URL(c.req.url).pathname)) {
+    if (decodedPath(new URL(c.req.url).pathname) === undefined) {
       throw new Problem('bad-request', 'the path is not percent-encoded UTF-8; encode each id as in %C3%A9');
     }
     // The text is kept for the checks that follow.
@@ -211,15 +211,6 @@ function requestOf(c: Context<Env>): object {
   const { req } = c as Context<Env, string, { out: Record<'param' | 'query' | 'json', object> }>;
   const body = req.valid('json');
   return Array.isArray(body) ? body : { ...req.valid('param'), ...req.valid('query'), ...body };
-}
-
-function isDecodable(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The current model's answer to a query. */

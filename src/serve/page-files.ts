@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { getMimeType } from 'hono/utils/mime';
 import { InputError } from '../errors.js';
 import { html } from '../report/pages/html.js';
+import { decodedPath } from './routes.js';
 import { type ServedPage, servedPage } from './served-page.js';
 
 interface PageFile {
@@ -85,13 +86,8 @@ function fromServer(index: Uint8Array): Uint8Array<ArrayBuffer> {
 
 /** The file for the path of a request; a path that ends with / means the index of a folder. */
 export function pageFile(page: PageFiles, path: string): PageFile | undefined {
-  let name: string;
-  try {
-    name = decodeURIComponent(path);
-  } catch {
-    return undefined;
-  }
-  return page.get(name.endsWith('/') ? `${name}index.html` : name);
+  const name = decodedPath(path);
+  return name === undefined ? undefined : page.get(name.endsWith('/') ? `${name}index.html` : name);
 }
 
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem;color:#222;background:#fff}

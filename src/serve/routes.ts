@@ -40,6 +40,15 @@ export function routeOf(path: string): string | undefined {
   return OTHER_PATHS.has(path) ? path : routesAt(path)[0]?.name;
 }
 
+/** A path without percent-encoding; undefined if it is not UTF-8. */
+export function decodedPath(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The methods that the endpoints at a path take. */
 export function methodsAt(path: string): string[] {
   return [...new Set(routesAt(path).map(({ method }) => method))];

@@ -106,13 +106,8 @@ export function adminScript(): void {
   }
 
   function drawModels({ generations, files, model }: Shown): void {
-    const known = new Set(files);
-    const names = [
-      ...generations.map(({ name }) => name),
-      ...files.filter((file) => !generations.some(({ name }) => name === file)),
-    ];
-    const rows = names
-      .filter((name) => known.has(name))
+    const rows = [...new Set([...generations.map(({ name }) => name), ...files])]
+      .filter((name) => files.includes(name))
       .map((name) => {
         const made = generations.find((one) => one.name === name);
         const row = document.createElement('tr');

@@ -10,7 +10,7 @@ import type { SettingsOf } from '../../options/declare.js';
 import { option, optionError } from '../../options/error.js';
 import { isClearlyWorse } from '../../refit/compare-models.js';
 import type { Generations } from '../../refit/generations.js';
-import type { RefitPlan, RefitSource } from '../../refit/refit.js';
+import type { RefitSource } from '../../refit/refit.js';
 import { createSchedule, parseTimes } from '../../refit/refit-times.js';
 import { startRefit } from '../../refit/start-refit.js';
 import { grouped } from '../../text/numbers.js';
@@ -152,7 +152,7 @@ export async function openRefits(
     if (!present) throw new Problem('no-model', 'there is no model to start from');
     const began = Date.now();
     const name = await generations.newName(began);
-    const plan: Omit<RefitPlan, 'data'> = {
+    const plan = {
       present: present.path,
       presentData: generations.list().find((one) => one.name === basename(present.path))?.data,
       output: join(folder, name),
@@ -175,32 +175,26 @@ export async function openRefits(
         },
       ),
     );
-    if (!result.made) {
+    const { made, missing, ...found } = result;
+    if (!made) {
       return {
         time: new Date().toISOString(),
         outcome: 'unchanged',
         detail: `${basename(present.path)} stays: the data have not changed since it was fitted`,
       };
     }
-    const { comparison, data } = result;
+    const { comparison } = found;
     // Another model may have been chosen meanwhile, which was not compared.
     const replaced = model.current()?.info.hash !== present.info.hash;
-    const { missing } = result;
     const forgets = missing !== undefined && missing.share > MOST_FORGOTTEN;
     const accepted = !isClearlyWorse(comparison) && !replaced && !forgets;
-    const { seconds, users, items, edges } = result;
     if (accepted) await activate(name);
     await generations.add({
       name,
       time: new Date(began).toISOString(),
-      seconds,
-      users,
-      items,
-      edges,
+      ...found,
       accepted,
       against: basename(present.path),
-      ...(data !== undefined && { data }),
-      ...(comparison && { comparison }),
     });
     await generations.prune(keep, basename(model.current()?.path ?? name));
     const compared = comparison
