@@ -15,7 +15,7 @@ import { LEAST_SQUARES } from '../fit/ranking/blend/blend.js';
 import { numbersUnderWay, statesUnderWay } from '../fit/unfinished.js';
 import { SIDES, type SideName } from '../graph/graph.js';
 import { boundsSchema, getTable, putTable } from './posterior-tensors.js';
-import { blendSchema } from './ranker-tensors.js';
+import { blendSchema, searchSchema } from './ranker-tensors.js';
 import { FINITE, NOT_NEGATIVE, type Put, putInto, type TensorReader } from './tensor-reader.js';
 import type { Tensor } from './tensors.js';
 import { hyperSchema } from './vertex-tensors.js';
@@ -59,6 +59,7 @@ const fitsSchema = z.object({
     .min(1)
     .max(1000),
   blend: blendSchema.optional(),
+  recency: searchSchema.optional(),
 });
 
 export function putCheckpoint(tensors: Map<string, Tensor>, checkpoint: Checkpoint): string {
@@ -85,10 +86,10 @@ function putRankingStates(tensors: Map<string, Tensor>, checkpoint: RankingCheck
     putInto(tensors, prefix)('fold_mass', foldMass, [foldMass.length / features, features]);
     return { ...state, member: members[n] };
   });
-  const { seed, fromModel, blend, items } = checkpoint;
+  const { seed, fromModel, blend, recency, items } = checkpoint;
   const rows = items.weightShape.length;
   if (blend?.start) putInto(tensors, 'checkpoint.')('blend', blend.start, [rows, blend.start.length / rows]);
-  return JSON.stringify({ seed, fits, fromModel, ...(blend && { blend: blend.found }) });
+  return JSON.stringify({ seed, fits, fromModel, blend: blend?.found, recency });
 }
 
 const fitPrefix = (n: number): string => `checkpoint.${n}.`;
@@ -192,7 +193,7 @@ function getRankingStates(
   if (model.scores.kind !== 'factors') throw new Error('the model of the checkpoint has no factors');
   const { members } = model.scores;
   refuseOldSchedule((saved as { readonly fits?: readonly unknown[] } | null)?.fits?.[0]);
-  const { seed, fits, fromModel, blend } = fitsSchema.parse(saved);
+  const { seed, fits, fromModel, blend, recency } = fitsSchema.parse(saved);
   const underWay = fits.map(({ member, ...state }, n): RankingState => {
     const prefix = fitPrefix(n);
     if (member >= members.length) {
@@ -220,6 +221,7 @@ function getRankingStates(
     ...(others.length > 0 && { others }),
     ...(fromModel && { fromModel }),
     ...(blend && { blend: { found: blend, ...(start && { start }) } }),
+    ...(recency && { recency }),
   } as const;
   const numbers = numbersUnderWay(found);
   if (fits.some(({ member }, n) => member !== numbers[n])) {

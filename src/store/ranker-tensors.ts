@@ -103,7 +103,7 @@ const recencySchema = z.object({
   halfLife: span,
   latest: z.number().min(-LARGEST_TIME).max(LARGEST_TIME),
 });
-const searchSchema = z.object({
+export const searchSchema = z.object({
   heldBack: z.number().int().min(0),
   halfLife: span.optional(),
   tried: z.array(z.object({ halfLife: span, gain: share, error: share })).max(100),

@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { evaluateModel } from '../../src/evaluate/evaluate.js';
 import { fit } from '../../src/fit/fit.js';
 import type { Ranker } from '../../src/fit/model.js';
+import type { RankingFitOptions } from '../../src/fit/options.js';
 import { agesOf, asHistory, historyWeights, parseHalfLife } from '../../src/fit/ranking/recency.js';
+import { unfinishedFit } from '../../src/fit/unfinished.js';
 import { buildGraph } from '../../src/graph/build.js';
 import type { BipartiteGraph } from '../../src/graph/graph.js';
 import { randomStream } from '../../src/math/random.js';
@@ -12,7 +14,7 @@ import { createRecommender } from '../../src/predict/recommender.js';
 import { createModelScorer } from '../../src/predict/scoring/model-scorer.js';
 import { ownItems } from '../../src/predict/user-query.js';
 import { split } from '../../src/sample/split.js';
-import { modelFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
+import { modelFileFromBytes, modelFromBytes, modelToBytes } from '../../src/store/model-bytes.js';
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2024, 0);
@@ -178,5 +180,26 @@ describe('a ranker with weights by age', () => {
     const again = (await fit(graph, { from: first, times, threads: 1 })).model;
     expect(again.recency).toEqual(first.recency);
     await expect(fit(graph, { from: first, threads: 1 })).rejects.toThrow('need the time of each edge');
+  });
+
+  test('keeps a half-life that was searched for the previous model, also in a refit that is resumed', async () => {
+    const { model } = await fit(graph, { ...QUICK, halfLife: 'auto', times });
+    // No search on these data finds this one.
+    const recency = { ...model.provenance.recency!, halfLife: 33 * DAY };
+    const from = { ...model, provenance: { ...model.provenance, recency } };
+    const controller = new AbortController();
+    const stopped = await fit(graph, {
+      ...{ from, times, threads: 1, signal: controller.signal },
+      onProgress: ({ stage }) => stage.startsWith('fitting') && controller.abort(),
+    }).catch((error) => error);
+    const left = unfinishedFit(stopped)!;
+    const { checkpoint } = await modelFileFromBytes(
+      modelToBytes(left.model, { checkpoint: left.checkpoint }),
+    );
+    const resumed = await fit(graph, { resume: checkpoint!, times, threads: 1 } as RankingFitOptions);
+    expect(resumed.model.recency!.halfLife).toBe(33 * DAY);
+    const whole = await fit(graph, { from, times, threads: 1 });
+    expect(scoresOf(resumed.model)).toEqual(scoresOf(whole.model));
+    expect(resumed.model.provenance).toEqual(whole.model.provenance);
   });
 });

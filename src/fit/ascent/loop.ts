@@ -10,6 +10,7 @@ import { grouped, percent } from '../../text/numbers.js';
 import type { RankerMember } from '../model.js';
 import type { FitSettings, Learnable } from '../options.js';
 import type { PreviousBlend } from '../ranking/blend/blend.js';
+import type { RecencyReport } from '../ranking/half-life-search.js';
 import { type BothHyper, type BothTables, evidenceBound, expectedCount, totalsOf } from './bound.js';
 import { type MatchedTaus, matchTaus, maximizeHyper } from './hyper.js';
 import { mergeFeatures } from './merge-features.js';
@@ -89,6 +90,8 @@ export interface RankingCheckpoint extends RankingState {
   readonly fromModel?: boolean | undefined;
   /** Settings and start of the blend, taken from a previous model. */
   readonly blend?: PreviousBlend | undefined;
+  /** How the half-life of that model was found. */
+  readonly recency?: RecencyReport | undefined;
 }
 
 /** Called after each block of sweeps with the state from which the next one starts. */

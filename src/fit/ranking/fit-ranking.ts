@@ -57,7 +57,7 @@ export async function fitRanking(
   const { threads, signal, onProgress } = options;
   const task = { seed: settings.seed, threads, signal, onProgress };
   // The half-life of a previous model is kept if its settings are.
-  const kept = blend && options.from?.provenance.recency;
+  const kept = resume ? resume.recency : blend && options.from?.provenance.recency;
   const weighed = await weighEdges(graph, options.times, settings.halfLife ?? 'never', kept, task);
   const work = { edges: graph.edges * settings.folds, features: settings.features };
   const { features } = settings;
@@ -90,6 +90,7 @@ export async function fitRanking(
         ...(others.length > 0 && { others }),
         ...(fromModel && { fromModel }),
         ...(blend && { blend }),
+        ...(kept && { recency: kept }),
       };
       return { ...result(snapshot.members), checkpoint };
     };
