@@ -16,16 +16,11 @@ export function refitOptions(model: Model): AscentOptions | GibbsFitOptions {
 /** The largest share of the previous users that may be missing without a warning. */
 const USUAL_LOSS = 0.2;
 
-/** Previous users that are not in the data. */
-export interface MissingUsers {
-  /** Their share of the previous users. */
-  readonly share: number;
-  /** How many they are, without a full stop. */
-  readonly text: string;
-}
-
-/** Undefined if few previous users are missing; many are if only new rows are given. */
-export function missingUsers({ users, names }: Model, graph: BipartiteGraph): MissingUsers | undefined {
+/**
+ * The share of the previous users that are not in the data, and a text about them without a full stop. Undefined if they are few; they
+ * are many if only new rows are given.
+ */
+export function missingUsers({ users, names }: Model, graph: BipartiteGraph) {
   const missing = graph.users.ids.findAll(users.ids).reduce((sum, at) => sum + Number(at < 0), 0);
   if (missing <= USUAL_LOSS * users.count) return undefined;
   const all = many(users.count, (names ?? USERS_AND_ITEMS).users);

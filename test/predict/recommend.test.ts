@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { singlePrecision } from '../../src/engine/engine.js';
 import { InputError } from '../../src/errors.js';
-import { eligibleMass, foldBase, foldVertex } from '../../src/fit/fold-in/fold-in.js';
+import { eligibleMass, foldBase, foldGraph, foldVertex } from '../../src/fit/fold-in/fold-in.js';
 import type { PosteriorModel } from '../../src/fit/model.js';
+import { BipartiteGraph } from '../../src/graph/public.js';
 import { digamma } from '../../src/math/special.js';
 import { posteriorExplainer } from '../../src/predict/explain/explain.js';
 import { recommend, recommendMany } from '../../src/predict/recommend.js';
@@ -65,7 +67,7 @@ describe('recommend', () => {
     expect(list.map((r) => r.item)).not.toContain('item 3');
     // The fold-in of an evaluation: the edge pass uses means, and only known items could have been met.
     const otherMass = eligibleMass(model, 'items', { unseenShare: 0 });
-    const folded = foldVertex(foldBase(model, 'users'), [3, 7], { activity: 'mean', otherMass });
+    const folded = foldVertex(foldBase(model, 'users'), [3, 7], { otherMass });
     const score = (item: number) => {
       let sum = 0;
       for (let k = 0; k < 4; k++) {
@@ -160,16 +162,18 @@ describe('explain', () => {
     );
   });
 
-  it('gives each own item the counts that the fold-in gave it', () => {
+  it('gives each own item the counts that the fold-in gave it', async () => {
     const model = smallModel({ seed: 9 });
     const own = [2, 5, 11, 20];
-    const folded = foldVertex(foldBase(model, 'users'), own, { iterations: 4000, tolerance: 1e-14 });
-    const posterior = {
-      count: 1,
-      weightShape: Float32Array.of(folded.weightShape),
-      weightRate: Float32Array.of(folded.weightRate),
-      featureShape: Float32Array.from(folded.featureShape),
-      featureRate: Float32Array.from(folded.featureRate),
+    const { users } = BipartiteGraph.fromPairs(own.map((item) => ['new', model.items.ids.at(item)]));
+    const rows = { ...users, neighbors: Uint32Array.from(own) };
+    const exactly = { engine: 'reference', iterations: 4000, tolerance: 1e-14 } as const;
+    const values = await foldGraph(foldBase(model, 'users'), rows, exactly);
+    const posterior = { count: 1, ...singlePrecision(values) };
+    const folded = {
+      ...values,
+      weightShape: values.weightShape[0],
+      weightRate: values.weightRate[0],
     };
     const parts = posteriorExplainer(model, posterior, 0, { items: own }, 'geometric')(8);
     const weight =

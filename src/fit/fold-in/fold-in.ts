@@ -1,14 +1,18 @@
 // Fold-in of new vertices into a fitted model: the other side stays fixed, and only the new rows are
 // updated. Given the other side the rows are independent, so an engine folds in many in parallel. One row takes milliseconds.
 
-import type { Activity, SideHyper, TableValues } from '../../engine/engine.js';
-import { ACTIVITY_FLOOR, gammasOf, WEIGHT_SHAPE_FLOOR } from '../../engine/engine.js';
+import {
+  ACTIVITY_FLOOR,
+  gammasOf,
+  type SideHyper,
+  type TableValues,
+  WEIGHT_SHAPE_FLOOR,
+} from '../../engine/engine.js';
 import { onEngine } from '../../engine/select.js';
 import { InputError, throwIfAborted } from '../../errors.js';
 import { type BipartiteGraph, type GraphSide, otherSide, type SideName } from '../../graph/graph.js';
 import type { VertexIds } from '../../graph/ids.js';
 import { allocate } from '../../math/memory.js';
-import { digamma } from '../../math/special.js';
 import { withDefaults } from '../../options/check-options.js';
 import type { OptionsOf } from '../../options/declare.js';
 import { option, optionError } from '../../options/error.js';
@@ -220,41 +224,29 @@ export interface FoldedVertex {
 interface FoldOneOptions {
   /** Default 60 half-steps. */
   readonly iterations?: number | undefined;
-  /** Stop when no feature's mass changes by more than this share per half-step. Default 1e-4. */
-  readonly tolerance?: number | undefined;
-  readonly activity?: Activity | undefined;
   /** The count of each neighbour, for a multigraph. Default: 1. */
   readonly counts?: ArrayLike<number> | undefined;
   /** The mass that the vertex could have met. It is the same for all vertices, so pass it when folding in several. */
   readonly otherMass?: Float64Array | undefined;
 }
 
-/** Folds in one vertex in float64 on this thread: `neighbors` are vertices of the other side. */
+/** Folds in one vertex with posterior means, in float64 on this thread: `neighbors` are vertices of the other side. */
 export function foldVertex(
   { features: K, multigraph, prior: hyper, fixed }: FoldBase,
   neighbors: ArrayLike<number>,
-  {
-    iterations = 60,
-    tolerance = FOLD_IN.tolerance.default,
-    activity,
-    counts: given,
-    otherMass: M = sideMass(fixed, K),
-  }: FoldOneOptions = {},
+  { iterations = 60, counts: given, otherMass: M = sideMass(fixed, K) }: FoldOneOptions = {},
 ): FoldedVertex {
   const n = neighbors.length;
-  const exactFrom = activity === 'mean' ? Infinity : WARM_STEPS;
-  const means = gather(fixed, neighbors, K, 'mean');
-  const exact = exactFrom === Infinity ? means : gather(fixed, neighbors, K, 'geometric');
+  const B = gatherMeans(fixed, neighbors, K);
   const counts = multigraph ? given : undefined;
   const sums = new Float64Array(K);
-  const A = new Float64Array(K).fill(1);
   const featureShape = new Float64Array(K).fill(1);
   const featureRate = new Float64Array(K).fill(1);
   let weightShape = Math.max(n - hyper.sigma, WEIGHT_SHAPE_FLOOR);
   let weightRate = hyper.tau + M.reduce((a, b) => a + b, 0);
-  A.fill(weightShape / weightRate);
+  const A = new Float64Array(K).fill(weightShape / weightRate);
   for (let t = 0; t < iterations; t++) {
-    passVertex(A, t < exactFrom ? means : exact, counts, n, K, sums);
+    passVertex(A, B, counts, n, K, sums);
     let expected = 0;
     let rate = hyper.tau;
     for (let k = 0; k < K; k++) {
@@ -265,18 +257,14 @@ export function foldVertex(
     weightShape = Math.max(expected - hyper.sigma, WEIGHT_SHAPE_FLOOR);
     weightRate = rate;
     const weight = weightShape / weightRate;
-    const logWeight = t < exactFrom - 1 ? 0 : Math.exp(digamma(weightShape)) / weightRate;
     let change = 0;
     for (let k = 0; k < K; k++) {
       change += Math.abs(hyper.shape + sums[k] - featureShape[k]);
       featureShape[k] = hyper.shape + sums[k];
       featureRate[k] = hyper.rate + weight * M[k];
-      A[k] =
-        t < exactFrom - 1
-          ? (weight * featureShape[k]) / featureRate[k]
-          : Math.max(ACTIVITY_FLOOR, (logWeight * Math.exp(digamma(featureShape[k]))) / featureRate[k]);
+      A[k] = (weight * featureShape[k]) / featureRate[k];
     }
-    if (t > WARM_STEPS && change < tolerance * Math.max(1, expected)) break;
+    if (t > WARM_STEPS && change < FOLD_IN.tolerance.default * Math.max(1, expected)) break;
   }
   return { weightShape, weightRate, featureShape, featureRate };
 }
@@ -300,25 +288,18 @@ function passVertex(
   }
 }
 
-/** Activities of the given vertices, one row each. */
-function gather(
-  side: FixedSide,
-  vertices: ArrayLike<number>,
-  K: number,
-  activity: 'mean' | 'geometric',
-): Float64Array {
+/** Mean activities of the given vertices, one row each. */
+function gatherMeans(side: FixedSide, vertices: ArrayLike<number>, K: number): Float64Array {
   const rows = new Float64Array(vertices.length * K);
   for (let e = 0; e < vertices.length; e++) {
-    const v = vertices[e];
+    const first = vertices[e] * K;
     if ('means' in side) {
-      for (let k = 0; k < K; k++) rows[e * K + k] = Math.max(side.means[v * K + k], ACTIVITY_FLOOR);
+      for (let k = 0; k < K; k++) rows[e * K + k] = Math.max(side.means[first + k], ACTIVITY_FLOOR);
       continue;
     }
-    const shape = side.weightShape[v];
-    const scale = (activity === 'mean' ? shape : Math.exp(digamma(shape))) / side.weightRate[v];
+    const weight = side.weightShape[vertices[e]] / side.weightRate[vertices[e]];
     for (let k = 0; k < K; k++) {
-      const s = side.featureShape[v * K + k];
-      const value = (scale * (activity === 'mean' ? s : Math.exp(digamma(s)))) / side.featureRate[v * K + k];
+      const value = (weight * side.featureShape[first + k]) / side.featureRate[first + k];
       rows[e * K + k] = Math.max(value, ACTIVITY_FLOOR);
     }
   }

@@ -97,7 +97,7 @@ export function poissonFold(
     },
     foldOne(own) {
       const { items: neighbors, counts } = history(own);
-      return foldVertex(base, neighbors, { iterations: steps, activity: 'mean', counts, otherMass: mass() });
+      return foldVertex(base, neighbors, { iterations: steps, counts, otherMass: mass() });
     },
     history,
     multigraph: base.multigraph,

@@ -12,7 +12,6 @@ import { eligibleMass } from '../../fit/fold-in/fold-in.js';
 import { type Model, type ModelSide, needPosterior, type PosteriorModel } from '../../fit/model.js';
 import type { CountPrior } from '../../fit/sides/count-prior.js';
 import type { SideName } from '../../graph/graph.js';
-import type { VertexIds } from '../../graph/ids.js';
 import { allocate } from '../../math/memory.js';
 import type { DrawsGiven } from '../../options/names.js';
 import { atomsAbove } from '../../process/ggp.js';
@@ -52,12 +51,6 @@ export interface DrawPlan {
   readonly items: readonly VertexGroup[];
 }
 
-/** The plan, and the ids of its known vertices in order. */
-export interface NamedPlan {
-  readonly plan: DrawPlan;
-  readonly ids: { readonly users: VertexIds; readonly items: VertexIds };
-}
-
 /** Expected share of the vertices that the cut may miscount. It is far below the spread of any draw. */
 const CUT_TOLERANCE = 5e-4;
 
@@ -80,12 +73,8 @@ export function fitItems(model: Pick<Model, 'items'>, split: Split): Uint8Array 
   return testItems(model, split).map((isTest) => 1 - isTest);
 }
 
-export function drawPlan(
-  model: PosteriorModel,
-  folded: ModelSide,
-  split: Split,
-  drawsGiven: DrawsGiven,
-): NamedPlan {
+/** The plan, and the ids of its known vertices in order. */
+export function drawPlan(model: PosteriorModel, folded: ModelSide, split: Split, drawsGiven: DrawsGiven) {
   checkInput(model, folded, split);
   const paper = drawsGiven === 'paper';
   const isTest = testItems(model, split);

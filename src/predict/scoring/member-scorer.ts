@@ -95,7 +95,7 @@ function posteriorScorer(model: PosteriorModel): MemberScorer {
     known: (row, own) => factorsOf(model.users, row, own, 'geometric'),
     foldOne(own) {
       const { counts } = own;
-      const vertex = foldVertex(base, own.items, { counts, otherMass: otherMass(), activity: 'mean' });
+      const vertex = foldVertex(base, own.items, { counts, otherMass: otherMass() });
       const users: Posterior = {
         count: 1,
         weightShape: Float32Array.of(vertex.weightShape),
