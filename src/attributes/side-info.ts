@@ -58,8 +58,9 @@ const MOST_ADDED = 5_000_000;
 const LONG_FORM = { columns: 3, repeats: 1.5 };
 /** Rows by which a header is recognised. */
 const LOOK = 2000;
-/** Rows by which the column of ids is found, if they show it clearly. */
+/** Rows by which the column of ids is found, if more than a part of them names vertices, and less than a part of these in another column. */
 const ID_ROWS = 5000;
+const CLEAR = 0.1;
 /** The least part of the titles that must end in a year for it to be a column of its own. */
 const DATED = 0.5;
 
@@ -136,8 +137,8 @@ function idColumn(
   const step = Math.ceil(rows.length / ID_ROWS);
   const some = rows.filter((_, r) => r % step === 0);
   const [first, second = 0] = hitsIn(some).sort((a, b) => b - a);
-  // Few rows count too few of the vertices, unless most of them name one of their own.
-  const isClear = first > some.length / 2 && second < first / 2;
+  // A column of few values, such as years, has its values in few rows too.
+  const isClear = first > CLEAR * some.length && second < CLEAR * first;
   const hits = hitsIn(isClear ? some : rows);
   const best = hits.indexOf(Math.max(...hits));
   if (hits[best] > 0) return best;
@@ -253,7 +254,8 @@ function* cellsOf(
   rowOf: readonly number[],
   column: Pick<RecognisedColumn, 'place' | 'separator'> & { readonly count?: number | undefined },
 ) {
-  for (const [r, row] of body.entries()) {
+  for (let r = 0; r < body.length; r++) {
+    const row = body[r];
     const text = row[column.place]?.trim();
     if (!text || rowOf[r] < 0) continue;
     const count = column.count === undefined ? 1 : numberOf(row[column.count]);
