@@ -5,6 +5,7 @@ import { InputError } from '../errors.js';
 import type { OwnItems } from '../fit/fold-in/member-fold.js';
 import type { Model } from '../fit/model.js';
 import { agesOf, historyWeights } from '../fit/ranking/recency.js';
+import { MAX_COUNT } from '../graph/build.js';
 import { lowerBound } from '../math/csr.js';
 import { many } from '../text/phrases.js';
 import { USERS_AND_ITEMS } from '../text/sides.js';
@@ -153,6 +154,12 @@ function likedItems(
 ): ResolvedUser['own'] {
   if (counts && counts.length !== likes.length) {
     throw new InputError(`${counts.length} counts for ${likes.length} liked items; give one for each`);
+  }
+  const bad = counts?.find((count) => !(Number.isInteger(count) && count >= 1 && count <= MAX_COUNT));
+  if (bad !== undefined) {
+    throw new InputError(
+      `counts: the count of a liked item is ${bad}; give whole numbers from 1 to ${MAX_COUNT}`,
+    );
   }
   if (times && (times.length !== likes.length || !times.every(Number.isFinite))) {
     throw new InputError(

@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { evaluateModel } from '../../src/evaluate/evaluate.js';
 import { fit } from '../../src/fit/fit.js';
 import { foldBase, foldVertex } from '../../src/fit/fold-in/fold-in.js';
-import { drawCount, fitCounts, foldCounts, LARGEST_COUNT } from '../../src/fit/sides/count-prior.js';
+import { drawCount, fitCounts, foldCounts } from '../../src/fit/sides/count-prior.js';
 import { unfinishedFit } from '../../src/fit/unfinished.js';
-import { buildGraph } from '../../src/graph/build.js';
+import { buildGraph, MAX_COUNT } from '../../src/graph/build.js';
 import { type BipartiteGraph, simpleGraph } from '../../src/graph/graph.js';
 import { VertexIds } from '../../src/graph/ids.js';
 import { normal } from '../../src/math/distributions.js';
@@ -122,9 +122,9 @@ describe('the model of counts', () => {
     [
       'the largest count',
       [
-        [0, 0, LARGEST_COUNT],
+        [0, 0, MAX_COUNT],
         [0, 1, 1],
-        [1, 1, LARGEST_COUNT],
+        [1, 1, MAX_COUNT],
       ],
     ],
   ] as [string, [number, number, number][]][])(
@@ -142,7 +142,7 @@ describe('the model of counts', () => {
       const random = randomStream(1);
       for (let n = 0; n < 100; n++) {
         const count = drawCount(random, prior.mean + 3 * prior.users, 3 * prior.spread);
-        expect(Number.isInteger(count) && count >= 1 && count <= LARGEST_COUNT).toBe(true);
+        expect(Number.isInteger(count) && count >= 1 && count <= MAX_COUNT).toBe(true);
       }
     },
   );
@@ -240,7 +240,7 @@ describe('a fit of counts', () => {
   it('keeps the largest count in its file', async () => {
     const { model } = await fit(
       tiny([
-        [0, 0, LARGEST_COUNT],
+        [0, 0, MAX_COUNT],
         [0, 1, 1],
         [1, 1, 2],
       ]),

@@ -121,6 +121,10 @@ describe('recommend', () => {
     );
     await expect(recommend(model, { likes: [] })).rejects.toThrow(InputError);
     await expect(recommend(model, { likes: ['item 1'], counts: [1, 2] })).rejects.toThrow(/2 counts for 1/);
+    for (const count of [0, -3, 0.5, Number.NaN, 2 ** 32]) {
+      const counted = recommend(model, { likes: ['item 1'], counts: [count] });
+      await expect(counted).rejects.toThrow(`the count of a liked item is ${count};`);
+    }
     await expect(recommend(model, { user: 'user 1' }, { n: 1.5 })).rejects.toThrow(/n 1.5: expected/);
     const unknown: unknown[] = [];
     const list = await recommend(

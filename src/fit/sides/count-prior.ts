@@ -3,6 +3,7 @@
 // P(count ≤ n) = Φ((log n − μ − a_i − b_j) / s). Mean-field ascent is closed: a latent logarithm given its count is a truncated
 // normal, and everything else is normal. docs/model.md has the formulas; docs/appendix/predictive.md compares alternatives.
 
+import { MAX_COUNT } from '../../graph/build.js';
 import {
   type BipartiteGraph,
   type BySide,
@@ -34,8 +35,6 @@ export interface CountEffects {
   readonly variance: Float32Array;
 }
 
-/** Counts are stored in 32 bits. */
-export const LARGEST_COUNT = 0xffff_ffff;
 /** If all counts are equal there is no spread; draws need one above 0. */
 const LEAST_SPREAD = 1e-3;
 const MOST_SWEEPS = 200;
@@ -160,7 +159,7 @@ export function foldCounts(
 /** Draws the count of a pair whose logarithm has this mean. */
 export function drawCount(random: Random, mean: number, spread: number): number {
   const value = Math.ceil(Math.exp(mean + spread * normal(random)));
-  return Math.min(LARGEST_COUNT, Math.max(1, value));
+  return Math.min(MAX_COUNT, Math.max(1, value));
 }
 
 function emptyEffects(count: number): CountEffects {
