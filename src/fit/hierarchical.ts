@@ -37,14 +37,6 @@ interface HierarchicalOptions extends TaskOptions {
   readonly seed: number;
 }
 
-/** The Gamma distributions of one side: of its features, rows × K, and of the rates of its rows. */
-export interface HierarchicalSide {
-  readonly shape: Float32Array;
-  readonly rate: Float32Array;
-  readonly rateShape: number;
-  readonly rateRate: Float64Array;
-}
-
 /** Fits both sides. `edges` holds the edges in both orders. */
 export async function fitHierarchical(
   engine: CountingEngine,
@@ -89,7 +81,7 @@ export async function fitHierarchical(
     if (tolerance > 0) {
       bounds.push([done, bound(await engine.edgeTerm(users.table, users.index, items.table))]);
     }
-    return { users: fitted(users), items: fitted(items), bounds, iterations: done, converged };
+    return { users, items, bounds, iterations: done, converged };
   } finally {
     for (const side of [users, items]) freeSide(engine, side);
   }
@@ -162,7 +154,12 @@ export function foldHierarchicalVertex(
   return { shape, rate };
 }
 
-interface Side extends HierarchicalSide {
+/** One side: the Gamma distributions of its features, rows × K, and of the rates of its rows. */
+interface Side {
+  readonly shape: Float32Array;
+  readonly rate: Float32Array;
+  readonly rateShape: number;
+  readonly rateRate: Float64Array;
   readonly table: Table;
   readonly index: EdgeIndex;
   readonly counts: ExpectedCounts;
@@ -299,8 +296,4 @@ function asTable(
 ): TableValues {
   const weights = new Float32Array(rows).fill(WEIGHT);
   return { weightShape: weights, weightRate: weights, featureShape: shape, featureRate: rate };
-}
-
-function fitted({ shape, rate, rateShape, rateRate }: Side): HierarchicalSide {
-  return Object.freeze({ shape, rate, rateShape, rateRate });
 }

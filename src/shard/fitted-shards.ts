@@ -11,7 +11,7 @@ import type { Checkpoint, FitOrigin } from '../fit/ascent/loop.js';
 import type { FitResult } from '../fit/fit.js';
 import type { UserTables } from '../fit/fold-in/user-tables.js';
 import type { Model } from '../fit/model.js';
-import { CHECKPOINT_MINUTES, type CheckedFit, checkFit, type FitOptions } from '../fit/options.js';
+import { type CheckedFit, checkFit, type FitOptions } from '../fit/options.js';
 import { resumedOptions } from '../fit/resume.js';
 import { addHashes, NO_HASH } from '../graph/fingerprint.js';
 import { option, optionError } from '../options/error.js';
@@ -96,7 +96,7 @@ export function checkpointer<S>(
   { checkpoint, onCheckpointError }: PartitionFitTask,
   save: (folder: string, state: S) => Promise<void>,
 ) {
-  const due = everyMinutes(checkpoint?.minutes ?? CHECKPOINT_MINUTES);
+  const due = everyMinutes(checkpoint?.minutes);
   return {
     /** Every rank calls it between two sweeps. */
     afterSweep:

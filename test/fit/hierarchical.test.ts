@@ -2,12 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createCpuEngine } from '../../src/engine/cpu/cpu-engine.js';
 import type { CountingEngine } from '../../src/engine/engine.js';
 import { createReferenceEngine } from '../../src/engine/reference/reference-engine.js';
-import {
-  fitHierarchical,
-  foldHierarchicalVertex,
-  foldInHierarchical,
-  type HierarchicalSide,
-} from '../../src/fit/hierarchical.js';
+import { fitHierarchical, foldHierarchicalVertex, foldInHierarchical } from '../../src/fit/hierarchical.js';
 import { collectLists, transposeLists } from '../../src/math/csr.js';
 import { gamma } from '../../src/math/distributions.js';
 import { randomStream } from '../../src/math/random.js';
@@ -41,7 +36,7 @@ const options = (features = K) => ({
   seed: 1,
 });
 
-const mean = ({ shape, rate }: HierarchicalSide, at: number) => shape[at] / rate[at];
+const mean = ({ shape, rate }: Record<'shape' | 'rate', Float32Array>, at: number) => shape[at] / rate[at];
 
 async function on<T>(engine: CountingEngine, task: (engine: CountingEngine) => Promise<T>): Promise<T> {
   try {

@@ -65,6 +65,8 @@ export async function ascend(
   const resume = options.resume as AscentCheckpoint | undefined;
   let last = resume;
   let finish: ((outcome: Outcome) => AscentResult) | undefined;
+  const { onCheckpoint, checkpointMinutes } = options;
+  const isDue = onCheckpoint && runs === 1 ? everyMinutes(checkpointMinutes) : () => false;
   // Computed while workers start.
   const matching = once(() => options.from && matchVertices(graph, options.from));
   const print = once(() => fingerprint(data));
@@ -81,12 +83,20 @@ export async function ascend(
         ...ranOn(engine, why, began),
         ...(matched && { from: matched.report }),
       });
-      const copy =
-        engine.name === 'gpu' ? copyRegularly(engine, origin, (state) => (last = state)) : undefined;
-      const hand = runs > 1 ? undefined : checkpointRegularly(engine, origin, options, (o) => finish!(o));
-      const keep: AfterBlock = async (...block) => {
-        await copy?.(...block);
-        await hand?.(...block);
+      const isGpu = engine.name === 'gpu';
+      let copyAt = isGpu ? performance.now() + 1000 * COPY_FROM_SECONDS : Infinity;
+      const keep: AfterBlock = async (state, tables) => {
+        const at = performance.now();
+        const hands = isDue();
+        if (at < copyAt && !hands) return;
+        const checkpoint = await takeCheckpoint(engine, origin, state, tables);
+        if (isGpu) {
+          last = checkpoint;
+          const end = performance.now();
+          copyAt = end + Math.max(1000 * COPY_FROM_SECONDS, (end - at) / COPY_SHARE);
+        }
+        if (!hands) return;
+        await onCheckpoint!(finish!({ bound: state.bounds.at(-1)?.[1], stopped: 'aborted', checkpoint }));
       };
       for (; run < runs; run++, last = undefined) {
         const previous = matched && { model: options.from!, rows: matched.rows };
@@ -127,40 +137,8 @@ export async function trialModel(
   }
 }
 
-/** Copies the state from the engine, rarely enough to cost little time. */
-function copyRegularly(
-  engine: Engine,
-  origin: FitOrigin,
-  keep: (copy: AscentCheckpoint) => void,
-): AfterBlock {
-  let due = performance.now() + 1000 * COPY_FROM_SECONDS;
-  return async (state, tables) => {
-    const began = performance.now();
-    if (began < due) return;
-    keep(await takeCheckpoint(engine, origin, state, tables));
-    const end = performance.now();
-    due = end + Math.max(1000 * COPY_FROM_SECONDS, (end - began) / COPY_SHARE);
-  };
-}
-
-/** Passes the state of a long fit to `onCheckpoint` every few minutes. */
-function checkpointRegularly(
-  engine: Engine,
-  origin: FitOrigin,
-  { onCheckpoint, checkpointMinutes = CHECKPOINT_MINUTES }: AscentWithFeatures,
-  finish: (outcome: Outcome) => AscentResult,
-): AfterBlock | undefined {
-  if (!onCheckpoint) return undefined;
-  const due = everyMinutes(checkpointMinutes);
-  return async (state, tables) => {
-    if (!due()) return;
-    const checkpoint = await takeCheckpoint(engine, origin, state, tables);
-    await onCheckpoint(finish({ bound: state.bounds.at(-1)?.[1], stopped: 'aborted', checkpoint }));
-  };
-}
-
 /** A function that returns true at most once in `minutes`. */
-export function everyMinutes(minutes: number): () => boolean {
+export function everyMinutes(minutes = CHECKPOINT_MINUTES): () => boolean {
   const wait = 60_000 * minutes;
   let due = performance.now() + wait;
   return () => {

@@ -4,6 +4,7 @@
 // own items may be weighed.
 
 import { factorize, solveFactorized } from '../../math/cholesky.js';
+import { sumOf } from '../../math/moments.js';
 import { sumOfProducts } from '../../math/products.js';
 import type { FoldRule, RankerMember } from '../model.js';
 
@@ -83,10 +84,7 @@ export function leastSquaresSystem({ features: K, items, fold }: LeastSquaresMem
 
 /** The sum of the weights of a user's items. */
 function degreeOf(own: ArrayLike<number>, weights: ArrayLike<number> | undefined): number {
-  if (!weights) return own.length;
-  let sum = 0;
-  for (let e = 0; e < own.length; e++) sum += weights[e];
-  return sum;
+  return weights ? sumOf(weights) : own.length;
 }
 
 /** The sum over all items of each table: several scorers of a model use the same table. */

@@ -15,7 +15,7 @@ import type { FitOrigin, RankingCheckpoint, RankingState } from '../ascent/loop.
 import { matchVertices, previousItems, previousMembers } from '../ascent/previous.js';
 import type { FitResult } from '../fit.js';
 import { type Ranker, type RankerMember, rankerOf } from '../model.js';
-import { CHECKPOINT_MINUTES, checkGraph, type RankingFitOptions, recordedOptions } from '../options.js';
+import { checkGraph, type RankingFitOptions, recordedOptions } from '../options.js';
 import { abortedFit, numbersUnderWay, statesUnderWay } from '../unfinished.js';
 import { type Blend, fitBlend, mayBlend, previousBlend, withBlend } from './blend/blend.js';
 import { type RecencyReport, searchHalfLife } from './half-life-search.js';
@@ -65,9 +65,7 @@ export async function fitRanking(
     options: { ...recordedOptions('ranking', options), features, blend: blends },
     fingerprint: fingerprint(graph),
   };
-  const isDue = options.onCheckpoint
-    ? everyMinutes(options.checkpointMinutes ?? CHECKPOINT_MINUTES)
-    : () => false;
+  const isDue = options.onCheckpoint ? everyMinutes(options.checkpointMinutes) : () => false;
   const startItems = (run: number) => {
     const member = previous && previousMembers(options.from!).at(run);
     const { hyper, seed } = settings;
