@@ -133,13 +133,20 @@ function compile(model: ModelWithInfo, condition: string): ItemFilter {
     throw wrong('', 0, `the condition has more than ${LONGEST} characters; write a shorter one`, OPTION);
   }
   const { ids, count } = catalogueOf(model);
-  const { columns, test } = parseCondition(condition, OPTION);
+  const { columns, test, equals } = parseCondition(condition, OPTION);
   const readers = columns.map(({ name, at }) => {
     const found = readerOf(about, String(name), (item) => ids.at(item));
     if (found) return found;
     const known = firstShown(columnNames(about).map(writtenColumn), COLUMNS_SHOWN);
     throw wrong(condition, at, `the model has no attribute ${shown(String(name))}; it has ${known}`, OPTION);
   });
+  const otherCases = columns.map(({ name }) => caseFinder(about, String(name)));
+  for (const { slot, value, at } of equals) {
+    const meant = otherCases[slot](value);
+    if (meant === undefined) continue;
+    const problem = `no item has ${shown(value)}; did you mean ${shown(meant)}?`;
+    throw wrong(condition, at, problem, OPTION);
+  }
   const counts = readers.map(() => 0);
   const chosen = readers.map(() => 0);
   const cells: Cells = {
@@ -182,18 +189,31 @@ function columnNames({ columns, numbers, titles }: SideInfo): string[] {
   return ['id', ...(titles.length > 0 ? ['title'] : []), ...all, ...numbers.map(({ column }) => column)];
 }
 
+/** Finds the value of a category that differs from a text only in its case, if no item has the text itself. */
+function caseFinder({ columns, names }: SideInfo, name: string): (text: string) => string | undefined {
+  const column = categoryNamed(columns, name);
+  const values = new Set(column && names.slice(column.first, column.first + column.count));
+  const byLowerCase = new Map(Array.from(values, (value) => [value.toLowerCase(), value]));
+  return (text) => (values.has(text) ? undefined : byLowerCase.get(text.toLowerCase()));
+}
+
+const isNamed = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+
+function categoryNamed(columns: readonly InfoColumn[], name: string): InfoColumn | undefined {
+  return columns.find((one) => one.kind === 'category' && isNamed(one.name, name));
+}
+
 function readerOf(
   { columns, numbers, titles, rows, names }: SideInfo,
   name: string,
   idOf: (item: number) => string,
 ): ColumnReader | undefined {
-  const isNamed = (other: string) => other === name || other.toLowerCase() === name.toLowerCase();
-  const ofNumbers = numbers.find(({ column }) => isNamed(column));
+  const ofNumbers = numbers.find(({ column }) => isNamed(column, name));
   if (ofNumbers) return numberReader(ofNumbers.values);
-  const column = columns.find((one) => one.kind === 'category' && isNamed(one.name));
+  const column = categoryNamed(columns, name);
   if (column) return categoryReader(column, rows, names);
-  if (isNamed('title') && titles.length > 0) return textReader((item) => titles[item]);
-  return isNamed('id') ? textReader(idOf) : undefined;
+  if (isNamed('title', name) && titles.length > 0) return textReader((item) => titles[item]);
+  return isNamed('id', name) ? textReader(idOf) : undefined;
 }
 
 function numberReader(values: Float64Array): ColumnReader {

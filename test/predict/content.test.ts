@@ -184,6 +184,22 @@ describe.each([
     expect(itemFilter(model, `"my ""name" = 'a1'`).count).toBeGreaterThan(0);
   });
 
+  it('refuse a value of a category that only has another case', () => {
+    const { model } = recommender;
+    for (const condition of [
+      "genre = 'romance'",
+      "genre = 'Action' or 'romance' != Genre",
+      "genre in ('Action', 'ROMANCE')",
+    ])
+      expect(() => itemFilter(model, condition)).toThrow(
+        /^filter, character \d+: no item has (romance|ROMANCE); did you mean Romance\? /,
+      );
+    // Values that no item has, and patterns, are no mistakes.
+    for (const condition of ["genre = 'Western'", "genre like 'romance'"])
+      expect(itemFilter(model, condition).count).toBe(0);
+    expect(itemFilter(model, "genre != 'Romance'").count).toBeGreaterThan(0);
+  });
+
   it('take the same filter in similar items, popular items, confidence and lists for many', async () => {
     const filter = "genre = 'Romance'";
     const isRomance = ({ item }: { readonly item: string }) => /b/.test(item);

@@ -42,6 +42,14 @@ type Test = (cells: Cells) => number | string;
 interface Parsed {
   readonly columns: readonly NamedColumn[];
   readonly test: Test;
+  readonly equals: readonly EqualText[];
+}
+
+/** A text that a column is compared with by =, != or in, and its position in the condition. */
+interface EqualText {
+  readonly slot: number;
+  readonly value: string;
+  readonly at: number;
 }
 
 type Operand =
@@ -59,9 +67,10 @@ const LONGEST_PATTERN = 1000;
 const DATE = /^\s*[+-]?\d{4,6}-\d{1,2}-\d{1,2}(?:[T ]|$)/;
 
 /** The test that each comparison makes of left minus right, and the comparison with the sides exchanged. */
-const COMPARISONS: Readonly<Record<string, readonly [(difference: number) => boolean, string]>> = {
-  '=': [(d) => d === 0, '='],
-  '==': [(d) => d === 0, '='],
+const EQUAL: readonly [(difference: number) => boolean, string] = [(d) => d === 0, '='];
+const COMPARISONS: Readonly<Record<string, typeof EQUAL>> = {
+  '=': EQUAL,
+  '==': EQUAL,
   '!=': [(d) => d !== 0, '!='],
   '<>': [(d) => d !== 0, '!='],
   '<': [(d) => d < 0, '>'],
@@ -69,6 +78,8 @@ const COMPARISONS: Readonly<Record<string, readonly [(difference: number) => boo
   '>': [(d) => d > 0, '<'],
   '>=': [(d) => d >= 0, '<='],
 };
+
+const EQUALITY = /^(==?|!=|<>)$/;
 
 /** Throws an InputError that shows the place of a syntax error. */
 export function parseCondition(text: string, name = 'where'): Parsed {
@@ -78,6 +89,7 @@ export function parseCondition(text: string, name = 'where'): Parsed {
 class Parser {
   readonly #tokens: readonly Token[];
   readonly #columns: NamedColumn[] = [];
+  readonly #equals: EqualText[] = [];
   #next = 0;
   #depth = 0;
 
@@ -91,7 +103,7 @@ class Parser {
   whole(): Parsed {
     const test = this.#or();
     if (this.#token.kind !== 'end') throw this.#expected('and, or or the end');
-    return { columns: this.#columns, test };
+    return { columns: this.#columns, test, equals: this.#equals };
   }
 
   get #token(): Token {
@@ -127,7 +139,13 @@ class Parser {
     const sign = this.#token;
     if (sign.kind === 'sign' && COMPARISONS[sign.written]) {
       this.#next++;
-      return this.#compare(sign.written, left, this.#operand(`a value after ${sign.written}`), sign);
+      const second = this.#token;
+      const right = this.#operand(`a value after ${sign.written}`);
+      if (EQUALITY.test(sign.written)) {
+        this.#equal(left, right, second);
+        this.#equal(right, left, first);
+      }
+      return this.#compare(sign.written, left, right, sign);
     }
     const not = this.#take('not');
     const word = this.#token;
@@ -165,7 +183,7 @@ class Parser {
   }
 
   #compare(by: string, left: Operand, right: Operand, token: Token): Test {
-    const ordered = !/^(==?|!=|<>)$/.test(by);
+    const ordered = !EQUALITY.test(by);
     for (const side of [left, right]) {
       if (!ordered || side.kind !== 'text' || side.value.trim() === '') continue;
       if (!Number.isFinite(Number(side.value))) continue;
@@ -191,6 +209,7 @@ class Parser {
       const value = this.#operand('a value');
       if (value.kind === 'column')
         throw this.#wrong(token, `expected a value, not the column ${named(token)}; texts go in '…'`);
+      this.#equal(column, value, token);
       values.push(value);
     } while (this.#take(','));
     this.#need(')', 'after the values');
@@ -199,13 +218,18 @@ class Parser {
     if (!values.every((value) => value.kind === 'text' && value.time === undefined)) {
       return joined(
         TRUE,
-        values.map((value) => comparison('=', false, COMPARISONS['='][0], column, value)),
+        values.map((value) => comparison('=', false, EQUAL[0], column, value)),
       );
     }
     return anyValue(column.slot, (cells) => {
       const text = cells.text(column.slot);
       return text === undefined ? UNKNOWN : texts.has(text) ? TRUE : FALSE;
     });
+  }
+
+  #equal(left: Operand, right: Operand, { at }: Token): void {
+    if (left.kind === 'column' && right.kind === 'text')
+      this.#equals.push({ slot: left.slot, value: right.value, at });
   }
 
   #pattern(): string {
@@ -319,7 +343,7 @@ function comparison(
 ): Test {
   // Not equal means that none of several values is equal.
   if (by === '!=' || by === '<>') {
-    return negated(comparison('=', false, COMPARISONS['='][0], column, right));
+    return negated(comparison('=', false, EQUAL[0], column, right));
   }
   const differenceOf = difference(column.slot, right);
   return anyValue(column.slot, (cells) => {

@@ -35,7 +35,8 @@ export function listText({ items: list, confidence }: PrintedList, model: Model,
   const names = model.names ?? USERS_AND_ITEMS;
   const { items } = names;
   if (list.length === 0) {
-    return `No ${items.one} is left to recommend: the model has ${grouped(catalogueOf(model).count)}, and all are excluded or known.`;
+    const count = grouped(catalogueOf(model).count);
+    return `No ${items.one} is left to recommend: the model has ${count}, and all are known, excluded or left out by the filter.`;
   }
   const named = list.some((entry) => entry.title !== undefined);
   const cells = [
