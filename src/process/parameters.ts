@@ -3,7 +3,6 @@
 import { InputError } from '../errors.js';
 import { MAX_EDGES } from '../graph/build.js';
 import { type BySide, bySide, otherSide, SIDES } from '../graph/graph.js';
-import { expectedLaplace } from '../math/quadrature.js';
 import { atomsAbove, massVariance, meanMass } from './ggp.js';
 import { chooseCut, type Reach, type SidePrior } from './unseen.js';
 
@@ -28,8 +27,6 @@ function modelOfSize(size: number): ModelParameters {
 interface Expectation {
   /** Edges before equal ones merge, s·α·K at the paper's settings: proportional to the work. */
   readonly latentEdges: number;
-  /** Vertices with an edge, computed from the expected masses. */
-  readonly vertices: BySide<number>;
   /** Atoms above the cut. */
   readonly atoms: BySide<number>;
   readonly cut: BySide<number>;
@@ -81,11 +78,7 @@ export function expectSimulation(parameters: ModelParameters, tolerance: number)
       );
     }
   }
-  const vertices = bySide((side) => {
-    const otherMass = new Float64Array(features).fill(featureMass(parameters[otherSide(side)]));
-    return parameters[side].size * expectedLaplace(parameters[side], otherMass);
-  });
-  return { latentEdges, vertices, atoms, cut };
+  return { latentEdges, atoms, cut };
 }
 
 /** The cuts, and the expected number of atoms above them. */
