@@ -228,7 +228,7 @@ export interface Batched {
  * the next row, in cache.
  */
 export interface FoldFresh {
-  /** A table for `fold` alone. It needs to keep only means: others gather from it, and it reads as Gammas with these means. */
+  /** A table for `fold` alone. It needs to keep only means, which others gather: `means` reads it, and `read` need not. */
   createTable(rows: number, features: number, split?: boolean): Promise<Table>;
   /** Sets all features of a row alike, then runs `steps` half-steps from the other table. Unseen mass becomes 0. */
   fold(own: Table, index: EdgeIndex, other: Table, options: FoldFreshOptions): Promise<void>;

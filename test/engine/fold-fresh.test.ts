@@ -1,5 +1,5 @@
-// Re-initialised rows with several half-steps: they equal those of the reference, have the same bits on any number of
-// threads, and can be read like any other table.
+// Re-initialised rows with several half-steps: they equal those of the reference, and have the same bits on any number of
+// threads.
 
 import { describe, expect, test } from 'vitest';
 import { type CpuOptions, createCpuEngine } from '../../src/engine/cpu/cpu-engine.js';
@@ -65,9 +65,11 @@ async function onEngine(
   // Runs twice: the second result must not depend on the first.
   await fresh.fold(users, byUser, items, { ...options, steps: 1 });
   await fresh.fold(users, byUser, items, options);
-  const values = await engine.read(users);
-  const made = { means: means(values, features), mass: (await engine.totals(users)).mass };
-  expect(await fresh.means(users)).toEqual(Float32Array.from(made.means));
+  const single = await fresh.means(users);
+  // Where all of the table is kept, it has more digits.
+  const whole = engine.name === 'reference' && means(await engine.read(users), features);
+  if (whole) expect(single).toEqual(Float32Array.from(whole));
+  const made = { means: whole || Float64Array.from(single), mass: (await engine.totals(users)).mass };
   const byItem = await engine.createIndex(graph.items);
   await engine.update(items, byItem, users, { hyper: hyper.items, activity: 'mean' });
   return { ...made, items: means(await engine.read(items), features) };
@@ -165,8 +167,9 @@ test('a weight that is not a number stops it, with the row', async () => {
   await engine.close();
 });
 
-test('a table of means alone cannot be written to or updated', async () => {
+test('a table of means alone cannot be read, written to or updated', async () => {
   const { engine, users, items, byUser, start, hyper } = await small();
+  await expect(engine.read(users)).rejects.toThrow('holds only means');
   await expect(engine.write(users, start.users, 'mean')).rejects.toThrow('holds only means');
   const update = engine.update(users, byUser, items, { hyper: hyper.users, activity: 'mean' });
   await expect(update).rejects.toThrow('holds only means');

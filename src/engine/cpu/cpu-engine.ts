@@ -195,7 +195,7 @@ function engineOn(
         await show(cpu, activity);
       }),
 
-    read: (table) => inOrder(() => loadTable(heap, table as Gathered)),
+    read: (table) => inOrder(() => loadTable(heap, whole(table))),
 
     createIndex: (rows) =>
       inOrder(async () => {

@@ -6,7 +6,6 @@ import {
   ACTIVITY_FLOOR,
   byField,
   type ExpectedCounts,
-  gammasOf,
   type RowMeans,
   type RowRange,
   type Table,
@@ -149,9 +148,8 @@ function unpadded(heap: Heap, { rows, features, stride }: Gathered, address: num
 export const loadMeans = (heap: Heap, table: MeansTable): Float32Array =>
   unpadded(heap, table, table.at.activity);
 
-export function loadTable(heap: Heap, table: Gathered): TableValues {
+export function loadTable(heap: Heap, table: CpuTable): TableValues {
   const { rows } = table;
-  if (table.kind === 'means') return gammasOf(loadMeans(heap, table), rows);
   return {
     weightShape: heap.f32(table.at.weightShape, rows).slice(),
     weightRate: heap.f32(table.at.weightRate, rows).slice(),

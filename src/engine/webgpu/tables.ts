@@ -2,7 +2,7 @@
 
 import { DeviceError, InputError } from '../../errors.js';
 import { allocate as inShared } from '../../math/memory.js';
-import { gammasOf, isUniform, type RowRange, type TableValues, type UniformValues } from '../engine.js';
+import { isUniform, type RowRange, type TableValues, type UniformValues } from '../engine.js';
 import { allocate, type GpuDevice, megabytes } from './device.js';
 import { type Commands, USAGE } from './kernel-queue.js';
 import { MAX_FEATURES } from './wgsl/params.js';
@@ -29,8 +29,8 @@ export function storageBuffer(gpu: GpuDevice, what: string, bytes: number): GPUB
   });
 }
 
-/** A table without values. `meansOnly`: a table for foldFresh, which reads as its means. */
-export async function allocateGpuTable(gpu: GpuDevice, rows: number, features: number, meansOnly = false) {
+/** A table without values. */
+export async function allocateGpuTable(gpu: GpuDevice, rows: number, features: number) {
   if (!Number.isInteger(features) || features < 1 || features > MAX_FEATURES) {
     throw new InputError(`${features} features: the GPU engine takes 1 to ${MAX_FEATURES}`);
   }
@@ -40,7 +40,6 @@ export async function allocateGpuTable(gpu: GpuDevice, rows: number, features: n
     rows,
     features,
     quads,
-    meansOnly,
     /** Shape and rate of each row's weight. */
     weights: storageBuffer(gpu, `the weights of ${rows} rows`, 8 * rows),
     shapes: storageBuffer(gpu, `a table of ${rows} rows × ${features} features`, bytes),
@@ -123,7 +122,6 @@ export function readGpuMeans(commands: Commands, table: GpuTable): Promise<Float
 
 export async function readGpuTable(commands: Commands, table: GpuTable): Promise<TableValues> {
   const { rows, features } = table;
-  if (table.meansOnly) return gammasOf(await readGpuMeans(commands, table), rows);
   const weights = new Float32Array(await commands.read(table.weights, 0, 8 * rows));
   const weightShape = new Float32Array(rows);
   const weightRate = new Float32Array(rows);

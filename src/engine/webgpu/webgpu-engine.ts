@@ -266,7 +266,7 @@ function engineOn(gpu: GpuDevice, options: WebgpuOptions, closeDevice: () => voi
     },
   };
   return withFoldFresh(engine, {
-    createTable: (rows, features) => inOrder(() => allocateGpuTable(gpu, rows, features, true)),
+    createTable: (rows, features) => inOrder(() => allocateGpuTable(gpu, rows, features)),
     means: (table) => inOrder(() => readGpuMeans(commands, table as GpuTable)),
   });
 }
